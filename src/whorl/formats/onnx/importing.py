@@ -1,0 +1,110 @@
+"""How one ONNX node becomes hub nodes: by field names where the versions agree, else by a registered importer."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import LoadError, UnsupportedError, quoted
+from whorl.formats.onnx.dtypes import from_onnx
+from whorl.ir.build import Builder
+from whorl.ir.graph import Value
+from whorl.ir.op import REGISTRY, Op
+
+
+@dataclass
+class OnnxNode:
+    """A node as the file has it, with its inputs looked up.
+
+    `version` is the since_version of the operator that applies. `inputs` holds None where an input is blank or
+    left out in the middle. Attributes are Python values: int, float, str, tuples of these, arrays, types; GRAPH
+    attributes stay protos. An importer may look at element types, never at ranks or dims: a value in a loop body can
+    have other ones in a later iteration.
+    """
+
+    op_type: str
+    domain: str
+    version: int
+    name: str
+    inputs: list[Value | None]
+    outputs: list[str]
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        return quoted(self.op_type, self.name or (self.outputs[0] if self.outputs else ""))
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        return self.attributes.get(name, default)
+
+    def input(self, index: int) -> Value | None:
+        """The input at a position, None where it is omitted."""
+        return self.inputs[index] if index < len(self.inputs) else None
+
+    def required(self, index: int) -> Value:
+        """The input at a position, or a LoadError."""
+        value = self.input(index)
+        if value is None:
+            raise LoadError(f"input {index} is missing", self.title, "give the input a name")
+        return value
+
+
+Importer = Callable[[OnnxNode, Builder], "Value | list[Value]"]
+IMPORTERS: dict[tuple[str, str], list[tuple[int, int, Importer]]] = {}
+
+
+def importer(name: str, *, since: int = 1, until: int = 1 << 30, domain: str = "") -> Callable[[Importer], Importer]:
+    """Register a function for the operator versions `since..until` (since_versions, both inclusive)."""
+
+    def register(function: Importer) -> Importer:
+        IMPORTERS.setdefault((domain, name), []).append((since, until, function))
+        return function
+
+    return register
+
+
+def find_importer(node: OnnxNode) -> Importer | None:
+    """The function that reads this version of the op, the generic one if the hub's op has the same meaning."""
+    for since, until, function in IMPORTERS.get((node.domain, node.op_type), ()):
+        if since <= node.version <= until:
+            return function
+    op_class = REGISTRY.get(node.op_type)
+    return import_by_fields if op_class is not None and op_class.domain == node.domain else None
+
+
+def import_by_fields(node: OnnxNode, build: Builder) -> list[Value]:
+    """Attributes become the fields of the op class of the same name; inputs and outputs keep their places."""
+    return build.add_many(make_op(node), node.inputs, node.outputs, name=node.name)
+
+
+def make_op(node: OnnxNode, **changed: Any) -> Op:
+    """The op of the node's type with its attributes as fields; `changed` replaces some (None drops one)."""
+    op_class = REGISTRY[node.op_type]
+    kinds = field_kinds(op_class)
+    values = {k: v for k, v in {**node.attributes, **changed}.items() if v is not None}
+    unknown = [k for k in values if k not in kinds]
+    if unknown:
+        raise UnsupportedError(f"attribute {unknown[0]!r} is not known in version {node.version}", node.title)
+    if "output_count" in kinds:
+        values["output_count"] = len(node.outputs)
+    for key, value in values.items():
+        if kinds[key] is np.dtype and not isinstance(value, np.dtype):
+            values[key] = from_onnx(value, f"attribute {key!r}")
+    try:
+        return op_class(**values)
+    except TypeError as error:
+        raise LoadError(f"has wrong attributes: {error}", node.title) from None
+
+
+@functools.cache
+def field_kinds(op_class: type[Op]) -> dict[str, Any]:
+    """Field name -> np.dtype where the field is an element type, else the annotation."""
+    hints = typing.get_type_hints(op_class)
+    kinds = {f.name: hints[f.name] for f in dataclasses.fields(op_class)}  # type: ignore[arg-type]
+    return {k: np.dtype if np.dtype in (hint, *typing.get_args(hint)) else hint for k, hint in kinds.items()}

@@ -1,0 +1,173 @@
+"""TensorProto, SparseTensorProto and TypeProto to and from arrays and hub types."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from whorl.errors import LoadError, UnsupportedError
+from whorl.formats.onnx.dtypes import TO_ONNX, from_onnx
+from whorl.ir import dims
+from whorl.ir.dims import Dim
+from whorl.ir.dtypes import STRING, bits, name_of
+from whorl.ir.types import (
+    UNRANKED,
+    AnyShape,
+    MapType,
+    OptionalType,
+    SequenceType,
+    Shape,
+    TensorType,
+    Type,
+)
+
+_RAW_LIMIT = 1 << 40
+
+
+def array_of(tensor: onnx.TensorProto, what: str) -> np.ndarray:
+    """The elements of a tensor held inside the file. Raw bytes are used without a copy where their form allows."""
+    dtype, shape = from_onnx(tensor.data_type, what), shape_of(tensor.dims, what)
+    if dtype == STRING:
+        return _strings(tensor, shape, what)
+    if tensor.HasField("raw_data"):
+        return from_bytes(tensor.raw_data, dtype, shape, what)
+    try:
+        return numpy_helper.to_array(tensor).astype(dtype, copy=False).reshape(shape)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise LoadError(f"{what} does not hold the {math.prod(shape)} elements of {name_of(dtype)}{list(shape)}: {error}") from None
+
+
+def from_bytes(data: Any, dtype: np.dtype, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """Little-endian file bytes as an array; 4- and 2-bit elements are unpacked, all else is a view."""
+    count, width = math.prod(shape), bits(dtype)
+    need = (count * width + 7) // 8
+    if len(data) != need:
+        raise LoadError(f"{what} has {len(data)} bytes, {name_of(dtype)}{list(shape)} takes {need}")
+    if width >= 8:
+        return np.frombuffer(data, dtype).reshape(shape)
+    raw, per = np.frombuffer(data, np.uint8), 8 // width
+    lanes = (raw[:, None] >> (np.arange(per, dtype=np.uint8) * np.uint8(width))) & np.uint8((1 << width) - 1)
+    codes = lanes.reshape(-1)[:count]
+    if name_of(dtype).startswith("int"):
+        codes = np.where(codes >> (width - 1), codes.astype(np.int8) - (1 << width), codes).astype(np.int8)
+        return codes.astype(dtype).reshape(shape)
+    if name_of(dtype).startswith("uint"):
+        return codes.astype(dtype).reshape(shape)
+    return codes.astype(np.uint8).view(dtype).reshape(shape)
+
+
+def _strings(tensor: onnx.TensorProto, shape: tuple[int, ...], what: str) -> np.ndarray:
+    if len(tensor.string_data) != math.prod(shape):
+        raise LoadError(f"{what} holds {len(tensor.string_data)} strings, its shape {list(shape)} needs {math.prod(shape)}")
+    array = np.empty(len(tensor.string_data), dtype=object)
+    array[:] = [text.decode("utf-8", "surrogateescape") for text in tensor.string_data]
+    return array.reshape(shape)
+
+
+def shape_of(sizes: Any, what: str) -> tuple[int, ...]:
+    """The dims of a tensor in the file, refused when negative or beyond any memory."""
+    shape = tuple(int(size) for size in sizes)
+    if any(size < 0 for size in shape) or math.prod(shape) > _RAW_LIMIT:
+        raise LoadError(f"{what} declares the impossible shape {list(shape)}")
+    return shape
+
+
+def dense(sparse: onnx.SparseTensorProto, what: str) -> np.ndarray:
+    """A sparse tensor with its zeros written out."""
+    values, indices = array_of(sparse.values, what), array_of(sparse.indices, what)
+    shape = shape_of(sparse.dims, what)
+    if indices.ndim == 2:
+        if indices.shape[1] != len(shape):
+            raise LoadError(f"{what} has indices of shape {list(indices.shape)} for a tensor of rank {len(shape)}")
+        if indices.size and ((indices < 0).any() or (indices >= np.array(shape)).any()):
+            raise LoadError(f"{what} has an index outside its shape {list(shape)}")
+        flat = np.ravel_multi_index(tuple(indices.T), shape) if indices.size else indices.reshape(-1)
+    else:
+        flat = indices.reshape(-1)
+    if flat.size != values.size or (flat.size and (flat.min() < 0 or flat.max() >= math.prod(shape))):
+        raise LoadError(f"{what} has {values.size} values and {flat.size} indices for shape {list(shape)}")
+    result = np.zeros(math.prod(shape), values.dtype)
+    result[flat] = values.reshape(-1)
+    return result.reshape(shape)
+
+
+def proto_of(array: np.ndarray, name: str = "") -> onnx.TensorProto:
+    """An array as a TensorProto with raw bytes (strings: as strings)."""
+    tensor = onnx.TensorProto(name=name, data_type=TO_ONNX[array.dtype], dims=array.shape)
+    if array.dtype == STRING:
+        tensor.string_data.extend(str(text).encode("utf-8", "surrogateescape") for text in array.reshape(-1))
+    else:
+        tensor.raw_data = to_bytes(array)
+    return tensor
+
+
+def to_bytes(array: np.ndarray) -> bytes:
+    """The little-endian bytes of an array as a file holds them; 4- and 2-bit elements packed."""
+    width = bits(array.dtype)
+    if width >= 8:
+        return np.ascontiguousarray(array).tobytes()
+    per = 8 // width
+    codes = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & np.uint8((1 << width) - 1)
+    codes = np.concatenate([codes, np.zeros(-len(codes) % per, np.uint8)]).reshape(-1, per)
+    return np.bitwise_or.reduce(codes << (np.arange(per, dtype=np.uint8) * np.uint8(width)), axis=1).astype(np.uint8).tobytes()
+
+
+def type_from(proto: onnx.TypeProto, what: str, depth: int = 0) -> Type:
+    """A declared type as a hub type. Dims without a value or name are unknown; sparse and opaque are refused."""
+    if depth > 16:
+        raise LoadError(f"{what} has a type nested deeper than 16")
+    match proto.WhichOneof("value"):
+        case "tensor_type":
+            return TensorType(from_onnx(proto.tensor_type.elem_type, what), _shape(proto.tensor_type, what))
+        case "sequence_type":
+            return SequenceType(type_from(proto.sequence_type.elem_type, what, depth + 1))
+        case "optional_type":
+            return OptionalType(type_from(proto.optional_type.elem_type, what, depth + 1))
+        case "map_type":
+            key = from_onnx(proto.map_type.key_type, what)
+            return MapType(key, type_from(proto.map_type.value_type, what, depth + 1))
+        case "sparse_tensor_type":
+            raise UnsupportedError(f"{what} is a sparse tensor", fix="no op takes one; use a dense tensor")
+    raise LoadError(f"{what} declares no type")
+
+
+def _shape(proto: onnx.TypeProto.Tensor, what: str) -> Shape:
+    if not proto.HasField("shape"):
+        return UNRANKED
+    return tuple(_dim(dim, what) for dim in proto.shape.dim)
+
+
+def _dim(dim: onnx.TensorShapeProto.Dimension, what: str) -> Dim:
+    if dim.HasField("dim_value") and dim.dim_value >= 0:
+        return int(dim.dim_value)
+    if dim.dim_param:
+        return dims.name(dim.dim_param)
+    return dims.UNKNOWN
+
+
+def type_to(type: Type) -> onnx.TypeProto:
+    """A hub type as a TypeProto; unknown dims are left blank, named ones written out."""
+    proto = onnx.TypeProto()
+    match type:
+        case TensorType():
+            proto.tensor_type.elem_type = TO_ONNX[type.dtype]
+            if not isinstance(type.shape, AnyShape):
+                proto.tensor_type.shape.SetInParent()
+                for dim in type.shape:
+                    slot = proto.tensor_type.shape.dim.add()
+                    if isinstance(dim, int):
+                        slot.dim_value = dim
+                    elif dim is not dims.UNKNOWN:
+                        slot.dim_param = str(dim)
+        case SequenceType():
+            proto.sequence_type.elem_type.CopyFrom(type_to(type.element))
+        case OptionalType():
+            proto.optional_type.elem_type.CopyFrom(type_to(type.element))
+        case MapType():
+            proto.map_type.key_type = TO_ONNX[type.key]
+            proto.map_type.value_type.CopyFrom(type_to(type.value))
+    return proto

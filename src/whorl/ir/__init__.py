@@ -1,0 +1,1 @@
+"""What a program is: types, dims, graph, constants, inference, verification and text."""

@@ -1,0 +1,91 @@
+"""The graph: values, nodes, closed regions and the module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import quoted
+from whorl.ir.op import Op
+from whorl.ir.types import Type
+
+
+class Value:
+    """A result of a node or an argument of a region. The name is a hint and need not be unique."""
+
+    __slots__ = ("index", "known", "name", "owner", "type")
+
+    def __init__(self, name: str, type: Type, owner: Node | Region, index: int, known: np.ndarray | None = None) -> None:
+        self.name, self.type, self.owner, self.index, self.known = name, type, owner, index, known
+
+    def __repr__(self) -> str:
+        return f"%{self.name}: {self.type}"
+
+
+class Node:
+    """An op applied to values. `None` among the inputs is an omitted one; an If or Loop also has regions."""
+
+    __slots__ = ("inputs", "name", "op", "outputs", "regions")
+
+    def __init__(self, op: Op, inputs: Sequence[Value | None], regions: Sequence[Region] = (), name: str = "") -> None:
+        self.op, self.inputs, self.regions, self.name = op, list(inputs), tuple(regions), name
+        self.outputs: list[Value] = []
+
+    @property
+    def title(self) -> str:
+        """`Gather 'read_row'`: the kind and the name, or the first output's name where the node has none."""
+        return quoted(self.op.name, self.name or (self.outputs[0].name if self.outputs else ""))
+
+    def __repr__(self) -> str:
+        return f"<{self.title}>"
+
+
+class Region:
+    """A closed piece of program: it reads its arguments and nothing else, so it is a function with a signature."""
+
+    __slots__ = ("arguments", "name", "nodes", "results")
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
+        self.arguments: list[Value] = []
+        self.nodes: list[Node] = []
+        self.results: list[Value] = []
+
+    def add_argument(self, name: str, type: Type, known: np.ndarray | None = None) -> Value:
+        value = Value(name, type, self, len(self.arguments), known)
+        self.arguments.append(value)
+        return value
+
+
+@dataclass(slots=True)
+class Module:
+    """A program: its main region, the names callers use, and what the file said about itself.
+
+    `output_names` are the callers' names of `main.results`; the inputs are called as `main.arguments` are.
+    `defaults` holds values for inputs that a caller may leave out.
+    """
+
+    main: Region
+    output_names: list[str] = field(default_factory=list)
+    defaults: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node of every region, outer before inner."""
+        return walk(self.main)
+
+
+def walk(region: Region) -> Iterator[Node]:
+    """Every node of a region and of the regions inside, in order, each before what is inside it."""
+    stack: list[Iterator[Node]] = [iter(region.nodes)]
+    while stack:
+        for node in stack[-1]:
+            yield node
+            if node.regions:
+                stack.append(iter([inner for r in node.regions for inner in r.nodes]))
+                break
+        else:
+            stack.pop()

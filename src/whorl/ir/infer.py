@@ -1,0 +1,172 @@
+"""Type and shape inference over nodes and regions; the place where unknown dims get their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from whorl.errors import TypeRuleError, quoted
+from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN, Dim, Linear
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.op import as_types
+from whorl.ir.types import (
+    KNOWN_LIMIT,
+    UNRANKED,
+    AnyShape,
+    Fact,
+    Known,
+    MapType,
+    OptionalType,
+    SequenceType,
+    TensorType,
+    Type,
+)
+
+
+class Inference:
+    """One run of inference: the names given to dims and the loops already visited.
+
+    Within one run the types of loop arguments only ever widen, so that nested fixpoints end after
+    a number of steps that grows with the depth and the ranks, not with their product.
+    """
+
+    def __init__(self, used_names: Iterable[str] = ()) -> None:
+        self.used: set[str] = set(used_names)
+        self.given: set[str] = set()
+        self.visited: set[int] = set()
+        self.problems: list[str] = []
+        self.depth = 0
+
+    def region(self, region: Region) -> None:
+        """Infer every node of a region; the arguments keep the types they have."""
+        self.depth += 1
+        try:
+            for node in region.nodes:
+                self.node(node)
+        finally:
+            self.depth -= 1
+
+    def node(self, node: Node) -> None:
+        """Set the types and known elements of a node's outputs."""
+        if node.regions:
+            types: tuple[Type, ...] = node.op.infer_regions(node, self.region_of(node))
+            known: tuple[np.ndarray | None, ...] = ()
+        else:
+            types = self._types(node)
+            known = node.op.infer_known(*node.inputs)
+        for index, value in enumerate(node.outputs):
+            if index >= len(types):
+                raise TypeRuleError(f"has {len(node.outputs)} outputs, the op gives {len(types)}", node.title)
+            self.set_type(value, types[index])
+            found = known[index] if index < len(known) else None
+            value.known = found if found is not None and found.size <= KNOWN_LIMIT else None
+
+    def region_of(self, node: Node) -> Callable[[Region], None]:
+        """The callback that types a region of `node`; forgets nothing between calls."""
+
+        def infer(region: Region) -> None:
+            self.visited.add(id(region))
+            self.region(region)
+
+        return infer
+
+    def _types(self, node: Node) -> tuple[Type, ...]:
+        try:
+            return as_types(node.op.infer(*node.inputs))
+        except TypeRuleError as error:
+            if not self.depth:
+                raise error.at(node.title) from None
+            # The body of a loop that never runs, or a branch never taken, may be ill-shaped: `run` decides.
+            return self._unshaped(node, error)
+
+    def _unshaped(self, node: Node, error: TypeRuleError) -> tuple[Type, ...]:
+        try:
+            types = as_types(node.op.infer(*(None if x is None else Known(unshaped(x.type)) for x in node.inputs)))
+        except TypeRuleError:
+            raise error.at(node.title) from None
+        self.problems.append(str(error.at(node.title)))
+        return types
+
+    def set_type(self, value: Value, type: Type) -> None:
+        """Give a value its type, every unknown dim of a tensor named after the value."""
+        if isinstance(type, TensorType) and not isinstance(type.shape, AnyShape):
+            if any(dim is UNKNOWN for dim in type.shape):
+                type = TensorType(type.dtype, tuple(self._named(value, axis, d) for axis, d in enumerate(type.shape)))
+        value.type = type
+
+    def _named(self, value: Value, axis: int, dim: Dim) -> Dim:
+        if dim is not UNKNOWN:
+            return dim
+        old = value.type.shape if isinstance(value.type, TensorType) else UNRANKED
+        hint = f"{value.name}.{axis}"
+        if not isinstance(old, AnyShape) and axis < len(old) and self.is_own(value, old[axis]):
+            return old[axis]
+        text, count = hint, 1
+        while text in self.used:
+            text, count = f"{hint}'{count}", count + 1
+        self.used.add(text)
+        self.given.add(text)
+        return dims.name(text)
+
+    def is_own(self, value: Value, dim: Dim) -> bool:
+        """Whether a dim is the bare name that this run gave to an axis of `value`."""
+        if not isinstance(dim, Linear) or dim.constant or len(dim.terms) != 1:
+            return False
+        atom, k = dim.terms[0]
+        return k == 1 and isinstance(atom, str) and atom in self.given and atom.startswith(f"{value.name}.")
+
+
+def unshaped(type: Type) -> Type:
+    """The type with every shape forgotten."""
+    match type:
+        case TensorType():
+            return TensorType(type.dtype)
+        case SequenceType():
+            return SequenceType(unshaped(type.element))
+        case OptionalType():
+            return OptionalType(unshaped(type.element))
+        case MapType():
+            return type
+
+
+def names_in_type(type: Type) -> set[str]:
+    """Every dim name a type mentions."""
+    match type:
+        case TensorType():
+            shape = () if isinstance(type.shape, AnyShape) else type.shape
+            return set().union(*(dims.names_in(dim) for dim in shape))
+        case SequenceType() | OptionalType():
+            return names_in_type(type.element)
+        case MapType():
+            return set()
+
+
+def names_of(facts: Iterable[Fact | None]) -> set[str]:
+    """Every dim name that facts mention, in types or in known elements."""
+    found: set[str] = set()
+    for fact in facts:
+        if fact is not None:
+            found |= names_in_type(fact.type)
+            if fact.known is not None:
+                found = found.union(*(dims.names_in(element) for element in fact.known.flat))
+    return found
+
+
+def escape(type: Type, visible: set[str]) -> Type:
+    """A type as seen outside a region: dims over names that are not visible there become unknown."""
+    match type:
+        case TensorType() if not isinstance(type.shape, AnyShape):
+            seen = (dim if dims.names_in(dim) <= visible else UNKNOWN for dim in type.shape)
+            return TensorType(type.dtype, tuple(seen))
+        case SequenceType():
+            return SequenceType(escape(type.element, visible))
+        case OptionalType():
+            return OptionalType(escape(type.element, visible))
+    return type
+
+
+def region_title(node: Node, index: int) -> str:
+    """`body of Loop 'rollout'`, `then_branch of If 'c'`."""
+    return f"{node.regions[index].name or 'body'} of {quoted(node.op.name, node.name)}"
