@@ -59,6 +59,18 @@ class Region:
         self.arguments.append(value)
         return value
 
+    def __reduce__(self) -> tuple:
+        """Pickled as flat tables: a chain of nodes is then no deeper for pickle than a single one."""
+        index = {value: k for k, value in enumerate(self.arguments)}
+        nodes = []
+        for node in self.nodes:
+            inputs = [-1 if value is None else index[value] for value in node.inputs]
+            index |= {value: len(index) + k for k, value in enumerate(node.outputs)}
+            outputs = [(value.name, value.type, value.known) for value in node.outputs]
+            nodes.append((node.op, node.name, inputs, outputs, node.regions))
+        arguments = [(value.name, value.type, value.known) for value in self.arguments]
+        return _rebuild_region, (self.name, arguments, nodes, [index[value] for value in self.results])
+
 
 @dataclass(slots=True)
 class Module:
@@ -89,3 +101,18 @@ def walk(region: Region) -> Iterator[Node]:
                 break
         else:
             stack.pop()
+
+
+def _rebuild_region(
+    name: str, arguments: list[tuple], nodes: list[tuple], results: list[int]
+) -> Region:
+    """A region from the tables that pickling makes of it."""
+    region = Region(name)
+    values = [region.add_argument(*argument) for argument in arguments]
+    for op, node_name, inputs, outputs, regions in nodes:
+        node = Node(op, [None if k < 0 else values[k] for k in inputs], regions, node_name)
+        node.outputs = [Value(text, type, node, k, known) for k, (text, type, known) in enumerate(outputs)]
+        values += node.outputs
+        region.nodes.append(node)
+    region.results = [values[k] for k in results]
+    return region

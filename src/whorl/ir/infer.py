@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Inference:
 
     def __init__(self, used_names: Iterable[str] = ()) -> None:
         self.used: set[str] = set(used_names)
-        self.given: set[str] = set()
+        self.given: dict[str, Value] = {}
         self.visited: set[int] = set()
         self.problems: list[str] = []
         self.depth = 0
@@ -51,7 +51,7 @@ class Inference:
     def node(self, node: Node) -> None:
         """Set the types and known elements of a node's outputs."""
         if node.regions:
-            types: tuple[Type, ...] = node.op.infer_regions(node, self.region_of(node))
+            types: tuple[Type, ...] = self._region_types(node)
             known: tuple[np.ndarray | None, ...] = ()
         else:
             types = self._types(node)
@@ -63,14 +63,17 @@ class Inference:
             found = known[index] if index < len(known) else None
             value.known = found if found is not None and found.size <= KNOWN_LIMIT else None
 
-    def region_of(self, node: Node) -> Callable[[Region], None]:
-        """The callback that types a region of `node`; forgets nothing between calls."""
+    def _region_types(self, node: Node) -> tuple[Type, ...]:
+        try:
+            return node.op.infer_regions(node, self)
+        except TypeRuleError as error:
+            raise error.at(node.title) from None
 
-        def infer(region: Region) -> None:
-            self.visited.add(id(region))
-            self.region(region)
-
-        return infer
+    def first_visit(self, node: Node) -> bool:
+        """Whether this run has not yet seen the node; after that, what its regions take may only widen."""
+        fresh = id(node) not in self.visited
+        self.visited.add(id(node))
+        return fresh
 
     def _types(self, node: Node) -> tuple[Type, ...]:
         try:
@@ -107,7 +110,7 @@ class Inference:
         while text in self.used:
             text, count = f"{hint}'{count}", count + 1
         self.used.add(text)
-        self.given.add(text)
+        self.given[text] = value
         return dims.name(text)
 
     def is_own(self, value: Value, dim: Dim) -> bool:
@@ -115,7 +118,7 @@ class Inference:
         if not isinstance(dim, Linear) or dim.constant or len(dim.terms) != 1:
             return False
         atom, k = dim.terms[0]
-        return k == 1 and isinstance(atom, str) and atom in self.given and atom.startswith(f"{value.name}.")
+        return k == 1 and isinstance(atom, str) and self.given.get(atom) is value
 
 
 def unshaped(type: Type) -> Type:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from whorl.ir.types import Fact, TensorType, Type
+from whorl.ir.types import Fact, Type
 
 if TYPE_CHECKING:
-    from whorl.ir.graph import Node, Region
+    from whorl.ir.graph import Node
+    from whorl.ir.infer import Inference
 
 REGISTRY: dict[str, type[Op]] = {}
 """Every concrete op class by name."""
@@ -60,7 +60,7 @@ class Op:
         results = result if isinstance(result, tuple) else (result,)
         return tuple(np.asarray(r, dtype=object) for r in results)
 
-    def infer_regions(self, node: Node, infer_region: Callable[[Region], None]) -> tuple[Type, ...]:
+    def infer_regions(self, node: Node, inference: Inference) -> tuple[Type, ...]:
         """Output types of an op with regions; types the regions on the way."""
         raise TypeError(f"{self.name} has no regions")
 
@@ -74,10 +74,3 @@ def as_values(result: Any) -> tuple[Any, ...]:
     """`run`'s answer as a tuple in which every tensor is an array, zero-dimensional ones included."""
     results = result if isinstance(result, tuple) else (result,)
     return tuple(np.asarray(r) if isinstance(r, np.generic) else r for r in results)
-
-
-def dtype_of(fact: Fact) -> np.dtype:
-    """The element type of a tensor fact."""
-    if not isinstance(fact.type, TensorType):
-        raise TypeError(f"{fact.type} is not a tensor")
-    return fact.type.dtype

@@ -184,3 +184,22 @@ def meet(a: Type, b: Type) -> Type:
         case OptionalType(), OptionalType():
             return OptionalType(meet(a.element, b.element))
     return a
+
+
+_STRING_NAMES = {"float32": "float", "float64": "double"}
+
+
+def type_string(type: Type) -> str:
+    """The type as ONNX writes it: `tensor(float)`, `seq(tensor(int64))`, `optional(...)`, `map(int64,tensor(float))`."""
+    match type:
+        case TensorType():
+            text = name_of(type.dtype)
+            return f"tensor({_STRING_NAMES.get(text, text)})"
+        case SequenceType():
+            return f"seq({type_string(type.element)})"
+        case OptionalType():
+            return f"optional({type_string(type.element)})"
+        case MapType():
+            return f"map({name_of(type.key)},{type_string(type.value)})"
+
+

@@ -9,9 +9,10 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import BOOL, name_of
-from whorl.ir.op import Op
-from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
+from whorl.ir.dtypes import BOOL, BY_NAME, FLOAT32, is_float, name_of
+from whorl.ir.op import Op, as_types
+from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, fact_of, tensor
+from whorl.ops.contents import known_elements
 
 
 def broadcast_dim(a: Dim, b: Dim) -> Dim:
@@ -81,9 +82,66 @@ def known_length(fact: Fact) -> int | None:
     return shape[0]
 
 
+COMPUTED_FLOATS = frozenset(BY_NAME[n] for n in ("bfloat16", "float16", "float32", "float64"))
+"""The floating-point types with arithmetic; the others are only stored."""
+
+
+def accumulator(dtype: np.dtype) -> np.dtype:
+    """The element type in which sums over `dtype` are kept: float32 for narrower floats, else itself."""
+    return FLOAT32 if is_float(dtype) and dtype.itemsize < FLOAT32.itemsize else dtype
+
+
+def widened(value: np.ndarray) -> np.ndarray:
+    """The array in the element type in which its sums are kept."""
+    return value.astype(accumulator(value.dtype), copy=False)
+
+
+def require_dtype(dtype: np.dtype, accepted: frozenset[np.dtype]) -> None:
+    """Refuse an element type that an op does not take."""
+    if dtype not in accepted:
+        raise TypeRuleError(f"does not accept {name_of(dtype)}")
+
+
+def require_broadcast(shape: Shape, target: Shape, what: str) -> None:
+    """Refuse a shape that is proved not to broadcast to a target whose own size stays as it is."""
+    if isinstance(shape, AnyShape) or isinstance(target, AnyShape):
+        return
+    pairs = zip(reversed(shape), reversed(target), strict=False)
+    if len(shape) > len(target) or any(not dims.equal(dim, 1) and dims.differ(dim, goal) for dim, goal in pairs):
+        raise TypeRuleError(f"{what} has shape {list(shape)}, which does not broadcast to {list(target)}")
+
+
 def unknown_shape(rank: int | None) -> Shape:
     """A shape of which only the rank is known, or not even that."""
     return UNRANKED if rank is None else (UNKNOWN,) * rank
+
+
+def dims_of(fact: Fact | None, rank: int, what: str) -> tuple[Dim, ...]:
+    """The dims of a tensor that must have a rank; all unknown where it is unranked or omitted."""
+    shape = UNRANKED if fact is None else tensor(fact, what).shape
+    if isinstance(shape, AnyShape):
+        return (UNKNOWN,) * rank
+    if len(shape) != rank:
+        raise TypeRuleError(f"{what} has rank {len(shape)}, expected {rank}")
+    return shape
+
+
+def agreed(what: str, *lengths: Dim) -> Dim:
+    """The one length that several dims must have, the best known of them; an error where two are proved different."""
+    for a in lengths:
+        for b in lengths:
+            if dims.differ(a, b):
+                raise TypeRuleError(f"{what} is both {a} and {b}")
+    known = [d for d in lengths if d is not UNKNOWN]
+    return next((d for d in known if isinstance(d, int)), known[0] if known else UNKNOWN)
+
+
+def checked_types(op: Op, *values: Any) -> tuple[Type, ...]:
+    """The output types of an op for these very values; what `infer` refuses is a RunError here."""
+    try:
+        return as_types(op.infer(*(None if value is None else fact_of(value) for value in values)))
+    except TypeRuleError as error:
+        raise RunError(error.message, fix=error.fix) from None
 
 
 def one_element(value: np.ndarray, what: str) -> Any:
@@ -107,6 +165,13 @@ class Elementwise(Op, abstract=True):
 
     def result_dtype(self, dtype: np.dtype) -> np.dtype:
         return dtype
+
+    def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
+        return known_elements(self.run, self.of_dims, inputs)
+
+    def of_dims(self, *elements: Any) -> Any:
+        """The result for single elements, dims among them; UNKNOWN where dims cannot say it."""
+        return self.run(*elements) if self.symbolic else UNKNOWN
 
 
 class Predicate(Elementwise, abstract=True):

@@ -1,69 +1,58 @@
-"""If and Loop: the only control flow, and what they mean."""
+"""If and Loop, the only control flow: their inputs, outputs and type rules. `ops.iteration` runs the loop."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whorl.errors import RunError, TypeRuleError
+from whorl.errors import TypeRuleError
 from whorl.ir import dims
-from whorl.ir.dims import UNKNOWN, Dim, Linear
-from whorl.ir.dtypes import BOOL, INT64, is_integer, name_of
+from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dtypes import BOOL, is_integer, name_of
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import escape, names_of
 from whorl.ir.op import Op
-from whorl.ir.types import (
-    UNRANKED,
-    AnyShape,
-    Fact,
-    OptionalType,
-    Shape,
-    TensorType,
-    Type,
-    join,
-    meet,
-    same_kind,
-    tensor,
-)
-from whorl.ops.base import normal_axis, one_element
+from whorl.ir.types import AnyShape, Fact, Known, OptionalType, TensorType, Type, join, tensor
+from whorl.ops.base import normal_axis
 
-InferRegion = Callable[[Region], None]
-CallRegion = Callable[..., Sequence[Any]]
+if TYPE_CHECKING:
+    from whorl.ir.infer import Inference
 
 
 @dataclass(frozen=True)
 class If(Op):
-    """Runs `then_branch` or `else_branch`. Inputs: condition, then the values both branches take as arguments.
+    """Runs `then_branch` or `else_branch`. Inputs: condition, then the values that both branches take as arguments.
 
     Outputs may differ in shape, rank and optional contents between the branches. Source: ONNX If-25.
     """
 
-    def infer_regions(self, node: Node, infer_region: InferRegion) -> tuple[Type, ...]:
+    def infer_regions(self, node: Node, inference: Inference) -> tuple[Type, ...]:
         condition, *captured = node.inputs
-        assert condition is not None
-        _check_one(condition, BOOL, "condition")
+        check_one(condition, BOOL, "the condition")
         for region in node.regions:
-            _pass_captured(region.arguments, captured)
-            infer_region(region)
+            pass_captured(region.arguments, captured)
+            inference.region(region)
         then, other = (region.results for region in node.regions)
         if len(then) != len(other):
             raise TypeRuleError(f"then_branch gives {len(then)} values, else_branch {len(other)}")
         visible = names_of(node.inputs)
+        taken = known_bool(condition)
+        if taken is not None:
+            return tuple(escape(value.type, visible) for value in (then if taken else other))
         return tuple(
-            _join(a.type, b.type, visible, f"output {k} differs between the branches")
+            _common(a.type, b.type, visible, f"output {k} is {a.type} in then_branch and {b.type} in else_branch")
             for k, (a, b) in enumerate(zip(then, other, strict=True))
         )
 
 
 @dataclass(frozen=True)
 class Scanned:
-    """How a scanned input is cut: one slice of `part` rows along `axis` an iteration, last first if `reverse`.
+    """How a scanned input is cut: `part` rows along `axis` an iteration, the last first if `reverse`.
 
-    With `keep_axis` the slice keeps the axis (OpenVINO), else it is dropped (ONNX, `part` 1).
+    With `keep_axis` the slice keeps the axis (OpenVINO), else it drops it (ONNX; `part` is 1).
     """
 
     axis: int = 0
@@ -71,12 +60,26 @@ class Scanned:
     keep_axis: bool = False
     part: int = 1
 
+    def slice_type(self, type: TensorType) -> TensorType:
+        """The type of one slice."""
+        if isinstance(type.shape, AnyShape):
+            return type
+        axis = normal_axis(self.axis, len(type.shape), "scanned axis")
+        kept = (self.part,) if self.keep_axis else ()
+        return type.with_shape(type.shape[:axis] + kept + type.shape[axis + 1 :])
+
+    def length(self, type: TensorType) -> Dim:
+        """The number of slices."""
+        if isinstance(type.shape, AnyShape):
+            return UNKNOWN
+        return dims.call("floor", type.shape[normal_axis(self.axis, len(type.shape))], self.part)
+
 
 @dataclass(frozen=True)
 class Collected:
     """How elements are joined: stacked on a new `axis`, or concatenated along an existing one; prepended if `reverse`.
 
-    `declared` is the element's type as the file gives it; it fills dims of a zero-trip result that nobody can prove.
+    `declared` is the element's type as the file gives it: it fills dims of a zero-trip result that nobody can prove.
     """
 
     axis: int = 0
@@ -84,119 +87,150 @@ class Collected:
     stack: bool = True
     declared: TensorType | None = None
 
+    def joined_type(self, element: TensorType, length: Dim) -> TensorType:
+        """The type of `length` elements joined."""
+        if isinstance(element.shape, AnyShape):
+            return element
+        rank = len(element.shape) + self.stack
+        axis = normal_axis(self.axis, rank, "collected axis")
+        before, after = element.shape[:axis], element.shape[axis + (not self.stack) :]
+        middle = length if self.stack else element.shape[axis] * length
+        return element.with_shape((*before, middle, *after))
+
 
 @dataclass(frozen=True)
 class Loop(Op):
     """`for i in 0, 1, ... while i < trip and go_on: body`.
 
-    Inputs: trip count or None, condition or None (the body's condition is then ignored), `carried` initial values,
-    one value for each of `scanned`, then captured values. The body takes (i, go_on, *carried, *slices, *captured) and
-    gives (go_on, *carried, *last, *elements). Outputs: final carried, `last` values of the last iteration, collected.
-    Trip counts are 64-bit and a negative one is 0; with scanned inputs the shorter of trip count and length rules.
+    Inputs: trip count or None, condition or None (what the body answers is then ignored), `carried` initial values, one
+    value for each of `scanned`, then captured values. The body takes (i, go_on, *carried, *slices, *captured) and gives
+    (go_on, *carried, *last, *elements). Outputs: final carried, values of the last iteration, collected.
+    A negative trip count is 0; with scanned inputs the smaller of trip count and length rules. `keep_shapes`: carried
+    values may not change shape. Sources: ONNX Loop-25, Scan-25; OpenVINO Loop-5, TensorIterator-1.
     """
 
     carried: int = 0
     scanned: tuple[Scanned, ...] = ()
     collected: tuple[Collected, ...] = ()
     last: int = 0
+    keep_shapes: bool = False
 
     def split(self, inputs: Sequence[Any]) -> tuple[Any, Any, list[Any], list[Any], list[Any]]:
-        """Inputs as (trip count, condition, carried, scanned, captured)."""
+        """Inputs, or arguments of the body, as (trip or i, condition, carried, scanned, captured)."""
         first, second = 2 + self.carried, 2 + self.carried + len(self.scanned)
         return inputs[0], inputs[1], list(inputs[2:first]), list(inputs[first:second]), list(inputs[second:])
 
-    # ---- types -------------------------------------------------------------------------------------------------
-
-    def infer_regions(self, node: Node, infer_region: InferRegion) -> tuple[Type, ...]:
-        """Carried types are widened until the body reproduces them; the rest follows from one more look."""
+    def infer_regions(self, node: Node, inference: Inference) -> tuple[Type, ...]:
         (body,) = node.regions
         trip, condition, carried, scanned, captured = self.split(node.inputs)
-        if trip is not None:
-            _check_one(trip, None, "trip count")
-        if condition is not None:
-            _check_one(condition, BOOL, "condition")
         _, go_on, states, slices, copies = self.split(body.arguments)
-        go_on.known = condition.known if condition is not None else None
-        visible = names_of(node.inputs)
+        if trip is not None:
+            check_one(trip, None, "the trip count")
+        if condition is not None:
+            check_one(condition, BOOL, "the condition")
+            go_on.known = np.full((1,) * (tensor(go_on).rank or 0), True, object)
+        expected = 1 + self.carried + self.last + len(self.collected)
+        if len(body.results) != expected:
+            raise TypeRuleError(f"the body gives {len(body.results)} values, expected {expected}")
         for argument, value, how in zip(slices, scanned, self.scanned, strict=True):
-            argument.type = how_slice(value, how)
-        _pass_captured(copies, captured)
-        widener = infer_region.__self__ if hasattr(infer_region, "__self__") else None
-        del widener
-        self._fixpoint(body, states, carried, visible, infer_region)
-        return self._output_types(body, states, visible, self.length(trip, condition, scanned, body))
+            inference.set_type(argument, how.slice_type(tensor(value, "a scanned input")))
+        pass_captured(copies, captured)
+        self._widen_to_fixpoint(node, states, carried, inference)
+        check_one(body.results[0], BOOL, "the body's condition")
+        visible = names_of(node.inputs)
+        return self._output_types(body, states, visible, self.length(node))
 
-    def _fixpoint(
-        self, body: Region, states: list[Value], initial: list[Value], visible: set[str], infer_region: InferRegion
+    def _widen_to_fixpoint(
+        self, node: Node, states: list[Value], initial: list[Value], inference: Inference
     ) -> None:
+        (body,) = node.regions
+        first = inference.first_visit(node)
+        for k, (state, value) in enumerate(zip(states, initial, strict=True)):
+            if first:
+                state.type = value.type
+            else:
+                _widen(inference, state, value.type, k)
         results = body.results[1 : 1 + self.carried]
-        for state, value in zip(states, initial, strict=True):
-            state.type = value.type
-        while True:
-            infer_region(body)
-            if not any([_widen(s, r.type, visible, k) for k, (s, r) in enumerate(zip(states, results, strict=True))]):
-                return
+        changed = True
+        while changed:
+            inference.region(body)
+            pairs = enumerate(zip(states, results, strict=True))
+            changed = any([_widen(inference, state, result.type, k) for k, (state, result) in pairs])
 
     def _output_types(self, body: Region, states: list[Value], visible: set[str], length: Dim) -> tuple[Type, ...]:
-        types = [escape(state.type, visible) for state in states]
         extra = body.results[1 + self.carried :]
-        if len(extra) != self.last + len(self.collected):
-            raise TypeRuleError(f"the body gives {1 + self.carried + len(extra)} values, expected {1 + self.carried + self.last + len(self.collected)}")
-        types += [escape(value.type, visible) for value in extra[: self.last]]
+        types = [escape(value.type, visible) for value in (*states, *extra[: self.last])]
         for value, how in zip(extra[self.last :], self.collected, strict=True):
-            types.append(escape(joined_type(tensor(value, "a collected value"), how, length), visible))
+            element = Known(escape(tensor(value, "a collected value"), visible))
+            types.append(how.joined_type(tensor(element), length))
         return tuple(types)
 
-    def length(self, trip: Fact | None, condition: Fact | None, scanned: Sequence[Fact], body: Region) -> Dim:
+    def length(self, node: Node) -> Dim:
         """The number of iterations as a dim; unknown where the condition may end the loop early."""
-        answer = body.results[0]
-        stops = condition is not None and not (
-            _is_true(condition) and (_is_true(answer) or answer is body.arguments[1])
-        )
-        counts = [_trip_dim(trip)] if trip is not None else []
-        counts += [_scan_length(x, how) for x, how in zip(scanned, self.scanned, strict=True)][:1]
-        if stops or not counts:
-            return UNKNOWN
-        return counts[0] if len(counts) == 1 else dims.call("min", *counts)
-
-    # ---- meaning -----------------------------------------------------------------------------------------------
-
-    def run_loop(self, inputs: Sequence[Any], ranks: tuple[int, int], call: CallRegion) -> LoopResult:
-        """Run the loop: `call(i, go_on, *carried, *slices, *captured)` is one iteration of the body.
-
-        `ranks` are those of the iteration number and the condition that the body declares.
-        """
-        trip, condition, carried, scanned, captured = self.split(inputs)
-        bound = None if trip is None else max(0, int(one_element(trip, "the trip count")))
-        sequences = [_Slices(x, how, k) for k, (x, how) in enumerate(zip(scanned, self.scanned, strict=True))]
-        bound = _shortest(bound, sequences)
-        go_on = True if condition is None else bool(one_element(condition, "the condition"))
-        shapes = (1,) * ranks[0], (1,) * ranks[1]
-        state, last = list(carried), [None] * self.last
-        elements: list[list[Any]] = [[] for _ in self.collected]
-        kinds = [_kind(value) for value in state]
-        i = 0
-        while go_on and (bound is None or i < bound):
-            head = np.full(shapes[0], i, np.int64), np.full(shapes[1], go_on, np.bool_)
-            answer, *rest = call(i, *head, *state, *(s.at(i) for s in sequences), *captured)
-            state = rest[: self.carried]
-            for k, (before, value) in enumerate(zip(kinds, state, strict=True)):
-                kinds[k] = _same_kind(before, value, k)
-            last = rest[self.carried : self.carried + self.last]
-            for k, (held, element) in enumerate(zip(elements, rest[self.carried + self.last :], strict=True)):
-                _check_element(held, element, k)
-                held.append(element)
-            value = bool(one_element(answer, "the body's condition"))
-            go_on = value or condition is None
-            i += 1
-        return LoopResult(i, state, last, elements)
+        trip, condition, _, scanned, _ = self.split(node.inputs)
+        if condition is not None:
+            if known_bool(condition) is False:
+                return 0
+            if not (known_bool(condition) and known_bool(node.regions[0].results[0])):
+                return UNKNOWN
+        counts = [] if trip is None else [_at_least_zero(trip)]
+        counts += [how.length(tensor(x)) for x, how in zip(scanned, self.scanned, strict=True)][:1]
+        return dims.call("min", *counts) if counts else UNKNOWN
 
 
-@dataclass
-class LoopResult:
-    """What a loop leaves: iterations done, final carried and last values, and the elements to be joined."""
+def check_one(fact: Fact | None, dtype: np.dtype | None, what: str) -> None:
+    """Refuse a trip count or condition that is not one element of the right type (None: any integer)."""
+    type = tensor(fact, what) if fact is not None else TensorType(BOOL)
+    if type.dtype != dtype if dtype is not None else not is_integer(type.dtype):
+        raise TypeRuleError(f"{what} is {type}, expected {'an integer' if dtype is None else name_of(dtype)}")
+    size = UNKNOWN if isinstance(type.shape, AnyShape) else dims.product(type.shape)
+    if isinstance(size, int) and size != 1:
+        raise TypeRuleError(f"{what} is {type}, expected one element", fix="pass a scalar or a tensor of one element")
 
-    iterations: int
-    carried: list[Any]
-    last: list[Any]
-    elements: list[list[Any]]
+
+def known_bool(fact: Fact) -> bool | None:
+    """The value of a bool of one element, where inference knows it."""
+    if fact.known is None or fact.known.size != 1 or not isinstance(fact.known.flat[0], bool):
+        return None
+    return fact.known.flat[0]
+
+
+def pass_captured(arguments: Sequence[Value], captured: Sequence[Fact | None]) -> None:
+    """A captured argument is the captured value: its type and its known elements."""
+    if len(arguments) != len(captured):
+        raise TypeRuleError(f"the region takes {len(arguments)} captured values, {len(captured)} are given")
+    for argument, value in zip(arguments, captured, strict=True):
+        if value is not None:
+            argument.type, argument.known = value.type, value.known
+
+
+def _at_least_zero(trip: Fact) -> Dim:
+    """A trip count as a number of iterations, where its value is known."""
+    count = trip.known.flat[0] if trip.known is not None and trip.known.size == 1 else UNKNOWN
+    if isinstance(count, dims.Linear) and count.constant >= 0 and all(k > 0 for _, k in count.terms):
+        return count
+    return dims.call("max", count, 0)
+
+
+def _common(a: Type, b: Type, visible: set[str], problem: str) -> Type:
+    try:
+        return escape(join(a, b), visible)
+    except TypeRuleError:
+        raise TypeRuleError(problem, fix="give both branches one element type") from None
+
+
+def _widen(inference: Inference, state: Value, result: Type, index: int) -> bool:
+    """Widen the type of a carried argument until it also holds `result`; whether that changed it."""
+    old = state.type
+    try:
+        wide = join(old, result)
+    except TypeRuleError:
+        raise TypeRuleError(f"carried value {index} is {old} before an iteration and {result} after it") from None
+    if isinstance(old, TensorType) and isinstance(wide, TensorType):
+        if not isinstance(old.shape, AnyShape) and not isinstance(wide.shape, AnyShape):
+            pairs = zip(old.shape, wide.shape, strict=True)
+            wide = wide.with_shape(tuple(x if inference.is_own(state, x) else y for x, y in pairs))
+    if wide == old:
+        return False
+    inference.set_type(state, wide)
+    return True

@@ -1,0 +1,1 @@
+"""Running modules: the interpreter, sessions and limits."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+from google.protobuf.message import DecodeError
 from onnx import numpy_helper
 
 from whorl.errors import LoadError, UnsupportedError
@@ -171,3 +172,39 @@ def type_to(type: Type) -> onnx.TypeProto:
             proto.map_type.key_type = TO_ONNX[type.key]
             proto.map_type.value_type.CopyFrom(type_to(type.value))
     return proto
+
+
+def value_of(data: bytes, type: Type, what: str) -> Any:
+    """A value from the bytes of a TensorProto, SequenceProto or OptionalProto, as `test_data_set` files hold it."""
+    kinds = {TensorType: onnx.TensorProto, SequenceType: onnx.SequenceProto, OptionalType: onnx.OptionalProto}
+    proto = kinds.get(type.__class__, onnx.MapProto)()
+    try:
+        proto.ParseFromString(data)
+    except DecodeError as error:
+        raise LoadError(f"{what} does not hold {type}: {error}") from None
+    return _value(proto, what)
+
+
+def _value(proto: Any, what: str) -> Any:
+    match proto:
+        case onnx.TensorProto():
+            return array_of(proto, what)
+        case onnx.SequenceProto():
+            return [_value(item, what) for item in _items(proto, what)]
+        case onnx.OptionalProto():
+            items = _items(proto, what)
+            return _value(items[0], what) if items else None
+    raise UnsupportedError(f"{what} holds a map")
+
+
+def _items(proto: onnx.SequenceProto | onnx.OptionalProto, what: str) -> list[Any]:
+    kinds = onnx.SequenceProto.DataType if isinstance(proto, onnx.SequenceProto) else onnx.OptionalProto.DataType
+    kind = kinds.Name(proto.elem_type).lower()
+    if kind == "undefined":
+        return []
+    if kind == "sparse_tensor":
+        raise UnsupportedError(f"{what} holds a sparse tensor")
+    if isinstance(proto, onnx.OptionalProto):
+        field = f"{kind}_value"
+        return [getattr(proto, field)] if proto.HasField(field) else []
+    return list(getattr(proto, {"tensor": "tensor_values", "sequence": "sequence_values"}.get(kind, f"{kind}_values")))

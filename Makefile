@@ -1,0 +1,71 @@
+# make demo    installs whorl into .venv and runs it on real models
+# make test    lint, format, types and every test
+# make check   the same without the slow tests
+# make lock    renews constraints.txt: the versions that were tested
+#
+# Needs Python 3.11 or newer, pip and make. Another interpreter: make PYTHON=python3.12 test
+
+PYTHON ?= python3
+VENV ?= .venv
+WORKERS ?= 2
+LOCK := constraints.txt
+BUILD := hatchling editables
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+INSTALL := $(PIP) install --no-build-isolation --constraint $(LOCK) --editable
+
+unexport PYTHONPATH PYTHONHOME
+
+# A virtual environment that was moved, copied or lost its interpreter is made anew.
+ifneq ($(shell $(BIN)/python -c 'print(open("$(VENV)/.created").read().strip())' 2>/dev/null),$(CURDIR))
+$(shell rm -f $(VENV)/.created)
+endif
+
+.DELETE_ON_ERROR:
+.PHONY: demo test check lint types lock clean
+
+demo: $(VENV)/.demo
+	@$(BIN)/python examples/demo.py
+
+test: lint types
+	$(BIN)/python -m pytest -q -n $(WORKERS)
+
+check: lint types
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
+
+lint: $(VENV)/.test
+	$(BIN)/python -m ruff check
+	$(BIN)/python -m ruff format --check
+
+types: $(VENV)/.test
+	$(BIN)/python -m pyright --pythonpath $(BIN)/python
+
+lock:
+	rm -rf build/lock
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip --quiet install $(BUILD) '.[test]'
+	{ sed -n '/^#/p' $(LOCK); build/lock/bin/python -m pip freeze --exclude whorl; } > build/$(LOCK)
+	mv build/$(LOCK) $(LOCK)
+
+clean:
+	rm -rf $(VENV) build dist
+
+$(VENV)/.created:
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "'$(PYTHON)' is not on PATH; whorl needs Python 3.11 or newer (make PYTHON=/path/to/python)"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "whorl needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) -V) (make PYTHON=/path/to/python)"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "'$(PYTHON)' has no venv module; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	@echo "making $(VENV) with $$($(PYTHON) -V)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@echo "$(CURDIR)" > $@
+
+$(VENV)/.build: $(VENV)/.created $(LOCK)
+	@$(PIP) install --constraint $(LOCK) $(BUILD)
+	@touch $@
+
+$(VENV)/.demo $(VENV)/.test: $(VENV)/.%: $(VENV)/.build pyproject.toml
+	@echo "installing whorl[$*] into $(VENV)"
+	@$(INSTALL) '.[$*]'
+	@touch $@

@@ -1,0 +1,63 @@
+"""whorl: control flow in tensor graphs, read, checked, run and shown."""
+
+from whorl.api import (
+    ExecutionMode,
+    GraphOptimizationLevel,
+    InferenceSession,
+    ModelMetadata,
+    NodeArg,
+    RunOptions,
+    SessionOptions,
+    get_available_providers,
+    get_device,
+    load,
+    loop,
+    run,
+    save,
+    scan,
+)
+from whorl.errors import (
+    CancelledError,
+    IterationLimitError,
+    LimitError,
+    LoadError,
+    MemoryLimitError,
+    RunError,
+    SaveError,
+    TimeLimitError,
+    TypeRuleError,
+    UnsupportedError,
+    VerifyError,
+    WhorlError,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CancelledError",
+    "ExecutionMode",
+    "GraphOptimizationLevel",
+    "InferenceSession",
+    "IterationLimitError",
+    "LimitError",
+    "LoadError",
+    "MemoryLimitError",
+    "ModelMetadata",
+    "NodeArg",
+    "RunError",
+    "RunOptions",
+    "SaveError",
+    "SessionOptions",
+    "TimeLimitError",
+    "TypeRuleError",
+    "UnsupportedError",
+    "VerifyError",
+    "WhorlError",
+    "get_available_providers",
+    "get_device",
+    "load",
+    "loop",
+    "run",
+    "save",
+    "scan",
+]

@@ -1,0 +1,24 @@
+"""What users call: load, save, run, sessions, and loops over plain arrays."""
+
+from whorl.api.functional import loop, scan
+from whorl.api.models import load, run, save
+from whorl.api.options import ExecutionMode, GraphOptimizationLevel, RunOptions, SessionOptions
+from whorl.api.session import InferenceSession, ModelMetadata, get_available_providers, get_device
+from whorl.runtime.session import NodeArg
+
+__all__ = [
+    "ExecutionMode",
+    "GraphOptimizationLevel",
+    "InferenceSession",
+    "ModelMetadata",
+    "NodeArg",
+    "RunOptions",
+    "SessionOptions",
+    "get_available_providers",
+    "get_device",
+    "load",
+    "loop",
+    "run",
+    "save",
+    "scan",
+]

@@ -1,0 +1,158 @@
+"""`InferenceSession`, with onnxruntime's interface."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onnx import ModelProto
+
+from whorl.api.models import load
+from whorl.api.options import RunOptions, SessionOptions
+from whorl.errors import RunError
+from whorl.ir.graph import Module
+from whorl.runtime.limits import Limits
+from whorl.runtime.session import NodeArg, Session, node_arg
+
+PROVIDERS = ("CPUExecutionProvider",)
+
+
+@dataclass(frozen=True)
+class ModelMetadata:
+    """What a model file says of itself."""
+
+    producer_name: str = ""
+    graph_name: str = ""
+    domain: str = ""
+    description: str = ""
+    graph_description: str = ""
+    version: int = 0
+    custom_metadata_map: dict[str, str] = field(default_factory=dict)
+
+
+class _TerminateFlag:
+    """`RunOptions.terminate` seen as an event."""
+
+    def __init__(self, options: RunOptions) -> None:
+        self.options = options
+
+    def is_set(self) -> bool:
+        return bool(self.options.terminate)
+
+
+class InferenceSession(Session):
+    """A loaded model. Threads may run it at once; it can be pickled, survives fork, and is a context manager.
+
+    `path_or_bytes`: a path, bytes, ModelProto or module. `providers` exists for onnxruntime's scripts: everything runs on
+    the CPU, and a list without "CPUExecutionProvider" is refused. Errors: LoadError, UnsupportedError.
+    """
+
+    def __init__(
+        self,
+        path_or_bytes: str | Path | bytes | ModelProto | Module,
+        sess_options: SessionOptions | None = None,
+        providers: Sequence[Any] | None = None,
+        provider_options: Sequence[Any] | None = None,
+    ) -> None:
+        options = sess_options or SessionOptions()
+        _check_providers(providers)
+        module = load(
+            path_or_bytes, condition_when_omitted=options.condition_when_omitted, max_depth=options.max_depth
+        )
+        self._options = options
+        super().__init__(module, Limits(options.max_iterations, options.timeout, options.max_memory, options.progress))
+
+    def run(
+        self,
+        output_names: Sequence[str] | None,
+        input_feed: Mapping[str, Any],
+        run_options: RunOptions | None = None,
+    ) -> list[Any]:
+        """The outputs named (all where None): arrays, lists for sequences, None for empty optionals.
+
+        Feeds: arrays of the declared element type and shape; Python numbers and lists where nothing is lost.
+        Errors: RunError names loop, iteration and node; LimitError and its kinds leave the session usable.
+        """
+        if run_options is None:
+            return self.execute(output_names, input_feed)
+        own = {
+            name: value
+            for name in ("max_iterations", "timeout", "max_memory")
+            if (value := getattr(run_options, name)) is not None
+        }
+        return self.execute(
+            output_names, input_feed, dataclasses.replace(self.limits, **own), _TerminateFlag(run_options)
+        )
+
+    def get_inputs(self) -> list[NodeArg]:
+        """The inputs that every run needs."""
+        defaults = self.module.defaults
+        return [node_arg(v.name, v.type) for v in self.module.main.arguments if v.name not in defaults]
+
+    def get_overridable_initializers(self) -> list[NodeArg]:
+        """The inputs that have a default value."""
+        defaults = self.module.defaults
+        return [node_arg(v.name, v.type) for v in self.module.main.arguments if v.name in defaults]
+
+    def get_outputs(self) -> list[NodeArg]:
+        """The outputs, with what inference found of their shapes."""
+        pairs = zip(self.module.output_names, self.module.main.results, strict=True)
+        return [node_arg(name, value.type) for name, value in pairs]
+
+    def get_modelmeta(self) -> ModelMetadata:
+        """What the file says of itself."""
+        said = self.module.metadata
+        return ModelMetadata(
+            said.get("producer_name", ""),
+            said.get("graph_name", ""),
+            said.get("domain", ""),
+            said.get("description", ""),
+            said.get("graph_description", ""),
+            said.get("model_version", 0),
+            dict(said.get("properties", {})),
+        )
+
+    def get_session_options(self) -> SessionOptions:
+        return self._options
+
+    def get_providers(self) -> list[str]:
+        return list(PROVIDERS)
+
+    def set_providers(self, providers: Sequence[Any] | None = None, provider_options: Any = None) -> None:
+        """Accepts the CPU provider and refuses lists without it."""
+        _check_providers(providers)
+
+    def get_provider_options(self) -> dict[str, dict[str, str]]:
+        return {name: {} for name in PROVIDERS}
+
+    def __enter__(self) -> InferenceSession:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.cancel()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"options": self._options}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._options = state["options"]
+
+
+def _check_providers(providers: Sequence[Any] | None) -> None:
+    names = [p if isinstance(p, str) else p[0] for p in providers or PROVIDERS]
+    if not set(names) & set(PROVIDERS):
+        raise RunError(f"none of the providers {names} is available", fix=f"use {list(PROVIDERS)}")
+
+
+def get_available_providers() -> list[str]:
+    """The execution providers: the CPU."""
+    return list(PROVIDERS)
+
+
+def get_device() -> str:
+    """The device everything runs on."""
+    return "CPU"

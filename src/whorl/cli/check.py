@@ -1,0 +1,25 @@
+"""Report what is odd about a model's control flow, with what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+
+from whorl.api.check import check
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="a .onnx or .onnxtxt file")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings and notes too, not for errors only")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    problems = check(arguments.model)
+    if arguments.json:
+        print(json.dumps([dataclasses.asdict(problem) for problem in problems], indent=1))
+    for problem in () if arguments.json else problems:
+        print(f"{problem.severity} [{problem.code}] {problem.where}: {problem.message}\n  fix: {problem.fix}")
+    if not arguments.json and not problems:
+        print("nothing to complain about")
+    return int(any(arguments.strict or problem.severity == "error" for problem in problems))

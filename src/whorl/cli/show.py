@@ -1,0 +1,79 @@
+"""Show a model: inputs, outputs, ops, and its loops and branches as a tree with trip counts and types."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from whorl.api.describe import describe
+from whorl.cli.models import add_model, module_of
+from whorl.ir.text import print_module
+
+ELIDE = 16
+"""Elements above which `--text` cuts a constant short."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model(parser)
+    parser.add_argument("--text", action="store_true", help="print the whole program in whorl's text form")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    module = module_of(arguments)
+    if arguments.text:
+        print(print_module(module, elide=ELIDE), end="")
+        return 0
+    report = describe(module)
+    print(json.dumps(report, indent=1) if arguments.json else render(report))
+    return 0
+
+
+def render(report: dict[str, Any]) -> str:
+    """The report of `describe` as text."""
+    lines = [f"input   {name}: {type}" for name, type in report["inputs"].items()]
+    lines += [f"output  {name}: {type}" for name, type in report["outputs"].items()]
+    lines.append("")
+    lines += _tree(report["control_flow"], "") or ["no loops and no branches"]
+    lines += ["", f"{report['nodes']} nodes"]
+    lines += [f"{count:>7} {op}" for op, count in report["ops"].items()]
+    return "\n".join(lines)
+
+
+def _tree(entries: list[dict[str, Any]], indent: str) -> list[str]:
+    lines: list[str] = []
+    for entry in entries:
+        text = _loop(entry) if entry["kind"] == "Loop" else _branch(entry)
+        lines += [indent + line for line in text]
+        if entry["kind"] == "Loop":
+            lines += _tree(entry["inside"], indent + "    ")
+            continue
+        for branch in entry["inside"]:
+            lines.append(f"{indent}  {branch['branch']}: {branch['nodes']} nodes")
+            lines += _tree(branch["inside"], indent + "    ")
+    return lines
+
+
+def _loop(loop: dict[str, Any]) -> Iterator[str]:
+    yield f"Loop {loop['name']!r}: {loop['nodes']} nodes in the body"
+    yield f"  trip count  {loop['trip_count']}"
+    yield f"  condition   {loop['condition']}"
+    for value in loop["carried"]:
+        yield f"  carried     {value['name']}: {value['type']}{'' if value['used'] else ' (not used in the body)'}"
+    for value in loop["scanned"]:
+        how = f"axis {value['axis']}{', last first' if value['reverse'] else ''}"
+        yield f"  scanned     {value['name']}: {value['type']} by {how}, slice {value['slice']}"
+    for value in loop["captured"]:
+        yield f"  captured    {value['name']}: {value['type']}"
+    for value in loop["collected"]:
+        how = f"axis {value['axis']}{', prepended' if value['reverse'] else ''}"
+        yield f"  collected   {value['name']}: {value['element']} on {how}"
+
+
+def _branch(branch: dict[str, Any]) -> Iterator[str]:
+    yield f"If {branch['name']!r}: on {branch['condition']}"
+    for value in branch["captured"]:
+        yield f"  captured    {value['name']}: {value['type']}"
+    for value in branch["gives"]:
+        yield f"  gives       {value['name']}: {value['type']}"

@@ -1,0 +1,84 @@
+"""Initializers: bytes in the file, or in a file beside it that is mapped into memory when first read."""
+
+from __future__ import annotations
+
+import math
+import mmap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from whorl.errors import LoadError
+from whorl.formats.onnx.dtypes import from_onnx
+from whorl.formats.onnx.tensors import array_of, from_bytes, shape_of
+from whorl.ir.dtypes import STRING, bits, name_of
+
+
+@dataclass(frozen=True)
+class FileArray:
+    """A tensor whose bytes lie in a file; mapped, not copied, when `numpy()` is called (packed types are unpacked)."""
+
+    path: Path
+    offset: int
+    length: int
+    dtype: np.dtype
+    shape: tuple[int, ...]
+
+    def numpy(self) -> np.ndarray:
+        if not self.length:
+            return np.zeros(self.shape, self.dtype)
+        try:
+            with self.path.open("rb") as file:
+                start = self.offset - self.offset % mmap.ALLOCATIONGRANULARITY
+                size = self.length + self.offset - start
+                mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ, offset=start)
+        except (OSError, ValueError) as error:
+            raise LoadError(f"external data {self.path.name!r} cannot be read: {error}") from None
+        data = memoryview(mapped)[self.offset - start :]
+        return from_bytes(data, self.dtype, self.shape, f"external data {self.path.name!r}")
+
+
+def initializer_value(tensor: onnx.TensorProto, folder: Path | None, what: str) -> Any:
+    """An initializer as an array, or as a FileArray where its bytes are outside the model file."""
+    if tensor.data_location != onnx.TensorProto.EXTERNAL:
+        return array_of(tensor, what)
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    dtype, shape = from_onnx(tensor.data_type, what), shape_of(tensor.dims, what)
+    if dtype == STRING:
+        raise LoadError(f"{what} holds strings outside the model file, which ONNX does not allow")
+    path = _inside(entries.get("location", ""), folder, what)
+    need = (math.prod(shape) * bits(dtype) + 7) // 8
+    offset, length = _number(entries, "offset", 0, what), _number(entries, "length", need, what)
+    size = path.stat().st_size
+    if length != need:
+        raise LoadError(f"{what} has {length} bytes outside, {name_of(dtype)}{list(shape)} takes {need}")
+    if offset + length > size:
+        raise LoadError(f"{what} ends at byte {offset + length} of {path.name!r}, which has {size}")
+    return FileArray(path, offset, length, dtype, shape)
+
+
+def _number(entries: dict[str, str], key: str, default: int, what: str) -> int:
+    text = entries.get(key, "")
+    if not text:
+        return default
+    if not text.isdecimal():
+        raise LoadError(f"{what} has the {key} {text!r}, expected a number of bytes")
+    return int(text)
+
+
+def _inside(location: str, folder: Path | None, what: str) -> Path:
+    """The file a location names, which must be a regular file inside the model's folder, links followed."""
+    if folder is None:
+        raise LoadError(f"{what} lies outside the model", fix="load the model by its path, so that its folder is known")
+    if not location:
+        raise LoadError(f"{what} does not say in which file it lies")
+    root = folder.resolve()
+    path = (root / location).resolve()
+    if Path(location).is_absolute() or root not in path.parents:
+        raise LoadError(f"{what} lies in {location!r}, outside the model's folder")
+    if not path.is_file():
+        raise LoadError(f"{what} lies in {location!r}, which is missing")
+    return path

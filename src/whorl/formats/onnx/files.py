@@ -1,0 +1,73 @@
+"""ONNX files: binary or text, by path, bytes or proto; what is damaged ends as a LoadError."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+from google.protobuf.message import DecodeError
+from onnx import ModelProto
+
+import whorl.formats.onnx.control
+from whorl.errors import LoadError
+from whorl.formats.onnx.reader import LoadOptions, read_model
+from whorl.ir.graph import Module
+
+assert whorl.formats.onnx.control
+
+TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
+MAX_IR_VERSION = 14
+
+
+def load_onnx(source: str | Path | bytes | ModelProto, options: LoadOptions) -> Module:
+    """A module from a path (`.onnx`, `.onnxtxt`), the bytes of a file, or a proto.
+
+    External data is looked up beside the path, inside its folder only.
+    """
+    folder = Path(source).parent if isinstance(source, str | Path) else None
+    return _read(read_proto(source), options, folder)
+
+
+def read_proto(source: str | Path | bytes | ModelProto) -> ModelProto:
+    """The ModelProto in a file, in bytes, or as it is."""
+    if isinstance(source, ModelProto):
+        return source
+    if isinstance(source, bytes | bytearray | memoryview):
+        return parse_binary(bytes(source), "the bytes given")
+    path = Path(source)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise LoadError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+    return parse_text(data, path.name) if path.suffix in TEXT_SUFFIXES else parse_binary(data, repr(path.name))
+
+
+def parse_binary(data: bytes, what: str) -> ModelProto:
+    """Protobuf bytes as a ModelProto."""
+    proto = ModelProto()
+    try:
+        proto.ParseFromString(data)
+    except DecodeError as error:
+        raise LoadError(
+            f"{what} is not an ONNX model: {error}", fix="the file is truncated, damaged, nested too deep, or another format"
+        ) from None
+    return proto
+
+
+def parse_text(data: bytes, what: str) -> ModelProto:
+    """ONNX text as a ModelProto."""
+    try:
+        return onnx.parser.parse_model(data.decode("utf-8"))
+    except (onnx.parser.ParseError, UnicodeDecodeError) as error:
+        raise LoadError(f"{what!r} is not ONNX text: {error}") from None
+
+
+def _read(proto: ModelProto, options: LoadOptions, folder: Path | None) -> Module:
+    if not proto.HasField("graph"):
+        raise LoadError("the model has no graph", fix="the file is empty, truncated or of another format")
+    if proto.ir_version > MAX_IR_VERSION:
+        raise LoadError(f"the model has IR version {proto.ir_version}; versions up to {MAX_IR_VERSION} are known")
+    try:
+        return read_model(proto, options, folder)
+    except RecursionError:
+        raise LoadError("the model is nested too deep", fix="lower max_depth") from None

@@ -1,0 +1,61 @@
+"""Names inside one graph, and how a name of an outer graph becomes a captured argument of the region."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from whorl.ir.build import Builder
+from whorl.ir.graph import Region, Value
+from whorl.ir.infer import Inference
+
+
+class Scope:
+    """The names of one graph. Looking up a name of an outer graph adds a captured argument here and on the way.
+
+    Initializers are put into the graph when they are first used: `initializers` maps a name to what makes its value.
+    """
+
+    def __init__(self, region: Region, inference: Inference, parent: Scope | None = None) -> None:
+        self.region, self.inference, self.parent = region, inference, parent
+        self.build = Builder(region, inference)
+        self.values: dict[str, Value] = {}
+        self.initializers: dict[str, Callable[[Builder], Value]] = {}
+        self.captured: dict[Value, Value] = {}
+        self.later: set[str] = set()
+
+    def find(self, name: str) -> Value | None:
+        """The value a name stands for, inner names first; None where nothing has that name yet."""
+        if name in self.values:
+            return self.values[name]
+        if name in self.initializers:
+            value = self.values[name] = self.initializers[name](self.build)
+            return value
+        outer = self.parent.find(name) if self.parent is not None else None
+        return None if outer is None else self.capture(outer)
+
+    def capture(self, outer: Value) -> Value:
+        """The argument of this region that stands for a value of the parent."""
+        if outer not in self.captured:
+            self.captured[outer] = self.region.add_argument(outer.name, outer.type, outer.known)
+        return self.captured[outer]
+
+    def knows(self, name: str) -> bool:
+        """Whether `find` would succeed, without capturing anything."""
+        return name in self.values or name in self.initializers or (self.parent is not None and self.parent.knows(name))
+
+    def child(self, region_name: str) -> Scope:
+        return Scope(Region(region_name), self.inference, self)
+
+
+def align_captures(scopes: list[Scope], first: int = 0) -> list[Value]:
+    """Give sibling regions the same captured arguments in one order; returns the operands.
+
+    The arguments from `first` on are the captured ones.
+    """
+    operands = list(dict.fromkeys(outer for scope in scopes for outer in scope.captured))
+    for scope in scopes:
+        arguments = [scope.capture(outer) for outer in operands]
+        scope.region.arguments[first:] = arguments
+        for index, argument in enumerate(scope.region.arguments):
+            argument.index = index
+    return operands

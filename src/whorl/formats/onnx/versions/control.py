@@ -1,0 +1,188 @@
+"""Writing If and Loop: a Loop becomes ONNX Scan where that says it exactly, else ONNX Loop with what it lacks around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from onnx import GraphProto
+
+from whorl.errors import SaveError
+from whorl.formats.onnx.exporting import exporter
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.types import TensorType, Type, tensor, type_string
+from whorl.ops.control import Collected, Loop, Scanned
+
+if TYPE_CHECKING:
+    from whorl.formats.onnx.writer import GraphWriter
+
+_INT64 = np.iinfo(np.int64)
+
+
+@exporter("If")
+def write_if(node: Node, write: GraphWriter) -> None:
+    """The branches see captured values by their outer names."""
+    _check_outputs(node, [value.type for value in node.outputs], "If", write)
+    graphs = {}
+    for region, key in zip(node.regions, ("then_branch", "else_branch"), strict=True):
+        child = write.child()
+        _name_captured(child, region.arguments, node.inputs[1:], write)
+        graphs[key] = child.finish(region, region.results)
+    write.node("If", [write.name(node.inputs[0])], write.outputs(node), name=node.name, **graphs)
+
+
+@exporter("Loop")
+def write_loop(node: Node, write: GraphWriter) -> None:
+    """Scan, or Loop with the slices gathered inside and axes and directions of collected values put right behind it."""
+    op = node.op
+    assert isinstance(op, Loop)
+    if op.last or any(how.keep_axis for how in op.scanned) or not all(how.stack for how in op.collected):
+        raise SaveError("keeps slice axes, concatenates or gives last values, which no ONNX loop says")
+    if is_scan(node) and write.opset >= 9:
+        _write_scan(node, op, write)
+    else:
+        _write_loop(node, op, write)
+
+
+def is_scan(node: Node) -> bool:
+    """Whether a Loop is one that ONNX Scan says: bounded by its scanned inputs alone, without a number or a condition."""
+    op, body = node.op, node.regions[0]
+    assert isinstance(op, Loop)
+    trip, condition, *_ = op.split(node.inputs)
+    if trip is not None or condition is not None or not op.scanned or not (op.keep_shapes or not op.carried):
+        return False
+    states = all(isinstance(value.type, TensorType) for value in node.inputs[2 : 2 + op.carried] if value is not None)
+    return states and not _is_used(body, body.arguments[0]) and not _is_used(body, body.arguments[1], skip=1)
+
+
+def _is_used(region: Region, value: Value, skip: int = 0) -> bool:
+    return value in region.results[skip:] or any(value in node.inputs for node in region.nodes)
+
+
+def _name_captured(
+    child: GraphWriter, arguments: Sequence[Value], operands: Sequence[Value | None], write: GraphWriter
+) -> None:
+    for argument, value in zip(arguments, operands, strict=True):
+        child.values[argument] = write.name(value)
+
+
+def _check_outputs(node: Node, types: Sequence[Type], op_type: str, write: GraphWriter) -> None:
+    schema = write.schema(op_type, "")
+    for type in types:
+        text = type_string(type)
+        if text not in schema.outputs[0].types:
+            version = f"{op_type}-{schema.since_version}"
+            raise SaveError(f"gives {text}, which {version} does not", fix="choose a newer opset")
+
+
+def _write_scan(node: Node, op: Loop, write: GraphWriter) -> None:
+    first = 2 + op.carried + len(op.scanned)
+    body, operands = node.regions[0], node.inputs[2:first]
+    _check_outputs(node, [value.type for value in node.outputs], "Scan", write)
+    child = write.child()
+    _name_captured(child, body.arguments[first:], node.inputs[first:], write)
+    child.add_inputs(body.arguments[2:first])
+    graph = child.finish(body, body.results[1:])
+    missing = op.carried + len(op.collected) - len(node.outputs)
+    write.node(
+        "Scan",
+        [write.name(value) for value in operands],
+        [*write.outputs(node), *(write.fresh("unused") for _ in range(missing))],
+        name=node.name,
+        body=graph,
+        num_scan_inputs=len(op.scanned),
+        **_lists("scan_input", op.scanned),
+        **_lists("scan_output", op.collected),
+    )
+
+
+def _lists(prefix: str, parts: Sequence[Scanned | Collected]) -> dict[str, list[int] | None]:
+    axes, directions = [how.axis for how in parts], [int(how.reverse) for how in parts]
+    return {
+        f"{prefix}_axes": axes if any(axes) else None,
+        f"{prefix}_directions": directions if any(directions) else None,
+    }
+
+
+def _write_loop(node: Node, op: Loop, write: GraphWriter) -> None:
+    trip, condition, carried, scanned, captured = op.split(node.inputs)
+    _check_outputs(node, [value.type for value in node.outputs], "Loop", write)
+    body = node.regions[0]
+    i, go_on, states, slices, copies = op.split(body.arguments)
+    child = write.child()
+    _name_captured(child, copies, captured, write)
+    child.add_inputs([i, go_on, *states])
+    lengths = [_length(x, how, write) for x, how in zip(scanned, op.scanned, strict=True)]
+    for argument, value, how, length in zip(slices, scanned, op.scanned, lengths, strict=True):
+        _gather_slice(argument, value, how, length, i, child, write)
+    answer = go_on if condition is None and not _is_used(body, go_on, skip=1) else body.results[0]
+    graph = child.finish(body, [answer, *body.results[1:]])
+    bound = write.name(trip)
+    if lengths and bound:
+        write.node("Min", [bound, lengths[0]], [least := write.fresh("trip_count")])
+        bound = least
+    outputs = write.outputs(node)
+    inner = [_collected_name(k, op, name, write) for k, name in enumerate(outputs)]
+    inputs = [bound or (lengths[0] if lengths else ""), write.name(condition), *map(write.name, carried)]
+    _add_loop(node, inputs, inner, graph, write)
+    for k, (name, raw) in enumerate(zip(outputs, inner, strict=True)):
+        if raw != name:
+            _put_right(raw, name, op.collected[k - op.carried], node.outputs[k], write)
+
+
+def _add_loop(node: Node, inputs: list[str], outputs: list[str], graph: GraphProto, write: GraphWriter) -> None:
+    """A Loop node keeps its first two inputs, blank or not, also where nothing is carried."""
+    write.node("Loop", [name or "-" for name in inputs], outputs, name=node.name, body=graph)
+    proto = write.graph.node[-1]
+    proto.input[:] = ["" if name == "-" else name for name in proto.input]
+
+
+def _length(value: Value, how: Scanned, write: GraphWriter) -> str:
+    """The number of slices of a scanned input, as a scalar."""
+    write.node("Shape", [write.name(value)], [shape := write.fresh("shape")])
+    rank = tensor(value).rank
+    if how.axis < 0 and rank is None:
+        raise SaveError(f"scans axis {how.axis} of {value!r}, whose rank is not known")
+    axis = write.constant(np.array(how.axis % rank if rank else how.axis, np.int64), "axis")
+    write.node("Gather", [shape, axis], [length := write.fresh("length")], axis=0)
+    return length
+
+
+def _gather_slice(
+    argument: Value, value: Value, how: Scanned, length: str, number: Value, child: GraphWriter, write: GraphWriter
+) -> None:
+    index = child.values[number]
+    if tensor(number).rank:
+        child.node("Reshape", [index, child.constant(np.zeros(0, np.int64), "scalar")], [flat := child.fresh("index")])
+        index = flat
+    if how.reverse:
+        one = child.constant(np.array(1, np.int64), "one")
+        child.node("Sub", [length, one], [final := child.fresh("last")])
+        child.node("Sub", [final, index], [index := child.fresh("index")])
+    child.values[argument] = child.fresh(argument.name)
+    child.node("Gather", [write.name(value), index], [child.values[argument]], axis=how.axis)
+
+
+def _collected_name(index: int, op: Loop, name: str, write: GraphWriter) -> str:
+    """The name an output has behind the Loop node itself: its own, or a fresh one where something follows."""
+    if index < op.carried:
+        return name
+    how = op.collected[index - op.carried]
+    return write.fresh(name) if how.axis or how.reverse else name
+
+
+def _put_right(raw: str, name: str, how: Collected, value: Value, write: GraphWriter) -> None:
+    """Move the collected axis from the front to its place, and turn the order where elements are prepended."""
+    rank = tensor(value).rank
+    if rank is None:
+        raise SaveError(f"collects along axis {how.axis} of {value!r}, whose rank is not known")
+    axis = how.axis % rank
+    if how.reverse:
+        turned = write.fresh(name) if axis else name
+        ends = [np.array([k], np.int64) for k in (-1, _INT64.min, 0, -1)]
+        write.node("Slice", [raw, *(write.constant(end, "end") for end in ends)], [turned])
+        raw = turned
+    if axis:
+        perm = [*range(1, axis + 1), 0, *range(axis + 1, rank)]
+        write.node("Transpose", [raw], [name], perm=perm)

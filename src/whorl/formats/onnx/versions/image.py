@@ -1,0 +1,234 @@
+"""Resampling: Upsample and the first Resize, Resize before it had `axes`, GridSample's first names of its modes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from whorl.errors import SaveError, UnsupportedError
+from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.importing import OnnxNode, importer, make_op
+from whorl.formats.onnx.versions.limits import require_element_type
+from whorl.ir.build import Builder
+from whorl.ir.constants import Constant, as_array
+from whorl.ir.graph import Node, Value
+from whorl.ir.types import tensor
+from whorl.ops.elementwise import Max, Min
+from whorl.ops.resize import Resize
+from whorl.ops.sampling import GridSample
+
+if TYPE_CHECKING:
+    from whorl.formats.onnx.writer import GraphWriter
+
+_LINEAR = ("linear", "bilinear", "trilinear")
+_SAMPLING = {"bilinear": "linear", "bicubic": "cubic"}
+_SAMPLING_16 = {new: old for old, new in _SAMPLING.items()}
+_CENTRED = {"round_prefer_floor": "ceil", "floor": "round_prefer_ceil"}
+"""How places half an element lower are rounded to the same elements."""
+
+
+# ---- reading -------------------------------------------------------------------------------------------------------
+
+
+@importer("Upsample")
+def upsample(node: OnnxNode, build: Builder) -> list[Value]:
+    """Scales are attributes before 9: of all axes, in version 1 of the height and the width. None is below 1."""
+    axes = None
+    if node.version >= 9:
+        scales = node.required(1)
+    elif node.version >= 7:
+        scales = build.constant(np.array(node.attribute("scales"), np.float32), "scales")
+    else:
+        axes = (2, 3)
+        factors = [node.attribute("height_scale"), node.attribute("width_scale")]
+        scales = build.constant(np.array(factors, np.float32), "scales")
+    op = dataclasses.replace(_early_resize(node, "floor"), axes=axes)
+    return build.add_many(op, [node.required(0), None, scales], node.outputs, name=node.name)
+
+
+@importer("Resize", until=10)
+def resize_10(node: OnnxNode, build: Builder) -> list[Value]:
+    """Nearest elements are found by rounding down along axes that grow and up along those that shrink."""
+    x, scales = node.required(0), node.required(1)
+    if _early_resize(node, "floor").mode == "nearest":
+        constant = _constant(scales)
+        if constant is None or (constant < 1).any():
+            if constant is None or (constant > 1).any():
+                one = build.constant(np.array(1, np.float32), "one")
+                x = build.add(_early_resize(node, "floor"), x, None, build.add(Max(), scales, one))
+                scales = build.add(Min(), scales, one)
+            return build.add_many(_early_resize(node, "ceil"), [x, None, scales], node.outputs, name=node.name)
+    return build.add_many(_early_resize(node, "floor"), [x, None, scales], node.outputs, name=node.name)
+
+
+def _early_resize(node: OnnxNode, rounding: str) -> Resize:
+    mode = node.attribute("mode", "nearest")
+    if mode != "nearest" and mode not in _LINEAR:
+        raise UnsupportedError(f"mode {mode!r} is not known in version {node.version}", node.title)
+    mode = "linear" if mode in _LINEAR else mode
+    return Resize(coordinate_transformation_mode="asymmetric", mode=mode, nearest_mode=rounding)
+
+
+def _constant(value: Value) -> np.ndarray | None:
+    """The elements of a constant."""
+    owner = value.owner
+    return as_array(owner.op.value) if isinstance(owner, Node) and isinstance(owner.op, Constant) else None
+
+
+@importer("Resize", since=11, until=11)
+def resize_11(node: OnnxNode, build: Builder) -> list[Value]:
+    """`tf_half_pixel_for_nn` puts places half an element higher than `half_pixel`."""
+    if node.attribute("coordinate_transformation_mode") != "tf_half_pixel_for_nn":
+        return build.add_many(make_op(node), node.inputs, node.outputs, name=node.name)
+    rounding = _CENTRED.get(node.attribute("nearest_mode", "round_prefer_floor"))
+    if node.attribute("mode", "nearest") != "nearest" or rounding is None:
+        raise UnsupportedError("tf_half_pixel_for_nn is for nearest elements, by round_prefer_floor or floor", node.title)
+    op = make_op(node, coordinate_transformation_mode="half_pixel", nearest_mode=rounding)
+    return build.add_many(op, node.inputs, node.outputs, name=node.name)
+
+
+@importer("GridSample", until=16)
+def grid_sample_16(node: OnnxNode, build: Builder) -> list[Value]:
+    """The modes were called bilinear and bicubic."""
+    mode = node.attribute("mode", "bilinear")
+    op = make_op(node, mode=_SAMPLING.get(mode, mode))
+    return build.add_many(op, node.inputs, node.outputs, name=node.name)
+
+
+# ---- writing -------------------------------------------------------------------------------------------------------
+
+
+@exporter("GridSample", until=19)
+def write_grid_sample_16(node: Node, write: GraphWriter) -> None:
+    """Images only, and the old names of the modes."""
+    op, (x, grid) = node.op, node.inputs
+    assert isinstance(op, GridSample) and x is not None
+    require_element_type(x, op.name, write)
+    if tensor(x).rank not in (None, 4):
+        raise SaveError(f"samples a tensor of rank {tensor(x).rank}", fix="opset 20 or later can say it")
+    attributes = dataclasses.asdict(op) | {"mode": _SAMPLING_16.get(op.mode, op.mode)}
+    write.node(op.name, [write.name(x), write.name(grid)], write.outputs(node), name=node.name, **attributes)
+
+
+@exporter("Resize", until=18)
+def write_resize_18(node: Node, write: GraphWriter) -> None:
+    """What 19 added is refused; before 18 scales, sizes and roi have an entry for every axis."""
+    op = node.op
+    assert isinstance(op, Resize)
+    x, roi, scales, sizes = (*node.inputs, *(None,) * (4 - len(node.inputs)))
+    if op.coordinate_transformation_mode == "half_pixel_symmetric":
+        raise SaveError("coordinate_transformation_mode='half_pixel_symmetric' cannot be said", fix="use opset 19")
+    attributes = dataclasses.asdict(op)
+    if write.opset == 18:
+        require_element_type(x, op.name, write)
+        given = [write.name(v) for v in (x, roi, scales, sizes)]
+        write.node(op.name, given, write.outputs(node), name=node.name, **attributes)
+        return
+    if op.antialias and op.mode != "nearest":
+        raise SaveError("antialias=1 cannot be said", fix="opset 18 or later can say it")
+    if op.keep_aspect_ratio_policy != "stretch" and sizes is not None:
+        raise SaveError(f"keep_aspect_ratio_policy={op.keep_aspect_ratio_policy!r} cannot be said", fix="use opset 18")
+    for name in ("antialias", "axes", "keep_aspect_ratio_policy"):
+        del attributes[name]
+    spread = _Spread(op, x, write)
+    if write.opset <= 10:
+        _write_early_resize(node, op, spread, write)
+        return
+    require_element_type(x, op.name, write)
+    empty = write.constant(np.empty(0, np.float32), "none") if write.opset < 13 else ""
+    given = [write.name(x), spread.roi(roi) or empty, spread.scales(scales) or empty, spread.sizes(sizes)]
+    write.node(op.name, given, write.outputs(node), name=node.name, **attributes)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Spread:
+    """Inputs of a Resize with an entry for some axes, written with an entry for every axis."""
+
+    op: Resize
+    x: Value | None
+    write: GraphWriter
+
+    def rank(self) -> int:
+        rank = None if self.x is None else tensor(self.x).rank
+        if rank is None:
+            raise SaveError("resizes some axes of a tensor of unknown rank", fix="opset 18 or later can say it")
+        return rank
+
+    def scales(self, value: Value | None) -> str:
+        """The name of the scales of all axes, empty where there are none."""
+        return self._filled(value, lambda: np.ones(self.rank(), np.float32))
+
+    def roi(self, value: Value | None) -> str:
+        """The name of the regions of all axes, the whole axis where none is given."""
+        return self._filled(value, lambda: np.repeat(np.array([0, 1], tensor(value).dtype), self.rank()), 2)
+
+    def sizes(self, value: Value | None) -> str:
+        """The name of the sizes of all axes, the lengths of X where none is given."""
+        if value is None or self.op.axes is None:
+            return self.write.name(value)
+        shape = self.write.fresh("shape")
+        self.write.node("Shape", [self.write.name(self.x)], [shape])
+        return self._scattered(shape, value, 1)
+
+    def constant_scales(self, value: Value | None) -> np.ndarray | None:
+        """The scales of all axes, if they are constant."""
+        found = self.write.constant_value(value) if value is not None else None
+        if found is None or self.op.axes is None:
+            return found
+        full = np.ones(self.rank(), np.float32)
+        full[list(self.op.axes)] = found
+        return full
+
+    def _filled(self, value: Value | None, default: Any, parts: int = 1) -> str:
+        if value is None or self.op.axes is None:
+            return self.write.name(value)
+        return self._scattered(self.write.constant(default(), "default"), value, parts)
+
+    def _scattered(self, default: str, value: Value, parts: int) -> str:
+        axes = [axis % self.rank() + self.rank() * part for part in range(parts) for axis in self.op.axes or ()]
+        result = self.write.fresh("spread")
+        index = self.write.constant(np.array(axes, np.int64), "axes")
+        self.write.node("ScatterElements", [default, index, self.write.name(value)], [result])
+        return result
+
+
+def _write_early_resize(node: Node, op: Resize, spread: _Spread, write: GraphWriter) -> None:
+    """Resize-10 with scales, or Upsample with scales of at least 1."""
+    x, _, value, *_ = (*node.inputs, None, None, None)
+    scales = spread.constant_scales(value)
+    later = "opset 11 or later can say it"
+    if value is None or op.mode == "cubic" or op.coordinate_transformation_mode != "asymmetric":
+        raise SaveError("only scales of asymmetric nearest and linear resizing can be said", fix=later)
+    if scales is None and (write.opset < 10 or op.mode == "nearest" or op.axes is not None):
+        raise SaveError("only constant scales can be said", fix=later)
+    rounding = _early_rounding(scales)
+    if op.mode == "nearest" and scales is not None and not np.isin(scales, 1).all() and op.nearest_mode != rounding:
+        raise SaveError(f"nearest_mode={op.nearest_mode!r} cannot be said with scales {scales.tolist()}", fix=later)
+    name = "Resize" if write.opset == 10 else "Upsample"
+    if name == "Upsample" and (scales is None or (scales < 1).any()):
+        raise SaveError("scales below 1 cannot be said", fix="opset 10 or later can say them")
+    require_element_type(x, name, write)
+    inputs, attributes = [write.name(x)], {"mode": op.mode}
+    if write.opset >= 9:
+        inputs.append(write.name(value) if scales is None else write.constant(scales, "scales"))
+    elif write.opset >= 7:
+        attributes["scales"] = tuple(scales.tolist())
+    else:
+        attributes |= _planar_scales(scales)
+    write.node(name, inputs, write.outputs(node), name=node.name, **attributes)
+
+
+def _early_rounding(scales: np.ndarray | None) -> str | None:
+    """The nearest_mode that the first versions mean with these scales; None where they mix two."""
+    if scales is None or (scales >= 1).all():
+        return "floor"
+    return "ceil" if (scales <= 1).all() else None
+
+
+def _planar_scales(scales: np.ndarray) -> dict[str, Any]:
+    """The attributes of Upsample-1, which stretches the last two of four axes and calls linear bilinear."""
+    if len(scales) != 4 or (scales[:2] != 1).any():
+        raise SaveError(f"scales {scales.tolist()} cannot be said", fix="opset 7 or later can say them")
+    return {"height_scale": float(scales[2]), "width_scale": float(scales[3])}

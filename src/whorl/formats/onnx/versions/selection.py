@@ -1,0 +1,89 @@
+"""OneHot without negative indices, TopK with k as an attribute, Compress without negative axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from whorl.errors import SaveError
+from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.importing import OnnxNode, importer, make_op
+from whorl.formats.onnx.versions.constants import fixed_ints
+from whorl.formats.onnx.versions.limits import axis_for, require_element_type
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import INT64, UNSIGNED
+from whorl.ir.graph import Node, Value
+from whorl.ir.types import tensor
+from whorl.ops.casting import Cast
+from whorl.ops.comparison import Less, Where
+from whorl.ops.selection import Compress, OneHot, TopK
+from whorl.ops.shapes import Reshape
+
+if TYPE_CHECKING:
+    from whorl.formats.onnx.writer import GraphWriter
+
+
+@importer("OneHot", until=10)
+def onehot_9(node: OnnxNode, build: Builder) -> list[Value]:
+    """A negative index is outside, as `depth` is."""
+    indices, depth, values = (node.required(k) for k in range(3))
+    if tensor(indices).dtype not in UNSIGNED:
+        indices = build.add(Cast(INT64), indices)
+        outside = build.add(Reshape(), build.add(Cast(INT64), depth), build.int64(name="scalar"))
+        negative = build.add(Less(), indices, build.constant(np.array(0, np.int64), "zero"))
+        indices = build.add(Where(), negative, outside, indices)
+    return build.add_many(make_op(node), [indices, depth, values], node.outputs, name=node.name)
+
+
+@exporter("OneHot", until=10)
+def onehot_10(node: Node, write: GraphWriter) -> None:
+    """A negative index is counted from the front; what is still negative then is outside."""
+    op, (indices, depth, values) = node.op, node.inputs
+    assert isinstance(op, OneHot) and indices is not None and values is not None
+    names = [write.name(indices), write.name(depth), write.name(values)]
+    if tensor(indices).dtype not in UNSIGNED:
+        wide, number, classes = write.fresh("indices"), write.fresh("depth"), write.fresh("classes")
+        negative, counted, front = write.fresh("negative"), write.fresh("counted"), write.fresh("indices")
+        write.node("Cast", names[:1], [wide], to=INT64)
+        write.node("Cast", names[1:2], [number], to=INT64)
+        write.node("Reshape", [number, write.constant(np.zeros(0, np.int64), "scalar")], [classes])
+        write.node("Less", [wide, write.constant(np.array(0, np.int64), "zero")], [negative])
+        write.node("Add", [wide, classes], [counted])
+        write.node("Where", [negative, counted, wide], [front])
+        names[0] = front
+    axis = op.axis if op.axis == -1 else axis_for(op.axis, node.outputs[0], write)
+    write.node(op.name, names, write.outputs(node), name=node.name, axis=axis)
+
+
+@importer("TopK", until=9)
+def topk_1(node: OnnxNode, build: Builder) -> list[Value]:
+    """k is an attribute."""
+    count = build.int64(node.attribute("k"), name="k")
+    return build.add_many(make_op(node, k=None), [node.required(0), count], node.outputs, name=node.name)
+
+
+@exporter("TopK", until=10)
+def topk_10(node: Node, write: GraphWriter) -> None:
+    """Always the largest ones, sorted; k is an attribute before 10."""
+    op, (x, k) = node.op, node.inputs
+    assert isinstance(op, TopK) and x is not None and k is not None
+    require_element_type(x, op.name, write)
+    if not op.largest:
+        raise SaveError("takes the smallest elements", fix="opset 11 or later can say it")
+    outputs = write.outputs(node)
+    outputs += [write.fresh("unused") for _ in range(2 - len(outputs))]
+    if write.opset == 10:
+        return write.node(op.name, [write.name(x), write.name(k)], outputs, name=node.name, axis=op.axis)
+    (count,) = fixed_ints(k, "k", 10, write)
+    write.node(op.name, [write.name(x)], outputs, name=node.name, axis=op.axis, k=count)
+
+
+@exporter("Compress", until=10)
+def compress_10(node: Node, write: GraphWriter) -> None:
+    """The axis counts from the front."""
+    op, x = node.op, node.inputs[0]
+    assert isinstance(op, Compress)
+    require_element_type(x, op.name, write)
+    axis = None if op.axis is None else axis_for(op.axis, x, write)
+    write.node(op.name, [write.name(v) for v in node.inputs], write.outputs(node), name=node.name, axis=axis)

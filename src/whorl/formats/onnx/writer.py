@@ -1,0 +1,309 @@
+"""From a module to a ModelProto: names, types, constants, and one ONNX node or several for each hub node."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
+
+from whorl.errors import SaveError, UnsupportedError, WhorlError
+from whorl.formats.onnx import versions
+from whorl.formats.onnx.dtypes import TO_ONNX
+from whorl.formats.onnx.exporting import find_exporter
+from whorl.formats.onnx.schemas import NEWEST, OpSchema, schema_for
+from whorl.formats.onnx.tensors import proto_of, type_to
+from whorl.ir.constants import Constant, LazyArray, as_array
+from whorl.ir.dims import UNKNOWN
+from whorl.ir.graph import Module, Node, Region, Value
+from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, TensorType, Type, type_string
+
+assert versions
+
+DEFAULT_OPSET = 21
+"""The opset of a module that did not come from an ONNX file."""
+LOWEST_OPSET = 6
+
+
+def write_model(module: Module, opset: int | None = None) -> tuple[ModelProto, dict[str, np.ndarray | LazyArray]]:
+    """The model without the bytes of its constants, and the constants by initializer name.
+
+    Without `opset`: the model's own, or the lowest above it that can say everything. Errors: SaveError.
+    """
+    own = module.metadata.get("opsets", {})
+    if opset is not None:
+        return _write_at(module, opset, own)
+    start = max(own.get("", DEFAULT_OPSET), LOWEST_OPSET)
+    first: SaveError | None = None
+    for candidate in range(start, NEWEST[""] + 1):
+        try:
+            return _write_at(module, candidate, own)
+        except SaveError as error:
+            first = first or error
+    assert first is not None
+    raise first
+
+
+def _write_at(module: Module, opset: int, own: dict[str, int]) -> tuple[ModelProto, dict[str, np.ndarray | LazyArray]]:
+    if not LOWEST_OPSET <= opset <= NEWEST[""]:
+        raise SaveError(f"opset {opset} cannot be written", fix=f"choose one from {LOWEST_OPSET} to {NEWEST['']}")
+    names = Names({*(value.name for value in module.main.arguments), *module.output_names})
+    targets = {domain: own.get(domain, newest) for domain, newest in NEWEST.items()} | {"": opset}
+    constants: dict[str, np.ndarray | LazyArray] = {}
+    write = GraphWriter(targets, names, constants, None)
+    said = module.metadata
+    graph = write.main_graph(module, said.get("graph_name") or "main")
+    graph.doc_string = said.get("graph_description", "")
+    imports = [helper.make_opsetid(d, v) for d, v in targets.items() if d == "" or d in write.domains]
+    model = helper.make_model_gen_version(graph, opset_imports=imports)
+    model.ir_version = max(8, helper.find_min_ir_version_for(imports, ignore_unknown=True))
+    model.producer_name, model.producer_version = said.get("producer_name", "") or "whorl", said.get("producer_version", "")
+    model.domain, model.model_version = said.get("domain", ""), said.get("model_version", 0)
+    model.doc_string = said.get("description", "")
+    helper.set_model_props(model, dict(said.get("properties", {})))
+    return model, constants
+
+
+class Names:
+    """Names taken anywhere in the model, so that no inner graph shadows an outer name."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self.taken = set(taken)
+
+    def fresh(self, hint: str) -> str:
+        """A name not yet taken, the hint itself if possible."""
+        name, count = hint or "value", 1
+        while name in self.taken:
+            name, count = f"{hint or 'value'}_{count}", count + 1
+        self.taken.add(name)
+        return name
+
+
+class GraphWriter:
+    """Writes the nodes of one region into one GraphProto."""
+
+    def __init__(
+        self,
+        targets: dict[str, int],
+        names: Names,
+        constants: dict[str, np.ndarray | LazyArray],
+        outer: GraphWriter | None,
+    ) -> None:
+        self.targets, self.names, self.constants = targets, names, constants
+        self.graph = GraphProto()
+        self.values: dict[Value, str] = {}
+        self.domains: set[str] = set() if outer is None else outer.domains
+        self.held: dict[str, np.ndarray | LazyArray] = {} if outer is None else dict(outer.held)
+
+    @property
+    def opset(self) -> int:
+        """The ai.onnx opset that is written."""
+        return self.targets[""]
+
+    # ---- what exporters call ---------------------------------------------------------------------------------
+
+    def name(self, value: Value | None) -> str:
+        """The name of a value in the file; empty for an omitted one."""
+        return "" if value is None else self.values[value]
+
+    def fresh(self, hint: str) -> str:
+        """A name that is nowhere used."""
+        return self.names.fresh(hint)
+
+    def outputs(self, node: Node) -> list[str]:
+        """The names of a node's outputs."""
+        return [self.values[value] for value in node.outputs]
+
+    def node(
+        self,
+        op_type: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        domain: str = "",
+        name: str = "",
+        **attributes: Any,
+    ) -> None:
+        """Append a node; trailing blank inputs are dropped, attributes that are None left out."""
+        given = list(inputs)
+        while given and not given[-1]:
+            given.pop()
+        proto = NodeProto(op_type=op_type, input=given, output=outputs, domain=domain or None, name=name or None)
+        self.domains.add(domain)
+        schema = self.schema(op_type, domain)
+        for key, value in attributes.items():
+            if value is not None:
+                proto.attribute.append(_attribute(key, value, schema))
+        self.graph.node.append(proto)
+
+    def constant(self, value: np.ndarray | LazyArray, hint: str = "const") -> str:
+        """Add an initializer and return its name."""
+        name = self.fresh(hint)
+        self.constants[name] = self.held[name] = value
+        self.graph.initializer.append(TensorProto(name=name, data_type=TO_ONNX[value.dtype], dims=value.shape))
+        return name
+
+    def constant_value(self, value: Value | None) -> np.ndarray | None:
+        """The elements of a value that is a constant here or around here; None otherwise."""
+        held = self.held.get(self.name(value))
+        return None if held is None else as_array(held)
+
+    def schema(self, op_type: str, domain: str) -> OpSchema:
+        """The schema that applies at the target; SaveError where the op does not exist there."""
+        try:
+            schema = schema_for(op_type, domain, self.targets[domain])
+        except UnsupportedError as error:
+            raise SaveError(error.message, fix="choose a newer opset") from None
+        if schema.deprecated:
+            version = schema.since_version
+            raise SaveError(f"{op_type} is gone since version {version} of {domain or 'ai.onnx'}", fix="choose a lower opset")
+        return schema
+
+    # ---- graphs ----------------------------------------------------------------------------------------------
+
+    def main_graph(self, module: Module, name: str) -> GraphProto:
+        region = module.main
+        for argument in region.arguments:
+            self.values[argument] = argument.name
+            self.graph.input.append(_info(argument.name, argument.type, argument.name))
+            if argument.name in module.defaults:
+                value = module.defaults[argument.name]
+                self.constants[argument.name] = value
+                self.graph.initializer.append(
+                    TensorProto(name=argument.name, data_type=TO_ONNX[value.dtype], dims=value.shape)
+                )
+        self.graph.name = name
+        return self.finish(region, region.results, module.output_names)
+
+    def add_inputs(self, arguments: Sequence[Value]) -> None:
+        """Make region arguments inputs of the graph, under fresh names."""
+        for argument in arguments:
+            self.values[argument] = self.fresh(argument.name)
+            self.graph.input.append(_info(self.values[argument], argument.type, argument.name))
+
+    def finish(self, region: Region, results: Sequence[Value], names: Sequence[str] | None = None) -> GraphProto:
+        """Write the nodes of a region, then its results as outputs, under fresh names unless names are given."""
+        texts = [self.fresh(value.name) for value in results] if names is None else names
+        own = {value for node in region.nodes if not isinstance(node.op, Constant) for value in node.outputs}
+        renamed: dict[Value, str] = {}
+        for value, text in zip(results, texts, strict=True):
+            if value in own and value not in renamed:
+                renamed[value] = text
+        for node in region.nodes:
+            self.write(node, renamed)
+        for value, text in zip(results, texts, strict=True):
+            if self.values[value] != text:
+                self.node("Identity", [self.values[value]], [text])
+            self.graph.output.append(_info(text, value.type, value.name))
+        self.graph.name = self.graph.name or region.name or "body"
+        return self.graph
+
+    def write(self, node: Node, renamed: dict[Value, str]) -> None:
+        """Write one hub node."""
+        if isinstance(node.op, Constant):
+            self.values[node.outputs[0]] = self.constant(node.op.value, node.outputs[0].name)
+            return
+        for value in node.outputs:
+            self.values[value] = renamed.get(value) or self.fresh(value.name)
+        try:
+            self._write_node(node)
+        except WhorlError as error:
+            raise SaveError(error.message, error.where or node.title, error.fix) from None
+        for value in node.outputs:
+            if value not in renamed:
+                self.graph.value_info.append(_info(self.values[value], value.type))
+
+    def _write_node(self, node: Node) -> None:
+        export = find_exporter(node.op.name, self.targets[node.op.domain])
+        if export is not None:
+            export(node, self)
+        else:
+            write_by_fields(node, self)
+
+    def child(self) -> GraphWriter:
+        return GraphWriter(self.targets, self.names, self.constants, self)
+
+
+def write_by_fields(node: Node, write: GraphWriter) -> None:
+    """The node as ONNX has it: fields as attributes, inputs and outputs in their places."""
+    op = node.op
+    schema = write.schema(op.name, op.domain)
+    check_types(node, schema)
+    attributes: dict[str, Any] = {}
+    for field in dataclasses.fields(op):  # type: ignore[arg-type]
+        value = getattr(op, field.name)
+        if value is None or field.name == "output_count":
+            continue
+        if field.name in schema.attributes:
+            attributes[field.name] = value
+        elif value != field.default:
+            raise SaveError(
+                f"{field.name}={value!r} cannot be said in version {schema.since_version} of {op.name}",
+                fix=f"opset {_newest(op.name, op.domain)} can",
+            )
+    if len(node.inputs) > schema.max_input:
+        raise SaveError(
+            f"takes {len(node.inputs)} inputs, version {schema.since_version} allows {schema.max_input}",
+            fix=f"opset {_newest(op.name, op.domain)} can",
+        )
+    write.node(
+        op.name, [write.name(x) for x in node.inputs], write.outputs(node), op.domain, node.name, **attributes
+    )
+
+
+def _newest(name: str, domain: str) -> int:
+    return schema_for(name, domain, NEWEST[domain]).since_version
+
+
+def check_types(node: Node, schema: OpSchema) -> None:
+    """Refuse an element type that the operator's version does not allow, and name the version that does."""
+    for index, value in enumerate(node.inputs):
+        if value is None or index >= len(schema.inputs) and not schema.inputs:
+            continue
+        text = type_string(value.type)
+        if text not in schema.inputs[min(index, len(schema.inputs) - 1)].types:
+            raise SaveError(
+                f"input {index} is {text}, which version {schema.since_version} of {schema.name} does not take",
+                fix=_version_taking(text, index, schema),
+            )
+
+
+def _version_taking(text: str, index: int, schema: OpSchema) -> str:
+    for version in range(schema.since_version + 1, NEWEST[schema.domain] + 1):
+        newer = schema_for(schema.name, schema.domain, version)
+        if newer.inputs and text in newer.inputs[min(index, len(newer.inputs) - 1)].types:
+            return f"opset {newer.since_version} or later can say it"
+    return "no version takes it; cast the input"
+
+
+def _attribute(key: str, value: Any, schema: OpSchema) -> AttributeProto:
+    kind = AttributeProto.AttributeType.Value(schema.attributes[key].type.name) if key in schema.attributes else None
+    match value:
+        case GraphProto():
+            return AttributeProto(name=key, g=value, type=AttributeProto.GRAPH)
+        case np.dtype():
+            value = TO_ONNX[value]
+        case np.ndarray():
+            value = proto_of(value)
+        case TensorType() | SequenceType() | OptionalType() | MapType():
+            value = type_to(value)
+        case tuple() | list() if value and isinstance(value[0], np.ndarray):
+            value = [proto_of(v) for v in value]
+        case bool():
+            value = int(value)
+    if kind == AttributeProto.FLOATS:
+        value = [float(v) for v in value]
+    elif kind == AttributeProto.FLOAT:
+        value = float(value)
+    attribute = helper.make_attribute(key, list(value) if isinstance(value, tuple) else value, attr_type=kind)
+    return attribute
+
+
+def _info(name: str, type: Type, own: str | None = None) -> onnx.ValueInfoProto:
+    """A declared value; dims that only inference named after `own` are left blank."""
+    if own is not None and isinstance(type, TensorType) and not isinstance(type.shape, AnyShape):
+        blank = (UNKNOWN if str(d).partition("'")[0] == f"{own}.{k}" else d for k, d in enumerate(type.shape))
+        type = TensorType(type.dtype, tuple(blank))
+    return onnx.ValueInfoProto(name=name, type=type_to(type))

@@ -1,0 +1,103 @@
+"""Changes of the element type: by value, and by bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import TypeRuleError
+from whorl.ir.dims import UNKNOWN
+from whorl.ir.dtypes import BOOL, COMPLEX, INT32, INT64, SIGNED, STRING, UNSIGNED, bits, name_of
+from whorl.ir.op import Op
+from whorl.ir.types import Fact, TensorType, tensor
+from whorl.ops.base import Elementwise
+from whorl.ops.conversion import ROUND_MODES, convert
+
+
+def check_conversion(source: np.dtype, target: np.dtype, round_mode: str) -> None:
+    """Refuse a pair of element types that no cast defines, and an unknown rounding."""
+    if source in COMPLEX and target not in COMPLEX:
+        raise TypeRuleError(f"cannot cast {name_of(source)} to {name_of(target)}")
+    if target in COMPLEX and source == STRING:
+        raise TypeRuleError(f"cannot cast string to {name_of(target)}")
+    if round_mode not in ROUND_MODES:
+        raise TypeRuleError(f"round_mode {round_mode!r} does not exist", fix=f"one of {', '.join(ROUND_MODES)}")
+
+
+@dataclass(frozen=True)
+class Cast(Elementwise):
+    """The input in the element type `to`.
+
+    Integers keep their low bits, floats are truncated to integers, zero is False; texts are read and written as
+    decimal numbers. `saturate` and `round_mode` are for float8 targets. Errors: a text that is no number is a RunError.
+    Source: ONNX Cast-28.
+    """
+
+    to: np.dtype
+    saturate: int = 1
+    round_mode: str = "up"
+
+    def infer(self, x: Fact) -> TensorType:
+        check_conversion(tensor(x).dtype, self.to, self.round_mode)
+        return tensor(x).with_dtype(self.to)
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return convert(x, self.to, bool(self.saturate), self.round_mode)
+
+    def of_dims(self, x: Any) -> Any:
+        return x if self.to in (INT32, INT64) else UNKNOWN
+
+
+@dataclass(frozen=True)
+class CastLike(Op):
+    """The first input in the element type of the second. Source: ONNX CastLike-25."""
+
+    saturate: int = 1
+    round_mode: str = "up"
+
+    def infer(self, x: Fact, like: Fact) -> TensorType:
+        return self._cast(tensor(like).dtype).infer(x)
+
+    def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
+        x, like = inputs
+        if x is None or like is None:
+            return ()
+        return self._cast(tensor(like).dtype).infer_known(x)
+
+    def run(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
+        return convert(x, like.dtype, bool(self.saturate), self.round_mode)
+
+    def _cast(self, to: np.dtype) -> Cast:
+        return Cast(to, self.saturate, self.round_mode)
+
+
+@dataclass(frozen=True)
+class BitCast(Op):
+    """The bits of the input read as another type of the same width. Source: ONNX BitCast-26."""
+
+    to: np.dtype
+
+    def infer(self, x: Fact) -> TensorType:
+        source = tensor(x).dtype
+        for dtype in (source, self.to):
+            if dtype == STRING:
+                raise TypeRuleError("does not accept string")
+        if bits(source) != bits(self.to):
+            widths = f"{name_of(source)} has {bits(source)} bits, {name_of(self.to)} has {bits(self.to)}"
+            raise TypeRuleError(widths, fix="use Cast to convert the values")
+        return tensor(x).with_dtype(self.to)
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        width = bits(x.dtype)
+        if width < 8:
+            return _from_codes(x.view(np.uint8) & np.uint8((1 << width) - 1), self.to, width)
+        return x != 0 if self.to == BOOL else x.view(self.to)
+
+
+def _from_codes(codes: np.ndarray, dtype: np.dtype, width: int) -> np.ndarray:
+    if dtype in SIGNED:
+        codes = codes.astype(np.int8)
+        return np.where(codes >> (width - 1), codes - (1 << width), codes).astype(dtype)
+    return codes.astype(dtype) if dtype in UNSIGNED else codes.astype(np.uint8).view(dtype)

@@ -1,0 +1,191 @@
+"""Convolution over any number of spatial axes, of floats and of quantized integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from whorl.errors import TypeRuleError
+from whorl.ir.dims import Dim
+from whorl.ir.dtypes import BY_NAME, FLOAT32, INT32
+from whorl.ir.op import Op
+from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, tensor
+from whorl.ops.base import (
+    COMPUTED_FLOATS,
+    accumulator,
+    agreed,
+    checked_types,
+    dims_of,
+    require_dtype,
+    same_dtype,
+)
+from whorl.ops.windows import Track, blocks, spatial_rank, unfold, windows_of
+
+BYTES = frozenset((BY_NAME["int8"], BY_NAME["uint8"]))
+COLUMN_LIMIT = 1 << 22
+"""The most elements that the columns of one block hold."""
+
+
+@dataclass(frozen=True)
+class Convolution(Op, abstract=True):
+    """The attributes and the type rule that convolutions share: X [N, C, axes...] and W [M, C / group, kernel...]."""
+
+    auto_pad: str = "NOTSET"
+    dilations: tuple[int, ...] | None = None
+    group: int = 1
+    kernel_shape: tuple[int, ...] | None = None
+    pads: tuple[int, ...] | None = None
+    strides: tuple[int, ...] | None = None
+
+    def shape(self, x: Fact, w: Fact, bias: Fact | None) -> Shape:
+        """[N, M, windows...]"""
+        rank = spatial_rank(x, w, self.kernel_shape, self.strides, self.dilations)
+        if rank is None:
+            return UNRANKED
+        batch, channels, *lengths = dims_of(x, rank + 2, "X")
+        features, depth, *kernel = dims_of(w, rank + 2, "W")
+        agreed("the number of channels of X", channels, depth * self.group)
+        features = agreed("the number of features of W", features, *dims_of(bias, 1, "B"))
+        check_groups(self.group, features, "features")
+        windows = windows_of(self, agreed_kernel(self.kernel_shape, kernel), self.auto_pad)
+        return (batch, features, *windows.counts(lengths))
+
+    def tracks(self, x: np.ndarray, w: np.ndarray) -> list[Track]:
+        """The windows over the axes of X."""
+        return windows_of(self, w.shape[2:], self.auto_pad).tracks(x.shape[2:])
+
+
+def agreed_kernel(attribute: tuple[int, ...] | None, kernel: Sequence[Dim]) -> tuple[Dim, ...]:
+    """The kernel's shape by the attribute, where it is given, and by the weights."""
+    if attribute and len(attribute) != len(kernel):
+        raise TypeRuleError(f"kernel_shape has {len(attribute)} entries, expected {len(kernel)}")
+    stated = attribute or kernel
+    return tuple(agreed(f"kernel axis {axis}", *pair) for axis, pair in enumerate(zip(stated, kernel, strict=True)))
+
+
+def check_groups(group: int, length: Dim, what: str) -> None:
+    """Refuse a number of groups that is proved not to divide the channels."""
+    if group < 1 or (isinstance(length, int) and length % group):
+        raise TypeRuleError(f"{length} {what} do not split into {group} groups")
+
+
+@dataclass(frozen=True)
+class Conv(Convolution):
+    """Y[n, m, o] = B[m] + sum over c, t of W[m, c, t] * X[n, c, o * stride - begin + t * dilation], 0 outside X.
+
+    16-bit floats are summed in float32 and rounded once. Source: ONNX Conv-22.
+    """
+
+    def infer(self, x: Fact, w: Fact, b: Fact | None = None) -> TensorType:
+        dtype = same_dtype(x, w, b)
+        require_dtype(dtype, COMPUTED_FLOATS)
+        return TensorType(dtype, self.shape(x, w, b))
+
+    def run(self, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:
+        checked_types(self, x, w, b)
+        y = convolve(x, w, self.group, self.tracks(x, w), accumulator(x.dtype))
+        return with_bias(y, b).astype(x.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class ConvInteger(Convolution):
+    """Conv of X - x_zero_point and W - w_zero_point, exact modulo 2^32. Source: ONNX ConvInteger-10."""
+
+    def infer(self, x: Fact, w: Fact, x_zero: Fact | None = None, w_zero: Fact | None = None) -> TensorType:
+        for value, zero in ((x, x_zero), (w, w_zero)):
+            require_dtype(same_dtype(value, zero), BYTES)
+        return TensorType(INT32, self.shape(x, w, None))
+
+    def run(
+        self, x: np.ndarray, w: np.ndarray, x_zero: np.ndarray | None = None, w_zero: np.ndarray | None = None
+    ) -> np.ndarray:
+        checked_types(self, x, w, x_zero, w_zero)
+        return exact_sums(self, x, w, x_zero, w_zero).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class QLinearConv(Convolution):
+    """saturate(round((ConvInteger(x, w) + B) * x_scale * w_scale / y_scale) + y_zero_point), halves to even.
+
+    The scale and zero point of w are scalars or have an entry a feature. Source: ONNX QLinearConv-10.
+    """
+
+    def infer(
+        self,
+        x: Fact,
+        x_scale: Fact,
+        x_zero: Fact,
+        w: Fact,
+        w_scale: Fact,
+        w_zero: Fact,
+        y_scale: Fact,
+        y_zero: Fact,
+        b: Fact | None = None,
+    ) -> TensorType:
+        for value, zero in ((x, x_zero), (w, w_zero), (y_zero, y_zero)):
+            require_dtype(same_dtype(value, zero), BYTES)
+        require_dtype(same_dtype(x_scale, w_scale, y_scale), frozenset((FLOAT32,)))
+        return TensorType(tensor(y_zero).dtype, self.shape(x, w, b))
+
+    def run(
+        self,
+        x: np.ndarray,
+        x_scale: np.ndarray,
+        x_zero: np.ndarray,
+        w: np.ndarray,
+        w_scale: np.ndarray,
+        w_zero: np.ndarray,
+        y_scale: np.ndarray,
+        y_zero: np.ndarray,
+        b: np.ndarray | None = None,
+    ) -> np.ndarray:
+        checked_types(self, x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b)
+        sums = with_bias(exact_sums(self, x, w, x_zero, w_zero), b)
+        scale = feature_column(x_scale.reshape(()) * w_scale / y_scale.reshape(()), sums.ndim - 1)
+        levels = np.rint(sums.astype(np.float32) * scale) + y_zero.reshape(()).astype(np.float32)
+        limits = np.iinfo(y_zero.dtype)
+        return np.clip(levels, limits.min, limits.max).astype(y_zero.dtype)
+
+
+def convolve(x: np.ndarray, w: np.ndarray, group: int, tracks: Sequence[Track], dtype: np.dtype) -> np.ndarray:
+    """Convolution without bias, computed in `dtype`: for each image and block of windows, W [group, M / group,
+    C / group * taps] times columns [group, C / group * taps, windows].
+    """
+    counts = [track.count for track in tracks]
+    weights = w.astype(dtype, copy=False).reshape(group, len(w) // group, -1)
+    y = np.empty((len(x), len(w), *counts), dtype)
+    limit = COLUMN_LIMIT // max(1, group * weights.shape[2])
+    for image, result in zip(x, y, strict=True):
+        image = image.astype(dtype, copy=False)
+        for block in blocks(counts, limit):
+            parts = [track.part(windows) for track, windows in zip(tracks, block, strict=True)]
+            columns = unfold(image, parts).reshape(group, weights.shape[2], -1)
+            result[(slice(None), *block)] = (weights @ columns).reshape(len(w), *(part.count for part in parts))
+    return y
+
+
+def exact_sums(
+    op: Convolution, x: np.ndarray, w: np.ndarray, x_zero: np.ndarray | None, w_zero: np.ndarray | None
+) -> np.ndarray:
+    """The sums of products as int64, computed in float64: every partial sum is below 2^53 and so exact."""
+    numbers = x.astype(np.float64)
+    weights = w.astype(np.float64)
+    if x_zero is not None:
+        numbers -= x_zero.reshape(()).astype(np.float64)
+    if w_zero is not None:
+        weights -= feature_column(w_zero.astype(np.float64), w.ndim)
+    return convolve(numbers, weights, op.group, op.tracks(x, w), np.dtype(np.float64)).astype(np.int64)
+
+
+def feature_column(values: np.ndarray, rank: int) -> np.ndarray:
+    """A scalar, or one value a feature, as an array that broadcasts along the first of `rank` axes."""
+    return values.reshape(()) if values.size == 1 else values.reshape(-1, *(1,) * (rank - 1))
+
+
+def with_bias(y: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
+    """y [N, M, ...] + bias [M] in y's element type; y is overwritten."""
+    if bias is not None:
+        y += bias.astype(y.dtype, copy=False).reshape(-1, *(1,) * (y.ndim - 2))
+    return y

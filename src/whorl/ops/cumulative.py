@@ -1,0 +1,107 @@
+"""Running totals along an axis."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir.dtypes import INTEGERS, PACKED_BITS, is_integer
+from whorl.ir.op import Op
+from whorl.ir.types import AnyShape, Fact, TensorType, tensor
+from whorl.ops.base import COMPUTED_FLOATS, known_dims, known_ints, normal_axis, one_element, require_dtype, widened
+
+_NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
+
+
+@dataclass(frozen=True)
+class Cumulative(Op, abstract=True):
+    """Each element becomes the total of those up to it along `axis`, a tensor of one integer.
+
+    `exclusive` leaves the element itself out, `reverse` counts from the end. Integers keep their type and wrap;
+    totals of float16 and bfloat16 are kept in float32 and each is rounded once.
+    """
+
+    exclusive: int = 0
+    reverse: int = 0
+    start: ClassVar[int]
+    """The total of no elements."""
+
+    def infer(self, x: Fact, axis: Fact) -> TensorType:
+        type, listed = tensor(x), known_ints(axis)
+        require_dtype(type.dtype, _NUMBERS)
+        axis_type = tensor(axis, "axis")
+        if not is_integer(axis_type.dtype) or (axis_type.rank or 0) > 1:
+            raise TypeRuleError(f"axis is {axis_type}, expected one integer")
+        if listed is not None and len(listed) == 1 and not isinstance(type.shape, AnyShape):
+            normal_axis(listed[0], len(type.shape))
+        return type
+
+    def infer_known(self, x: Fact, axis: Fact) -> tuple[np.ndarray | None, ...]:
+        """Totals of known integers and dims, as in arithmetic on shapes."""
+        elements, type = known_dims(x), tensor(x)
+        if elements is None or type.rank != 1 or not is_integer(type.dtype):
+            return ()
+        totals = self.totals(elements[::-1] if self.reverse else elements)
+        limits = np.iinfo(type.dtype)
+        if any(isinstance(total, int) and not limits.min <= total <= limits.max for total in totals):
+            return ()
+        known = np.empty(len(elements), object)
+        known[:] = totals[::-1] if self.reverse else totals
+        return (known,)
+
+    def totals(self, elements: tuple[Any, ...]) -> list[Any]:
+        """The totals of a list, as many as it has elements."""
+        running = list(itertools.accumulate(elements, self.step, initial=self.start))
+        return running[:-1] if self.exclusive else running[1:]
+
+    def run(self, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
+        given = one_element(axis, "axis")
+        try:
+            along = normal_axis(given, x.ndim)
+        except TypeRuleError as error:
+            raise RunError(error.message) from None
+        wide = widened(np.flip(x, along) if self.reverse else x)
+        result = self.accumulate(wide, along)
+        if self.exclusive and x.shape[along]:
+            first = np.full_like(np.take(result, [0], along), self.start)
+            rest = np.take(result, range(x.shape[along] - 1), along)
+            result = np.concatenate([first, rest], along)
+        return (np.flip(result, along) if self.reverse else result).astype(x.dtype, copy=False)
+
+    def step(self, total: Any, element: Any) -> Any:
+        """The total with one more element."""
+        raise TypeError(f"{self.name} has no step")
+
+    def accumulate(self, x: np.ndarray, axis: int) -> np.ndarray:
+        """The inclusive totals of a widened tensor from the front, in its own type."""
+        raise TypeError(f"{self.name} does not accumulate")
+
+
+@dataclass(frozen=True)
+class CumSum(Cumulative):
+    """y[i] = x[0] + ... + x[i] along an axis. Source: ONNX CumSum-14."""
+
+    start = 0
+
+    def step(self, total: Any, element: Any) -> Any:
+        return total + element
+
+    def accumulate(self, x: np.ndarray, axis: int) -> np.ndarray:
+        return np.cumsum(x, axis=axis, dtype=x.dtype)
+
+
+@dataclass(frozen=True)
+class CumProd(Cumulative):
+    """y[i] = x[0] * ... * x[i] along an axis. Source: ONNX CumProd-26."""
+
+    start = 1
+
+    def step(self, total: Any, element: Any) -> Any:
+        return total * element
+
+    def accumulate(self, x: np.ndarray, axis: int) -> np.ndarray:
+        return np.cumprod(x, axis=axis, dtype=x.dtype)

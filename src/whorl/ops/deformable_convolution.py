@@ -1,0 +1,105 @@
+"""Convolution whose windows read at places moved by an input."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from whorl.ir.dims import Dim
+from whorl.ir.op import Op
+from whorl.ir.types import UNRANKED, Fact, TensorType
+from whorl.ops.base import COMPUTED_FLOATS, accumulator, agreed, checked_types, dims_of, require_dtype, same_dtype
+from whorl.ops.convolution import COLUMN_LIMIT, agreed_kernel, check_groups, with_bias
+from whorl.ops.sampling import spread, weighted
+from whorl.ops.windows import spatial_rank, windows_of
+
+
+@dataclass(frozen=True)
+class DeformConv(Op):
+    """Y[n, m, o] = B[m] + sum over c, t of W[m, c, t] * mask[n, t, o] * X[n, c, o * stride - begin + t * dilation + offset].
+
+    Inputs: X [N, C, axes...], W [M, C / group, kernel...], offset [N, offset_group * taps * rank, windows...] with the tap
+    before the axis, B [M], mask [N, offset_group * taps, windows...]. X is interpolated linearly and 0 outside; the channels
+    split into offset_group parts that share offsets. 16-bit floats are summed in float32. Source: ONNX DeformConv-22.
+    """
+
+    dilations: tuple[int, ...] | None = None
+    group: int = 1
+    kernel_shape: tuple[int, ...] | None = None
+    offset_group: int = 1
+    pads: tuple[int, ...] | None = None
+    strides: tuple[int, ...] | None = None
+
+    def infer(self, x: Fact, w: Fact, offset: Fact, b: Fact | None = None, mask: Fact | None = None) -> TensorType:
+        dtype = same_dtype(x, w, offset, b, mask)
+        require_dtype(dtype, COMPUTED_FLOATS)
+        rank = spatial_rank(x, w, offset, mask, self.kernel_shape, self.strides, self.dilations)
+        if rank is None:
+            return TensorType(dtype, UNRANKED)
+        batch, channels, *lengths = dims_of(x, rank + 2, "X")
+        features, depth, *kernel = dims_of(w, rank + 2, "W")
+        shape = agreed_kernel(self.kernel_shape, kernel)
+        channels = agreed("the number of channels of X", channels, depth * self.group)
+        features = agreed("the number of features of W", features, *dims_of(b, 1, "B"))
+        check_groups(self.group, features, "features")
+        check_groups(self.offset_group, channels, "channels")
+        moved, masked = dims_of(offset, rank + 2, "offset"), dims_of(mask, rank + 2, "mask")
+        taps: Dim = self.offset_group
+        for length in shape:
+            taps = taps * length
+        agreed("the number of offsets", moved[1], taps * rank)
+        agreed("the number of mask entries", masked[1], taps)
+        counts = windows_of(self, shape).counts(lengths)
+        places = zip(counts, moved[2:], masked[2:], strict=True)
+        found = [agreed(f"the number of windows along axis {axis}", *each) for axis, each in enumerate(places)]
+        return TensorType(dtype, (agreed("the batch", batch, moved[0], masked[0]), features, *found))
+
+    def run(
+        self,
+        x: np.ndarray,
+        w: np.ndarray,
+        offset: np.ndarray,
+        b: np.ndarray | None = None,
+        mask: np.ndarray | None = None,
+    ) -> np.ndarray:
+        checked_types(self, x, w, offset, b, mask)
+        dtype, channels = accumulator(x.dtype), x.shape[1]
+        taps, counts = math.prod(w.shape[2:]), offset.shape[2:]
+        weights = w.astype(dtype, copy=False).reshape(self.group, len(w) // self.group, -1)
+        y = np.empty((len(x), len(w), math.prod(counts)), dtype)
+        home = self._home(x, w)
+        step = max(1, COLUMN_LIMIT // max(1, channels * taps))
+        for n, result in enumerate(y):
+            image = x[n].astype(dtype, copy=False).reshape(self.offset_group, -1, *x.shape[2:])
+            moves = offset[n].astype(dtype, copy=False).reshape(self.offset_group, taps, -1, y.shape[2])
+            shares = None if mask is None else mask[n].astype(dtype, copy=False).reshape(self.offset_group, taps, -1)
+            for start in range(0, y.shape[2], step):
+                part = np.s_[..., start : start + step]
+                columns = self._columns(image, (home[part] + moves[part]).astype(dtype), None if shares is None else shares[part])
+                result[part] = (weights @ columns.reshape(self.group, weights.shape[2], -1)).reshape(len(w), -1)
+        return with_bias(y.reshape(len(x), len(w), *counts), b).astype(x.dtype, copy=False)
+
+    def _home(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Where the taps read without offsets: [taps, rank, windows]."""
+        tracks = windows_of(self, w.shape[2:]).tracks(x.shape[2:])
+        taps = np.indices([t.kernel for t in tracks]).reshape(len(tracks), -1)
+        windows = np.indices([t.count for t in tracks]).reshape(len(tracks), -1)
+        along = (
+            np.add.outer(tap * t.dilation - t.begin, window * t.stride)
+            for t, tap, window in zip(tracks, taps, windows, strict=True)
+        )
+        return np.stack(list(along), axis=1)
+
+    def _columns(self, image: np.ndarray, places: np.ndarray, shares: np.ndarray | None) -> np.ndarray:
+        """[offset_group, C / offset_group, taps, windows]: what the windows read."""
+        columns = []
+        for g, channels in enumerate(image):
+            axes = [
+                (*spread(places[g, :, axis].reshape(-1), "linear"), length)
+                for axis, length in enumerate(channels.shape[1:])
+            ]
+            read = weighted(channels, axes).reshape(len(channels), places.shape[1], -1)
+            columns.append(read if shares is None else read * shares[g])
+        return np.stack(columns)

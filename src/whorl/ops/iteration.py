@@ -1,0 +1,124 @@
+"""A running loop: the slices it hands out, the values it carries, and the elements it joins at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import RunError
+from whorl.ir.dtypes import STRING, name_of
+from whorl.ir.types import UNRANKED, AnyShape, TensorType
+from whorl.ops.base import one_element
+from whorl.ops.control import Collected, Loop, Scanned
+
+
+class Iteration:
+    """One execution of a Loop.
+
+    `while (arguments := iteration.next()) is not None: iteration.take(body(*arguments))`; what is left then is
+    `state`, `last` and `collected()`. `ranks` are those that the body declares for its iteration number and condition.
+    """
+
+    def __init__(self, op: Loop, inputs: Sequence[Any], ranks: tuple[int, int]) -> None:
+        trip, condition, carried, scanned, self.captured = op.split(inputs)
+        self.op, self.state, self.index = op, carried, 0
+        self.last: list[Any] = []
+        self.elements: list[list[np.ndarray]] = [[] for _ in op.collected]
+        self.stops = condition is not None
+        self.answer = self.go_on = bool(one_element(condition, "the condition")) if self.stops else True
+        self.rows = [_slices(x, how, k) for k, (x, how) in enumerate(zip(scanned, op.scanned, strict=True))]
+        self.bound = _bound(trip, self.rows)
+        self._shapes = (1,) * ranks[0], (1,) * ranks[1]
+
+    def next(self) -> list[Any] | None:
+        """The arguments of the next iteration, or None when the loop is over."""
+        i = self.index
+        if not self.go_on or (self.bound is not None and i >= self.bound):
+            return None
+        number, condition = np.full(self._shapes[0], i, np.int64), np.full(self._shapes[1], self.answer, np.bool_)
+        return [number, condition, *self.state, *(rows[i, ...] for rows in self.rows), *self.captured]
+
+    def take(self, results: Sequence[Any]) -> None:
+        """What the body gave in this iteration."""
+        op, first = self.op, 1 + self.op.carried
+        self.answer = bool(one_element(results[0], "the body's condition"))
+        self.go_on = self.answer or not self.stops
+        state = list(results[1:first])
+        if op.keep_shapes:
+            _check_shapes(self.state, state)
+        self.state, self.last = state, list(results[first : first + op.last])
+        for k, (held, element) in enumerate(zip(self.elements, results[first + op.last :], strict=True)):
+            if held:
+                _check_element(k, held[0], element)
+            held.append(element)
+        self.index += 1
+
+    def collected(self) -> list[np.ndarray]:
+        """The collected elements joined; only after at least one iteration."""
+        return [_join(held, how) for held, how in zip(self.elements, self.op.collected, strict=True)]
+
+
+def empty_collected(joined: TensorType, how: Collected) -> np.ndarray:
+    """What zero iterations collect: length 0, and 0 for every other dim that nobody proved."""
+    declared = how.declared.shape if how.declared is not None else UNRANKED
+    if not isinstance(declared, AnyShape):
+        declared = how.joined_type(TensorType(joined.dtype, declared), 0).shape
+    shape = declared if isinstance(joined.shape, AnyShape) else joined.shape
+    if isinstance(shape, AnyShape):
+        return np.zeros(0, joined.dtype)
+    fallback = declared if not isinstance(declared, AnyShape) and len(declared) == len(shape) else (0,) * len(shape)
+    sizes = [a if isinstance(a, int) else b if isinstance(b, int) else 0 for a, b in zip(shape, fallback, strict=True)]
+    sizes[how.axis % len(sizes)] = 0
+    return np.zeros(sizes, joined.dtype) if joined.dtype != STRING else np.empty(sizes, object)
+
+
+def _bound(trip: np.ndarray | None, rows: Sequence[np.ndarray]) -> int | None:
+    lengths = [len(r) for r in rows]
+    if len(set(lengths)) > 1:
+        shown = ", ".join(map(str, lengths))
+        raise RunError(f"the scanned inputs have different lengths: {shown}", fix="scan values of one length")
+    count = [] if trip is None else [max(0, int(one_element(trip, "the trip count")))]
+    return min(count + lengths[:1], default=None)
+
+
+def _slices(value: np.ndarray, how: Scanned, index: int) -> np.ndarray:
+    """The value with its slices as items: `result[i]` is what iteration i sees."""
+    if not -value.ndim <= how.axis < value.ndim:
+        raise RunError(f"scanned input {index} has shape {list(value.shape)} and no axis {how.axis}")
+    axis = how.axis % value.ndim
+    rows = np.moveaxis(value, axis, 0)
+    if how.keep_axis:
+        count = rows.shape[0] // how.part
+        parts = rows[: count * how.part].reshape(count, how.part, *rows.shape[1:])
+        rows = np.moveaxis(parts, 1, axis + 1)
+    return rows[::-1] if how.reverse else rows
+
+
+def _join(elements: list[np.ndarray], how: Collected) -> np.ndarray:
+    ordered = elements[::-1] if how.reverse else elements
+    rank = elements[0].ndim + how.stack
+    if not -rank <= how.axis < rank:
+        raise RunError(f"collected elements of shape {list(elements[0].shape)} cannot be joined along axis {how.axis}")
+    axis = how.axis % rank
+    return np.stack(ordered, axis) if how.stack else np.concatenate(ordered, axis)
+
+
+def _check_element(index: int, first: np.ndarray, element: np.ndarray) -> None:
+    if element.shape == first.shape and element.dtype == first.dtype:
+        return
+    raise RunError(
+        f"collected value {index} is {name_of(element.dtype)}{list(element.shape)}, "
+        f"{name_of(first.dtype)}{list(first.shape)} in the first iteration",
+        fix="give elements of one shape, or carry a sequence",
+    )
+
+
+def _check_shapes(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> None:
+    for k, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old.shape != new.shape:
+            raise RunError(
+                f"state {k} changes shape from {list(old.shape)} to {list(new.shape)}, which a Scan may not",
+                fix="carry it in a Loop",
+            )

@@ -1,0 +1,229 @@
+"""Products and determinants of matrices, of floats, integers and quantized values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+
+from whorl.errors import TypeRuleError
+from whorl.ir import dims
+from whorl.ir.dtypes import BY_NAME, FLOATS, INT32, INTEGERS, PACKED_BITS, is_float, is_integer
+from whorl.ir.op import Op
+from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
+from whorl.ops.base import (
+    COMPUTED_FLOATS,
+    agreed,
+    broadcast_shapes,
+    checked_types,
+    dims_of,
+    require_broadcast,
+    require_dtype,
+    same_dtype,
+    widened,
+)
+
+_NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
+_BYTES = frozenset((BY_NAME["int8"], BY_NAME["uint8"]))
+_QUANTIZED = _BYTES | frozenset(d for d in FLOATS if d.itemsize == 1)
+
+
+def product_shape(a: Shape, b: Shape) -> Shape:
+    """The shape of a matrix product; a vector is a row on the left, a column on the right, and that axis is dropped."""
+    if isinstance(a, AnyShape) or isinstance(b, AnyShape):
+        return UNRANKED
+    if not a or not b:
+        raise TypeRuleError("an operand of a matrix product is a scalar", fix="multiply by Mul")
+    inner = a[-1], b[-2:][0]
+    if dims.differ(*inner):
+        raise TypeRuleError(f"cannot multiply {list(a)} by {list(b)}: inner lengths {inner[0]} and {inner[1]} differ")
+    batch = broadcast_shapes(a[:-2], b[:-2])
+    assert not isinstance(batch, AnyShape)
+    return (*batch, *a[:-1][-1:], *b[1:][-1:])
+
+
+@dataclass(frozen=True)
+class MatMul(Op):
+    """A @ B by NumPy's rules for every rank; 0 where the inner length is 0. Source: ONNX MatMul-13.
+
+    Integers wrap; float16 and bfloat16 are multiplied and summed in float32 and rounded once.
+    """
+
+    def infer(self, a: Fact, b: Fact) -> TensorType:
+        dtype = same_dtype(a, b)
+        require_dtype(dtype, _NUMBERS)
+        return TensorType(dtype, product_shape(tensor(a).shape, tensor(b).shape))
+
+    def run(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.asarray(np.matmul(widened(a), widened(b))).astype(a.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class Gemm(Op):
+    """alpha * A' @ B' + beta * C, where A' and B' are transposed if so asked. Source: ONNX Gemm-13.
+
+    Shapes: A' [M, K], B' [K, N], C broadcast to [M, N]. C is not read where beta is 0. Integers wrap; a factor that is
+    no integer makes the sum a float64, truncated at the end. float16 and bfloat16 are rounded once.
+    """
+
+    alpha: float = 1.0
+    beta: float = 1.0
+    transA: int = 0
+    transB: int = 0
+
+    def infer(self, a: Fact, b: Fact, c: Fact | None = None) -> TensorType:
+        dtype = same_dtype(a, b, c)
+        require_dtype(dtype, _NUMBERS)
+        left, right = dims_of(a, 2, "A"), dims_of(b, 2, "B")
+        rows, inner_a = left[::-1] if self.transA else left
+        inner_b, columns = right[::-1] if self.transB else right
+        agreed("the inner length", inner_a, inner_b)
+        if c is not None:
+            require_broadcast(tensor(c, "C").shape, (rows, columns), "C")
+        return TensorType(dtype, (rows, columns))
+
+    def run(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None = None) -> np.ndarray:
+        checked_types(self, a, b, c)
+        left, right = widened(a), widened(b)
+        result = _scaled(np.matmul(left.T if self.transA else left, right.T if self.transB else right), self.alpha)
+        if c is not None and self.beta:
+            result = result + _scaled(widened(c), self.beta)
+        return result.astype(a.dtype, copy=False)
+
+
+def _scaled(x: np.ndarray, factor: float) -> np.ndarray:
+    if factor == 1:
+        return x
+    if is_float(x.dtype):
+        return x * x.dtype.type(factor)
+    if float(factor).is_integer():
+        return x * np.array(int(factor)).astype(x.dtype)
+    return x.astype(np.float64) * factor
+
+
+def _check_parameter(fact: Fact, operand: Fact, axis: int, what: str) -> None:
+    """A scale or zero point is one element, one for each line of the operand along `axis`, or broadcasts to it."""
+    shape, target = tensor(fact, what).shape, tensor(operand).shape
+    if isinstance(shape, AnyShape) or isinstance(target, AnyShape):
+        return
+    if len(shape) != 1:
+        return require_broadcast(shape, target, what)
+    if not dims.equal(shape[0], 1) and (len(target) < 2 or dims.differ(shape[0], target[axis])):
+        raise TypeRuleError(
+            f"{what} has shape {list(shape)}, expected one element or one for each line of {list(target)}"
+        )
+
+
+def _per_line(value: np.ndarray, axis: int) -> np.ndarray:
+    """A scale or zero point in a shape that broadcasts over its operand and over the product."""
+    if value.size == 1:
+        return value.reshape(())
+    return value[:, None] if value.ndim == 1 and axis == -2 else value
+
+
+def _exact_product(a: np.ndarray, a_zero: np.ndarray | None, b: np.ndarray, b_zero: np.ndarray | None) -> np.ndarray:
+    """(a - a_zero) @ (b - b_zero) as float64, in which sums of products of bytes are exact."""
+    left, right = a.astype(np.float64), b.astype(np.float64)
+    if a_zero is not None:
+        left = left - _per_line(a_zero, -2).astype(np.float64)
+    if b_zero is not None:
+        right = right - _per_line(b_zero, -1).astype(np.float64)
+    return np.asarray(np.matmul(left, right))
+
+
+@dataclass(frozen=True)
+class MatMulInteger(Op):
+    """(A - a_zero_point) @ (B - b_zero_point) as int32, wrapping. Source: ONNX MatMulInteger-10.
+
+    Zero points: one element, one for each row of A or column of B, or a shape that broadcasts.
+    """
+
+    def infer(self, a: Fact, b: Fact, a_zero_point: Fact | None = None, b_zero_point: Fact | None = None) -> TensorType:
+        for operand, zero, axis, what in ((a, a_zero_point, -2, "a_zero_point"), (b, b_zero_point, -1, "b_zero_point")):
+            require_dtype(same_dtype(operand, zero), _BYTES)
+            if zero is not None:
+                _check_parameter(zero, operand, axis, what)
+        return TensorType(INT32, product_shape(tensor(a).shape, tensor(b).shape))
+
+    def run(
+        self,
+        a: np.ndarray,
+        b: np.ndarray,
+        a_zero_point: np.ndarray | None = None,
+        b_zero_point: np.ndarray | None = None,
+    ) -> np.ndarray:
+        checked_types(self, a, b, a_zero_point, b_zero_point)
+        return _exact_product(a, a_zero_point, b, b_zero_point).astype(np.int64).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class QLinearMatMul(Op):
+    """saturate(round(scale * ((a - a_zero) @ (b - b_zero))) + y_zero), scale = a_scale * b_scale / y_scale.
+
+    Ties go to even; float8 results are rounded by the cast alone. Scales and zero points are as in MatMulInteger,
+    those of y by rows. Source: ONNX QLinearMatMul-21.
+    """
+
+    def infer(
+        self,
+        a: Fact,
+        a_scale: Fact,
+        a_zero_point: Fact,
+        b: Fact,
+        b_scale: Fact,
+        b_zero_point: Fact,
+        y_scale: Fact,
+        y_zero_point: Fact,
+    ) -> TensorType:
+        require_dtype(same_dtype(a, a_zero_point), _QUANTIZED)
+        require_dtype(same_dtype(b, b_zero_point), _QUANTIZED)
+        require_dtype(same_dtype(a_scale, b_scale, y_scale), COMPUTED_FLOATS)
+        for operand, axis, name in ((a, -2, "a"), (b, -1, "b")):
+            scale, zero = (a_scale, a_zero_point) if operand is a else (b_scale, b_zero_point)
+            _check_parameter(scale, operand, axis, f"{name}_scale")
+            _check_parameter(zero, operand, axis, f"{name}_zero_point")
+        dtype = same_dtype(y_zero_point)
+        require_dtype(dtype, _QUANTIZED)
+        return TensorType(dtype, product_shape(tensor(a).shape, tensor(b).shape))
+
+    def run(
+        self,
+        a: np.ndarray,
+        a_scale: np.ndarray,
+        a_zero_point: np.ndarray,
+        b: np.ndarray,
+        b_scale: np.ndarray,
+        b_zero_point: np.ndarray,
+        y_scale: np.ndarray,
+        y_zero_point: np.ndarray,
+    ) -> np.ndarray:
+        checked_types(self, a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
+        scale = _per_line(widened(a_scale), -2) * _per_line(widened(b_scale), -1) / _per_line(widened(y_scale), -2)
+        scaled = _exact_product(a, a_zero_point, b, b_zero_point) * scale.astype(np.float64)
+        zero, dtype = _per_line(y_zero_point, -2).astype(np.float64), y_zero_point.dtype
+        if is_integer(dtype):
+            limits = np.iinfo(dtype)
+            return np.clip(np.rint(scaled) + zero, limits.min, limits.max).astype(dtype)
+        limits = ml_dtypes.finfo(dtype)
+        return np.clip(scaled + zero, float(limits.min), float(limits.max)).astype(dtype)
+
+
+@dataclass(frozen=True)
+class Det(Op):
+    """The determinant of each matrix; 1 for an empty one. Source: ONNX Det-22.
+
+    Shapes: [*, M, M] to [*]. float16 and bfloat16 are computed in float32 and rounded once.
+    """
+
+    def infer(self, x: Fact) -> TensorType:
+        type = tensor(x)
+        require_dtype(type.dtype, COMPUTED_FLOATS)
+        if isinstance(type.shape, AnyShape):
+            return type
+        if len(type.shape) < 2 or dims.differ(*type.shape[-2:]):
+            raise TypeRuleError(f"shape {list(type.shape)} does not end in a square matrix")
+        return type.with_shape(type.shape[:-2])
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(np.linalg.det(widened(x))).astype(x.dtype, copy=False)

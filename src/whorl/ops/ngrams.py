@@ -1,0 +1,152 @@
+"""TfIdfVectorizer: counting the n-grams of a pool in rows of tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir.dtypes import FLOAT32, INT32, INT64, STRING, name_of
+from whorl.ir.op import Op
+from whorl.ir.types import AnyShape, Fact, TensorType, tensor
+
+
+@dataclass
+class Trie:
+    """The n-grams of a pool as a tree of tokens: `steps[node, token]` is a node, node 0 the root.
+
+    `columns[node]` is where the n-gram that ends at a node is counted, -1 if none does.
+    """
+
+    tokens: dict[Any, int]
+    steps: dict[tuple[int, int], int]
+    columns: list[int]
+
+    def add(self, ngram: tuple[Any, ...], column: int) -> None:
+        node = 0
+        for token in ngram:
+            step = node, self.tokens.setdefault(token, len(self.tokens))
+            if step not in self.steps:
+                self.steps[step] = len(self.columns)
+                self.columns.append(-1)
+            node = self.steps[step]
+        self.columns[node] = column
+
+    def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sorted step codes `node * (tokens + 1) + token`, the nodes they lead to, and the columns of the nodes."""
+        width = len(self.tokens) + 1
+        codes = np.array([node * width + token for node, token in self.steps], np.int64)
+        nodes = np.array(list(self.steps.values()), np.int64)
+        order = codes.argsort()
+        return codes[order], nodes[order], np.array(self.columns, np.int64)
+
+
+@dataclass(frozen=True)
+class TfIdfVectorizer(Op):
+    """How often each n-gram of the pool occurs in a row: TF the count, IDF the weight if it does, TFIDF both multiplied.
+
+    Tokens of an n-gram stand 1 .. max_skip_count + 1 places apart, evenly; single tokens count once. Weights belong to
+    output columns, as in onnxruntime. Shapes: [C] gives [M], [N, C] gives [N, M] with M = max(ngram_indexes) + 1.
+    Source: ONNX TfIdfVectorizer-9.
+    """
+
+    max_gram_length: int
+    max_skip_count: int
+    min_gram_length: int
+    mode: str
+    ngram_counts: tuple[int, ...]
+    ngram_indexes: tuple[int, ...]
+    pool_int64s: tuple[int, ...] = ()
+    pool_strings: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
+
+    def infer(self, x: Fact) -> TensorType:
+        given = tensor(x)
+        if given.dtype not in ((STRING,) if self.pool_strings else (INT32, INT64)):
+            raise TypeRuleError(f"does not accept {name_of(given.dtype)} with this pool")
+        self._check()
+        if isinstance(given.shape, AnyShape):
+            return TensorType(FLOAT32)
+        if len(given.shape) > 2:
+            raise TypeRuleError(f"input is {given}, expected [C] or [N, C]")
+        return TensorType(FLOAT32, (*given.shape[:-1], self.width))
+
+    def _check(self) -> None:
+        if self.mode not in ("TF", "IDF", "TFIDF"):
+            raise TypeRuleError(f"mode {self.mode!r} is none of TF, IDF, TFIDF")
+        if not self.ngram_indexes or min(self.ngram_indexes) < 0:
+            raise TypeRuleError("ngram_indexes is empty or has a negative element")
+        starts = [*self.ngram_counts, len(self.pool_strings or self.pool_int64s)]
+        if not self.ngram_counts or starts[0] < 0 or starts != sorted(starts):
+            raise TypeRuleError(f"ngram_counts {list(self.ngram_counts)} does not divide a pool of {starts[-1]}")
+        found = sum((end - start) // size for size, start, end in self._sections)
+        if found != len(self.ngram_indexes):
+            raise TypeRuleError(f"the pool has {found} n-grams, ngram_indexes {len(self.ngram_indexes)} elements")
+        if self.weights and len(self.weights) != len(self.ngram_indexes):
+            raise TypeRuleError(f"has {len(self.weights)} weights for {len(self.ngram_indexes)} n-grams")
+
+    @property
+    def width(self) -> int:
+        """The number of output columns."""
+        return max(self.ngram_indexes) + 1
+
+    @property
+    def _sections(self) -> list[tuple[int, int, int]]:
+        """The parts of the pool: (length of its n-grams, start, end)."""
+        ends = (*self.ngram_counts[1:], len(self.pool_strings or self.pool_int64s))
+        return [(k + 1, start, end) for k, (start, end) in enumerate(zip(self.ngram_counts, ends, strict=True))]
+
+    @cached_property
+    def _trie(self) -> Trie:
+        pool = self.pool_strings or self.pool_int64s
+        trie, number = Trie({}, {}, [-1]), 0
+        for size, start, end in self._sections:
+            for at in range(start, end - size + 1, size):
+                if self.min_gram_length <= size <= self.max_gram_length:
+                    trie.add(tuple(pool[at : at + size]), self.ngram_indexes[number])
+                number += 1
+        return trie
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        if x.ndim > 2:
+            raise RunError(f"input has shape {list(x.shape)}, expected [C] or [N, C]")
+        known = self._trie.tokens
+        unknown = len(known)
+        flat = [known.get(token, unknown) for token in x.reshape(-1).tolist()]
+        rows = np.array(flat, np.int64).reshape((1, x.size) if x.ndim < 2 else x.shape)
+        counts = self._counts(rows)
+        return self._weighted(counts).reshape((*x.shape[:-1], self.width))
+
+    def _counts(self, rows: np.ndarray) -> np.ndarray:
+        codes, nodes, columns = self._trie.tables()
+        counts = np.zeros((len(rows), self.width), np.int64)
+        for distance in range(1, self.max_skip_count + 2):
+            node = np.zeros(rows.shape, np.int64)
+            for size in range(1, self.max_gram_length + 1):
+                kept = rows.shape[1] - (size - 1) * distance
+                if kept <= 0 or not codes.size:
+                    break
+                wanted = node[:, :kept] * (len(self._trie.tokens) + 1) + rows[:, rows.shape[1] - kept :]
+                at = codes.searchsorted(wanted).clip(max=len(codes) - 1)
+                alive = (node[:, :kept] >= 0) & (codes[at] == wanted)
+                node = np.where(alive, nodes[at], -1)
+                if size < self.min_gram_length or (size == 1 and distance > 1):
+                    continue
+                found = np.where(alive, columns[node], -1)
+                row, _ = hits = np.nonzero(found >= 0)
+                np.add.at(counts, (row, found[hits]), 1)
+        return counts
+
+    def _weighted(self, counts: np.ndarray) -> np.ndarray:
+        if self.mode == "TF":
+            return counts.astype(np.float32)
+        amounts = (counts > 0 if self.mode == "IDF" else counts).astype(np.float32)
+        if not self.weights:
+            return amounts
+        weights = np.zeros(self.width, np.float32)
+        held = min(self.width, len(self.weights))
+        weights[:held] = self.weights[:held]
+        return amounts * weights

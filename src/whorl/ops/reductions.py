@@ -1,0 +1,312 @@
+"""Reductions: one value for each group of elements along axes, and the places of extremes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dtypes import BOOL, INT64, INTEGERS, PACKED_BITS, UNSIGNED, is_float, is_integer
+from whorl.ir.op import Op
+from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
+from whorl.ops.base import (
+    COMPUTED_FLOATS,
+    known_dims,
+    known_ints,
+    known_length,
+    normal_axis,
+    require_dtype,
+    unknown_shape,
+    widened,
+)
+
+_NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
+
+
+def reduced_axes(axes: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Distinct axes counted from the front. As in NumPy a scalar may be reduced along axis 0 or -1: nothing happens."""
+    if rank == 0 and all(axis in (0, -1) for axis in axes):
+        return ()
+    picked = tuple(normal_axis(axis, rank) for axis in axes)
+    if len(set(picked)) < len(picked):
+        raise TypeRuleError(f"axes {list(axes)} name an axis of a tensor of rank {rank} twice")
+    return picked
+
+
+_Length = TypeVar("_Length", bound=Dim)
+
+
+def without_axes(shape: Sequence[_Length], axes: Sequence[int], keepdims: bool) -> tuple[_Length | int, ...]:
+    """The shape after a reduction: the axes have length 1, or are gone."""
+    if keepdims:
+        return tuple(1 if k in axes else dim for k, dim in enumerate(shape))
+    return tuple(dim for k, dim in enumerate(shape) if k not in axes)
+
+
+def listed_axes(axes: Fact | None) -> tuple[int, ...] | None:
+    """The elements of an `axes` input, none where it is omitted; None where inference does not know them."""
+    if axes is None:
+        return ()
+    if (tensor(axes, "axes").rank or 0) > 1:
+        raise TypeRuleError(f"axes is {axes.type}, expected a list of integers")
+    return () if known_length(axes) == 0 else known_ints(axes)
+
+
+@dataclass(frozen=True)
+class Reduction(Op, abstract=True):
+    """One value for each group of elements that differ only in their places along `axes`.
+
+    Without axes (omitted or empty) all are meant, or none with `noop_with_empty_axes`. Integers keep their type and
+    wrap; sums over float16 and bfloat16 are kept in float32 and rounded once.
+    """
+
+    keepdims: int = 1
+    noop_with_empty_axes: int = 0
+    dtypes: ClassVar[frozenset[np.dtype]] = _NUMBERS
+
+    def infer(self, data: Fact, axes: Fact | None = None) -> TensorType:
+        type = tensor(data)
+        require_dtype(type.dtype, self.dtypes)
+        return type.with_shape(self._shape(type.shape, axes))
+
+    def _shape(self, shape: Shape, axes: Fact | None) -> Shape:
+        listed = listed_axes(axes)
+        if listed == () and self.noop_with_empty_axes:
+            return shape
+        if listed == () and not self.keepdims:
+            return ()
+        if isinstance(shape, AnyShape):
+            return UNRANKED
+        if listed is not None:
+            picked = reduced_axes(listed, len(shape)) if listed else range(len(shape))
+            return without_axes(shape, picked, bool(self.keepdims))
+        if self.keepdims:
+            return tuple(1 if dims.equal(dim, 1) else UNKNOWN for dim in shape)
+        count = known_length(axes) if axes is not None else None
+        return unknown_shape(None if count is None else max(0, len(shape) - count))
+
+    def run(self, data: np.ndarray, axes: np.ndarray | None = None) -> np.ndarray:
+        listed = () if axes is None else tuple(axes.reshape(-1).tolist())
+        result = self.reduce(widened(data), self._picked(listed, data.ndim), bool(self.keepdims))
+        return np.asarray(result).astype(data.dtype, copy=False)
+
+    def _picked(self, listed: tuple[int, ...], rank: int) -> tuple[int, ...]:
+        if not listed:
+            return () if self.noop_with_empty_axes else tuple(range(rank))
+        try:
+            return reduced_axes(listed, rank)
+        except TypeRuleError as error:
+            raise RunError(error.message) from None
+
+    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        """The reduction of widened data; the caller rounds the result to the data's own type."""
+        raise TypeError(f"{self.name} does not reduce")
+
+
+@dataclass(frozen=True)
+class SymbolicReduction(Reduction, abstract=True):
+    """A reduction that inference follows over known integers and dims, as in arithmetic on shapes."""
+
+    def infer_known(self, data: Fact, axes: Fact | None = None) -> tuple[np.ndarray | None, ...]:
+        elements, listed, type = known_dims(data), listed_axes(axes), tensor(data)
+        if elements is None or listed is None or type.rank is None or not is_integer(type.dtype):
+            return ()
+        if type.rank == 0 or (not listed and self.noop_with_empty_axes):
+            return (data.known,)
+        value = self.combine(elements)
+        if value is UNKNOWN or (isinstance(value, int) and not _fits(value, type.dtype)):
+            return ()
+        return (np.full((1,) if self.keepdims else (), value, object),)
+
+    def combine(self, elements: tuple[Dim, ...]) -> Dim:
+        """The reduction of all elements; UNKNOWN where dims cannot say it."""
+        raise TypeError(f"{self.name} does not combine dims")
+
+
+def _fits(value: int, dtype: np.dtype) -> bool:
+    return np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
+
+
+def _sum(data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    return np.add.reduce(data, axis=axes, dtype=data.dtype, keepdims=keepdims)
+
+
+@dataclass(frozen=True)
+class ReduceSum(SymbolicReduction):
+    """The sum along axes; 0 for no elements. Source: ONNX ReduceSum-13."""
+
+    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        return _sum(data, axes, keepdims)
+
+    def combine(self, elements: tuple[Dim, ...]) -> Dim:
+        total: Dim = 0
+        for element in elements:
+            total = total + element
+        return total
+
+
+@dataclass(frozen=True)
+class ReduceProd(SymbolicReduction):
+    """The product along axes; 1 for no elements. Source: ONNX ReduceProd-18."""
+
+    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        return np.multiply.reduce(data, axis=axes, dtype=data.dtype, keepdims=keepdims)
+
+    def combine(self, elements: tuple[Dim, ...]) -> Dim:
+        return dims.product(elements)
+
+
+@dataclass(frozen=True)
+class ReduceMax(SymbolicReduction):
+    """The largest along axes; NaN wins; -inf, the least integer or False for no elements. Source: ONNX ReduceMax-20."""
+
+    dtypes = _NUMBERS | {BOOL}
+
+    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        return np.maximum.reduce(data, axis=axes, keepdims=keepdims, initial=_extremes(data.dtype)[0])
+
+    def combine(self, elements: tuple[Dim, ...]) -> Dim:
+        return dims.call("max", *elements) if elements else UNKNOWN
+
+
+@dataclass(frozen=True)
+class ReduceMin(SymbolicReduction):
+    """The least along axes; NaN wins; inf, the largest integer or True for no elements. Source: ONNX ReduceMin-20."""
+
+    dtypes = _NUMBERS | {BOOL}
+
+    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        return np.minimum.reduce(data, axis=axes, keepdims=keepdims, initial=_extremes(data.dtype)[1])
+
+    def combine(self, elements: tuple[Dim, ...]) -> Dim:
+        return dims.call("min", *elements) if elements else UNKNOWN
+
+
+def _extremes(dtype: np.dtype) -> tuple[float, float]:
+    """The values below and above all others."""
+    if dtype == BOOL:
+        return False, True
+    return (-np.inf, np.inf) if is_float(dtype) else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+
+
+@dataclass(frozen=True)
+class ReduceMean(Reduction):
+    """The mean along axes, of integers truncated; NaN (integers: 0) for no elements. Source: ONNX ReduceMean-18."""
+
+    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        total, count = _sum(data, axes, keepdims), math.prod(data.shape[axis] for axis in axes)
+        if is_float(data.dtype):
+            return total / data.dtype.type(count)
+        if data.dtype in UNSIGNED:
+            return total.astype(np.uint64) // np.uint64(max(count, 1))
+        wide, divisor = total.astype(np.int64), np.int64(max(count, 1))
+        quotient = wide // divisor
+        return quotient + ((wide < 0) & (quotient * divisor != wide))
+
+
+@dataclass(frozen=True)
+class ReduceL1(Reduction):
+    """The sum of absolute values along axes; 0 for no elements. Source: ONNX ReduceL1-18."""
+
+    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        return _sum(np.abs(data), axes, keepdims)
+
+
+@dataclass(frozen=True)
+class ReduceL2(Reduction):
+    """The root of the sum of squares along axes, integers truncated; 0 for no elements. Source: ONNX ReduceL2-18."""
+
+    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        total = _sum(data * data, axes, keepdims)
+        return np.sqrt(total if is_float(data.dtype) else total.astype(np.float64))
+
+
+@dataclass(frozen=True)
+class ReduceSumSquare(Reduction):
+    """The sum of squares along axes; 0 for no elements. Source: ONNX ReduceSumSquare-18."""
+
+    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        return _sum(data * data, axes, keepdims)
+
+
+@dataclass(frozen=True)
+class ReduceLogSum(Reduction):
+    """The logarithm of the sum along axes; -inf for no elements. Source: ONNX ReduceLogSum-28."""
+
+    dtypes = COMPUTED_FLOATS
+
+    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        return np.log(_sum(data, axes, keepdims))
+
+
+@dataclass(frozen=True)
+class ReduceLogSumExp(Reduction):
+    """The logarithm of the sum of exponentials along axes; -inf for no elements. Source: ONNX ReduceLogSumExp-28.
+
+    The largest element is taken out first, so that a result in range never overflows on the way.
+    """
+
+    dtypes = COMPUTED_FLOATS
+
+    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        largest = np.maximum.reduce(data, axis=axes, keepdims=True, initial=-np.inf)
+        shift = np.where(np.isfinite(largest), largest, data.dtype.type(0))
+        result = np.log(_sum(np.exp(data - shift), axes, True)) + shift
+        return result if keepdims else np.squeeze(result, axis=axes)
+
+
+@dataclass(frozen=True)
+class ArgumentReduction(Op, abstract=True):
+    """The place of an extreme along one axis, as int64; of equal ones the first, or the last if so asked. NaN wins."""
+
+    axis: int = 0
+    keepdims: int = 1
+    select_last_index: int = 0
+
+    def infer(self, data: Fact) -> TensorType:
+        type = tensor(data)
+        require_dtype(type.dtype, _NUMBERS)
+        if isinstance(type.shape, AnyShape):
+            return TensorType(INT64)
+        axes = reduced_axes((self.axis,), len(type.shape))
+        return TensorType(INT64, without_axes(type.shape, axes, bool(self.keepdims)))
+
+    def run(self, data: np.ndarray) -> np.ndarray:
+        axes = reduced_axes((self.axis,), data.ndim)
+        shape = without_axes(data.shape, axes, bool(self.keepdims))
+        if not axes or not math.prod(shape):
+            return np.zeros(shape, np.int64)
+        (axis,) = axes
+        length = data.shape[axis]
+        if not length:
+            raise RunError(f"axis {self.axis} of shape {list(data.shape)} is empty, there is nothing to point at")
+        if not self.select_last_index:
+            return np.asarray(self.place(widened(data), axis), np.int64).reshape(shape)
+        places = self.place(np.flip(widened(data), axis), axis)
+        return np.asarray(length - 1 - places, np.int64).reshape(shape)
+
+    def place(self, data: np.ndarray, axis: int) -> np.ndarray:
+        """The first place of the extreme along an axis that is not empty."""
+        raise TypeError(f"{self.name} does not say which extreme")
+
+
+@dataclass(frozen=True)
+class ArgMax(ArgumentReduction):
+    """The place of the largest element along an axis. Source: ONNX ArgMax-13."""
+
+    def place(self, data: np.ndarray, axis: int) -> np.ndarray:
+        return np.argmax(data, axis=axis)
+
+
+@dataclass(frozen=True)
+class ArgMin(ArgumentReduction):
+    """The place of the least element along an axis. Source: ONNX ArgMin-13."""
+
+    def place(self, data: np.ndarray, axis: int) -> np.ndarray:
+        return np.argmin(data, axis=axis)

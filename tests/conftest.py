@@ -1,0 +1,43 @@
+"""Fixtures that the whole suite shares."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+CORPUS_VARIABLE = "WHORL_CORPUS"
+BESIDE_THE_CHECKOUT = Path(__file__).parents[1].parent / "shared" / "corpus"
+
+
+def corpus_folder() -> Path | None:
+    """The folder of third-party models: `WHORL_CORPUS`, else `../shared/corpus` beside the checkout, else None."""
+    named = os.environ.get(CORPUS_VARIABLE)
+    if named and not Path(named).is_dir():
+        raise pytest.UsageError(f"{CORPUS_VARIABLE}={named} is not a folder")
+    folder = Path(named) if named else BESIDE_THE_CHECKOUT
+    return folder if folder.is_dir() else None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """`corpus_model` runs a test once for each ONNX file of the corpus, or skips it where there is no corpus."""
+    if "corpus_model" not in metafunc.fixturenames:
+        return
+    folder = corpus_folder()
+    if folder is None:
+        metafunc.parametrize("corpus_model", [pytest.param(None, marks=no_corpus())])
+        return
+    models = sorted((folder / "onnx").glob("*.onnx"))
+    metafunc.parametrize("corpus_model", models, ids=[model.stem for model in models])
+
+
+def no_corpus() -> pytest.MarkDecorator:
+    return pytest.mark.skip(reason=f"no corpus of third-party models here; {CORPUS_VARIABLE} names its folder")
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The corpus folder; skips where there is none."""
+    folder = corpus_folder()
+    if folder is None:
+        pytest.skip(no_corpus().kwargs["reason"])
+    return folder
