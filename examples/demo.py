@@ -152,7 +152,7 @@ def main() -> int:
     print(
         "\nWhat happened: two exporters turned three programs into ONNX models that contain loops. whorl read the"
         "\nmodels, showed what each loop carries from round to round, ran them, and got the numbers that scikit-learn"
-        f"\ncomputes without ONNX. The models are in {FOLDER}; `whorl --help` (in .venv/bin) says what else can be done."
+        f"\ncomputes without ONNX. The models are in {FOLDER}; `.venv/bin/whorl --help` says what else can be done."
     )
     return 0
 

@@ -43,7 +43,8 @@ def tensors(rng, kind, directions, least_length=1):
     steps, batch, size, hidden = (int(n) for n in rng.integers(1, 6, 4))
     rows = op.gates * hidden
     lengths = rng.integers(least_length, steps + 1, batch).astype(np.int32)
-    values = [normal(rng, steps, batch, size), normal(rng, directions, rows, size), normal(rng, directions, rows, hidden)]
+    shapes = (steps, batch, size), (directions, rows, size), (directions, rows, hidden)
+    values = [normal(rng, *shape) for shape in shapes]
     values += [maybe(rng, normal(rng, directions, 2 * rows)), maybe(rng, lengths)]
     values += [maybe(rng, normal(rng, directions, batch, hidden)) for _ in range(op.states)]
     return values + ([maybe(rng, normal(rng, directions, 3 * hidden))] if kind == "LSTM" else [])

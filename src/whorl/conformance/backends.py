@@ -72,7 +72,7 @@ def _onnxruntime() -> Backend:
         session = engine.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         return lambda inputs: session.run(None, dict(inputs))
 
-    phrases = "Could not find an implementation", "not currently registered or supported", "guarantees support for models"
+    phrases = "not currently registered or supported", "guarantees support for models", "Unsupported model IR version"
     return Backend(load, missing=("NOT_IMPLEMENTED", *phrases))
 
 

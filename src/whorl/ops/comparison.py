@@ -10,11 +10,14 @@ import numpy as np
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import BOOL, FLOATS, name_of
+from whorl.ir.dtypes import BOOL, BY_NAME, name_of
 from whorl.ir.types import Fact, TensorType, tensor
-from whorl.ops.base import Elementwise, Predicate, broadcast_shapes, same_dtype
+from whorl.ops.base import COMPUTED_FLOATS, Elementwise, Predicate, broadcast_shapes, same_dtype
 from whorl.ops.contents import proved_equal, proved_less
 from whorl.ops.elementwise import NUMBERS
+
+SPECIAL_FLOATS = COMPUTED_FLOATS | {BY_NAME[f"float8{n}"] for n in ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")}
+"""The floating-point types of which NaN and infinity are asked."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def _opposite(answer: Any) -> Any:
 class IsNaN(Predicate):
     """Whether it is not a number. Source: ONNX IsNaN-20."""
 
-    dtypes = FLOATS
+    dtypes = SPECIAL_FLOATS
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.isnan(x)
@@ -100,7 +103,7 @@ class IsInf(Predicate):
 
     detect_negative: int = 1
     detect_positive: int = 1
-    dtypes = FLOATS
+    dtypes = SPECIAL_FLOATS
 
     def run(self, x: np.ndarray) -> np.ndarray:
         infinite = np.isinf(x)

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from whorl.errors import RunError, TypeRuleError
+from whorl.errors import TypeRuleError
 from whorl.ir.dtypes import INTEGERS, PACKED_BITS, is_integer
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.base import COMPUTED_FLOATS, known_dims, known_ints, normal_axis, one_element, require_dtype, widened
+from whorl.ops.rearranging import as_objects, run_axis, vector_length
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
 
@@ -33,9 +34,8 @@ class Cumulative(Op, abstract=True):
     def infer(self, x: Fact, axis: Fact) -> TensorType:
         type, listed = tensor(x), known_ints(axis)
         require_dtype(type.dtype, _NUMBERS)
-        axis_type = tensor(axis, "axis")
-        if not is_integer(axis_type.dtype) or (axis_type.rank or 0) > 1:
-            raise TypeRuleError(f"axis is {axis_type}, expected one integer")
+        if vector_length(axis, "axis") not in (1, None):
+            raise TypeRuleError(f"axis is {axis.type}, expected one integer")
         if listed is not None and len(listed) == 1 and not isinstance(type.shape, AnyShape):
             normal_axis(listed[0], len(type.shape))
         return type
@@ -49,9 +49,7 @@ class Cumulative(Op, abstract=True):
         limits = np.iinfo(type.dtype)
         if any(isinstance(total, int) and not limits.min <= total <= limits.max for total in totals):
             return ()
-        known = np.empty(len(elements), object)
-        known[:] = totals[::-1] if self.reverse else totals
-        return (known,)
+        return (as_objects(totals[::-1] if self.reverse else totals),)
 
     def totals(self, elements: tuple[Any, ...]) -> list[Any]:
         """The totals of a list, as many as it has elements."""
@@ -59,11 +57,7 @@ class Cumulative(Op, abstract=True):
         return running[:-1] if self.exclusive else running[1:]
 
     def run(self, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
-        given = one_element(axis, "axis")
-        try:
-            along = normal_axis(given, x.ndim)
-        except TypeRuleError as error:
-            raise RunError(error.message) from None
+        along = run_axis(one_element(axis, "axis"), x.ndim)
         wide = widened(np.flip(x, along) if self.reverse else x)
         result = self.accumulate(wide, along)
         if self.exclusive and x.shape[along]:

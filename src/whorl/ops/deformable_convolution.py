@@ -18,11 +18,13 @@ from whorl.ops.windows import spatial_rank, windows_of
 
 @dataclass(frozen=True)
 class DeformConv(Op):
-    """Y[n, m, o] = B[m] + sum over c, t of W[m, c, t] * mask[n, t, o] * X[n, c, o * stride - begin + t * dilation + offset].
+    """Y[n, m, o] = B[m] + sum over c, t of W[m, c, t] * mask[n, t, o] * X[n, c, o * stride - begin + t * dilation + d],
+    where d = offset[n, t, :, o].
 
-    Inputs: X [N, C, axes...], W [M, C / group, kernel...], offset [N, offset_group * taps * rank, windows...] with the tap
-    before the axis, B [M], mask [N, offset_group * taps, windows...]. X is interpolated linearly and 0 outside; the channels
-    split into offset_group parts that share offsets. 16-bit floats are summed in float32. Source: ONNX DeformConv-22.
+    Inputs: X [N, C, axes...], W [M, C / group, kernel...], offset [N, offset_group * taps * rank, windows...] with the
+    tap before the axis, B [M], mask [N, offset_group * taps, windows...]. X is interpolated linearly and 0 outside; the
+    channels split into offset_group parts that share offsets. 16-bit floats are summed in float32.
+    Source: ONNX DeformConv-22.
     """
 
     dilations: tuple[int, ...] | None = None
@@ -74,10 +76,11 @@ class DeformConv(Op):
         for n, result in enumerate(y):
             image = x[n].astype(dtype, copy=False).reshape(self.offset_group, -1, *x.shape[2:])
             moves = offset[n].astype(dtype, copy=False).reshape(self.offset_group, taps, -1, y.shape[2])
-            shares = None if mask is None else mask[n].astype(dtype, copy=False).reshape(self.offset_group, taps, -1)
+            shares = np.ones((self.offset_group, taps, 1), dtype) if mask is None else mask[n].astype(dtype, copy=False)
+            shares = np.broadcast_to(shares.reshape(self.offset_group, taps, -1), moves[:, :, 0].shape)
             for start in range(0, y.shape[2], step):
                 part = np.s_[..., start : start + step]
-                columns = self._columns(image, (home[part] + moves[part]).astype(dtype), None if shares is None else shares[part])
+                columns = self._columns(image, (home[part] + moves[part]).astype(dtype), shares[part])
                 result[part] = (weights @ columns.reshape(self.group, weights.shape[2], -1)).reshape(len(w), -1)
         return with_bias(y.reshape(len(x), len(w), *counts), b).astype(x.dtype, copy=False)
 
@@ -92,7 +95,7 @@ class DeformConv(Op):
         )
         return np.stack(list(along), axis=1)
 
-    def _columns(self, image: np.ndarray, places: np.ndarray, shares: np.ndarray | None) -> np.ndarray:
+    def _columns(self, image: np.ndarray, places: np.ndarray, shares: np.ndarray) -> np.ndarray:
         """[offset_group, C / offset_group, taps, windows]: what the windows read."""
         columns = []
         for g, channels in enumerate(image):
@@ -101,5 +104,5 @@ class DeformConv(Op):
                 for axis, length in enumerate(channels.shape[1:])
             ]
             read = weighted(channels, axes).reshape(len(channels), places.shape[1], -1)
-            columns.append(read if shares is None else read * shares[g])
+            columns.append(read * shares[g])
         return np.stack(columns)

@@ -19,10 +19,10 @@ from whorl.ops.base import agreed, checked_types, dims_of, one_element, require_
 class NonMaxSuppression(Op):
     """Boxes by falling score, each kept unless it overlaps one that was kept before, for every image and class apart.
 
-    Inputs: boxes [N, boxes, 4] as any two opposite corners (y1, x1, y2, x2), or (x, y, width, height) around the centre with
-    `center_point_box`; scores [N, classes, boxes]; the most boxes to keep of a class (0 where omitted), the overlap (area
-    of intersection / area of union) above which a box goes (0), the score that a box must exceed (none). Output: rows
-    (image, class, box). The first of equal scores wins. Source: ONNX NonMaxSuppression-11.
+    Inputs: boxes [N, boxes, 4] as two opposite corners (y1, x1, y2, x2), or around the centre (x, y, width, height)
+    with `center_point_box`; scores [N, classes, boxes]; the most boxes to keep of a class (0 where omitted); the
+    overlap (area of intersection / area of union) above which a box goes (0); the score that a box must exceed (none).
+    Output: rows (image, class, box). The first of equal scores wins. Source: ONNX NonMaxSuppression-11.
     """
 
     center_point_box: int = 0

@@ -54,9 +54,7 @@ class ConstantOfShape(Rearranging):
         return repeated(element, wanted)
 
 
-RANGE_DTYPES = frozenset(
-    BY_NAME[n] for n in ("int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
-)
+RANGE_DTYPES = frozenset(BY_NAME[n] for n in ("int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"))
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class ImageDecoder(Op):
     def run(self, stream: np.ndarray) -> np.ndarray:
         checked_types(self, stream)
         try:
-            from PIL import Image
+            from PIL import Image  # pyright: ignore[reportMissingImports]
         except ImportError:
             raise RunError("decoding images needs Pillow", fix="pip install pillow") from None
         channels = CHANNELS[self.pixel_format]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Gather(Rearranging):
         axis = run_axis(self.axis, x.ndim)
         index = in_range(indices, x.shape[axis], axis)
         slices = np.take(x, index.reshape(-1), axis)
-        return slices.reshape(*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+        return slices.reshape((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def element_places(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> tu
         raise RunError(f"indices have rank {indices.ndim}, data {len(shape)}")
     if any(n > limit for k, (n, limit) in enumerate(zip(indices.shape, shape, strict=True)) if k != axis):
         raise RunError(f"indices of shape {list(indices.shape)} exceed data of shape {list(shape)}")
-    places = list(np.indices(indices.shape, sparse=True))
+    places: list[Any] = list(np.indices(indices.shape, sparse=True))
     places[axis] = in_range(indices, shape[axis], axis)
     return tuple(places)
 
@@ -96,9 +97,10 @@ class GatherND(Rearranging):
             raise RunError(f"data {list(x.shape)} and indices {list(indices.shape)} do not share {b} batch axes")
         places = tuple_places(x.shape, indices, b)
         inner = (1,) * (indices.ndim - 1 - b)
-        batch = [axis.reshape(*axis.shape, *inner) for axis in np.indices(x.shape[:b], sparse=True)]
+        rows: Any = np.indices(x.shape[:b], sparse=True)
+        batch = [row.reshape((*row.shape, *inner)) for row in rows]
         found = x[tuple(place[None] for place in (*batch, *places))]
-        return found.reshape(*indices.shape[:-1], *x.shape[b + len(places) :])
+        return found.reshape((*indices.shape[:-1], *x.shape[b + len(places) :]))
 
 
 def tuple_places(shape: tuple[int, ...], indices: np.ndarray, first: int = 0) -> tuple[np.ndarray, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dtypes import FLOAT64, SIGNED
-from whorl.ir.types import AnyShape, Fact, Shape, TensorType, tensor
+from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.base import COMPUTED_FLOATS, Elementwise, broadcast_shapes, require_dtype, same_dtype, widened
 from whorl.ops.conversion import to_integer
 from whorl.ops.elementwise import NUMBERS, WHOLE
@@ -69,7 +69,10 @@ class PRelu(Elementwise):
     def infer(self, x: Fact, slope: Fact) -> TensorType:
         require_dtype(same_dtype(x, slope), self.dtypes)
         shape = tensor(x).shape
-        _check_broadcasts(tensor(slope).shape, shape)
+        joined = broadcast_shapes(tensor(slope).shape, shape)
+        if not isinstance(joined, AnyShape) and not isinstance(shape, AnyShape):
+            if len(joined) > len(shape) or any(map(dims.differ, joined, shape)):
+                raise TypeRuleError(f"the slope is {slope.type}, which does not broadcast to {x.type}")
         return tensor(x)
 
     def run(self, x: np.ndarray, slope: np.ndarray) -> np.ndarray:
@@ -77,16 +80,6 @@ class PRelu(Elementwise):
         if result.shape != x.shape:
             raise RunError(f"the slope of shape {list(slope.shape)} does not broadcast to {list(x.shape)}")
         return result
-
-
-def _check_broadcasts(source: Shape, target: Shape) -> None:
-    """Refuse a shape that is proved not to broadcast to another."""
-    joined = broadcast_shapes(source, target)
-    if isinstance(joined, AnyShape) or isinstance(target, AnyShape):
-        return
-    if len(joined) > len(target) or any(dims.differ(a, b) for a, b in zip(joined, target, strict=True)):
-        shown = " to ".join(str(TensorType(FLOAT64, s)).removeprefix("float64") for s in (source, target))
-        raise TypeRuleError(f"the slope does not broadcast: {shown}")
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -35,9 +36,7 @@ class Pad(Rearranging):
 
     mode: str = "constant"
 
-    def infer(
-        self, x: Fact, pads: Fact, constant_value: Fact | None = None, axes: Fact | None = None
-    ) -> TensorType:
+    def infer(self, x: Fact, pads: Fact, constant_value: Fact | None = None, axes: Fact | None = None) -> TensorType:
         found, dtype = tensor(x), same_dtype(x, constant_value)
         if self.mode not in MODES:
             raise TypeRuleError(f"mode is {self.mode!r}", fix=f"use one of {', '.join(MODES)}")
@@ -67,9 +66,8 @@ class Pad(Rearranging):
     def infer_known(
         self, x: Fact, pads: Fact, constant_value: Fact | None = None, axes: Fact | None = None
     ) -> tuple[np.ndarray | None, ...]:
-        if constant_value is None:
-            constant_value = Known(TensorType(tensor(x).dtype, ()), np.array(0, dtype=object))
-        return super().infer_known(x, pads, constant_value, axes)
+        zero: Any = Known(TensorType(tensor(x).dtype, ()), np.array(0, dtype=object))
+        return super().infer_known(x, pads, constant_value or zero, axes)
 
     def run(
         self,

@@ -207,7 +207,7 @@ def combined(x: np.ndarray, tracks: Sequence[Track], combine: np.ufunc, start: f
 
 
 def _largest(x: np.ndarray, places: np.ndarray, tracks: Sequence[Track]) -> tuple[np.ndarray, np.ndarray]:
-    """Like `combined` with maximum, and the places of the elements taken; the last axis first keeps equal ones in order."""
+    """Like `combined` with maximum, and the places of the elements taken; the last axis first keeps the order."""
     for axis, track in zip(range(x.ndim - 1, -1, -1), reversed(tracks), strict=False):
         before = (slice(None),) * axis
         shape = (*x.shape[:axis], track.count, *x.shape[axis + 1 :])

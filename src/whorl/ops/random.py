@@ -44,9 +44,16 @@ class Random(Op, abstract=True):
 
 def _whole_seed(seed: float) -> int:
     """The seed as an integer of 32 bits: itself where it is one, else the bits of the float32."""
-    if seed == int(seed) if np.isfinite(seed) else False:
+    if float(seed).is_integer():
         return int(seed) % (1 << 32)
     return int(np.float32(seed).view(np.uint32))
+
+
+def _drawn(dtype: np.dtype, shape: tuple[int, ...]) -> TensorType:
+    """The type of a drawn tensor of a shape that attributes give."""
+    if any(length < 0 for length in shape):
+        raise TypeRuleError(f"shape is {list(shape)}, lengths must not be negative")
+    return TensorType(_floating(dtype), shape)
 
 
 def _floating(dtype: np.dtype) -> np.dtype:
@@ -65,7 +72,7 @@ class RandomNormal(Random):
     shape: tuple[int, ...] = ()
 
     def infer(self) -> TensorType:
-        return TensorType(_floating(self.dtype), self.shape)
+        return _drawn(self.dtype, self.shape)
 
     def draw(self, generator: Generator, *inputs: Any) -> np.ndarray:
         return np.asarray(generator.normal(self.mean, self.scale, self.shape)).astype(self.dtype)
@@ -81,7 +88,7 @@ class RandomUniform(Random):
     shape: tuple[int, ...] = ()
 
     def infer(self) -> TensorType:
-        return TensorType(_floating(self.dtype), self.shape)
+        return _drawn(self.dtype, self.shape)
 
     def draw(self, generator: Generator, *inputs: Any) -> np.ndarray:
         return np.asarray(generator.uniform(self.low, self.high, self.shape)).astype(self.dtype)
@@ -196,12 +203,26 @@ class Dropout(Random):
             raise TypeRuleError(f"training_mode is {name_of(tensor(training).dtype)}, expected bool")
         return tensor(x), tensor(x).with_dtype(BOOL)
 
+    def run(self, *inputs: Any) -> tuple[np.ndarray, np.ndarray]:
+        return super().run(*inputs) if _chance(*inputs) else _undropped(inputs[0])
+
     def draw(self, generator: Generator, *inputs: Any) -> tuple[np.ndarray, np.ndarray]:
-        x, ratio, training = (*inputs, None, None)[:3]
-        chance = 0.5 if ratio is None else float(one_element(ratio, "the ratio"))
-        if training is None or chance == 0 or not one_element(training, "training_mode"):
-            return x, np.ones(x.shape, np.bool_)
-        if not 0 <= chance < 1:
-            raise RunError(f"the ratio {chance} is outside [0, 1)")
+        x, chance = inputs[0], _chance(*inputs)
+        if not chance:
+            return _undropped(x)
         kept = np.asarray(generator.uniform(size=x.shape) >= chance)
         return np.where(kept, widened(x) * (1 / (1 - chance)), 0).astype(x.dtype, copy=False), kept
+
+
+def _chance(x: np.ndarray, ratio: np.ndarray | None = None, training: np.ndarray | None = None) -> float:
+    """The probability with which Dropout drops an element: 0 where it does not train."""
+    if training is None or not one_element(training, "training_mode"):
+        return 0.0
+    chance = 0.5 if ratio is None else float(one_element(ratio, "the ratio"))
+    if not 0 <= chance < 1:
+        raise RunError(f"the ratio {chance} is outside [0, 1)")
+    return chance
+
+
+def _undropped(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return x, np.ones(x.shape, np.bool_)

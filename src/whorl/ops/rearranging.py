@@ -126,4 +126,3 @@ def repeated(value: np.ndarray, shape: Sequence[int]) -> np.ndarray:
         return np.broadcast_to(value, shape)
     except ValueError:
         raise RunError(f"{name_of(value.dtype)}{list(shape)} has more elements than memory can ever hold") from None
-

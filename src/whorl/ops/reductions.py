@@ -19,12 +19,12 @@ from whorl.ops.base import (
     COMPUTED_FLOATS,
     known_dims,
     known_ints,
-    known_length,
     normal_axis,
     require_dtype,
     unknown_shape,
     widened,
 )
+from whorl.ops.rearranging import integers, vector_length
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
 
@@ -49,15 +49,6 @@ def without_axes(shape: Sequence[_Length], axes: Sequence[int], keepdims: bool) 
     return tuple(dim for k, dim in enumerate(shape) if k not in axes)
 
 
-def listed_axes(axes: Fact | None) -> tuple[int, ...] | None:
-    """The elements of an `axes` input, none where it is omitted; None where inference does not know them."""
-    if axes is None:
-        return ()
-    if (tensor(axes, "axes").rank or 0) > 1:
-        raise TypeRuleError(f"axes is {axes.type}, expected a list of integers")
-    return () if known_length(axes) == 0 else known_ints(axes)
-
-
 @dataclass(frozen=True)
 class Reduction(Op, abstract=True):
     """One value for each group of elements that differ only in their places along `axes`.
@@ -76,7 +67,8 @@ class Reduction(Op, abstract=True):
         return type.with_shape(self._shape(type.shape, axes))
 
     def _shape(self, shape: Shape, axes: Fact | None) -> Shape:
-        listed = listed_axes(axes)
+        count = 0 if axes is None else vector_length(axes, "axes")
+        listed = known_ints(axes) if count != 0 else ()
         if listed == () and self.noop_with_empty_axes:
             return shape
         if listed == () and not self.keepdims:
@@ -88,11 +80,10 @@ class Reduction(Op, abstract=True):
             return without_axes(shape, picked, bool(self.keepdims))
         if self.keepdims:
             return tuple(1 if dims.equal(dim, 1) else UNKNOWN for dim in shape)
-        count = known_length(axes) if axes is not None else None
         return unknown_shape(None if count is None else max(0, len(shape) - count))
 
     def run(self, data: np.ndarray, axes: np.ndarray | None = None) -> np.ndarray:
-        listed = () if axes is None else tuple(axes.reshape(-1).tolist())
+        listed = () if axes is None else tuple(integers(axes))
         result = self.reduce(widened(data), self._picked(listed, data.ndim), bool(self.keepdims))
         return np.asarray(result).astype(data.dtype, copy=False)
 
@@ -114,7 +105,8 @@ class SymbolicReduction(Reduction, abstract=True):
     """A reduction that inference follows over known integers and dims, as in arithmetic on shapes."""
 
     def infer_known(self, data: Fact, axes: Fact | None = None) -> tuple[np.ndarray | None, ...]:
-        elements, listed, type = known_dims(data), listed_axes(axes), tensor(data)
+        elements, type = known_dims(data), tensor(data)
+        listed = () if axes is None else known_ints(axes)
         if elements is None or listed is None or type.rank is None or not is_integer(type.dtype):
             return ()
         if type.rank == 0 or (not listed and self.noop_with_empty_axes):

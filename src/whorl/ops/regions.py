@@ -65,9 +65,9 @@ def _cells(first: int, last: int, bins: int, length: int) -> list[slice]:
 class RoiAlign(Op):
     """The mean, or the maximum, of points sampled bilinearly in each cell of a grid laid over each region.
 
-    Inputs: X [N, C, H, W], rois [R, 4] as (x1, y1, x2, y2), batch_indices [R]; output [R, C, output_height, output_width]. A
-    cell has sampling_ratio points along each axis, or ceil(region / cells) where that is 0. Points more than one element
-    outside X are 0. The maximum is over the weighted neighbours of the points, not over their sums.
+    Inputs: X [N, C, H, W], rois [R, 4] as (x1, y1, x2, y2), batch_indices [R]; output [R, C, height, width]. A cell
+    has sampling_ratio points along each axis, or ceil(region / cells) where that is 0. Points more than one
+    element outside X are 0. The maximum is over the weighted neighbours of the points, not over their sums.
     16-bit floats are computed in float32. Source: ONNX RoiAlign-22 and its backend tests.
     """
 

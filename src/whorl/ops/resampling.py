@@ -133,11 +133,15 @@ def resample(x: np.ndarray, index: int, axis: Stretch, kernel: Filter, mode: str
     """One axis of x interpolated, in x's element type."""
     elements, weights = kernel.taps(check_axis(axis), mode)
     column = (-1, *(1,) * (x.ndim - index - 1))
-    real = x.real.dtype if x.dtype in COMPLEX else x.dtype
     result = np.zeros((*x.shape[:index], axis.count, *x.shape[index + 1 :]), x.dtype)
     for chosen, weight in zip(elements, weights, strict=True):
-        result += x.take(chosen, axis=index) * weight.astype(real).reshape(column)
+        result += x.take(chosen, axis=index) * weight.astype(real_dtype(x.dtype)).reshape(column)
     return result
+
+
+def real_dtype(dtype: np.dtype) -> np.dtype:
+    """The element type of weights for numbers of an element type."""
+    return np.finfo(dtype).dtype if dtype in COMPLEX else dtype
 
 
 def pick(x: np.ndarray, index: int, axis: Stretch, mode: str, rounding: str) -> np.ndarray:

@@ -25,10 +25,10 @@ POLICIES = ("stretch", "not_larger", "not_smaller")
 class Resize(Op):
     """Every output element is a weighted sum of the input elements around its place, or the nearest one.
 
-    Inputs: X, roi, scales, sizes; the last two exclude each other and an empty one is as good as omitted, roi matters to
-    tf_crop_and_resize only. Entries of the inputs belong to `axes`, all axes where it is None. An axis gets as many
-    elements as sizes says, or floor(length * scale) in float32, whatever roi is. The formulas' length_resized is
-    scale * length, a fraction maybe. 16-bit floats are computed in float32, integers in float64 and then rounded.
+    Inputs: X, roi, scales, sizes; the last two exclude each other and an empty one is as good as omitted, roi matters
+    to tf_crop_and_resize only. Their entries belong to `axes`, all axes where it is None. An axis gets as many elements
+    as sizes says, or floor(length * scale) in float32, whatever roi is. The formulas' length_resized is scale * length,
+    a fraction maybe. 16-bit floats are computed in float32, integers in float64 and then rounded.
     Source: ONNX Resize-19 and its backend tests.
     """
 

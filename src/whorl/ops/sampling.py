@@ -24,21 +24,21 @@ from whorl.ops.base import (
     require_dtype,
     widened,
 )
-from whorl.ops.resampling import Filter
+from whorl.ops.resampling import Filter, real_dtype
 from whorl.ops.windows import spatial_rank
 
-FAR = 2.0**40
-"""Places are held inside [-FAR, FAR]; beyond it they are as good as infinite."""
+FAR = 2.0**22
+"""Places are held inside [-FAR, FAR], where float32 tells them from their neighbours."""
 
 
 @dataclass(frozen=True)
 class GridSample(Op):
     """Y[n, c, o] is X[n, c] interpolated at grid[n, o], where -1 and 1 are the ends of an axis of X.
 
-    X [N, C, axes...], grid [N, places..., rank] with the last axis of X first, Y [N, C, places...]. The ends are the centres
-    of the outer elements with `align_corners`, else their outer edges. Outside X are zeros, its border, or its reflection at
-    the ends. Places that are NaN lie far before the axis. 16-bit floats are computed in float32, integers in float64 and
-    then truncated. Source: ONNX GridSample-22.
+    X [N, C, axes...], grid [N, places..., rank] with the last axis of X first, Y [N, C, places...]. The ends are the
+    centres of the outer elements with `align_corners`, else their outer edges. Outside X are zeros, its border, or its
+    reflection at the ends. A place that is NaN lies far before the axis. 16-bit floats are computed in float32,
+    integers in float64 and then truncated. Source: ONNX GridSample-22.
     """
 
     align_corners: int = 0
@@ -84,11 +84,8 @@ class GridSample(Op):
             low, high, place = -0.5, length - 0.5, ((places + 1) * length - 1) / 2
         place = np.clip(np.where(np.isnan(place), -FAR, place), -FAR, FAR)
         place = np.rint(place) if self.mode == "nearest" else place
-        beyond = (place < low) | (place > high)
-        if self.padding_mode == "border":
-            place = np.where(beyond, np.clip(place, 0, length - 1), place)
         if self.padding_mode == "reflection":
-            place = np.where(beyond, reflected(place, low, high), place)
+            place = np.where((place < low) | (place > high), reflected(place, low, high), place)
         elements, weights = spread(place, self.mode)
         if self.padding_mode == "zeros":
             return elements, weights, length
@@ -127,7 +124,7 @@ def weighted(image: np.ndarray, axes: Sequence[Taps]) -> np.ndarray:
     flat = image.reshape(len(image), -1)
     total: np.ndarray | None = None
     for crossing in itertools.product(*(range(len(elements)) for elements, _, _ in axes)):
-        index, inside, weight = np.zeros(1, np.intp), np.True_, np.ones(1, axes[0][1].dtype if axes else np.float32)
+        index, inside, weight = np.zeros(1, np.intp), np.ones(1, np.bool_), np.ones(1, np.float32)
         for tap, (elements, weights, length) in zip(crossing, axes, strict=True):
             chosen = elements[tap]
             inside = inside & (chosen >= 0) & (chosen < length)
@@ -136,7 +133,7 @@ def weighted(image: np.ndarray, axes: Sequence[Taps]) -> np.ndarray:
         values = _inside(flat, index, inside)
         if all(len(elements) == 1 for elements, _, _ in axes):
             return values
-        term = values * weight.astype(image.real.dtype)
+        term = values * weight.astype(real_dtype(image.dtype))
         total = term if total is None else total + term
     return flat if total is None else total
 
@@ -151,10 +148,10 @@ def _inside(flat: np.ndarray, index: np.ndarray, inside: np.ndarray) -> np.ndarr
 
 @dataclass(frozen=True)
 class AffineGrid(Op):
-    """grid[n, place] = theta[n] applied to (x, y, 1) or (x, y, z, 1), where x, y, z run from -1 to 1 over the last axes first.
+    """grid[n, place] = theta[n] applied to (x, y, 1) or (x, y, z, 1); x runs from -1 to 1 over the last axis.
 
-    Inputs: theta [N, 2, 3] or [N, 3, 4], size [N, C, (D,) H, W]; output [N, (D,) H, W, 2 or 3]. The ends are element centres
-    with `align_corners`, else outer edges. 16-bit floats are computed in float32. Source: ONNX AffineGrid-20.
+    Inputs: theta [N, 2, 3] or [N, 3, 4], size [N, C, (D,) H, W]; output [N, (D,) H, W, 2 or 3]. The ends are element
+    centres with `align_corners`, else outer edges. 16-bit floats are computed in float32. Source: ONNX AffineGrid-20.
     """
 
     align_corners: int = 0

@@ -67,8 +67,7 @@ class Size(Op):
 class Reshape(Rearranging):
     """The elements of x in row-major order under a new shape: 0 copies x's length, -1 is what is left.
 
-    With `allowzero` a 0 is a length. A -1 is what is left of the lengths that no 0 copies, so a copied length may be 0.
-    Source: ONNX Reshape-25.
+    With `allowzero` a 0 is a length. Where another length is 0, -1 has no meaning. Source: ONNX Reshape-25.
     """
 
     allowzero: int = 0
@@ -100,7 +99,7 @@ class Reshape(Rearranging):
         agrees = _is(quotient(left, [d for i, d in enumerate(result) if i not in copied]), 1)
         if not doubtful or agrees:
             return tuple(result)
-        if len(doubtful) > 1 or -1 in given:
+        if len(doubtful) > 1 or -1 in given or not all(bounds(d)[0] > 0 for d in actual):
             return tuple(UNKNOWN if i in doubtful or _is(given[i], -1) else d for i, d in enumerate(result))
         others = [d for i, d in enumerate(given) if i not in copied and i not in doubtful]
         result[doubtful[0]] = quotient(left, others)
@@ -129,11 +128,13 @@ class Reshape(Rearranging):
         if any(i >= len(actual) for i in copied):
             raise RunError(f"shape {given} copies axis {max(copied)} of a tensor of rank {len(actual)}")
         wanted = [actual[i] if i in copied else d for i, d in enumerate(given)]
-        if any(d < -1 for d in wanted) or wanted.count(-1) > 1 or (-1 in wanted and self.allowzero and 0 in given):
+        if any(d < -1 for d in wanted) or wanted.count(-1) > 1:
             raise RunError(f"shape is {given}, expected lengths and -1 at most once")
         if -1 in wanted:
-            left = math.prod(d for i, d in enumerate(actual) if i not in copied)
-            wanted[given.index(-1)] = left // math.prod(d for d in given if d > 0)
+            others = -math.prod(wanted)
+            if not others:
+                raise RunError(f"-1 in {given} stands for no one length where another length is 0")
+            wanted[wanted.index(-1)] = math.prod(actual) // others
         return wanted
 
 

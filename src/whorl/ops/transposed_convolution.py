@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -34,9 +35,9 @@ from whorl.ops.windows import Track, blocks, fold, per_axis, spatial_rank, split
 class ConvTranspose(Convolution):
     """Y[n, m, i * stride - begin + t * dilation] += X[n, c, i] * W[c, m, t], plus B[m].
 
-    X [N, C, axes...], W [C, M / group, kernel...]. An axis of Y has stride * (length - 1) + output_padding + span - pads
-    elements, or as many as output_shape says; padding is then what is over, none where Y is longer than the sums. SAME
-    means length * stride. 16-bit floats are summed in float32 and rounded once. Source: ONNX ConvTranspose-22.
+    X [N, C, axes...], W [C, M / group, kernel...]. Y's axes have stride * (length - 1) + output_padding + span - pads
+    elements, or as many as output_shape says; padding is then what is over, none where Y is longer than the sums.
+    SAME means length * stride. 16-bit floats are summed in float32 and rounded once. Source: ONNX ConvTranspose-22.
     """
 
     output_padding: tuple[int, ...] | None = None
@@ -82,10 +83,10 @@ class ConvTranspose(Convolution):
         steps = zip(lengths, self.sizes(lengths, kernel), self.reached(lengths, kernel), strict=True)
         found = []
         for axis, (count, size, reached) in enumerate(steps):
-            begin = windows.padding(axis)[0]
+            begin, length = windows.padding(axis)[0], cast(int, size)
             if self.output_shape or self.auto_pad.startswith("SAME"):
-                begin = split_padding(reached - size, self.auto_pad)[0]
-            found.append(Track(size, kernel[axis], windows.strides[axis], windows.dilations[axis], begin, count))
+                begin = split_padding(cast(int, reached) - length, self.auto_pad)[0]
+            found.append(Track(length, kernel[axis], windows.strides[axis], windows.dilations[axis], begin, count))
         return found
 
     def run(self, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -56,7 +57,7 @@ class MaxUnpool(Op):
 
     def run(self, x: np.ndarray, places: np.ndarray, output_shape: np.ndarray | None = None) -> np.ndarray:
         checked_types(self, x, places, output_shape)
-        y = np.zeros(self.pooled(x.shape), x.dtype)
+        y = np.zeros(cast(tuple[int, ...], self.pooled(x.shape)), x.dtype)
         if places.size and (places.min() < 0 or places.max() >= y.size):
             bad = int(places[(places < 0) | (places >= y.size)][0])
             raise RunError(f"index {bad} is outside [0, {y.size}) of the pooled shape {list(y.shape)}")

@@ -92,7 +92,10 @@ class Windows:
             if not isinstance(span, int) or end + stride > span:
                 count = dims.call("min", count, floor_divide(length + (begin - 1), stride) + 1)
         if isinstance(count, int) and count < 0:
-            raise TypeRuleError(f"a window over {span} elements does not fit spatial axis {axis} of length {length + begin + end}")
+            padded = length + (begin + end)
+            raise TypeRuleError(
+                f"a window over {span} elements does not fit spatial axis {axis} of padded length {padded}"
+            )
         return count
 
     def _track(self, axis: int, length: int) -> Track:
@@ -139,7 +142,7 @@ def per_axis(values: tuple[int, ...] | None, count: int, what: str, default: int
 
 
 def spatial_rank(*candidates: Fact | tuple[int, ...] | None) -> int | None:
-    """The number of spatial axes, by the first tensor [N, C, axes...] of known rank or attribute with an entry an axis."""
+    """The number of spatial axes, by the first tensor [N, C, axes...] or attribute that tells it."""
     for candidate in candidates:
         if isinstance(candidate, tuple):
             if candidate:

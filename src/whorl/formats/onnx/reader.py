@@ -22,7 +22,7 @@ from whorl.formats.onnx.tensors import dense, type_from
 from whorl.ir.build import Builder
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
-from whorl.ir.types import TensorType, Type, same_kind
+from whorl.ir.types import OptionalType, TensorType, Type, same_kind
 
 assert whorl.ops and versions
 
@@ -106,6 +106,11 @@ def opset_versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]
     return opsets or {"": 1}
 
 
+def function_opsets(function: FunctionProto, outer: dict[str, int]) -> dict[str, int]:
+    """The versions that hold in a function's body: its own imports, the model's for domains it does not import."""
+    return outer | (opset_versions(function.opset_import) if function.opset_import else {})
+
+
 def _metadata(proto: ModelProto, opsets: dict[str, int]) -> dict[str, Any]:
     return {
         "opsets": opsets,
@@ -180,7 +185,8 @@ def _output(info: onnx.ValueInfoProto, scope: Scope, frame: Frame) -> Value:
 def check_declared(info: onnx.ValueInfoProto, type: Type, what: str) -> None:
     """Refuse a declared element type or kind that contradicts what the graph computes."""
     declared = declared_type(info, what)
-    if declared is not None and not same_kind(declared, type):
+    inner = type.element if isinstance(type, OptionalType) and not isinstance(declared, OptionalType) else type
+    if declared is not None and not same_kind(declared, inner):
         raise LoadError(f"{what} is declared {declared} but computed as {type}", fix="correct the declaration")
 
 
@@ -335,7 +341,7 @@ def call_function(
     if unknown:
         raise LoadError(f"attribute {sorted(unknown)[0]!r} is not one of function {function.name!r}")
     bound = {a.name: a for a in function.attribute_proto} | given
-    opsets = opset_versions(function.opset_import) if function.opset_import else frame.opsets
+    opsets = function_opsets(function, frame.opsets)
     inner = Frame(
         opsets, frame.functions, frame.options, frame.folder, bound, frame.regions, (*frame.calls, key)
     )
@@ -423,8 +429,7 @@ def refuse_unsupported(graph: GraphProto, frame: Frame) -> None:
                 if key not in seen:
                     seen.add(key)
                     function = frame.functions[key]
-                    imports = opset_versions(function.opset_import) if function.opset_import else opsets
-                    visit(function.node, imports, (f"function {function.name!r}", *regions))
+                    visit(function.node, function_opsets(function, opsets), (f"function {function.name!r}", *regions))
             elif reason := _why_unsupported(node, domain, opsets):
                 problems.append(f"{place(node_title(node), *regions)}: {reason}")
             for attribute in node.attribute:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from whorl.ir.dtypes import FLOAT32
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
 from whorl.ops.base import accumulator
-from whorl.ops.nonlinear import Celu, Gelu, PRelu, SwiGLU, Swish
+from whorl.ops.nonlinear import Celu, Gelu, PRelu, Selu, SwiGLU, Swish, single
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter
@@ -28,12 +28,16 @@ if TYPE_CHECKING:
 @importer("HardSigmoid", until=5)
 @importer("LeakyRelu", until=5)
 @importer("Relu", until=5)
-@importer("Selu", until=5)
 @importer("Sigmoid", until=5)
 def consuming_1(node: OnnxNode, build: Builder) -> list[Value]:
-    """`consumed_inputs` was advice about memory; Selu's defaults had four places."""
-    changed = {"alpha": node.attribute("alpha", 1.6732), "gamma": node.attribute("gamma", 1.0507)}
-    op = make_op(node, consumed_inputs=None, **(changed if node.op_type == "Selu" else {}))
+    """`consumed_inputs` was advice about memory."""
+    return build.add_many(make_op(node, consumed_inputs=None), node.inputs, node.outputs, name=node.name)
+
+
+@importer("Selu", until=5)
+def selu_1(node: OnnxNode, build: Builder) -> list[Value]:
+    """The defaults had four places."""
+    op = Selu(node.attribute("alpha", single(1.6732)), node.attribute("gamma", single(1.0507)))
     return build.add_many(op, node.inputs, node.outputs, name=node.name)
 
 
@@ -62,32 +66,34 @@ def prelu_6(node: Node, write: GraphWriter) -> None:
 
 
 class Spelled:
-    """A function written as several nodes, in float32 where the input is narrower, so that only the result is rounded."""
+    """A function written as several nodes, in float32 where the input is narrower, so that only the end is rounded."""
 
     def __init__(self, node: Node, write: GraphWriter) -> None:
         self.node, self.write = node, write
         self.dtype = tensor(_given(node.inputs[0])).dtype
         self.wide = accumulator(self.dtype)
+        if self.wide != self.dtype:
+            require_element_type(node.inputs[0], "Cast", write)
 
     def inputs(self) -> list[str]:
         """The names of the inputs, widened."""
         names = [self.write.name(value) for value in self.node.inputs]
         return names if self.wide == self.dtype else [self.add("Cast", name, to=FLOAT32) for name in names]
 
-    def add(self, op_type: str, *inputs: str | float, **attributes: float | np.dtype) -> str:
+    def add(self, op_type: str, *inputs: str | float, **attributes: Any) -> str:
         """A node of one result, numbers among the inputs being constants; returns the result's name."""
         result = self.write.fresh(op_type.lower())
         self._add(op_type, result, *inputs, **attributes)
         return result
 
-    def end(self, op_type: str, *inputs: str | float, **attributes: float | np.dtype) -> None:
+    def end(self, op_type: str, *inputs: str | float, **attributes: Any) -> None:
         """The last node, whose result is the output."""
         (output,) = self.write.outputs(self.node)
         if self.wide == self.dtype:
             return self._add(op_type, output, *inputs, **attributes)
         self._add("Cast", output, self.add(op_type, *inputs, **attributes), to=self.dtype)
 
-    def _add(self, op_type: str, result: str, *inputs: str | float, **attributes: float | np.dtype) -> None:
+    def _add(self, op_type: str, result: str, *inputs: str | float, **attributes: Any) -> None:
         numbers = any(not isinstance(x, str) for x in inputs)
         names = [x if isinstance(x, str) else self.write.constant(np.array(x).astype(self.wide)) for x in inputs]
         if numbers and self.write.opset < 7:
@@ -100,10 +106,13 @@ def _given(value: Value | None) -> Value:
     return value
 
 
-def spelled(name: str, *, until: int) -> Callable[[Callable[[Node, Spelled], None]], Callable[[Node, Spelled], None]]:
-    """Register a function that spells an op out for opsets up to `until`; it may read the node's attributes."""
+Spelling = Callable[[Node, Spelled], None]
 
-    def register(function: Callable[[Node, Spelled], None]) -> Callable[[Node, Spelled], None]:
+
+def spelled(name: str, *, until: int) -> Callable[[Spelling], Spelling]:
+    """Register a function that spells an op out for opsets up to `until`."""
+
+    def register(function: Spelling) -> Spelling:
         def export(node: Node, write: GraphWriter) -> None:
             function(node, Spelled(node, write))
 
@@ -127,13 +136,16 @@ def mish(node: Node, spell: Spelled) -> None:
     spell.end("Mul", x, spell.add("Tanh", spell.add("Softplus", x)))
 
 
-@spelled("Celu", until=11)
+@spelled("Celu", until=27)
 def celu(node: Node, spell: Spelled) -> None:
-    """relu(x) + alpha * elu(min(x, 0) / alpha)."""
-    op = node.op
+    """relu(x) + alpha * elu(min(x, 0) / alpha); float32 has a node of its own since 12."""
+    op, write = node.op, spell.write
     assert isinstance(op, Celu)
+    if write.opset >= 12 and spell.dtype == FLOAT32:
+        names = [write.name(value) for value in node.inputs]
+        return write.node("Celu", names, write.outputs(node), name=node.name, alpha=op.alpha)
     if op.alpha <= 0:
-        raise SaveError(f"alpha is {op.alpha}", fix="opset 12 or later can say it")
+        raise SaveError(f"alpha is {op.alpha}", fix="opset 28 or later can say it")
     (x,) = spell.inputs()
     below = spell.add("Neg", spell.add("Relu", spell.add("Neg", x)))
     bent = spell.add("Mul", spell.add("Elu", spell.add("Div", below, op.alpha)), op.alpha)

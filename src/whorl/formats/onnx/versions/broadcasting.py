@@ -21,7 +21,7 @@ from whorl.ops.shapes import Reshape, Shape, Size
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter
 
-_MIRRORED = {name: name for name in ("Add", "And", "Equal", "Mul", "Or", "Xor")} | {"Greater": "Less", "Less": "Greater"}
+_MIRRORED = {"Greater": "Less", "Less": "Greater"} | {x: x for x in ("Add", "And", "Equal", "Mul", "Or", "Xor")}
 """What an op is called with its operands exchanged."""
 _NUMPY_BROADCASTING = 7
 
@@ -78,7 +78,7 @@ def placed(x: Value, y: Value, write: GraphWriter) -> tuple[str, int | None] | N
 
 
 def reshaped(value: Value, shape: tuple[Dim, ...], write: GraphWriter) -> str:
-    """A value in another shape with the same number of elements; 0 copies no axis, since it cannot be among the lengths."""
+    """A value in another shape with the same number of elements."""
     lengths = [dim if isinstance(dim, int) else -1 for dim in shape]
     if lengths.count(-1) > 1:
         raise SaveError(f"the lengths of {value!r} are not known", fix="opset 7 or later can say it")

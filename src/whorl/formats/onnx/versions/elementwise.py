@@ -56,7 +56,7 @@ def consuming_1(node: OnnxNode, build: Builder) -> list[Value]:
 @importer("Sub", until=6)
 @importer("Xor", until=6)
 def operands_1(node: OnnxNode, build: Builder) -> list[Value]:
-    """With `broadcast`, the first axis of the right operand lies under `axis` of the left one, or its last under the last."""
+    """With `broadcast` the first axis of the right operand lies under `axis` of the left one."""
     x, y = node.required(0), node.required(1)
     axis = node.attribute("axis")
     if node.attribute("broadcast", 0) and axis is not None:
@@ -131,7 +131,8 @@ def power_11(node: Node, write: GraphWriter) -> None:
         return write_operands("Pow", x, y, write.outputs(node)[0], write, node.name)
     require_element_type(x, "Pow", write)
     if write.opset < 7 or not is_integer(exponent):
-        raise SaveError(f"the base is {name_of(base)}, the exponent {name_of(exponent)}", fix="opset 12 or later can say it")
+        named = f"the base is {name_of(base)}, the exponent {name_of(exponent)}"
+        raise SaveError(named, fix="opset 12 or later can say it")
     write.node("Cast", [write.name(y)], [cast := write.fresh("exponent")], to=base)
     write.node("Pow", [write.name(x), cast], write.outputs(node), name=node.name)
 
@@ -150,13 +151,14 @@ def several_7(node: Node, write: GraphWriter) -> None:
     if node.op.name in ("Max", "Min") or write.opset < 7:
         shown = " and ".join(str(value.type) for value in (first, *others))
         raise SaveError(f"{shown} broadcast", fix="opset 8 or later can say it")
-    total = names[0]
-    for name in names[1:]:
-        last = name == names[-1] and node.op.name == "Sum"
-        write.node("Add", [total, name], [total := write.outputs(node)[0] if last else write.fresh("total")])
+    results = [write.fresh("total") for _ in names[1:]]
+    if node.op.name == "Sum":
+        results[-1] = write.outputs(node)[0]
+    for left, right, result in zip([names[0], *results], names[1:], results, strict=False):
+        write.node("Add", [left, right], [result])
     if node.op.name == "Mean":
         count = write.constant(np.array(len(names)).astype(tensor(first).dtype), "count")
-        write.node("Div", [total, count], write.outputs(node), name=node.name)
+        write.node("Div", [results[-1], count], write.outputs(node), name=node.name)
 
 
 @exporter("Clip", until=10)
@@ -190,14 +192,15 @@ def modulus_27(node: Node, write: GraphWriter) -> None:
     if op.fmod or not is_float(tensor(x).dtype):
         return write.node("Mod", names, result, name=node.name, fmod=op.fmod or None)
     zero = write.constant(np.zeros((), tensor(x).dtype), "zero")
-    parts = ("remainder", "negative", "inverted", "opposite", "none", "some", "wrong", "moved")
-    rest, negative, inverted, opposite, none, some, wrong, moved = map(write.fresh, parts)
+    rest, moved, wrong = write.fresh("remainder"), write.fresh("moved"), write.fresh("wrong")
     write.node("Mod", names, [rest], name=node.name, fmod=1)
-    write.node("Less", [rest, zero], [negative])
-    write.node("Less", [names[1], zero], [inverted])
-    write.node("Xor", [negative, inverted], [opposite])
-    write.node("Equal", [rest, zero], [none])
-    write.node("Not", [none], [some])
-    write.node("And", [opposite, some], [wrong])
+    sides = []
+    for first, second in (("Less", "Greater"), ("Greater", "Less")):
+        answers = [write.fresh("sign"), write.fresh("sign")]
+        write.node(first, [rest, zero], answers[:1])
+        write.node(second, [names[1], zero], answers[1:])
+        write.node("And", answers, [side := write.fresh("opposite")])
+        sides.append(side)
+    write.node("Or", sides, [wrong])
     write.node("Add", [rest, names[1]], [moved])
     write.node("Where", [wrong, moved, rest], result)

@@ -84,7 +84,7 @@ def resize_11(node: OnnxNode, build: Builder) -> list[Value]:
         return build.add_many(make_op(node), node.inputs, node.outputs, name=node.name)
     rounding = _CENTRED.get(node.attribute("nearest_mode", "round_prefer_floor"))
     if node.attribute("mode", "nearest") != "nearest" or rounding is None:
-        raise UnsupportedError("tf_half_pixel_for_nn is for nearest elements, by round_prefer_floor or floor", node.title)
+        raise UnsupportedError("tf_half_pixel_for_nn is known with round_prefer_floor and floor only", node.title)
     op = make_op(node, coordinate_transformation_mode="half_pixel", nearest_mode=rounding)
     return build.add_many(op, node.inputs, node.outputs, name=node.name)
 
@@ -158,11 +158,11 @@ class _Spread:
 
     def scales(self, value: Value | None) -> str:
         """The name of the scales of all axes, empty where there are none."""
-        return self._filled(value, lambda: np.ones(self.rank(), np.float32))
+        return "" if value is None else self._filled(value, np.ones(1, np.float32), 1)
 
     def roi(self, value: Value | None) -> str:
         """The name of the regions of all axes, the whole axis where none is given."""
-        return self._filled(value, lambda: np.repeat(np.array([0, 1], tensor(value).dtype), self.rank()), 2)
+        return "" if value is None else self._filled(value, np.array([0, 1], tensor(value).dtype), 2)
 
     def sizes(self, value: Value | None) -> str:
         """The name of the sizes of all axes, the lengths of X where none is given."""
@@ -181,10 +181,10 @@ class _Spread:
         full[list(self.op.axes)] = found
         return full
 
-    def _filled(self, value: Value | None, default: Any, parts: int = 1) -> str:
-        if value is None or self.op.axes is None:
+    def _filled(self, value: Value, defaults: np.ndarray, parts: int) -> str:
+        if self.op.axes is None:
             return self.write.name(value)
-        return self._scattered(self.write.constant(default(), "default"), value, parts)
+        return self._scattered(self.write.constant(np.repeat(defaults, self.rank()), "default"), value, parts)
 
     def _scattered(self, default: str, value: Value, parts: int) -> str:
         axes = [axis % self.rank() + self.rank() * part for part in range(parts) for axis in self.op.axes or ()]
@@ -210,14 +210,11 @@ def _write_early_resize(node: Node, op: Resize, spread: _Spread, write: GraphWri
     if name == "Upsample" and (scales is None or (scales < 1).any()):
         raise SaveError("scales below 1 cannot be said", fix="opset 10 or later can say them")
     require_element_type(x, name, write)
-    inputs, attributes = [write.name(x)], {"mode": op.mode}
+    inputs = [write.name(x)]
     if write.opset >= 9:
         inputs.append(write.name(value) if scales is None else write.constant(scales, "scales"))
-    elif write.opset >= 7:
-        attributes["scales"] = tuple(scales.tolist())
-    else:
-        attributes |= _planar_scales(scales)
-    write.node(name, inputs, write.outputs(node), name=node.name, **attributes)
+    attributes = _scale_attributes(scales, write) if scales is not None else {}
+    write.node(name, inputs, write.outputs(node), name=node.name, mode=op.mode, **attributes)
 
 
 def _early_rounding(scales: np.ndarray | None) -> str | None:
@@ -227,8 +224,12 @@ def _early_rounding(scales: np.ndarray | None) -> str | None:
     return "ceil" if (scales <= 1).all() else None
 
 
-def _planar_scales(scales: np.ndarray) -> dict[str, Any]:
-    """The attributes of Upsample-1, which stretches the last two of four axes and calls linear bilinear."""
+def _scale_attributes(scales: np.ndarray, write: GraphWriter) -> dict[str, Any]:
+    """Scales as attributes, as Upsample had them before 9: in version 1 of the last two of four axes."""
+    if write.opset >= 9:
+        return {}
+    if write.opset >= 7:
+        return {"scales": tuple(scales.tolist())}
     if len(scales) != 4 or (scales[:2] != 1).any():
         raise SaveError(f"scales {scales.tolist()} cannot be said", fix="opset 7 or later can say them")
     return {"height_scale": float(scales[2]), "width_scale": float(scales[3])}

@@ -63,7 +63,7 @@ def _as_int64(value: Value, build: Builder) -> Value:
 
 @exporter("Split")
 def split(node: Node, write: GraphWriter) -> None:
-    """Lengths as an attribute before 13. From 18 on equal parts are a number of outputs, before they are the default."""
+    """Lengths as an attribute before 13; equal parts are the default before 18, then a number of outputs."""
     op, (x, *rest) = node.op, node.inputs
     assert isinstance(op, Split) and x is not None
     require_element_type(x, op.name, write)

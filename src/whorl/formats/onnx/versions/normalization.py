@@ -67,29 +67,34 @@ def _batch_outputs(op: object, inputs: Sequence[Value | None], node: OnnxNode, b
     return [*results, *build.add_many(dataclasses.replace(op, momentum=0.0), inputs, names)[1:]]
 
 
-@exporter("BatchNormalization", until=14)
-def batch_normalization_14(node: Node, write: GraphWriter) -> None:
-    """Training is told by the outputs before 14, by `is_test` too before 7; all element types are one."""
+@exporter("BatchNormalization")
+def batch_normalization(node: Node, write: GraphWriter) -> None:
+    """Training gives all outputs; from 7 to 13 nothing else says it. Statistics that inference passes on are copied."""
     op = node.op
     assert isinstance(op, BatchNormalization)
     require_element_type(node.inputs[0], op.name, write)
     _require_one_type(node, write)
-    outputs = write.outputs(node)
-    training: dict[str, Any] = {}
-    if write.opset == 14:
-        training["training_mode"] = op.training_mode
-    elif op.training_mode:
-        outputs += [write.fresh(f"{outputs[0]}_statistics") for _ in range(5 - len(outputs))]
-    else:
-        outputs = outputs[:1]
-        training = {"is_test": 1} if write.opset < 7 else {}
-    names = [write.name(x) for x in node.inputs]
-    write.node(op.name, names, outputs, name=node.name, epsilon=op.epsilon, momentum=op.momentum, **training)
+    outputs, names = write.outputs(node), [write.name(x) for x in node.inputs]
+    attributes: dict[str, Any] = {"epsilon": op.epsilon, "momentum": op.momentum}
+    if write.opset >= 14:
+        attributes["training_mode"] = op.training_mode
+    elif write.opset < 7:
+        attributes["is_test"] = 1 - op.training_mode
+    if not op.training_mode:
+        write.node(op.name, names, outputs[:1], name=node.name, **attributes)
+        for source, target in zip(names[3:], outputs[1:], strict=False):
+            write.node("Identity", [source], [target])
+        return
+    count = _STATISTICS if write.opset >= 14 else 5
+    outputs += [write.fresh(f"{outputs[0]}_statistics") for _ in range(count - len(outputs))]
+    write.node(op.name, names, outputs, name=node.name, **attributes)
 
 
 def _require_one_type(node: Node, write: GraphWriter) -> None:
-    """Opset 14 lets the running statistics differ from the rest, lower ones nothing."""
-    checked = node.inputs[:3] if write.opset == 14 else node.inputs
+    """Opset 14 lets the statistics have an element type of their own, lower ones all inputs only one."""
+    if write.opset >= 15:
+        return
+    checked = node.inputs[:_STATISTICS] if write.opset == 14 else node.inputs
     found = dict.fromkeys(name_of(tensor(x).dtype) for x in checked if x is not None)
     if len(found) > 1:
         raise SaveError(f"inputs have different element types: {', '.join(found)}", fix="opset 15 or later can say it")
@@ -113,25 +118,32 @@ def _repeated(value: Value, groups: int, count: Value, build: Builder) -> Value:
 
 @exporter("GroupNormalization", until=20)
 def group_normalization_20(node: Node, write: GraphWriter) -> None:
-    """Scaled by 1 for each group, then by channels in nodes of their own."""
+    """InstanceNormalization with each group as one channel, then scaled by channels in nodes of their own."""
     op, (x, scale, bias) = node.op, node.inputs
     assert isinstance(op, GroupNormalization) and x is not None
-    write.schema(op.name, "")
+    require_element_type(x, "InstanceNormalization", write)
     dtype, rank = tensor(x).dtype, tensor(x).rank
     if rank is None or np.promote_types(op.stash_type, accumulator(dtype)) != accumulator(dtype):
         what = "an input of unknown rank" if rank is None else f"stash_type {name_of(op.stash_type)}"
-        raise SaveError(f"{what} cannot be scaled for each channel", fix="opset 21 or later can say it")
+        raise SaveError(f"has {what}", fix="opset 21 or later can say it")
+    given, grouped, normal = write.name(x), write.fresh("grouped"), write.fresh("normalized")
+    shape, back, scaled = write.fresh("shape"), write.fresh("channels"), write.fresh("scaled")
     ones, zeros = (write.constant(np.full(op.num_groups, k, dtype)) for k in (1, 0))
-    normal, scaled = write.fresh("normalized"), write.fresh("scaled")
-    attributes = {"num_groups": op.num_groups, "epsilon": op.epsilon}
-    write.node(op.name, [write.name(x), ones, zeros], [normal], name=node.name, **attributes)
-    write.node("Mul", [normal, _on_channels(scale, rank, write)], [scaled])
+    write.node("Reshape", [given, write.constant(np.array([0, op.num_groups, -1]))], [grouped])
+    write.node("InstanceNormalization", [grouped, ones, zeros], [normal], name=node.name, epsilon=op.epsilon)
+    write.node("Shape", [given], [shape])
+    write.node("Reshape", [normal, shape], [back], allowzero=1 if write.opset >= 14 else None)
+    write.node("Mul", [back, _on_channels(scale, rank, write)], [scaled])
     write.node("Add", [scaled, _on_channels(bias, rank, write)], write.outputs(node))
 
 
 def _on_channels(value: Value | None, rank: int, write: GraphWriter) -> str:
+    """A tensor [C] under a shape that broadcasts over [N, C, ...]."""
     if rank == 2:
         return write.name(value)
-    result = write.fresh("on_channels")
-    write.node("Unsqueeze", [write.name(value), write.constant(np.arange(1, rank - 1))], [result])
+    axes, result = np.arange(1, rank - 1), write.fresh("on_channels")
+    if write.opset < 13:
+        write.node("Unsqueeze", [write.name(value)], [result], axes=tuple(axes.tolist()))
+    else:
+        write.node("Unsqueeze", [write.name(value), write.constant(axes)], [result])
     return result

@@ -41,7 +41,7 @@ def write_roi_align_10(node: Node, write: GraphWriter) -> None:
     op = node.op
     assert isinstance(op, RoiAlign)
     if op.coordinate_transformation_mode != "output_half_pixel":
-        raise SaveError("coordinate_transformation_mode='half_pixel' cannot be said", fix="opset 16 or later can say it")
+        raise SaveError("regions shifted by half an element cannot be said", fix="opset 16 or later can say it")
     require_element_type(node.inputs[0], op.name, write)
     attributes = _fields(op)
     del attributes["coordinate_transformation_mode"]

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whorl.errors import SaveError
 from whorl.formats.onnx.exporting import exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
+from whorl.formats.onnx.versions.constants import fixed_ints
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
-from whorl.ops.base import one_element
 from whorl.ops.signal import DFT
 
 if TYPE_CHECKING:
@@ -29,17 +28,15 @@ def dft_17(node: OnnxNode, build: Builder) -> list[Value]:
 @exporter("DFT", until=19)
 def dft_19(node: Node, write: GraphWriter) -> None:
     """The axis becomes an attribute."""
-    op, inputs = node.op, (*node.inputs, None, None)
+    op, (x, length, axis) = node.op, (*node.inputs, None, None)[:3]
     assert isinstance(op, DFT)
-    axis = np.array(-2) if inputs[2] is None else write.constant_value(inputs[2])
-    if axis is None:
-        raise SaveError("the axis is computed", fix="opset 20 or later can say it")
+    (at,) = (-2,) if axis is None else fixed_ints(axis, "the axis", 20, write)
     write.node(
         "DFT",
-        [write.name(x) for x in inputs[:2]],
+        [write.name(x), write.name(length)],
         write.outputs(node),
         name=node.name,
-        axis=int(one_element(axis, "axis")),
+        axis=at,
         inverse=op.inverse,
         onesided=op.onesided,
     )

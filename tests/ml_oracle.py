@@ -1,0 +1,97 @@
+"""One op run by whorl and by onnxruntime on the same attributes and inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from onnx import helper
+
+from whorl.formats.onnx.tensors import proto_of, type_to
+from whorl.ir.op import REGISTRY, Op, as_types, as_values
+from whorl.ir.types import Fact, Known, TensorType, Type, fact_of, type_of
+
+onnxruntime.set_default_logger_severity(4)
+NEWEST = {"": 21, "ai.onnx.ml": 5}
+
+
+def make_op(name: str, attributes: dict[str, Any]) -> Op:
+    return REGISTRY[name](**{k: tuple(v) if isinstance(v, list) else v for k, v in attributes.items()})
+
+
+def strings(*texts: str) -> np.ndarray:
+    array = np.empty(len(texts), object)
+    array[:] = texts
+    return array
+
+
+def result(op: Op, *inputs: Any) -> Any:
+    """What `run` gives, after a check that `infer` promises nothing else, with and without known shapes."""
+    with np.errstate(all="ignore"):
+        outputs = as_values(op.run(*inputs))
+    for facts in ([fact_of(x) for x in inputs], [_unranked(x) for x in inputs]):
+        for value, promised in zip(outputs, as_types(op.infer(*facts)), strict=False):
+            check_type(value, promised)
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+def _unranked(x: Any) -> Fact:
+    return Known(TensorType(x.dtype)) if isinstance(x, np.ndarray) else fact_of(x)
+
+
+def check_type(value: Any, promised: Type) -> None:
+    """Fail unless a value is of the type that was inferred for it."""
+    if not isinstance(value, np.ndarray):
+        return
+    assert value.dtype == promised.dtype
+    if promised.rank is not None:
+        assert value.ndim == promised.rank
+        for length, dim in zip(value.shape, promised.shape, strict=True):
+            assert not isinstance(dim, int) or length == dim
+
+
+def by_onnxruntime(name: str, attributes: dict[str, Any], *inputs: Any, **versions: int) -> Any:
+    """The op as a model of one node, run by onnxruntime. `ml=3` chooses the version of ai.onnx.ml."""
+    op = make_op(name, attributes)
+    opsets = NEWEST | ({"ai.onnx.ml": versions["ml"]} if "ml" in versions else {})
+    types = as_types(op.infer(*(Known(type_of(x)) for x in inputs)))
+    given = [helper.make_value_info(f"x{k}", _open(type_of(x))) for k, x in enumerate(inputs)]
+    wanted = [helper.make_value_info(f"y{k}", _open(t)) for k, t in enumerate(types)]
+    said = {k: proto_of(v) if isinstance(v, np.ndarray) else v for k, v in attributes.items()}
+    names = [[v.name for v in values] for values in (given, wanted)]
+    node = helper.make_node(name, *names, domain=op.domain, **said)
+    imports = [helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+    model = helper.make_model(
+        helper.make_graph([node], "case", given, wanted), opset_imports=imports, ir_version=9
+    )
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    outputs = session.run(None, {f"x{k}": x for k, x in enumerate(inputs)})
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+def _open(given: Type) -> Any:
+    proto = type_to(given)
+    if proto.HasField("tensor_type"):
+        proto.tensor_type.ClearField("shape")
+    return proto
+
+
+def assert_same(name: str, attributes: dict[str, Any], *inputs: Any, tolerance: float = 1e-5, **versions: int) -> Any:
+    """Both give the same; returns whorl's outputs."""
+    ours = result(make_op(name, attributes), *inputs)
+    theirs = by_onnxruntime(name, attributes, *inputs, **versions)
+    if isinstance(ours, tuple):
+        for mine, other in zip(ours, theirs, strict=True):
+            assert_equal(mine, other, tolerance)
+    else:
+        assert_equal(ours, theirs, tolerance)
+    return ours
+
+
+def assert_equal(ours: np.ndarray, theirs: np.ndarray, tolerance: float = 1e-5) -> None:
+    assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
+    if ours.dtype == object or ours.dtype.kind in "iub":
+        assert ours.tolist() == theirs.tolist()
+    else:
+        np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
