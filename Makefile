@@ -1,7 +1,8 @@
-# make demo    installs whorl into .venv and runs it on real models
-# make test    lint, format, types and every test
-# make check   the same without the slow tests
-# make lock    renews constraints.txt: the versions that were tested
+# make demo           installs whorl into .venv and runs it on real models
+# make test           lint, format, types and all tests
+# make check          the same without the slow tests
+# make test-archive   the node tests of old releases of onnx, which it downloads
+# make lock           renews constraints.txt: the versions that were tested
 #
 # Needs Python 3.11 or newer, pip and make. Another interpreter: make PYTHON=python3.12 test
 
@@ -22,7 +23,7 @@ $(shell rm -f $(VENV)/.created)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test check lint types lock clean
+.PHONY: demo test check test-archive lint types lock clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/python examples/demo.py
@@ -32,6 +33,13 @@ test: lint types
 
 check: lint types
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
+
+# The first, single process downloads; the workers then find everything there.
+test-archive: export WHORL_ARCHIVE := build/archive
+test-archive: $(VENV)/.test
+	@mkdir -p $(WHORL_ARCHIVE)
+	@$(BIN)/python -m pytest -q --collect-only tests/archive >/dev/null
+	$(BIN)/python -m pytest -q -n $(WORKERS) tests/archive
 
 lint: $(VENV)/.test
 	$(BIN)/python -m ruff check
@@ -46,6 +54,7 @@ lock:
 	build/lock/bin/python -m pip --quiet install $(BUILD) '.[test]'
 	{ sed -n '/^#/p' $(LOCK); build/lock/bin/python -m pip freeze --exclude whorl; } > build/$(LOCK)
 	mv build/$(LOCK) $(LOCK)
+	rm -rf build/lock
 
 clean:
 	rm -rf $(VENV) build dist

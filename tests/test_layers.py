@@ -77,7 +77,7 @@ def violations(path: str, source: str, rules: Rules = RULES) -> list[str]:
         fault = own_fault(here, rest, each.late, rules) if top == "whorl" else foreign_fault(path, here, top, rules)
         if fault and not (each.types_only and top != "whorl"):
             found.append(f"{path}:{each.line}: {fault}")
-    return found
+    return list(dict.fromkeys(found))
 
 
 def own_fault(here: str, rest: str, late: bool, rules: Rules) -> str:

@@ -136,6 +136,11 @@ def test_no_keys_give_zero():
     assert y.shape == (2, 2, 3, 4) and not y.any() and scores.shape == (2, 2, 3, 0)
 
 
+def test_heads_of_size_zero_attend_evenly():
+    q, v = np.ones((1, 1, 2, 0), np.float32), np.array([[[[1.0], [3.0]]]], np.float32)
+    assert run(Attention(), (q, q, v))[0].tolist() == [[[[2], [2]]]]
+
+
 def test_raw_scores_come_before_softcap():
     q = np.full((1, 1, 1, 1), 3, np.float32)
     outputs = [run(Attention(softcap=2.0, qk_matmul_output_mode=mode), (q, q, q))[3].item() for mode in range(4)]
@@ -187,6 +192,7 @@ def test_infer_of_unranked_inputs_knows_the_ranks_that_are_fixed():
     assert [t.rank for t in Attention().infer(unranked, unranked, unranked)] == [None, 4, 4, 4]
 
 
+MASK_ROWS = "attn_mask without its last axis"
 Q, K, V = fact(1, 4, 3, 8), fact(1, 2, 5, 8), fact(1, 2, 5, 6)
 
 
@@ -200,10 +206,9 @@ Q, K, V = fact(1, 4, 3, 8), fact(1, 2, 5, 8), fact(1, 2, 5, 6)
         (Attention(), (Q, fact(1, 2, 5, 7), V), "head size of Q and K is both 8 and 7"),
         (Attention(left_window_size=-2), (Q, K, V), "a window size is below -1"),
         (Attention(), (Q, K, V, fact(3, 6)), "attn_mask is for 6 keys, there are 5"),
-        (Attention(), (Q, K, V, fact(2, 5)), "attn_mask without its last axis has shape [2], "
-         "which does not broadcast to [1, 4, 3]"),
+        (Attention(), (Q, K, V, fact(2, 5)), f"{MASK_ROWS} has shape [2], which does not broadcast to [1, 4, 3]"),
     ],
-)  # fmt: skip
+)
 def test_infer_refuses(op, inputs, message):
     with pytest.raises(TypeRuleError) as caught:
         op.infer(*inputs)

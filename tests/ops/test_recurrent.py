@@ -179,6 +179,13 @@ def test_parameters_left_out_have_the_defaults_of_the_ops():
         np.testing.assert_allclose(y.reshape(-1), expected, rtol=1e-6, err_msg=name)
 
 
+def test_rnn_of_one_direction_takes_the_first_of_two_activations():
+    x, w, r = np.array([[[-2.0]]], np.float32), np.ones((1, 1, 1), np.float32), np.zeros((1, 1, 1), np.float32)
+    inputs, names = [x, w, r], ("Relu", "Tanh")
+    (expected,) = onnxruntime_run(single_node("RNN", inputs, 14, activations=names, hidden_size=1), feeds(inputs))
+    assert RNN(activations=names).run(*inputs)[0].item() == expected.item() == 0
+
+
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float64])
 @pytest.mark.parametrize("kind", KINDS)
 def test_narrow_floats_are_rounded_once(kind, dtype):

@@ -76,17 +76,17 @@ def fact(*shape):
 
 
 @pytest.mark.parametrize(
-    ("op", "shapes", "message"),
+    ("op", "shape", "pairs", "message"),
     [
-        (RotaryEmbedding(), [(2, 5, 24), (2, 5, 4), (2, 5, 4)], "X has rank 3 and num_heads is not given"),
-        (RotaryEmbedding(), [(2, 3, 5, 7), (2, 5, 4), (2, 5, 4)], "7 of 7 elements of a head cannot be rotated in pairs"),
-        (RotaryEmbedding(), [(2, 3, 5, 8), (2, 5, 3), (2, 5, 3)], "columns of cos_cache is both 4 and 3"),
-        (RotaryEmbedding(num_heads=5), [(2, 5, 24), (2, 5, 4), (2, 5, 4)], "the 24 columns of X are not divisible by 5 heads"),
+        (RotaryEmbedding(), (2, 5, 24), 4, "X has rank 3 and num_heads is not given"),
+        (RotaryEmbedding(), (2, 3, 5, 7), 4, "7 of 7 elements of a head cannot be rotated in pairs"),
+        (RotaryEmbedding(), (2, 3, 5, 8), 3, "columns of cos_cache is both 4 and 3"),
+        (RotaryEmbedding(num_heads=5), (2, 5, 24), 4, "the 24 columns of X are not divisible by 5 heads"),
     ],
-)  # fmt: skip
-def test_infer_refuses(op, shapes, message):
+)
+def test_infer_refuses(op, shape, pairs, message):
     with pytest.raises(TypeRuleError) as caught:
-        op.infer(*(fact(*shape) for shape in shapes))
+        op.infer(fact(*shape), fact(2, 5, pairs), fact(2, 5, pairs))
     assert caught.value.message == message
 
 

@@ -184,7 +184,7 @@ def test_ensemble_random_trees_equals_onnxruntime(seed, targets, dtype):
     rng = np.random.default_rng(seed)
     attributes = ensemble(rng, 5, targets, dtype, members=seed % 2 == 1)
     attributes |= {"aggregate_function": seed % 4, "post_transform": seed // 2 if targets > 1 else 0}
-    rows = random_rows(rng, 40, dtype)
+    rows = np.round(random_rows(rng, 40, dtype))
     ours = ml_oracle.result(ml_oracle.make_op("TreeEnsemble", attributes), rows)
     swapped = attributes | {"post_transform": ONNXRUNTIME_TRANSFORMS[attributes["post_transform"]]}
     ml_oracle.assert_equal(ours, ml_oracle.by_onnxruntime("TreeEnsemble", swapped, rows))

@@ -16,7 +16,7 @@ def describe(module: Module) -> dict[str, Any]:
     main = module.main
     return {
         "inputs": {value.name: str(value.type) for value in main.arguments},
-        "outputs": {n: str(v.type) for n, v in zip(module.output_names, main.results, strict=True)},
+        "outputs": {name: str(type) for name, type in module.output_types().items()},
         "nodes": sum(1 for _ in module.nodes()),
         "ops": dict(Counter(node.op.name for node in module.nodes()).most_common()),
         "control_flow": control_flow(main),

@@ -99,8 +99,7 @@ class InferenceSession(Session):
 
     def get_outputs(self) -> list[NodeArg]:
         """The outputs, with what inference found of their shapes."""
-        pairs = zip(self.module.output_names, self.module.main.results, strict=True)
-        return [node_arg(name, value.type) for name, value in pairs]
+        return [node_arg(name, type) for name, type in self.module.output_types().items()]
 
     def get_modelmeta(self) -> ModelMetadata:
         """What the file says of itself."""

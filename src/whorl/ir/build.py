@@ -39,7 +39,7 @@ class Builder:
         node.outputs = [Value(text, _UNTYPED, node, index) for index, text in enumerate(outputs)]
         self.inference.node(node)
         self.region.nodes.append(node)
-        return node.outputs
+        return list(node.outputs)
 
     def constant(self, value: Any, name: str = "const") -> Value:
         """Append a constant: anything with dtype and shape that is an array or has `numpy()`."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from whorl.errors import quoted
 from whorl.ir.op import Op
-from whorl.ir.types import Type
+from whorl.ir.types import Type, meet, same_kind
 
 
 class Value:
@@ -77,13 +77,22 @@ class Module:
     """A program: its main region, the names callers use, and what the file said about itself.
 
     `output_names` are the callers' names of `main.results`; the inputs are called as `main.arguments` are.
-    `defaults` holds values for inputs that a caller may leave out.
+    `defaults` holds values for inputs that a caller may leave out, `declared` what the file says of outputs' types.
     """
 
     main: Region
     output_names: list[str] = field(default_factory=list)
     defaults: dict[str, Any] = field(default_factory=dict)
+    declared: dict[str, Type] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
+
+    def output_types(self) -> dict[str, Type]:
+        """The type of each output: what inference proved, with what only the file declares filled in."""
+        types: dict[str, Type] = {}
+        for name, value in zip(self.output_names, self.main.results, strict=True):
+            declared = self.declared.get(name, value.type)
+            types[name] = meet(value.type, declared) if same_kind(declared, value.type) else declared
+        return types
 
     def nodes(self) -> Iterator[Node]:
         """Every node of every region, outer before inner."""

@@ -128,7 +128,7 @@ class Attention(Op):
         elif nonpad is not None:
             offset = nonpad - q.shape[2]
         wide = accumulator(dtype)
-        scale = 1 / math.sqrt(q.shape[3]) if self.scale is None else self.scale
+        scale = 1 / math.sqrt(max(q.shape[3], 1)) if self.scale is None else self.scale
         scores = _shared_matmul(scale * widened(q), widened(k).swapaxes(2, 3))
         bias = self._bias(q.shape[2], k.shape[2], offset, nonpad, mask).astype(wide)
         capped = self.softcap * np.tanh(scores / self.softcap) if self.softcap > 0 else scores

@@ -102,6 +102,8 @@ class Collected:
 class Loop(Op):
     """`for i in 0, 1, ... while i < trip and go_on: body`.
 
+    The body runs only while `go_on` holds, so what it sees of it is true.
+
     Inputs: trip count or None, condition or None (what the body answers is then ignored), `carried` initial values, one
     value for each of `scanned`, then captured values. The body takes (i, go_on, *carried, *slices, *captured) and gives
     (go_on, *carried, *last, *elements). Outputs: final carried, values of the last iteration, collected.
@@ -128,7 +130,7 @@ class Loop(Op):
             check_one(trip, None, "the trip count")
         if condition is not None:
             check_one(condition, BOOL, "the condition")
-            go_on.known = np.full((1,) * (tensor(go_on).rank or 0), True, object)
+        go_on.known = np.full((1,) * (tensor(go_on).rank or 0), True, object)
         expected = 1 + self.carried + self.last + len(self.collected)
         if len(body.results) != expected:
             raise TypeRuleError(f"the body gives {len(body.results)} values, expected {expected}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -153,16 +154,17 @@ def convolve(x: np.ndarray, w: np.ndarray, group: int, tracks: Sequence[Track], 
     """Convolution without bias, computed in `dtype`: for each image and block of windows, W [group, M / group,
     C / group * taps] times columns [group, C / group * taps, windows].
     """
-    counts = [track.count for track in tracks]
-    weights = w.astype(dtype, copy=False).reshape(group, len(w) // group, -1)
+    counts, rows = [track.count for track in tracks], math.prod(w.shape[1:])
+    weights = w.astype(dtype, copy=False).reshape(group, len(w) // group, rows)
     y = np.empty((len(x), len(w), *counts), dtype)
-    limit = COLUMN_LIMIT // max(1, group * weights.shape[2])
+    limit = COLUMN_LIMIT // max(1, group * rows)
     for image, result in zip(x, y, strict=True):
         image = image.astype(dtype, copy=False)
         for block in blocks(counts, limit):
             parts = [track.part(windows) for track, windows in zip(tracks, block, strict=True)]
-            columns = unfold(image, parts).reshape(group, weights.shape[2], -1)
-            result[(slice(None), *block)] = (weights @ columns).reshape(len(w), *(part.count for part in parts))
+            sizes = [part.count for part in parts]
+            columns = unfold(image, parts).reshape(group, rows, math.prod(sizes))
+            result[(slice(None), *block)] = (weights @ columns).reshape(len(w), *sizes)
     return y
 
 

@@ -67,21 +67,23 @@ class DeformConv(Op):
         mask: np.ndarray | None = None,
     ) -> np.ndarray:
         checked_types(self, x, w, offset, b, mask)
-        dtype, channels = accumulator(x.dtype), x.shape[1]
-        taps, counts = math.prod(w.shape[2:]), offset.shape[2:]
-        weights = w.astype(dtype, copy=False).reshape(self.group, len(w) // self.group, -1)
-        y = np.empty((len(x), len(w), math.prod(counts)), dtype)
+        dtype, groups = accumulator(x.dtype), self.offset_group
+        taps, counts, rows = math.prod(w.shape[2:]), offset.shape[2:], math.prod(w.shape[1:])
+        windows = math.prod(counts)
+        weights = w.astype(dtype, copy=False).reshape(self.group, len(w) // self.group, rows)
+        y = np.empty((len(x), len(w), windows), dtype)
         home = self._home(x, w)
-        step = max(1, COLUMN_LIMIT // max(1, channels * taps))
+        step = max(1, COLUMN_LIMIT // max(1, self.group * rows))
         for n, result in enumerate(y):
-            image = x[n].astype(dtype, copy=False).reshape(self.offset_group, -1, *x.shape[2:])
-            moves = offset[n].astype(dtype, copy=False).reshape(self.offset_group, taps, -1, y.shape[2])
-            shares = np.ones((self.offset_group, taps, 1), dtype) if mask is None else mask[n].astype(dtype, copy=False)
-            shares = np.broadcast_to(shares.reshape(self.offset_group, taps, -1), moves[:, :, 0].shape)
-            for start in range(0, y.shape[2], step):
+            image = x[n].astype(dtype, copy=False).reshape(groups, x.shape[1] // groups, *x.shape[2:])
+            moves = offset[n].astype(dtype, copy=False).reshape(groups, taps, home.shape[1], windows)
+            shares = np.ones(moves[:, :, 0].shape, dtype)
+            if mask is not None:
+                shares = mask[n].astype(dtype, copy=False).reshape(shares.shape)
+            for start in range(0, windows, step):
                 part = np.s_[..., start : start + step]
                 columns = self._columns(image, (home[part] + moves[part]).astype(dtype), shares[part])
-                result[part] = (weights @ columns.reshape(self.group, weights.shape[2], -1)).reshape(len(w), -1)
+                result[part] = (weights @ columns.reshape(self.group, rows, columns.shape[-1])).reshape(result[part].shape)
         return with_bias(y.reshape(len(x), len(w), *counts), b).astype(x.dtype, copy=False)
 
     def _home(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -103,6 +105,6 @@ class DeformConv(Op):
                 (*spread(places[g, :, axis].reshape(-1), "linear"), length)
                 for axis, length in enumerate(channels.shape[1:])
             ]
-            read = weighted(channels, axes).reshape(len(channels), places.shape[1], -1)
+            read = weighted(channels, axes).reshape(len(channels), len(places[g]), places.shape[-1])
             columns.append(read * shares[g])
         return np.stack(columns)

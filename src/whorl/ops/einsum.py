@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.errors import TypeRuleError
+from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import INTEGERS, PACKED_BITS
@@ -132,7 +132,7 @@ class Einsum(Op):
         wanted = spread(result, max(widths))
         numbers = {label: k for k, label in enumerate(dict.fromkeys(label for term in written for label in term))}
         if len(numbers) > _MOST_LABELS:
-            raise TypeRuleError(
+            raise RunError(
                 f"equation {self.equation!r} has {len(numbers)} labels, at most {_MOST_LABELS} are possible"
             )
         operands: list[Any] = []

@@ -27,7 +27,7 @@ class Iteration:
         self.last: list[Any] = []
         self.elements: list[list[np.ndarray]] = [[] for _ in op.collected]
         self.stops = condition is not None
-        self.answer = self.go_on = bool(one_element(condition, "the condition")) if self.stops else True
+        self.go_on = bool(one_element(condition, "the condition")) if self.stops else True
         self.rows = [_slices(x, how, k) for k, (x, how) in enumerate(zip(scanned, op.scanned, strict=True))]
         self.bound = _bound(trip, self.rows)
         self._shapes = (1,) * ranks[0], (1,) * ranks[1]
@@ -37,14 +37,14 @@ class Iteration:
         i = self.index
         if not self.go_on or (self.bound is not None and i >= self.bound):
             return None
-        number, condition = np.full(self._shapes[0], i, np.int64), np.full(self._shapes[1], self.answer, np.bool_)
-        return [number, condition, *self.state, *(rows[i, ...] for rows in self.rows), *self.captured]
+        number, go_on = np.full(self._shapes[0], i, np.int64), np.full(self._shapes[1], True)
+        return [number, go_on, *self.state, *(rows[i, ...] for rows in self.rows), *self.captured]
 
     def take(self, results: Sequence[Any]) -> None:
         """What the body gave in this iteration."""
         op, first = self.op, 1 + self.op.carried
-        self.answer = bool(one_element(results[0], "the body's condition"))
-        self.go_on = self.answer or not self.stops
+        answer = bool(one_element(results[0], "the body's condition"))
+        self.go_on = answer or not self.stops
         state = list(results[1:first])
         if op.keep_shapes:
             _check_shapes(self.state, state)

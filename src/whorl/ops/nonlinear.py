@@ -68,11 +68,11 @@ class PRelu(Elementwise):
 
     def infer(self, x: Fact, slope: Fact) -> TensorType:
         require_dtype(same_dtype(x, slope), self.dtypes)
-        shape = tensor(x).shape
-        joined = broadcast_shapes(tensor(slope).shape, shape)
-        if not isinstance(joined, AnyShape) and not isinstance(shape, AnyShape):
-            if len(joined) > len(shape) or any(map(dims.differ, joined, shape)):
-                raise TypeRuleError(f"the slope is {slope.type}, which does not broadcast to {x.type}")
+        shape, joined = tensor(x).shape, broadcast_shapes(tensor(slope).shape, tensor(x).shape)
+        if isinstance(joined, AnyShape) or isinstance(shape, AnyShape):
+            return tensor(x)
+        if len(joined) > len(shape) or any(map(dims.differ, joined, shape)):
+            raise TypeRuleError(f"the slope is {slope.type}, which does not broadcast to {x.type}")
         return tensor(x)
 
     def run(self, x: np.ndarray, slope: np.ndarray) -> np.ndarray:

@@ -72,8 +72,8 @@ class Recurrent(Op, abstract=True):
         require_dtype(dtype, COMPUTED_FLOATS)
         self.functions()
         directions = len(self.reversals())
-        sequence, batch, inputs_size = self._batch_second(dims_of(x, 3, "X"))
-        hidden = self._check_weights(directions, inputs_size, w, r, b)
+        sequence, batch, size = self._batch_second(dims_of(x, 3, "X"))
+        hidden = self._check_weights(directions, size, w, r, b)
         p = dims_of(initial[self.states], 2, "P")
         agreed("directions", directions, p[0])
         agreed("length of P", hidden * 3, p[1])
@@ -111,7 +111,7 @@ class Recurrent(Op, abstract=True):
         """The activations of each direction."""
         directions, each = len(self.reversals()), len(self.defaults)
         names = self.activations or self.defaults * directions
-        if len(names) != each * directions and names != type(self).activations:
+        if len(names) not in (each * directions, len(type(self).activations or ())):
             raise TypeRuleError(f"{len(names)} activations are named, expected {each * directions}")
         found = activation_functions(names, self.activation_alpha, self.activation_beta)
         return [tuple(found[d * each : (d + 1) * each]) for d in range(directions)]
@@ -151,8 +151,9 @@ class Recurrent(Op, abstract=True):
         self, cell: Cell, x: np.ndarray, lengths: np.ndarray, state: Arrays, reverse: bool, y: np.ndarray
     ) -> Arrays:
         """Run one direction, fill its part of Y, and give the last states."""
-        projected = widened(x) @ cell.w + cell.wb
-        for t in reversed(range(len(x))) if reverse else range(len(x)):
+        steps, batch, size = x.shape
+        projected = (widened(x).reshape(steps * batch, size) @ cell.w + cell.wb).reshape(steps, batch, len(cell.wb))
+        for t in reversed(range(steps)) if reverse else range(steps):
             after = self.step(cell, projected[t], *state)
             inside = (t < lengths)[:, None]
             state = tuple(np.where(inside, new, old) for new, old in zip(after, state, strict=True))
@@ -183,7 +184,7 @@ def _cell(
 
 @dataclass(frozen=True)
 class RNN(Recurrent):
-    """Ht = f(Xt*W^T + Ht-1*R^T + Wb + Rb). Source: ONNX RNN-22."""
+    """Ht = f(Xt*W^T + Ht-1*R^T + Wb + Rb). Of two activations one direction takes the first. Source: ONNX RNN-22."""
 
     activations: tuple[str, ...] | None = ("Tanh", "Tanh")
 

@@ -98,8 +98,10 @@ class ConvTranspose(Convolution):
         for image, result in zip(x, y, strict=True):
             for block in blocks(x.shape[2:], COLUMN_LIMIT // max(1, features * taps)):
                 parts = [track.part(windows) for track, windows in zip(tracks, block, strict=True)]
-                part = image[(slice(None), *block)].astype(dtype, copy=False).reshape(self.group, depth, -1)
-                fold((weights @ part).reshape(features, taps, *(p.count for p in parts)), parts, result)
+                sizes = [part.count for part in parts]
+                part = image[(slice(None), *block)].astype(dtype, copy=False)
+                columns = weights @ part.reshape(self.group, depth, math.prod(sizes))
+                fold(columns.reshape(features, taps, *sizes), parts, result)
         return with_bias(y, b).astype(x.dtype, copy=False)
 
 

@@ -19,18 +19,20 @@ from whorl.ir.walk import clone_region
 from whorl.ops.base import one_element
 from whorl.ops.control import If, Loop
 from whorl.ops.iteration import Iteration, empty_collected
+from whorl.ops.random import Generator, Random
 from whorl.runtime.limits import Budget
 
 
 class Run:
     """One run under way: its budget, and the regions it is in, outermost first, with their iteration numbers."""
 
-    __slots__ = ("budget", "frames", "watched")
+    __slots__ = ("budget", "frames", "generators", "watched")
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
         self.watched = budget.limits.max_memory is not None
         self.frames: list[list[Any]] = []
+        self.generators: dict[Node, Generator] = {}
 
     def where(self, node: Node) -> str:
         """The node's place, with the iteration of every loop around it."""
@@ -125,7 +127,21 @@ def kernel_of(node: Node) -> tuple[Kernel, bool]:
             return BranchKernel(node), True
         case Loop():
             return LoopKernel(node), True
+        case Random():
+            return RandomKernel(node), True
     return node.op.run, False
+
+
+class RandomKernel:
+    """A random op at run time: one stream of numbers for the whole run, so that no two iterations draw the same."""
+
+    def __init__(self, node: Node) -> None:
+        self.node, self.op = node, node.op
+
+    def __call__(self, run: Run, *inputs: Any) -> Any:
+        if self.node not in run.generators:
+            run.generators[self.node] = self.op.generator()
+        return self.op.draw(run.generators[self.node], *inputs)
 
 
 class BranchKernel:

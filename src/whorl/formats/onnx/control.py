@@ -43,6 +43,8 @@ def read_loop(node: OnnxNode, proto: NodeProto, scope: Scope, frame: Frame) -> l
     """Loop of every version. What the options say of an omitted condition is applied here."""
     graph = _graph(proto, "body")
     trip, condition = node.input(0), node.input(1)
+    if trip is not None and tensor(trip, "the trip count").dtype != INT64:
+        raise LoadError(f"the trip count is {trip.type}, expected int64", fix="insert a Cast")
     carried = [node.required(k) for k in range(2, len(proto.input))]
     if condition is None and frame.options.condition_when_omitted == "honour":
         condition = scope.build.constant(np.array(True), "keep_going")

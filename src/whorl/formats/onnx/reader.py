@@ -83,6 +83,8 @@ def read_model(proto: ModelProto, options: LoadOptions, folder: Path | None = No
     _add_inputs(proto, scope, module, frame)
     read_nodes(proto.graph.node, scope, frame)
     region.results = [_output(output, scope, frame) for output in proto.graph.output]
+    declared = {info.name: declared_type(info, f"output {info.name!r}") for info in proto.graph.output}
+    module.declared = {name: type for name, type in declared.items() if type is not None}
     module.metadata = _metadata(proto, opsets)
     return module
 

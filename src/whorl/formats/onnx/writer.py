@@ -19,7 +19,15 @@ from whorl.formats.onnx.tensors import proto_of, type_to
 from whorl.ir.constants import Constant, LazyArray, as_array
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.graph import Module, Node, Region, Value
-from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, TensorType, Type, type_string
+from whorl.ir.types import (
+    AnyShape,
+    MapType,
+    OptionalType,
+    SequenceType,
+    TensorType,
+    Type,
+    type_string,
+)
 
 assert versions
 
@@ -175,7 +183,11 @@ class GraphWriter:
                     TensorProto(name=argument.name, data_type=TO_ONNX[value.dtype], dims=value.shape)
                 )
         self.graph.name = name
-        return self.finish(region, region.results, module.output_names)
+        graph = self.finish(region, region.results, module.output_names)
+        types = module.output_types()
+        for info, value in zip(graph.output, region.results, strict=True):
+            info.CopyFrom(_info(info.name, types[info.name], value.name))
+        return graph
 
     def add_inputs(self, arguments: Sequence[Value]) -> None:
         """Make region arguments inputs of the graph, under fresh names."""
@@ -212,7 +224,7 @@ class GraphWriter:
         except WhorlError as error:
             raise SaveError(error.message, error.where or node.title, error.fix) from None
         for value in node.outputs:
-            if value not in renamed:
+            if value not in renamed and _is_ranked(value.type):
                 self.graph.value_info.append(_info(self.values[value], value.type))
 
     def _write_node(self, node: Node) -> None:
@@ -224,6 +236,11 @@ class GraphWriter:
 
     def child(self) -> GraphWriter:
         return GraphWriter(self.targets, self.names, self.constants, self)
+
+
+def _is_ranked(type: Type) -> bool:
+    """Whether a type says enough to be worth declaring: a tensor of known rank."""
+    return isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
 
 
 def write_by_fields(node: Node, write: GraphWriter) -> None:

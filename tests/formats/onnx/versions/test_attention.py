@@ -64,9 +64,7 @@ def test_windows_need_opset_25(tmp_path):
     assert "left_window_size=1" in str(caught.value) and "opset 25" in str(caught.value)
     with pytest.raises(SaveError) as caught:
         whorl.save(module, tmp_path / "m.onnx", opset=23)
-    assert str(caught.value) == (
-        "Attention 'y0': attends through a window\n  fix: opset 25 or later can say it"
-    )
+    assert str(caught.value) == ("Attention 'y0': attends through a window\n  fix: opset 25 or later can say it")
 
 
 def test_padded_keys_need_opset_24(tmp_path):

@@ -56,5 +56,5 @@ def fixed_ints(value: Value, what: str, since: int, write: GraphWriter) -> tuple
     held = write.constant_value(value)
     elements = known_ints(value) if held is None else tuple(held.reshape(-1).tolist())
     if elements is None:
-        raise SaveError(f"{what} is computed at run time", fix=f"opset {since} or later can say it")
+        raise SaveError(f"the input {what!r} is computed at run time", fix=f"opset {since} or later can say it")
     return elements

@@ -107,6 +107,8 @@ def _lists(prefix: str, parts: Sequence[Scanned | Collected]) -> dict[str, list[
 
 def _write_loop(node: Node, op: Loop, write: GraphWriter) -> None:
     trip, condition, carried, scanned, captured = op.split(node.inputs)
+    if not carried and write.opset < 11:
+        raise SaveError("carries nothing, which Loop-1 does not allow", fix="opset 11 or later can say it")
     _check_outputs(node, [value.type for value in node.outputs], "Loop", write)
     body = node.regions[0]
     i, go_on, states, slices, copies = op.split(body.arguments)

@@ -38,22 +38,31 @@ def onehot_9(node: OnnxNode, build: Builder) -> list[Value]:
 
 @exporter("OneHot", until=10)
 def onehot_10(node: Node, write: GraphWriter) -> None:
-    """A negative index is counted from the front; what is still negative then is outside."""
+    """A negative index is counted from the front; what is still negative then becomes `depth`, which is outside.
+
+    Outside is all that version 9 asks of it, but runtimes take a negative index as later versions do.
+    """
     op, (indices, depth, values) = node.op, node.inputs
     assert isinstance(op, OneHot) and indices is not None and values is not None
+    require_element_type(indices, op.name, write)
     names = [write.name(indices), write.name(depth), write.name(values)]
     if tensor(indices).dtype not in UNSIGNED:
         wide, number, classes = write.fresh("indices"), write.fresh("depth"), write.fresh("classes")
-        negative, counted, front = write.fresh("negative"), write.fresh("counted"), write.fresh("indices")
         write.node("Cast", names[:1], [wide], to=INT64)
         write.node("Cast", names[1:2], [number], to=INT64)
         write.node("Reshape", [number, write.constant(np.zeros(0, np.int64), "scalar")], [classes])
-        write.node("Less", [wide, write.constant(np.array(0, np.int64), "zero")], [negative])
-        write.node("Add", [wide, classes], [counted])
-        write.node("Where", [negative, counted, wide], [front])
-        names[0] = front
+        write.node("Add", [wide, classes], [counted := write.fresh("counted")])
+        names[0] = _where_negative(_where_negative(wide, counted, write), classes, write)
     axis = op.axis if op.axis == -1 else axis_for(op.axis, node.outputs[0], write)
     write.node(op.name, names, write.outputs(node), name=node.name, axis=axis)
+
+
+def _where_negative(number: str, then: str, write: GraphWriter) -> str:
+    """`then` where the number is negative, elsewhere the number itself."""
+    negative, result = write.fresh("negative"), write.fresh("index")
+    write.node("Less", [number, write.constant(np.array(0, np.int64), "zero")], [negative])
+    write.node("Where", [negative, then, number], [result])
+    return result
 
 
 @importer("TopK", until=9)
