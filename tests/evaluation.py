@@ -1,11 +1,15 @@
-"""Running one op, and asking for its types, without a graph."""
+"""Running one op, asking for its types, and a module around it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from whorl.ir.build import Builder
+from whorl.ir.graph import Module, Region
+from whorl.ir.infer import Inference
 from whorl.ir.op import Op, as_types
 from whorl.ir.types import UNRANKED, Known, TensorType
 
@@ -45,3 +49,23 @@ def elements(op: Op, *facts: Known | None) -> Any:
     """The elements of output 0 that inference follows, as a (nested) list; None where it does not."""
     known = op.infer_known(*facts)
     return known[0].tolist() if known and known[0] is not None else None
+
+
+def module_of(
+    op: Op, inputs: Sequence[np.ndarray | Known | None], constants: Sequence[int] = (), outputs: int = 1
+) -> Module:
+    """A module with inputs x0, x1, ... and outputs y0, y1, ... of one op; inputs at `constants` are constants."""
+    region = Region()
+    build = Builder(region, Inference())
+    given = []
+    for k, value in enumerate(inputs):
+        if value is None:
+            given.append(None)
+        elif k in constants:
+            given.append(build.constant(value))
+        else:
+            type = value.type if isinstance(value, Known) else TensorType(value.dtype, value.shape)
+            given.append(region.add_argument(f"x{k}", type))
+    names = [f"y{k}" for k in range(outputs)]
+    region.results = list(build.add_many(op, given, names, name="op"))
+    return Module(region, names)

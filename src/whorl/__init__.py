@@ -1,58 +1,56 @@
-"""whorl: control flow in tensor graphs, read, checked, run and shown."""
+"""whorl: control flow in tensor graphs, read, checked, run and shown.
 
-from whorl.api import (
-    ExecutionMode,
-    GraphOptimizationLevel,
-    InferenceSession,
-    ModelMetadata,
-    NodeArg,
-    RunOptions,
-    SessionOptions,
-    get_available_providers,
-    get_device,
-    load,
-    loop,
-    run,
-    save,
-    scan,
-)
-from whorl.errors import (
-    CancelledError,
-    IterationLimitError,
-    LimitError,
-    LoadError,
-    MemoryLimitError,
-    RunError,
-    SaveError,
-    TimeLimitError,
-    TypeRuleError,
-    UnsupportedError,
-    VerifyError,
-    WhorlError,
-)
+The public names are loaded when they are first used, so that importing the package costs next to nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from whorl import backend as backend
+    from whorl.api import ExecutionMode as ExecutionMode
+    from whorl.api import GraphOptimizationLevel as GraphOptimizationLevel
+    from whorl.api import InferenceSession as InferenceSession
+    from whorl.api import ModelMetadata as ModelMetadata
+    from whorl.api import NodeArg as NodeArg
+    from whorl.api import Problem as Problem
+    from whorl.api import RunOptions as RunOptions
+    from whorl.api import SessionOptions as SessionOptions
+    from whorl.api import check as check
+    from whorl.api import describe as describe
+    from whorl.api import get_available_providers as get_available_providers
+    from whorl.api import get_device as get_device
+    from whorl.api import load as load
+    from whorl.api import loop as loop
+    from whorl.api import run as run
+    from whorl.api import save as save
+    from whorl.api import scan as scan
+    from whorl.errors import CancelledError as CancelledError
+    from whorl.errors import IterationLimitError as IterationLimitError
+    from whorl.errors import LimitError as LimitError
+    from whorl.errors import LoadError as LoadError
+    from whorl.errors import MemoryLimitError as MemoryLimitError
+    from whorl.errors import RunError as RunError
+    from whorl.errors import SaveError as SaveError
+    from whorl.errors import TimeLimitError as TimeLimitError
+    from whorl.errors import TypeRuleError as TypeRuleError
+    from whorl.errors import UnsupportedError as UnsupportedError
+    from whorl.errors import VerifyError as VerifyError
+    from whorl.errors import WhorlError as WhorlError
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "CancelledError",
+_API = (
     "ExecutionMode",
     "GraphOptimizationLevel",
     "InferenceSession",
-    "IterationLimitError",
-    "LimitError",
-    "LoadError",
-    "MemoryLimitError",
     "ModelMetadata",
     "NodeArg",
-    "RunError",
+    "Problem",
     "RunOptions",
-    "SaveError",
     "SessionOptions",
-    "TimeLimitError",
-    "TypeRuleError",
-    "UnsupportedError",
-    "VerifyError",
-    "WhorlError",
+    "check",
+    "describe",
     "get_available_providers",
     "get_device",
     "load",
@@ -60,4 +58,35 @@ __all__ = [
     "run",
     "save",
     "scan",
-]
+)
+_ERRORS = (
+    "CancelledError",
+    "IterationLimitError",
+    "LimitError",
+    "LoadError",
+    "MemoryLimitError",
+    "RunError",
+    "SaveError",
+    "TimeLimitError",
+    "TypeRuleError",
+    "UnsupportedError",
+    "VerifyError",
+    "WhorlError",
+)
+_HOMES = {name: "whorl.api" for name in _API} | {name: "whorl.errors" for name in _ERRORS}
+
+__all__ = [*_API, *_ERRORS, "backend"]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name == "backend":
+        return importlib.import_module("whorl.backend")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'whorl' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -22,22 +22,21 @@ def normal(rng, *shape):
 
 
 class Case:
-    """Random sizes and attributes of a convolution."""
+    """Random sizes and attributes of a convolution; onnxruntime pads dilated kernels by explicit numbers only."""
 
-    def __init__(self, seed, rank=None):
+    def __init__(self, seed, rank=None, automatic=True):
         self.rng = rng = np.random.default_rng(seed)
         rank = rank or int(rng.integers(1, 4))
         draw = lambda low, high: [int(n) for n in rng.integers(low, high, rank)]  # noqa: E731
-        self.kernel, self.strides, self.dilations = draw(1, 4), draw(1, 4), draw(1, 3)
+        automatic = automatic and rng.integers(2)
+        self.kernel, self.strides, self.dilations = draw(1, 4), draw(1, 4), [1] * rank if automatic else draw(1, 3)
         self.span = [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True)]
         self.lengths = [max(n, s) for n, s in zip(draw(3, 9), self.span, strict=True)]
         self.pads = [int(rng.integers(0, s)) for s in self.span * 2]
         self.group, self.depth, self.features, self.batch = (int(n) for n in rng.integers(1, 4, 4))
-        self.attributes = {"group": self.group, "strides": self.strides}
-        padding = {"pads": self.pads} if rng.integers(2) else {"auto_pad": str(rng.choice(["SAME_UPPER", "SAME_LOWER"]))}
-        if "auto_pad" in padding:  # onnxruntime pads dilated kernels by explicit numbers only
-            self.dilations = [1] * rank
-        self.attributes |= padding | {"dilations": self.dilations}
+        self.attributes = {"group": self.group, "strides": self.strides, "dilations": self.dilations}
+        padding = {"auto_pad": str(rng.choice(["SAME_UPPER", "SAME_LOWER"]))} if automatic else {"pads": self.pads}
+        self.attributes |= padding
 
     def counts(self):
         begins, ends = self.pads[: len(self.pads) // 2], self.pads[len(self.pads) // 2 :]
@@ -86,7 +85,7 @@ def test_conv_transpose_is_onnxruntimes(seed):
     if seed % 3 == 0:
         reached = [(n - 1) * s + p for n, s, p in zip(case.lengths, attributes["strides"], case.span, strict=True)]
         attributes = {k: v for k, v in attributes.items() if k != "pads"}
-        attributes |= {"output_shape": [max(1, n - 1) for n in reached], "dilations": [1] * len(reached)}
+        attributes["output_shape"] = [n - (p > 1) for n, p in zip(reached, case.span, strict=True)]
     elif seed % 3 == 1:
         attributes["output_padding"] = [s - 1 for s in attributes["strides"]]
     assert_same("ConvTranspose", [case.x(), w, case.bias()], 11, **attributes)
@@ -94,7 +93,7 @@ def test_conv_transpose_is_onnxruntimes(seed):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_deform_conv_and_col2im_are_onnxruntimes(seed):
-    case = Case(seed, rank=2)
+    case = Case(seed, rank=2, automatic=False)
     rng, taps, counts = case.rng, int(np.prod(case.kernel)), case.counts()
     steps = {"pads": case.pads, "strides": case.strides, "dilations": case.dilations}
     groups = case.depth if seed % 2 else 1
@@ -109,7 +108,7 @@ def test_deform_conv_and_col2im_are_onnxruntimes(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_deform_conv_without_offsets_is_conv(seed):
-    case = Case(seed, rank=1 + seed % 3)
+    case = Case(seed, rank=1 + seed % 3, automatic=False)
     x, w = case.x(), case.w()
     offset = np.zeros((case.batch, int(np.prod(case.kernel)) * len(case.kernel), *case.counts()), np.float32)
     steps = {key: tuple(getattr(case, key)) for key in ("pads", "strides", "dilations")}

@@ -29,7 +29,7 @@ PATTERNS = [
     "(?=a)a", "(?!b)a", "(?<=a)b", "(?>a)", "a++", "a**", "a*?", "a*+", "*a", "+", "?", "|", "a|*", "(*)", "a{1001}", "a{2,1}",
     "(a{2}){2}", "\\Qa.b\\E", "\\Q*", "\\Qa\\E+", "\\.", "a\\.b", "\\_", "\\-", "\\8", "\\07", "\\7", "\\101", "\\x41", "\\x{e9}",
     "\\x4", "\\x{110000}", "\\xg0", "\\a", "\\t", "\\v", "\\n", "\\e", "\\y", "\\", "\\é", "[\\b]", "[\\n]", "[\\x61]", "[\\141]", "[\\Q]",
-    "(?:a(?:b(?:c)?)?)?", "(a*)*", "(a*)+b", "(?:^a)*", "a(?:$|b)", "(\\W|^)[\\w.\\-]{0,25}@(b|c)\\.com(\\W|$)", "[日-本]+", "\\C",
+    "(?:a(?:b(?:c)?)?)?", "(a*)*", "(a*)+b", "(?:^a)*", "a(?:$|b)", "(\\W|^)[\\w.\\-]{0,25}@(b|c)\\.com(\\W|$)", "[日-本]+",
     "(?:(?i)a)B", "(a|b|)+", "[^\\n]", "[^\\d]", "[^[:alpha:]]+", "[\\pL\\d]+", "[\\PL]", "(?s:.)", "$^", "[a", "a{", "a}", "}",
     "x{2}{3}", "(?:x{2}){3}", "[a-z&&[b]]", "\\0", "\\08", "[0-9A-Fa-f]{2}", "-", "[--a]", "[+--]", "[a-b-c]", "\\p{Any}", "\\p{C}",
 ]  # fmt: skip
@@ -99,6 +99,11 @@ def test_remembered_steps_stay_bounded():
 def test_script_classes_are_refused_with_their_name():
     with pytest.raises(PatternError, match="Unicode class 'Greek' is not known here"):
         matcher("\\p{Greek}")
+
+
+def test_single_bytes_are_refused():
+    with pytest.raises(PatternError, match=r"escape \\C is not RE2, or left out here"):
+        matcher("\\C")
 
 
 def test_huge_repetition_is_refused():

@@ -1,5 +1,7 @@
 """What users call: load, save, run, sessions, and loops over plain arrays."""
 
+from whorl.api.check import Problem, check
+from whorl.api.describe import describe
 from whorl.api.functional import loop, scan
 from whorl.api.models import load, run, save
 from whorl.api.options import ExecutionMode, GraphOptimizationLevel, RunOptions, SessionOptions
@@ -12,8 +14,11 @@ __all__ = [
     "InferenceSession",
     "ModelMetadata",
     "NodeArg",
+    "Problem",
     "RunOptions",
     "SessionOptions",
+    "check",
+    "describe",
     "get_available_providers",
     "get_device",
     "load",

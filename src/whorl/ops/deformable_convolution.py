@@ -83,7 +83,8 @@ class DeformConv(Op):
             for start in range(0, windows, step):
                 part = np.s_[..., start : start + step]
                 columns = self._columns(image, (home[part] + moves[part]).astype(dtype), shares[part])
-                result[part] = (weights @ columns.reshape(self.group, rows, columns.shape[-1])).reshape(result[part].shape)
+                sums = weights @ columns.reshape(self.group, rows, columns.shape[-1])
+                result[part] = sums.reshape(len(w), columns.shape[-1])
         return with_bias(y.reshape(len(x), len(w), *counts), b).astype(x.dtype, copy=False)
 
     def _home(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:

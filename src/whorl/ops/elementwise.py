@@ -135,10 +135,12 @@ class Pow(Elementwise):
     Errors: zero to a negative integer power is a RunError. Source: ONNX Pow-15.
     """
 
+    dtypes = NUMBERS
+
     def infer(self, x: Fact, y: Fact) -> TensorType:
         base, exponent = tensor(x), tensor(y)
-        require_dtype(base.dtype, NUMBERS)
-        require_dtype(exponent.dtype, NUMBERS)
+        require_dtype(base.dtype, self.dtypes)
+        require_dtype(exponent.dtype, self.dtypes)
         return base.with_shape(broadcast_shapes(base.shape, exponent.shape))
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -151,7 +151,9 @@ class GroupNormalization(Op):
         channels = agreed(
             "the number of channels", _channels(type, 2), dims_of(scale, 1, "scale")[0], dims_of(bias, 1, "bias")[0]
         )
-        if self.num_groups < 1 or (isinstance(channels, int) and channels % self.num_groups):
+        if self.num_groups < 1:
+            raise TypeRuleError(f"num_groups is {self.num_groups}, expected 1 or more")
+        if isinstance(channels, int) and channels % self.num_groups:
             raise TypeRuleError(f"{channels} channels do not fall into {self.num_groups} equal groups")
         return type
 

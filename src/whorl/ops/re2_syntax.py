@@ -289,9 +289,9 @@ class Parser:
             while len(digits) < 3 and self.text[self.at : self.at + 1] in tuple("01234567"):
                 digits += self.next("a digit")
             return _code(digits, 8)
-        if char.isascii() and not is_word(char):
+        if char.isascii() and not char.isalnum():
             return char
-        raise PatternError(f"escape \\{char} is not RE2")
+        raise PatternError(f"escape \\{char} is not RE2, or left out here")
 
     # ---- bracket expressions -----------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -121,7 +122,7 @@ def weighted(image: np.ndarray, axes: Sequence[Taps]) -> np.ndarray:
 
     Elements outside the image count as 0. With a single tap the element itself is given, of any type.
     """
-    flat = image.reshape(len(image), -1)
+    flat = image.reshape(len(image), math.prod(image.shape[1:]))
     total: np.ndarray | None = None
     for crossing in itertools.product(*(range(len(elements)) for elements, _, _ in axes)):
         index, inside, weight = np.zeros(1, np.intp), np.ones(1, np.bool_), np.ones(1, np.float32)

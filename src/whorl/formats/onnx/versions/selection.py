@@ -85,6 +85,8 @@ def topk_10(node: Node, write: GraphWriter) -> None:
     if write.opset == 10:
         return write.node(op.name, [write.name(x), write.name(k)], outputs, name=node.name, axis=op.axis)
     (count,) = fixed_ints(k, "k", 10, write)
+    if count < 1:
+        raise SaveError(f"k is {count}", fix="opset 10 or later can say it")
     write.node(op.name, [write.name(x)], outputs, name=node.name, axis=op.axis, k=count)
 
 

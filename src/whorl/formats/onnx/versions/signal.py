@@ -30,7 +30,7 @@ def dft_19(node: Node, write: GraphWriter) -> None:
     """The axis becomes an attribute."""
     op, (x, length, axis) = node.op, (*node.inputs, None, None)[:3]
     assert isinstance(op, DFT)
-    (at,) = (-2,) if axis is None else fixed_ints(axis, "the axis", 20, write)
+    (at,) = (-2,) if axis is None else fixed_ints(axis, "axis", 20, write)
     write.node(
         "DFT",
         [write.name(x), write.name(length)],
