@@ -137,6 +137,14 @@ def test_wrong_equation_is_refused(equation, facts, message):
     assert str(caught.value) == message
 
 
+def test_wrong_lengths_at_run_time_are_named():
+    with pytest.raises(RunError) as caught:
+        evaluate(Einsum("ij,jk->ik"), integers(2, 3), integers(2, 3))
+    assert str(caught.value) == (
+        "label 'j' of equation 'ij,jk->ik': lengths 3 and 2 do not broadcast\n  fix: make them equal or one of them 1"
+    )
+
+
 def test_more_labels_than_there_are_letters_are_refused():
     with pytest.raises(RunError) as caught:
         evaluate(Einsum("...->..."), np.zeros((1,) * 53, np.float32))

@@ -93,6 +93,12 @@ def test_wrong_product_is_refused(a, b, message):
     assert str(caught.value) == message
 
 
+def test_wrong_lengths_at_run_time_are_named():
+    with pytest.raises(RunError) as caught:
+        evaluate(MatMul(), normal(2, 3), normal(4, 5))
+    assert str(caught.value) == "cannot multiply [2, 3] by [4, 5]: inner lengths 3 and 4 differ"
+
+
 @pytest.mark.parametrize("shape", [(2, 4), (4,), (1, 4), (2, 1), (1,), ()])
 def test_gemm_broadcasts_its_third_input(shape):
     a, b, c = normal(3, 2), normal(4, 3), normal(*shape)

@@ -67,6 +67,11 @@ def test_skips_are_even_and_single_places_are_too_short():
     np.testing.assert_array_equal(y, [3, 0])
 
 
+def test_two_ngrams_in_one_column_add_up():
+    op = bigrams(ngram_indexes=(1, 1), mode="TFIDF", weights=(10.0, 100.0))
+    np.testing.assert_array_equal(ml_oracle.result(op, np.array([5, 6, 5, 6])), [0, 120])
+
+
 def test_infer_follows_the_rows():
     x = Known(TensorType(np.dtype(np.int64), (dims.name("N"), 4)))
     assert str(bigrams().infer(x)) == "float32[N, 2]"

@@ -93,7 +93,7 @@ class BitCast(Op):
         width = bits(x.dtype)
         if width < 8:
             return _from_codes(x.view(np.uint8) & np.uint8((1 << width) - 1), self.to, width)
-        return x != 0 if self.to == BOOL else x.view(self.to)
+        return x.view(np.uint8) != 0 if self.to == BOOL else x.view(self.to)
 
 
 def _from_codes(codes: np.ndarray, dtype: np.dtype, width: int) -> np.ndarray:

@@ -15,7 +15,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import INTEGERS, PACKED_BITS
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
-from whorl.ops.base import COMPUTED_FLOATS, broadcast_dim, require_dtype, same_dtype, widened
+from whorl.ops.base import COMPUTED_FLOATS, broadcast_dim, checked_types, require_dtype, same_dtype, widened
 
 ELLIPSIS = "..."
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
@@ -126,15 +126,14 @@ class Einsum(Op):
             ) from None
 
     def run(self, *inputs: np.ndarray) -> np.ndarray:
+        checked_types(self, *inputs)
         terms, result = parse(self.equation)
         widths = [_width(term, x.ndim, k, self.equation) for k, (term, x) in enumerate(zip(terms, inputs, strict=True))]
         written = [spread(term, width) for term, width in zip(terms, widths, strict=True)]
         wanted = spread(result, max(widths))
         numbers = {label: k for k, label in enumerate(dict.fromkeys(label for term in written for label in term))}
         if len(numbers) > _MOST_LABELS:
-            raise RunError(
-                f"equation {self.equation!r} has {len(numbers)} labels, at most {_MOST_LABELS} are possible"
-            )
+            raise RunError(f"equation {self.equation!r} has {len(numbers)} labels, at most {_MOST_LABELS} are possible")
         operands: list[Any] = []
         for x, term in zip(inputs, written, strict=True):
             operands += [widened(x), [numbers[label] for label in term]]

@@ -56,7 +56,12 @@ class MatMul(Op):
         return TensorType(dtype, product_shape(tensor(a).shape, tensor(b).shape))
 
     def run(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.asarray(np.matmul(widened(a), widened(b))).astype(a.dtype, copy=False)
+        try:
+            product = np.matmul(widened(a), widened(b))
+        except ValueError:
+            checked_types(self, a, b)
+            raise
+        return np.asarray(product).astype(a.dtype, copy=False)
 
 
 @dataclass(frozen=True)
@@ -226,4 +231,5 @@ class Det(Op):
         return type.with_shape(type.shape[:-2])
 
     def run(self, x: np.ndarray) -> np.ndarray:
+        checked_types(self, x)
         return np.asarray(np.linalg.det(widened(x))).astype(x.dtype, copy=False)

@@ -18,38 +18,38 @@ from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 class Trie:
     """The n-grams of a pool as a tree of tokens: `steps[node, token]` is a node, node 0 the root.
 
-    `columns[node]` is where the n-gram that ends at a node is counted, -1 if none does.
+    `numbers[node]` is the place in the pool of the n-gram that ends at a node, -1 if none does.
     """
 
     tokens: dict[Any, int]
     steps: dict[tuple[int, int], int]
-    columns: list[int]
+    numbers: list[int]
 
-    def add(self, ngram: tuple[Any, ...], column: int) -> None:
+    def add(self, ngram: tuple[Any, ...], number: int) -> None:
         node = 0
         for token in ngram:
             step = node, self.tokens.setdefault(token, len(self.tokens))
             if step not in self.steps:
-                self.steps[step] = len(self.columns)
-                self.columns.append(-1)
+                self.steps[step] = len(self.numbers)
+                self.numbers.append(-1)
             node = self.steps[step]
-        self.columns[node] = column
+        self.numbers[node] = number
 
     def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sorted step codes `node * (tokens + 1) + token`, the nodes they lead to, and the columns of the nodes."""
+        """Sorted step codes `node * (tokens + 1) + token`, the nodes they lead to, and the numbers of the nodes."""
         width = len(self.tokens) + 1
         codes = np.array([node * width + token for node, token in self.steps], np.int64)
         nodes = np.array(list(self.steps.values()), np.int64)
         order = codes.argsort()
-        return codes[order], nodes[order], np.array(self.columns, np.int64)
+        return codes[order], nodes[order], np.array(self.numbers, np.int64)
 
 
 @dataclass(frozen=True)
 class TfIdfVectorizer(Op):
-    """How often each n-gram of the pool occurs in a row: TF the count, IDF the weight if it does, TFIDF both multiplied.
+    """How often each n-gram of the pool occurs in a row: TF count, IDF weight if it does, TFIDF count * weight.
 
-    Tokens of an n-gram stand 1 .. max_skip_count + 1 places apart, evenly; single tokens count once. Weights belong to
-    output columns, as in onnxruntime. Shapes: [C] gives [M], [N, C] gives [N, M] with M = max(ngram_indexes) + 1.
+    Tokens of an n-gram stand 1 .. max_skip_count + 1 places apart, evenly; single tokens count once. What n-gram k
+    gives is added to column ngram_indexes[k]. Shapes: [C] gives [M], [N, C] gives [N, M], M = max(ngram_indexes) + 1.
     Source: ONNX TfIdfVectorizer-9.
     """
 
@@ -106,7 +106,7 @@ class TfIdfVectorizer(Op):
         for size, start, end in self._sections:
             for at in range(start, end - size + 1, size):
                 if self.min_gram_length <= size <= self.max_gram_length:
-                    trie.add(tuple(pool[at : at + size]), self.ngram_indexes[number])
+                    trie.add(tuple(pool[at : at + size]), number)
                 number += 1
         return trie
 
@@ -117,12 +117,20 @@ class TfIdfVectorizer(Op):
         unknown = len(known)
         flat = [known.get(token, unknown) for token in x.reshape(-1).tolist()]
         rows = np.array(flat, np.int64).reshape((1, x.size) if x.ndim < 2 else x.shape)
-        counts = self._counts(rows)
-        return self._weighted(counts).reshape((*x.shape[:-1], self.width))
+        amounts = self._counts(rows)
+        if self.mode == "IDF":
+            amounts = amounts > 0
+        amounts = amounts.astype(np.float32)
+        if self.mode != "TF" and self.weights:
+            amounts *= np.array(self.weights, np.float32)
+        result = np.zeros((self.width, len(rows)), np.float32)
+        np.add.at(result, np.array(self.ngram_indexes), amounts.T)
+        return result.T.reshape((*x.shape[:-1], self.width))
 
     def _counts(self, rows: np.ndarray) -> np.ndarray:
-        codes, nodes, columns = self._trie.tables()
-        counts = np.zeros((len(rows), self.width), np.int64)
+        """How often each row has each n-gram of the pool."""
+        codes, nodes, numbers = self._trie.tables()
+        counts = np.zeros((len(rows), len(self.ngram_indexes)), np.int64)
         for distance in range(1, self.max_skip_count + 2):
             node = np.zeros(rows.shape, np.int64)
             for size in range(1, self.max_gram_length + 1):
@@ -135,18 +143,7 @@ class TfIdfVectorizer(Op):
                 node = np.where(alive, nodes[at], -1)
                 if size < self.min_gram_length or (size == 1 and distance > 1):
                     continue
-                found = np.where(alive, columns[node], -1)
+                found = np.where(alive, numbers[node], -1)
                 row, _ = hits = np.nonzero(found >= 0)
                 np.add.at(counts, (row, found[hits]), 1)
         return counts
-
-    def _weighted(self, counts: np.ndarray) -> np.ndarray:
-        if self.mode == "TF":
-            return counts.astype(np.float32)
-        amounts = (counts > 0 if self.mode == "IDF" else counts).astype(np.float32)
-        if not self.weights:
-            return amounts
-        weights = np.zeros(self.width, np.float32)
-        held = min(self.width, len(self.weights))
-        weights[:held] = self.weights[:held]
-        return amounts * weights

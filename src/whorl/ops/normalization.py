@@ -298,6 +298,7 @@ class LRN(Op):
         return type
 
     def run(self, x: np.ndarray) -> np.ndarray:
+        checked_types(self, x)
         wide, channels = widened(x), x.shape[1]
         squares, total = wide * wide, np.zeros_like(wide)
         for offset in range(-min((self.size - 1) // 2, channels), min(self.size // 2, channels) + 1):

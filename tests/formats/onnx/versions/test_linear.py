@@ -66,5 +66,5 @@ def test_integer_product_needs_9(tmp_path, op):
 
 def test_einsum_needs_12(tmp_path):
     module = module_of(Einsum("ij->ji"), [normal(2, 3)])
-    assert "Einsum came with version 12" in refused(module, tmp_path, 11)
+    assert "Einsum came with version" in refused(module, tmp_path, 11)
     whorl.save(module, tmp_path / "m.onnx", opset=12)

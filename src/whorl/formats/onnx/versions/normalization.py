@@ -12,10 +12,12 @@ from whorl.errors import SaveError
 from whorl.formats.onnx.exporting import exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.limits import require_element_type
+from whorl.ir import dims
 from whorl.ir.build import Builder
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import FLOAT32, FLOAT64, name_of
 from whorl.ir.graph import Node, Value
-from whorl.ir.types import tensor
+from whorl.ir.types import AnyShape, tensor
 from whorl.ops.base import accumulator
 from whorl.ops.elementwise import Div
 from whorl.ops.normalization import BatchNormalization, GroupNormalization
@@ -122,26 +124,35 @@ def group_normalization_20(node: Node, write: GraphWriter) -> None:
     op, (x, scale, bias) = node.op, node.inputs
     assert isinstance(op, GroupNormalization) and x is not None
     require_element_type(x, "InstanceNormalization", write)
-    dtype, rank = tensor(x).dtype, tensor(x).rank
-    if rank is None or np.promote_types(op.stash_type, accumulator(dtype)) != accumulator(dtype):
-        what = "an input of unknown rank" if rank is None else f"stash_type {name_of(op.stash_type)}"
-        raise SaveError(f"has {what}", fix="opset 21 or later can say it")
-    given, grouped, normal = write.name(x), write.fresh("grouped"), write.fresh("normalized")
-    shape, back, scaled = write.fresh("shape"), write.fresh("channels"), write.fresh("scaled")
-    ones, zeros = (write.constant(np.full(op.num_groups, k, dtype)) for k in (1, 0))
-    write.node("Reshape", [given, write.constant(np.array([0, op.num_groups, -1]))], [grouped])
-    write.node("InstanceNormalization", [grouped, ones, zeros], [normal], name=node.name, epsilon=op.epsilon)
-    write.node("Shape", [given], [shape])
-    write.node("Reshape", [normal, shape], [back], allowzero=1 if write.opset >= 14 else None)
-    write.node("Mul", [back, _on_channels(scale, rank, write)], [scaled])
-    write.node("Add", [scaled, _on_channels(bias, rank, write)], write.outputs(node))
+    shape, wide = tensor(x).shape, accumulator(tensor(x).dtype)
+    if isinstance(shape, AnyShape):
+        raise SaveError("has an input of unknown rank", fix="opset 21 or later can say it")
+    if np.promote_types(op.stash_type, wide) != wide:
+        raise SaveError(f"has stash_type {name_of(op.stash_type)}", fix="opset 21 or later can say it")
+    scaled = write.fresh("scaled")
+    write.node("Mul", [_normalized(op, x, shape, node.name, write), _on_channels(scale, shape, write)], [scaled])
+    write.node("Add", [scaled, _on_channels(bias, shape, write)], write.outputs(node))
 
 
-def _on_channels(value: Value | None, rank: int, write: GraphWriter) -> str:
+def _normalized(op: GroupNormalization, x: Value, shape: tuple[Dim, ...], name: str, write: GraphWriter) -> str:
+    """A tensor [N, C, ...] standardized by groups: as [N, num_groups, the rest], and back."""
+    count = dims.product(shape[1:])
+    rest = count // op.num_groups if isinstance(count, int) and count else -1
+    given, lengths, grouped = write.name(x), write.fresh("shape"), write.fresh("grouped")
+    normal, result = write.fresh("normalized"), write.fresh("ungrouped")
+    ones, zeros = (write.constant(np.full(op.num_groups, k, tensor(x).dtype)) for k in (1, 0))
+    write.node("Reshape", [given, write.constant(np.array([0, op.num_groups, rest]))], [grouped])
+    write.node("InstanceNormalization", [grouped, ones, zeros], [normal], name=name, epsilon=op.epsilon)
+    write.node("Shape", [given], [lengths])
+    write.node("Reshape", [normal, lengths], [result], allowzero=1 if write.opset >= 14 else None)
+    return result
+
+
+def _on_channels(value: Value | None, shape: tuple[Dim, ...], write: GraphWriter) -> str:
     """A tensor [C] under a shape that broadcasts over [N, C, ...]."""
-    if rank == 2:
+    if len(shape) == 2:
         return write.name(value)
-    axes, result = np.arange(1, rank - 1), write.fresh("on_channels")
+    axes, result = np.arange(1, len(shape) - 1), write.fresh("on_channels")
     if write.opset < 13:
         write.node("Unsqueeze", [write.name(value)], [result], axes=tuple(axes.tolist()))
     else:
