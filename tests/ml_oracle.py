@@ -62,9 +62,7 @@ def by_onnxruntime(name: str, attributes: dict[str, Any], *inputs: Any, **versio
     names = [[v.name for v in values] for values in (given, wanted)]
     node = helper.make_node(name, *names, domain=op.domain, **said)
     imports = [helper.make_opsetid(domain, version) for domain, version in opsets.items()]
-    model = helper.make_model(
-        helper.make_graph([node], "case", given, wanted), opset_imports=imports, ir_version=9
-    )
+    model = helper.make_model(helper.make_graph([node], "case", given, wanted), opset_imports=imports, ir_version=9)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     outputs = session.run(None, {f"x{k}": x for k, x in enumerate(inputs)})
     return outputs[0] if len(outputs) == 1 else tuple(outputs)

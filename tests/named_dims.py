@@ -20,18 +20,6 @@ INT64 = np.dtype(np.int64)
 FLOAT32 = np.dtype(np.float32)
 
 
-def shaped(*shape: Any, dtype: Any = np.float32) -> Known:
-    """The fact of a tensor whose elements nobody knows."""
-    return Known(TensorType(np.dtype(dtype), shape))
-
-
-def row(*elements: Any, dtype: Any = np.int64) -> Known:
-    """The fact of a rank-1 tensor with known elements."""
-    known = np.empty(len(elements), dtype=object)
-    known[:] = elements
-    return Known(TensorType(np.dtype(dtype), (len(elements),)), known)
-
-
 def scalar(element: Any, dtype: Any = np.int64) -> Known:
     known = np.empty((), dtype=object)
     known[()] = element

@@ -73,9 +73,9 @@ _ERRORS = (
     "VerifyError",
     "WhorlError",
 )
-_HOMES = {name: "whorl.api" for name in _API} | {name: "whorl.errors" for name in _ERRORS}
+_HOMES = dict.fromkeys(_API, "whorl.api") | dict.fromkeys(_ERRORS, "whorl.errors")
 
-__all__ = [*_API, *_ERRORS, "backend"]  # noqa: PLE0604
+__all__ = [*_API, *_ERRORS, "backend"]
 
 
 def __getattr__(name: str) -> Any:

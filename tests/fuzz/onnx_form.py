@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, helper, numpy_helper
 
-from tests.fuzz.programs import Apply, Block, IfStatement, LoopStatement, ScanStatement, Var
+from fuzz.programs import Apply, Block, IfStatement, LoopStatement, ScanStatement, Var
 
 OPSET = 21
 

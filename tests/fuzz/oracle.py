@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.fuzz.programs import Apply, Block, IfStatement, LoopStatement, ScanStatement
+from fuzz.programs import Apply, Block, IfStatement, LoopStatement, ScanStatement
 
 BINARY = {
     "Add": np.add,

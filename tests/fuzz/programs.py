@@ -88,8 +88,8 @@ Statement = Apply | LoopStatement | ScanStatement | IfStatement
 class Writer:
     """Draws one program: knows what is visible and gives fresh names, or reuses names of other bodies."""
 
-    def __init__(self, draw: st.DrawFn) -> None:
-        self.draw = draw
+    def __init__(self, draw: st.DrawFn, extremes: bool) -> None:
+        self.draw, self.extremes = draw, extremes
         self.count = 0
 
     def choose(self, options):
@@ -108,9 +108,9 @@ class Writer:
         shape = tuple(self.choose(SIZES) if d is None else d for d in type.shape)
         seed = self.draw(st.integers(0, 1 << 16))
         values = np.random.default_rng(seed).integers(-4, 5, shape)
-        if type.dtype.startswith("int") and self.chance(15):
+        if self.extremes and type.dtype.startswith("int") and self.chance(15):
             values = values * int(np.iinfo(type.dtype).max // 3)
-        if type.dtype.startswith("float") and self.chance(15):
+        if self.extremes and type.dtype.startswith("float") and self.chance(15):
             specials = np.array([np.nan, np.inf, -np.inf, -0.0, 1e30])
             values = specials[np.abs(values) % len(specials)]
         return np.asarray(values > 0 if type.dtype == "bool" else values).astype(type.dtype)
@@ -169,10 +169,17 @@ class Writer:
         x = self.choose(visible)
         number = x.type.dtype != "bool"
         if kind == 1:
-            return self.apply(block, self.choose(("Neg", "Abs", "Identity") if number else ("Not", "Identity")), [x], x.type)
+            return self.apply(
+                block, self.choose(("Neg", "Abs", "Identity") if number else ("Not", "Identity")), [x], x.type
+            )
         if kind == 2 and len(x.type.shape) >= 1 and number:
-            others = [v for v in visible if v.type.dtype == x.type.dtype and v.type.shape[1:] == x.type.shape[1:]
-                      and len(v.type.shape) == len(x.type.shape)]
+            others = [
+                v
+                for v in visible
+                if v.type.dtype == x.type.dtype
+                and v.type.shape[1:] == x.type.shape[1:]
+                and len(v.type.shape) == len(x.type.shape)
+            ]
             y = self.choose(others)
             lengths = (x.type.shape[0], y.type.shape[0])
             length = None if None in lengths else lengths[0] + lengths[1]
@@ -194,7 +201,9 @@ class Writer:
         trip, condition = self.bounds(block, visible)
         carried = [self.pick(block, visible, self.any_type()) for _ in range(self.draw(st.integers(0, 3)))]
         grows = [self.chance(25) and len(v.type.shape) > 0 for v in carried]
-        types = [Type(v.type.dtype, (None, *v.type.shape[1:])) if g else v.type for v, g in zip(carried, grows, strict=True)]
+        types = [
+            Type(v.type.dtype, (None, *v.type.shape[1:])) if g else v.type for v, g in zip(carried, grows, strict=True)
+        ]
         i, go = self.fresh(Type("int64", ()), "i"), self.fresh(Type("bool", ()), "go")
         body = Block([i, go, *(self.fresh(t, "h") for t in types)])
         inside = self.fill(body, visible, depth + 1, 4)
@@ -214,7 +223,11 @@ class Writer:
             trip = self.constant(block, Type("int64", ()), np.array(self.choose((-1, 0, 1, 2, 3, 5)), np.int64))
         if trip is None or self.chance(50):
             known = [v for v in visible if v.type == Type("bool", ())]
-            condition = self.choose(known) if known and self.chance(40) else self.constant(block, Type("bool", ()), np.array(True))
+            condition = (
+                self.choose(known)
+                if known and self.chance(40)
+                else self.constant(block, Type("bool", ()), np.array(True))
+            )
         return trip, condition
 
     def answer(self, body: Block, inside: list[Var], i: Var, endless: bool) -> Var:
@@ -227,8 +240,13 @@ class Writer:
     def next_state(self, body: Block, inside: list[Var], type: Type) -> Var:
         if type.is_fixed:
             return self.pick(body, inside, type)
-        fits = [v for v in inside if v.type.dtype == type.dtype and len(v.type.shape) == len(type.shape)
-                and v.type.shape[1:] == type.shape[1:]]
+        fits = [
+            v
+            for v in inside
+            if v.type.dtype == type.dtype
+            and len(v.type.shape) == len(type.shape)
+            and v.type.shape[1:] == type.shape[1:]
+        ]
         return self.choose(fits)
 
     def elements(self, body: Block, inside: list[Var]) -> list[Var]:
@@ -255,7 +273,9 @@ class Writer:
         for element, axis in zip(elements, output_axes, strict=True):
             shape = (*element.type.shape[:axis], length, *element.type.shape[axis:])
             targets.append(self.fresh(Type(element.type.dtype, shape), "ys"))
-        shown = [a - len(e.type.shape) - 1 if self.chance(30) else a for a, e in zip(output_axes, elements, strict=True)]
+        shown = [
+            a - len(e.type.shape) - 1 if self.chance(30) else a for a, e in zip(output_axes, elements, strict=True)
+        ]
         flips = [self.chance(30) for _ in (*scanned, *elements)]
         if targets:
             split = len(scanned)
@@ -306,9 +326,9 @@ def broadcast(a: tuple, b: tuple) -> tuple:
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> tuple[Block, dict[str, np.ndarray]]:
-    """A program and values for its inputs."""
-    writer = Writer(draw)
+def programs(draw: st.DrawFn, extremes: bool = True) -> tuple[Block, dict[str, np.ndarray]]:
+    """A program and values for its inputs; with `extremes`, NaN, infinities and integers that overflow among them."""
+    writer = Writer(draw, extremes)
     block = Block([writer.fresh(writer.any_type(), "x") for _ in range(draw(st.integers(1, 3)))])
     visible = writer.fill(block, [], 0, 5)
     visible += writer.choose((writer.loop, writer.scan, writer.branch))(block, visible, 0)

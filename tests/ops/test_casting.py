@@ -141,9 +141,7 @@ def test_numbers_are_written_as_the_shortest_text_that_reads_back():
 
 def test_texts_are_read_as_numbers():
     texts = ["3.14", "1e-5", "1E8", "+INF", "inf", "-INF", "NaN", " 7 "]
-    np.testing.assert_array_equal(
-        cast(texts, "float64", object), [3.14, 1e-5, 1e8, INF, INF, -INF, NAN, 7]
-    )
+    np.testing.assert_array_equal(cast(texts, "float64", object), [3.14, 1e-5, 1e8, INF, INF, -INF, NAN, 7])
     assert cast(["100.5", "-1", "300", "1e3"], "uint8", object) == [100, 255, 44, 232]
     assert cast(["9223372036854775807", "18446744073709551615"], "uint64", object) == [2**63 - 1, 2**64 - 1]
     assert cast(["0", "0.0", "2"], "bool", object) == [False, False, True]
@@ -230,5 +228,3 @@ def test_bitcast_between_widths_is_an_error():
     assert str(error.value) == "float32 has 32 bits, int64 has 64\n  fix: use Cast to convert the values"
     with pytest.raises(TypeRuleError, match=r"^does not accept string$"):
         BitCast(BY_NAME["int64"]).infer(shaped(2, dtype=object))
-
-

@@ -100,7 +100,12 @@ def test_deform_conv_and_col2im_are_onnxruntimes(seed):
     offset = 2 * normal(rng, case.batch, groups * taps * 2, *counts)
     mask = normal(rng, case.batch, groups * taps, *counts) if seed % 3 else None
     assert_same(
-        "DeformConv", [case.x(), case.w(), offset, case.bias(), mask], 19, group=case.group, offset_group=groups, **steps
+        "DeformConv",
+        [case.x(), case.w(), offset, case.bias(), mask],
+        19,
+        group=case.group,
+        offset_group=groups,
+        **steps,
     )
     columns = normal(rng, case.batch, case.depth * taps, int(np.prod(counts)))
     assert_same("Col2Im", [columns, np.array(case.lengths), np.array(case.kernel)], 18, **steps)

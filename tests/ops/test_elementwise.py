@@ -113,8 +113,7 @@ def test_add_of_shapes_that_do_not_broadcast_is_an_error():
     with pytest.raises(TypeRuleError) as error:
         Add().infer(shaped(2, 3), shaped(2, 4))
     assert str(error.value) == (
-        "cannot broadcast [2, 3] with [2, 4]: lengths 3 and 4 do not broadcast\n"
-        "  fix: make them equal or one of them 1"
+        "cannot broadcast [2, 3] with [2, 4]: lengths 3 and 4 do not broadcast\n  fix: make them equal or one of them 1"
     )
 
 

@@ -3,7 +3,8 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from named_dims import FLOAT32, INT64, M, N, check_holds, known_of, row, scalar, shape_of, shaped
+from evaluation import listed, shaped
+from named_dims import FLOAT32, INT64, M, N, check_holds, known_of, scalar, shape_of
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN
@@ -42,11 +43,11 @@ def test_constant_of_shape_refuses_impossible_shapes(shape, message):
 
 
 def test_constant_of_shape_follows_dims():
-    assert shape_of(ConstantOfShape(), row(N, 3, M)) == (N, 3, M)
+    assert shape_of(ConstantOfShape(), listed(N, 3, M)) == (N, 3, M)
     assert shape_of(ConstantOfShape(), shaped(2, dtype=np.int64)) == (None, None)
     assert shape_of(ConstantOfShape(), Known(TensorType(INT64))) is UNRANKED
-    assert known_of(ConstantOfShape(ints(7)), row(3)) == [7, 7, 7]
-    assert known_of(ConstantOfShape(ints(7)), row(10**6)) is None
+    assert known_of(ConstantOfShape(ints(7)), listed(3)) == [7, 7, 7]
+    assert known_of(ConstantOfShape(ints(7)), listed(10**6)) is None
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,9 @@ def test_integers_equal_onnxruntime(seed, dtype):
 @pytest.mark.parametrize("seed", range(12))
 def test_strings_equal_onnxruntime(seed):
     attributes, rows = random_case(seed, words=True)
-    ml_oracle.assert_same("TfIdfVectorizer", attributes, ml_oracle.strings(*(f"w{t}" for t in rows.ravel())).reshape(3, 8))
+    ml_oracle.assert_same(
+        "TfIdfVectorizer", attributes, ml_oracle.strings(*(f"w{t}" for t in rows.ravel())).reshape(3, 8)
+    )
 
 
 def bigrams(**changed):

@@ -3,7 +3,8 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from named_dims import M, N, check_holds, known_of, row, shape_of, shaped
+from evaluation import listed, shaped
+from named_dims import M, N, check_holds, known_of, shape_of
 from single_node import feeds, onnxruntime_run, single_node
 
 from whorl.errors import RunError, TypeRuleError
@@ -74,13 +75,13 @@ def test_pad_with_a_value_of_the_type():
 
 
 def test_pad_adds_to_named_lengths():
-    assert shape_of(Pad(), shaped(N, 3), row(1, 0, 2, M)) == (N + 3, M + 3)
-    assert shape_of(Pad(), shaped(N, 3), row(1, 2), None, row(-2)) == (N + 3, 3)
-    assert shape_of(Pad(), shaped(N, 3), row(1, 2), None, shaped(1, dtype=np.int64)) == (None, None)
+    assert shape_of(Pad(), shaped(N, 3), listed(1, 0, 2, M)) == (N + 3, M + 3)
+    assert shape_of(Pad(), shaped(N, 3), listed(1, 2), None, listed(-2)) == (N + 3, 3)
+    assert shape_of(Pad(), shaped(N, 3), listed(1, 2), None, shaped(1, dtype=np.int64)) == (None, None)
     assert shape_of(Pad(), shaped(N, 3), shaped(4, dtype=np.int64)) == (None, None)
-    assert known_of(Pad(), row(N, 3), row(1, 0)) == [0, N, 3]
+    assert known_of(Pad(), listed(N, 3), listed(1, 0)) == [0, N, 3]
     for mode in ("constant", "reflect", "edge", "wrap"):
-        assert check_holds(Pad(mode), shaped(N, 3), row(1, 0, -2, 1), sizes=range(6))
+        assert check_holds(Pad(mode), shaped(N, 3), listed(1, 0, -2, 1), sizes=range(6))
 
 
 @pytest.mark.parametrize(
@@ -101,9 +102,9 @@ def test_pad_refuses_what_cannot_be(mode, x, pads, message):
 
 def test_pad_refuses_wrong_types():
     with pytest.raises(TypeRuleError, match="mode is 'mirror'"):
-        Pad("mirror").infer(shaped(3), row(1, 1))
+        Pad("mirror").infer(shaped(3), listed(1, 1))
     with pytest.raises(TypeRuleError, match="pads has 3 numbers"):
-        Pad().infer(shaped(3, 3), row(1, 1, 1))
+        Pad().infer(shaped(3, 3), listed(1, 1, 1))
     with pytest.raises(TypeRuleError, match="pads holds float32, expected integers"):
         Pad().infer(shaped(3), shaped(2))
 
@@ -120,5 +121,5 @@ def test_center_crop_pad_puts_the_odd_element_right(length, expected):
 
 def test_center_crop_pad_of_some_axes():
     assert CenterCropPad(axes=(-1,)).run(np.ones((2, 3)), ints(1)).shape == (2, 1)
-    assert shape_of(CenterCropPad(axes=(-1,)), shaped(N, 3), row(M)) == (N, M)
+    assert shape_of(CenterCropPad(axes=(-1,)), shaped(N, 3), listed(M)) == (N, M)
     assert shape_of(CenterCropPad(), shaped(N, 3), shaped(2, dtype=np.int64)) == (None, None)

@@ -17,7 +17,7 @@ HALVES = [np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)]
 
 
 def configuration(seed):
-    """A random X and the attributes of a pool over it. onnxruntime wants pads below the kernel, and no gaps with SAME."""
+    """A random X and the attributes of a pool over it; onnxruntime wants pads below the kernel, and no gaps in SAME."""
     rng = np.random.default_rng(seed)
     rank = int(rng.integers(1, 4))
     kernel, dilations = ([int(n) for n in rng.integers(1, high, rank)] for high in (4, 3))

@@ -113,7 +113,11 @@ def test_named_dims():
 @pytest.mark.parametrize(
     ("op", "facts", "message"),
     [
-        (RoiAlign(), [shaped(1, 1, 3, 3), shaped(1, 5), unranked(np.int64)], "the number of columns of rois is both 5 and 4"),
+        (
+            RoiAlign(),
+            [shaped(1, 1, 3, 3), shaped(1, 5), unranked(np.int64)],
+            "the number of columns of rois is both 5 and 4",
+        ),
         (RoiAlign(mode="sum"), [unranked(), unranked(), unranked(np.int64)], "mode is 'sum'"),
         (MaxRoiPool((1,)), [unranked(), unranked()], "pooled_shape has 1 entries, expected 2"),
         (NonMaxSuppression(), [shaped(1, 5, 4), shaped(1, 2, 6)], "the number of boxes is both 5 and 6"),

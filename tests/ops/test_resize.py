@@ -157,6 +157,7 @@ def test_product_with_a_scale_is_rounded_to_float32():
 
 def test_what_is_not_known_is_not_claimed():
     unknown, three = unranked(np.float32), shaped(3)
+    assert types(Resize(), shaped(4), None, listed(dims.UNKNOWN, dtype=np.float32)) == "float32[?]"
     assert types(Resize(), unranked(np.int8), None, unknown) == "int8[*]"
     assert types(Resize(), unranked(), None, three) == "float32[?, ?, ?]"
     assert types(Resize(axes=(0, 1, 2)), unranked(), None, three) == "float32[*]"
@@ -175,6 +176,7 @@ def test_what_is_not_known_is_not_claimed():
             "has both scales and sizes\n  fix: give one of them",
         ),
         (Resize(), [shaped(3, 3), None, shaped(1)], "scales has 1 entries for 2 axes"),
+        (Resize(), [shaped(3), None, shaped()], "scales has rank 0, expected 1"),
         (Resize(axes=(2,)), [shaped(3, 3), None, shaped(1)], "axes has 2 is outside [-2, 2) of a tensor of rank 2"),
         (Resize(mode="area"), [shaped(3), None, shaped(1)], "mode is 'area'\n  fix: one of nearest, linear, cubic"),
         (

@@ -3,7 +3,8 @@
 import numpy as np
 import onnx
 import pytest
-from named_dims import K, M, N, check_holds, known_of, row, scalar, shape_of, shaped
+from evaluation import listed, shaped
+from named_dims import K, M, N, check_holds, known_of, scalar, shape_of
 
 import whorl
 from whorl.errors import RunError, TypeRuleError
@@ -106,20 +107,20 @@ def test_reshape_refuses_shapes_that_do_not_fit(op, x, shape, message):
     ],
 )
 def test_reshape_infers_what_the_numbers_of_elements_prove(given, shape, expected):
-    assert shape_of(Reshape(), shaped(*given), row(*shape)) == expected
-    check_holds(Reshape(), shaped(*given), row(*(d for d in shape if d is not UNKNOWN)), sizes=range(1, 4))
+    assert shape_of(Reshape(), shaped(*given), listed(*shape)) == expected
+    check_holds(Reshape(), shaped(*given), listed(*(d for d in shape if d is not UNKNOWN)), sizes=range(1, 4))
 
 
 def test_reshape_with_unknown_numbers_keeps_the_rank():
     assert shape_of(Reshape(), UNRANKED_X, shaped(3, dtype=np.int64)) == (None, None, None)
     assert shape_of(Reshape(), UNRANKED_X, shaped(N, dtype=np.int64)) is UNRANKED
-    assert shape_of(Reshape(), UNRANKED_X, row(2, -1, 4)) == (2, None, 4)
+    assert shape_of(Reshape(), UNRANKED_X, listed(2, -1, 4)) == (2, None, 4)
 
 
 @pytest.mark.parametrize("shape", [(5, -1), (-1, -1), (-3,)])
 def test_reshape_that_can_never_run_is_refused_early(shape):
     with pytest.raises(TypeRuleError):
-        Reshape().infer(shaped(2, 3, 4), row(*shape))
+        Reshape().infer(shaped(2, 3, 4), listed(*shape))
 
 
 # ---- Flatten, Squeeze, Unsqueeze, Expand ---------------------------------------------------------------------------
@@ -148,17 +149,17 @@ def test_squeeze_drops_axes_of_length_one():
 
 
 def test_squeeze_infers_the_rank_where_it_can():
-    assert shape_of(Squeeze(), shaped(1, N, 1, 4), row(0, -2)) == (N, 4)
+    assert shape_of(Squeeze(), shaped(1, N, 1, 4), listed(0, -2)) == (N, 4)
     assert shape_of(Squeeze(), shaped(1, N + 2, 1)) == (N + 2,)
     assert shape_of(Squeeze(), shaped(1, N, 1)) is UNRANKED
     assert shape_of(Squeeze(), shaped(1, N, 1), shaped(2, dtype=np.int64)) == (None,)
     with pytest.raises(TypeRuleError, match=r"axis 1 of float32\[1, 3\] cannot be squeezed"):
-        Squeeze().infer(shaped(1, 3), row(1))
+        Squeeze().infer(shaped(1, 3), listed(1))
 
 
 def test_unsqueeze_counts_axes_in_the_result():
     assert Unsqueeze().run(X, ints(0, -1)).shape == (1, 2, 3, 4, 1)
-    assert shape_of(Unsqueeze(), shaped(N, 3), row(-1, 0)) == (1, N, 3, 1)
+    assert shape_of(Unsqueeze(), shaped(N, 3), listed(-1, 0)) == (1, N, 3, 1)
     assert shape_of(Unsqueeze(), shaped(N), shaped(2, dtype=np.int64)) == (None, None, None)
     with pytest.raises(RunError, match=r"axes \[0, -4\] name an axis twice"):
         Unsqueeze().run(np.zeros((2, 3)), ints(0, -4))
@@ -182,11 +183,11 @@ def test_expand_beyond_any_memory_is_refused():
 
 
 def test_expand_infers_from_known_and_unknown_shapes():
-    assert shape_of(Expand(), shaped(1, 3), row(N, 1)) == (N, 3)
-    assert shape_of(Expand(), shaped(N, 3), row(N, 1)) == (N, 3)
-    assert shape_of(Expand(), shaped(N, 3), row(M, 1)) == (None, 3)
+    assert shape_of(Expand(), shaped(1, 3), listed(N, 1)) == (N, 3)
+    assert shape_of(Expand(), shaped(N, 3), listed(N, 1)) == (N, 3)
+    assert shape_of(Expand(), shaped(N, 3), listed(M, 1)) == (None, 3)
     assert shape_of(Expand(), shaped(4, 1), shaped(3, dtype=np.int64)) == (None, 4, None)
-    assert known_of(Expand(), scalar(7), row(3)) == [7, 7, 7]
+    assert known_of(Expand(), scalar(7), listed(3)) == [7, 7, 7]
 
 
 # ---- chains --------------------------------------------------------------------------------------------------------

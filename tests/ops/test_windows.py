@@ -66,9 +66,7 @@ def test_floor_divide_takes_whole_multiples_out():
     assert floor_divide(N * 4 + 2, 2) == N * 2 + 1
 
 
-@pytest.mark.parametrize(
-    ("auto_pad", "expected"), [("SAME_UPPER", (1, 2)), ("SAME_LOWER", (2, 1)), ("NOTSET", (2, 1))]
-)
+@pytest.mark.parametrize(("auto_pad", "expected"), [("SAME_UPPER", (1, 2)), ("SAME_LOWER", (2, 1)), ("NOTSET", (2, 1))])
 def test_split_padding_puts_the_odd_element(auto_pad, expected):
     assert split_padding(3, auto_pad) == expected
     assert split_padding(-3, auto_pad) == (0, 0)

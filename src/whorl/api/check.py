@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-from onnx import ModelProto
-
-from whorl.api.models import load
+from whorl.api.models import Source, load
 from whorl.errors import place
 from whorl.formats.onnx.files import read_proto
 from whorl.formats.onnx.shadowing import shadowed_names
@@ -34,7 +31,7 @@ class Problem:
     fix: str
 
 
-def check(source: str | Path | bytes | ModelProto | Module) -> list[Problem]:
+def check(source: Source) -> list[Problem]:
     """Problems of a model, outermost places first. Errors: LoadError where it cannot be read at all."""
     problems: list[Problem] = []
     if not isinstance(source, Module):
@@ -140,5 +137,3 @@ def _branches(node: Node, where: str) -> Iterator[Problem]:
         if a.type.rank is not None and b.type.rank is not None and a.type.rank != b.type.rank:
             message = f"output {k} is {a.type} in one branch and {b.type} in the other"
             yield Problem("branch-ranks", "warning", where, message, "reshape both to one rank")
-
-

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from onnx import GraphProto, ModelProto, helper
 
-from whorl.api.models import load
+from whorl.api.models import Source, load
 from whorl.errors import RunError
-from whorl.formats.onnx.schemas import NEWEST
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Module, Region, Value
@@ -25,7 +22,7 @@ from whorl.ops.iteration import Iteration
 from whorl.runtime.limits import Budget, Limits
 from whorl.runtime.session import Session, checked
 
-Body = Callable[..., Any] | str | Path | bytes | ModelProto | GraphProto | Module
+Body = Callable[..., Any] | Source
 
 
 def loop(
@@ -87,7 +84,10 @@ def scan(
         return _call(op, [None, None, *arrays], body, 0, limits, joined)
     region = _body(body, len(state_and_scan_inputs), states)
     arrays = [_fitting(v, region.arguments[k]) for k, v in enumerate(state_and_scan_inputs)]
-    number, go_on = Value("iteration", TensorType(INT64, ()), region, 0), Value("go_on", TensorType(BOOL, ()), region, 1)
+    number, go_on = (
+        Value("iteration", TensorType(INT64, ()), region, 0),
+        Value("go_on", TensorType(BOOL, ()), region, 1),
+    )
     region.arguments[:0] = [number, go_on]
     region.results.insert(0, go_on)
     op = dataclasses.replace(op, collected=joined(len(region.results) - 1 - states))
@@ -117,8 +117,6 @@ def _fitting(value: Any, argument: Value) -> Any:
 
 def _body(body: Any, inputs: int, outputs: int) -> Region:
     """A copy of the graph that a body is, with the numbers of inputs and outputs checked."""
-    if isinstance(body, GraphProto):
-        body = helper.make_model(body, opset_imports=[helper.make_opsetid("", NEWEST[""])])
     region = clone_region(load(body).main)
     if len(region.arguments) != inputs or len(region.results) < outputs:
         raise RunError(
@@ -169,8 +167,12 @@ def _call(
 def _check(op: Loop, arguments: list[Any], results: list[Any], index: int) -> None:
     """A Python body must give as many values as before, and keep the element type of each state."""
     if len(results) != 1 + op.carried + len(op.collected):
-        raise RunError(f"the body gave {len(results)} values in iteration {index}, expected {1 + op.carried + len(op.collected)}")
+        raise RunError(
+            f"the body gave {len(results)} values in iteration {index}, expected {1 + op.carried + len(op.collected)}"
+        )
     for k in range(op.carried):
         before, after = type_of(arguments[2 + k]), type_of(results[1 + k])
         if not same_kind(before, after):
-            raise RunError(f"state {k} is {before} before iteration {index} and {after} after it", fix="keep its element type")
+            raise RunError(
+                f"state {k} is {before} before iteration {index} and {after} after it", fix="keep its element type"
+            )

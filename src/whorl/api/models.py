@@ -6,23 +6,24 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from onnx import ModelProto
-
 from whorl.errors import SaveError
-from whorl.formats.onnx.files import load_onnx
+from whorl.formats.onnx.files import OnnxSource, load_onnx
 from whorl.formats.onnx.reader import MAX_DEPTH, LoadOptions
 from whorl.formats.onnx.saving import save_onnx
 from whorl.ir.graph import Module
 from whorl.runtime.session import Session
 
+Source = OnnxSource | Module
+"""What `load` takes: a path, bytes, a proto, or a module."""
+
 
 def load(
-    source: str | Path | bytes | ModelProto | Module,
+    source: Source,
     *,
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
 ) -> Module:
-    """Read a model: a path (`.onnx`, `.onnxtxt`), the bytes of a file, a ModelProto, or a module, which is returned.
+    """Read a model: a path (`.onnx`, `.onnxtxt`), the bytes of a file, a ModelProto or GraphProto; a module is returned.
 
     `condition_when_omitted` says what a Loop without a condition input does with the condition its body computes:
     "specification" ignores it, "honour" stops as onnxruntime does. Errors: LoadError, UnsupportedError.
@@ -43,7 +44,7 @@ def save(module: Module, path: str | Path, *, opset: int | None = None) -> None:
     save_onnx(module, Path(path), opset)
 
 
-def run(model: str | Path | bytes | ModelProto | Module, feeds: Mapping[str, Any]) -> dict[str, Any]:
+def run(model: Source, feeds: Mapping[str, Any]) -> dict[str, Any]:
     """Load a model, run it once, and return its outputs by name. Errors: LoadError, RunError."""
     module = load(model)
     return dict(zip(module.output_names, Session(module).execute(None, feeds), strict=True))

@@ -43,7 +43,9 @@ class _Options:
 
     def _add_config(self, key: str, value: str, known: frozenset[str]) -> None:
         if key not in known:
-            raise RunError(f"unknown configuration key {key!r}", fix=f"choose from {', '.join(sorted(known)) or 'none'}")
+            raise RunError(
+                f"unknown configuration key {key!r}", fix=f"choose from {', '.join(sorted(known)) or 'none'}"
+            )
         self._config[key] = value
 
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from onnx import ModelProto
-
-from whorl.api.models import load
+from whorl.api.models import Source, load
 from whorl.api.options import RunOptions, SessionOptions
 from whorl.errors import RunError
-from whorl.ir.graph import Module
 from whorl.runtime.limits import Limits
 from whorl.runtime.session import NodeArg, Session, node_arg
 
@@ -52,16 +48,14 @@ class InferenceSession(Session):
 
     def __init__(
         self,
-        path_or_bytes: str | Path | bytes | ModelProto | Module,
+        path_or_bytes: Source,
         sess_options: SessionOptions | None = None,
         providers: Sequence[Any] | None = None,
         provider_options: Sequence[Any] | None = None,
     ) -> None:
         options = sess_options or SessionOptions()
         _check_providers(providers)
-        module = load(
-            path_or_bytes, condition_when_omitted=options.condition_when_omitted, max_depth=options.max_depth
-        )
+        module = load(path_or_bytes, condition_when_omitted=options.condition_when_omitted, max_depth=options.max_depth)
         self._options = options
         super().__init__(module, Limits(options.max_iterations, options.timeout, options.max_memory, options.progress))
 

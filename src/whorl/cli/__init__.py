@@ -35,8 +35,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     for verb in VERBS:
         name = verb.__name__.rsplit(".", 1)[-1]
         summary = (verb.__doc__ or "").partition("\n")[0]
-        added = verbs.add_parser(name, help=summary, description=verb.__doc__, epilog=EXIT_CODES,
-                                 formatter_class=argparse.RawDescriptionHelpFormatter)
+        added = verbs.add_parser(
+            name,
+            help=summary,
+            description=verb.__doc__,
+            epilog=EXIT_CODES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         added.add_argument("--json", action="store_true", help="print one JSON document instead of text")
         verb.add_arguments(added)
         added.set_defaults(execute=verb.execute)

@@ -11,7 +11,9 @@ from whorl.api.check import check
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a .onnx or .onnxtxt file")
-    parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings and notes too, not for errors only")
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with 1 for warnings and notes too, not for errors only"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -20,7 +20,6 @@ from whorl.errors import RunError
 from whorl.runtime.session import Session
 
 
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     add_feeds(parser)
@@ -69,6 +68,6 @@ def _ask(engine: str, model: Path, feeds: dict[str, Any], timeout: float) -> Ans
 def _judge(answer: Answer, names: list[str], expected: list[Any], rtol: float, atol: float) -> dict[str, str]:
     """What differs, by output; everything where the engine gave no answer."""
     if answer.status != "ran":
-        return {name: f"{answer.status}: {answer.message}" for name in names}
+        return dict.fromkeys(names, f"{answer.status}: {answer.message}")
     found = zip(names, expected, answer.runs[0], strict=True)
     return {name: difference(ours, theirs, rtol, atol) for name, ours, theirs in found}

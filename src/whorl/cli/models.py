@@ -122,7 +122,9 @@ def _literal(text: str, type: Type | None) -> Any:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         if isinstance(type, TensorType) and type.dtype == STRING:
             return text
-        raise RunError(f"{text!r} is neither a file nor a value", fix="write a number, a list, or a .npy file") from None
+        raise RunError(
+            f"{text!r} is neither a file nor a value", fix="write a number, a list, or a .npy file"
+        ) from None
 
 
 def sizes_of(entries: Sequence[str]) -> dict[str, int]:
@@ -149,5 +151,3 @@ def test_data(folder: Path, module: Module) -> tuple[dict[str, Any], list[Any]]:
     if not outputs:
         raise RunError(f"{str(folder)!r} holds no output_0.pb")
     return inputs, outputs
-
-

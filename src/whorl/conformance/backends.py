@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -77,6 +78,7 @@ def _onnxruntime() -> Backend:
 
 
 def _openvino() -> Backend:
+    sys.modules.setdefault("openvino_telemetry", None)  # its usage reports fork this process, and the fork can hang
     engine = importlib.import_module("openvino")
     core = engine.Core()
     hints = {"EXECUTION_MODE_HINT": "ACCURACY", "INFERENCE_NUM_THREADS": 1}

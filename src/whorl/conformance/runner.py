@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import TracebackType
@@ -51,8 +53,9 @@ class Worker:
         command = [sys.executable, "-m", "whorl.conformance.worker", backend]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, env=environment
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, env=environment, start_new_session=True
         )
+        threading.Thread(target=self._clean_up, daemon=True).start()
         self._answer(START_TIMEOUT)
 
     def ask(self, question: Question, timeout: float) -> Answer:
@@ -72,7 +75,14 @@ class Worker:
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._log):
             if stream is not None and not stream.closed:
-                _close(stream.close)
+                with suppress(BrokenPipeError):
+                    stream.close()
+
+    def _clean_up(self) -> None:
+        """Once the worker is gone, end what it forked: that would keep the pipe open, and reading would never end."""
+        self._process.wait()
+        with suppress(AttributeError, ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def _answer(self, timeout: float) -> object:
         assert self._process.stdout is not None
@@ -100,13 +110,6 @@ class Worker:
         return WorkerLost("crash", f"the process ended with code {code}" + (f": {printed}" if printed else ""))
 
 
-def _close(close: Callable[[], None]) -> None:
-    try:
-        close()
-    except BrokenPipeError:
-        pass
-
-
 class Bench:
     """A worker that comes back after it was lost."""
 
@@ -129,12 +132,13 @@ class Bench:
 
     def _verdict(self, case: Case) -> tuple[str, str]:
         if case.control is not None:
-            control = self._ask(Question(case.data, case.control))
+            control = self.ask(Question(case.data, case.control))
             if control.status != "ran":
                 return control.status, f"with inputs that are right: {control.message}"
-        return verdict(case, self._ask(Question(case.data, case.inputs, case.sessions, case.repeat)))
+        return verdict(case, self.ask(Question(case.data, case.inputs, case.sessions, case.repeat)))
 
-    def _ask(self, question: Question) -> Answer:
+    def ask(self, question: Question) -> Answer:
+        """The engine's answer, or the status "crash" or "timeout" of a worker that was lost."""
         try:
             self._worker = self._worker or Worker(self.backend)
             return self._worker.ask(question, self.timeout)

@@ -18,7 +18,9 @@ class Value:
 
     __slots__ = ("index", "known", "name", "owner", "type")
 
-    def __init__(self, name: str, type: Type, owner: Node | Region, index: int, known: np.ndarray | None = None) -> None:
+    def __init__(
+        self, name: str, type: Type, owner: Node | Region, index: int, known: np.ndarray | None = None
+    ) -> None:
         self.name, self.type, self.owner, self.index, self.known = name, type, owner, index, known
 
     def __repr__(self) -> str:
@@ -112,9 +114,7 @@ def walk(region: Region) -> Iterator[Node]:
             stack.pop()
 
 
-def _rebuild_region(
-    name: str, arguments: list[tuple], nodes: list[tuple], results: list[int]
-) -> Region:
+def _rebuild_region(name: str, arguments: list[tuple], nodes: list[tuple], results: list[int]) -> Region:
     """A region from the tables that pickling makes of it."""
     region = Region(name)
     values = [region.add_argument(*argument) for argument in arguments]

@@ -1,14 +1,14 @@
 """The text form of modules: what dumps show and tests write. `parse_module(print_module(m))` is `m` again.
 
-    main(%x: float32[N, 4], %n: int64[]) {
-      %one: float32[] = Constant() {value = float32[] 1.0}
-      %y: float32[N, 4], %ys: float32[n, N, 4] = Loop 'rollout' (%n, _, %x, %one) {carried = 1, collected = (Collected(),)}
-      body(%i: int64[], %go_on: bool[], %h: float32[N, 4], %step: float32[]) {
-        %h2: float32[N, 4] = Add(%h, %step)
-        return %go_on, %h2, %h2
-      }
-      return y = %y, ys = %ys
-    }
+main(%x: float32[N, 4], %n: int64[]) {
+  %one: float32[] = Constant() {value = float32[] 1.0}
+  %y: float32[N, 4], %ys: float32[n, N, 4] = Loop 'rollout' (%n, _, %x, %one) {carried = 1, collected = (Collected(),)}
+  body(%i: int64[], %go_on: bool[], %h: float32[N, 4], %step: float32[]) {
+    %h2: float32[N, 4] = Add(%h, %step)
+    return %go_on, %h2, %h2
+  }
+  return y = %y, ys = %ys
+}
 """
 
 from __future__ import annotations

@@ -178,7 +178,9 @@ def meet(a: Type, b: Type) -> Type:
             if isinstance(a.shape, AnyShape) or isinstance(b.shape, AnyShape) or len(a.shape) != len(b.shape):
                 return TensorType(a.dtype, b.shape if isinstance(a.shape, AnyShape) else a.shape)
             pairs = zip(a.shape, b.shape, strict=True)
-            return TensorType(a.dtype, tuple(y if isinstance(y, int) and not isinstance(x, int) else x for x, y in pairs))
+            return TensorType(
+                a.dtype, tuple(y if isinstance(y, int) and not isinstance(x, int) else x for x, y in pairs)
+            )
         case SequenceType(), SequenceType():
             return SequenceType(meet(a.element, b.element))
         case OptionalType(), OptionalType():
@@ -201,5 +203,3 @@ def type_string(type: Type) -> str:
             return f"optional({type_string(type.element)})"
         case MapType():
             return f"map({name_of(type.key)},{type_string(type.value)})"
-
-

@@ -47,7 +47,11 @@ def _verify_region(region: Region, around: tuple[str, ...]) -> None:
 def _verify_owner(value: Value, owner: Node | Region, index: int, where: str) -> None:
     if value.owner is not owner or value.index != index:
         raise VerifyError(f"{value!r} does not know its owner or its place among the values there", where)
-    if isinstance(value.type, TensorType) and not isinstance(value.type.shape, AnyShape) and UNKNOWN in value.type.shape:
+    if (
+        isinstance(value.type, TensorType)
+        and not isinstance(value.type.shape, AnyShape)
+        and UNKNOWN in value.type.shape
+    ):
         raise VerifyError(f"{value!r} has a dim without a name", where)
 
 

@@ -161,7 +161,9 @@ class Elementwise(Op, abstract=True):
         dtype = same_dtype(*inputs)
         if self.dtypes and dtype not in self.dtypes:
             raise TypeRuleError(f"does not accept {name_of(dtype)}")
-        return TensorType(self.result_dtype(dtype), broadcast_shapes(*(tensor(x).shape for x in inputs if x is not None)))
+        return TensorType(
+            self.result_dtype(dtype), broadcast_shapes(*(tensor(x).shape for x in inputs if x is not None))
+        )
 
     def result_dtype(self, dtype: np.dtype) -> np.dtype:
         return dtype

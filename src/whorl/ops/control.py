@@ -15,7 +15,7 @@ from whorl.ir.dtypes import BOOL, is_integer, name_of
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import escape, names_of
 from whorl.ir.op import Op
-from whorl.ir.types import AnyShape, Fact, Known, OptionalType, TensorType, Type, join, tensor
+from whorl.ir.types import AnyShape, Fact, Known, TensorType, Type, join, tensor
 from whorl.ops.base import normal_axis
 
 if TYPE_CHECKING:
@@ -142,9 +142,7 @@ class Loop(Op):
         visible = names_of(node.inputs)
         return self._output_types(body, states, visible, self.length(node))
 
-    def _widen_to_fixpoint(
-        self, node: Node, states: list[Value], initial: list[Value], inference: Inference
-    ) -> None:
+    def _widen_to_fixpoint(self, node: Node, states: list[Value], initial: list[Value], inference: Inference) -> None:
         (body,) = node.regions
         first = inference.first_visit(node)
         for k, (state, value) in enumerate(zip(states, initial, strict=True)):

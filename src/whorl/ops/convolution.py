@@ -125,8 +125,8 @@ class QLinearConv(Convolution):
         y_zero: Fact,
         b: Fact | None = None,
     ) -> TensorType:
-        for value, zero in ((x, x_zero), (w, w_zero), (y_zero, y_zero)):
-            require_dtype(same_dtype(value, zero), BYTES)
+        for dtype in (same_dtype(x, x_zero), same_dtype(w, w_zero), tensor(y_zero).dtype):
+            require_dtype(dtype, BYTES)
         require_dtype(same_dtype(x_scale, w_scale, y_scale), frozenset((FLOAT32,)))
         return TensorType(tensor(y_zero).dtype, self.shape(x, w, b))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
-from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64, is_integer, name_of
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
@@ -119,20 +119,14 @@ def _check_parameter(x: TensorType, parameter: TensorType, axis: int, block_size
     """Refuse a scale or zero point that is proved to fit neither one value, nor an axis, nor the blocks of it."""
     if isinstance(x.shape, AnyShape) or isinstance(parameter.shape, AnyShape):
         return
-    if not parameter.shape or dims.equal(dims.product(parameter.shape), 1):
+    if dims.equal(dims.product(parameter.shape), 1) or not all(isinstance(dim, int) for dim in parameter.shape):
         return
-    expected: tuple[Dim, ...]
+    place = normal_axis(axis, len(x.shape)) if len(x.shape) != 1 else 0
+    expected: tuple[Dim, ...] = (x.shape[place],)
     if block_size:
-        place = normal_axis(axis, len(x.shape))
-        blocks = -(-x.shape[place] // block_size)
-        expected = (*x.shape[:place], blocks, *x.shape[place + 1 :])
-    else:
-        place = normal_axis(axis, len(x.shape)) if len(x.shape) != 1 else 0
-        expected = (x.shape[place],)
-    if len(expected) == len(parameter.shape):
-        fits = not any(dims.differ(a, b) for a, b in zip(expected, parameter.shape, strict=True))
-        if fits or any(dim is UNKNOWN or not isinstance(dim, int) for dim in parameter.shape):
-            return
+        expected = (*x.shape[:place], -(-x.shape[place] // block_size), *x.shape[place + 1 :])
+    if len(expected) == len(parameter.shape) and not any(map(dims.differ, expected, parameter.shape)):
+        return
     blocks_said = f"blocks of {block_size} along axis {axis}" if block_size else f"axis {axis}"
     raise TypeRuleError(f"{what} is {parameter}, which does not fit {blocks_said} of {x}")
 

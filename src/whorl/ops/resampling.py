@@ -146,7 +146,8 @@ def real_dtype(dtype: np.dtype) -> np.dtype:
 
 def pick(x: np.ndarray, index: int, axis: Stretch, mode: str, rounding: str) -> np.ndarray:
     """The nearest elements along one axis of x; a scale is a float32, so a place is no more precise than that."""
-    nearest = ROUNDINGS[rounding](check_axis(axis).positions(mode, np.float32).astype(np.float32))
+    places = check_axis(axis).positions(mode, np.float32)
+    nearest = ROUNDINGS[rounding](places if axis.scale is None else places.astype(np.float32))
     return x.take(np.clip(nearest, 0, axis.length - 1).astype(np.intp), axis=index)
 
 

@@ -15,7 +15,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import COMPLEX, FLOAT32, FLOAT64, FLOATS, INT64, STRING
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
-from whorl.ops.base import checked_types, known_dims, known_length, normal_axis, require_dtype, widened
+from whorl.ops.base import checked_types, dims_of, known_dims, known_length, normal_axis, require_dtype, widened
 from whorl.ops.resampling import COORDINATES, ROUNDINGS, Filter, Stretch, pick, resample, rounded
 
 POLICIES = ("stretch", "not_larger", "not_smaller")
@@ -46,9 +46,10 @@ class Resize(Op):
         self, x: Fact, roi: Fact | None = None, scales: Fact | None = None, sizes: Fact | None = None
     ) -> TensorType:
         self._check_attributes(tensor(x).dtype)
-        for fact, dtype in ((scales, FLOAT32), (sizes, INT64)):
+        for what, fact, dtype in (("scales", scales, FLOAT32), ("sizes", sizes, INT64)):
             if fact is not None:
                 require_dtype(tensor(fact).dtype, frozenset((dtype,)))
+                dims_of(fact, 1, what)
         scales, sizes = (None if f is None or known_length(f) == 0 else f for f in (scales, sizes))
         if scales is None and sizes is None:
             raise TypeRuleError("has neither scales nor sizes", fix="give one of them")
@@ -155,11 +156,13 @@ class Resize(Op):
 def _scaled(lengths: Sequence[Dim], scales: Sequence[Any] | None) -> Sequence[Dim]:
     if scales is None:
         return [UNKNOWN] * len(lengths)
-    return [_scaled_length(length, float(scale)) for length, scale in zip(lengths, scales, strict=True)]
+    return [_scaled_length(length, scale) for length, scale in zip(lengths, scales, strict=True)]
 
 
-def _scaled_length(length: Dim, scale: float) -> Dim:
+def _scaled_length(length: Dim, scale: Any) -> Dim:
     """floor(length * scale), the product rounded to float32 unless it is whole."""
+    if not isinstance(scale, float):
+        return UNKNOWN
     if not scale > 0 or math.isinf(scale):
         raise TypeRuleError(f"a scale is {scale}, expected a positive number")
     if scale.is_integer():

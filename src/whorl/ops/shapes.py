@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -258,7 +259,7 @@ class Expand(Rearranging):
     def run(self, x: np.ndarray, shape: np.ndarray) -> np.ndarray:
         wanted = sizes(shape, "shape")
         try:
-            full = np.broadcast_shapes(x.shape, wanted)
-        except ValueError:
+            full: Any = broadcast_shapes(x.shape, wanted)
+        except TypeRuleError:
             raise RunError(f"cannot broadcast {list(x.shape)} with {list(wanted)}") from None
         return repeated(x, full)

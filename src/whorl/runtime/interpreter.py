@@ -216,7 +216,9 @@ class LoopKernel:
 
     def _types_for(self, inputs: Sequence[Any]) -> list[Type]:
         """The output types for these very operands, by inference through a copy of the body."""
-        facts: list[Fact | None] = [None if x is None else _fact(x, v) for x, v in zip(inputs, self.node.inputs, strict=True)]
+        facts: list[Fact | None] = [
+            None if x is None else _fact(x, v) for x, v in zip(inputs, self.node.inputs, strict=True)
+        ]
         node = Node(self.op, [], [clone_region(self.node.regions[0])], self.node.name)
         node.inputs = facts  # type: ignore[assignment]
         inference = Inference()

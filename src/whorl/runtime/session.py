@@ -87,7 +87,9 @@ class Session:
         return [
             checked(feeds[name], value.type, f"input {name!r}")
             if name in feeds
-            else as_array(defaults[name]) if name in defaults else None
+            else as_array(defaults[name])
+            if name in defaults
+            else None
             for name, value in self._names.items()
         ]
 
@@ -134,7 +136,11 @@ def _as_array(value: Any, type: TensorType, what: str) -> np.ndarray:
     """Arrays as they are; Python numbers and lists in the declared type where that loses nothing."""
     if isinstance(value, np.ndarray | np.generic):
         array = np.asarray(value)
-        return _strings(array, what) if array.dtype.kind in "USTO" else array.astype(array.dtype.newbyteorder("="), copy=False)
+        return (
+            _strings(array, what)
+            if array.dtype.kind in "USTO"
+            else array.astype(array.dtype.newbyteorder("="), copy=False)
+        )
     if hasattr(value, "__dlpack__") and not isinstance(value, list | tuple):
         return np.from_dlpack(value)
     try:
@@ -144,8 +150,10 @@ def _as_array(value: Any, type: TensorType, what: str) -> np.ndarray:
     if array.dtype.kind in "USO":
         return _strings(array, what)
     wanted = type.dtype
-    exact = array.size == 0 or (array.dtype.kind in "iu" and wanted in INTEGERS) or (
-        array.dtype.kind in "iuf" and wanted in FLOATS
+    exact = (
+        array.size == 0
+        or (array.dtype.kind in "iu" and wanted in INTEGERS)
+        or (array.dtype.kind in "iuf" and wanted in FLOATS)
     )
     if not exact:
         return array

@@ -203,6 +203,8 @@ def read_sequence_map(node: OnnxNode, proto: NodeProto, scope: Scope, frame: Fra
     number = inner.region.add_argument("iteration", TensorType(INT64, ()))
     go_on = inner.region.add_argument("keep_going", TensorType(BOOL, ()))
     results = _map_body(_graph(proto, "body"), inner, number, values, frame.inside(f"body of {node.title}"))
+    if len(results) != len(node.outputs):
+        raise LoadError(f"its body gives {len(results)} values, the node has {len(node.outputs)} outputs")
     empty = [scope.build.add(SequenceEmpty(tensor(r, "an output of its body").dtype)) for r in results]
     states = [inner.region.add_argument(name, value.type) for name, value in zip(node.outputs, empty, strict=True)]
     inner.region.arguments[2:] = states

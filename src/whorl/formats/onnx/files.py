@@ -6,21 +6,24 @@ from pathlib import Path
 
 import onnx
 from google.protobuf.message import DecodeError
-from onnx import ModelProto
+from onnx import GraphProto, ModelProto, helper
 
 import whorl.formats.onnx.control
 from whorl.errors import LoadError
 from whorl.formats.onnx.reader import LoadOptions, read_model
+from whorl.formats.onnx.schemas import NEWEST
 from whorl.ir.graph import Module
 
 assert whorl.formats.onnx.control
 
+OnnxSource = str | Path | bytes | ModelProto | GraphProto
+"""A path, the bytes of a file, or a proto."""
 TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
 MAX_IR_VERSION = 14
 
 
-def load_onnx(source: str | Path | bytes | ModelProto, options: LoadOptions) -> Module:
-    """A module from a path (`.onnx`, `.onnxtxt`), the bytes of a file, or a proto.
+def load_onnx(source: OnnxSource, options: LoadOptions) -> Module:
+    """A module from a path (`.onnx`, `.onnxtxt`), the bytes of a file, or a proto of a model or graph.
 
     External data is looked up beside the path, inside its folder only.
     """
@@ -28,10 +31,12 @@ def load_onnx(source: str | Path | bytes | ModelProto, options: LoadOptions) -> 
     return _read(read_proto(source), options, folder)
 
 
-def read_proto(source: str | Path | bytes | ModelProto) -> ModelProto:
-    """The ModelProto in a file, in bytes, or as it is."""
+def read_proto(source: OnnxSource) -> ModelProto:
+    """The ModelProto in a file, in bytes, or as it is; a graph alone is one of the newest opset."""
     if isinstance(source, ModelProto):
         return source
+    if isinstance(source, GraphProto):
+        return helper.make_model(source, opset_imports=[helper.make_opsetid("", NEWEST[""])])
     if isinstance(source, bytes | bytearray | memoryview):
         return parse_binary(bytes(source), "the bytes given")
     path = Path(source)
@@ -49,7 +54,8 @@ def parse_binary(data: bytes, what: str) -> ModelProto:
         proto.ParseFromString(data)
     except DecodeError as error:
         raise LoadError(
-            f"{what} is not an ONNX model: {error}", fix="the file is truncated, damaged, nested too deep, or another format"
+            f"{what} is not an ONNX model: {error}",
+            fix="the file is truncated, damaged, nested too deep, or another format",
         ) from None
     return proto
 
@@ -71,3 +77,5 @@ def _read(proto: ModelProto, options: LoadOptions, folder: Path | None) -> Modul
         return read_model(proto, options, folder)
     except RecursionError:
         raise LoadError("the model is nested too deep", fix="lower max_depth") from None
+    except UnicodeDecodeError as error:
+        raise LoadError(f"a name in the model is not UTF-8: {error}", fix="the file is damaged") from None

@@ -291,7 +291,8 @@ def _read_node(proto: NodeProto, scope: Scope, frame: Frame) -> list[Value]:
     values = {a.name: attribute_value(a, node_title(proto)) for a in attributes}
     while inputs and inputs[-1] is None:
         inputs.pop()
-    outputs = [name or f"{proto.name or proto.op_type}.{k}" for k, name in enumerate(proto.output)]
+    named = max((k for k, name in enumerate(proto.output, 1) if name), default=0)
+    outputs = [name or f"{proto.name or proto.op_type}.{k}" for k, name in enumerate(proto.output[:named])]
     node = OnnxNode(proto.op_type, domain, schema.since_version, proto.name, inputs, outputs, values)
     if domain == "" and proto.op_type in GRAPH_READERS:
         return GRAPH_READERS[proto.op_type](node, proto, scope, frame)
@@ -344,9 +345,7 @@ def call_function(
         raise LoadError(f"attribute {sorted(unknown)[0]!r} is not one of function {function.name!r}")
     bound = {a.name: a for a in function.attribute_proto} | given
     opsets = function_opsets(function, frame.opsets)
-    inner = Frame(
-        opsets, frame.functions, frame.options, frame.folder, bound, frame.regions, (*frame.calls, key)
-    )
+    inner = Frame(opsets, frame.functions, frame.options, frame.folder, bound, frame.regions, (*frame.calls, key))
     body = Scope(scope.region, scope.inference)
     padded = [*inputs, *[None] * (len(function.input) - len(inputs))]
     body.values = {name: value for name, value in zip(function.input, padded, strict=True) if value is not None}

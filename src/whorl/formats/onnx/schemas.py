@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import onnx
 from onnx import AttributeProto, FunctionProto, NodeProto
 
-from whorl.errors import LoadError, UnsupportedError
+from whorl.errors import LoadError, SaveError, UnsupportedError
 from whorl.formats.onnx.tensors import type_to
 from whorl.ir.graph import Value
+from whorl.ir.types import Type, type_string
 
 OpSchema = onnx.defs.OpSchema
 
@@ -70,6 +71,31 @@ def _span(low: int, high: int) -> str:
     return f"at least {low}" if high >= 1 << 30 else f"{low} to {high}"
 
 
+def require_type(type: Type, schema: OpSchema, index: int = 0, result: bool = False) -> None:
+    """Refuse, when writing, a type that an operator's version does not take as an input, or give as a result.
+
+    The error names the first version that does.
+    """
+    text = type_string(type)
+    if text in _allowed(schema, index, result):
+        return
+    later = (
+        schema_for(schema.name, schema.domain, v) for v in range(schema.since_version + 1, NEWEST[schema.domain] + 1)
+    )
+    first = next((s.since_version for s in later if text in _allowed(s, index, result)), None)
+    what = f"gives {text}" if result else f"input {index} is {text}"
+    verb = "give" if result else "take"
+    raise SaveError(
+        f"{what}, which version {schema.since_version} of {schema.name} does not {verb}",
+        fix=f"opset {first} or later can say it" if first else f"no version {verb}s it; insert a Cast",
+    )
+
+
+def _allowed(schema: OpSchema, index: int, result: bool) -> set[str]:
+    parameters = schema.outputs if result else schema.inputs
+    return set(parameters[min(index, len(parameters) - 1)].types) if parameters else set()
+
+
 def schema_function(proto: NodeProto, schema: OpSchema, inputs: Sequence[Value | None]) -> FunctionProto | None:
     """The function body that the schema gives an op, with defaults of the attributes filled in."""
     node = NodeProto()
@@ -85,9 +111,7 @@ def schema_function(proto: NodeProto, schema: OpSchema, inputs: Sequence[Value |
     elif schema.has_context_dependent_function:
         versions = schema.context_dependent_function_opset_versions
         types = [b"" if x is None else type_to(x.type).SerializeToString() for x in inputs]
-        data = schema.get_context_dependent_function_with_opset_version(
-            versions[0], node.SerializeToString(), types
-        )
+        data = schema.get_context_dependent_function_with_opset_version(versions[0], node.SerializeToString(), types)
     else:
         return None
     function = FunctionProto()

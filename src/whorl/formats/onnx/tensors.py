@@ -39,7 +39,9 @@ def array_of(tensor: onnx.TensorProto, what: str) -> np.ndarray:
     try:
         return numpy_helper.to_array(tensor).astype(dtype, copy=False).reshape(shape)
     except (ValueError, TypeError, OverflowError) as error:
-        raise LoadError(f"{what} does not hold the {math.prod(shape)} elements of {name_of(dtype)}{list(shape)}: {error}") from None
+        raise LoadError(
+            f"{what} does not hold the {math.prod(shape)} elements of {name_of(dtype)}{list(shape)}: {error}"
+        ) from None
 
 
 def from_bytes(data: Any, dtype: np.dtype, shape: tuple[int, ...], what: str) -> np.ndarray:
@@ -63,7 +65,9 @@ def from_bytes(data: Any, dtype: np.dtype, shape: tuple[int, ...], what: str) ->
 
 def _strings(tensor: onnx.TensorProto, shape: tuple[int, ...], what: str) -> np.ndarray:
     if len(tensor.string_data) != math.prod(shape):
-        raise LoadError(f"{what} holds {len(tensor.string_data)} strings, its shape {list(shape)} needs {math.prod(shape)}")
+        raise LoadError(
+            f"{what} holds {len(tensor.string_data)} strings, its shape {list(shape)} needs {math.prod(shape)}"
+        )
     array = np.empty(len(tensor.string_data), dtype=object)
     array[:] = [text.decode("utf-8", "surrogateescape") for text in tensor.string_data]
     return array.reshape(shape)
@@ -114,7 +118,11 @@ def to_bytes(array: np.ndarray) -> bytes:
     per = 8 // width
     codes = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & np.uint8((1 << width) - 1)
     codes = np.concatenate([codes, np.zeros(-len(codes) % per, np.uint8)]).reshape(-1, per)
-    return np.bitwise_or.reduce(codes << (np.arange(per, dtype=np.uint8) * np.uint8(width)), axis=1).astype(np.uint8).tobytes()
+    return (
+        np.bitwise_or.reduce(codes << (np.arange(per, dtype=np.uint8) * np.uint8(width)), axis=1)
+        .astype(np.uint8)
+        .tobytes()
+    )
 
 
 def type_from(proto: onnx.TypeProto, what: str, depth: int = 0) -> Type:

@@ -14,7 +14,7 @@ from whorl.errors import SaveError, UnsupportedError, WhorlError
 from whorl.formats.onnx import versions
 from whorl.formats.onnx.dtypes import TO_ONNX
 from whorl.formats.onnx.exporting import find_exporter
-from whorl.formats.onnx.schemas import NEWEST, OpSchema, schema_for
+from whorl.formats.onnx.schemas import NEWEST, OpSchema, require_type, schema_for
 from whorl.formats.onnx.tensors import proto_of, type_to
 from whorl.ir.constants import Constant, LazyArray, as_array
 from whorl.ir.dims import UNKNOWN
@@ -26,7 +26,6 @@ from whorl.ir.types import (
     SequenceType,
     TensorType,
     Type,
-    type_string,
 )
 
 assert versions
@@ -68,7 +67,10 @@ def _write_at(module: Module, opset: int, own: dict[str, int]) -> tuple[ModelPro
     imports = [helper.make_opsetid(d, v) for d, v in targets.items() if d == "" or d in write.domains]
     model = helper.make_model_gen_version(graph, opset_imports=imports)
     model.ir_version = max(8, helper.find_min_ir_version_for(imports, ignore_unknown=True))
-    model.producer_name, model.producer_version = said.get("producer_name", "") or "whorl", said.get("producer_version", "")
+    model.producer_name, model.producer_version = (
+        said.get("producer_name", "") or "whorl",
+        said.get("producer_version", ""),
+    )
     model.domain, model.model_version = said.get("domain", ""), said.get("model_version", 0)
     model.doc_string = said.get("description", "")
     helper.set_model_props(model, dict(said.get("properties", {})))
@@ -166,7 +168,9 @@ class GraphWriter:
             raise SaveError(error.message, fix="choose a newer opset") from None
         if schema.deprecated:
             version = schema.since_version
-            raise SaveError(f"{op_type} is gone since version {version} of {domain or 'ai.onnx'}", fix="choose a lower opset")
+            raise SaveError(
+                f"{op_type} is gone since version {version} of {domain or 'ai.onnx'}", fix="choose a lower opset"
+            )
         return schema
 
     # ---- graphs ----------------------------------------------------------------------------------------------
@@ -247,7 +251,9 @@ def write_by_fields(node: Node, write: GraphWriter) -> None:
     """The node as ONNX has it: fields as attributes, inputs and outputs in their places."""
     op = node.op
     schema = write.schema(op.name, op.domain)
-    check_types(node, schema)
+    for index, value in enumerate(node.inputs):
+        if value is not None and index < schema.max_input:
+            require_type(value.type, schema, index)
     attributes: dict[str, Any] = {}
     for field in dataclasses.fields(op):  # type: ignore[arg-type]
         value = getattr(op, field.name)
@@ -265,34 +271,11 @@ def write_by_fields(node: Node, write: GraphWriter) -> None:
             f"takes {len(node.inputs)} inputs, version {schema.since_version} allows {schema.max_input}",
             fix=f"opset {_newest(op.name, op.domain)} can",
         )
-    write.node(
-        op.name, [write.name(x) for x in node.inputs], write.outputs(node), op.domain, node.name, **attributes
-    )
+    write.node(op.name, [write.name(x) for x in node.inputs], write.outputs(node), op.domain, node.name, **attributes)
 
 
 def _newest(name: str, domain: str) -> int:
     return schema_for(name, domain, NEWEST[domain]).since_version
-
-
-def check_types(node: Node, schema: OpSchema) -> None:
-    """Refuse an element type that the operator's version does not allow, and name the version that does."""
-    for index, value in enumerate(node.inputs):
-        if value is None or index >= len(schema.inputs) and not schema.inputs:
-            continue
-        text = type_string(value.type)
-        if text not in schema.inputs[min(index, len(schema.inputs) - 1)].types:
-            raise SaveError(
-                f"input {index} is {text}, which version {schema.since_version} of {schema.name} does not take",
-                fix=_version_taking(text, index, schema),
-            )
-
-
-def _version_taking(text: str, index: int, schema: OpSchema) -> str:
-    for version in range(schema.since_version + 1, NEWEST[schema.domain] + 1):
-        newer = schema_for(schema.name, schema.domain, version)
-        if newer.inputs and text in newer.inputs[min(index, len(newer.inputs) - 1)].types:
-            return f"opset {newer.since_version} or later can say it"
-    return "no version takes it; cast the input"
 
 
 def _attribute(key: str, value: Any, schema: OpSchema) -> AttributeProto:

@@ -176,7 +176,10 @@ def test_ensemble_is_written_as_a_regressor_before_version_5(version):
     "changed, reason",
     [
         ({"nodes_modes": np.array([0, 6, 4], np.uint8)}, "tests membership in sets"),
-        ({"nodes_falseleafs": [0, 0, 1], "nodes_falsenodeids": [1, 0, 3]}, "has a tree in which a node has two parents"),
+        (
+            {"nodes_falseleafs": [0, 0, 1], "nodes_falsenodeids": [1, 0, 3]},
+            "has a tree in which a node has two parents",
+        ),
     ],
 )
 def test_ensemble_that_a_regressor_cannot_say_is_refused(changed, reason):
@@ -200,7 +203,7 @@ def test_ensemble_of_doubles_is_refused_before_version_5():
     [
         ("Imputer", FLOAT_ROWS, {"imputed_value_floats": [1.0], "replaced_value_float": 2.0}),
         ("OneHotEncoder", NUMBERS, {"cats_int64s": [0, 1]}),
-        ("LinearClassifier", FLOAT_ROWS, {"coefficients": [1.0, 2.0] * 2, "intercepts": [0.0, 1.0], "classlabels_ints": [3, 4]}),
+        ("LinearClassifier", FLOAT_ROWS, {"coefficients": [1.0] * 2, "intercepts": [0.0], "classlabels_ints": [3, 4]}),
         ("LinearRegressor", FLOAT_ROWS, {"coefficients": [1.0, 2.0]}),
         ("Scaler", FLOAT_ROWS, {"offset": [1.0], "scale": [2.0]}),
         ("SVMRegressor", FLOAT_ROWS, {"coefficients": [1.0, 2.0], "rho": [0.5], "kernel_params": [0.0, 0.0, 0.0]}),

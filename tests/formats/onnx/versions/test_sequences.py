@@ -1,5 +1,6 @@
 """Optionals written for opsets in which tensors and sequences are not taken for optionals."""
 
+import numpy as np
 import pytest
 from onnx import TensorProto, checker, helper
 
@@ -27,16 +28,14 @@ def module(op, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("op, before", [("OptionalGetElement", "Identity"), ("OptionalHasElement", "Identity")])
-def test_before_18_only_optionals_stay_what_they_are(op, before, kind):
+@pytest.mark.parametrize("op", ["OptionalGetElement", "OptionalHasElement"])
+def test_before_18_only_optionals_stay_what_they_are(op, kind):
     proto = to_proto(module(op, kind), opset=16)
     checker.check_model(proto, full_check=True)
-    assert [node.op_type for node in proto.graph.node] == [op if kind == "optional" else before]
+    assert [node.op_type for node in proto.graph.node] == [op if kind == "optional" else "Identity"]
 
 
 def test_has_element_of_a_tensor_is_true_all_the_same():
-    import numpy as np
-
     proto = to_proto(module("OptionalHasElement", "tensor"), opset=10)
     (answer,) = Session(load(proto)).execute(None, {"x": np.zeros(2, np.float32)})
     assert answer.shape == () and answer
@@ -48,5 +47,5 @@ def test_get_element_of_a_sequence_is_refused_before_14():
 
 
 def test_get_element_of_an_optional_is_refused_before_15():
-    with pytest.raises(SaveError, match="OptionalGetElement came with version 15"):
+    with pytest.raises(SaveError, match="OptionalGetElement came with version"):
         to_proto(module("OptionalGetElement", "optional"), opset=14)

@@ -10,7 +10,7 @@ import numpy as np
 from whorl.errors import SaveError
 from whorl.formats.onnx.exporting import exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
-from whorl.formats.onnx.versions.broadcasting import aligned, placed, reshaped
+from whorl.formats.onnx.versions.broadcasting import aligned, reshaped
 from whorl.formats.onnx.versions.limits import require_element_type
 from whorl.ir import dims
 from whorl.ir.build import Builder
@@ -54,9 +54,8 @@ def prelu_6(node: Node, write: GraphWriter) -> None:
     x, slope = node.inputs
     assert x is not None and slope is not None
     require_element_type(x, "PRelu", write)
-    shape, found = tensor(slope).shape, placed(x, slope, write)
-    rank = tensor(x).rank or 0
-    if isinstance(shape, AnyShape) or found is None:
+    shape, rank = tensor(slope).shape, tensor(x).rank
+    if isinstance(shape, AnyShape) or rank is None:
         raise SaveError(f"the slope is {slope.type} for {x.type}", fix="opset 7 or later can say it")
     wide = [rank - len(shape) + k for k, dim in enumerate(shape) if not dims.equal(dim, 1)]
     if wide not in ([], [1]):

@@ -44,10 +44,13 @@ def write_operands(op_type: str, x: Value, y: Value, result: str, write: GraphWr
     if write.opset >= _NUMPY_BROADCASTING or are_equal_shapes(x, y):
         return write.node(op_type, [write.name(x), write.name(y)], [result], name=name)
     for kind, left, right in ((op_type, x, y), (_MIRRORED.get(op_type), y, x)):
-        found = placed(left, right, write) if kind else None
+        found = kind and lying_under(left, right)
         if kind and found:
-            right_name, axis = found
-            return write.node(kind, [write.name(left), right_name], [result], name=name, broadcast=1, axis=axis)
+            axis, core = found
+            inputs = [write.name(left), write.name(right)]
+            if axis is not None:
+                inputs[1] = reshaped(right, core, write)
+            return write.node(kind, inputs, [result], name=name, broadcast=1, axis=axis)
     raise SaveError(f"{x.type} and {y.type} broadcast in a way of their own", fix="opset 7 or later can say it")
 
 
@@ -59,22 +62,22 @@ def are_equal_shapes(x: Value, y: Value) -> bool:
     return len(a) == len(b) and all(map(dims.equal, a, b))
 
 
-def placed(x: Value, y: Value, write: GraphWriter) -> tuple[str, int | None] | None:
-    """`y` without its outer axes of length 1, and the axis of `x` where it begins; None where it does not fit there."""
+def lying_under(x: Value, y: Value) -> tuple[int | None, tuple[Dim, ...]] | None:
+    """The axis of `x` under which `y` begins without its outer axes of length 1, and what is left of its shape.
+
+    The axis is None where `y` fits as it is: a single element, or equal to the last axes. None where it fits nowhere.
+    """
     a, b = tensor(x).shape, tensor(y).shape
     if isinstance(a, AnyShape) or isinstance(b, AnyShape) or len(b) > len(a):
         return None
     wide = [k for k, dim in enumerate(b) if not dims.equal(dim, 1)]
     if not wide:
-        return write.name(y), None
-    first, end = wide[0], wide[-1] + 1
-    axis = len(a) - len(b) + first
-    core = b[first:end]
+        return None, b
+    core = b[wide[0] : wide[-1] + 1]
+    axis = len(a) - len(b) + wide[0]
     if not all(map(dims.equal, core, a[axis : axis + len(core)])):
         return None
-    if len(core) == len(b):
-        return write.name(y), None
-    return reshaped(y, core, write), axis
+    return (None if len(core) == len(b) else axis), core
 
 
 def reshaped(value: Value, shape: tuple[Dim, ...], write: GraphWriter) -> str:

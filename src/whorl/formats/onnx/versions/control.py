@@ -10,8 +10,9 @@ from onnx import GraphProto
 
 from whorl.errors import SaveError
 from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.schemas import require_type
 from whorl.ir.graph import Node, Region, Value
-from whorl.ir.types import TensorType, Type, tensor, type_string
+from whorl.ir.types import TensorType, tensor
 from whorl.ops.control import Collected, Loop, Scanned
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _INT64 = np.iinfo(np.int64)
 @exporter("If")
 def write_if(node: Node, write: GraphWriter) -> None:
     """The branches see captured values by their outer names."""
-    _check_outputs(node, [value.type for value in node.outputs], "If", write)
+    _check_outputs(node, "If", write)
     graphs = {}
     for region, key in zip(node.regions, ("then_branch", "else_branch"), strict=True):
         child = write.child()
@@ -67,19 +68,15 @@ def _name_captured(
         child.values[argument] = write.name(value)
 
 
-def _check_outputs(node: Node, types: Sequence[Type], op_type: str, write: GraphWriter) -> None:
-    schema = write.schema(op_type, "")
-    for type in types:
-        text = type_string(type)
-        if text not in schema.outputs[0].types:
-            version = f"{op_type}-{schema.since_version}"
-            raise SaveError(f"gives {text}, which {version} does not", fix="choose a newer opset")
+def _check_outputs(node: Node, op_type: str, write: GraphWriter) -> None:
+    for value in node.outputs:
+        require_type(value.type, write.schema(op_type, ""), result=True)
 
 
 def _write_scan(node: Node, op: Loop, write: GraphWriter) -> None:
     first = 2 + op.carried + len(op.scanned)
     body, operands = node.regions[0], node.inputs[2:first]
-    _check_outputs(node, [value.type for value in node.outputs], "Scan", write)
+    _check_outputs(node, "Scan", write)
     child = write.child()
     _name_captured(child, body.arguments[first:], node.inputs[first:], write)
     child.add_inputs(body.arguments[2:first])
@@ -109,7 +106,7 @@ def _write_loop(node: Node, op: Loop, write: GraphWriter) -> None:
     trip, condition, carried, scanned, captured = op.split(node.inputs)
     if not carried and write.opset < 11:
         raise SaveError("carries nothing, which Loop-1 does not allow", fix="opset 11 or later can say it")
-    _check_outputs(node, [value.type for value in node.outputs], "Loop", write)
+    _check_outputs(node, "Loop", write)
     body = node.regions[0]
     i, go_on, states, slices, copies = op.split(body.arguments)
     child = write.child()

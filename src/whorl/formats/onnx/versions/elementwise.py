@@ -177,7 +177,7 @@ def _bound(bound: Value | None, default: float, write: GraphWriter) -> float:
     if value is None:
         raise SaveError("a bound is computed at run time", fix="opset 11 or later can say it")
     number = float(value.reshape(-1)[0])
-    if np.float32(number) != number and tensor(bound).dtype == FLOAT64:
+    if float(np.float32(number)) != number and tensor(bound).dtype == FLOAT64:
         raise SaveError(f"the bound {number} is no float32", fix="opset 11 or later can say it")
     return number
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.schemas import NEWEST, schema_for
+from whorl.formats.onnx.schemas import require_type
 from whorl.ir.graph import Value
-from whorl.ir.types import tensor, type_string
+from whorl.ir.types import tensor
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter
@@ -16,28 +16,12 @@ if TYPE_CHECKING:
 def require_element_type(value: Value | None, op_type: str, write: GraphWriter, index: int = 0) -> None:
     """Refuse an element type that the target's version of an op does not take as an input, the first unless said."""
     assert value is not None
-    schema, text = write.schema(op_type, ""), type_string(value.type)
-    if text in schema.inputs[index].types:
-        return
-    later = (schema_for(op_type, "", version) for version in range(write.opset + 1, NEWEST[""] + 1))
-    first = next((s.since_version for s in later if text in s.inputs[index].types), None)
-    raise SaveError(
-        f"input {index} is {text}, which version {schema.since_version} of {op_type} does not take",
-        fix=f"opset {first} or later can say it" if first else "no version takes it; cast the input",
-    )
+    require_type(value.type, write.schema(op_type, ""), index)
 
 
 def require_result_type(value: Value, op_type: str, write: GraphWriter) -> None:
     """Refuse an element type that the target's version of an op does not give as its first output."""
-    schema, text = write.schema(op_type, ""), type_string(value.type)
-    if text in schema.outputs[0].types:
-        return
-    later = (schema_for(op_type, "", version) for version in range(write.opset + 1, NEWEST[""] + 1))
-    first = next((s.since_version for s in later if text in s.outputs[0].types), None)
-    raise SaveError(
-        f"gives {text}, which version {schema.since_version} of {op_type} does not",
-        fix=f"opset {first} or later can say it" if first else "no version gives it",
-    )
+    require_type(value.type, write.schema(op_type, ""), result=True)
 
 
 def axis_for(axis: int, value: Value | None, write: GraphWriter, since: int = 11) -> int:
