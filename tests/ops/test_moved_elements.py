@@ -71,17 +71,17 @@ def test_elements_of_every_type_go_where_their_places_go(case, name):
 @pytest.mark.parametrize("name", BY_NAME)
 def test_elements_of_every_type_are_joined_and_written(name):
     x, _ = elements(name, (3, 2))
-    new = x[:1]
-    joined = Concat(0).run(x, new)
-    assert joined.dtype == x.dtype and joined.tolist() == [*x.tolist(), *new.tolist()]
+    first, rest, before = x[:1], x[1:].tolist(), x.copy()
+    joined = Concat(0).run(x, first)
+    assert joined.dtype == x.dtype and joined.tolist() == [*x.tolist(), *first.tolist()]
     for written in (
-        ScatterElements().run(x, ints(2, 2).reshape(1, 2), new),
-        ScatterND().run(x, ints(-1).reshape(1, 1), new),
-        TensorScatter(axis=1).run(x.T[None], new.T[None], None)[0].T[[1, 2, 0]],
+        ScatterElements().run(x, ints(2, 2).reshape(1, 2), first),
+        ScatterND().run(x, ints(-1).reshape(1, 1), first),
+        TensorScatter(axis=1).run(x[None], first[None], ints(2))[0],
     ):
         assert written.dtype == x.dtype
-    assert ScatterND().run(x, ints(-1).reshape(1, 1), new).tolist() == [*x[:2].tolist(), *new.tolist()]
-    assert x.tolist() == elements(name, (3, 2))[0].tolist()
+        assert written.tolist() == [*first.tolist(), rest[0], *first.tolist()]
+    assert x.tolist() == before.tolist()
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -20,7 +20,7 @@ Run = Callable[[Mapping[str, Value]], list[Value]]
 class Backend:
     """An engine: `load` takes a model's bytes and gives a function that runs it.
 
-    NotImplementedError, or a message with one of the phrases in `missing`, means that the engine lacks what the model uses.
+    NotImplementedError, or a message with one of the phrases in `missing`, means that the engine lacks something.
     """
 
     load: Callable[[bytes], Run]
@@ -78,7 +78,8 @@ def _onnxruntime() -> Backend:
 
 
 def _openvino() -> Backend:
-    sys.modules.setdefault("openvino_telemetry", None)  # its usage reports fork this process, and the fork can hang
+    modules: dict[str, Any] = sys.modules
+    modules["openvino_telemetry"] = None  # its usage reports fork the process, and the fork can hang
     engine = importlib.import_module("openvino")
     core = engine.Core()
     hints = {"EXECUTION_MODE_HINT": "ACCURACY", "INFERENCE_NUM_THREADS": 1}

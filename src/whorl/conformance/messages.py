@@ -5,9 +5,12 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import IO
 
 from whorl.conformance.values import Value
+
+READY = "ready"
+"""What a worker says once its engine is loaded; anything else is the reason why it is not."""
 
 
 @dataclass(frozen=True)
@@ -22,21 +25,21 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a question: `ran` with the outputs of every run, `error` or `unsupported` with the engine's text."""
+    """What became of a question: `ran` with the outputs of each run, or `error` or `unsupported` and why."""
 
     status: str
     message: str = ""
     runs: tuple[list[Value], ...] = ()
 
 
-def send(pipe: BinaryIO, message: object) -> None:
+def send(pipe: IO[bytes], message: object) -> None:
     """Write one message, with its length first."""
     data = pickle.dumps(message)
     pipe.write(len(data).to_bytes(8, "little") + data)
     pipe.flush()
 
 
-def receive(pipe: BinaryIO) -> object:
+def receive(pipe: IO[bytes]) -> object:
     """Read one message; EOFError where the other side is gone."""
     head = pipe.read(8)
     data = pipe.read(int.from_bytes(head, "little"))

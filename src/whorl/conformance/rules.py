@@ -5,13 +5,13 @@ from __future__ import annotations
 Rule = int | str
 
 RULES: dict[Rule, str] = {
-    1: "Trip count and condition may be omitted, a scalar, or one element of any rank; more elements are an error.",
+    1: "Trip count and condition may be omitted, or be one element of any rank; more elements are an error.",
     2: "Where the condition is omitted, the condition that the body computes is ignored.",
-    3: "Zero iterations return the initial carried values, and collected outputs of length 0 with the element's dtype and dims.",
+    3: "Zero iterations give the initial carried values, and collected outputs of length 0 with the element's dims.",
     4: "The iteration that turns the condition false still counts, and its collected elements are kept.",
-    5: "All carried values change together, whatever a body output is: a body input, a captured value, the same value twice.",
+    5: "All carried values change together; a body output may be a body input, a captured value, or another one's.",
     6: "A collected element whose shape changes between iterations is an error.",
-    7: "Body inputs and outputs are matched by order; sibling bodies may reuse names; where names shadow, the inner one wins.",
+    7: "Body inputs and outputs are matched by order; siblings may reuse names; the inner one of two wins.",
     8: "Scan: one length for all scanned inputs; axes and directions per input and output; version 8 is batched.",
     9: "Trip counts are 64-bit; the largest one is a common 'forever' and allocates nothing in advance.",
     10: "Loop carries tensors of every element type, sequences, optionals and optional sequences.",
@@ -25,7 +25,7 @@ RULES: dict[Rule, str] = {
     "captured": "Values of enclosing graphs are visible in bodies and branches at any depth.",
     "collected": "One element an iteration, stacked on a new axis.",
     "last": "The value of the last iteration is available after the loop.",
-    "functions": "Functions and SequenceMap contain and are contained in control flow; attribute references reach into bodies.",
+    "functions": "Functions and SequenceMap hold control flow and are held by it; attributes reach into bodies.",
     "numbers": "IEEE results and wrapping integers inside loops are the same as outside.",
     "versions": "Every version of Loop, Scan and If that ONNX has defined.",
     "programs": "Whole programs: several rules at work together.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import queue
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -20,7 +20,8 @@ from types import TracebackType
 from whorl.conformance.case import Case
 from whorl.conformance.cases import load_cases
 from whorl.conformance.compare import difference
-from whorl.conformance.messages import Answer, Question, receive, send
+from whorl.conformance.messages import READY, Answer, Question, receive, send
+from whorl.errors import RunError
 
 STATUSES = "pass", "wrong", "error", "crash", "timeout", "unsupported"
 START_TIMEOUT = 120.0
@@ -46,17 +47,24 @@ class WorkerLost(Exception):
 
 
 class Worker:
-    """One subprocess with an engine loaded."""
+    """One subprocess with an engine loaded. Errors: RunError for a backend that cannot be loaded, WorkerLost."""
 
     def __init__(self, backend: str) -> None:
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the worker
         command = [sys.executable, "-m", "whorl.conformance.worker", backend]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, env=environment, start_new_session=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=environment,
+            start_new_session=True,
         )
         threading.Thread(target=self._clean_up, daemon=True).start()
-        self._answer(START_TIMEOUT)
+        if (greeting := self._answer(START_TIMEOUT)) != READY:
+            self.close()
+            raise RunError(f"the backend {backend!r} cannot be loaded: {greeting}")
 
     def ask(self, question: Question, timeout: float) -> Answer:
         """The engine's answer; WorkerLost where it gives none in time."""
@@ -120,14 +128,19 @@ class Bench:
     def __enter__(self) -> Bench:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._worker is not None:
             self._worker.close()
 
     def judge(self, case: Case) -> Result:
-        """Run one case and compare."""
+        """Run one case and compare; a crash counts only in a fresh process, as an earlier case may have damaged it."""
         start = time.perf_counter()
+        was_used = self._worker is not None
         status, message = self._verdict(case)
+        if status == "crash" and was_used:
+            status, message = self._verdict(case)
         return Result(case.name, self.backend, status, message, round(time.perf_counter() - start, 4))
 
     def _verdict(self, case: Case) -> tuple[str, str]:
@@ -176,31 +189,30 @@ def run(
     """Run the suite, or the cases whose name matches one of `names` (patterns as `while_*`), on a backend.
 
     The results are in the suite's order. `timeout` is in seconds for one question to the engine.
+    Errors: RunError where the backend cannot be loaded.
     """
-    chosen = [case for case in cases or load_cases() if matches(case.name, names)]
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for index in range(len(chosen)):
-        waiting.put(index)
+    patterns = None if names is None else tuple(names)
+    chosen = [case for case in (load_cases() if cases is None else cases) if matches(case.name, patterns)]
+    waiting = iter(enumerate(chosen))
+    taking = threading.Lock()
     results: dict[int, Result] = {}
 
     def serve() -> None:
         with Bench(backend, timeout) as bench:
-            while not waiting.empty():
-                try:
-                    index = waiting.get_nowait()
-                except queue.Empty:
+            while True:
+                with taking:
+                    index, case = next(waiting, (-1, None))
+                if case is None:
                     return
-                results[index] = bench.judge(chosen[index])
+                results[index] = bench.judge(case)
 
-    threads = [threading.Thread(target=serve) for _ in range(max(1, min(workers, len(chosen))))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(workers) as pool:
+        for done in [pool.submit(serve) for _ in range(min(workers, len(chosen)))]:
+            done.result()
     return [results[index] for index in range(len(chosen))]
 
 
-def matches(name: str, patterns: Iterable[str] | None) -> bool:
+def matches(name: str, patterns: Sequence[str] | None) -> bool:
     """Whether a name is chosen; without patterns every name is."""
     return patterns is None or any(fnmatchcase(name, pattern) for pattern in patterns)
 

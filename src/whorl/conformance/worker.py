@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 from whorl.conformance.backends import Backend, load_backend
-from whorl.conformance.messages import Answer, Question, receive, send
+from whorl.conformance.messages import READY, Answer, Question, receive, send
 from whorl.conformance.values import Value
 
 MEMORY = 6 << 30
@@ -32,8 +32,12 @@ def main(name: str) -> None:
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     _limit_memory()
-    backend = load_backend(name)
-    send(answers, "ready")
+    try:
+        backend = load_backend(name)
+    except (ImportError, AttributeError, ValueError) as problem:
+        send(answers, str(problem))
+        return
+    send(answers, READY)
     with suppress(EOFError):
         while isinstance(question := receive(questions), Question):
             send(answers, answer(backend, question))

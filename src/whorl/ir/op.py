@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -48,6 +49,13 @@ class Op:
     def run(self, *inputs: Any) -> Any:
         """Output arrays from input arrays (None for an omitted input); raises RunError."""
         raise TypeError(f"{self.name} does not run")
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        """Native form: a view of each output, its elements expressions of `k` over the inputs' views.
+
+        Every shape is known. None where there is no such form; `run` then serves.
+        """
+        return None
 
     def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
         """The elements of each output, where they follow from the elements of the inputs."""

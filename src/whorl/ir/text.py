@@ -1,46 +1,54 @@
 """The text form of modules: what dumps show and tests write. `parse_module(print_module(m))` is `m` again.
 
-main(%x: float32[N, 4], %n: int64[]) {
-  %one: float32[] = Constant() {value = float32[] 1.0}
-  %y: float32[N, 4], %ys: float32[n, N, 4] = Loop 'rollout' (%n, _, %x, %one) {carried = 1, collected = (Collected(),)}
-  body(%i: int64[], %go_on: bool[], %h: float32[N, 4], %step: float32[]) {
-    %h2: float32[N, 4] = Add(%h, %step)
-    return %go_on, %h2, %h2
-  }
-  return y = %y, ys = %ys
-}
+    main(%x: float32[N, 4], %n: int64[]) {
+      %one: float32[] = Constant() {value = float32[] <1.0>}
+      %y: float32[N, 4], %ys: float32[n, N, 4] = Loop "rollout" (%n, _, %x, %one) {carried = 1, collected = (Collected(),)}
+      body(%i: int64[], %go_on: bool[] {True}, %h: float32[N, 4], %step: float32[] {1.0}) {
+        %h~1: float32[N, 4] = Add(%h, %step)
+        return %go_on, %h~1, %h~1
+      }
+      return y = %y, ys = %ys
+    }
+    metadata {opsets = {"" = 17}}
+
+docs/text-form.md describes it; `ir.parse` reads it.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from whorl.ir.constants import LazyArray, as_array
-from whorl.ir.dtypes import COMPLEX, NAMES, STRING, name_of
+from whorl.errors import SaveError
+from whorl.ir.constants import Constant, LazyArray, as_array
+from whorl.ir.dims import Atom, Dim, Linear, Unknown
+from whorl.ir.dtypes import name_of
 from whorl.ir.graph import Module, Node, Region, Value
-from whorl.ir.types import MapType, OptionalType, SequenceType, TensorType
+from whorl.ir.literals import elements_text, number_text, quote, value_name, word
+from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, TensorType, Type
 
 
 def print_module(module: Module, elide: int | None = None) -> str:
-    """The module as text. With `elide`, constants of more elements are cut to `...` and the text cannot be parsed."""
+    """The module as text. With `elide`, tensors and tuples of more elements are cut to `...` and the text cannot be parsed."""
     printer = _Printer(elide)
-    printer.region(module.main, "main", module.output_names)
+    printer.region(module.main, module)
     lines = printer.lines
     if module.defaults:
-        held = (f"{_quote(name)}: {format_attribute(value, elide)}" for name, value in module.defaults.items())
-        lines.append(f"defaults {{{', '.join(held)}}}")
+        lines.append(f"defaults {format_attribute(module.defaults, elide)}")
+    said = {key: value for key, value in module.metadata.items() if value}
+    if said:
+        lines.append(f"metadata {format_attribute(said, elide)}")
     return "\n".join(lines) + "\n"
 
 
 def print_region(region: Region, elide: int | None = None) -> str:
     """A region as text, as it stands inside a module."""
     printer = _Printer(elide)
-    printer.region(region, region.name or "body", None)
+    printer.region(region)
     return "\n".join(printer.lines) + "\n"
 
 
@@ -55,110 +63,132 @@ class _Printer:
     def line(self, text: str) -> None:
         self.lines.append("  " * self.depth + text)
 
-    def region(self, region: Region, title: str, output_names: Sequence[str] | None) -> None:
+    def region(self, region: Region, module: Module | None = None) -> None:
         names = _names(region)
-        arguments = ", ".join(f"{names[value]}: {value.type}" for value in region.arguments)
-        self.line(f"{_word(title)}({arguments}) {{")
+        arguments = ", ".join(self.typed(value, names) for value in region.arguments)
+        self.line(f"{word(region.name) if region.name else ''}({arguments}) {{")
         self.depth += 1
         for node in region.nodes:
             self.node(node, names)
         results = [names[value] for value in region.results]
-        if output_names is not None:
-            results = [f"{_word(text)} = {name}" for text, name in zip(output_names, results, strict=True)]
+        if module is not None:
+            results = list(_outputs(module, results))
         self.line(f"return {', '.join(results)}".rstrip())
         self.depth -= 1
         self.line("}")
 
     def node(self, node: Node, names: dict[Value, str]) -> None:
-        outputs = ", ".join(f"{names[value]}: {value.type}" for value in node.outputs)
+        outputs = ", ".join(self.typed(value, names) for value in node.outputs) or "_"
         inputs = ", ".join("_" if value is None else names[value] for value in node.inputs)
-        title = f"{node.op.name} {_quote(node.name)} " if node.name else node.op.name
-        fields = [
-            f"{field.name} = {format_attribute(getattr(node.op, field.name), self.elide)}"
-            for field in dataclasses.fields(node.op)  # type: ignore[arg-type]
-            if not _is_default(getattr(node.op, field.name), field)
-        ]
-        attributes = f" {{{', '.join(fields)}}}" if fields else ""
-        self.line(f"{outputs} = {title}({inputs}){attributes}" if outputs else f"{title}({inputs}){attributes}")
+        title = f"{node.op.name} {quote(node.name)} " if node.name else node.op.name
+        fields = ", ".join(_fields(node.op, self.elide))
+        self.line(f"{outputs} = {title}({inputs})" + (f" {{{fields}}}" if fields else ""))
         for region in node.regions:
-            self.region(region, region.name or "body", None)
+            self.region(region)
+
+    def typed(self, value: Value, names: dict[Value, str]) -> str:
+        """A value where it is made: name, type, and what inference knows of its elements unless the node says it."""
+        constant = isinstance(value.owner, Node) and isinstance(value.owner.op, Constant)
+        known = "" if constant or value.known is None else _known(value.known, value.type, self.elide)
+        return f"{names[value]}: {format_type(value.type)}{known}"
 
 
 def _names(region: Region) -> dict[Value, str]:
-    taken: set[str] = set()
+    counts: dict[str, int] = {}
     names: dict[Value, str] = {}
     for value in (*region.arguments, *(value for node in region.nodes for value in node.outputs)):
-        hint = value.name or "v"
-        text, count = hint, 1
-        while text in taken:
-            text, count = f"{hint}#{count}", count + 1
-        taken.add(text)
-        names[value] = f"%{_word(text)}"
+        count = counts.get(value.name, 0)
+        counts[value.name] = count + 1
+        names[value] = value_name(value.name, count)
     return names
 
 
-def _is_default(value: Any, field: dataclasses.Field) -> bool:
-    if isinstance(value, np.ndarray) or field.default is dataclasses.MISSING:
-        return False
-    return type(value) is type(field.default) and value == field.default
+def _outputs(module: Module, results: Sequence[str]) -> Iterator[str]:
+    """`y = %y`, or `y: float32[N] = %y` where the file declares a type."""
+    for name, result in zip(module.output_names, results, strict=True):
+        declared = module.declared.get(name)
+        yield f"{word(name)} = {result}" if declared is None else f"{word(name)}: {format_type(declared)} = {result}"
 
 
-def _word(text: str) -> str:
-    """A name bare where it is made of letters, digits and `_ . / : # ' -`, else quoted."""
-    plain = text and all(c.isalnum() or c in "_./:#'-" for c in text)
-    return text if plain and text.isascii() else _quote(text)
+def _known(known: np.ndarray, type: Type, elide: int | None) -> str:
+    """` {N, 4}`, with the shape in front where the type does not say it; nothing for elements without a text."""
+    if any(isinstance(element, complex) for element in known.flat):
+        return ""
+    said = type.shape if isinstance(type, TensorType) else ()
+    parts = [format_dim(e) if isinstance(e, Linear | Unknown) else format_attribute(e) for e in known.flat]
+    shown = "..." if elide is not None and known.size > elide else ", ".join(parts)
+    if said == known.shape:
+        return f" {{{shown}}}"
+    return f" {{[{', '.join(map(str, known.shape))}] {shown}}}"
 
 
-def _quote(text: str) -> str:
-    escaped = text.encode("unicode_escape").decode("ascii").replace('"', '\\"')
-    return f'"{escaped}"'
+def format_type(type: Type) -> str:
+    """A type as text; names of dims are quoted where they need it."""
+    match type:
+        case TensorType():
+            inside = "*" if isinstance(type.shape, AnyShape) else ", ".join(map(format_dim, type.shape))
+            return f"{name_of(type.dtype)}[{inside}]"
+        case SequenceType():
+            return f"seq({format_type(type.element)})"
+        case OptionalType():
+            return f"optional({format_type(type.element)})"
+        case MapType():
+            return f"map({name_of(type.key)}, {format_type(type.value)})"
+
+
+def format_dim(dim: Dim) -> str:
+    """A dim as text: `4`, `2*N-1`, `floor(N, 2)`, `?`."""
+    if not isinstance(dim, Linear):
+        return str(dim)
+    parts = [_term(atom, k) for atom, k in dim.terms]
+    parts += [str(dim.constant)] if dim.constant else []
+    return parts[0] + "".join(part if part.startswith("-") else f"+{part}" for part in parts[1:])
+
+
+def _term(atom: Atom, k: int) -> str:
+    shown = word(atom) if isinstance(atom, str) else f"{atom.kind}({', '.join(map(format_dim, atom.args))})"
+    return shown if k == 1 else f"-{shown}" if k == -1 else f"{k}*{shown}"
 
 
 def format_attribute(value: Any, elide: int | None = None) -> str:
-    """The value of an op's field as text."""
+    """The value of an op's field as text. Errors: SaveError for a value that the text form does not know."""
     match value:
         case None | bool() | int():
             return str(value)
+        case np.generic():
+            return format_attribute(value.item(), elide)
         case float():
-            return _number(value)
+            return number_text(value)
         case str():
-            return _quote(value)
+            return quote(value)
         case np.dtype():
-            return f"dtype {name_of(value)}"
+            return name_of(value)
         case TensorType() | SequenceType() | OptionalType() | MapType():
-            return f"type {value}"
+            return format_type(value)
+        case tuple() | list() if elide is not None and len(value) > elide:
+            return "(...)"
         case tuple() | list():
             inside = ", ".join(format_attribute(item, elide) for item in value)
             return f"({inside}{',' if len(value) == 1 else ''})"
-    if dataclasses.is_dataclass(value) and not hasattr(value, "numpy"):
-        parts = [
-            f"{field.name} = {format_attribute(getattr(value, field.name), elide)}"
-            for field in dataclasses.fields(value)
-            if not _is_default(getattr(value, field.name), field)
-        ]
-        return f"{type(value).__name__}({', '.join(parts)})"
-    return _tensor(value, elide)
+        case dict():
+            return "{" + ", ".join(f"{word(key)} = {format_attribute(item, elide)}" for key, item in value.items()) + "}"
+    if isinstance(value, np.ndarray) or hasattr(value, "numpy"):
+        return _tensor(value, elide)
+    if not dataclasses.is_dataclass(value):
+        raise SaveError(f"the text form has no way to write a {type(value).__name__}")
+    return f"{type(value).__name__}({', '.join(_fields(value, elide))})"
+
+
+def _fields(instance: Any, elide: int | None) -> Iterator[str]:
+    """`name = value` for the fields of a dataclass that differ from their defaults."""
+    for field in dataclasses.fields(instance):
+        shown = format_attribute(getattr(instance, field.name), elide)
+        if field.default is dataclasses.MISSING or shown != format_attribute(field.default):
+            yield f"{field.name} = {shown}"
 
 
 def _tensor(value: np.ndarray | LazyArray, elide: int | None) -> str:
-    """`float32[2] 1.0 2.0`: the type, then the elements in order."""
-    shown = f"{name_of(value.dtype)}[{', '.join(map(str, value.shape))}]"
-    if elide is not None and math.prod(value.shape) > elide:
-        return f"{shown} ..."
-    elements = " ".join(_element(item, value.dtype) for item in as_array(value).reshape(-1))
-    return f"{shown} {elements}".rstrip()
-
-
-def _element(item: Any, dtype: np.dtype) -> str:
-    if dtype == STRING:
-        return _quote(str(item))
-    if dtype in COMPLEX:
-        return f"{_number(float(item.real))}|{_number(float(item.imag))}"
-    if dtype.kind in "biu" or NAMES[dtype].startswith(("int", "uint")):
-        return str(bool(item)) if dtype.kind == "b" else str(int(item))
-    return _number(float(item))
-
-
-def _number(value: float) -> str:
-    """A float that reads back as itself; NaN payloads are not kept."""
-    return "nan" if math.isnan(value) else repr(value)
+    """`float32[2] <1.0 2.0>`: the type, then the elements in order."""
+    left_out = elide is not None and math.prod(value.shape) > elide
+    elements = "..." if left_out else elements_text(as_array(value))
+    return f"{name_of(value.dtype)}[{', '.join(map(str, value.shape))}] <{elements}>"

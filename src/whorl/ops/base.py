@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -167,6 +168,13 @@ class Elementwise(Op, abstract=True):
 
     def result_dtype(self, dtype: np.dtype) -> np.dtype:
         return dtype
+
+    def scalar(self, k: Any, *elements: Any) -> Any:
+        """Native form: the output element from the input elements, by the operations of `k`; None where there is none."""
+        return None
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return k.elementwise(self.scalar, inputs, outputs[0])
 
     def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
         return known_elements(self.run, self.of_dims, inputs)

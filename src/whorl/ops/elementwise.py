@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -43,6 +44,9 @@ class Identity(Op):
     def run(self, x: Any) -> Any:
         return x
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return inputs
+
 
 @dataclass(frozen=True)
 class Add(Elementwise):
@@ -53,6 +57,9 @@ class Add(Elementwise):
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x + y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.add(x, y)
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,9 @@ class Sub(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x - y
 
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.sub(x, y)
+
 
 @dataclass(frozen=True)
 class Mul(Elementwise):
@@ -75,6 +85,9 @@ class Mul(Elementwise):
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x * y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.mul(x, y)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, INT64, STRING
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
-from whorl.ops.base import require_dtype
+from whorl.ops.base import agreed, require_dtype
 from whorl.ops.tabular import NUMBERS, numbers, table, table_dims
 
 
@@ -36,6 +36,8 @@ class ArrayFeatureExtractor(Op):
         return given.with_shape((*given.shape[:-1], count) if len(given.shape) > 1 else (1, count))
 
     def run(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        if not x.ndim:
+            raise RunError("input is a scalar, it has no features")
         chosen, count = indices.reshape(-1), x.shape[-1]
         wrong = chosen[(chosen < 0) | (chosen >= count)]
         if wrong.size:
@@ -75,8 +77,7 @@ class FeatureVectorizer(Op):
         width: Dim = 0
         for features in self.inputdimensions or [features for _, features in tables]:
             width = width + features
-        rows = [rows for rows, _ in tables if rows is not UNKNOWN]
-        return TensorType(FLOAT32, (rows[0] if rows else UNKNOWN, width))
+        return TensorType(FLOAT32, (agreed("the number of rows", *(rows for rows, _ in tables)), width))
 
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         tables = [table(x) for x in inputs]
@@ -142,9 +143,9 @@ class Normalizer(Op):
         return given.with_dtype(FLOAT32)
 
     def run(self, x: np.ndarray) -> np.ndarray:
+        if table(x).shape[1] == 0:
+            return x.astype(np.float32, copy=False)
         rows = x.astype(np.float32, copy=False)
-        if not x.shape[-1]:
-            return rows
         if self.norm == "L2":
             squares = (x * x).astype(np.float32, copy=False)
             total = squares.sum(axis=-1, keepdims=True)

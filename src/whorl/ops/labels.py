@@ -16,7 +16,7 @@ from whorl.ir.dtypes import FLOAT32, INT64, STRING, name_of
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, Fact, MapType, SequenceType, TensorType, tensor
 from whorl.ops.base import require_dtype
-from whorl.ops.tabular import NUMBERS, numbers, table, table_dims
+from whorl.ops.tabular import NUMBERS, table, table_dims
 
 _NAN = object()
 """What stands for every NaN among keys, so that they are all equal."""
@@ -152,7 +152,7 @@ class OneHotEncoder(Op):
         elements = x if x.dtype == STRING else x.astype(np.int64)
         places = looked_up(elements, {c: k for k, c in enumerate(categories)}, -1, INT64)
         if not self.zeros and (places < 0).any():
-            raise RunError(f"{elements[places < 0][0]!r} is not among the categories")
+            raise RunError(f"{elements[places < 0].tolist()[0]!r} is not among the categories")
         return (places[..., None] == np.arange(len(categories))).astype(np.float32)
 
 
@@ -165,7 +165,9 @@ class ZipMap(Op):
     classlabels_strings: tuple[str, ...] = ()
 
     def infer(self, x: Fact) -> SequenceType:
-        table_dims(numbers(x))
+        given = tensor(x)
+        require_dtype(given.dtype, frozenset((FLOAT32,)))
+        table_dims(given)
         if bool(self.classlabels_int64s) == bool(self.classlabels_strings):
             raise TypeRuleError("needs integer labels or string labels, one of the two")
         return SequenceType(MapType(STRING if self.classlabels_strings else INT64, TensorType(FLOAT32, ())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,8 +10,6 @@ import numpy as np
 
 from whorl.errors import MemoryLimitError, RunError, WhorlError, place
 from whorl.ir.constants import Constant
-from whorl.ir.dims import Linear
-from whorl.ir.dtypes import bits
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference, region_title
 from whorl.ir.op import as_types, as_values
@@ -20,7 +19,7 @@ from whorl.ops.base import one_element
 from whorl.ops.control import If, Loop
 from whorl.ops.iteration import Iteration, empty_collected
 from whorl.ops.random import Generator, Random
-from whorl.runtime.limits import Budget
+from whorl.runtime.limits import Budget, largest
 
 
 class Run:
@@ -34,10 +33,10 @@ class Run:
         self.frames: list[list[Any]] = []
         self.generators: dict[Node, Generator] = {}
 
-    def where(self, node: Node) -> str:
-        """The node's place, with the iteration of every loop around it."""
-        shown = (title if i is None else f"{title} (iteration {i})" for title, i in reversed(self.frames))
-        return place(node.title, *shown)
+    def where(self, title: str, depth: int | None = None) -> str:
+        """The place of a node, with the iteration of every loop around it; `depth` counts the regions that are."""
+        shown = (name if i is None else f"{name} (iteration {i})" for name, i in reversed(self.frames[:depth]))
+        return place(title, *shown)
 
 
 Kernel = Callable[..., Any]
@@ -106,17 +105,14 @@ class Plan:
                 else:
                     for slot, value in zip(step.outputs, as_values(result), strict=False):
                         env[slot] = value
+                if watched and not step.node.regions:
+                    budget.hold([env[k] for k in step.outputs], inputs)
             except WhorlError as error:
                 raise placed(error, step.node, run) from None
             except Exception as error:
                 raise explained(error, step.node, inputs, run) from error
-            if watched:
-                account(step, env, budget, run)
             for slot in step.frees:
                 env[slot] = None
-        if watched:
-            for k in self.results:
-                budget.release(env[k])
         return [env[k] for k in self.results]
 
 
@@ -154,9 +150,10 @@ class BranchKernel:
     def __call__(self, run: Run, condition: np.ndarray, *captured: Any) -> tuple[Any, ...]:
         index = 0 if one_element(condition, "the condition") else 1
         run.frames.append([self.titles[index], None])
-        results = self.plans[index](run, *captured)
-        run.frames.pop()
-        return tuple(results)
+        try:
+            return tuple(self.plans[index](run, *captured))
+        finally:
+            run.frames.pop()
 
 
 class LoopKernel:
@@ -168,39 +165,35 @@ class LoopKernel:
         self.plan = Plan(body)
         self.title = region_title(node, 0)
         self.ranks = tensor(body.arguments[0]).rank or 0, tensor(body.arguments[1]).rank or 0
-        self.empty: dict[Any, list[np.ndarray]] = {}
 
     def __call__(self, run: Run, *inputs: Any) -> tuple[Any, ...]:
         iteration = Iteration(self.op, inputs, self.ranks)
         frame: list[Any] = [self.title, 0]
         run.frames.append(frame)
-        budget, plan = run.budget, self.plan
-        progress = budget.limits.progress if len(run.frames) == 1 else None
+        try:
+            self._iterate(iteration, frame, run)
+        except RunError as error:
+            title = f"{self.node.title} (iteration {frame[1]})"
+            raise error.at(run.where(title, len(run.frames) - 1)) from None
+        finally:
+            run.frames.pop()
+        if not iteration.index:
+            return (*iteration.state, *self.nothing(inputs))
+        if run.watched:
+            run.budget.reserve(sum(element.nbytes for held in iteration.elements for element in held))
+        collected = iteration.collected()
+        if run.watched:
+            run.budget.hold(collected)
+        return (*iteration.state, *iteration.last, *collected)
+
+    def _iterate(self, iteration: Iteration, frame: list[Any], run: Run) -> None:
+        budget, plan, is_outermost = run.budget, self.plan, not any(i is not None for _, i in run.frames[:-1])
         while (arguments := iteration.next()) is not None:
             frame[1] = iteration.index
             budget.check_iteration(iteration.index)
-            before = iteration.state
-            results = plan(run, *arguments)
-            self._take(iteration, results, run)
-            if run.watched:
-                for value in results:
-                    budget.hold(value)
-                for value in before:
-                    budget.release(value)
-            if progress is not None:
-                progress(self.node.title, iteration.index, iteration.bound)
-        run.frames.pop()
-        if iteration.index:
-            return (*iteration.state, *iteration.last, *iteration.collected())
-        return (*iteration.state, *self.nothing(inputs))
-
-    def _take(self, iteration: Iteration, results: list[Any], run: Run) -> None:
-        try:
-            iteration.take(results)
-        except RunError as error:
-            i, regions = iteration.index, run.frames[:-1]
-            shown = (t if k is None else f"{t} (iteration {k})" for t, k in reversed(regions))
-            raise error.at(place(f"{self.node.title} (iteration {i})", *shown)) from None
+            iteration.take(plan(run, *arguments))
+            if is_outermost:
+                budget.report(self.node.title, iteration.index, iteration.bound)
 
     def nothing(self, inputs: Sequence[Any]) -> list[np.ndarray]:
         """The collected outputs of no iteration."""
@@ -244,50 +237,53 @@ def _is_open(type: Type, how: Any) -> bool:
 def placed(error: WhorlError, node: Node, run: Run) -> WhorlError:
     """A kernel's own error with its place; what inference refuses at run time is a RunError too."""
     if isinstance(error, RunError):
-        return error.at(run.where(node))
-    return RunError(error.message, error.where or run.where(node), error.fix)
+        return error.at(run.where(node.title))
+    return RunError(error.message, error.where or run.where(node.title), error.fix)
 
 
 def explained(error: Exception, node: Node, inputs: Sequence[Any], run: Run) -> RunError:
-    """What NumPy or Python says of a kernel that failed, with its place and the types it was given."""
-    where = run.where(node)
+    """Why a kernel failed: what the type rules say of its inputs, else what NumPy or Python says."""
+    where = run.where(node.title)
     if isinstance(error, MemoryError):
         return MemoryLimitError(f"no memory: {error}", where, "use smaller tensors, or set max_memory")
     if isinstance(error, RecursionError):
         return RunError("graphs are nested too deep for this interpreter", where)
-    given = ", ".join("none" if x is None else str(type_of(x)) for x in inputs)
-    return RunError(f"{str(error) or type(error).__name__} (inputs: {given})", where)
+    pairs = zip(node.inputs, inputs, strict=False)
+    given = ", ".join(f"{value.name}: {type_of(x)}" for value, x in pairs if value is not None and x is not None)
+    try:
+        types_of(node, inputs)
+    except WhorlError as rule:
+        return RunError(f"{rule.message} ({given})", where, rule.fix)
+    return RunError(f"{str(error) or type(error).__name__} ({given})", where)
+
+
+def types_of(node: Node, inputs: Sequence[Any]) -> tuple[Type, ...]:
+    """The types of what a node will give for these very inputs; nothing for a node with regions."""
+    if node.regions:
+        return ()
+    return as_types(node.op.infer(*(None if x is None else fact_of(x) for x in inputs)))
 
 
 def foresee(step: Step, inputs: Sequence[Any], budget: Budget) -> None:
-    """Refuse a node whose results will not fit, before it allocates them."""
-    if step.needs_run:
-        return
+    """Refuse a node whose results will not fit, before it allocates them.
+
+    Results no larger than an input may be views of it: those are counted when they are there.
+    """
     try:
-        types = as_types(step.node.op.infer(*(None if x is None else fact_of(x) for x in inputs)))
+        types = types_of(step.node, inputs)
     except WhorlError:
         return
-    budget.reserve(sum(_size(type) for type in types[: len(step.outputs)]))
+    size = sum(_size(type) for type in types[: len(step.outputs)])
+    if size > largest(inputs):
+        budget.reserve(size)
 
 
 def _size(type: Type) -> int:
+    """The bytes of a tensor; 0 where its shape is not known in full."""
     if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
         return 0
-    size = bits(type.dtype) // 8 or 1
-    for dim in type.shape:
-        size = size * dim if isinstance(dim, int) else 0 if isinstance(dim, Linear) else size
-    return size
-
-
-def account(step: Step, env: list[Any], budget: Budget, run: Run) -> None:
-    """Record what a step made and what ends with it."""
-    try:
-        for slot in step.outputs:
-            budget.hold(env[slot])
-    except MemoryLimitError as error:
-        raise error.at(run.where(step.node)) from None
-    for slot in step.frees:
-        budget.release(env[slot])
+    lengths = [dim for dim in type.shape if isinstance(dim, int)]
+    return math.prod(lengths) * type.dtype.itemsize if len(lengths) == len(type.shape) else 0
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from whorl.errors import CancelledError, IterationLimitError, MemoryLimitError, RunError, TimeLimitError
+from whorl.ir.dtypes import STRING
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -19,8 +21,10 @@ Progress = Callable[[str, int, int | None], None]
 class Limits:
     """What a run may use; None is no limit.
 
-    `max_iterations`: of any one execution of a loop. `timeout`: seconds of wall time. `max_memory`: bytes that
-    the values of a run take together. `progress(loop, done, total or None)` is called after every outermost iteration.
+    `max_iterations`: of any one execution of a loop. `timeout`: seconds of wall time, checked between nodes.
+    `max_memory`: bytes of the arrays that the run makes, as long as they live; feeds and constants do not count, nor
+    does what a node needs while it computes. `progress(loop, done, total or None)` is called after every iteration of an
+    outermost loop; what it raises ends the run and reaches the caller as it is.
     """
 
     max_iterations: int | None = None
@@ -29,10 +33,21 @@ class Limits:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        for name in ("max_iterations", "timeout", "max_memory"):
+        for name, kinds, expected in _NUMBERS:
             value = getattr(self, name)
-            if value is not None and not value >= 0:
-                raise RunError(f"{name} is {value!r}, expected a number that is not negative, or None")
+            if value is None or (isinstance(value, kinds) and not isinstance(value, bool) and value >= 0):
+                continue
+            raise RunError(f"{name} is {value!r}, expected {expected} that is not negative, or None")
+        if self.progress is not None and not callable(self.progress):
+            raise RunError(f"progress is {self.progress!r}, expected a function of (loop, done, total), or None")
+
+
+_WHOLE = (int, np.integer)
+_NUMBERS = (
+    ("max_iterations", _WHOLE, "a whole number"),
+    ("timeout", (*_WHOLE, float, np.floating), "a number of seconds"),
+    ("max_memory", _WHOLE, "a whole number of bytes"),
+)
 
 
 class Budget:
@@ -42,7 +57,8 @@ class Budget:
         self.limits, self.stopped = limits, stopped
         self.deadline = math.inf if limits.timeout is None else time.monotonic() + limits.timeout
         self.held = 0
-        self.holders: dict[int, int] = {}
+        self.raised: Exception | None = None
+        self._living: dict[int, weakref.ref[np.ndarray]] = {}
 
     def check(self) -> None:
         """Raise if the time is over or somebody asked to stop."""
@@ -59,34 +75,58 @@ class Budget:
             )
         self.check()
 
+    def report(self, loop: str, done: int, total: int | None) -> None:
+        """Tell the progress callback; an exception of its own is kept for the caller of the run."""
+        if self.limits.progress is None:
+            return
+        try:
+            self.limits.progress(loop, done, total)
+        except Exception as error:
+            self.raised = error
+            raise
+
     def reserve(self, count: int) -> None:
-        """Raise if holding `count` bytes more would pass the limit; nothing is recorded."""
+        """Raise if `count` bytes more would pass the limit; nothing is recorded."""
         limit = self.limits.max_memory
         if limit is not None and self.held + count > limit:
             raise MemoryLimitError(
                 f"holding {self.held + count} bytes passes the limit of {limit}", fix="raise max_memory"
             )
 
-    def hold(self, value: Any) -> None:
-        """Record one more holder of a value."""
-        count = bytes_of(value)
-        holders = self.holders.get(id(value), 0)
-        if count and not holders:
+    def hold(self, made: Any, inputs: tuple[Any, ...] | list[Any] = ()) -> None:
+        """Count the memory of what a node made until nothing refers to it; what its inputs own is not new."""
+        owners = {id(array): array for array in _owners(made)}
+        old = {id(array) for value in inputs for array in _owners(value)}
+        for key in owners.keys() - old - self._living.keys():
+            count = bytes_of(owners[key])
             self.reserve(count)
             self.held += count
-        self.holders[id(value)] = holders + 1
+            self._living[key] = weakref.ref(owners[key], self._forget(key, count))
 
-    def release(self, value: Any) -> None:
-        """Record that one holder let go of a value."""
-        holders = self.holders.pop(id(value), 0)
-        if holders > 1:
-            self.holders[id(value)] = holders - 1
-        elif holders:
-            self.held -= bytes_of(value)
+    def _forget(self, key: int, count: int) -> Callable[[Any], None]:
+        def forget(_: Any) -> None:
+            del self._living[key]
+            self.held -= count
+
+        return forget
 
 
-def bytes_of(value: Any) -> int:
-    """The memory a value owns; views and what lists share with other values count 0."""
-    if isinstance(value, np.ndarray):
-        return value.nbytes if value.base is None else 0
-    return 0
+def _owners(value: Any) -> Iterator[np.ndarray]:
+    """The arrays whose memory a value uses: itself, or what it is a view of."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _owners(item)
+    elif isinstance(value, np.ndarray):
+        while isinstance(value.base, np.ndarray):
+            value = value.base
+        yield value
+
+
+def bytes_of(array: np.ndarray) -> int:
+    """The memory of an array; strings count by their lengths."""
+    return array.nbytes + (sum(map(len, array.flat)) if array.dtype == STRING else 0)
+
+
+def largest(values: list[Any]) -> int:
+    """The memory of the largest array that the values use."""
+    return max((array.nbytes for value in values for array in _owners(value)), default=0)

@@ -6,7 +6,7 @@ import onnx
 from onnx import ModelProto
 
 from whorl.conformance.case import Case
-from whorl.conformance.values import f32, f64, flags, i64
+from whorl.conformance.values import Value, f32, f64, flags, i64
 
 UNTYPED = """
 <ir_version: 8, opset_import: ["" : 17]>
@@ -39,7 +39,7 @@ def without_shapes() -> ModelProto:
     return model
 
 
-def two_of_three(name: str, outputs: str, doc: str, expected: list, ambiguous: bool = False) -> Case:
+def two_of_three(name: str, outputs: str, doc: str, expected: list[Value]) -> Case:
     kind = "float[n]" if expected[0].ndim else "float"
     return Case(
         name,
@@ -58,24 +58,32 @@ def two_of_three(name: str, outputs: str, doc: str, expected: list, ambiguous: b
         }}""",
         inputs={"M": i64(2), "a": f32(3), "b": f32(1)},
         expected=expected,
-        ambiguous=ambiguous,
+        ambiguous=True,
     )
 
 
 CASES = [
-    two_of_three("blank_second_carried", 'z, "", ""', "Of two carried and one collected output only the first is named.",
-                 [f32(6)]),
-    two_of_three("blank_first_carried", '"", z, ""', "The first carried output is blank, the second one named.", [f32(2)]),
-    two_of_three("blank_both_carried", '"", "", z', "Both carried outputs are blank; the collected one is used.", [f32([3, 8])]),
-    two_of_three("trailing_outputs_left_out", "z", "The loop names only the first of its three outputs.",
-                 [f32(6)], ambiguous=True),
+    two_of_three(
+        "blank_second_carried",
+        'z, "", ""',
+        "Of two carried and one collected output only the first is named.",
+        [f32(6)],
+    ),
+    two_of_three(
+        "blank_first_carried", '"", z, ""', "The first carried output is blank, the second one named.", [f32(2)]
+    ),
+    two_of_three(
+        "blank_both_carried", '"", "", z', "Both carried outputs are blank; the collected one is used.", [f32([3, 8])]
+    ),
+    two_of_three("trailing_outputs_left_out", "z", "The loop names only the first of its three outputs.", [f32(6)]),
     Case(
         "blank_scan_outputs",
         rules=(14, 8),
         doc="A Scan's final state and one of its collected outputs are blank.",
         model="""
         main (float zero, float[T] x) => (float[T] sums) {
-          "", "", sums = Scan (zero, x) <num_scan_inputs = 1, body = step (float s, float e) => (float t, float u, float v) {
+          "", "", sums = Scan (zero, x) <num_scan_inputs = 1,
+            body = step (float s, float e) => (float t, float u, float v) {
             t = Add (s, e)
             u = Neg (t)
             v = Identity (t)
@@ -83,6 +91,7 @@ CASES = [
         }""",
         inputs={"zero": f32(0), "x": f32([1, 2, 3])},
         expected=[f32([1, 3, 6])],
+        ambiguous=True,
     ),
     Case(
         "blank_outputs_zero_trips",
@@ -98,6 +107,7 @@ CASES = [
         }""",
         inputs={"M": i64(0), "a": f32(3)},
         expected=[f32(3)],
+        ambiguous=True,
     ),
     Case(
         "body_initializer",
@@ -132,7 +142,8 @@ CASES = [
         model="""
         main (int64 M, float x) => (float y) {
           y = Loop (M, "", x) <body = outer (int64 i, bool go, float v) => (bool go, float w) <float three = {3}> {
-            w = Loop (M, "", v) <body = inner (int64 j, bool go2, float p) => (bool go2, float q) { q = Mul (p, three) }>
+            w = Loop (M, "", v) <body = inner (int64 j, bool go2, float p)
+                => (bool go2, float q) { q = Mul (p, three) }>
           }>
         }""",
         inputs={"M": i64(2), "x": f32(1)},
@@ -144,7 +155,8 @@ CASES = [
         doc="A body initializer has the name of an outer initializer: inside, the inner one counts.",
         model="""
         main (int64 M, float x) => (float y, float same) <float k = {100}> {
-          y = Loop (M, "", x) <body = step (int64 i, bool go, float v) => (bool go, float w) <float k = {3}> { w = Mul (v, k) }>
+          y = Loop (M, "", x) <body = step (int64 i, bool go, float v)
+              => (bool go, float w) <float k = {3}> { w = Mul (v, k) }>
           same = Identity (k)
         }""",
         inputs={"M": i64(2), "x": f32(1)},
@@ -155,7 +167,8 @@ CASES = [
         "body_initializer_listed_as_input",
         rules=(14, "versions"),
         doc="IR version 3 lists initializers among a graph's inputs: in a body it is a constant, not an input.",
-        model=OLD + """
+        model=OLD
+        + """
         main (int64 M, float x) => (float y) {
           y = Loop (M, "", x) <body = step (int64 i, bool go, float v, float k = {3}) => (bool on, float w) {
             on = Identity (go)
@@ -170,7 +183,8 @@ CASES = [
         "branch_initializer_listed_as_input",
         rules=(14, 15, "versions"),
         doc="IR version 3: a branch's initializer is listed among the branch's inputs.",
-        model=OLD + """
+        model=OLD
+        + """
         main (bool c, float x) => (float y) {
           y = If (c) <
             then_branch = t (float k = {3}) => (float p) { p = Mul (x, k) },
@@ -265,7 +279,8 @@ CASES = [
         doc="The body's dim names N and M mean something else than the main graph's.",
         model="""
         main (int64 trips, float[N] x, float[M] z) => (float[k] y, float[l] w) {
-          y, w = Loop (trips, "", z, x) <body = swap (int64 i, bool go, float[N] p, float[M] q) => (bool go, float[M] r, float[N] s) {
+          y, w = Loop (trips, "", z, x) <body = swap (int64 i, bool go, float[N] p, float[M] q)
+              => (bool go, float[M] r, float[N] s) {
             r = Identity (q)
             s = Identity (p)
           }>

@@ -40,7 +40,9 @@ def matrices_case(trips: int) -> Case:
     )
 
 
-def zero_trips(name: str, doc: str, body: str, element: str, expected: list[np.ndarray], ambiguous: bool = False) -> Case:
+def zero_trips(
+    name: str, doc: str, body: str, element: str, expected: list[np.ndarray], ambiguous: bool = False
+) -> Case:
     """A loop over x: float[2,N] (fed as [2,4]) that runs no iteration; `body` computes `element` from x."""
     joined = element.replace("[", "[n,") if "[" in element else f"{element}[n]"
     return Case(
@@ -89,7 +91,8 @@ CASES = [
         doc="A constant of the body is collected in every iteration.",
         model="""
         main (int64 M) => (float[n,2] all) {
-          all = Loop (M, "") <body = step (int64 i, bool go) => (bool go, float[2] pair) <float[2] pair = {1.5, 2.5}> {}>
+          all = Loop (M, "") <body = step (int64 i, bool go)
+              => (bool go, float[2] pair) <float[2] pair = {1.5, 2.5}> {}>
         }""",
         inputs={"M": i64(3)},
         expected=[f32([[1.5, 2.5]] * 3)],
@@ -182,10 +185,11 @@ CASES = [
     Case(
         "collected_transposed",
         rules=("collected",),
-        doc="Elements that an engine may hold as views (transposed, sliced, broadcast) are collected in their own order.",
+        doc="Elements that an engine may hold as views (transposed, sliced, broadcast) keep their own order.",
         model="""
         main (int64 M, float[2,3] x) => (float[n,3,2] a, float[n,2,1] b, float[n,2,2,3] c) {
-          a, b, c = Loop (M, "") <body = step (int64 i, bool go) => (bool go, float[3,2] t, float[2,1] s, float[2,2,3] e) {
+          a, b, c = Loop (M, "") <body = step (int64 i, bool go)
+              => (bool go, float[3,2] t, float[2,1] s, float[2,2,3] e) {
             t = Transpose <perm = [1, 0]> (x)
             one = Constant <value_ints = [1]> ()
             zero = Constant <value_ints = [0]> ()
@@ -221,10 +225,15 @@ CASES = [
         rules=("collected",),
         doc="Twelve collected outputs, each a multiple of the iteration number.",
         model=(
-            "main (int64 M) => (" + ", ".join(f"int64[n] z{k}" for k in range(12)) + ") {\n"
-            + ", ".join(f"z{k}" for k in range(12)) + ' = Loop (M, "") <body = step (int64 i, bool go) => (bool go, '
-            + ", ".join(f"int64 e{k}" for k in range(12)) + ") {\n"
-            + "\n".join(f"c{k} = Constant <value_int = {k}> ()\ne{k} = Mul (c{k}, i)" for k in range(12)) + "\n}>\n}"
+            "main (int64 M) => ("
+            + ", ".join(f"int64[n] z{k}" for k in range(12))
+            + ") {\n"
+            + ", ".join(f"z{k}" for k in range(12))
+            + ' = Loop (M, "") <body = step (int64 i, bool go) => (bool go, '
+            + ", ".join(f"int64 e{k}" for k in range(12))
+            + ") {\n"
+            + "\n".join(f"c{k} = Constant <value_int = {k}> ()\ne{k} = Mul (c{k}, i)" for k in range(12))
+            + "\n}>\n}"
         ),
         inputs={"M": i64(3)},
         expected=[i64([0, k, 2 * k]) for k in range(12)],
@@ -245,30 +254,69 @@ CASES = [
         inputs={"M": i64(0), "x": f32([1, 2, 3])},
         expected=[f32([0, 0, 0]), i64(0)],
     ),
-    zero_trips("declared_element", "the element's declared shape [2] is kept", "e = Constant <value_floats = [1.0, 2.0]> ()\n"
-               "element = Identity (e)", "float[2]", [empty(0, 2)]),
-    zero_trips("scalar_element", "scalar elements make a vector of length 0", "element = Cast <to = 1> (i)", "float",
-               [empty(0)]),
-    zero_trips("declared_rank_3", "the declared dims [2, 1, 3] are kept",
-               "shape = Constant <value_ints = [2, 1, 3]> ()\none = Constant <value_float = 1.0> ()\n"
-               "element = Expand (one, shape)", "float[2,1,3]", [empty(0, 2, 1, 3)]),
-    zero_trips("dim_of_an_input", "a dim named N is the input's at run time, 4", "element = Neg (x)", "float[2,N]",
-               [empty(0, 2, 4)], ambiguous=True),
-    zero_trips("provable_dim", "nothing is declared, but x[:, :2] joined to itself is provably [2, 4]",
-               "a = Constant <value_ints = [0]> ()\nb = Constant <value_ints = [2]> ()\n"
-               "c = Constant <value_ints = [1]> ()\nhead = Slice (x, a, b, c)\nelement = Concat <axis = 1> (head, head)",
-               "float[p,q]", [empty(0, 2, 4)], ambiguous=True),
-    zero_trips("computed_dim", "the element joins two inputs, so its dims are 2 and 4 + 4",
-               "element = Concat <axis = 1> (x, x)", "float[p,q]", [empty(0, 2, 8)], ambiguous=True),
-    zero_trips("unprovable_dim", "the number of non-zero elements cannot be known, so that dim is 0",
-               "element = NonZero (x)", "int64[2,q]", [np.zeros((0, 2, 0), np.int64)], ambiguous=True),
+    zero_trips(
+        "declared_element",
+        "the element's declared shape [2] is kept",
+        "e = Constant <value_floats = [1.0, 2.0]> ()\nelement = Identity (e)",
+        "float[2]",
+        [empty(0, 2)],
+    ),
+    zero_trips(
+        "scalar_element",
+        "scalar elements make a vector of length 0",
+        "element = Cast <to = 1> (i)",
+        "float",
+        [empty(0)],
+    ),
+    zero_trips(
+        "declared_rank_3",
+        "the declared dims [2, 1, 3] are kept",
+        "shape = Constant <value_ints = [2, 1, 3]> ()\none = Constant <value_float = 1.0> ()\n"
+        "element = Expand (one, shape)",
+        "float[2,1,3]",
+        [empty(0, 2, 1, 3)],
+    ),
+    zero_trips(
+        "dim_of_an_input",
+        "a dim named N is the input's at run time, 4",
+        "element = Neg (x)",
+        "float[2,N]",
+        [empty(0, 2, 4)],
+        ambiguous=True,
+    ),
+    zero_trips(
+        "provable_dim",
+        "nothing is declared, but x[:, :2] joined to itself is provably [2, 4]",
+        "a = Constant <value_ints = [0]> ()\nb = Constant <value_ints = [2]> ()\n"
+        "c = Constant <value_ints = [1]> ()\nhead = Slice (x, a, b, c)\nelement = Concat <axis = 1> (head, head)",
+        "float[p,q]",
+        [empty(0, 2, 4)],
+        ambiguous=True,
+    ),
+    zero_trips(
+        "computed_dim",
+        "the element joins two inputs, so its dims are 2 and 4 + 4",
+        "element = Concat <axis = 1> (x, x)",
+        "float[p,q]",
+        [empty(0, 2, 8)],
+        ambiguous=True,
+    ),
+    zero_trips(
+        "unprovable_dim",
+        "the number of non-zero elements cannot be known, so that dim is 0",
+        "element = NonZero (x)",
+        "int64[2,q]",
+        [np.zeros((0, 2, 0), np.int64)],
+        ambiguous=True,
+    ),
     Case(
         "zero_trips_false_condition_collected",
         rules=(1, 3, "collected"),
         doc="A condition that is false at the start gives a collected output of length 0 with the element's dims.",
         model="""
         main (bool cond, float[2,3] x) => (float[2,3] y, bool[n,2,3] all) {
-          y, all = Loop ("", cond, x) <body = step (int64 i, bool go, float[2,3] v) => (bool no, float[2,3] w, bool[2,3] b) {
+          y, all = Loop ("", cond, x) <body = step (int64 i, bool go, float[2,3] v)
+              => (bool no, float[2,3] w, bool[2,3] b) {
             no = Constant <value = bool {0}> ()
             w = Neg (v)
             b = Cast <to = 9> (v)

@@ -9,19 +9,19 @@ from whorl.conformance.values import EXOTIC, f32, flags, i64, words
 
 PLAIN: dict[str, tuple[np.ndarray, np.ndarray]] = {
     "bool": (flags([True, False, True]), flags([False, False, True])),
-    "int8": (np.int8([-128, 0, 127]), np.int8([1, 2, 3])),
-    "int16": (np.int16([-32768, 0, 32767]), np.int16([1, 2, 3])),
-    "int32": (np.int32([-(2**31), 0, 2**31 - 1]), np.int32([1, 2, 3])),
-    "int64": (np.int64([-(2**63), 0, 2**63 - 1]), np.int64([2**53 + 1, 2, 3])),
-    "uint8": (np.uint8([0, 128, 255]), np.uint8([1, 2, 3])),
-    "uint16": (np.uint16([0, 32768, 65535]), np.uint16([1, 2, 3])),
-    "uint32": (np.uint32([0, 2**31, 2**32 - 1]), np.uint32([1, 2, 3])),
-    "uint64": (np.uint64([0, 2**63, 2**64 - 1]), np.uint64([2**53 + 1, 2, 3])),
-    "float16": (np.float16([-1.5, 65504, 6e-8]), np.float16([1, np.inf, np.nan])),
-    "float": (np.float32([-1.5, 3e38, 1e-45]), np.float32([1, -np.inf, np.nan])),
-    "double": (np.float64([-1.5, 1e308, 5e-324]), np.float64([1 + 2**-52, np.inf, np.nan])),
-    "complex64": (np.complex64([1 + 2j, -3j, 0]), np.complex64([np.inf, 5, 1j])),
-    "complex128": (np.complex128([1 + 2j, -3j, 0]), np.complex128([1 + 2**-52, 5, 1j])),
+    "int8": (np.array([-128, 0, 127], np.int8), np.array([1, 2, 3], np.int8)),
+    "int16": (np.array([-32768, 0, 32767], np.int16), np.array([1, 2, 3], np.int16)),
+    "int32": (np.array([-(2**31), 0, 2**31 - 1], np.int32), np.array([1, 2, 3], np.int32)),
+    "int64": (np.array([-(2**63), 0, 2**63 - 1], np.int64), np.array([2**53 + 1, 2, 3], np.int64)),
+    "uint8": (np.array([0, 128, 255], np.uint8), np.array([1, 2, 3], np.uint8)),
+    "uint16": (np.array([0, 32768, 65535], np.uint16), np.array([1, 2, 3], np.uint16)),
+    "uint32": (np.array([0, 2**31, 2**32 - 1], np.uint32), np.array([1, 2, 3], np.uint32)),
+    "uint64": (np.array([0, 2**63, 2**64 - 1], np.uint64), np.array([2**53 + 1, 2, 3], np.uint64)),
+    "float16": (np.array([-1.5, 65504, 6e-8], np.float16), np.array([1, np.inf, np.nan], np.float16)),
+    "float": (np.array([-1.5, 3e38, 1e-45], np.float32), np.array([1, -np.inf, np.nan], np.float32)),
+    "double": (np.array([-1.5, 1e308, 5e-324], np.float64), np.array([1 + 2**-52, np.inf, np.nan], np.float64)),
+    "complex64": (np.array([1 + 2j, -3j, 0], np.complex64), np.array([np.inf, 5, 1j], np.complex64)),
+    "complex128": (np.array([1 + 2j, -3j, 0], np.complex128), np.array([1 + 2**-52, 5, 1j], np.complex128)),
     "string": (words(["", "plain", "zweite Zeile\n"]), words(["ä", "数", "🙂"])),
 }
 """Type name in ONNX text -> two values of shape [3]."""
@@ -63,7 +63,8 @@ def carried_plain(name: str) -> Case:
         model=f"""
         main (int64 M, {name}[3] a, {name}[3] b) => ({name}[3] x, {name}[3] y, {name}[n,3] all) {{
           x, y, all = Loop (M, "", a, b) <
-            body = swap (int64 i, bool go, {name}[3] p, {name}[3] q) => (bool go_on, {name}[3] r, {name}[3] s, {name}[3] e) {{
+            body = swap (int64 i, bool go, {name}[3] p, {name}[3] q)
+                => (bool go_on, {name}[3] r, {name}[3] s, {name}[3] e) {{
               go_on = Identity (go)
               r = Identity (q)
               s = Identity (p)
@@ -87,7 +88,8 @@ def carried_exotic(name: str) -> Case:
           a_cast = Cast <to = {NUMBERS[name]}> (a)
           b_cast = Cast <to = {NUMBERS[name]}> (b)
           x_cast, y_cast, all_cast = Loop (M, "", a_cast, b_cast) <
-            body = swap (int64 i, bool go, {name}[3] p, {name}[3] q) => (bool go_on, {name}[3] r, {name}[3] s, {name}[3] e) {{
+            body = swap (int64 i, bool go, {name}[3] p, {name}[3] q)
+                => (bool go_on, {name}[3] r, {name}[3] s, {name}[3] e) {{
               go_on = Identity (go)
               r = Identity (q)
               s = Identity (p)
@@ -151,7 +153,10 @@ def branch_exotic(name: str) -> Case:
 CASES = [
     *(carried_plain(name) for name in PLAIN),
     *(carried_exotic(name) for name in EXACT),
-    *(scanned_exotic(name) for name in ("bfloat16", "float8e4m3fn", "float8e5m2", "int4", "float4e2m1", "float8e8m0", "uint2")),
+    *(
+        scanned_exotic(name)
+        for name in ("bfloat16", "float8e4m3fn", "float8e5m2", "int4", "float4e2m1", "float8e8m0", "uint2")
+    ),
     *(branch_exotic(name) for name in ("bfloat16", "float8e5m2fnuz", "uint4", "float4e2m1", "float8e8m0", "int2")),
     Case(
         "carried_bfloat16_rounds_each_iteration",
@@ -214,7 +219,8 @@ CASES = [
         main (string[k] table, string stop) => (string text, string[n] read) {
           yes = Constant <value = bool {1}> ()
           nothing = Constant <value_string = ""> ()
-          text, read = Loop ("", yes, nothing) <body = step (int64 i, bool go, string v) => (bool go_on, string w, string word) {
+          text, read = Loop ("", yes, nothing) <body = step (int64 i, bool go, string v)
+              => (bool go_on, string w, string word) {
             word = Gather (table, i)
             w = StringConcat (v, word)
             same = Equal (word, stop)

@@ -8,7 +8,9 @@ from whorl.conformance.values import f32, flags, i64
 HEADER = '<ir_version: 8, opset_import: ["" : 17, "local" : 1]>\n'
 FUNCTION = '\n<domain: "local", opset_import: ["" : 17]>\n'
 
-POWER = FUNCTION + """
+POWER = (
+    FUNCTION
+    + """
 power <n> (x) => (y) {
   M = Constant <value_int: int = @n> ()
   one = Constant <value_float = 1.0> ()
@@ -17,15 +19,49 @@ power <n> (x) => (y) {
     w = Mul (v, x)
   }>
 }"""
+)
 
-ADD_SCALED = FUNCTION + """
+ADD_SCALED = (
+    FUNCTION
+    + """
 add_scaled <k> (a, b) => (c) {
   s = Constant <value_float: float = @k> ()
   m = Mul (b, s)
   c = Add (a, m)
 }"""
+)
+
+
+def nested_functions(depth: int, may_refuse: bool = False) -> Case:
+    header = '<domain: "local", opset_import: ["" : 17, "local" : 1]>'
+    functions = "".join(
+        f"""
+        {header}
+        level{k} (x) => (y) {{
+          M = Constant <value_int = 1> ()
+          y = Loop (M, "", x) <body = step (int64 i, bool go, float v) => (bool on, float w) {{
+            on = Identity (go)
+            w = {f"local.level{k + 1}" if k < depth else "Neg"} (v)
+          }}>
+        }}"""
+        for k in range(1, depth + 1)
+    )
+    return Case(
+        f"functions_with_loops_depth_{depth}",
+        rules=("functions", 11),
+        doc=f"{depth} functions, each with a loop whose body calls the next one"
+        + (": the value, or a clean error that this is too deep." if may_refuse else "."),
+        model=HEADER + "main (float x) => (float y) { y = local.level1 (x) }" + functions,
+        inputs={"x": f32(3)},
+        expected=[f32(-3)],
+        may_refuse=may_refuse,
+    )
+
 
 CASES = [
+    nested_functions(5),
+    nested_functions(25),
+    nested_functions(150, may_refuse=True),
     Case(
         "function_with_loop",
         rules=("functions", "captured"),
@@ -38,11 +74,13 @@ CASES = [
         "function_called_twice",
         rules=("functions", 7),
         doc="A function is called twice with different attributes; its inner names are those of the caller.",
-        model=HEADER + """
+        model=HEADER
+        + """
         main (float v) => (float w, float x) {
           w = local.power <n = 2> (v)
           x = local.power <n = 3> (w)
-        }""" + POWER,
+        }"""
+        + POWER,
         inputs={"v": f32(3)},
         expected=[f32(9), f32(729)],
     ),
@@ -58,7 +96,10 @@ CASES = [
         "attribute_reference_in_body",
         rules=("functions",),
         doc="A node in a loop's body in a function refers to an attribute of the function.",
-        model=HEADER + "main (int64 M, float x) => (float y) { y = local.scale <k = 1.5> (M, x) }" + FUNCTION + """
+        model=HEADER
+        + "main (int64 M, float x) => (float y) { y = local.scale <k = 1.5> (M, x) }"
+        + FUNCTION
+        + """
         scale <k> (M, x) => (y) {
           y = Loop (M, "", x) <body = step (int64 i, bool go, float v) => (bool on, float w) {
             on = Identity (go)
@@ -73,7 +114,10 @@ CASES = [
         "attribute_reference_two_bodies_deep",
         rules=("functions", 11),
         doc="The reference stands in a branch in a body, and names an axis.",
-        model=HEADER + "main (int64 M, float[a,b] x) => (float[c,d] y) { y = local.stack <axis = 1> (M, x) }" + FUNCTION + """
+        model=HEADER
+        + "main (int64 M, float[a,b] x) => (float[c,d] y) { y = local.stack <axis = 1> (M, x) }"
+        + FUNCTION
+        + """
         stack <axis> (M, x) => (y) {
           one = Constant <value_int = 1> ()
           y = Loop (M, "", x) <body = step (int64 i, bool go, float[a,b] v) => (bool on, float[c,d] w) {
@@ -91,11 +135,14 @@ CASES = [
         "attribute_default",
         rules=("functions",),
         doc="An attribute of the function has a default, which one of two calls uses.",
-        model=HEADER + """
+        model=HEADER
+        + """
         main (float x) => (float y, float z) {
           y = local.times (x)
           z = local.times <n = 4> (x)
-        }""" + FUNCTION + """
+        }"""
+        + FUNCTION
+        + """
         times <n: int = 2> (x) => (y) {
           M = Constant <value_int: int = @n> ()
           y = Loop (M, "", x) <body = step (int64 i, bool go, float v) => (bool on, float w) {
@@ -110,13 +157,15 @@ CASES = [
         "function_called_in_body",
         rules=("functions",),
         doc="A loop's body calls a function with a captured value and an attribute.",
-        model=HEADER + """
+        model=HEADER
+        + """
         main (int64 M, float x, float d) => (float y) {
           y = Loop (M, "", x) <body = step (int64 i, bool go, float v) => (bool on, float w) {
             on = Identity (go)
             w = local.add_scaled <k = 10.0> (v, d)
           }>
-        }""" + ADD_SCALED,
+        }"""
+        + ADD_SCALED,
         inputs={"M": i64(3), "x": f32(1), "d": f32(2)},
         expected=[f32(61)],
     ),
@@ -124,14 +173,16 @@ CASES = [
         "function_with_loop_called_in_body",
         rules=("functions", 11),
         doc="A loop's body calls a function that holds a loop; inner names meet.",
-        model=HEADER + """
+        model=HEADER
+        + """
         main (int64 M, float x) => (float v, float[n] w) {
           v, w = Loop (M, "", x) <body = step (int64 i, bool go, float y) => (bool on, float one, float all) {
             on = Identity (go)
             one = local.power <n = 2> (y)
             all = Identity (y)
           }>
-        }""" + POWER,
+        }"""
+        + POWER,
         inputs={"M": i64(3), "x": f32(2)},
         expected=[f32(256), f32([2, 4, 16])],
     ),
@@ -139,12 +190,14 @@ CASES = [
         "function_called_in_branch",
         rules=("functions", 15),
         doc="Both branches call a function, with different attributes.",
-        model=HEADER + """
+        model=HEADER
+        + """
         main (bool c, float x) => (float y) {
           y = If (c) <
             then_branch = t () => (float p) { p = local.power <n = 2> (x) },
             else_branch = e () => (float q) { q = local.power <n = 3> (x) }>
-        }""" + POWER,
+        }"""
+        + POWER,
         inputs={"c": flags(False), "x": f32(3)},
         expected=[f32(27)],
     ),
@@ -152,12 +205,15 @@ CASES = [
         "function_calls_function",
         rules=("functions",),
         doc="A function with a loop is called by another function, which hands its own attribute on.",
-        model=HEADER + "main (float x) => (float y) { y = local.twice <m = 2> (x) }" + """
+        model=HEADER
+        + "main (float x) => (float y) { y = local.twice <m = 2> (x) }"
+        + """
         <domain: "local", opset_import: ["" : 17, "local" : 1]>
         twice <m> (x) => (y) {
           p = local.power <n: int = @m> (x)
           y = local.power <n: int = @m> (p)
-        }""" + POWER,
+        }"""
+        + POWER,
         inputs={"x": f32(3)},
         expected=[f32(81)],
     ),
@@ -165,10 +221,13 @@ CASES = [
         "function_with_several_outputs",
         rules=("functions", "collected"),
         doc="A function returns a carried and a collected output; the caller uses them in the other order.",
-        model=HEADER + """
+        model=HEADER
+        + """
         main (int64 M) => (int64[n] all, int64 last) {
           last, all = local.count (M)
-        }""" + FUNCTION + """
+        }"""
+        + FUNCTION
+        + """
         count (M) => (last, all) {
           zero = Constant <value_int = 0> ()
           last, all = Loop (M, "", zero) <body = step (int64 i, bool go, int64 v) => (bool on, int64 w, int64 e) {

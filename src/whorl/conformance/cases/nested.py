@@ -12,8 +12,9 @@ def nested_loops(depth: int, trips: int) -> Case:
     text = ""
     for level in range(depth, 0, -1):
         inner = text or f"w{level} = Add (v{level}, one)"
+        result, start = (f"w{level - 1}", f"v{level - 1}") if level > 1 else ("y", "zero")
         text = f"""
-        {"w%d" % (level - 1) if level > 1 else "y"} = Loop (M, "", {"v%d" % (level - 1) if level > 1 else "zero"}) <
+        {result} = Loop (M, "", {start}) <
           body = b{level} (int64 i{level}, bool go{level}, int64 v{level}) => (bool on{level}, int64 w{level}) {{
             on{level} = Identity (go{level})
             {inner}
@@ -56,7 +57,8 @@ CASES = [
         main (int64 M) => (int64[n] sums, int64[n] lengths) <int64 start = {100}, int64 one = {1}> {
           sums, lengths = Loop (M, "") <body = outer (int64 i, bool go) => (bool go, int64 sum, int64 length) {
             trips = Sub (i, one)
-            sum, steps = Loop (trips, "", start) <body = inner (int64 j, bool go2, int64 s) => (bool go2, int64 t, int64 at) {
+            sum, steps = Loop (trips, "", start) <body = inner (int64 j, bool go2, int64 s)
+                => (bool go2, int64 t, int64 at) {
               t = Add (s, j)
               at = Identity (j)
             }>
@@ -90,7 +92,8 @@ CASES = [
         model="""
         main (int64 limit) => (int64[n] sums) <bool yes = {1}, int64 zero = {0}> {
           sums = Loop ("", yes) <body = outer (int64 i, bool go) => (bool go_on, int64 sum) {
-            sum = Loop (i, "", zero) <body = inner (int64 j, bool go2, int64 s) => (bool go2, int64 t) { t = Add (s, i) }>
+            sum = Loop (i, "", zero) <body = inner (int64 j, bool go2, int64 s)
+                => (bool go2, int64 t) { t = Add (s, i) }>
             go_on = Less (sum, limit)
           }>
         }""",

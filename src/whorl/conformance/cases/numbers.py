@@ -39,7 +39,9 @@ CASES = [
     doubling("int32_wraps", "int32", i32(2**30 + 3), 3, "int32 doubles past its range and wraps."),
     doubling("int64_wraps", "int64", i64(2**62 + 3), 2, "int64 doubles past its range and wraps."),
     doubling("int64_beyond_32_bits", "int64", i64(3), 40, "int64 state needs more than 32 bits."),
-    doubling("int64_beyond_53_bits", "int64", i64(2**53 + 1), 3, "int64 state needs more than the 53 bits of a double."),
+    doubling(
+        "int64_beyond_53_bits", "int64", i64(2**53 + 1), 3, "int64 state needs more than the 53 bits of a double."
+    ),
     doubling("float_overflows_to_infinity", "float", f32(1e38), 3, "float doubles past its range: infinity."),
     doubling("double_keeps_small_parts", "double", f64(1 + 2**-50), 3, "double keeps bits that float has not."),
     doubling("float_subnormals", "float", f32(1e-45), 5, "The smallest subnormal float doubles exactly."),

@@ -7,7 +7,7 @@ import numpy as np
 from whorl.conformance.case import Case
 from whorl.conformance.values import empty, f32, flags, i64, words
 
-CUBE = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+CUBE = np.arange(1, 25, dtype=np.float32).reshape(2, 3, 4)
 MATRIX = f32([[1, 2, 3], [4, 5, 6]])
 
 CUMSUM = """
@@ -70,9 +70,25 @@ def direction_case(name: str, input_direction: int, output_direction: int) -> Ca
 
 CASES = [
     *(cumsum_case(length) for length in (0, 1, 2, 6)),
-    *(axis_case(axis, output_axis) for axis, output_axis in (
-        (0, 0), (1, 0), (2, 0), (-1, 0), (-2, 0), (-3, 0), (0, 1), (0, 2), (0, -1), (0, -2), (0, -3), (1, 1), (-1, -1), (2, 1),
-    )),
+    *(
+        axis_case(axis, output_axis)
+        for axis, output_axis in (
+            (0, 0),
+            (1, 0),
+            (2, 0),
+            (-1, 0),
+            (-2, 0),
+            (-3, 0),
+            (0, 1),
+            (0, 2),
+            (0, -1),
+            (0, -2),
+            (0, -3),
+            (1, 1),
+            (-1, -1),
+            (2, 1),
+        )
+    ),
     direction_case("reverse_input", 1, 0),
     direction_case("reverse_output", 0, 1),
     direction_case("reverse_both", 1, 1),
@@ -122,7 +138,10 @@ CASES = [
             }>
         }""",
         inputs={
-            "start": f32(100), "x": f32([1, 2, 3]), "y": MATRIX, "z": np.arange(12, dtype=np.float32).reshape(2, 3, 2),
+            "start": f32(100),
+            "x": f32([1, 2, 3]),
+            "y": MATRIX,
+            "z": np.arange(12, dtype=np.float32).reshape(2, 3, 2),
         },
         expected=[
             f32(106),
@@ -275,7 +294,8 @@ CASES = [
         rules=(8, 10),
         doc="Scanned inputs of types bool, int64 and float: counts and sums where the flag is set.",
         model="""
-        main (int64 n, float s, bool[T] f, int64[T] k, float[T] x) => (int64 count, float sum, int64[T] kept) <float zero = {0}, int64 none = {0}> {
+        main (int64 n, float s, bool[T] f, int64[T] k, float[T] x) => (int64 count, float sum, int64[T] kept)
+          <float zero = {0}, int64 none = {0}> {
           count, sum, kept = Scan (n, s, f, k, x) <num_scan_inputs = 3,
             body = step (int64 c, float t, bool g, int64 j, float e) => (int64 d, float u, int64 o) {
               o = Where (g, j, none)
@@ -285,7 +305,11 @@ CASES = [
             }>
         }""",
         inputs={
-            "n": i64(0), "s": f32(0.5), "f": flags([1, 0, 1]), "k": i64([1, 2, 4]), "x": f32([0.25, 8, 16]),
+            "n": i64(0),
+            "s": f32(0.5),
+            "f": flags([1, 0, 1]),
+            "k": i64([1, 2, 4]),
+            "x": f32([0.25, 8, 16]),
         },
         expected=[i64(5), f32(16.75), i64([1, 0, 4])],
     ),

@@ -25,7 +25,8 @@ def loop_case(opset: int) -> Case:
         opset=opset,
         model="""
         main (int64 M, bool cond, float[2] x, float[2] w) => (float[2] y, float[n,2] all) {
-          y, all = Loop (M, cond, x) <body = step (int64 i, bool go, float[2] v) => (bool on, float[2] next, float[2] e) {
+          y, all = Loop (M, cond, x) <body = step (int64 i, bool go, float[2] v)
+              => (bool on, float[2] next, float[2] e) {
             on = Identity (go)
             next = Add (v, w)
             e = Identity (next)

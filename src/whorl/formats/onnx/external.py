@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import mmap
+import os
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,14 +33,25 @@ class FileArray:
         if not self.length:
             return np.zeros(self.shape, self.dtype)
         try:
-            with self.path.open("rb") as file:
-                start = self.offset - self.offset % mmap.ALLOCATIONGRANULARITY
-                size = self.length + self.offset - start
-                mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ, offset=start)
+            data = memoryview(_mapped(self.path))[self.offset : self.offset + self.length]
         except (OSError, ValueError) as error:
             raise LoadError(f"external data {self.path.name!r} cannot be read: {error}") from None
-        data = memoryview(mapped)[self.offset - start :]
         return from_bytes(data, self.dtype, self.shape, f"external data {self.path.name!r}")
+
+
+_MAPPINGS: weakref.WeakValueDictionary[tuple[int, ...], mmap.mmap] = weakref.WeakValueDictionary()
+"""The files that are mapped now, by what identifies their contents."""
+
+
+def _mapped(path: Path) -> mmap.mmap:
+    """A file in memory, mapped once for all the tensors in it: every mapping costs a file descriptor."""
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        key = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+        mapping = _MAPPINGS.get(key)
+        if mapping is None:
+            mapping = _MAPPINGS[key] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return mapping
 
 
 def initializer_value(tensor: onnx.TensorProto, folder: Path | None, what: str) -> Any:

@@ -76,6 +76,7 @@ def read_model(proto: ModelProto, options: LoadOptions, folder: Path | None = No
     opsets = opset_versions(proto.opset_import)
     functions = {(domain_of(f.domain), f.name, f.overload): f for f in proto.functions}
     frame = Frame(opsets, functions, options, folder)
+    refuse_bytes([proto.graph.node, *(f.node for f in proto.functions)], [proto.graph])
     refuse_unsupported(proto.graph, frame)
     region = Region(proto.graph.name)
     scope = Scope(region, Inference(_declared_names(proto.graph)))
@@ -415,6 +416,28 @@ def _compatible(declared: Type, actual: Type) -> bool:
     if isinstance(declared, TensorType) or isinstance(actual, TensorType):
         return same_kind(declared, actual)
     return type(declared) is type(actual)
+
+
+def refuse_bytes(node_lists: list[Iterable[NodeProto]], graphs: list[GraphProto]) -> None:
+    """Refuse names that are not UTF-8, which protobuf hands out as bytes, anywhere in the model."""
+    for nodes in node_lists:
+        for node in nodes:
+            _require_text(node.op_type, node.domain, node.overload, node.name, *node.input, *node.output)
+            for attribute in node.attribute:
+                _require_text(attribute.name, attribute.ref_attr_name)
+                if attribute.HasField("g") or attribute.graphs:
+                    graphs += [attribute.g, *attribute.graphs]
+                    node_lists += [graph.node for graph in (attribute.g, *attribute.graphs)]
+    for graph in graphs:
+        _require_text(graph.name, *(t.name for t in graph.initializer), *(s.values.name for s in graph.sparse_initializer))
+        for info in (*graph.input, *graph.output, *graph.value_info):
+            _require_text(info.name, *(dim.dim_param for dim in info.type.tensor_type.shape.dim))
+
+
+def _require_text(*texts: str) -> None:
+    for text in texts:
+        if not isinstance(text, str):
+            raise LoadError(f"the name {text!r} is not UTF-8", fix="the file is damaged")
 
 
 def refuse_unsupported(graph: GraphProto, frame: Frame) -> None:

@@ -36,11 +36,11 @@ def schema_for(op_type: str, domain: str, version: int) -> OpSchema:
     except onnx.defs.SchemaError:
         pass
     shown = f"{domain or 'ai.onnx'} {version}"
-    try:
-        known = onnx.defs.get_schema(op_type, NEWEST.get(domain, 1), domain)
-    except onnx.defs.SchemaError:
-        raise UnsupportedError(f"{op_type} is not an operator of {shown}") from None
-    raise UnsupportedError(f"{op_type} came with version {known.since_version}; the model imports {shown}")
+    history = (s for s in onnx.defs.get_all_schemas_with_history() if s.name == op_type and s.domain == domain)
+    first = min((schema.since_version for schema in history), default=None)
+    if first is None:
+        raise UnsupportedError(f"{op_type} is not an operator of {shown}")
+    raise UnsupportedError(f"{op_type} came with version {first}; the model imports {shown}")
 
 
 def check_node(proto: NodeProto, attributes: Sequence[AttributeProto], schema: OpSchema) -> None:
@@ -51,6 +51,10 @@ def check_node(proto: NodeProto, attributes: Sequence[AttributeProto], schema: O
     ):
         if not low <= count <= high:
             raise LoadError(f"has {count} {what}, version {schema.since_version} takes {_span(low, high)}")
+    for index, name in enumerate(proto.input):
+        parameter = schema.inputs[min(index, len(schema.inputs) - 1)]
+        if not name and parameter.option == OpSchema.FormalParameterOption.Single:
+            raise LoadError(f"input {index} ({parameter.name}) is missing", fix="give the input a name")
     known = schema.attributes
     for attribute in attributes:
         if attribute.name not in known:

@@ -14,7 +14,7 @@ from whorl.errors import LoadError, UnsupportedError
 from whorl.formats.onnx.dtypes import TO_ONNX, from_onnx
 from whorl.ir import dims
 from whorl.ir.dims import Dim
-from whorl.ir.dtypes import STRING, bits, name_of
+from whorl.ir.dtypes import BY_NAME, STRING, bits, name_of
 from whorl.ir.types import (
     UNRANKED,
     AnyShape,
@@ -27,6 +27,7 @@ from whorl.ir.types import (
 )
 
 _RAW_LIMIT = 1 << 40
+BFLOAT16 = BY_NAME["bfloat16"]
 
 
 def array_of(tensor: onnx.TensorProto, what: str) -> np.ndarray:
@@ -183,14 +184,20 @@ def type_to(type: Type) -> onnx.TypeProto:
 
 
 def value_of(data: bytes, type: Type, what: str) -> Any:
-    """A value from the bytes of a TensorProto, SequenceProto or OptionalProto, as `test_data_set` files hold it."""
+    """A value from the bytes of a TensorProto, SequenceProto or OptionalProto, as `test_data_set` files hold it.
+
+    A uint16 tensor is taken for the bits of bfloat16 where that is the type: onnx 1.16 and older wrote such files.
+    """
     kinds = {TensorType: onnx.TensorProto, SequenceType: onnx.SequenceProto, OptionalType: onnx.OptionalProto}
     proto = kinds.get(type.__class__, onnx.MapProto)()
     try:
         proto.ParseFromString(data)
     except DecodeError as error:
         raise LoadError(f"{what} does not hold {type}: {error}") from None
-    return _value(proto, what)
+    value = _value(proto, what)
+    if isinstance(type, TensorType) and type.dtype == BFLOAT16 and value.dtype == np.uint16:
+        return value.view(BFLOAT16)
+    return value
 
 
 def _value(proto: Any, what: str) -> Any:

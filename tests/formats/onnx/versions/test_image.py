@@ -77,9 +77,10 @@ def single_node_resize(inputs, opset, **attributes):
 
 @pytest.mark.parametrize("rounding", ["round_prefer_floor", "floor"])
 @pytest.mark.parametrize("scale", [0.5, 0.75, 2, 3])
-def test_resize_11_half_pixel_for_nearest_neighbours(rounding, scale):
+@pytest.mark.parametrize("opset", [11, 13])
+def test_resize_11_half_pixel_for_nearest_neighbours(opset, rounding, scale):
     attributes = {"coordinate_transformation_mode": "tf_half_pixel_for_nn", "nearest_mode": rounding}
-    model = resize([X, floats(), floats(1, 1, scale, 1)], 11, **attributes)
+    model = resize([X, floats(), floats(1, 1, scale, 1)], opset, **attributes)
     np.testing.assert_array_equal(mine(model, X), theirs(model, X))
 
 

@@ -77,9 +77,9 @@ def _constant(value: Value) -> np.ndarray | None:
     return as_array(owner.op.value) if isinstance(owner, Node) and isinstance(owner.op, Constant) else None
 
 
-@importer("Resize", since=11, until=11)
+@importer("Resize", since=11, until=13)
 def resize_11(node: OnnxNode, build: Builder) -> list[Value]:
-    """`tf_half_pixel_for_nn` puts places half an element higher than `half_pixel`."""
+    """`tf_half_pixel_for_nn` puts places half an element higher than `half_pixel`; 13 dropped it, models did not."""
     if node.attribute("coordinate_transformation_mode") != "tf_half_pixel_for_nn":
         return build.add_many(make_op(node), node.inputs, node.outputs, name=node.name)
     rounding = _CENTRED.get(node.attribute("nearest_mode", "round_prefer_floor"))

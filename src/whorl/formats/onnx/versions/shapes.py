@@ -14,7 +14,7 @@ from whorl.formats.onnx.versions.limits import axis_for, require_element_type
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.base import known_dims
+from whorl.ops.base import known_dims, known_ints
 from whorl.ops.shapes import Flatten, Reshape, Shape
 
 if TYPE_CHECKING:
@@ -50,6 +50,16 @@ def axes_12(node: Node, write: GraphWriter) -> None:
     if axes == []:
         return write.node("Identity", [write.name(x)], write.outputs(node), name=node.name)
     write.node(node.op.name, [write.name(x)], write.outputs(node), name=node.name, axes=axes)
+
+
+@exporter("Squeeze")
+def squeeze(node: Node, write: GraphWriter) -> None:
+    """An empty list of axes squeezes nothing, but runtimes read it as no list, which squeezes everything."""
+    x, *rest = node.inputs
+    require_element_type(x, node.op.name, write)
+    if rest and rest[0] is not None and known_ints(rest[0]) == ():
+        return write.node("Identity", [write.name(x)], write.outputs(node), name=node.name)
+    write.node("Squeeze", [write.name(value) for value in node.inputs], write.outputs(node), name=node.name)
 
 
 @exporter("Flatten", until=10)

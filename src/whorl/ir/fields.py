@@ -1,0 +1,159 @@
+"""Ops from what a text says of their fields: names, defaults and types are those of the dataclass."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import inspect
+import math
+import types
+import typing
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import LoadError
+from whorl.ir.op import REGISTRY, Op
+from whorl.ir.text import format_attribute
+
+_SHOWN = 4
+"""Elements of a value that an error message shows."""
+_MISFIT = object()
+_HINT_WORDS = {
+    str: "a text",
+    np.dtype: "an element type",
+    np.ndarray: "a tensor",
+    Any: "a tensor",
+    types.NoneType: "None",
+}
+
+
+@dataclass(frozen=True)
+class Field:
+    """`name = value` and its place in the text."""
+
+    name: str
+    value: Any
+    place: str
+
+
+@dataclass(frozen=True)
+class Struct:
+    """`Name(field = value)` before anybody knows which class is meant; `{key = value}` where it has no name."""
+
+    name: str
+    fields: tuple[Field, ...]
+    place: str
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """`did you mean 'Gather'?`, or nothing where no name is near."""
+    near = difflib.get_close_matches(name, known, 1)
+    return f"did you mean {near[0]!r}?" if near else ""
+
+
+def build_op(text: Struct) -> Op:
+    """The op that a text names, its fields checked."""
+    if text.name not in REGISTRY:
+        fix = suggest(text.name, REGISTRY) or "import the module that defines it before the text is read"
+        raise LoadError(f"{text.name!r} is no known op", text.place, fix)
+    return _build(REGISTRY[text.name], text)
+
+
+def check_arity(op: Op, count: int, place: str) -> None:
+    """Refuse a number of inputs that the op cannot take."""
+    low, high = _arity(type(op))
+    if low <= count <= high:
+        return
+    span = f"{low}" if low == high else f"at least {low}" if high == math.inf else f"{low} to {int(high)}"
+    fix = "write _ for an input that is left out" if count < low else "remove what is too many"
+    raise LoadError(f"{op.name} takes {span} inputs, {count} are given", place, fix)
+
+
+@functools.cache
+def _arity(cls: type[Op]) -> tuple[int, float]:
+    """The fewest and the most inputs: what both `infer` and `run` accept."""
+    spans = [_span(cls.infer), _span(cls.run)]
+    return max(low for low, _ in spans), min(high for _, high in spans)
+
+
+def _span(method: Any) -> tuple[int, float]:
+    _, *inputs = inspect.signature(method).parameters.values()
+    single = [p for p in inputs if p.kind is not p.VAR_POSITIONAL]
+    least = sum(p.default is p.empty for p in single)
+    return least, len(single) if len(single) == len(inputs) else math.inf
+
+
+@functools.cache
+def _hints(cls: type) -> dict[str, Any]:
+    """The type of each field of a dataclass."""
+    hints = typing.get_type_hints(cls)
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+def _build(cls: type, text: Struct) -> Any:
+    hints, values = _hints(cls), named(text)
+    for given in text.fields:
+        if given.name not in hints:
+            fix = suggest(given.name, hints) or f"its fields are {', '.join(hints)}" if hints else "it has no fields"
+            raise LoadError(f"{text.name} has no field {given.name!r}", given.place, fix)
+        value = _fitted(given.value, hints[given.name])
+        if value is _MISFIT:
+            message = f"{given.name} of {text.name} is {_shown(given.value)}, expected {_named_hint(hints[given.name])}"
+            raise LoadError(message, given.place, "write the value as a dump of such an op does")
+        values[given.name] = value
+    for field in dataclasses.fields(cls):
+        if field.name not in values and field.default is field.default_factory is dataclasses.MISSING:
+            raise LoadError(f"{text.name} lacks the field {field.name!r}", text.place, f"add {{{field.name} = ...}}")
+    return cls(**values)
+
+
+def named(text: Struct) -> dict[str, Any]:
+    """The fields of a text as a dictionary, inner ones too. Errors: LoadError where a name is given twice."""
+    values: dict[str, Any] = {}
+    for given in text.fields:
+        if given.name in values:
+            raise LoadError(f"{given.name!r} is given twice", given.place, "remove one of them")
+        inner = isinstance(given.value, Struct) and not given.value.name
+        values[given.name] = named(given.value) if inner else given.value
+    return values
+
+
+def _fitted(value: Any, hint: Any) -> Any:
+    """The value as a field of that type holds it, or `_MISFIT`. Fields of any type hold tensors."""
+    if hint is Any:
+        return value if isinstance(value, np.ndarray) or value is None else _MISFIT
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        fitting = (_fitted(value, each) for each in inner)
+        return next((each for each in fitting if each is not _MISFIT), _MISFIT)
+    if origin is tuple:
+        items = [_fitted(item, inner[0]) for item in value] if isinstance(value, tuple) else [_MISFIT]
+        return _MISFIT if any(item is _MISFIT for item in items) else tuple(items)
+    if hint is float:
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else _MISFIT
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type) and isinstance(value, Struct):
+        return _build(hint, value) if value.name == hint.__name__ else _MISFIT
+    return value if isinstance(value, hint) else _MISFIT
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case Struct():
+            return f"{value.name}(...)" if value.name else "{...}"
+        case tuple():
+            return f"({', '.join(map(_shown, value[:_SHOWN]))}{', ...' if len(value) > _SHOWN else ''})"
+    return format_attribute(value, _SHOWN)
+
+
+def _named_hint(hint: Any) -> str:
+    """`int`, `tuple[int, ...] or None`: a type as messages write it."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(map(_named_hint, inner))
+    if origin is tuple:
+        return f"a tuple of {_named_hint(inner[0])}"
+    return _HINT_WORDS.get(hint) or getattr(hint, "__name__", str(hint))

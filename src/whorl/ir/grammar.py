@@ -1,0 +1,164 @@
+"""The grammar of the text form, and what its syntax errors say."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Set
+from typing import TYPE_CHECKING, Any
+
+from whorl.errors import LoadError
+from whorl.ir.literals import BARE_FORM, HINT_FORM, STRING_FORM
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+GRAMMAR = rf"""
+module: header node* outputs "}}" ["defaults" mapping] ["metadata" mapping]
+region: header node* results "}}"
+header: [NAME | STRING] "(" [argument ("," argument)*] ")" "{{"
+results: "return" [VALUE ("," VALUE)*]
+outputs: "return" [output ("," output)*]
+output: (NAME | STRING) [":" type] "=" VALUE
+
+node: targets "=" NAME [STRING] "(" operands ")" [mapping] region*
+targets: "_" | argument ("," argument)*
+argument: VALUE ":" type [known]
+operands: [operand ("," operand)*]
+operand: VALUE | "_"
+known: "{{" [extent] [element ("," element)*] "}}"
+extent: "[" [INT ("," INT)*] "]"
+?element: dim | FLOAT -> number | "True" -> true | "False" -> false
+
+mapping: "{{" [pair ("," pair)*] "}}"
+pair: (NAME | STRING) "=" value
+?value: "None" -> none
+      | "True" -> true
+      | "False" -> false
+      | INT -> integer
+      | "-" INT -> negative_integer
+      | FLOAT -> number
+      | STRING -> string
+      | NAME -> dtype
+      | type
+      | NAME "[" shape "]" ELEMENTS -> tensor
+      | NAME "(" [pair ("," pair)*] ")" -> struct
+      | "(" ")" -> empty_tuple
+      | "(" value ("," value)* [","] ")" -> tuple
+      | mapping
+
+?type: NAME "[" shape "]" -> tensor_type
+     | "seq" "(" type ")" -> sequence_type
+     | "optional" "(" type ")" -> optional_type
+     | "map" "(" NAME "," type ")" -> map_type
+shape: "*" -> unranked
+     | [dim ("," dim)*]
+?dim: "?" -> unknown
+    | sum
+?sum: term
+    | "-" term -> negative
+    | sum "+" term -> plus
+    | sum "-" term -> minus
+?term: INT -> integer
+     | INT "*" atom -> times
+     | atom
+?atom: NAME -> dim_name
+     | STRING -> dim_name
+     | NAME "(" dim ("," dim)* ")" -> call
+
+VALUE: /%(?:{HINT_FORM}|{STRING_FORM})(?:~[0-9]+)?/
+NAME: /{BARE_FORM}/
+STRING: /{STRING_FORM}/
+INT: /[0-9]+/
+FLOAT.2: /[+-]?(?:[0-9]+[.][0-9]*(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|inf|nan)(?![A-Za-z0-9_.\/'])/
+ELEMENTS: /<[^<>"]*(?:{STRING_FORM}[^<>"]*)*>/
+%ignore /\s+/
+%ignore /#[^\n]*/
+"""
+
+_PHRASES = {
+    "VALUE": "a value like %x",
+    "NAME": "a name",
+    "STRING": "a text in double quotes",
+    "INT": "a whole number",
+    "FLOAT": "a number with a point",
+    "ELEMENTS": "elements in < >",
+    "$END": "the end of the text",
+}
+_TYPE = frozenset(("NAME", "SEQ", "OPTIONAL", "MAP"))
+_LENGTH = frozenset(("QMARK", "NAME", "STRING", "INT", "MINUS"))
+_ELEMENT = _LENGTH | {"FLOAT", "TRUE", "FALSE"}
+_FIELD = _TYPE | {"NONE", "TRUE", "FALSE", "INT", "MINUS", "FLOAT", "STRING", "LPAR", "LBRACE"}
+_GROUPS = {_FIELD: "what a field can hold", _ELEMENT: "an element", _LENGTH: "a length", _TYPE: "a type"}
+_BRACKETS = re.compile(rf"{STRING_FORM}|#[^\n]*|(?P<open>[(\[{{])|(?P<close>[)\]}}])")
+
+
+@functools.cache
+def _grammar(actions: Any = None) -> Lark:
+    from lark import Lark
+
+    return Lark(GRAMMAR, parser="lalr", start=["module", "region"], transformer=actions)
+
+
+def read(text: str, start: str, actions: Any, max_depth: int) -> Any:
+    """The text by the rule `start`; for every rule, the method of that name makes a value of what it matched.
+
+    Errors: LoadError with line, column, and what was expected there.
+    """
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+    _refuse_depth(text, max_depth)
+    try:
+        return _grammar(actions).parse(text, start=start)
+    except UnexpectedToken as error:
+        raise _syntax_error(error.token.type, error.token, error.expected, error) from None
+    except UnexpectedCharacters as error:
+        raise _syntax_error("", error.char, error.allowed or set(), error) from None
+
+
+def position(line: int, column: int) -> str:
+    """How errors name a place of the text."""
+    return f"line {line}, column {column}"
+
+
+def _refuse_depth(text: str, max_depth: int) -> None:
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        depth += bool(found["open"]) - bool(found["close"])
+        if depth > max_depth:
+            line, column = text.count("\n", 0, found.start()) + 1, found.start() - text.rfind("\n", 0, found.start())
+            raise LoadError(
+                f"brackets are nested deeper than {max_depth}",
+                position(line, column),
+                "raise max_depth if the text is trusted",
+            )
+
+
+def _syntax_error(kind: str, found: str, expected: Set[str], error: Any) -> LoadError:
+    shown = "the end of the text" if kind == "$END" else repr(str(found))
+    message = f"found {shown}, expected {_alternatives(expected)}"
+    return LoadError(message, position(max(error.line, 1), max(error.column, 1)), _fix(kind, expected))
+
+
+def _alternatives(expected: Set[str]) -> str:
+    """What may stand at a place: `a type`, `',' or ')'`."""
+    left, phrases = set(expected), []
+    for group, phrase in _GROUPS.items():
+        if group <= left:
+            left -= group
+            phrases.append(phrase)
+    literals = {t.name: repr(t.pattern.value) for t in _grammar().terminals if t.pattern.type == "str"}
+    phrases += sorted(_PHRASES.get(name) or literals.get(name, name) for name in left)
+    return " or ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
+
+
+def _fix(kind: str, expected: Set[str]) -> str:
+    if "COLON" in expected and kind != "$END":
+        return "give every value its type where it is made, as in %x: float32[N, 4]"
+    if "RETURN" in expected and kind == "RBRACE":
+        return "end the region with `return` and its results"
+    if "VALUE" in expected and kind in ("NAME", "INT"):
+        return "begin the name of a value with %"
+    if kind == "$END":
+        return "complete the text; print_module writes a whole module"
+    return "docs/text-form.md shows the form"

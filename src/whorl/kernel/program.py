@@ -1,0 +1,222 @@
+"""Kernel programs: what they are made of, and how they print.
+
+A program is one function over flat row-major buffers. Expressions are scalars without side effects; statements run in
+order. Buffers may trade places (`Swap`), so that a carried tensor is updated without a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from whorl.ir.dtypes import BOOL, INT64, name_of
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Expr:
+    """A scalar of one element type."""
+
+    dtype: np.dtype
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Const(Expr):
+    """A fixed number."""
+
+    value: bool | int | float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Var(Expr):
+    """A scalar variable; `once` is true for one that is assigned in a single place before it is read."""
+
+    name: str
+    once: bool = True
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Load(Expr):
+    """The element of a buffer at an index, one expression an axis."""
+
+    buffer: Buffer
+    index: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Apply(Expr):
+    """A scalar operation: one of `OPS` on arguments, whose element types it requires to be equal unless it says other."""
+
+    op: str
+    args: tuple[Expr, ...]
+
+
+OPS = frozenset(
+    (
+        *("add", "sub", "mul", "div", "rem", "min", "max", "pow", "fmod", "atan2"),
+        *("neg", "abs", "sqrt", "floor", "ceil", "rint", "trunc", "exp", "log", "tanh", "sigmoid", "erf"),
+        *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"),
+        *("and", "or", "xor", "not", "shl", "shr"),
+        *("lt", "le", "gt", "ge", "eq", "ne", "isnan"),
+        *("select", "cast"),
+    )
+)
+"""`select` takes a bool and two values; comparisons and `isnan` give a bool; `cast` converts as C does; `div` and `rem`
+of integers truncate; `min` and `max` give NaN where one is NaN; integers wrap."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Buffer:
+    """Memory for a tensor, row-major. Lengths are numbers; the first may be None, where the caller knows it alone."""
+
+    name: str
+    dtype: np.dtype
+    shape: tuple[int | None, ...]
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Elements from one index to the next, by axis."""
+        strides, step = [], 1
+        for length in reversed(self.shape):
+            strides.append(step)
+            step *= length or 1
+        return tuple(reversed(strides))
+
+
+@dataclass(slots=True)
+class Assign:
+    """`var = value`."""
+
+    var: Var
+    value: Expr
+
+
+@dataclass(slots=True)
+class Store:
+    """`buffer[index] = value`."""
+
+    buffer: Buffer
+    index: tuple[Expr, ...]
+    value: Expr
+
+
+@dataclass(slots=True)
+class For:
+    """`for var in range(extent)`; `parallel` says that no iteration reads or writes what another one writes."""
+
+    var: Var
+    extent: Expr
+    body: list[Statement] = field(default_factory=list)
+    parallel: bool = False
+
+
+@dataclass(slots=True)
+class When:
+    """`if condition: then; else: other`."""
+
+    condition: Expr
+    then: list[Statement] = field(default_factory=list)
+    other: list[Statement] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class While:
+    """Runs `head`, stops unless `condition` holds, runs `body`, and starts again."""
+
+    head: list[Statement]
+    condition: Expr
+    body: list[Statement] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Swap:
+    """The two buffers trade their memory."""
+
+    a: Buffer
+    b: Buffer
+
+
+@dataclass(slots=True)
+class Fail:
+    """Ends the program with a status that is not 0."""
+
+    status: int = 1
+
+
+Statement = Assign | Store | For | When | While | Swap | Fail
+
+
+@dataclass(slots=True)
+class Program:
+    """A function: scalar parameters that come back changed, buffers given by the caller, scratch buffers, statements."""
+
+    scalars: list[Var]
+    buffers: list[Buffer]
+    scratch: list[Buffer]
+    body: list[Statement]
+
+    def __str__(self) -> str:
+        lines = [f"scalar {v.name}: {name_of(v.dtype)}" for v in self.scalars]
+        lines += [f"buffer {_declared(b)}" for b in self.buffers]
+        lines += [f"scratch {_declared(b)}" for b in self.scratch]
+        return "\n".join((*lines, *_block(self.body, "")))
+
+
+def _declared(buffer: Buffer) -> str:
+    shape = ", ".join("?" if length is None else str(length) for length in buffer.shape)
+    return f"{buffer.name}: {name_of(buffer.dtype)}[{shape}]"
+
+
+def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:
+    for statement in statements:
+        match statement:
+            case Assign(var, value):
+                yield f"{indent}{var.name} = {text(value)}"
+            case Store(buffer, index, value):
+                yield f"{indent}{buffer.name}[{', '.join(map(text, index))}] = {text(value)}"
+            case For(var, extent, body, parallel):
+                yield f"{indent}{'parallel ' if parallel else ''}for {var.name} < {text(extent)}:"
+                yield from _block(body, indent + "  ")
+            case When(condition, then, other):
+                yield f"{indent}if {text(condition)}:"
+                yield from _block(then, indent + "  ")
+                if other:
+                    yield f"{indent}else:"
+                    yield from _block(other, indent + "  ")
+            case While(head, condition, body):
+                yield f"{indent}while:"
+                yield from _block(head, indent + "  ")
+                yield f"{indent}  stop unless {text(condition)}"
+                yield from _block(body, indent + "  ")
+            case Swap(a, b):
+                yield f"{indent}swap {a.name}, {b.name}"
+            case Fail(status):
+                yield f"{indent}fail {status}"
+
+
+def text(expr: Expr) -> str:
+    """An expression as it prints."""
+    match expr:
+        case Const():
+            return str(expr.value)
+        case Var():
+            return expr.name
+        case Load():
+            return f"{expr.buffer.name}[{', '.join(map(text, expr.index))}]"
+        case Apply():
+            name = f"cast<{name_of(expr.dtype)}>" if expr.op == "cast" else expr.op
+            return f"{name}({', '.join(map(text, expr.args))})"
+    raise TypeError(f"{expr!r} is no expression")
+
+
+def is_true(expr: Expr) -> bool:
+    return isinstance(expr, Const) and expr.value is True
+
+
+def index_const(value: int) -> Const:
+    """A number as an index."""
+    return Const(INT64, value)
+
+
+TRUE, FALSE = Const(BOOL, True), Const(BOOL, False)

@@ -1,0 +1,269 @@
+"""Writing kernel statements: expressions with folding, nests, and views of tensors that are computed where they are read."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from whorl.ir.dtypes import BOOL, INT64, is_float
+from whorl.ir.types import TensorType
+from whorl.kernel.program import (
+    FALSE,
+    TRUE,
+    Apply,
+    Assign,
+    Buffer,
+    Const,
+    Expr,
+    Fail,
+    For,
+    Load,
+    Statement,
+    Store,
+    Var,
+    When,
+)
+
+Index = tuple[Expr, ...]
+MATERIALIZE_COST = 48
+"""Operations an element may cost before a tensor is computed once and kept, not again at every use."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A tensor of known shape: `at(index)` is the expression of an element. `cost` counts the operations of one.
+
+    `buffer` is set where the elements simply lie in memory, row-major.
+    """
+
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    at: Callable[[Index], Expr]
+    cost: int = 0
+    buffer: Buffer | None = None
+    known: np.ndarray | None = None
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+
+class Unsupported(Exception):
+    """Something has no native form; the loop is then run by the interpreter. The text says what."""
+
+
+class KernelBuilder:
+    """Appends statements to the current block; equal expressions are one object."""
+
+    def __init__(self) -> None:
+        self.block: list[Statement] = []
+        self.scratch: list[Buffer] = []
+        self._numbers = itertools.count()
+        self._expressions: dict[tuple, Expr] = {}
+
+    # ---- expressions -----------------------------------------------------------------------------------------
+
+    def const(self, value: bool | int | float, dtype: np.dtype = INT64) -> Expr:
+        """A number in an element type; integers wrap as they do in arrays."""
+        if dtype == BOOL:
+            return TRUE if value else FALSE
+        exact = float(np.asarray(value).astype(dtype)) if is_float(dtype) else int(np.asarray(value).astype(dtype))
+        return self._shared(("const", dtype, repr(exact)), lambda: Const(dtype, exact))
+
+    def apply(self, op: str, *args: Expr, dtype: np.dtype | None = None) -> Expr:
+        """An operation; index arithmetic on constants is done here."""
+        result = args[0].dtype if dtype is None else dtype
+        folded = _fold(op, args)
+        if folded is not None:
+            return folded if isinstance(folded, Expr) else self.const(folded, result)
+        key = (op, result, *map(id, args))
+        return self._shared(key, lambda: Apply(result, op, args))
+
+    def _shared(self, key: tuple, make: Callable[[], Expr]) -> Expr:
+        if key not in self._expressions:
+            self._expressions[key] = make()
+        return self._expressions[key]
+
+    def add(self, x: Expr, y: Expr) -> Expr:
+        return self.apply("add", x, y)
+
+    def sub(self, x: Expr, y: Expr) -> Expr:
+        return self.apply("sub", x, y)
+
+    def mul(self, x: Expr, y: Expr) -> Expr:
+        return self.apply("mul", x, y)
+
+    def div(self, x: Expr, y: Expr) -> Expr:
+        return self.apply("div", x, y)
+
+    def compare(self, op: str, x: Expr, y: Expr) -> Expr:
+        """`lt`, `le`, `gt`, `ge`, `eq` or `ne` as a bool."""
+        return self.apply(op, x, y, dtype=BOOL)
+
+    def select(self, condition: Expr, x: Expr, y: Expr) -> Expr:
+        return self.apply("select", condition, x, y, dtype=x.dtype)
+
+    def cast(self, x: Expr, dtype: np.dtype) -> Expr:
+        """Converted as C converts; a bool from a number is whether it is not zero."""
+        if x.dtype == dtype:
+            return x
+        if dtype == BOOL:
+            return self.compare("ne", x, self.const(0, x.dtype))
+        return self.apply("cast", x, dtype=dtype)
+
+    def load(self, buffer: Buffer, index: Index) -> Expr:
+        return self._shared(("load", buffer, *map(id, index)), lambda: Load(buffer.dtype, buffer, index))
+
+    # ---- statements ------------------------------------------------------------------------------------------
+
+    def variable(self, dtype: np.dtype, hint: str = "v", once: bool = True) -> Var:
+        return Var(dtype, f"{hint}{next(self._numbers)}", once)
+
+    def let(self, value: Expr, hint: str = "t") -> Expr:
+        """The value computed here and kept in a register."""
+        if isinstance(value, Const | Var):
+            return value
+        var = self.variable(value.dtype, hint)
+        self.block.append(Assign(var, value))
+        return var
+
+    def assign(self, var: Var, value: Expr) -> None:
+        self.block.append(Assign(var, value))
+
+    def store(self, buffer: Buffer, index: Index, value: Expr) -> None:
+        self.block.append(Store(buffer, index, value))
+
+    def fail_unless(self, condition: Expr) -> None:
+        """End the program with a failure where a condition does not hold."""
+        if condition is not TRUE:
+            self.block.append(When(condition, [], [Fail()]))
+
+    @contextmanager
+    def into(self, block: list[Statement]) -> Iterator[None]:
+        """Append to another block for a while."""
+        outer, self.block = self.block, block
+        try:
+            yield
+        finally:
+            self.block = outer
+
+    @contextmanager
+    def loop(self, extent: int | Expr, parallel: bool = False, hint: str = "i") -> Iterator[Expr]:
+        """A loop over `range(extent)`; one over a single number is no loop."""
+        if extent == 1:
+            yield self.const(0)
+            return
+        var = self.variable(INT64, hint, once=False)
+        count = self.const(extent) if isinstance(extent, int) else extent
+        statement = For(var, count, [], parallel)
+        with self.into(statement.body):
+            yield var
+        self.block.append(statement)
+
+    @contextmanager
+    def nest(self, shape: Sequence[int], parallel: bool = True) -> Iterator[Index]:
+        """A nest over every index of a shape."""
+        if not shape:
+            yield ()
+            return
+        with self.loop(shape[0], parallel) as first, self.nest(shape[1:], parallel) as rest:
+            yield (first, *rest)
+
+    # ---- tensors ---------------------------------------------------------------------------------------------
+
+    def temporary(self, dtype: np.dtype, shape: Sequence[int], hint: str = "s") -> Buffer:
+        """Scratch memory for a tensor."""
+        buffer = Buffer(f"{hint}{next(self._numbers)}", dtype, tuple(shape))
+        self.scratch.append(buffer)
+        return buffer
+
+    def view_of(self, buffer: Buffer, shape: Sequence[int] | None = None, prefix: Index = ()) -> View:
+        """The tensor that lies in a buffer, or behind a fixed prefix of its index."""
+        inner = tuple(shape) if shape is not None else tuple(n or 0 for n in buffer.shape)
+        whole = buffer if not prefix else None
+        return View(buffer.dtype, inner, lambda index: self.load(buffer, (*prefix, *index)), 1, whole)
+
+    def scalar(self, value: Expr, shape: tuple[int, ...] = (), known: np.ndarray | None = None) -> View:
+        """A tensor of one element, held in a register."""
+        return View(value.dtype, shape, lambda index: value, 0, None, known)
+
+    def fill(self, buffer: Buffer, view: View, prefix: Index = ()) -> None:
+        """Compute a tensor into a buffer."""
+        with self.nest(view.shape) as index:
+            self.store(buffer, (*prefix, *index), view.at(index))
+
+    def kept(self, view: View) -> View:
+        """The tensor computed here once: in a register if it has one element, else in scratch memory."""
+        if view.buffer is not None or view.size == 0:
+            return view
+        if view.size == 1:
+            zero = (self.const(0),) * len(view.shape)
+            return self.scalar(self.let(view.at(zero)), view.shape, view.known)
+        buffer = self.temporary(view.dtype, view.shape)
+        self.fill(buffer, view)
+        return self.view_of(buffer)
+
+    def cheap(self, view: View) -> View:
+        """The view itself, or the tensor kept, where reading an element again costs much."""
+        return view if view.cost <= MATERIALIZE_COST and view.size != 1 else self.kept(view)
+
+    def view(self, dtype: np.dtype, shape: Sequence[int], at: Callable[[Index], Expr], cost: int) -> View:
+        """A tensor computed where it is read."""
+        return View(dtype, tuple(shape), at, cost)
+
+    def elementwise(
+        self, scalar: Callable[..., Expr | None], inputs: Sequence[View | None], output: TensorType
+    ) -> list[View] | None:
+        """A tensor whose element is a function of the elements that broadcasting puts there; None if that gives none."""
+        given = [x for x in inputs if x is not None]
+        if scalar(self, *(Var(x.dtype, "probe") for x in given)) is None:
+            return None
+
+        def at(index: Index) -> Expr:
+            value = scalar(self, *(self.aligned(x, index) for x in given))
+            assert value is not None
+            return value
+
+        shape = tuple(int(d) for d in output.shape)  # type: ignore[union-attr, arg-type]
+        return [View(output.dtype, shape, at, 1 + sum(x.cost for x in given))]
+
+    def aligned(self, view: View, index: Index) -> Expr:
+        """The element that broadcasting puts at an index of a larger shape."""
+        offset = len(index) - len(view.shape)
+        zero = self.const(0)
+        return view.at(tuple(zero if n == 1 else i for n, i in zip(view.shape, index[offset:], strict=True)))
+
+
+def _fold(op: str, args: Sequence[Expr]) -> Expr | int | None:
+    """What an operation on constants, or with a neutral element, is; only where the result is exact."""
+    match op, args:
+        case ("add", (Const(dtype=t, value=a), Const(value=b))) if t == INT64:
+            return int(a) + int(b)
+        case ("sub", (Const(dtype=t, value=a), Const(value=b))) if t == INT64:
+            return int(a) - int(b)
+        case ("mul", (Const(dtype=t, value=a), Const(value=b))) if t == INT64:
+            return int(a) * int(b)
+        case ("add", (x, Const(dtype=t, value=0))) if t == INT64:
+            return x
+        case ("add", (Const(dtype=t, value=0), x)) if t == INT64:
+            return x
+        case ("sub", (x, Const(dtype=t, value=0))) if t == INT64:
+            return x
+        case ("mul", (x, Const(dtype=t, value=1))) if t == INT64:
+            return x
+        case ("mul", (Const(dtype=t, value=1), x)) if t == INT64:
+            return x
+        case ("and", (x, y)) if x is TRUE or y is TRUE:
+            return y if x is TRUE else x
+        case ("or", (x, y)) if x is FALSE or y is FALSE:
+            return y if x is FALSE else x
+        case ("not", (x,)) if x is TRUE or x is FALSE:
+            return FALSE if x is TRUE else TRUE
+        case ("select", (x, a, b)) if x is TRUE or x is FALSE or a is b:
+            return b if x is FALSE else a
+    return None

@@ -1,0 +1,127 @@
+"""What a caller feeds, made into what a run takes: nothing is narrowed, and what does not fit is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from whorl.errors import RunError
+from whorl.ir.dtypes import COMPLEX, FLOATS, INTEGERS, NAMES, STRING, name_of
+from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, TensorType, Type, type_of
+
+
+def checked(value: Any, type: Type, what: str) -> Any:
+    """A caller's value in the form a run takes. Errors: RunError names `what`, the value's type and the declared one."""
+    match type:
+        case TensorType():
+            return _tensor(value, type, what)
+        case SequenceType():
+            if not isinstance(value, list | tuple):
+                raise RunError(f"{what} is {_shown(value)}, the model declares {type}", fix="feed a list of arrays")
+            return [checked(item, type.element, f"{what}[{k}]") for k, item in enumerate(value)]
+        case OptionalType():
+            return None if value is None else checked(value, type.element, what)
+        case MapType():
+            return _map(value, type, what)
+
+
+def _tensor(value: Any, type: TensorType, what: str) -> np.ndarray:
+    array = _array(value, type, what)
+    if array.dtype != type.dtype:
+        fix = "feed strings" if type.dtype == STRING else f"convert it, for example with .astype({str(type.dtype)!r})"
+        raise RunError(f"{what} is {name_of(array.dtype)}{list(array.shape)}, the model declares {type}", fix=fix)
+    if not _fits(array, type):
+        raise RunError(f"{what} has shape {list(array.shape)}, the model declares {type}", fix="reshape the array")
+    return array
+
+
+def _fits(array: np.ndarray, type: TensorType) -> bool:
+    """Whether rank and fixed lengths agree; names are not compared, since real models use one name for two lengths."""
+    if isinstance(type.shape, AnyShape):
+        return True
+    same_rank = len(type.shape) == array.ndim
+    return same_rank and all(d == n or not isinstance(d, int) for d, n in zip(type.shape, array.shape, strict=True))
+
+
+def _array(value: Any, type: TensorType, what: str) -> np.ndarray:
+    """Arrays as they are; Python numbers and lists in the declared element type where that loses nothing."""
+    is_python = not isinstance(value, np.ndarray | np.generic) and not hasattr(value, "__array__")
+    if is_python and hasattr(value, "__dlpack__"):
+        return _from_dlpack(value, what)
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise RunError(f"{what} is not an array: {error}", fix="feed a NumPy array") from None
+    if array.dtype.kind in "UST" or (array.dtype == object and (type.dtype == STRING or _is_text(array))):
+        return _strings(array, what)
+    if array.dtype == object:
+        raise RunError(f"{what} is {_shown(value)}, the model declares {type}", fix="feed a NumPy array")
+    return _converted(array, type.dtype, what) if is_python else array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _from_dlpack(value: Any, what: str) -> np.ndarray:
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise RunError(f"{what} cannot be read as an array: {error}", fix="convert it to a NumPy array") from None
+
+
+def _converted(array: np.ndarray, wanted: np.dtype, what: str) -> np.ndarray:
+    """Numbers that Python made, in the declared type; those of another kind stay what they are."""
+    kind = array.dtype.kind
+    if array.size and not (
+        (kind in "iu" and wanted in INTEGERS) or (kind in "iuf" and wanted in FLOATS) or (kind in "iufc" and wanted in COMPLEX)
+    ):
+        return array
+    with np.errstate(all="ignore"):
+        converted = array.astype(wanted)
+    if not _is_kept(array, converted):
+        raise RunError(f"{what} holds values that {name_of(wanted)} cannot", fix="feed an array of the right type")
+    return converted
+
+
+def _is_kept(array: np.ndarray, converted: np.ndarray) -> bool:
+    """Whether integers stayed equal; real and complex numbers are rounded, but stay finite."""
+    if array.dtype.kind in "fc":
+        return bool(np.array_equal(np.isfinite(array), np.isfinite(_wide(converted))))
+    if converted.dtype in INTEGERS:
+        limits = ml_dtypes.iinfo(converted.dtype)
+        return not array.size or int(limits.min) <= int(array.min()) <= int(array.max()) <= int(limits.max)
+    return bool(np.array_equal(_wide(converted).astype(object), array.astype(object)))
+
+
+def _wide(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.complex128 if array.dtype in COMPLEX else np.float64)
+
+
+def _is_text(array: np.ndarray) -> bool:
+    return bool(array.size) and all(isinstance(item, str | bytes) for item in array.flat)
+
+
+def _strings(array: np.ndarray, what: str) -> np.ndarray:
+    """Text in any of NumPy's forms as an object array of str; bytes are UTF-8."""
+    if array.dtype == STRING and all(type(text) is str for text in array.flat):
+        return array
+    result = np.empty(array.shape, object)
+    for index, text in np.ndenumerate(array):
+        if not isinstance(text, str | bytes):
+            raise RunError(f"{what} holds {type(text).__name__} at {list(index)}, expected strings", fix="feed strings")
+        result[index] = text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else str(text)
+    return result
+
+
+def _map(value: Any, type: MapType, what: str) -> dict[Any, Any]:
+    if not isinstance(value, dict):
+        raise RunError(f"{what} is {_shown(value)}, the model declares {type}", fix="feed a dictionary")
+    wanted: type_ = str if type.key == STRING else (int, np.integer)
+    for key in value:
+        if not isinstance(key, wanted):
+            raise RunError(f"{what} has the key {key!r}, the model declares {type}", fix=f"use {name_of(type.key)} keys")
+    return {key: checked(item, type.value, f"{what}[{key!r}]").item() for key, item in value.items()}
+
+
+def _shown(value: Any) -> str:
+    known = isinstance(value, np.ndarray) and value.dtype in NAMES and value.dtype != STRING
+    return str(type_of(value)) if known else type(value).__name__

@@ -1,0 +1,235 @@
+"""Native loops at run time: a Loop specialised to the shapes it meets, compiled once, and run in slices of time."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.codegen.emit import emit
+from whorl.codegen.target import MachineCode
+from whorl.ir.constants import Constant
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.infer import Inference
+from whorl.ir.op import as_values
+from whorl.ir.types import Fact, Known, TensorType
+from whorl.ir.walk import clone_region
+from whorl.lowering.builder import Unsupported
+from whorl.lowering.loops import LoopProgram, lower_loop, sizes
+from whorl.ops.control import Loop
+from whorl.ops.iteration import Iteration
+
+SLICE_SECONDS = 0.02
+"""How long native code runs before limits are checked again."""
+FIRST_SLICE, LONGEST_SLICE = 64, 1 << 22
+FIRST_CAPACITY = 1024
+_Entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+
+
+class NativeLoop:
+    """The native forms of one Loop node, one for each signature of operand shapes."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.compiled: dict[tuple, CompiledLoop | str] = {}
+
+    def compiled_for(self, iteration: Iteration) -> CompiledLoop | str:
+        """The native form for a loop about to run, or why there is none."""
+        operands = [*iteration.state, *iteration.rows, *iteration.captured]
+        if not all(isinstance(x, np.ndarray) for x in operands):
+            return "it takes values that are not tensors"
+        signature = tuple((x.dtype, x.shape) for x in operands)
+        if signature not in self.compiled:
+            try:
+                self.compiled[signature] = CompiledLoop(self.node, iteration)
+            except Unsupported as reason:
+                self.compiled[signature] = str(reason)
+        return self.compiled[signature]
+
+
+@dataclass
+class Prologue:
+    """Nodes of the body that read only captured values: they run once before the loop, and their results are captured."""
+
+    nodes: list[Node]
+    captured: list[Value]
+    results: list[Value]
+
+    def run(self, captured: Sequence[np.ndarray]) -> list[np.ndarray]:
+        env: dict[Value, Any] = dict(zip(self.captured, captured, strict=True))
+        for node in self.nodes:
+            values = as_values(node.op.run(*(None if v is None else env[v] for v in node.inputs)))
+            env.update(zip(node.outputs, values, strict=False))
+        return [env[value] for value in self.results]
+
+
+class CompiledLoop:
+    """Machine code for a Loop at fixed operand shapes."""
+
+    def __init__(self, node: Node, iteration: Iteration) -> None:
+        special, self.prologue, fixed = specialise(node, iteration)
+        self.program: LoopProgram = lower_loop(special, fixed)
+        self.code = MachineCode(emit(self.program.program), "whorl_run")
+        self.entry = _Entry(self.code.address)
+
+    def start(self, iteration: Iteration) -> NativeRun:
+        """The loop from where the iteration stands."""
+        return NativeRun(self, iteration)
+
+
+class NativeRun:
+    """One execution: the memory of a program, and the cells that its code reads and writes."""
+
+    def __init__(self, compiled: CompiledLoop, iteration: Iteration) -> None:
+        self.compiled, self.iteration, self.size = compiled, iteration, FIRST_SLICE
+        program, op = compiled.program, iteration.op
+        extra = compiled.prologue.run(iteration.captured)
+        self.first = iteration.index
+        captured = [*iteration.captured, *extra]
+        self.pairs = [
+            (np.array(x, order="C"), np.empty(sizes(t), t.dtype)) for x, t in zip(iteration.state, program.carried, strict=True)
+        ]
+        self.rows = [np.ascontiguousarray(x) for x in iteration.rows]
+        self.captured = [np.ascontiguousarray(captured[n]) for n in program.captured]
+        self.capacity = self._first_capacity()
+        self.outs = [np.empty((self.capacity, *sizes(t)), t.dtype) for t in program.collected]
+        self.scratch = [np.empty(tuple(n or 0 for n in b.shape), b.dtype) for b in program.program.scratch]
+        self.cells = np.zeros(3 + len(program.program.buffers) + len(self.scratch), np.int64)
+        self.cells[0], self.cells[2] = iteration.index, iteration.go_on
+        arrays = [x for pair in self.pairs for x in pair] + self.rows + self.captured
+        self._point(3, arrays)
+        self._point(3 + len(program.program.buffers), self.scratch)
+        self.out_cell = 3 + len(arrays)
+        self._point(self.out_cell, self.outs, self.first)
+        assert op is iteration.op
+
+    def _point(self, cell: int, arrays: Sequence[np.ndarray], skipped: int = 0) -> None:
+        """Write addresses; `skipped` rows before the first belong to iterations that ran elsewhere."""
+        for k, array in enumerate(arrays):
+            row = array.nbytes // max(1, len(array)) if array.ndim and skipped else 0
+            self.cells[cell + k] = array.ctypes.data - skipped * row
+
+    def _first_capacity(self) -> int:
+        bound = self.iteration.bound
+        left = None if bound is None else bound - self.first
+        if left is not None and not self.iteration.stops:
+            return left
+        return FIRST_CAPACITY if left is None else min(left, FIRST_CAPACITY)
+
+    def advance(self, most: int | None) -> bool:
+        """Run for about a slice of time, at most to iteration `most`; False if the program failed.
+
+        After a failure the iteration stands where the slice began.
+        """
+        i, bound = int(self.cells[0]), self.iteration.bound
+        stop = min(x for x in (i + self.size, bound, most) if x is not None)
+        if self.outs and stop - self.first > self.capacity:
+            self._grow(stop - self.first)
+        before = [np.array(x) for x in self._states()]
+        self.cells[1] = stop
+        start = time.perf_counter()
+        status = self.compiled.entry(self.cells.ctypes.data)
+        elapsed = time.perf_counter() - start
+        if status:
+            self._leave(i, True, before)
+            return False
+        faster = SLICE_SECONDS / max(elapsed, 1e-6)
+        self.size = int(min(LONGEST_SLICE, max(1, self.size * min(faster, 16.0))))
+        self._leave(int(self.cells[0]), bool(self.cells[2]), None)
+        return True
+
+    def _states(self) -> list[np.ndarray]:
+        """The current one of each pair of carried buffers, by the address that the code left."""
+        return [
+            pair[0] if int(self.cells[3 + 2 * k]) == pair[0].ctypes.data else pair[1]
+            for k, pair in enumerate(self.pairs)
+        ]
+
+    def _grow(self, needed: int) -> None:
+        done = int(self.cells[0]) - self.first
+        self.capacity = max(needed, 2 * self.capacity)
+        for k, old in enumerate(self.outs):
+            self.outs[k] = np.empty((self.capacity, *old.shape[1:]), old.dtype)
+            self.outs[k][:done] = old[:done]
+        self._point(self.out_cell, self.outs, self.first)
+
+    def _leave(self, index: int, go_on: bool, states: list[np.ndarray] | None) -> None:
+        self.iteration.index, self.iteration.go_on = index, go_on
+        self.iteration.state = [np.array(x) for x in self._states()] if states is None else states
+
+    def collected(self) -> list[np.ndarray]:
+        """What this run collected, an iteration a row."""
+        done = self.iteration.index - self.first
+        return [out[:done] for out in self.outs]
+
+
+def specialise(node: Node, iteration: Iteration) -> tuple[Node, Prologue, list[np.ndarray | None]]:
+    """A copy of a Loop typed for these operands, its invariant nodes moved out, and captured values that are constants."""
+    op = node.op
+    assert isinstance(op, Loop)
+    trip, condition, _, _, outer = op.split(node.inputs)
+    body = clone_region(node.regions[0])
+    states = [Known(TensorType(x.dtype, x.shape)) for x in iteration.state]
+    captured = [Known(TensorType(x.dtype, x.shape), _numbers(v)) for x, v in zip(iteration.captured, outer, strict=True)]
+    copy = Node(op, [], [body], node.name)
+    scanned = [Known(TensorType(x.dtype, _unmoved(x.shape, how.axis))) for x, how in zip(iteration.rows, op.scanned, strict=True)]
+    facts: list[Fact | None] = [trip, condition, *states, *scanned, *captured]
+    copy.inputs = facts  # type: ignore[assignment]
+    inference = Inference()
+    inference.depth = 1
+    types = op.infer_regions(copy, inference)
+    copy.outputs = [Value(v.name, t, copy, v.index) for v, t in zip(node.outputs, types, strict=False)]
+    first = 2 + op.carried + len(op.scanned)
+    prologue = _move_invariants(body, body.arguments[first:])
+    fixed = [_constant(v) for v in outer] + [_constant(v) for v in prologue.results]
+    return copy, prologue, fixed
+
+
+def _unmoved(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    """The shape of a scanned value whose scanned axis was moved to the front."""
+    rest, axis = list(shape[1:]), axis % len(shape)
+    rest.insert(axis, shape[0])
+    return tuple(rest)
+
+
+def _numbers(value: Value | None) -> np.ndarray | None:
+    """The known elements of an operand where all are numbers, which then hold for every run."""
+    if value is None or value.known is None or not all(isinstance(e, bool | int | float) for e in value.known.flat):
+        return None
+    return value.known
+
+
+def _constant(value: Value | None) -> np.ndarray | None:
+    if value is None or not isinstance(value.owner, Node) or not isinstance(value.owner.op, Constant):
+        return None
+    return value.owner.op.run()
+
+
+def _move_invariants(body: Region, captured: list[Value]) -> Prologue:
+    """Take out of a body what gives the same in every iteration; what the rest reads of it becomes captured arguments."""
+    invariant = set(captured)
+    moved, rest = [], []
+    for node in body.nodes:
+        fixed = node.op.pure and not node.regions and all(v is None or v in invariant for v in node.inputs)
+        (moved if fixed else rest).append(node)
+        if fixed:
+            invariant.update(node.outputs)
+    read = {v for node in rest for v in node.inputs} | set(body.results)
+    results = [value for node in moved for value in node.outputs if value in read]
+    for value in results:
+        argument = body.add_argument(value.name, value.type, value.known)
+        _replace(rest, body, value, argument)
+    body.nodes = rest
+    return Prologue(moved, list(captured), results)
+
+
+def _replace(nodes: list[Node], body: Region, old: Value, new: Value) -> None:
+    for node in nodes:
+        node.inputs = [new if v is old else v for v in node.inputs]
+    body.results = [new if v is old else v for v in body.results]
+
+

@@ -1,0 +1,125 @@
+"""Running a module while every value, at every iteration, is held against the type that inference gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import whorl
+from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN, Linear
+from whorl.ir.graph import Module, Region, Value
+from whorl.ir.op import as_values
+from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, TensorType, Type
+from whorl.runtime.interpreter import BranchKernel, LoopKernel, Plan, Run
+
+
+class Watch:
+    """A session that checks. `problems` says what did not hold; a dim's name is bound by the first value that has it."""
+
+    def __init__(self, module: Module) -> None:
+        self.session = whorl.InferenceSession(module)
+        self.session._plan = WatchedPlan(self.session._plan, module.main, self)  # type: ignore[assignment]
+        self.names: list[dict[str, int]] = []
+        self.problems: list[str] = []
+        self.seen = 0
+
+    def run(self, feeds: Mapping[str, Any]) -> list[Any]:
+        self.names = [{}]
+        return self.session.run(None, feeds)
+
+    def check(self, value: Value, found: Any) -> None:
+        """Compare one value with its type and with the elements that inference knows."""
+        self.seen += 1
+        reason = self.mismatch(value.type, found)
+        if not reason and value.known is not None:
+            reason = self.wrong_elements(value.known, found)
+        if reason:
+            self.problems.append(f"{value!r}: {reason}")
+
+    def mismatch(self, type: Type, found: Any) -> str:
+        match type:
+            case TensorType():
+                return self.wrong_tensor(type, found)
+            case OptionalType():
+                return "" if found is None else self.mismatch(type.element, found)
+            case SequenceType():
+                if not isinstance(found, list):
+                    return f"is {found!r}"
+                return next((reason for item in found if (reason := self.mismatch(type.element, item))), "")
+            case MapType():
+                return "" if isinstance(found, dict) else f"is {found!r}"
+
+    def wrong_tensor(self, type: TensorType, found: Any) -> str:
+        if not isinstance(found, np.ndarray) or found.dtype != type.dtype:
+            return f"is {getattr(found, 'dtype', found)!r}"
+        if isinstance(type.shape, AnyShape):
+            return ""
+        if len(type.shape) != found.ndim:
+            return f"has shape {list(found.shape)}"
+        for dim, length in zip(type.shape, found.shape, strict=True):
+            if self.number(dim, length) != length:
+                return f"has shape {list(found.shape)}, {dim} is {self.number(dim, length)}"
+        return ""
+
+    def wrong_elements(self, known: np.ndarray, found: np.ndarray) -> str:
+        if known.size != found.size:
+            return f"is {found.tolist()}, known as {known.tolist()}"
+        for said, element in zip(known.flat, found.flat, strict=True):
+            number = self.number(said, None)
+            same = number == element or (number != number and element != element)
+            if number is not None and not same:
+                return f"is {found.tolist()}, known as {known.tolist()} with {number} for {said}"
+        return ""
+
+    def number(self, dim: Any, found: int | None) -> Any:
+        """What a dim or a known element says: `found` binds a bare name or stands for what is not known."""
+        if dim is UNKNOWN:
+            return found
+        if not isinstance(dim, Linear):
+            return dim
+        names = self.names[-1]
+        if len(dim.terms) == 1 and not dim.constant and dim.terms[0][1] == 1 and isinstance(dim.terms[0][0], str):
+            return found if found is None else names.setdefault(dim.terms[0][0], found)
+        result = dims.substitute(dim, names)  # type: ignore[arg-type]
+        return result if isinstance(result, int) else found if result is UNKNOWN else f"{dim} with names nobody gave"
+
+
+class WatchedPlan:
+    """A plan whose steps, and those of the regions inside, report what they make."""
+
+    def __init__(self, plan: Plan, region: Region, watch: Watch) -> None:
+        self.plan, self.region, self.watch = plan, region, watch
+        self.template = plan.template
+        for step in plan.steps:
+            self.descend(step.kernel)
+            step.kernel = self.reporting(step)
+
+    def descend(self, kernel: Any) -> None:
+        match kernel:
+            case LoopKernel():
+                kernel.plan = WatchedPlan(kernel.plan, kernel.node.regions[0], self.watch)  # type: ignore[assignment]
+            case BranchKernel():
+                pairs = zip(kernel.plans, kernel.node.regions, strict=True)
+                kernel.plans = [WatchedPlan(plan, region, self.watch) for plan, region in pairs]  # type: ignore[misc]
+
+    def reporting(self, step: Any) -> Any:
+        kernel, watch = step.kernel, self.watch
+
+        def run(*inputs: Any) -> Any:
+            results = kernel(*inputs)
+            for value, found in zip(step.node.outputs, as_values(results), strict=False):
+                watch.check(value, found)
+            return results
+
+        return run
+
+    def __call__(self, run: Run, *arguments: Any) -> list[Any]:
+        self.watch.names.append(dict(self.watch.names[-1]))
+        for value, found in zip(self.region.arguments, arguments, strict=True):
+            self.watch.check(value, found)
+        results = self.plan(run, *arguments)
+        self.watch.names.pop()
+        return results
