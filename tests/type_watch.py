@@ -10,7 +10,7 @@ import numpy as np
 import whorl
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Linear
-from whorl.ir.graph import Module, Region, Value
+from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.op import as_values
 from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, TensorType, Type
 from whorl.runtime.interpreter import BranchKernel, LoopKernel, Plan, Run
@@ -94,15 +94,15 @@ class WatchedPlan:
         self.plan, self.region, self.watch = plan, region, watch
         self.template = plan.template
         for step in plan.steps:
-            self.descend(step.kernel)
+            self.descend(step.kernel, step.node)
             step.kernel = self.reporting(step)
 
-    def descend(self, kernel: Any) -> None:
+    def descend(self, kernel: Any, node: Node) -> None:
         match kernel:
             case LoopKernel():
-                kernel.plan = WatchedPlan(kernel.plan, kernel.node.regions[0], self.watch)  # type: ignore[assignment]
+                kernel.plan = WatchedPlan(kernel.plan, node.regions[0], self.watch)  # type: ignore[assignment]
             case BranchKernel():
-                pairs = zip(kernel.plans, kernel.node.regions, strict=True)
+                pairs = zip(kernel.plans, node.regions, strict=True)
                 kernel.plans = [WatchedPlan(plan, region, self.watch) for plan, region in pairs]  # type: ignore[misc]
 
     def reporting(self, step: Any) -> Any:

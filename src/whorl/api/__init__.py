@@ -6,7 +6,7 @@ from whorl.api.functional import loop, scan
 from whorl.api.models import load, run, save
 from whorl.api.options import ExecutionMode, GraphOptimizationLevel, RunOptions, SessionOptions
 from whorl.api.session import InferenceSession, ModelMetadata, get_available_providers, get_device
-from whorl.runtime.session import NodeArg
+from whorl.runtime.node_arg import NodeArg
 
 __all__ = [
     "ExecutionMode",

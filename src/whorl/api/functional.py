@@ -20,7 +20,8 @@ from whorl.ir.walk import clone_region
 from whorl.ops.control import Collected, Loop, Scanned
 from whorl.ops.iteration import Iteration
 from whorl.runtime.limits import Budget, Limits
-from whorl.runtime.session import Session, checked
+from whorl.runtime.feeds import checked
+from whorl.runtime.session import Session
 
 Body = Callable[..., Any] | Source
 

@@ -62,6 +62,7 @@ class SessionOptions(_Options):
         "timeout": None,
         "max_memory": None,
         "max_depth": 64,
+        "backend": None,
         "condition_when_omitted": "specification",
         "progress": None,
         "enable_cpu_mem_arena": True,
@@ -85,6 +86,7 @@ class SessionOptions(_Options):
     timeout: float | None
     max_memory: int | None
     max_depth: int
+    backend: str | None
     condition_when_omitted: str
     progress: Callable[[str, int, int | None], None] | None
 

@@ -11,7 +11,8 @@ from whorl.api.models import Source, load
 from whorl.api.options import RunOptions, SessionOptions
 from whorl.errors import RunError
 from whorl.runtime.limits import Limits
-from whorl.runtime.session import NodeArg, Session, node_arg
+from whorl.runtime.node_arg import NodeArg, node_arg
+from whorl.runtime.session import Session
 
 PROVIDERS = ("CPUExecutionProvider",)
 
@@ -57,7 +58,8 @@ class InferenceSession(Session):
         _check_providers(providers)
         module = load(path_or_bytes, condition_when_omitted=options.condition_when_omitted, max_depth=options.max_depth)
         self._options = options
-        super().__init__(module, Limits(options.max_iterations, options.timeout, options.max_memory, options.progress))
+        limits = Limits(options.max_iterations, options.timeout, options.max_memory, options.progress)
+        super().__init__(module, limits, options.backend)
 
     def run(
         self,

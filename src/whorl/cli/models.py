@@ -17,7 +17,7 @@ from whorl.ir.dtypes import STRING
 from whorl.ir.graph import Module
 from whorl.ir.types import TensorType, Type
 from whorl.runtime.limits import Limits
-from whorl.runtime.session import checked
+from whorl.runtime.feeds import checked
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import functools
-import hashlib
+import importlib.util
 import itertools
 import threading
 from typing import Any
-
-import llvmlite
-import llvmlite.binding as llvm
 
 _LOCK = threading.Lock()
 _COUNT = itertools.count()
 
 
+def is_available() -> bool:
+    """Whether llvmlite is installed; loading it is left to the first compilation."""
+    return importlib.util.find_spec("llvmlite") is not None
+
+
+@functools.cache
+def _llvm() -> Any:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
 @functools.cache
 def machine() -> Any:
     """The target machine of this process: the host's CPU with all its features."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+    llvm = _llvm()
     target = llvm.Target.from_triple(llvm.get_process_triple())
     features = llvm.get_host_cpu_features().flatten()
     return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3, reloc="pic")
@@ -27,7 +37,7 @@ def machine() -> Any:
 
 @functools.cache
 def _linker() -> Any:
-    return llvm.create_lljit_compiler(machine())
+    return _llvm().create_lljit_compiler(machine())
 
 
 class MachineCode:
@@ -35,7 +45,7 @@ class MachineCode:
 
     def __init__(self, source: str, function: str) -> None:
         with _LOCK:
-            library = llvm.JITLibraryBuilder().add_object_img(object_code(source)).add_current_process()
+            library = _llvm().JITLibraryBuilder().add_object_img(object_code(source)).add_current_process()
             library.export_symbol(function)
             self._resource = library.link(_linker(), f"whorl{next(_COUNT)}")
             self.address: int = self._resource[function]
@@ -43,6 +53,7 @@ class MachineCode:
 
 def object_code(source: str) -> bytes:
     """LLVM IR text as an object file, optimised for the host."""
+    llvm = _llvm()
     module = llvm.parse_assembly(source)
     module.triple = llvm.get_process_triple()
     module.data_layout = str(machine().target_data)
@@ -54,9 +65,3 @@ def object_code(source: str) -> bytes:
     builder = llvm.create_pass_builder(machine(), tuning)
     builder.getModulePassManager().run(module, builder)
     return machine().emit_object(module)
-
-
-def fingerprint(source: str) -> str:
-    """What machine code depends on: the source, LLVM, the CPU and its features."""
-    parts = (source, llvmlite.__version__, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -10,13 +10,13 @@ import math
 import types
 import typing
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from whorl.errors import LoadError
 from whorl.ir.op import REGISTRY, Op
+from whorl.ir.syntax import Struct
 from whorl.ir.text import format_attribute
 
 _SHOWN = 4
@@ -29,24 +29,6 @@ _HINT_WORDS = {
     Any: "a tensor",
     types.NoneType: "None",
 }
-
-
-@dataclass(frozen=True)
-class Field:
-    """`name = value` and its place in the text."""
-
-    name: str
-    value: Any
-    place: str
-
-
-@dataclass(frozen=True)
-class Struct:
-    """`Name(field = value)` before anybody knows which class is meant; `{key = value}` where it has no name."""
-
-    name: str
-    fields: tuple[Field, ...]
-    place: str
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
@@ -71,6 +53,14 @@ def check_arity(op: Op, count: int, place: str) -> None:
     span = f"{low}" if low == high else f"at least {low}" if high == math.inf else f"{low} to {int(high)}"
     fix = "write _ for an input that is left out" if count < low else "remove what is too many"
     raise LoadError(f"{op.name} takes {span} inputs, {count} are given", place, fix)
+
+
+def check_regions(op: Op, count: int, place: str) -> None:
+    """Refuse regions where the op has none, and none where it has some."""
+    expected = type(op).infer_regions is not Op.infer_regions
+    if expected != bool(count):
+        fix = "write them after its line" if expected else "remove them"
+        raise LoadError(f"{op.name} has {'regions' if expected else 'no regions'}", place, fix)
 
 
 @functools.cache
@@ -135,7 +125,7 @@ def _fitted(value: Any, hint: Any) -> Any:
         return _MISFIT if any(item is _MISFIT for item in items) else tuple(items)
     if hint is float:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else _MISFIT
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type) and isinstance(value, Struct):
+    if isinstance(value, Struct):
         return _build(hint, value) if value.name == hint.__name__ else _MISFIT
     return value if isinstance(value, hint) else _MISFIT
 

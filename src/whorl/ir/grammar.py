@@ -43,8 +43,8 @@ pair: (NAME | STRING) "=" value
       | type
       | NAME "[" shape "]" ELEMENTS -> tensor
       | NAME "(" [pair ("," pair)*] ")" -> struct
-      | "(" ")" -> empty_tuple
-      | "(" value ("," value)* [","] ")" -> tuple
+      | "(" ")" -> several
+      | "(" value ("," value)* [","] ")" -> several
       | mapping
 
 ?type: NAME "[" shape "]" -> tensor_type
@@ -116,9 +116,9 @@ def read(text: str, start: str, actions: Any, max_depth: int) -> Any:
         raise _syntax_error("", error.char, error.allowed or set(), error) from None
 
 
-def position(line: int, column: int) -> str:
-    """How errors name a place of the text."""
-    return f"line {line}, column {column}"
+def place_of(token: Any) -> str:
+    """Where a token is, as errors write it."""
+    return f"line {token.line}, column {token.column}"
 
 
 def _refuse_depth(text: str, max_depth: int) -> None:
@@ -127,17 +127,14 @@ def _refuse_depth(text: str, max_depth: int) -> None:
         depth += bool(found["open"]) - bool(found["close"])
         if depth > max_depth:
             line, column = text.count("\n", 0, found.start()) + 1, found.start() - text.rfind("\n", 0, found.start())
-            raise LoadError(
-                f"brackets are nested deeper than {max_depth}",
-                position(line, column),
-                "raise max_depth if the text is trusted",
-            )
+            message, fix = f"brackets are nested deeper than {max_depth}", "raise max_depth if the text is trusted"
+            raise LoadError(message, f"line {line}, column {column}", fix)
 
 
 def _syntax_error(kind: str, found: str, expected: Set[str], error: Any) -> LoadError:
     shown = "the end of the text" if kind == "$END" else repr(str(found))
     message = f"found {shown}, expected {_alternatives(expected)}"
-    return LoadError(message, position(max(error.line, 1), max(error.column, 1)), _fix(kind, expected))
+    return LoadError(message, place_of(error), _fix(kind, expected))
 
 
 def _alternatives(expected: Set[str]) -> str:

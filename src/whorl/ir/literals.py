@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from whorl.errors import LoadError
-from whorl.ir.dtypes import BOOL, BY_NAME, COMPLEX, INTEGERS, STRING, name_of
+from whorl.ir.dtypes import BOOL, COMPLEX, INTEGERS, STRING, name_of
 
 STRING_FORM = r'"(?:[^"\\\n]|\\.)*"'
 """A text in double quotes, as a regular expression."""

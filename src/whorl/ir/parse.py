@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,16 +9,18 @@ import numpy as np
 
 from whorl.errors import LoadError, TypeRuleError
 from whorl.ir.constants import Constant
-from whorl.ir.fields import build_op, check_arity, named, suggest
-from whorl.ir.grammar import place, read
+from whorl.ir.fields import build_op, check_arity, check_regions, named, suggest
+from whorl.ir.grammar import read
 from whorl.ir.graph import Module, Node, Region, Value, walk
 from whorl.ir.infer import Inference, names_of
-from whorl.ir.syntax import Line, Made, ModuleText, RegionText, Syntax
+from whorl.ir.syntax import Line, Made, ModuleText, Name, RegionText, Syntax
 from whorl.ir.types import same_kind
 from whorl.ir.walk import clone_region
 
 MAX_DEPTH = 96
 """Brackets that may be open at once unless the caller allows more."""
+_SYNTAX = Syntax()
+_TOO_DEEP = "the program is nested too deeply for the stack of this Python"
 
 
 def parse_module(text: str, *, check: bool = True, max_depth: int = MAX_DEPTH) -> Module:
@@ -28,3 +29,126 @@ def parse_module(text: str, *, check: bool = True, max_depth: int = MAX_DEPTH) -
     The types in the text are taken as they are. With `check`, inference must agree with them in everything but shape.
     Errors: LoadError with line, column and fix.
     """
+    try:
+        found: ModuleText = read(text, "module", _SYNTAX, max_depth)
+        builder = _Builder()
+        module = Module(builder.region(found.main), [output.name for output in found.outputs])
+        module.declared = {output.name: output.declared for output in found.outputs if output.declared is not None}
+        module.defaults = _defaults(found)
+        module.metadata = named(found.metadata)
+        _refuse_equal_inputs(found.main)
+        if check:
+            builder.check(module.main)
+    except RecursionError:
+        raise LoadError(_TOO_DEEP, fix="lower max_depth") from None
+    return module
+
+
+def parse_region(text: str, *, check: bool = True, max_depth: int = MAX_DEPTH) -> Region:
+    """The region that `print_region` made the text from. Errors: LoadError."""
+    try:
+        builder = _Builder()
+        region = builder.region(read(text, "region", _SYNTAX, max_depth))
+        if check:
+            builder.check(region)
+    except RecursionError:
+        raise LoadError(_TOO_DEEP, fix="lower max_depth") from None
+    return region
+
+
+def _defaults(text: ModuleText) -> dict[str, Any]:
+    inputs = {made.name.hint for made in text.main.arguments}
+    for given in text.defaults.fields:
+        if given.name not in inputs:
+            raise LoadError(f"{given.name!r} has a default but is no input", given.place, suggest(given.name, inputs))
+        if not isinstance(given.value, np.ndarray):
+            raise LoadError(f"the default of {given.name!r} is no tensor", given.place, "write float32[2] <1.0 2.0>")
+    return named(text.defaults)
+
+
+def _refuse_equal_inputs(main: RegionText) -> None:
+    seen: set[str] = set()
+    for made in main.arguments:
+        if made.name.hint in seen:
+            raise LoadError(f"two inputs are called {made.name.hint!r}", made.name.place, "rename one of them")
+        seen.add(made.name.hint)
+
+
+@dataclass
+class _Builder:
+    """Makes regions of their texts and remembers where the text has each node."""
+
+    lines: dict[Node, Line] = field(default_factory=dict)
+
+    def region(self, text: RegionText) -> Region:
+        region = Region(text.name)
+        scope: dict[tuple[str, int], Value] = {}
+        for made in text.arguments:
+            _define(scope, made, region.add_argument(made.name.hint, made.type, made.known))
+        for line in text.lines:
+            region.nodes.append(self.node(line, scope))
+        region.results = [_find(scope, name) for name in text.results]
+        return region
+
+    def node(self, line: Line, scope: dict[tuple[str, int], Value]) -> Node:
+        op = build_op(line.op)
+        check_arity(op, len(line.inputs), line.op.place)
+        check_regions(op, len(line.regions), line.op.place)
+        inputs = [None if name is None else _find(scope, name) for name in line.inputs]
+        node = Node(op, inputs, [self.region(inner) for inner in line.regions], line.name)
+        derived = op.infer_known()[0] if isinstance(op, Constant) else None
+        for index, made in enumerate(line.made):
+            known = derived if made.known is None else made.known
+            node.outputs.append(Value(made.name.hint, made.type, node, index, known))
+            _define(scope, made, node.outputs[-1])
+        self.lines[node] = line
+        return node
+
+    def check(self, region: Region) -> None:
+        """Hold the number and kinds of every node's outputs against what inference says of a copy."""
+        copy = clone_region(region)
+        pairs = list(zip(walk(region), walk(copy), strict=True))
+        inference = _Placed(names_of(copy.arguments), {other: self.lines[node] for node, other in pairs})
+        inference.region(copy)
+        for node, other in pairs:
+            for made, value, inferred in zip(self.lines[node].made, node.outputs, other.outputs, strict=True):
+                if not same_kind(value.type, inferred.type):
+                    message = f"{made.name.text} is {value.type} here, {node.op.name} gives {inferred.type}"
+                    raise LoadError(message, made.name.place, "correct the type")
+
+
+class _Placed(Inference):
+    """Inference whose errors say where the text has the node."""
+
+    def __init__(self, used: set[str], lines: dict[Node, Line]) -> None:
+        super().__init__(used)
+        self.lines = lines
+
+    def node(self, node: Node) -> None:
+        place = self.lines[node].op.place
+        try:
+            super().node(node)
+        except TypeRuleError as error:
+            raise LoadError(error.message, f"{place}: {error.where}", error.fix) from None
+        except (ValueError, IndexError, AttributeError) as error:
+            if not node.regions:
+                raise
+            # An op with regions unpacks its inputs and regions; these are what it raises where their numbers are wrong.
+            message = f"the inputs, fields and regions do not fit together: {error}"
+            raise LoadError(message, f"{place}: {node.title}") from None
+
+
+def _define(scope: dict[tuple[str, int], Value], made: Made, value: Value) -> None:
+    name = made.name
+    if scope.setdefault(name.key, value) is not value:
+        fix = f"number it where another value has that name: %{name.hint}~{name.number + 1}"
+        raise LoadError(f"{name.text} is defined twice in its region", name.place, fix)
+
+
+def _find(scope: dict[tuple[str, int], Value], name: Name) -> Value:
+    value = scope.get(name.key)
+    if value is None:
+        near = suggest(name.hint, (hint for hint, _ in scope))
+        fix = near or "a region reads its arguments and its own earlier nodes; pass it outer values as arguments"
+        raise LoadError(f"{name.text} is not defined in its region before this place", name.place, fix)
+    return value

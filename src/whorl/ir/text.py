@@ -2,7 +2,7 @@
 
     main(%x: float32[N, 4], %n: int64[]) {
       %one: float32[] = Constant() {value = float32[] <1.0>}
-      %y: float32[N, 4], %ys: float32[n, N, 4] = Loop "rollout" (%n, _, %x, %one) {carried = 1, collected = (Collected(),)}
+      %y: float32[N, 4], %ys: float32[n, N, 4] = Loop "sum" (%n, _, %x, %one) {carried = 1, collected = (Collected(),)}
       body(%i: int64[], %go_on: bool[] {True}, %h: float32[N, 4], %step: float32[] {1.0}) {
         %h~1: float32[N, 4] = Add(%h, %step)
         return %go_on, %h~1, %h~1
@@ -33,7 +33,7 @@ from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, Tensor
 
 
 def print_module(module: Module, elide: int | None = None) -> str:
-    """The module as text. With `elide`, tensors and tuples of more elements are cut to `...` and the text cannot be parsed."""
+    """The module as text. With `elide`, tensors and tuples of more elements are cut to `...`; that cannot be parsed."""
     printer = _Printer(elide)
     printer.region(module.main, module)
     lines = printer.lines
@@ -171,7 +171,8 @@ def format_attribute(value: Any, elide: int | None = None) -> str:
             inside = ", ".join(format_attribute(item, elide) for item in value)
             return f"({inside}{',' if len(value) == 1 else ''})"
         case dict():
-            return "{" + ", ".join(f"{word(key)} = {format_attribute(item, elide)}" for key, item in value.items()) + "}"
+            pairs = (f"{word(key)} = {format_attribute(item, elide)}" for key, item in value.items())
+            return f"{{{', '.join(pairs)}}}"
     if isinstance(value, np.ndarray) or hasattr(value, "numpy"):
         return _tensor(value, elide)
     if not dataclasses.is_dataclass(value):

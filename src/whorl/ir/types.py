@@ -89,8 +89,10 @@ Type = Union[TensorType, SequenceType, OptionalType, MapType]
 class Fact(Protocol):
     """What inference knows about a value: its type, and the elements of a small tensor (ints, floats or dims) if known."""
 
-    type: Type
-    known: np.ndarray | None
+    @property
+    def type(self) -> Type: ...
+    @property
+    def known(self) -> np.ndarray | None: ...
 
 
 @dataclass(frozen=True, slots=True)

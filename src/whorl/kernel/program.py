@@ -54,7 +54,7 @@ class Apply(Expr):
 
 OPS = frozenset(
     (
-        *("add", "sub", "mul", "div", "rem", "min", "max", "pow", "fmod", "atan2"),
+        *("add", "sum", "sub", "mul", "div", "rem", "min", "max", "pow", "fmod", "atan2"),
         *("neg", "abs", "sqrt", "floor", "ceil", "rint", "trunc", "exp", "log", "tanh", "sigmoid", "erf"),
         *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"),
         *("and", "or", "xor", "not", "shl", "shr"),
@@ -63,7 +63,8 @@ OPS = frozenset(
     )
 )
 """`select` takes a bool and two values; comparisons and `isnan` give a bool; `cast` converts as C does; `div` and `rem`
-of integers truncate; `min` and `max` give NaN where one is NaN; integers wrap."""
+of integers truncate; `min` and `max` give NaN where one is NaN; integers wrap; `sum` is an `add` whose order in a
+reduction may change."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -174,6 +174,16 @@ class KernelBuilder:
         with self.loop(shape[0], parallel) as first, self.nest(shape[1:], parallel) as rest:
             yield (first, *rest)
 
+    def reduce(self, extents: Sequence[int], first: Expr, step: Callable[[Expr, Index], Expr]) -> Expr:
+        """`for index in extents: acc = step(acc, index)` from `first`, here and now; the result is in a register."""
+        acc = self.variable(first.dtype, "acc", once=False)
+        self.assign(acc, first)
+        with self.nest(extents, parallel=False) as index:
+            self.assign(acc, step(acc, index))
+        result = self.variable(first.dtype)
+        self.assign(result, acc)
+        return result
+
     # ---- tensors ---------------------------------------------------------------------------------------------
 
     def temporary(self, dtype: np.dtype, shape: Sequence[int], hint: str = "s") -> Buffer:

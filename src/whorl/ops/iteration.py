@@ -35,7 +35,7 @@ class Iteration:
     def next(self) -> list[Any] | None:
         """The arguments of the next iteration, or None when the loop is over."""
         i = self.index
-        if not self.go_on or (self.bound is not None and i >= self.bound):
+        if self.is_over:
             return None
         number, go_on = np.full(self._shapes[0], i, np.int64), np.full(self._shapes[1], True)
         return [number, go_on, *self.state, *(rows[i, ...] for rows in self.rows), *self.captured]
@@ -55,9 +55,19 @@ class Iteration:
             held.append(element)
         self.index += 1
 
-    def collected(self) -> list[np.ndarray]:
-        """The collected elements joined; only after at least one iteration."""
-        return [_join(held, how) for held, how in zip(self.elements, self.op.collected, strict=True)]
+    @property
+    def is_over(self) -> bool:
+        return not self.go_on or (self.bound is not None and self.index >= self.bound)
+
+    def collected(self, rows: Sequence[np.ndarray] = ()) -> list[np.ndarray]:
+        """The collected elements joined; only after at least one iteration.
+
+        `rows` are those of iterations that ran elsewhere after the ones taken here, stacked on a first axis.
+        """
+        if not rows:
+            return [_join(held, how) for held, how in zip(self.elements, self.op.collected, strict=True)]
+        pairs = zip(self.elements, rows, self.op.collected, strict=True)
+        return [_join_rows(held, more, how) for held, more, how in pairs]
 
 
 def empty_collected(joined: TensorType, how: Collected) -> np.ndarray:
@@ -103,6 +113,12 @@ def _join(elements: list[np.ndarray], how: Collected) -> np.ndarray:
         raise RunError(f"collected elements of shape {list(elements[0].shape)} cannot be joined along axis {how.axis}")
     axis = how.axis % rank
     return np.stack(ordered, axis) if how.stack else np.concatenate(ordered, axis)
+
+
+def _join_rows(held: list[np.ndarray], rows: np.ndarray, how: Collected) -> np.ndarray:
+    stacked = np.concatenate([np.stack(held), rows]) if held else rows
+    ordered = stacked[::-1] if how.reverse else stacked
+    return np.ascontiguousarray(np.moveaxis(ordered, 0, how.axis % ordered.ndim))
 
 
 def _check_element(index: int, first: np.ndarray, element: np.ndarray) -> None:

@@ -70,10 +70,8 @@ def _from_dlpack(value: Any, what: str) -> np.ndarray:
 
 def _converted(array: np.ndarray, wanted: np.dtype, what: str) -> np.ndarray:
     """Numbers that Python made, in the declared type; those of another kind stay what they are."""
-    kind = array.dtype.kind
-    if array.size and not (
-        (kind in "iu" and wanted in INTEGERS) or (kind in "iuf" and wanted in FLOATS) or (kind in "iufc" and wanted in COMPLEX)
-    ):
+    kinds = "iu" if wanted in INTEGERS else "iuf" if wanted in FLOATS else "iufc" if wanted in COMPLEX else ""
+    if array.size and array.dtype.kind not in kinds:
         return array
     with np.errstate(all="ignore"):
         converted = array.astype(wanted)
@@ -115,10 +113,11 @@ def _strings(array: np.ndarray, what: str) -> np.ndarray:
 def _map(value: Any, type: MapType, what: str) -> dict[Any, Any]:
     if not isinstance(value, dict):
         raise RunError(f"{what} is {_shown(value)}, the model declares {type}", fix="feed a dictionary")
-    wanted: type_ = str if type.key == STRING else (int, np.integer)
     for key in value:
-        if not isinstance(key, wanted):
-            raise RunError(f"{what} has the key {key!r}, the model declares {type}", fix=f"use {name_of(type.key)} keys")
+        if not isinstance(key, str if type.key == STRING else int | np.integer):
+            raise RunError(
+                f"{what} has the key {key!r}, the model declares {type}", fix=f"use {name_of(type.key)} keys"
+            )
     return {key: checked(item, type.value, f"{what}[{key!r}]").item() for key, item in value.items()}
 
 

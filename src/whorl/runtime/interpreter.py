@@ -20,15 +20,16 @@ from whorl.ops.control import If, Loop
 from whorl.ops.iteration import Iteration, empty_collected
 from whorl.ops.random import Generator, Random
 from whorl.runtime.limits import Budget, largest
+from whorl.runtime.native import NativeLoop
 
 
 class Run:
     """One run under way: its budget, and the regions it is in, outermost first, with their iteration numbers."""
 
-    __slots__ = ("budget", "frames", "generators", "watched")
+    __slots__ = ("budget", "frames", "generators", "native_after", "watched")
 
-    def __init__(self, budget: Budget) -> None:
-        self.budget = budget
+    def __init__(self, budget: Budget, native_after: int | None = None) -> None:
+        self.budget, self.native_after = budget, native_after
         self.watched = budget.limits.max_memory is not None
         self.frames: list[list[Any]] = []
         self.generators: dict[Node, Generator] = {}
@@ -165,13 +166,14 @@ class LoopKernel:
         self.plan = Plan(body)
         self.title = region_title(node, 0)
         self.ranks = tensor(body.arguments[0]).rank or 0, tensor(body.arguments[1]).rank or 0
+        self.native, self.seen = NativeLoop(node), 0
 
     def __call__(self, run: Run, *inputs: Any) -> tuple[Any, ...]:
         iteration = Iteration(self.op, inputs, self.ranks)
         frame: list[Any] = [self.title, 0]
         run.frames.append(frame)
         try:
-            self._iterate(iteration, frame, run)
+            rows = self._iterate(iteration, frame, run)
         except RunError as error:
             title = f"{self.node.title} (iteration {frame[1]})"
             raise error.at(run.where(title, len(run.frames) - 1)) from None
@@ -181,19 +183,29 @@ class LoopKernel:
             return (*iteration.state, *self.nothing(inputs))
         if run.watched:
             run.budget.reserve(sum(element.nbytes for held in iteration.elements for element in held))
-        collected = iteration.collected()
+        collected = iteration.collected(rows)
         if run.watched:
             run.budget.hold(collected)
         return (*iteration.state, *iteration.last, *collected)
 
-    def _iterate(self, iteration: Iteration, frame: list[Any], run: Run) -> None:
+    def _iterate(self, iteration: Iteration, frame: list[Any], run: Run) -> Sequence[np.ndarray]:
+        """Run every iteration; returns the collected rows of those that native code ran."""
         budget, plan, is_outermost = run.budget, self.plan, not any(i is not None for _, i in run.frames[:-1])
+        may_compile = run.native_after is not None and not run.watched
         while (arguments := iteration.next()) is not None:
+            if may_compile and self.native.is_due(iteration, run.native_after or 0, self.seen):
+                may_compile = False
+                rows = self.native.run(iteration, frame, budget, self.node.title if is_outermost else None)
+                if rows is not None:
+                    return rows
+                continue
+            self.seen += 1
             frame[1] = iteration.index
             budget.check_iteration(iteration.index)
             iteration.take(plan(run, *arguments))
             if is_outermost:
                 budget.report(self.node.title, iteration.index, iteration.bound)
+        return ()
 
     def nothing(self, inputs: Sequence[Any]) -> list[np.ndarray]:
         """The collected outputs of no iteration."""

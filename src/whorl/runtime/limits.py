@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,7 +93,7 @@ class Budget:
                 f"holding {self.held + count} bytes passes the limit of {limit}", fix="raise max_memory"
             )
 
-    def hold(self, made: Any, inputs: tuple[Any, ...] | list[Any] = ()) -> None:
+    def hold(self, made: Any, inputs: Iterable[Any] = ()) -> None:
         """Count the memory of what a node made until nothing refers to it; what its inputs own is not new."""
         owners = {id(array): array for array in _owners(made)}
         old = {id(array) for value in inputs for array in _owners(value)}
@@ -127,6 +127,6 @@ def bytes_of(array: np.ndarray) -> int:
     return array.nbytes + (sum(map(len, array.flat)) if array.dtype == STRING else 0)
 
 
-def largest(values: list[Any]) -> int:
+def largest(values: Iterable[Any]) -> int:
     """The memory of the largest array that the values use."""
     return max((array.nbytes for value in values for array in _owners(value)), default=0)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from whorl.codegen.emit import emit
-from whorl.codegen.target import MachineCode
+from whorl.codegen.target import MachineCode, is_available
+from whorl.errors import RunError
 from whorl.ir.constants import Constant
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference
@@ -22,7 +23,10 @@ from whorl.lowering.builder import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop, sizes
 from whorl.ops.control import Loop
 from whorl.ops.iteration import Iteration
+from whorl.runtime.limits import Budget
 
+WORTHWHILE = 16
+"""Iterations that must be left for a loop that was interpreted so far to change over."""
 SLICE_SECONDS = 0.02
 """How long native code runs before limits are checked again."""
 FIRST_SLICE, LONGEST_SLICE = 64, 1 << 22
@@ -37,8 +41,41 @@ class NativeLoop:
         self.node = node
         self.compiled: dict[tuple, CompiledLoop | str] = {}
 
+    def is_due(self, iteration: Iteration, after: int, seen: int) -> bool:
+        """Whether so much has been interpreted, and is left, that compiling pays; `after` 0 is always."""
+        if after == 0:
+            return True
+        left = None if iteration.bound is None else iteration.bound - iteration.index
+        return seen >= after and (left is None or left >= WORTHWHILE)
+
+    def run(self, iteration: Iteration, frame: list[Any], budget: Budget, title: str | None) -> list[np.ndarray] | None:
+        """Run a loop to its end; returns the rows it collected.
+
+        None where there is no native form, or where native code met an error: the iteration then stands at most a slice
+        before it, for the interpreter to meet it again and name its place.
+        """
+        compiled = self.compiled_for(iteration)
+        if isinstance(compiled, str):
+            return None
+        try:
+            native = NativeRun(compiled, iteration)
+        except (RunError, ValueError, ArithmeticError, IndexError, TypeError):
+            return None
+        while not iteration.is_over:
+            frame[1] = iteration.index
+            budget.check_iteration(iteration.index)
+            if not native.advance(budget.limits.max_iterations):
+                for held, rows in zip(iteration.elements, native.collected(), strict=True):
+                    held.extend(rows[k, ...] for k in range(len(rows)))
+                return None
+            if title is not None:
+                budget.report(title, iteration.index, iteration.bound)
+        return native.collected()
+
     def compiled_for(self, iteration: Iteration) -> CompiledLoop | str:
         """The native form for a loop about to run, or why there is none."""
+        if not is_available():
+            return "llvmlite is not installed"
         operands = [*iteration.state, *iteration.rows, *iteration.captured]
         if not all(isinstance(x, np.ndarray) for x in operands):
             return "it takes values that are not tensors"
@@ -75,10 +112,6 @@ class CompiledLoop:
         self.program: LoopProgram = lower_loop(special, fixed)
         self.code = MachineCode(emit(self.program.program), "whorl_run")
         self.entry = _Entry(self.code.address)
-
-    def start(self, iteration: Iteration) -> NativeRun:
-        """The loop from where the iteration stands."""
-        return NativeRun(self, iteration)
 
 
 class NativeRun:
