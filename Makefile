@@ -2,6 +2,10 @@
 # make test           lint, format, types and all tests
 # make check          the same without the slow tests
 # make test-archive   the node tests of old releases of onnx, which it downloads
+# make conformance    the control-flow suite on every engine, side by side
+# make fuzz           the fuzz tests with 10,000 examples each
+# make bench          the benchmarks; they write nothing
+# make docs           renews docs/ops.md
 # make lock           renews constraints.txt: the versions that were tested
 #
 # Needs Python 3.11 or newer, pip and make. Another interpreter: make PYTHON=python3.12 test
@@ -9,6 +13,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 WORKERS ?= 2
+EXAMPLES ?= 10000
+BENCHES := import_time load interpreter
 LOCK := constraints.txt
 BUILD := hatchling editables
 BIN := $(VENV)/bin
@@ -23,7 +29,7 @@ $(shell rm -f $(VENV)/.created)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test check test-archive lint types lock clean
+.PHONY: demo test check test-archive conformance fuzz bench docs lint types lock clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/python examples/demo.py
@@ -40,6 +46,19 @@ test-archive: $(VENV)/.test
 	@mkdir -p $(WHORL_ARCHIVE)
 	@$(BIN)/python -m pytest -q --collect-only tests/archive >/dev/null
 	$(BIN)/python -m pytest -q -n $(WORKERS) tests/archive
+
+conformance: $(VENV)/.test
+	@for engine in whorl onnxruntime openvino reference; do $(BIN)/whorl conformance --backend $$engine || true; done
+
+fuzz: export WHORL_FUZZ_EXAMPLES := $(EXAMPLES)
+fuzz: $(VENV)/.test
+	$(BIN)/python -m pytest -q -n $(WORKERS) tests/fuzz
+
+bench: $(VENV)/.test
+	@for name in $(BENCHES); do $(BIN)/python bench/$$name.py && echo || exit; done
+
+docs: $(VENV)/.test
+	$(BIN)/python docs/make_ops.py
 
 lint: $(VENV)/.test
 	$(BIN)/python -m ruff check

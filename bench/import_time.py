@@ -57,7 +57,9 @@ def milliseconds(engine: str, model: bytes, bytecode: str, first_use: bool) -> f
     program = PROGRAM.format(model=model, import_=IMPORTS[engine], session=SESSIONS[engine])
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     env["PYTHONPYCACHEPREFIX"] = bytecode
-    printed = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, env=env).stdout
+    printed = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, env=env
+    ).stdout
     imported, used, result = printed.split()
     assert float(result) == 3628800, f"{engine} says that 10! is {result}"
     return float(used if first_use else imported)

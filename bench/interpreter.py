@@ -16,12 +16,12 @@ from measuring import Measurement, in_turns, report, use_one_thread, wall
 
 use_one_thread()
 
-import numpy as np  # noqa: E402
-import onnx  # noqa: E402
-import onnx.reference  # noqa: E402
-import onnxruntime  # noqa: E402
+import numpy as np
+import onnx
+import onnx.reference
+import onnxruntime
 
-import whorl  # noqa: E402
+import whorl
 
 ROUNDS = 5
 HEADER = '<ir_version: 10, opset_import: ["" : 21]>'
@@ -182,7 +182,9 @@ def runner(engine: str, data: bytes, feeds: Feeds) -> Run:
     """A ready session of an engine on a model, bound to its inputs."""
     match engine:
         case "whorl":
-            session = whorl.InferenceSession(data)
+            options = whorl.SessionOptions()
+            options.backend = "interpreter"
+            session = whorl.InferenceSession(data, options)
         case "onnxruntime":
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = 1

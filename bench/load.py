@@ -14,13 +14,13 @@ from measuring import Measurement, cpu, in_turns, report, use_one_thread
 
 use_one_thread()
 
-import numpy as np  # noqa: E402
-import onnx  # noqa: E402
-import onnxruntime  # noqa: E402
-from onnx import numpy_helper  # noqa: E402
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import numpy_helper
 
-import whorl  # noqa: E402
-from whorl.ir.verify import verify  # noqa: E402
+import whorl
+from whorl.ir.verify import verify
 
 BLOCKS, WIDTH, ROUNDS = 2000, 8, 3
 HEADER = '<ir_version: 10, opset_import: ["" : 21]>'

@@ -84,7 +84,9 @@ def _lines(measurement: Measurement) -> list[str]:
     verdict = "" if target is None else f"   target {target:g} {unit}: {'MISSED' if measurement.misses else 'met'}"
     lines = [measurement.what]
     for name, value in measurement.medians.items():
-        versus = f"   whorl needs {measurement.ratios[name]:.3g} times as much" if name in measurement.ratios else verdict
+        versus = (
+            f"   whorl needs {measurement.ratios[name]:.3g} times as much" if name in measurement.ratios else verdict
+        )
         lines.append(f"  {name:<14}{value:>10.4g} {unit}{versus}")
     return lines
 

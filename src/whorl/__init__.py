@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from whorl import backend as backend
     from whorl.api import ExecutionMode as ExecutionMode
+    from whorl.api import ExecutionOrder as ExecutionOrder
     from whorl.api import GraphOptimizationLevel as GraphOptimizationLevel
     from whorl.api import InferenceSession as InferenceSession
     from whorl.api import ModelMetadata as ModelMetadata
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from whorl.api import SessionOptions as SessionOptions
     from whorl.api import check as check
     from whorl.api import describe as describe
+    from whorl.api import get_all_providers as get_all_providers
     from whorl.api import get_available_providers as get_available_providers
     from whorl.api import get_device as get_device
     from whorl.api import load as load
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from whorl.api import run as run
     from whorl.api import save as save
     from whorl.api import scan as scan
+    from whorl.api import set_default_logger_severity as set_default_logger_severity
     from whorl.errors import CancelledError as CancelledError
     from whorl.errors import IterationLimitError as IterationLimitError
     from whorl.errors import LimitError as LimitError
@@ -42,6 +45,7 @@ __version__ = "0.1.0"
 
 _API = (
     "ExecutionMode",
+    "ExecutionOrder",
     "GraphOptimizationLevel",
     "InferenceSession",
     "ModelMetadata",
@@ -51,6 +55,7 @@ _API = (
     "SessionOptions",
     "check",
     "describe",
+    "get_all_providers",
     "get_available_providers",
     "get_device",
     "load",
@@ -58,6 +63,7 @@ _API = (
     "run",
     "save",
     "scan",
+    "set_default_logger_severity",
 )
 _ERRORS = (
     "CancelledError",

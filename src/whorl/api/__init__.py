@@ -4,12 +4,20 @@ from whorl.api.check import Problem, check
 from whorl.api.describe import describe
 from whorl.api.functional import loop, scan
 from whorl.api.models import load, run, save
-from whorl.api.options import ExecutionMode, GraphOptimizationLevel, RunOptions, SessionOptions
-from whorl.api.session import InferenceSession, ModelMetadata, get_available_providers, get_device
+from whorl.api.options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions, SessionOptions
+from whorl.api.session import (
+    InferenceSession,
+    ModelMetadata,
+    get_all_providers,
+    get_available_providers,
+    get_device,
+    set_default_logger_severity,
+)
 from whorl.runtime.node_arg import NodeArg
 
 __all__ = [
     "ExecutionMode",
+    "ExecutionOrder",
     "GraphOptimizationLevel",
     "InferenceSession",
     "ModelMetadata",
@@ -19,6 +27,7 @@ __all__ = [
     "SessionOptions",
     "check",
     "describe",
+    "get_all_providers",
     "get_available_providers",
     "get_device",
     "load",
@@ -26,4 +35,5 @@ __all__ = [
     "run",
     "save",
     "scan",
+    "set_default_logger_severity",
 ]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from typing import Any
 
 from whorl.errors import RunError
+from whorl.runtime.limits import Progress
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -26,113 +26,122 @@ class ExecutionMode(enum.IntEnum):
     ORT_PARALLEL = 1
 
 
-class _Options:
-    """Fields with defaults; setting any other name is an error."""
+class ExecutionOrder(enum.IntEnum):
+    """onnxruntime's orders; accepted so that its scripts run, without effect on results."""
 
-    _defaults: dict[str, Any] = {}  # noqa: RUF012
+    DEFAULT = 0
+    PRIORITY_BASED = 1
+    MEMORY_EFFICIENT = 2
+
+
+class _Options:
+    """The annotated names of the class are the options, with their defaults; any other name is an AttributeError."""
 
     def __init__(self) -> None:
-        self._config: dict[str, str] = {}
-        self.__dict__.update(self._defaults)
+        self.__dict__["_config"] = {}
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name != "_config" and name not in self._defaults:
-            known = ", ".join(sorted(self._defaults))
-            raise AttributeError(f"{type(self).__name__} has no option {name!r}; choose from {known}")
+        if name not in type(self).__annotations__:
+            raise self._unknown(name)
         object.__setattr__(self, name, value)
 
-    def _add_config(self, key: str, value: str, known: frozenset[str]) -> None:
+    def __getattr__(self, name: str) -> Any:
+        raise self._unknown(name)
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items() if k != "_config")
+        return f"{type(self).__name__}({chosen})"
+
+    def _unknown(self, name: str) -> AttributeError:
+        known = ", ".join(sorted(type(self).__annotations__))
+        return AttributeError(f"{type(self).__name__} has no option {name!r}; choose from {known}")
+
+    def _add(self, key: str, value: str, known: tuple[str, ...]) -> None:
         if key not in known:
-            raise RunError(
-                f"unknown configuration key {key!r}", fix=f"choose from {', '.join(sorted(known)) or 'none'}"
-            )
+            fix = f"choose from {', '.join(known)}" if known else "leave it out: no key applies here"
+            raise RunError(f"unknown configuration key {key!r}", fix=fix)
         self._config[key] = value
 
-
-class SessionOptions(_Options):
-    """How a session is made.
-
-    Of whorl: `max_iterations` of any loop, `timeout` in seconds, `max_memory` in bytes that the values of a run take,
-    `max_depth` of nested graphs, `condition_when_omitted`, `progress(loop, done, total)`. The others are onnxruntime's:
-    threads, arenas and graph optimisation do not change what whorl computes and are accepted as they are.
-    """
-
-    _defaults = {  # noqa: RUF012
-        "max_iterations": None,
-        "timeout": None,
-        "max_memory": None,
-        "max_depth": 64,
-        "backend": None,
-        "condition_when_omitted": "specification",
-        "progress": None,
-        "enable_cpu_mem_arena": True,
-        "enable_mem_pattern": True,
-        "enable_mem_reuse": True,
-        "enable_profiling": False,
-        "execution_mode": ExecutionMode.ORT_SEQUENTIAL,
-        "execution_order": 0,
-        "graph_optimization_level": GraphOptimizationLevel.ORT_ENABLE_ALL,
-        "inter_op_num_threads": 0,
-        "intra_op_num_threads": 0,
-        "log_severity_level": 2,
-        "log_verbosity_level": 0,
-        "logid": "",
-        "optimized_model_filepath": "",
-        "profile_file_prefix": "onnxruntime_profile_",
-        "use_deterministic_compute": False,
-        "use_per_session_threads": True,
-    }
-    max_iterations: int | None
-    timeout: float | None
-    max_memory: int | None
-    max_depth: int
-    backend: str | None
-    condition_when_omitted: str
-    progress: Callable[[str, int, int | None], None] | None
-
-    def add_session_config_entry(self, key: str, value: str) -> None:
-        """onnxruntime's free-form settings: those about spinning, allocators and blocking are accepted, others refused."""
-        self._add_config(key, value, _SESSION_KEYS)
-
-    def get_session_config_entry(self, key: str) -> str:
-        """The setting added before; RunError where there is none."""
+    def _get(self, key: str) -> str:
         if key not in self._config:
             raise RunError(f"configuration key {key!r} was not set")
         return self._config[key]
 
 
-_SESSION_KEYS = frozenset(
-    (
-        "session.intra_op.allow_spinning",
-        "session.inter_op.allow_spinning",
-        "session.use_env_allocators",
-        "session.disable_prepacking",
-        "session.dynamic_block_base",
-    )
+class SessionOptions(_Options):
+    """How a session is made. whorl's own come first; of onnxruntime's, only `optimized_model_filepath` does something.
+
+    `max_iterations` of any one loop, `timeout` in seconds and `max_memory` in bytes bound every run; `max_depth` is for
+    nested graphs. `progress(loop, done, total)` is called after every iteration of an outermost loop.
+    `backend` is "interpreter", "native" or "auto". `condition_when_omitted` is explained at `whorl.load`.
+    """
+
+    max_iterations: int | None = None
+    timeout: float | None = None
+    max_memory: int | None = None
+    max_depth: int = 64
+    backend: str | None = None
+    condition_when_omitted: str = "specification"
+    progress: Progress | None = None
+    enable_cpu_mem_arena: bool = True
+    enable_mem_pattern: bool = True
+    enable_mem_reuse: bool = True
+    enable_profiling: bool = False
+    execution_mode: int = ExecutionMode.ORT_SEQUENTIAL
+    execution_order: int = ExecutionOrder.DEFAULT
+    graph_optimization_level: int = GraphOptimizationLevel.ORT_ENABLE_ALL
+    inter_op_num_threads: int = 0
+    intra_op_num_threads: int = 0
+    log_severity_level: int = 2
+    log_verbosity_level: int = 0
+    logid: str = ""
+    optimized_model_filepath: str = ""
+    profile_file_prefix: str = "onnxruntime_profile_"
+    use_deterministic_compute: bool = False
+    use_per_session_threads: bool = True
+
+    def add_session_config_entry(self, key: str, value: str) -> None:
+        """onnxruntime's free-form settings. Those about threads and allocators are accepted, the others refused."""
+        self._add(key, value, _SESSION_KEYS)
+
+    def get_session_config_entry(self, key: str) -> str:
+        """The setting added before; RunError where there is none."""
+        return self._get(key)
+
+
+_SESSION_KEYS = (
+    "session.disable_aot_function_inlining",
+    "session.disable_prepacking",
+    "session.dynamic_block_base",
+    "session.force_spinning_stop",
+    "session.inter_op.allow_spinning",
+    "session.intra_op.allow_spinning",
+    "session.intra_op_thread_affinities",
+    "session.use_device_allocator_for_initializers",
+    "session.use_env_allocators",
 )
 
 
 class RunOptions(_Options):
-    """How one run goes. Setting `terminate` to True from another thread stops it with CancelledError.
+    """How one run goes. `terminate`, set to True by another thread, stops it with CancelledError.
 
-    Of whorl: `max_iterations`, `timeout`, `max_memory`, which override the session's when they are not None.
+    `max_iterations`, `timeout` and `max_memory` override the session's where they are not None. The others are
+    onnxruntime's and change nothing: every output is computed, whichever are fetched.
     """
 
-    _defaults = {  # noqa: RUF012
-        "max_iterations": None,
-        "timeout": None,
-        "max_memory": None,
-        "log_severity_level": 2,
-        "log_verbosity_level": 0,
-        "logid": "",
-        "only_execute_path_to_fetches": False,
-        "terminate": False,
-    }
-    max_iterations: int | None
-    timeout: float | None
-    max_memory: int | None
-    terminate: bool
+    max_iterations: int | None = None
+    timeout: float | None = None
+    max_memory: int | None = None
+    terminate: bool = False
+    log_severity_level: int = 2
+    log_verbosity_level: int = 0
+    logid: str = ""
+    only_execute_path_to_fetches: bool = False
 
     def add_run_config_entry(self, key: str, value: str) -> None:
         """onnxruntime's free-form settings: none of them applies here, so any key is refused."""
-        self._add_config(key, value, frozenset())
+        self._add(key, value, ())
+
+    def get_run_config_entry(self, key: str) -> str:
+        """RunError, since no key can have been added."""
+        return self._get(key)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from whorl.api.models import Source, load
+from whorl.api.models import Source, load, save
 from whorl.api.options import RunOptions, SessionOptions
 from whorl.errors import RunError
 from whorl.runtime.limits import Limits
@@ -43,8 +43,9 @@ class _TerminateFlag:
 class InferenceSession(Session):
     """A loaded model. Threads may run it at once; it can be pickled, survives fork, and is a context manager.
 
-    `path_or_bytes`: a path, bytes, ModelProto or module. `providers` exists for onnxruntime's scripts: everything runs on
-    the CPU, and a list without "CPUExecutionProvider" is refused. Errors: LoadError, UnsupportedError.
+    `path_or_bytes`: a path, bytes, ModelProto or module. `providers` exists for onnxruntime's scripts: everything runs
+    on the CPU, and a list without "CPUExecutionProvider" is refused. Pickling keeps weights that lie beside the model
+    file where they are. Errors: LoadError, UnsupportedError.
     """
 
     def __init__(
@@ -54,12 +55,14 @@ class InferenceSession(Session):
         providers: Sequence[Any] | None = None,
         provider_options: Sequence[Any] | None = None,
     ) -> None:
-        options = sess_options or SessionOptions()
+        self._options = options = sess_options or SessionOptions()
+        _check_options(options)
         _check_providers(providers)
         module = load(path_or_bytes, condition_when_omitted=options.condition_when_omitted, max_depth=options.max_depth)
-        self._options = options
         limits = Limits(options.max_iterations, options.timeout, options.max_memory, options.progress)
         super().__init__(module, limits, options.backend)
+        if options.optimized_model_filepath:
+            save(module, options.optimized_model_filepath)
 
     def run(
         self,
@@ -69,19 +72,16 @@ class InferenceSession(Session):
     ) -> list[Any]:
         """The outputs named (all where None): arrays, lists for sequences, None for empty optionals.
 
-        Feeds: arrays of the declared element type and shape; Python numbers and lists where nothing is lost.
+        Feeds: arrays of the declared element type and shape, in any form that has `__array__` or `__dlpack__`; strings
+        in any form; Python numbers and lists where nothing is lost. A named dim may differ between inputs.
         Errors: RunError names loop, iteration and node; LimitError and its kinds leave the session usable.
         """
         if run_options is None:
             return self.execute(output_names, input_feed)
-        own = {
-            name: value
-            for name in ("max_iterations", "timeout", "max_memory")
-            if (value := getattr(run_options, name)) is not None
-        }
-        return self.execute(
-            output_names, input_feed, dataclasses.replace(self.limits, **own), _TerminateFlag(run_options)
-        )
+        names = "max_iterations", "timeout", "max_memory"
+        own = {name: value for name in names if (value := getattr(run_options, name)) is not None}
+        limits = dataclasses.replace(self.limits, **own)
+        return self.execute(output_names, input_feed, limits, _TerminateFlag(run_options))
 
     def get_inputs(self) -> list[NodeArg]:
         """The inputs that every run needs."""
@@ -100,20 +100,17 @@ class InferenceSession(Session):
     def get_modelmeta(self) -> ModelMetadata:
         """What the file says of itself."""
         said = self.module.metadata
+        texts = ("producer_name", "graph_name", "domain", "description", "graph_description")
         return ModelMetadata(
-            said.get("producer_name", ""),
-            said.get("graph_name", ""),
-            said.get("domain", ""),
-            said.get("description", ""),
-            said.get("graph_description", ""),
-            said.get("model_version", 0),
-            dict(said.get("properties", {})),
+            *(said.get(name, "") for name in texts), said.get("model_version", 0), dict(said.get("properties", {}))
         )
 
     def get_session_options(self) -> SessionOptions:
+        """The options it was made with."""
         return self._options
 
     def get_providers(self) -> list[str]:
+        """The CPU."""
         return list(PROVIDERS)
 
     def set_providers(self, providers: Sequence[Any] | None = None, provider_options: Any = None) -> None:
@@ -121,6 +118,7 @@ class InferenceSession(Session):
         _check_providers(providers)
 
     def get_provider_options(self) -> dict[str, dict[str, str]]:
+        """The CPU provider has none."""
         return {name: {} for name in PROVIDERS}
 
     def __enter__(self) -> InferenceSession:
@@ -137,6 +135,13 @@ class InferenceSession(Session):
         self._options = state["options"]
 
 
+def _check_options(options: Any) -> None:
+    if not isinstance(options, SessionOptions):
+        raise RunError(f"sess_options is {type(options).__name__}", fix="pass a whorl.SessionOptions")
+    if options.enable_profiling:
+        raise RunError("there is no profiler", fix="leave enable_profiling as it is")
+
+
 def _check_providers(providers: Sequence[Any] | None) -> None:
     names = [p if isinstance(p, str) else p[0] for p in providers or PROVIDERS]
     if not set(names) & set(PROVIDERS):
@@ -148,6 +153,13 @@ def get_available_providers() -> list[str]:
     return list(PROVIDERS)
 
 
+get_all_providers = get_available_providers
+
+
 def get_device() -> str:
     """The device everything runs on."""
     return "CPU"
+
+
+def set_default_logger_severity(severity: int) -> None:
+    """Exists for onnxruntime's scripts: whorl does not log, what it has to say it raises."""

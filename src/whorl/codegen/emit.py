@@ -1,7 +1,7 @@
 """Kernel programs as LLVM IR text.
 
-The function takes one pointer to a block of 64-bit cells: scalars, then buffer addresses, then scratch addresses; it
-writes scalars and addresses back before it returns 0, or returns the status of a `Fail` at once. Variables are stack
+The function takes one pointer to a block of 64-bit cells: scalars, then addresses of buffers, of scratch, and of the
+function that runs ops; it writes scalars and buffer addresses back before it returns 0, or returns the status of a `Fail` at once. Variables are stack
 slots, which LLVM turns into registers. Loads and stores inside parallel loops carry access groups, so that the
 vectoriser needs no alias checks.
 """
@@ -25,6 +25,7 @@ from whorl.kernel.program import (
     For,
     Load,
     Program,
+    RunOp,
     Statement,
     Store,
     Swap,
@@ -72,6 +73,8 @@ class _Emitter:
         self.pointers: dict[Buffer, str] = {}
         self.memo: dict[Expr, str] = {}
         self.library: dict[str, str] = {}
+        self.callback = 0
+        self.calls: list[RunOp] = []
 
     # ---- text ------------------------------------------------------------------------------------------------
 
@@ -99,6 +102,7 @@ class _Emitter:
 
     def program(self, program: Program) -> str:
         cells = [*program.scalars, *program.buffers, *program.scratch]
+        self.callback, self.calls = len(cells), program.calls
         self.lines.append("body:")
         for position, cell in enumerate(cells):
             address = self.value(f"getelementptr inbounds i64, ptr %cells, i64 {position}")
@@ -167,9 +171,21 @@ class _Emitter:
                     self.line(f"store ptr {q}, ptr {first}")
                     self.line(f"store ptr {p}, ptr {second}")
                     self.memo = {}
+                case RunOp():
+                    self._run_op(statement)
                 case Fail(status):
                     self.line(f"ret i64 {status}")
                     self.label(self.fresh("dead"))
+
+    def _run_op(self, call: RunOp) -> None:
+        """Call the runtime with the number of the op; anything but 0 ends the program."""
+        function = self.value(f"load ptr, ptr {self.value(f'getelementptr inbounds i64, ptr %cells, i64 {self.callback}')}")
+        status = self.value(f"call i64 {function}(i64 {self.calls.index(call)})")
+        failed, done = self.fresh("failed"), self.fresh("called")
+        self.line(f"br i1 {self.value(f'icmp ne i64 {status}, 0')}, label {failed}, label {done}")
+        self.label(failed)
+        self.line("ret i64 1")
+        self.label(done)
 
     def _store(self, store: Store) -> None:
         value, address = self.expr(store.value), self._address(store.buffer, store.index)

@@ -9,7 +9,7 @@ import inspect
 import math
 import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,14 +45,16 @@ def build_op(text: Struct) -> Op:
     return _build(REGISTRY[text.name], text)
 
 
-def check_arity(op: Op, count: int, place: str) -> None:
-    """Refuse a number of inputs that the op cannot take."""
-    low, high = _arity(type(op))
-    if low <= count <= high:
-        return
-    span = f"{low}" if low == high else f"at least {low}" if high == math.inf else f"{low} to {int(high)}"
-    fix = "write _ for an input that is left out" if count < low else "remove what is too many"
-    raise LoadError(f"{op.name} takes {span} inputs, {count} are given", place, fix)
+def check_inputs(op: Op, given: Sequence[bool], place: str) -> None:
+    """Refuse a number of inputs that the op cannot take, and `_` (False) for one that it needs."""
+    low, high, needed = _signature(type(op))
+    if not low <= len(given) <= high:
+        span = f"{low}" if low == high else f"at least {low}" if high == math.inf else f"{low} to {int(high)}"
+        fix = "write _ for an input that is left out" if len(given) < low else "remove what is too many"
+        raise LoadError(f"{op.name} takes {span} inputs, {len(given)} are given", place, fix)
+    for index, name in needed.items():
+        if index < len(given) and not given[index]:
+            raise LoadError(f"{op.name} needs its input {index}, {name!r}", place, "write a value in the place of _")
 
 
 def check_regions(op: Op, count: int, place: str) -> None:
@@ -64,17 +66,21 @@ def check_regions(op: Op, count: int, place: str) -> None:
 
 
 @functools.cache
-def _arity(cls: type[Op]) -> tuple[int, float]:
-    """The fewest and the most inputs: what both `infer` and `run` accept."""
-    spans = [_span(cls.infer), _span(cls.run)]
-    return max(low for low, _ in spans), min(high for _, high in spans)
+def _signature(cls: type[Op]) -> tuple[int, float, dict[int, str]]:
+    """The fewest and the most inputs, and which of them are needed: what both `infer` and `run` say."""
+    low, high, needed = 0, math.inf, {}
+    for method in (cls.infer, cls.run):
+        _, *inputs = inspect.signature(method).parameters.values()
+        single = [p for p in inputs if p.kind is not p.VAR_POSITIONAL]
+        low = max(low, sum(p.default is p.empty for p in single))
+        high = min(high, len(single) if len(single) == len(inputs) else math.inf)
+        needed |= {k: p.name for k, p in enumerate(single) if _is_needed(str(p.annotation))}
+    return low, high, needed
 
 
-def _span(method: Any) -> tuple[int, float]:
-    _, *inputs = inspect.signature(method).parameters.values()
-    single = [p for p in inputs if p.kind is not p.VAR_POSITIONAL]
-    least = sum(p.default is p.empty for p in single)
-    return least, len(single) if len(single) == len(inputs) else math.inf
+def _is_needed(annotation: str) -> bool:
+    """Whether an input annotated so cannot be None."""
+    return annotation != "Any" and "None" not in annotation and "_empty" not in annotation
 
 
 @functools.cache

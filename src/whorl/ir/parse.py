@@ -9,7 +9,7 @@ import numpy as np
 
 from whorl.errors import LoadError, TypeRuleError
 from whorl.ir.constants import Constant
-from whorl.ir.fields import build_op, check_arity, check_regions, named, suggest
+from whorl.ir.fields import build_op, check_inputs, check_regions, named, suggest
 from whorl.ir.grammar import read
 from whorl.ir.graph import Module, Node, Region, Value, walk
 from whorl.ir.infer import Inference, names_of
@@ -92,7 +92,7 @@ class _Builder:
 
     def node(self, line: Line, scope: dict[tuple[str, int], Value]) -> Node:
         op = build_op(line.op)
-        check_arity(op, len(line.inputs), line.op.place)
+        check_inputs(op, [name is not None for name in line.inputs], line.op.place)
         check_regions(op, len(line.regions), line.op.place)
         inputs = [None if name is None else _find(scope, name) for name in line.inputs]
         node = Node(op, inputs, [self.region(inner) for inner in line.regions], line.name)
@@ -130,11 +130,10 @@ class _Placed(Inference):
             super().node(node)
         except TypeRuleError as error:
             raise LoadError(error.message, f"{place}: {error.where}", error.fix) from None
-        except (ValueError, IndexError, AttributeError) as error:
-            if not node.regions:
-                raise
-            # An op with regions unpacks its inputs and regions; these are what it raises where their numbers are wrong.
-            message = f"the inputs, fields and regions do not fit together: {error}"
+        except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError) as error:
+            # Type rules may take for granted what a file format checks before them: which inputs are there, how many
+            # regions. A text has no such check, so what they run into is a fault of the text.
+            message = f"its inputs, fields and regions do not fit together: {error}"
             raise LoadError(message, f"{place}: {node.title}") from None
 
 

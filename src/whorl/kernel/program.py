@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, INT64, name_of
+from whorl.ir.op import Op
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -139,23 +140,36 @@ class Swap:
 
 
 @dataclass(slots=True)
+class RunOp:
+    """Computes an op that has no native form by its `run`: from whole buffers into whole buffers, by the runtime."""
+
+    op: Op
+    inputs: list[Buffer | None]
+    outputs: list[Buffer]
+
+
+@dataclass(slots=True)
 class Fail:
     """Ends the program with a status that is not 0."""
 
     status: int = 1
 
 
-Statement = Assign | Store | For | When | While | Swap | Fail
+Statement = Assign | Store | For | When | While | Swap | RunOp | Fail
 
 
 @dataclass(slots=True)
 class Program:
-    """A function: scalar parameters that come back changed, buffers given by the caller, scratch buffers, statements."""
+    """A function: scalar parameters that come back changed, buffers given by the caller, scratch buffers, statements.
+
+    `calls` are the `RunOp` statements in the order of their numbers.
+    """
 
     scalars: list[Var]
     buffers: list[Buffer]
     scratch: list[Buffer]
     body: list[Statement]
+    calls: list[RunOp] = field(default_factory=list)
 
     def __str__(self) -> str:
         lines = [f"scalar {v.name}: {name_of(v.dtype)}" for v in self.scalars]
@@ -192,6 +206,9 @@ def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:
                 yield from _block(body, indent + "  ")
             case Swap(a, b):
                 yield f"{indent}swap {a.name}, {b.name}"
+            case RunOp(op, inputs, outputs):
+                given = ", ".join("_" if b is None else b.name for b in inputs)
+                yield f"{indent}{', '.join(b.name for b in outputs)} = run {op.name}({given})"
             case Fail(status):
                 yield f"{indent}fail {status}"
 

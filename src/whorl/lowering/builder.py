@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, INT64, is_float
+from whorl.ir.op import Op
 from whorl.ir.types import TensorType
 from whorl.kernel.program import (
     FALSE,
@@ -23,6 +24,7 @@ from whorl.kernel.program import (
     Fail,
     For,
     Load,
+    RunOp,
     Statement,
     Store,
     Var,
@@ -63,6 +65,8 @@ class KernelBuilder:
     def __init__(self) -> None:
         self.block: list[Statement] = []
         self.scratch: list[Buffer] = []
+        self.fixed: set[Buffer] = set()
+        self.calls: list[RunOp] = []
         self._numbers = itertools.count()
         self._expressions: dict[tuple, Expr] = {}
 
@@ -190,6 +194,23 @@ class KernelBuilder:
         """Scratch memory for a tensor."""
         buffer = Buffer(f"{hint}{next(self._numbers)}", dtype, tuple(shape))
         self.scratch.append(buffer)
+        self.fixed.add(buffer)
+        return buffer
+
+    def run_op(self, op: Op, inputs: Sequence[View | None], outputs: Sequence[TensorType]) -> list[View]:
+        """An op computed by its `run`, from buffers that never trade places into scratch memory."""
+        given = [None if x is None else self._whole(x) for x in inputs]
+        results = [self.temporary(t.dtype, tuple(int(d) for d in t.shape)) for t in outputs]  # type: ignore[arg-type, union-attr]
+        call = RunOp(op, given, results)
+        self.calls.append(call)
+        self.block.append(call)
+        return [self.view_of(buffer) for buffer in results]
+
+    def _whole(self, view: View) -> Buffer:
+        if view.buffer is not None and view.buffer in self.fixed and view.buffer.shape == view.shape:
+            return view.buffer
+        buffer = self.temporary(view.dtype, view.shape)
+        self.fill(buffer, view)
         return buffer
 
     def view_of(self, buffer: Buffer, shape: Sequence[int] | None = None, prefix: Index = ()) -> View:

@@ -94,7 +94,7 @@ class _LoopLowering:
             self._body(env, i, go, pairs, registers, outs)
         statements = [*self._enter(registers, pairs, carried), *k.block, loop, *self._leave(registers, pairs, carried)]
         buffers = [b for pair in pairs for b in pair] + scanned + [self.memory[n] for n in positions] + outs
-        program = Program([i, stop, go], buffers, k.scratch, statements)
+        program = Program([i, stop, go], buffers, k.scratch, statements, k.calls)
         return LoopProgram(program, carried, collected, positions)
 
     def _pair(self, name: str, type: TensorType) -> tuple[Buffer, Buffer]:
@@ -119,6 +119,7 @@ class _LoopLowering:
                 continue
             positions.append(n)
             buffer = self.memory[n] = Buffer(f"{argument.name}.in", type.dtype, sizes(type))
+            self.k.fixed.add(buffer)
             view = self.k.view_of(buffer)
             env[argument] = View(view.dtype, view.shape, view.at, 1, buffer, argument.known)
         return positions
@@ -226,9 +227,11 @@ def lower_node(node: Node, env: dict[Value, View], k: KernelBuilder) -> Sequence
         fixed_type(value.type, f"{value.name!r}")
     inputs = [None if value is None else env[value] for value in node.inputs]
     views = node.op.lower(k, inputs, [v.type for v in node.outputs])
-    if views is None:
-        raise Unsupported(f"{node.op.name} has no native form")
-    return views
+    if views is not None:
+        return views
+    if not node.op.pure:
+        raise Unsupported(f"{node.op.name} is not pure and has no native form")
+    return k.run_op(node.op, inputs, [fixed_type(v.type, f"{v.name!r}") for v in node.outputs])
 
 
 def _constant(array: np.ndarray, value: Value, k: KernelBuilder) -> View:

@@ -12,7 +12,7 @@ import numpy as np
 
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode, is_available
-from whorl.errors import RunError
+from whorl.errors import RunError, WhorlError
 from whorl.ir.constants import Constant
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference
@@ -32,6 +32,7 @@ SLICE_SECONDS = 0.02
 FIRST_SLICE, LONGEST_SLICE = 64, 1 << 22
 FIRST_CAPACITY = 1024
 _Entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 
 
 class NativeLoop:
@@ -119,7 +120,7 @@ class NativeRun:
 
     def __init__(self, compiled: CompiledLoop, iteration: Iteration) -> None:
         self.compiled, self.iteration, self.size = compiled, iteration, FIRST_SLICE
-        program, op = compiled.program, iteration.op
+        program = compiled.program
         extra = compiled.prologue.run(iteration.captured)
         self.first = iteration.index
         captured = [*iteration.captured, *extra]
@@ -131,14 +132,35 @@ class NativeRun:
         self.capacity = self._first_capacity()
         self.outs = [np.empty((self.capacity, *sizes(t)), t.dtype) for t in program.collected]
         self.scratch = [np.empty(tuple(n or 0 for n in b.shape), b.dtype) for b in program.program.scratch]
-        self.cells = np.zeros(3 + len(program.program.buffers) + len(self.scratch), np.int64)
+        self.cells = np.zeros(4 + len(program.program.buffers) + len(self.scratch), np.int64)
         self.cells[0], self.cells[2] = iteration.index, iteration.go_on
         arrays = [x for pair in self.pairs for x in pair] + self.rows + self.captured
         self._point(3, arrays)
         self._point(3 + len(program.program.buffers), self.scratch)
         self.out_cell = 3 + len(arrays)
         self._point(self.out_cell, self.outs, self.first)
-        assert op is iteration.op
+        if program.program.calls:
+            self.callback = _Callback(self._run_op)
+            self.cells[-1] = ctypes.cast(self.callback, ctypes.c_void_p).value
+            captured = program.program.buffers[2 * len(self.pairs) + len(self.rows) :]
+            memory = dict(zip(program.program.scratch, self.scratch, strict=True))
+            memory |= dict(zip(captured, self.captured, strict=False))
+            self.calls = [
+                (call.op.run, [None if b is None else memory[b] for b in call.inputs], [memory[b] for b in call.outputs])
+                for call in program.program.calls
+            ]
+
+    def _run_op(self, number: int) -> int:
+        """Run an op that has no native form on the program's memory; 1 if it fails or its result has another shape."""
+        run, inputs, outputs = self.calls[number]
+        try:
+            for target, value in zip(outputs, as_values(run(*inputs)), strict=False):
+                if target.shape != value.shape or target.dtype != value.dtype:
+                    return 1
+                target[...] = value
+        except (WhorlError, ValueError, ArithmeticError, IndexError, TypeError, MemoryError):
+            return 1
+        return 0
 
     def _point(self, cell: int, arrays: Sequence[np.ndarray], skipped: int = 0) -> None:
         """Write addresses; `skipped` rows before the first belong to iterations that ran elsewhere."""

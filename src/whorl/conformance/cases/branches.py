@@ -162,12 +162,12 @@ CASES = [
             then_branch = t () => (float p1, int64 p2, string p3) {
               p1 = Neg (x)
               p2 = Constant <value_int = 1> ()
-              p3 = Constant <value_string = "yes"> ()
+              p3 = Constant <value = string {"yes"}> ()
             },
             else_branch = e () => (float q1, int64 q2, string q3) {
               q1 = Identity (x)
               q2 = Constant <value_int = 0> ()
-              q3 = Constant <value_string = "no"> ()
+              q3 = Constant <value = string {"no"}> ()
             }>
         }""",
         {"x": f32(3)},

@@ -52,12 +52,12 @@ CASES = [
             main (int64 n) => (string y) <int64 zero = {0}, int64 ten = {10}> {
               low = Less (n, zero)
               y = If (low) <
-                then_branch = t () => (string p) { p = Constant <value_string = "negative"> () },
+                then_branch = t () => (string p) { p = Constant <value = string {"negative"}> () },
                 else_branch = e () => (string q) {
                   high = Greater (n, ten)
                   q = If (high) <
-                    then_branch = t2 () => (string p2) { p2 = Constant <value_string = "large"> () },
-                    else_branch = e2 () => (string q2) { q2 = Constant <value_string = "small"> () }>
+                    then_branch = t2 () => (string p2) { p2 = Constant <value = string {"large"}> () },
+                    else_branch = e2 () => (string q2) { q2 = Constant <value = string {"small"}> () }>
                 }>
             }""",
             inputs={"n": i64(n)},

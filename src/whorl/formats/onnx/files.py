@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import onnx
@@ -16,7 +17,7 @@ from whorl.ir.graph import Module
 
 assert whorl.formats.onnx.control
 
-OnnxSource = str | Path | bytes | ModelProto | GraphProto
+OnnxSource = str | os.PathLike | bytes | bytearray | memoryview | ModelProto | GraphProto
 """A path, the bytes of a file, or a proto."""
 TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
 MAX_IR_VERSION = 14
@@ -27,7 +28,7 @@ def load_onnx(source: OnnxSource, options: LoadOptions) -> Module:
 
     External data is looked up beside the path, inside its folder only.
     """
-    folder = Path(source).parent if isinstance(source, str | Path) else None
+    folder = Path(source).parent if isinstance(source, str | os.PathLike) else None
     return _read(read_proto(source), options, folder)
 
 
