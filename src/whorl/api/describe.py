@@ -12,7 +12,7 @@ from whorl.ops.control import If, Loop, known_bool
 
 
 def describe(module: Module) -> dict[str, Any]:
-    """Inputs and outputs with types, the number of nodes of each op at any depth, and the tree of loops and branches."""
+    """Inputs and outputs with types, the number of nodes of each op at any depth, and the control flow as a tree."""
     main = module.main
     return {
         "inputs": {value.name: str(value.type) for value in main.arguments},

@@ -9,7 +9,7 @@ from typing import Any
 
 from whorl.errors import LoadError, SaveError
 from whorl.formats.onnx.files import OnnxSource, load_onnx
-from whorl.formats.onnx.reader import MAX_DEPTH, LoadOptions
+from whorl.formats.onnx.frame import MAX_DEPTH, LoadOptions
 from whorl.formats.onnx.saving import save_onnx
 from whorl.ir.graph import Module
 from whorl.runtime.session import Session

@@ -100,9 +100,14 @@ class InferenceSession(Session):
     def get_modelmeta(self) -> ModelMetadata:
         """What the file says of itself."""
         said = self.module.metadata
-        texts = ("producer_name", "graph_name", "domain", "description", "graph_description")
         return ModelMetadata(
-            *(said.get(name, "") for name in texts), said.get("model_version", 0), dict(said.get("properties", {}))
+            producer_name=said.get("producer_name", ""),
+            graph_name=said.get("graph_name", ""),
+            domain=said.get("domain", ""),
+            description=said.get("description", ""),
+            graph_description=said.get("graph_description", ""),
+            version=said.get("model_version", 0),
+            custom_metadata_map=dict(said.get("properties", {})),
         )
 
     def get_session_options(self) -> SessionOptions:

@@ -44,7 +44,7 @@ def _value(type: Type, random: np.random.Generator, sizes: Mapping[str, int], na
 
 
 def _size(dim: Dim, sizes: Mapping[str, int]) -> int:
-    chosen = {name: sizes.get(name, DEFAULT_SIZE) for name in dims.names_in(dim)}
+    chosen: dict[str, Dim] = {name: sizes.get(name, DEFAULT_SIZE) for name in dims.names_in(dim)}
     size = dims.substitute(dim, chosen)
     return size if isinstance(size, int) else DEFAULT_SIZE
 

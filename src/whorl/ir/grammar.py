@@ -75,7 +75,8 @@ ELEMENTS: /<[^<>"]*(?:{STRING_FORM}[^<>"]*)*>/
 %ignore /\s+/
 %ignore /#[^\n]*/
 """
-
+_SHOWN = 40
+"""Characters of what was found that an error shows."""
 _PHRASES = {
     "VALUE": "a value like %x",
     "NAME": "a name",
@@ -94,7 +95,7 @@ _BRACKETS = re.compile(rf"{STRING_FORM}|#[^\n]*|(?P<open>[(\[{{])|(?P<close>[)\]
 
 
 @functools.cache
-def _grammar(actions: Any = None) -> Lark:
+def _parser(actions: Any) -> Lark:
     from lark import Lark
 
     return Lark(GRAMMAR, parser="lalr", start=["module", "region"], transformer=actions)
@@ -105,15 +106,14 @@ def read(text: str, start: str, actions: Any, max_depth: int) -> Any:
 
     Errors: LoadError with line, column, and what was expected there.
     """
-    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+    from lark.exceptions import UnexpectedInput
 
     _refuse_depth(text, max_depth)
+    parser = _parser(actions)
     try:
-        return _grammar(actions).parse(text, start=start)
-    except UnexpectedToken as error:
-        raise _syntax_error(error.token.type, error.token, error.expected, error) from None
-    except UnexpectedCharacters as error:
-        raise _syntax_error("", error.char, error.allowed or set(), error) from None
+        return parser.parse(text, start=start)
+    except UnexpectedInput as error:
+        raise _syntax_error(error, parser, text) from None
 
 
 def place_of(token: Any) -> str:
@@ -121,39 +121,51 @@ def place_of(token: Any) -> str:
     return f"line {token.line}, column {token.column}"
 
 
+def _place_at(text: str, index: int) -> str:
+    line, column = text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
+    return f"line {line}, column {column}"
+
+
 def _refuse_depth(text: str, max_depth: int) -> None:
     depth = 0
     for found in _BRACKETS.finditer(text):
         depth += bool(found["open"]) - bool(found["close"])
         if depth > max_depth:
-            line, column = text.count("\n", 0, found.start()) + 1, found.start() - text.rfind("\n", 0, found.start())
             message, fix = f"brackets are nested deeper than {max_depth}", "raise max_depth if the text is trusted"
-            raise LoadError(message, f"line {line}, column {column}", fix)
+            raise LoadError(message, _place_at(text, found.start()), fix)
 
 
-def _syntax_error(kind: str, found: str, expected: Set[str], error: Any) -> LoadError:
-    shown = "the end of the text" if kind == "$END" else repr(str(found))
-    message = f"found {shown}, expected {_alternatives(expected)}"
-    return LoadError(message, place_of(error), _fix(kind, expected))
+def _syntax_error(error: Any, parser: Lark, text: str) -> LoadError:
+    """What lark found and what its state would have taken."""
+    token = getattr(error, "token", None)
+    found, kind = (error.char, "") if token is None else (token, token.type)
+    expected = {name for name in error.interactive_parser.choices() if not name.islower()}
+    where = place_of(error) if kind != "$END" else _place_at(text, len(text))
+    shown = "the end of the text" if kind == "$END" else repr(str(found)[:_SHOWN])
+    return LoadError(f"found {shown}, expected {_alternatives(expected, parser)}", where, _fix(found, kind, expected))
 
 
-def _alternatives(expected: Set[str]) -> str:
+def _alternatives(expected: Set[str], parser: Lark) -> str:
     """What may stand at a place: `a type`, `',' or ')'`."""
     left, phrases = set(expected), []
     for group, phrase in _GROUPS.items():
         if group <= left:
             left -= group
             phrases.append(phrase)
-    literals = {t.name: repr(t.pattern.value) for t in _grammar().terminals if t.pattern.type == "str"}
+    literals = {t.name: repr(t.pattern.value) for t in parser.terminals if t.pattern.type == "str"}
     phrases += sorted(_PHRASES.get(name) or literals.get(name, name) for name in left)
     return " or ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
 
 
-def _fix(kind: str, expected: Set[str]) -> str:
+def _fix(found: str, kind: str, expected: Set[str]) -> str:
+    if found == '"':
+        return "close the text with a second quote on the same line"
     if "COLON" in expected and kind != "$END":
         return "give every value its type where it is made, as in %x: float32[N, 4]"
     if "RETURN" in expected and kind == "RBRACE":
         return "end the region with `return` and its results"
+    if kind == "VALUE" and "NAME" in expected:
+        return "write a name in front, as in y = %x"
     if "VALUE" in expected and kind in ("NAME", "INT"):
         return "begin the name of a value with %"
     if kind == "$END":

@@ -54,7 +54,7 @@ def _unescape(found: re.Match[str]) -> str:
         return _ESCAPES[letter]
     code = int(found[1] or found[2] or found[3] or "110000", 16)
     if code > 0x10FFFF:
-        raise LoadError(f"{found[0]} is no escape", fix=r'write \\ \" \n \r \t \x41 \u0041 or \U00000041')
+        raise LoadError(f"{found[0]} is no escape", fix=r"write \\ \" \n \r \t \x41 \u0041 or \U00000041")
     return chr(code)
 
 

@@ -130,11 +130,12 @@ class _Placed(Inference):
             super().node(node)
         except TypeRuleError as error:
             raise LoadError(error.message, f"{place}: {error.where}", error.fix) from None
-        except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError):
             # Type rules may take for granted what a file format checks before them: which inputs are there, how many
             # regions. A text has no such check, so what they run into is a fault of the text.
-            message = f"its inputs, fields and regions do not fit together: {error}"
-            raise LoadError(message, f"{place}: {node.title}") from None
+            message = "its inputs, its fields and its regions do not fit together"
+            fix = "compare the numbers of inputs, of regions, of their arguments and results with what the fields say"
+            raise LoadError(message, f"{place}: {node.title}", fix) from None
 
 
 def _define(scope: dict[tuple[str, int], Value], made: Made, value: Value) -> None:

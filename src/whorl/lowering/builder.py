@@ -1,4 +1,4 @@
-"""Writing kernel statements: expressions with folding, nests, and views of tensors that are computed where they are read."""
+"""Writing kernel statements: folded expressions, nests, and views of tensors that are computed where they are read."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ class KernelBuilder:
     def elementwise(
         self, scalar: Callable[..., Expr | None], inputs: Sequence[View | None], output: TensorType
     ) -> list[View] | None:
-        """A tensor whose element is a function of the elements that broadcasting puts there; None if that gives none."""
+        """A tensor whose element is a function of the input elements at its index; None if that function gives none."""
         given = [x for x in inputs if x is not None]
         if scalar(self, *(Var(x.dtype, "probe") for x in given)) is None:
             return None

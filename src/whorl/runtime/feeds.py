@@ -13,13 +13,13 @@ from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, Tensor
 
 
 def checked(value: Any, type: Type, what: str) -> Any:
-    """A caller's value in the form a run takes. Errors: RunError names `what`, the value's type and the declared one."""
+    """A caller's value in the form a run takes. Errors: RunError names `what`, its type and the declared one."""
     match type:
         case TensorType():
             return _tensor(value, type, what)
         case SequenceType():
             if not isinstance(value, list | tuple):
-                raise RunError(f"{what} is {_shown(value)}, the model declares {type}", fix="feed a list of arrays")
+                raise RunError(f"{what} is {_shown(value)}, expected {type}", fix="feed a list of arrays")
             return [checked(item, type.element, f"{what}[{k}]") for k, item in enumerate(value)]
         case OptionalType():
             return None if value is None else checked(value, type.element, what)
@@ -31,9 +31,9 @@ def _tensor(value: Any, type: TensorType, what: str) -> np.ndarray:
     array = _array(value, type, what)
     if array.dtype != type.dtype:
         fix = "feed strings" if type.dtype == STRING else f"convert it, for example with .astype({str(type.dtype)!r})"
-        raise RunError(f"{what} is {name_of(array.dtype)}{list(array.shape)}, the model declares {type}", fix=fix)
+        raise RunError(f"{what} is {name_of(array.dtype)}{list(array.shape)}, expected {type}", fix=fix)
     if not _fits(array, type):
-        raise RunError(f"{what} has shape {list(array.shape)}, the model declares {type}", fix="reshape the array")
+        raise RunError(f"{what} has shape {list(array.shape)}, expected {type}", fix="reshape the array")
     return array
 
 
@@ -57,7 +57,7 @@ def _array(value: Any, type: TensorType, what: str) -> np.ndarray:
     if array.dtype.kind in "UST" or (array.dtype == object and (type.dtype == STRING or _is_text(array))):
         return _strings(array, what)
     if array.dtype == object:
-        raise RunError(f"{what} is {_shown(value)}, the model declares {type}", fix="feed a NumPy array")
+        raise RunError(f"{what} is {_shown(value)}, expected {type}", fix="feed a NumPy array")
     return _converted(array, type.dtype, what) if is_python else array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
@@ -112,12 +112,10 @@ def _strings(array: np.ndarray, what: str) -> np.ndarray:
 
 def _map(value: Any, type: MapType, what: str) -> dict[Any, Any]:
     if not isinstance(value, dict):
-        raise RunError(f"{what} is {_shown(value)}, the model declares {type}", fix="feed a dictionary")
+        raise RunError(f"{what} is {_shown(value)}, expected {type}", fix="feed a dictionary")
     for key in value:
         if not isinstance(key, str if type.key == STRING else int | np.integer):
-            raise RunError(
-                f"{what} has the key {key!r}, the model declares {type}", fix=f"use {name_of(type.key)} keys"
-            )
+            raise RunError(f"{what} has the key {key!r}, expected {type}", fix=f"use {name_of(type.key)} keys")
     return {key: checked(item, type.value, f"{what}[{key!r}]").item() for key, item in value.items()}
 
 

@@ -123,17 +123,17 @@ def kernel_of(node: Node) -> tuple[Kernel, bool]:
         case If():
             return BranchKernel(node), True
         case Loop():
-            return LoopKernel(node), True
+            return LoopKernel(node, node.op), True
         case Random():
-            return RandomKernel(node), True
+            return RandomKernel(node, node.op), True
     return node.op.run, False
 
 
 class RandomKernel:
     """A random op at run time: one stream of numbers for the whole run, so that no two iterations draw the same."""
 
-    def __init__(self, node: Node) -> None:
-        self.node, self.op = node, node.op
+    def __init__(self, node: Node, op: Random) -> None:
+        self.node, self.op = node, op
 
     def __call__(self, run: Run, *inputs: Any) -> Any:
         if self.node not in run.generators:
@@ -160,8 +160,8 @@ class BranchKernel:
 class LoopKernel:
     """Loop at run time: the plan of the body, and the types of what no iteration collects."""
 
-    def __init__(self, node: Node) -> None:
-        self.node, self.op = node, node.op
+    def __init__(self, node: Node, op: Loop) -> None:
+        self.node, self.op = node, op
         body = node.regions[0]
         self.plan = Plan(body)
         self.title = region_title(node, 0)

@@ -91,7 +91,7 @@ class NativeLoop:
 
 @dataclass
 class Prologue:
-    """Nodes of the body that read only captured values: they run once before the loop, and their results are captured."""
+    """Nodes of the body that read only captured values: they run once before the loop, which captures their results."""
 
     nodes: list[Node]
     captured: list[Value]
@@ -124,9 +124,8 @@ class NativeRun:
         extra = compiled.prologue.run(iteration.captured)
         self.first = iteration.index
         captured = [*iteration.captured, *extra]
-        self.pairs = [
-            (np.array(x, order="C"), np.empty(sizes(t), t.dtype)) for x, t in zip(iteration.state, program.carried, strict=True)
-        ]
+        pairs = zip(iteration.state, program.carried, strict=True)
+        self.pairs = [(np.array(x, order="C"), np.empty(sizes(t), t.dtype)) for x, t in pairs]
         self.rows = [np.ascontiguousarray(x) for x in iteration.rows]
         self.captured = [np.ascontiguousarray(captured[n]) for n in program.captured]
         self.capacity = self._first_capacity()
@@ -141,12 +140,16 @@ class NativeRun:
         self._point(self.out_cell, self.outs, self.first)
         if program.program.calls:
             self.callback = _Callback(self._run_op)
-            self.cells[-1] = ctypes.cast(self.callback, ctypes.c_void_p).value
+            self.cells[-1] = ctypes.cast(self.callback, ctypes.c_void_p).value or 0
             captured = program.program.buffers[2 * len(self.pairs) + len(self.rows) :]
             memory = dict(zip(program.program.scratch, self.scratch, strict=True))
             memory |= dict(zip(captured, self.captured, strict=False))
             self.calls = [
-                (call.op.run, [None if b is None else memory[b] for b in call.inputs], [memory[b] for b in call.outputs])
+                (
+                    call.op.run,
+                    [None if b is None else memory[b] for b in call.inputs],
+                    [memory[b] for b in call.outputs],
+                )
                 for call in program.program.calls
             ]
 
@@ -223,15 +226,20 @@ class NativeRun:
 
 
 def specialise(node: Node, iteration: Iteration) -> tuple[Node, Prologue, list[np.ndarray | None]]:
-    """A copy of a Loop typed for these operands, its invariant nodes moved out, and captured values that are constants."""
+    """A copy of a Loop typed for these operands, what was moved out of it, and the captured values that are constants."""
     op = node.op
     assert isinstance(op, Loop)
     trip, condition, _, _, outer = op.split(node.inputs)
     body = clone_region(node.regions[0])
     states = [Known(TensorType(x.dtype, x.shape)) for x in iteration.state]
-    captured = [Known(TensorType(x.dtype, x.shape), _numbers(v)) for x, v in zip(iteration.captured, outer, strict=True)]
+    captured = [
+        Known(TensorType(x.dtype, x.shape), _numbers(v)) for x, v in zip(iteration.captured, outer, strict=True)
+    ]
     copy = Node(op, [], [body], node.name)
-    scanned = [Known(TensorType(x.dtype, _unmoved(x.shape, how.axis))) for x, how in zip(iteration.rows, op.scanned, strict=True)]
+    scanned = [
+        Known(TensorType(x.dtype, _unmoved(x.shape, how.axis)))
+        for x, how in zip(iteration.rows, op.scanned, strict=True)
+    ]
     facts: list[Fact | None] = [trip, condition, *states, *scanned, *captured]
     copy.inputs = facts  # type: ignore[assignment]
     inference = Inference()
@@ -265,7 +273,7 @@ def _constant(value: Value | None) -> np.ndarray | None:
 
 
 def _move_invariants(body: Region, captured: list[Value]) -> Prologue:
-    """Take out of a body what gives the same in every iteration; what the rest reads of it becomes captured arguments."""
+    """Take out of a body what gives the same in every iteration; the body then captures what it reads of that."""
     invariant = set(captured)
     moved, rest = [], []
     for node in body.nodes:
@@ -286,5 +294,3 @@ def _replace(nodes: list[Node], body: Region, old: Value, new: Value) -> None:
     for node in nodes:
         node.inputs = [new if v is old else v for v in node.inputs]
     body.results = [new if v is old else v for v in body.results]
-
-

@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from onnx import AttributeProto
 
 from whorl.errors import LoadError
-from whorl.formats.onnx.tensors import array_of, dense, type_from
+from whorl.formats.onnx.external import tensor_value
+from whorl.formats.onnx.tensors import dense, type_from
 
 _KINDS = AttributeProto
+_FIELDS = {
+    "f": _KINDS.FLOAT,
+    "i": _KINDS.INT,
+    "s": _KINDS.STRING,
+    "t": _KINDS.TENSOR,
+    "floats": _KINDS.FLOATS,
+    "ints": _KINDS.INTS,
+    "strings": _KINDS.STRINGS,
+    "tensors": _KINDS.TENSORS,
+}
 
 
-def attribute_value(attribute: AttributeProto, where: str) -> Any:
-    """int, float, str, array or type, tuples of these; graphs stay protos. The declared kind must match the content."""
-    what = f"attribute {attribute.name!r} of {where}"
+def with_kind(attribute: AttributeProto) -> AttributeProto:
+    """The attribute with its kind written out; in files of IR version 1 only the field in use tells it."""
+    if attribute.type != _KINDS.UNDEFINED:
+        return attribute
+    used = [_FIELDS[field.name] for field, _ in attribute.ListFields() if field.name in _FIELDS]
+    if len(used) != 1:
+        return attribute
+    copy = AttributeProto()
+    copy.CopyFrom(attribute)
+    copy.type = used[0]
+    return copy
+
+
+def attribute_value(attribute: AttributeProto, folder: Path | None) -> Any:
+    """int, float, str, array or type, tuples of these; graphs stay protos. The declared kind must match the content.
+
+    Tensors may lie in files inside the folder.
+    """
+    what = f"attribute {attribute.name!r}"
     match attribute.type:
         case _KINDS.INT:
             return int(attribute.i)
@@ -29,9 +57,9 @@ def attribute_value(attribute: AttributeProto, where: str) -> Any:
         case _KINDS.STRINGS:
             return tuple(map(_text, attribute.strings))
         case _KINDS.TENSOR:
-            return array_of(attribute.t, what)
+            return tensor_value(attribute.t, folder, what)
         case _KINDS.TENSORS:
-            return tuple(array_of(t, what) for t in attribute.tensors)
+            return tuple(tensor_value(t, folder, what) for t in attribute.tensors)
         case _KINDS.SPARSE_TENSOR:
             return dense(attribute.sparse_tensor, what)
         case _KINDS.SPARSE_TENSORS:

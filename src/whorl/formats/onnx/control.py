@@ -8,8 +8,9 @@ import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto
 
 from whorl.errors import LoadError
+from whorl.formats.onnx.frame import GRAPH_READERS, Frame
 from whorl.formats.onnx.importing import OnnxNode
-from whorl.formats.onnx.reader import GRAPH_READERS, Frame, add_initializers, declared_type, read_body, read_results
+from whorl.formats.onnx.reader import add_initializers, declared_type, read_body, read_results
 from whorl.formats.onnx.scope import Scope, align_captures
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64
@@ -222,7 +223,7 @@ def _map_body(graph: GraphProto, inner: Scope, number: Value, values: list[Value
     add_initializers(graph, inner, frame)
     inputs = _inputs(graph)
     if len(inputs) != len(values):
-        raise LoadError(f"takes {len(inputs)} inputs, expected {len(values)}", frame.regions[0])
+        raise LoadError(f"takes {len(inputs)} inputs, expected {len(values)}", frame.place)
     inner.inference.depth += 1
     for info, value in zip(inputs, values, strict=True):
         item = inner.capture(value)

@@ -16,6 +16,7 @@ import onnx
 from whorl.errors import LoadError
 from whorl.formats.onnx.dtypes import from_onnx
 from whorl.formats.onnx.tensors import array_of, from_bytes, shape_of
+from whorl.ir.constants import as_array
 from whorl.ir.dtypes import STRING, bits, name_of
 
 
@@ -73,12 +74,17 @@ def initializer_value(tensor: onnx.TensorProto, folder: Path | None, what: str) 
     return FileArray(path, offset, length, dtype, shape)
 
 
+def tensor_value(tensor: onnx.TensorProto, folder: Path | None, what: str) -> np.ndarray:
+    """A tensor as an array, mapped where its bytes are outside the model file."""
+    return as_array(initializer_value(tensor, folder, what))
+
+
 def _number(entries: dict[str, str], key: str, default: int, what: str) -> int:
     text = entries.get(key, "")
     if not text:
         return default
-    if not text.isdecimal():
-        raise LoadError(f"{what} has the {key} {text!r}, expected a number of bytes")
+    if not text.isdecimal() or len(text) > 18:
+        raise LoadError(f"{what} has the {key} {text[:32]!r}, expected a number of bytes")
     return int(text)
 
 
@@ -88,10 +94,21 @@ def _inside(location: str, folder: Path | None, what: str) -> Path:
         raise LoadError(f"{what} lies outside the model", fix="load the model by its path, so that its folder is known")
     if not location:
         raise LoadError(f"{what} does not say in which file it lies")
-    root = folder.resolve()
-    path = (root / location).resolve()
+    try:
+        root = folder.resolve()
+        path = (root / location).resolve()
+        found = path.is_file()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise LoadError(f"{what} lies in {location[:80]!r}, which is no path: {_reason(error)}") from None
     if Path(location).is_absolute() or root not in path.parents:
-        raise LoadError(f"{what} lies in {location!r}, outside the model's folder")
-    if not path.is_file():
+        raise LoadError(f"{what} lies in {location!r}, outside the model's folder", fix="put the file beside the model")
+    if not found:
         raise LoadError(f"{what} lies in {location!r}, which is missing")
     return path
+
+
+def _reason(error: Exception) -> str:
+    """Why a path was refused; a loop of links is a RuntimeError before Python 3.13."""
+    if isinstance(error, RuntimeError):
+        return "links form a loop"
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import onnx
@@ -11,7 +12,8 @@ from onnx import GraphProto, ModelProto, helper
 
 import whorl.formats.onnx.control
 from whorl.errors import LoadError
-from whorl.formats.onnx.reader import LoadOptions, read_model
+from whorl.formats.onnx.frame import LoadOptions
+from whorl.formats.onnx.reader import read_model
 from whorl.formats.onnx.schemas import NEWEST
 from whorl.ir.graph import Module
 
@@ -21,6 +23,8 @@ OnnxSource = str | os.PathLike | bytes | bytearray | memoryview | ModelProto | G
 """A path, the bytes of a file, or a proto."""
 TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
 MAX_IR_VERSION = 14
+TEXT_DEPTH = 200
+_BRACKETS = re.compile(r'"(?:\\.|[^"\\])*"|#[^\n]*|[(){}]')
 
 
 def load_onnx(source: OnnxSource, options: LoadOptions) -> Module:
@@ -64,9 +68,23 @@ def parse_binary(data: bytes, what: str) -> ModelProto:
 def parse_text(data: bytes, what: str) -> ModelProto:
     """ONNX text as a ModelProto."""
     try:
-        return onnx.parser.parse_model(data.decode("utf-8"))
+        text = data.decode("utf-8")
+        if _nesting(text) > TEXT_DEPTH:
+            raise LoadError(f"{what!r} has brackets nested deeper than {TEXT_DEPTH}", fix="nest fewer graphs")
+        return onnx.parser.parse_model(text)
     except (onnx.parser.ParseError, UnicodeDecodeError) as error:
         raise LoadError(f"{what!r} is not ONNX text: {error}") from None
+    except DecodeError:
+        raise LoadError(f"{what!r} is nested deeper than protobuf allows", fix="nest fewer graphs") from None
+
+
+def _nesting(text: str) -> int:
+    """How deep round brackets and braces are nested outside of strings and comments; onnx's parser has no limit."""
+    depth = deepest = 0
+    for match in _BRACKETS.finditer(text):
+        depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(match[0], 0)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _read(proto: ModelProto, options: LoadOptions, folder: Path | None) -> Module:

@@ -3,80 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
 import whorl.ops
-from whorl.errors import LoadError, TypeRuleError, UnsupportedError, WhorlError, place, quoted
+from whorl.errors import LoadError, TypeRuleError, UnsupportedError, WhorlError, place
 from whorl.formats.onnx import versions
-from whorl.formats.onnx.attributes import attribute_value
+from whorl.formats.onnx.attributes import attribute_value, with_kind
 from whorl.formats.onnx.external import initializer_value
+from whorl.formats.onnx.frame import (
+    GRAPH_READERS,
+    Frame,
+    LoadOptions,
+    domain_of,
+    function_key,
+    functions_by_key,
+    node_title,
+    opset_versions,
+)
 from whorl.formats.onnx.importing import OnnxNode, find_importer
-from whorl.formats.onnx.schemas import NEWEST, check_node, schema_for, schema_function
+from whorl.formats.onnx.ordering import reading_order, stuck_error
+from whorl.formats.onnx.schemas import check_node, schema_for, schema_function
 from whorl.formats.onnx.scope import Scope
+from whorl.formats.onnx.screening import refuse_bytes, refuse_unsupported
 from whorl.formats.onnx.tensors import dense, type_from
 from whorl.ir.build import Builder
+from whorl.ir.constants import as_array
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
-from whorl.ir.types import OptionalType, TensorType, Type, same_kind
+from whorl.ir.types import AnyShape, OptionalType, TensorType, Type, same_kind
 
 assert whorl.ops and versions
-
-MAX_DEPTH = 64
-"""Nested graphs a model may have unless the caller allows more."""
-
-
-@dataclass(frozen=True)
-class LoadOptions:
-    """How files are read.
-
-    `condition_when_omitted`: "specification" ignores what the body of a Loop without a condition input answers,
-    "honour" stops there as onnxruntime and OpenVINO do. `max_depth`: nested graphs and function calls allowed.
-    """
-
-    condition_when_omitted: str = "specification"
-    max_depth: int = MAX_DEPTH
-
-    def __post_init__(self) -> None:
-        if self.condition_when_omitted not in ("specification", "honour"):
-            raise LoadError(
-                f"condition_when_omitted is {self.condition_when_omitted!r}", fix="use 'specification' or 'honour'"
-            )
-
-
-@dataclass
-class Frame:
-    """What holds while one graph is read: versions, the attributes of the function call, the place, the depth."""
-
-    opsets: dict[str, int]
-    functions: dict[tuple[str, str, str], FunctionProto]
-    options: LoadOptions
-    folder: Path | None = None
-    bound: dict[str, AttributeProto] = field(default_factory=dict)
-    regions: tuple[str, ...] = ()
-    calls: tuple[tuple[str, str, str], ...] = ()
-
-    def inside(self, region: str) -> Frame:
-        """The frame of a graph nested in this one."""
-        if len(self.regions) >= self.options.max_depth:
-            raise LoadError(
-                f"graphs are nested deeper than {self.options.max_depth}", fix="raise max_depth if the file is trusted"
-            )
-        return Frame(
-            self.opsets, self.functions, self.options, self.folder, self.bound, (region, *self.regions), self.calls
-        )
 
 
 def read_model(proto: ModelProto, options: LoadOptions, folder: Path | None = None) -> Module:
     """A model as a typed module. Errors: LoadError; UnsupportedError names every unsupported op with its place."""
+    refuse_bytes(proto)
     opsets = opset_versions(proto.opset_import)
-    functions = {(domain_of(f.domain), f.name, f.overload): f for f in proto.functions}
-    frame = Frame(opsets, functions, options, folder)
-    refuse_bytes([proto.graph.node, *(f.node for f in proto.functions)], [proto.graph])
+    frame = Frame(opsets, functions_by_key(proto.functions), options, folder)
     refuse_unsupported(proto.graph, frame)
     region = Region(proto.graph.name)
     scope = Scope(region, Inference(_declared_names(proto.graph)))
@@ -88,30 +56,6 @@ def read_model(proto: ModelProto, options: LoadOptions, folder: Path | None = No
     module.declared = {name: type for name, type in declared.items() if type is not None}
     module.metadata = _metadata(proto, opsets)
     return module
-
-
-def domain_of(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain
-
-
-def opset_versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
-    """Domain -> version; a file without any import means version 1 of the main domain."""
-    opsets: dict[str, int] = {}
-    for entry in imports:
-        domain, version = domain_of(entry.domain), entry.version
-        newest = NEWEST.get(domain)
-        if newest is not None and not 1 <= version <= newest:
-            raise UnsupportedError(
-                f"the model uses version {version} of domain {domain or 'ai.onnx'!r}; versions 1 to {newest} are known",
-                fix="convert the model with onnx.version_converter",
-            )
-        opsets[domain] = version
-    return opsets or {"": 1}
-
-
-def function_opsets(function: FunctionProto, outer: dict[str, int]) -> dict[str, int]:
-    """The versions that hold in a function's body: its own imports, the model's for domains it does not import."""
-    return outer | (opset_versions(function.opset_import) if function.opset_import else {})
 
 
 def _metadata(proto: ModelProto, opsets: dict[str, int]) -> dict[str, Any]:
@@ -158,19 +102,44 @@ def _add_inputs(proto: ModelProto, scope: Scope, module: Module, frame: Frame) -
         scope.values[info.name] = argument
         if info.name in constants:
             del scope.initializers[info.name]
-            module.defaults[info.name] = constants[info.name]
+            module.defaults[info.name] = _default(info.name, type, constants[info.name])
+
+
+def _default(name: str, type: Type, value: Any) -> Any:
+    """The initializer of an input, which must be a value that the input could be given."""
+    actual = TensorType(value.dtype, tuple(value.shape))
+    fits = isinstance(type, TensorType) and type.dtype == actual.dtype
+    if fits and not isinstance(type.shape, AnyShape):
+        fits = len(type.shape) == len(actual.shape)
+        fits = fits and all(not isinstance(d, int) or d == n for d, n in zip(type.shape, actual.shape, strict=True))
+    if not fits:
+        raise LoadError(f"input {name!r} is declared {type}, its default is {actual}", fix="correct the declaration")
+    return value
 
 
 def add_initializers(graph: GraphProto, scope: Scope, frame: Frame) -> dict[str, Any]:
     """Make the graph's initializers known to its scope; returns their values by name."""
     constants: dict[str, Any] = {}
     for tensor in graph.initializer:
-        constants[tensor.name] = initializer_value(tensor, frame.folder, f"initializer {tensor.name!r}")
+        what = f"initializer {tensor.name!r}"
+        _define(constants, tensor.name, initializer_value(tensor, frame.folder, what), what)
     for sparse in graph.sparse_initializer:
-        constants[sparse.values.name] = dense(sparse, f"sparse initializer {sparse.values.name!r}")
+        what = f"sparse initializer {sparse.values.name!r}"
+        _define(constants, sparse.values.name, dense(sparse, what), what)
     for name, value in constants.items():
         scope.initializers[name] = _maker(value, name)
     return constants
+
+
+def _define(constants: dict[str, Any], name: str, value: Any, what: str) -> None:
+    """Add a constant; a file may repeat one, but not with another value."""
+    earlier = constants.setdefault(name, value)
+    if earlier is not value and not _same(as_array(earlier), as_array(value)):
+        raise LoadError(f"{what} is given twice, with different values", fix="rename one of them")
+
+
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.dtype == b.dtype and np.array_equal(a, b)
 
 
 def _maker(value: Any, name: str) -> Callable[[Builder], Value]:
@@ -180,17 +149,13 @@ def _maker(value: Any, name: str) -> Callable[[Builder], Value]:
 def _output(info: onnx.ValueInfoProto, scope: Scope, frame: Frame) -> Value:
     value = scope.find(info.name)
     if value is None:
-        raise LoadError(f"output {info.name!r} is not produced by any node", place("the graph", *frame.regions))
-    check_declared(info, value.type, f"output {info.name!r}")
-    return value
-
-
-def check_declared(info: onnx.ValueInfoProto, type: Type, what: str) -> None:
-    """Refuse a declared element type or kind that contradicts what the graph computes."""
+        raise LoadError(f"output {info.name!r} is not produced by any node", frame.place)
+    what, type = f"output {info.name!r}", value.type
     declared = declared_type(info, what)
     inner = type.element if isinstance(type, OptionalType) and not isinstance(declared, OptionalType) else type
     if declared is not None and not same_kind(declared, inner):
-        raise LoadError(f"{what} is declared {declared} but computed as {type}", fix="correct the declaration")
+        raise LoadError(f"{what} is declared {declared} but computed as {type}", frame.place, "correct the declaration")
+    return value
 
 
 def declared_type(info: onnx.ValueInfoProto, what: str) -> Type | None:
@@ -203,59 +168,11 @@ def declared_type(info: onnx.ValueInfoProto, what: str) -> Type | None:
 
 def read_nodes(nodes: Iterable[NodeProto], scope: Scope, frame: Frame) -> None:
     """Read nodes in the file's order, postponing any whose inputs are not there yet."""
-    waiting = list(nodes)
-    needs = [free_names(node) for node in waiting]
-    produced = {name for node in waiting for name in node.output if name}
-    while waiting:
-        postponed: list[NodeProto] = []
-        later: list[set[str]] = []
-        for node, names in zip(waiting, needs, strict=True):
-            if all(scope.knows(name) for name in names):
-                read_node(node, scope, frame)
-            else:
-                postponed.append(node)
-                later.append(names)
-        if len(postponed) == len(waiting):
-            raise _stuck(postponed, later, scope, produced, frame)
-        waiting, needs = postponed, later
-
-
-def _stuck(nodes: list[NodeProto], needs: list[set[str]], scope: Scope, produced: set[str], frame: Frame) -> LoadError:
-    for node, names in zip(nodes, needs, strict=True):
-        for name in sorted(names):
-            if not scope.knows(name) and name not in produced:
-                where = place(node_title(node), *frame.regions)
-                return LoadError(f"reads {name!r}, which nothing produces", where, "add the missing input or node")
-    shown = ", ".join(node_title(node) for node in nodes[:4])
-    return LoadError(f"nodes form a cycle: {shown}", place("the graph", *frame.regions))
-
-
-def node_title(node: NodeProto) -> str:
-    return quoted(node.op_type, node.name or next((name for name in node.output if name), ""))
-
-
-def free_names(node: NodeProto) -> set[str]:
-    """The names a node reads from its own graph or from around it, inside its subgraphs too."""
-    names = {name for name in node.input if name}
-    for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            names |= _free_in(attribute.g)
-        elif attribute.type == AttributeProto.GRAPHS:
-            names = names.union(*(_free_in(graph) for graph in attribute.graphs))
-    return names
-
-
-def _free_in(graph: GraphProto) -> set[str]:
-    """Names used in a graph before the graph itself gives them a meaning."""
-    own = {info.name for info in graph.input}
-    own |= {t.name for t in graph.initializer} | {s.values.name for s in graph.sparse_initializer}
-    made = {name for node in graph.node for name in node.output}
-    free: set[str] = set()
-    for node in graph.node:
-        free |= free_names(node) - own
-        own |= set(node.output)
-    free |= {info.name for info in graph.output} - own
-    return {name for name in free if name} - made
+    order = reading_order(list(nodes), scope.knows)
+    for node in order.nodes:
+        read_node(node, scope, frame)
+    if order.stuck:
+        raise stuck_error(order.stuck, frame)
 
 
 # ---- nodes -------------------------------------------------------------------------------------------------------
@@ -263,33 +180,36 @@ def _free_in(graph: GraphProto) -> set[str]:
 
 def read_node(proto: NodeProto, scope: Scope, frame: Frame) -> None:
     """Add one node of the file to the graph and give its outputs their names."""
+    title = node_title(proto)
+    where = place(title, *frame.regions)
     try:
         values = _read_node(proto, scope, frame)
     except TypeRuleError as error:
-        raise LoadError(error.message, place(error.where or node_title(proto), *frame.regions), error.fix) from None
+        raise LoadError(error.message, place(error.where or title, *frame.regions), error.fix) from None
     except WhorlError as error:
-        raise error.at(place(node_title(proto), *frame.regions)) from None
+        bare = type(error)(error.message, fix=error.fix) if error.where == title else error
+        raise bare.at(where) from None
     for k, name in enumerate(proto.output):
         if not name:
             continue
         if k >= len(values):
-            raise LoadError(f"has no output {k}", place(node_title(proto), *frame.regions))
-        value = values[k]
-        if name in scope.values:
-            raise LoadError(f"produces {name!r}, which already has a value", place(node_title(proto), *frame.regions))
-        scope.values[name] = value
+            raise LoadError(f"has no output {k}", where)
+        if name in scope.values or name in scope.initializers:
+            raise LoadError(f"produces {name!r}, which already has a value", where, "rename one of them")
+        scope.values[name] = values[k]
 
 
 def _read_node(proto: NodeProto, scope: Scope, frame: Frame) -> list[Value]:
     domain = domain_of(proto.domain)
     attributes = [resolved for a in proto.attribute if (resolved := _resolve(a, frame)) is not None]
     inputs = [scope.find(name) if name else None for name in proto.input]
+    proto = _blanked(proto, inputs)
     function = frame.functions.get((domain, proto.op_type, proto.overload))
     if function is not None:
         return call_function(function, inputs, attributes, proto, scope, frame)
     schema = schema_for(proto.op_type, domain, frame.opsets.get(domain, 1))
     check_node(proto, attributes, schema)
-    values = {a.name: attribute_value(a, node_title(proto)) for a in attributes}
+    values = {a.name: attribute_value(a, frame.folder) for a in attributes}
     while inputs and inputs[-1] is None:
         inputs.pop()
     named = max((k for k, name in enumerate(proto.output, 1) if name), default=0)
@@ -306,15 +226,25 @@ def _read_node(proto: NodeProto, scope: Scope, frame: Frame) -> list[Value]:
     return result if isinstance(result, list) else [result]
 
 
-GraphReader = Callable[[OnnxNode, NodeProto, Scope, Frame], list[Value]]
-GRAPH_READERS: dict[str, GraphReader] = {}
-"""The readers of ops with graphs: If, Loop, Scan, SequenceMap; `formats.onnx.control` fills it."""
+def _blanked(proto: NodeProto, inputs: list[Value | None]) -> NodeProto:
+    """The node with a blank in place of every name that a call of a function leaves without a value."""
+    names = [name if value is not None else "" for name, value in zip(proto.input, inputs, strict=True)]
+    if names == list(proto.input):
+        return proto
+    copy = NodeProto()
+    copy.CopyFrom(proto)
+    copy.input[:] = names
+    return copy
 
 
 def _resolve(attribute: AttributeProto, frame: Frame) -> AttributeProto | None:
     """An attribute with its reference to a function's attribute replaced; None where the caller gave none."""
     if not attribute.ref_attr_name:
-        return attribute
+        return with_kind(attribute)
+    if attribute.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS):
+        raise UnsupportedError(
+            f"attribute {attribute.name!r} is a graph that the caller of the function gives", fix="inline the function"
+        )
     bound = frame.bound.get(attribute.ref_attr_name)
     if bound is None:
         return None
@@ -333,11 +263,14 @@ def call_function(
     frame: Frame,
 ) -> list[Value]:
     """Inline a call: the body's names live in a scope of their own, its nodes go into the caller's region."""
-    key = (domain_of(function.domain), function.name, function.overload)
+    key = function_key(function)
     if key in frame.calls:
-        raise LoadError(f"function {function.name!r} calls itself", node_title(proto))
+        raise LoadError(f"function {function.name!r} calls itself", fix="use a Loop")
     if len(frame.calls) >= frame.options.max_depth:
-        raise LoadError(f"functions call each other deeper than {frame.options.max_depth}", node_title(proto))
+        raise LoadError(
+            f"functions call each other deeper than {frame.options.max_depth}",
+            fix="raise max_depth if the file is trusted",
+        )
     if len(inputs) > len(function.input):
         raise LoadError(f"passes {len(inputs)} inputs to function {function.name!r}, which takes {len(function.input)}")
     given = {a.name: a for a in attributes}
@@ -345,12 +278,14 @@ def call_function(
     if unknown:
         raise LoadError(f"attribute {sorted(unknown)[0]!r} is not one of function {function.name!r}")
     bound = {a.name: a for a in function.attribute_proto} | given
-    opsets = function_opsets(function, frame.opsets)
-    inner = Frame(opsets, frame.functions, frame.options, frame.folder, bound, frame.regions, (*frame.calls, key))
     body = Scope(scope.region, scope.inference)
     padded = [*inputs, *[None] * (len(function.input) - len(inputs))]
-    body.values = {name: value for name, value in zip(function.input, padded, strict=True) if value is not None}
-    read_nodes(_without_absent(function, padded), body, inner)
+    for name, value in zip(function.input, padded, strict=True):
+        if value is None:
+            body.absent.add(name)
+        else:
+            body.values[name] = value
+    read_nodes(function.node, body, frame.called(function, bound))
     results = []
     for name in list(function.output)[: len(proto.output)]:
         value = body.find(name)
@@ -360,29 +295,12 @@ def call_function(
     return results
 
 
-def _without_absent(function: FunctionProto, inputs: list[Value | None]) -> Iterable[NodeProto]:
-    """The body's nodes, with names of inputs that the call leaves out made blank."""
-    absent = {name for name, value in zip(function.input, inputs, strict=True) if value is None}
-    if not absent:
-        return function.node
-    return [_blanked(node, absent) for node in function.node]
-
-
-def _blanked(node: NodeProto, absent: set[str]) -> NodeProto:
-    if not absent.intersection(node.input):
-        return node
-    copy = NodeProto()
-    copy.CopyFrom(node)
-    copy.input[:] = ["" if name in absent else name for name in node.input]
-    return copy
-
-
 def read_body(graph: GraphProto, scope: Scope, frame: Frame, types: list[Type | None]) -> list[Value]:
     """Read a nested graph into `scope.region`: arguments of the given types, nodes, and its outputs as results."""
     constants = add_initializers(graph, scope, frame)
     inputs = [info for info in graph.input if info.name not in constants]
     if len(inputs) != len(types):
-        raise LoadError(f"takes {len(inputs)} inputs, expected {len(types)}", frame.regions[0])
+        raise LoadError(f"takes {len(inputs)} inputs, expected {len(types)}", frame.place)
     for info, type in zip(inputs, types, strict=True):
         _add_argument(info, type, scope, f"input {info.name!r} of {frame.regions[0]}")
     return read_results(graph, scope, frame)
@@ -416,73 +334,3 @@ def _compatible(declared: Type, actual: Type) -> bool:
     if isinstance(declared, TensorType) or isinstance(actual, TensorType):
         return same_kind(declared, actual)
     return type(declared) is type(actual)
-
-
-def refuse_bytes(node_lists: list[Iterable[NodeProto]], graphs: list[GraphProto]) -> None:
-    """Refuse names that are not UTF-8, which protobuf hands out as bytes, anywhere in the model."""
-    for nodes in node_lists:
-        for node in nodes:
-            _require_text(node.op_type, node.domain, node.overload, node.name, *node.input, *node.output)
-            for attribute in node.attribute:
-                _require_text(attribute.name, attribute.ref_attr_name)
-                if attribute.HasField("g") or attribute.graphs:
-                    graphs += [attribute.g, *attribute.graphs]
-                    node_lists += [graph.node for graph in (attribute.g, *attribute.graphs)]
-    for graph in graphs:
-        _require_text(graph.name, *(t.name for t in graph.initializer), *(s.values.name for s in graph.sparse_initializer))
-        for info in (*graph.input, *graph.output, *graph.value_info):
-            _require_text(info.name, *(dim.dim_param for dim in info.type.tensor_type.shape.dim))
-
-
-def _require_text(*texts: str) -> None:
-    for text in texts:
-        if not isinstance(text, str):
-            raise LoadError(f"the name {text!r} is not UTF-8", fix="the file is damaged")
-
-
-def refuse_unsupported(graph: GraphProto, frame: Frame) -> None:
-    """Raise one error that names every op nobody can read, with the place of each."""
-    problems: list[str] = []
-    seen: set[tuple[str, str, str]] = set()
-
-    def visit(nodes: Iterable[NodeProto], opsets: dict[str, int], regions: tuple[str, ...]) -> None:
-        for node in nodes:
-            domain = domain_of(node.domain)
-            key = (domain, node.op_type, node.overload)
-            if key in frame.functions:
-                if key not in seen:
-                    seen.add(key)
-                    function = frame.functions[key]
-                    visit(function.node, function_opsets(function, opsets), (f"function {function.name!r}", *regions))
-            elif reason := _why_unsupported(node, domain, opsets):
-                problems.append(f"{place(node_title(node), *regions)}: {reason}")
-            for attribute in node.attribute:
-                for inner in (attribute.g, *attribute.graphs):
-                    if inner.node:
-                        if len(regions) >= frame.options.max_depth:
-                            raise LoadError(
-                                f"graphs are nested deeper than {frame.options.max_depth}",
-                                fix="raise max_depth if the file is trusted",
-                            )
-                        visit(inner.node, opsets, (f"{attribute.name} of {node_title(node)}", *regions))
-
-    visit(graph.node, frame.opsets, ())
-    if problems:
-        raise UnsupportedError(
-            "the model uses ops that are not supported:\n  " + "\n  ".join(problems),
-            fix="replace them, or add model-local functions that define them",
-        )
-
-
-def _why_unsupported(node: NodeProto, domain: str, opsets: dict[str, int]) -> str:
-    version = opsets.get(domain, 1 if domain in NEWEST else 0)
-    if domain not in NEWEST:
-        return f"domain {domain!r} is unknown and the model has no function for it"
-    try:
-        schema = schema_for(node.op_type, domain, version)
-    except UnsupportedError as error:
-        return error.message
-    found = OnnxNode(node.op_type, domain, schema.since_version, node.name, [], list(node.output))
-    if (domain == "" and node.op_type in GRAPH_READERS) or find_importer(found) or schema.has_function:
-        return ""
-    return "" if schema.has_context_dependent_function else f"version {schema.since_version} is not implemented"

@@ -13,6 +13,7 @@ class Scope:
     """The names of one graph. Looking up a name of an outer graph adds a captured argument here and on the way.
 
     Initializers are put into the graph when they are first used: `initializers` maps a name to what makes its value.
+    `absent` are inputs of a function that its caller leaves out: known names without a value.
     """
 
     def __init__(self, region: Region, inference: Inference, parent: Scope | None = None) -> None:
@@ -21,15 +22,17 @@ class Scope:
         self.values: dict[str, Value] = {}
         self.initializers: dict[str, Callable[[Builder], Value]] = {}
         self.captured: dict[Value, Value] = {}
-        self.later: set[str] = set()
+        self.absent: set[str] = set()
 
     def find(self, name: str) -> Value | None:
-        """The value a name stands for, inner names first; None where nothing has that name yet."""
+        """The value a name stands for, inner names first; None where nothing has that name yet, or it is absent."""
         if name in self.values:
             return self.values[name]
         if name in self.initializers:
             value = self.values[name] = self.initializers[name](self.build)
             return value
+        if name in self.absent:
+            return None
         outer = self.parent.find(name) if self.parent is not None else None
         return None if outer is None else self.capture(outer)
 
@@ -40,8 +43,10 @@ class Scope:
         return self.captured[outer]
 
     def knows(self, name: str) -> bool:
-        """Whether `find` would succeed, without capturing anything."""
-        return name in self.values or name in self.initializers or (self.parent is not None and self.parent.knows(name))
+        """Whether the name has a meaning here already, without capturing anything."""
+        if name in self.values or name in self.initializers or name in self.absent:
+            return True
+        return self.parent is not None and self.parent.knows(name)
 
     def child(self, region_name: str) -> Scope:
         return Scope(Region(region_name), self.inference, self)

@@ -14,7 +14,7 @@ from whorl.errors import LoadError, UnsupportedError
 from whorl.formats.onnx.dtypes import TO_ONNX, from_onnx
 from whorl.ir import dims
 from whorl.ir.dims import Dim
-from whorl.ir.dtypes import BY_NAME, STRING, bits, name_of
+from whorl.ir.dtypes import BY_NAME, INT64, STRING, bits, name_of
 from whorl.ir.types import (
     UNRANKED,
     AnyShape,
@@ -33,6 +33,10 @@ BFLOAT16 = BY_NAME["bfloat16"]
 def array_of(tensor: onnx.TensorProto, what: str) -> np.ndarray:
     """The elements of a tensor held inside the file. Raw bytes are used without a copy where their form allows."""
     dtype, shape = from_onnx(tensor.data_type, what), shape_of(tensor.dims, what)
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        raise LoadError(
+            f"{what} lies in another file, which is not allowed here", fix="put the elements into the tensor"
+        )
     if dtype == STRING:
         return _strings(tensor, shape, what)
     if tensor.HasField("raw_data"):
@@ -77,7 +81,7 @@ def _strings(tensor: onnx.TensorProto, shape: tuple[int, ...], what: str) -> np.
 def shape_of(sizes: Any, what: str) -> tuple[int, ...]:
     """The dims of a tensor in the file, refused when negative or beyond any memory."""
     shape = tuple(int(size) for size in sizes)
-    if any(size < 0 for size in shape) or math.prod(shape) > _RAW_LIMIT:
+    if any(size < 0 for size in shape) or math.prod(size for size in shape if size) > _RAW_LIMIT:
         raise LoadError(f"{what} declares the impossible shape {list(shape)}")
     return shape
 
@@ -86,19 +90,24 @@ def dense(sparse: onnx.SparseTensorProto, what: str) -> np.ndarray:
     """A sparse tensor with its zeros written out."""
     values, indices = array_of(sparse.values, what), array_of(sparse.indices, what)
     shape = shape_of(sparse.dims, what)
-    if indices.ndim == 2:
-        if indices.shape[1] != len(shape):
-            raise LoadError(f"{what} has indices of shape {list(indices.shape)} for a tensor of rank {len(shape)}")
-        if indices.size and ((indices < 0).any() or (indices >= np.array(shape)).any()):
-            raise LoadError(f"{what} has an index outside its shape {list(shape)}")
-        flat = np.ravel_multi_index(tuple(indices.T), shape) if indices.size else indices.reshape(-1)
-    else:
-        flat = indices.reshape(-1)
-    if flat.size != values.size or (flat.size and (flat.min() < 0 or flat.max() >= math.prod(shape))):
-        raise LoadError(f"{what} has {values.size} values and {flat.size} indices for shape {list(shape)}")
-    result = np.zeros(math.prod(shape), values.dtype)
-    result[flat] = values.reshape(-1)
-    return result.reshape(shape)
+    if indices.dtype != INT64 or indices.ndim not in (1, 2):
+        raise LoadError(
+            f"{what} has indices {name_of(indices.dtype)}{list(indices.shape)}, expected int64[n] or [n, rank]"
+        )
+    if indices.ndim == 2 and indices.shape[1] != len(shape):
+        raise LoadError(f"{what} has indices of shape {list(indices.shape)} for a tensor of rank {len(shape)}")
+    if len(indices) != values.size:
+        raise LoadError(f"{what} has {values.size} values and {len(indices)} indices")
+    bounds = np.array(shape if indices.ndim == 2 else math.prod(shape))
+    if ((indices < 0) | (indices >= bounds)).any():
+        raise LoadError(f"{what} has an index outside its shape {list(shape)}")
+    try:
+        result = np.full(shape, "", STRING) if values.dtype == STRING else np.zeros(shape, values.dtype)
+    except MemoryError as error:
+        raise LoadError(f"{what} is too large to be written out: {error}") from None
+    places = tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, shape)
+    result[places] = values.reshape(-1)
+    return result
 
 
 def proto_of(array: np.ndarray, name: str = "") -> onnx.TensorProto:

@@ -1,0 +1,125 @@
+"""What holds while one graph is read: operator versions, functions, options, and the place for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import onnx
+from onnx import AttributeProto, FunctionProto, NodeProto
+
+from whorl.errors import LoadError, UnsupportedError, place, quoted
+from whorl.formats.onnx.importing import OnnxNode
+from whorl.formats.onnx.schemas import NEWEST
+from whorl.formats.onnx.scope import Scope
+from whorl.ir.graph import Value
+
+MAX_DEPTH = 64
+"""Nested graphs a model may have unless the caller allows more."""
+FunctionKey = tuple[str, str, str]
+"""The domain, name and overload of a function."""
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How files are read.
+
+    `condition_when_omitted`: "specification" ignores what the body of a Loop without a condition input answers,
+    "honour" stops there as onnxruntime and OpenVINO do. `max_depth`: nested graphs and function calls allowed.
+    """
+
+    condition_when_omitted: str = "specification"
+    max_depth: int = MAX_DEPTH
+
+    def __post_init__(self) -> None:
+        if self.condition_when_omitted not in ("specification", "honour"):
+            raise LoadError(
+                f"condition_when_omitted is {self.condition_when_omitted!r}", fix="use 'specification' or 'honour'"
+            )
+
+
+@dataclass
+class Frame:
+    """What holds while one graph is read: versions, the attributes of the function call, the place, the depth."""
+
+    opsets: dict[str, int]
+    functions: dict[FunctionKey, FunctionProto]
+    options: LoadOptions
+    folder: Path | None = None
+    bound: dict[str, AttributeProto] = field(default_factory=dict)
+    regions: tuple[str, ...] = ()
+    calls: tuple[FunctionKey, ...] = ()
+
+    def inside(self, region: str) -> Frame:
+        """The frame of a graph nested in this one."""
+        require_depth(self.regions, self.options)
+        return Frame(
+            self.opsets, self.functions, self.options, self.folder, self.bound, (region, *self.regions), self.calls
+        )
+
+    def called(self, function: FunctionProto, bound: dict[str, AttributeProto]) -> Frame:
+        """The frame of a function's body, where these attributes were given."""
+        opsets = function_opsets(function, self.opsets)
+        regions = (f"function {function.name!r}", *self.regions)
+        calls = (*self.calls, function_key(function))
+        return Frame(opsets, self.functions, self.options, self.folder, bound, regions, calls)
+
+    @property
+    def place(self) -> str:
+        """The graph that is read, for messages."""
+        return place(*(self.regions or ("the graph",)))
+
+
+GraphReader = Callable[[OnnxNode, NodeProto, Scope, Frame], list[Value]]
+GRAPH_READERS: dict[str, GraphReader] = {}
+"""The readers of ops with graphs: If, Loop, Scan, SequenceMap; `formats.onnx.control` fills it."""
+
+
+def require_depth(regions: tuple[str, ...], options: LoadOptions) -> None:
+    """Refuse one more graph inside these."""
+    if len(regions) >= options.max_depth:
+        raise LoadError(
+            f"graphs are nested deeper than {options.max_depth}", fix="raise max_depth if the file is trusted"
+        )
+
+
+def node_title(node: NodeProto) -> str:
+    return quoted(node.op_type, node.name or next((name for name in node.output if name), ""))
+
+
+def domain_of(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def opset_versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
+    """Domain -> version; a file without any import means version 1 of the main domain."""
+    opsets: dict[str, int] = {}
+    for entry in imports:
+        domain, version = domain_of(entry.domain), entry.version
+        newest = NEWEST.get(domain)
+        if newest is not None and not 1 <= version <= newest:
+            raise UnsupportedError(
+                f"the model uses version {version} of domain {domain or 'ai.onnx'!r}; versions 1 to {newest} are known",
+                fix="convert the model with onnx.version_converter",
+            )
+        opsets[domain] = version
+    return opsets or {"": 1}
+
+
+def function_opsets(function: FunctionProto, outer: dict[str, int]) -> dict[str, int]:
+    """The versions that hold in a function's body: its own imports, the model's for domains it does not import."""
+    return outer | (opset_versions(function.opset_import) if function.opset_import else {})
+
+
+def functions_by_key(functions: Iterable[FunctionProto]) -> dict[FunctionKey, FunctionProto]:
+    """The functions of a model, each of which is defined once."""
+    found: dict[FunctionKey, FunctionProto] = {}
+    for function in functions:
+        if found.setdefault(function_key(function), function) is not function:
+            raise LoadError(f"function {function.name!r} is defined twice", fix="rename one, or give it an overload")
+    return found
+
+
+def function_key(function: FunctionProto) -> FunctionKey:
+    return domain_of(function.domain), function.name, function.overload

@@ -1,0 +1,89 @@
+"""The order in which the nodes of a graph are read: the file's, save for nodes whose inputs come later."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from onnx import AttributeProto, GraphProto, NodeProto
+
+from whorl.errors import LoadError, place
+from whorl.formats.onnx.frame import Frame, node_title
+
+
+@dataclass(frozen=True)
+class Order:
+    """Nodes in an order in which each finds its inputs, and those that never do, with the names they lack."""
+
+    nodes: list[NodeProto]
+    stuck: list[tuple[NodeProto, set[str]]]
+
+
+def reading_order(nodes: Sequence[NodeProto], known: Callable[[str], bool]) -> Order:
+    """Every node as early as its inputs allow, the file's order among those that could be next.
+
+    `known` says which names have a value before the first node. A name that is given anew by an earlier node of the
+    file means that node's output.
+    """
+    maker: dict[str, int] = {}
+    lacking: list[set[str]] = []
+    waiting: dict[str, list[int]] = {}
+    for k, node in enumerate(nodes):
+        lacking.append({name for name in free_names(node) if name in maker or not known(name)})
+        for name in lacking[k]:
+            waiting.setdefault(name, []).append(k)
+        for name in node.output:
+            maker.setdefault(name, k)
+    ready = [k for k, names in enumerate(lacking) if not names]
+    ordered: list[NodeProto] = []
+    while ready:
+        node = nodes[heapq.heappop(ready)]
+        ordered.append(node)
+        for name in node.output:
+            for k in waiting.pop(name, ()):
+                lacking[k].discard(name)
+                if not lacking[k]:
+                    heapq.heappush(ready, k)
+    return Order(ordered, [(node, names) for node, names in zip(nodes, lacking, strict=True) if names])
+
+
+def stuck_error(stuck: Sequence[tuple[NodeProto, set[str]]], frame: Frame) -> LoadError:
+    """What keeps nodes from being read: a name that nothing produces, or a cycle."""
+    maker = {name: k for k, (node, _) in enumerate(stuck) for name in node.output if name}
+    for node, names in stuck:
+        for name in sorted(names - maker.keys()):
+            where = place(node_title(node), *frame.regions)
+            return LoadError(f"reads {name!r}, which nothing produces", where, "add the missing input or node")
+    path: dict[int, None] = {}
+    at = 0
+    while at not in path:
+        path[at] = None
+        at = maker[min(stuck[at][1])]
+    cycle = [*list(path)[list(path).index(at) :], at]
+    shown = " reads ".join(node_title(stuck[k][0]) for k in cycle)
+    return LoadError(f"nodes form a cycle: {shown}", frame.place)
+
+
+def free_names(node: NodeProto) -> set[str]:
+    """The names a node reads from its own graph or from around it, inside its subgraphs too."""
+    names = {name for name in node.input if name}
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.GRAPH:
+            names |= _free_in(attribute.g)
+        elif attribute.type == AttributeProto.GRAPHS:
+            names = names.union(*(_free_in(graph) for graph in attribute.graphs))
+    return names
+
+
+def _free_in(graph: GraphProto) -> set[str]:
+    """Names used in a graph before the graph itself gives them a meaning."""
+    own = {info.name for info in graph.input}
+    own |= {t.name for t in graph.initializer} | {s.values.name for s in graph.sparse_initializer}
+    made = {name for node in graph.node for name in node.output}
+    free: set[str] = set()
+    for node in graph.node:
+        free |= free_names(node) - own
+        own |= set(node.output)
+    free |= {info.name for info in graph.output} - own
+    return {name for name in free if name} - made

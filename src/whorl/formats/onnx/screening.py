@@ -1,0 +1,86 @@
+"""What is refused before any node is read: names that are not text, and all operators that nobody can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
+
+from whorl.errors import LoadError, UnsupportedError, place
+from whorl.formats.onnx.frame import GRAPH_READERS, Frame, domain_of, function_opsets, node_title, require_depth
+from whorl.formats.onnx.importing import OnnxNode, find_importer
+from whorl.formats.onnx.schemas import NEWEST, schema_for
+
+
+def refuse_bytes(model: ModelProto) -> None:
+    """Refuse names that are not UTF-8, which protobuf hands out as bytes, anywhere in the model."""
+    graphs: list[GraphProto] = [model.graph]
+    holders: list[GraphProto | FunctionProto] = [model.graph, *model.functions]
+    _require_text(*(entry.domain for entry in model.opset_import))
+    for function in model.functions:
+        _require_text(function.domain, function.name, function.overload, *function.attribute)
+        _require_text(*function.input, *function.output, *(a.name for a in function.attribute_proto))
+        _require_text(*(entry.domain for entry in function.opset_import))
+    for holder in holders:
+        for node in holder.node:
+            _require_text(node.op_type, node.domain, node.overload, node.name, *node.input, *node.output)
+            for attribute in node.attribute:
+                _require_text(attribute.name, attribute.ref_attr_name)
+                inner = [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
+                graphs += inner
+                holders += inner
+    for graph in graphs:
+        _require_text(graph.name, *(t.name for t in graph.initializer))
+        _require_text(*(s.values.name for s in graph.sparse_initializer))
+        for info in (*graph.input, *graph.output, *graph.value_info):
+            _require_text(info.name, *(dim.dim_param for dim in info.type.tensor_type.shape.dim))
+
+
+def _require_text(*texts: str) -> None:
+    for text in texts:
+        if not isinstance(text, str):
+            raise LoadError(f"the name {text!r} is not UTF-8", fix="the file is damaged")
+
+
+def refuse_unsupported(graph: GraphProto, frame: Frame) -> None:
+    """Raise one error that names every op nobody can read, with the place of each."""
+    problems: list[str] = []
+    seen: set[tuple[str, str, str]] = set()
+
+    def visit(nodes: Iterable[NodeProto], opsets: dict[str, int], regions: tuple[str, ...]) -> None:
+        for node in nodes:
+            domain = domain_of(node.domain)
+            key = (domain, node.op_type, node.overload)
+            if key in frame.functions:
+                if key not in seen:
+                    seen.add(key)
+                    function = frame.functions[key]
+                    visit(function.node, function_opsets(function, opsets), (f"function {function.name!r}", *regions))
+            elif reason := _why_unsupported(node, domain, opsets):
+                problems.append(f"{place(node_title(node), *regions)}: {reason}")
+            for attribute in node.attribute:
+                for inner in (attribute.g, *attribute.graphs):
+                    if inner.node:
+                        require_depth(regions, frame.options)
+                        visit(inner.node, opsets, (f"{attribute.name} of {node_title(node)}", *regions))
+
+    visit(graph.node, frame.opsets, ())
+    if problems:
+        raise UnsupportedError(
+            "the model uses ops that are not supported:\n  " + "\n  ".join(problems),
+            fix="replace them, or add model-local functions that define them",
+        )
+
+
+def _why_unsupported(node: NodeProto, domain: str, opsets: dict[str, int]) -> str:
+    version = opsets.get(domain, 1 if domain in NEWEST else 0)
+    if domain not in NEWEST:
+        return f"domain {domain!r} is unknown and the model has no function for it"
+    try:
+        schema = schema_for(node.op_type, domain, version)
+    except UnsupportedError as error:
+        return error.message
+    found = OnnxNode(node.op_type, domain, schema.since_version, node.name, [], list(node.output))
+    if (domain == "" and node.op_type in GRAPH_READERS) or find_importer(found) or schema.has_function:
+        return ""
+    return "" if schema.has_context_dependent_function else f"version {schema.since_version} is not implemented"
