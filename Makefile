@@ -2,8 +2,8 @@
 # make test           lint, format, types and all tests
 # make check          the same without the slow tests
 # make test-archive   the node tests of old releases of onnx, which it downloads
-# make conformance    the control-flow suite on every engine, side by side
-# make fuzz           the fuzz tests with 10,000 examples each
+# make conformance    renews docs/conformance.md: the control-flow suite on four engines
+# make fuzz           the fuzz tests with 10,000 examples each (make EXAMPLES=1000 fuzz)
 # make bench          the benchmarks; they write nothing
 # make docs           renews docs/ops.md
 # make lock           renews constraints.txt: the versions that were tested
@@ -48,7 +48,7 @@ test-archive: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n $(WORKERS) tests/archive
 
 conformance: $(VENV)/.test
-	@for engine in whorl onnxruntime openvino reference; do $(BIN)/whorl conformance --backend $$engine || true; done
+	$(BIN)/python -m whorl.conformance --page docs/conformance.md
 
 fuzz: export WHORL_FUZZ_EXAMPLES := $(EXAMPLES)
 fuzz: $(VENV)/.test

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,18 +30,22 @@ from whorl.kernel.program import (
     Store,
     Var,
     When,
+    While,
 )
 
 Index = tuple[Expr, ...]
 MATERIALIZE_COST = 48
 """Operations an element may cost before a tensor is computed once and kept, not again at every use."""
+REREAD_COST = 4
+"""Operations an element may cost before it is computed once and kept, where one use reads it many times."""
 
 
 @dataclass(frozen=True, eq=False)
 class View:
     """A tensor of known shape: `at(index)` is the expression of an element. `cost` counts the operations of one.
 
-    `buffer` is set where the elements simply lie in memory, row-major.
+    `buffer` is set where the elements simply lie in memory, row-major; `flat`, where an element can be had by its
+    row-major position just as well.
     """
 
     dtype: np.dtype
@@ -49,6 +54,7 @@ class View:
     cost: int = 0
     buffer: Buffer | None = None
     known: np.ndarray | None = None
+    flat: Callable[[Expr], Expr] | None = None
 
     @property
     def size(self) -> int:
@@ -67,6 +73,7 @@ class KernelBuilder:
         self.scratch: list[Buffer] = []
         self.fixed: set[Buffer] = set()
         self.calls: list[RunOp] = []
+        self.may_fail = False
         self._numbers = itertools.count()
         self._expressions: dict[tuple, Expr] = {}
 
@@ -145,7 +152,26 @@ class KernelBuilder:
     def fail_unless(self, condition: Expr) -> None:
         """End the program with a failure where a condition does not hold."""
         if condition is not TRUE:
+            self.may_fail = True
             self.block.append(When(condition, [], [Fail()]))
+
+    @contextmanager
+    def when(self, condition: Expr) -> Iterator[None]:
+        """Statements that run only where a condition holds."""
+        statement = When(condition)
+        with self.into(statement.then):
+            yield
+        self.block.append(statement)
+
+    @contextmanager
+    def repeat_while(self, condition: Callable[[], Expr]) -> Iterator[None]:
+        """Statements that run again and again, each time only if a condition, computed anew, holds."""
+        statement = While([], TRUE)
+        with self.into(statement.head):
+            statement.condition = condition()
+        with self.into(statement.body):
+            yield
+        self.block.append(statement)
 
     @contextmanager
     def into(self, block: list[Statement]) -> Iterator[None]:
@@ -203,6 +229,7 @@ class KernelBuilder:
         results = [self.temporary(t.dtype, tuple(int(d) for d in t.shape)) for t in outputs]  # type: ignore[arg-type, union-attr]
         call = RunOp(op, given, results)
         self.calls.append(call)
+        self.may_fail = True
         self.block.append(call)
         return [self.view_of(buffer) for buffer in results]
 
@@ -217,7 +244,12 @@ class KernelBuilder:
         """The tensor that lies in a buffer, or behind a fixed prefix of its index."""
         inner = tuple(shape) if shape is not None else tuple(n or 0 for n in buffer.shape)
         whole = buffer if not prefix else None
-        return View(buffer.dtype, inner, lambda index: self.load(buffer, (*prefix, *index)), 1, whole)
+        zeros = (self.const(0),) * (len(inner) - 1)
+
+        def flat(position: Expr) -> Expr:
+            return self.load(buffer, (*prefix, *zeros, position) if inner else prefix)
+
+        return View(buffer.dtype, inner, lambda index: self.load(buffer, (*prefix, *index)), 1, whole, None, flat)
 
     def scalar(self, value: Expr, shape: tuple[int, ...] = (), known: np.ndarray | None = None) -> View:
         """A tensor of one element, held in a register."""
@@ -243,9 +275,26 @@ class KernelBuilder:
         """The view itself, or the tensor kept, where reading an element again costs much."""
         return view if view.cost <= MATERIALIZE_COST and view.size != 1 else self.kept(view)
 
-    def view(self, dtype: np.dtype, shape: Sequence[int], at: Callable[[Index], Expr], cost: int) -> View:
+    def reread(self, view: View) -> View:
+        """The view itself, or the tensor kept, where each element is read many times and costs more than a load."""
+        return view if view.cost <= REREAD_COST else self.kept(view)
+
+    def flat(self, view: View) -> Callable[[Expr], Expr] | None:
+        """An element by its row-major position, where that takes no division."""
+        if view.flat is None and view.buffer is not None:
+            return self.view_of(view.buffer).flat
+        return view.flat
+
+    def view(
+        self,
+        dtype: np.dtype,
+        shape: Sequence[int],
+        at: Callable[[Index], Expr],
+        cost: int,
+        flat: Callable[[Expr], Expr] | None = None,
+    ) -> View:
         """A tensor computed where it is read."""
-        return View(dtype, tuple(shape), at, cost)
+        return View(dtype, tuple(shape), at, cost, flat=flat)
 
     def elementwise(
         self, scalar: Callable[..., Expr | None], inputs: Sequence[View | None], output: TensorType
@@ -255,13 +304,25 @@ class KernelBuilder:
         if scalar(self, *(Var(x.dtype, "probe") for x in given)) is None:
             return None
 
-        def at(index: Index) -> Expr:
-            value = scalar(self, *(self.aligned(x, index) for x in given))
-            assert value is not None
-            return value
+        def value(elements: Sequence[Expr]) -> Expr:
+            found = scalar(self, *elements)
+            assert found is not None
+            return found
 
         shape = tuple(int(d) for d in output.shape)  # type: ignore[union-attr, arg-type]
-        return [View(output.dtype, shape, at, 1 + sum(x.cost for x in given))]
+        given = [x if x.size == math.prod(shape) else self.reread(x) for x in given]
+        origin = (self.const(0),) * len(shape)
+        direct = [self.flat(x) if x.shape == shape and x.size > 1 else None for x in given]
+        is_flat = all(x.size == 1 or element is not None for x, element in zip(given, direct, strict=True))
+
+        def at(index: Index) -> Expr:
+            return value([self.aligned(x, index) for x in given])
+
+        def flat(position: Expr) -> Expr:
+            pairs = zip(given, direct, strict=True)
+            return value([self.aligned(x, origin) if element is None else element(position) for x, element in pairs])
+
+        return [self.view(output.dtype, shape, at, 1 + sum(x.cost for x in given), flat if is_flat else None)]
 
     def aligned(self, view: View, index: Index) -> Expr:
         """The element that broadcasting puts at an index of a larger shape."""
@@ -270,15 +331,21 @@ class KernelBuilder:
         return view.at(tuple(zero if n == 1 else i for n, i in zip(view.shape, index[offset:], strict=True)))
 
 
+_ON_INTEGERS: dict[str, Callable[[int, int], int | bool]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "min": min,
+    "max": max,
+    **{name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
+}
+
+
 def _fold(op: str, args: Sequence[Expr]) -> Expr | int | None:
     """What an operation on constants, or with a neutral element, is; only where the result is exact."""
     match op, args:
-        case ("add", (Const(dtype=t, value=a), Const(value=b))) if t == INT64:
-            return int(a) + int(b)
-        case ("sub", (Const(dtype=t, value=a), Const(value=b))) if t == INT64:
-            return int(a) - int(b)
-        case ("mul", (Const(dtype=t, value=a), Const(value=b))) if t == INT64:
-            return int(a) * int(b)
+        case (_, (Const(dtype=t, value=a), Const(value=b))) if t == INT64 and op in _ON_INTEGERS:
+            return _ON_INTEGERS[op](int(a), int(b))
         case ("add", (x, Const(dtype=t, value=0))) if t == INT64:
             return x
         case ("add", (Const(dtype=t, value=0), x)) if t == INT64:

@@ -39,6 +39,7 @@ class LoopProgram:
     carried: list[TensorType]
     collected: list[TensorType]
     captured: list[int]
+    may_fail: bool
 
 
 def lower_loop(node: Node, captured: Sequence[np.ndarray | None]) -> LoopProgram:
@@ -83,7 +84,7 @@ class _LoopLowering:
         enter, leave = self._registers(places, pairs)
         buffers = [b for pair in pairs for b in pair] + scanned + list(self.memory.values()) + outs
         program = Program([i, stop, go], buffers, k.scratch, [*enter, *k.block, loop, *leave], k.calls)
-        return LoopProgram(program, carried, collected, list(self.memory))
+        return LoopProgram(program, carried, collected, list(self.memory), k.may_fail)
 
     def _pair(self, name: str, type: TensorType) -> tuple[Buffer, Buffer]:
         shape = sizes(type)

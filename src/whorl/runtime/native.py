@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ SLICE_SECONDS = 0.02
 """How long native code runs before limits are checked again."""
 FIRST_SLICE, LONGEST_SLICE = 64, 1 << 22
 FIRST_CAPACITY = 1024
+EXACT_BYTES = 1 << 32
+"""Memory for collected rows that is asked for at once where their number is known; beyond it, it grows."""
 _Entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 
@@ -71,6 +74,7 @@ class NativeLoop:
                 return None
             if title is not None:
                 budget.report(title, iteration.index, iteration.bound)
+        native.finish()
         return native.collected()
 
     def compiled_for(self, iteration: Iteration) -> CompiledLoop | str:
@@ -113,13 +117,16 @@ class CompiledLoop:
         self.program: LoopProgram = lower_loop(special, fixed)
         self.code = MachineCode(emit(self.program.program), "whorl_run")
         self.entry = _Entry(self.code.address)
+        self.may_fail = self.program.may_fail
+        self.slice = FIRST_SLICE
 
 
 class NativeRun:
     """One execution: the memory of a program, and the cells that its code reads and writes."""
 
     def __init__(self, compiled: CompiledLoop, iteration: Iteration) -> None:
-        self.compiled, self.iteration, self.size = compiled, iteration, FIRST_SLICE
+        self.compiled, self.iteration = compiled, iteration
+        self.callback: Any = None
         program = compiled.program
         extra = compiled.prologue.run(iteration.captured)
         self.first = iteration.index
@@ -168,13 +175,14 @@ class NativeRun:
     def _point(self, cell: int, arrays: Sequence[np.ndarray], skipped: int = 0) -> None:
         """Write addresses; `skipped` rows before the first belong to iterations that ran elsewhere."""
         for k, array in enumerate(arrays):
-            row = array.nbytes // max(1, len(array)) if array.ndim and skipped else 0
-            self.cells[cell + k] = array.ctypes.data - skipped * row
+            row = array.nbytes // max(1, len(array)) if skipped else 0
+            self.cells[cell + k] = _address(array) - skipped * row
 
     def _first_capacity(self) -> int:
         bound = self.iteration.bound
         left = None if bound is None else bound - self.first
-        if left is not None and not self.iteration.stops:
+        row = sum(math.prod(sizes(t)) * t.dtype.itemsize for t in self.compiled.program.collected)
+        if left is not None and not self.iteration.stops and left * row <= EXACT_BYTES:
             return left
         return FIRST_CAPACITY if left is None else min(left, FIRST_CAPACITY)
 
@@ -183,28 +191,32 @@ class NativeRun:
 
         After a failure the iteration stands where the slice began.
         """
-        i, bound = int(self.cells[0]), self.iteration.bound
-        stop = min(x for x in (i + self.size, bound, most) if x is not None)
+        cells, compiled, bound = self.cells, self.compiled, self.iteration.bound
+        i, size = int(cells[0]), compiled.slice
+        stop = min(x for x in (i + size, bound, most) if x is not None)
         if self.outs and stop - self.first > self.capacity:
             self._grow(stop - self.first)
-        before = [np.array(x) for x in self._states()]
-        self.cells[1] = stop
+        before = [x.copy() for x in self._states()] if compiled.may_fail else []
+        cells[1] = stop
         start = time.perf_counter()
-        status = self.compiled.entry(self.cells.ctypes.data)
+        status = compiled.entry(_address(cells))
         elapsed = time.perf_counter() - start
         if status:
-            self._leave(i, True, before)
+            self.iteration.state, self.callback = before, None
             return False
-        faster = SLICE_SECONDS / max(elapsed, 1e-6)
-        self.size = int(min(LONGEST_SLICE, max(1, self.size * min(faster, 16.0))))
-        self._leave(int(self.cells[0]), bool(self.cells[2]), None)
+        if stop - i == size:
+            compiled.slice = int(min(LONGEST_SLICE, max(1, size * min(SLICE_SECONDS / max(elapsed, 1e-6), 16.0))))
+        self.iteration.index, self.iteration.go_on = int(cells[0]), bool(cells[2])
         return True
+
+    def finish(self) -> None:
+        """Give the carried values to the iteration, which is over."""
+        self.iteration.state, self.callback = self._states(), None
 
     def _states(self) -> list[np.ndarray]:
         """The current one of each pair of carried buffers, by the address that the code left."""
         return [
-            pair[0] if int(self.cells[3 + 2 * k]) == pair[0].ctypes.data else pair[1]
-            for k, pair in enumerate(self.pairs)
+            now if int(self.cells[3 + 2 * k]) == _address(now) else other for k, (now, other) in enumerate(self.pairs)
         ]
 
     def _grow(self, needed: int) -> None:
@@ -215,14 +227,14 @@ class NativeRun:
             self.outs[k][:done] = old[:done]
         self._point(self.out_cell, self.outs, self.first)
 
-    def _leave(self, index: int, go_on: bool, states: list[np.ndarray] | None) -> None:
-        self.iteration.index, self.iteration.go_on = index, go_on
-        self.iteration.state = [np.array(x) for x in self._states()] if states is None else states
-
     def collected(self) -> list[np.ndarray]:
         """What this run collected, an iteration a row."""
         done = self.iteration.index - self.first
         return [out[:done] for out in self.outs]
+
+
+def _address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
 
 
 def specialise(node: Node, iteration: Iteration) -> tuple[Node, Prologue, list[np.ndarray | None]]:

@@ -60,6 +60,8 @@ def initializer_value(tensor: onnx.TensorProto, folder: Path | None, what: str) 
     if tensor.data_location != onnx.TensorProto.EXTERNAL:
         return array_of(tensor, what)
     entries = {entry.key: entry.value for entry in tensor.external_data}
+    if not all(isinstance(text, str) for text in entries.values()):
+        raise LoadError(f"{what} names its file in bytes that are not UTF-8", fix="the file is damaged")
     dtype, shape = from_onnx(tensor.data_type, what), shape_of(tensor.dims, what)
     if dtype == STRING:
         raise LoadError(f"{what} holds strings outside the model file, which ONNX does not allow")

@@ -62,15 +62,20 @@ def _metadata(proto: ModelProto, opsets: dict[str, int]) -> dict[str, Any]:
     return {
         "opsets": opsets,
         "ir_version": proto.ir_version,
-        "producer_name": proto.producer_name,
-        "producer_version": proto.producer_version,
-        "domain": proto.domain,
+        "producer_name": _readable(proto.producer_name),
+        "producer_version": _readable(proto.producer_version),
+        "domain": _readable(proto.domain),
         "model_version": proto.model_version,
-        "description": proto.doc_string,
+        "description": _readable(proto.doc_string),
         "graph_name": proto.graph.name,
-        "graph_description": proto.graph.doc_string,
-        "properties": {p.key: p.value for p in proto.metadata_props},
+        "graph_description": _readable(proto.graph.doc_string),
+        "properties": {_readable(p.key): _readable(p.value) for p in proto.metadata_props},
     }
+
+
+def _readable(text: str | bytes) -> str:
+    """A text of the file; protobuf hands out what is not UTF-8 as bytes."""
+    return text if isinstance(text, str) else text.decode("utf-8", "replace")
 
 
 def _declared_names(graph: GraphProto) -> set[str]:

@@ -1,0 +1,35 @@
+"""The numbers of README.md that other pages hold, and the links of all pages."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+PAGES = sorted([*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").glob("*.md")])
+BLOCK = re.compile(r"\*\*(?P<count>\d+) (?:cases that ONNX's text decides|open cases)\*\*.*\n\| pass \|(?P<passed>.*)\|")
+LINK = re.compile(r"\]\((?!https?:)(?P<target>[^)#]+)")
+NAMED = re.compile(r"`(?P<path>(?:docs|tests|bench|examples|src)/[\w./-]+\.\w+)`")
+
+
+def cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip("| ").split("|")]
+
+
+def test_readme_has_the_conformance_counts_of_the_generated_page() -> None:
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    page = (CHECKOUT / "docs" / "conformance.md").read_text(encoding="utf-8")
+    found = {block["count"]: cells(block["passed"]) for block in BLOCK.finditer(page)}
+    shown = {
+        match["count"]: cells(match["passed"])
+        for match in re.finditer(r"^\| control flow, (?P<count>\d+) cases .*? \|(?P<passed>.*)\|$", readme, re.MULTILINE)
+    }
+    assert shown == found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    linked = [page.parent / match["target"] for match in LINK.finditer(text)]
+    named = [CHECKOUT / match["path"] for match in NAMED.finditer(text) if "*" not in match["path"]]
+    assert not [str(path) for path in (*linked, *named) if not path.exists()]

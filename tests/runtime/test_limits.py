@@ -1,0 +1,290 @@
+"""Limits stop a run with an error of their own; the session goes on, and earlier results stay what they were."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from onnx_text import FOREVER, ROLLOUT, model
+
+import whorl
+
+F32 = np.float32
+KIB = 1 << 10
+
+
+def session(proto, **options):
+    chosen = whorl.SessionOptions()
+    for name, value in options.items():
+        setattr(chosen, name, value)
+    return whorl.InferenceSession(proto, chosen)
+
+
+def run_options(**options):
+    chosen = whorl.RunOptions()
+    for name, value in options.items():
+        setattr(chosen, name, value)
+    return chosen
+
+
+def rollout(count):
+    return {"count": np.array(count), "table": np.arange(12, dtype=F32)}
+
+
+START = {"start": np.array(1, F32)}
+ENDLESS = [
+    ({"max_iterations": 3}, whorl.IterationLimitError, "Loop 'forever' (iteration 3): the loop wants more than 3 iterations"),
+    ({"timeout": 0.05}, whorl.TimeLimitError, "the run took longer than 0.05 s"),
+]
+
+
+@pytest.mark.parametrize(("limit", "error", "text"), ENDLESS)
+@pytest.mark.parametrize("where", ["session", "run"])
+def test_endless_loop_is_stopped(limit, error, text, where):
+    own, of_run = (limit, {}) if where == "session" else ({}, limit)
+    with pytest.raises(error, match="Loop 'forever'") as caught:
+        session(FOREVER, **own).run(None, START, run_options(**of_run))
+    assert text in str(caught.value)
+    assert str(caught.value).endswith(f"\n  fix: raise {next(iter(limit))}")
+
+
+def test_iteration_limit_counts_one_execution_of_one_loop():
+    limited = session(ROLLOUT, max_iterations=5)
+    assert limited.run(None, rollout(5))[0] == 10
+    with pytest.raises(whorl.IterationLimitError):
+        limited.run(None, rollout(6))
+
+
+def test_stopped_session_runs_again_and_earlier_results_stay():
+    limited = session(ROLLOUT, max_iterations=5)
+    (before,) = limited.run(None, rollout(4))
+    for _ in range(3):
+        with pytest.raises(whorl.IterationLimitError):
+            limited.run(None, rollout(9))
+    assert before == 6
+    assert limited.run(None, rollout(4))[0] == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("max_iterations", -1, "a whole number that is not negative, or None"),
+        ("max_iterations", 2.5, "a whole number that is not negative, or None"),
+        ("timeout", float("nan"), "a number of seconds that is not negative, or None"),
+        ("timeout", "1", "a number of seconds that is not negative, or None"),
+        ("max_memory", True, "a whole number of bytes that is not negative, or None"),
+        ("progress", 5, "a function of (loop, done, total), or None"),
+    ],
+)
+def test_limit_of_the_wrong_kind_is_refused(name, value, expected):
+    with pytest.raises(whorl.RunError) as caught:
+        session(ROLLOUT, **{name: value})
+    assert str(caught.value) == f"{name} is {value!r}, expected {expected}"
+
+
+# ---- cancelling --------------------------------------------------------------------------------------------------
+
+
+def in_thread(call):
+    """Start a call in a thread; returns the thread and where its exception will be."""
+    caught = []
+
+    def target():
+        try:
+            call()
+        except Exception as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=target)
+    thread.start()
+    return thread, caught
+
+
+def test_cancel_from_another_thread_stops_every_run_under_way_and_no_later_one():
+    endless = session(FOREVER)
+    runs = [in_thread(lambda: endless.run(None, START)) for _ in range(3)]
+    time.sleep(0.1)
+    endless.cancel()
+    for thread, caught in runs:
+        thread.join(10)
+        assert [type(error) for error in caught] == [whorl.CancelledError]
+        assert "Loop 'forever' (iteration " in str(caught[0]) and "the run was cancelled" in str(caught[0])
+    with pytest.raises(whorl.TimeLimitError):
+        endless.run(None, START, run_options(timeout=0.05))
+
+
+def test_terminate_stops_the_runs_with_these_options_only():
+    endless, mine, other = session(FOREVER), run_options(), run_options(timeout=0.4)
+    stopped, goes_on = (in_thread(lambda o=options: endless.run(None, START, o)) for options in (mine, other))
+    time.sleep(0.1)
+    mine.terminate = True
+    for thread, _ in (stopped, goes_on):
+        thread.join(10)
+    assert type(stopped[1][0]) is whorl.CancelledError
+    assert type(goes_on[1][0]) is whorl.TimeLimitError
+    mine.terminate = False
+    assert session(ROLLOUT).run(None, rollout(4), mine)[0] == 6
+
+
+def test_leaving_the_context_cancels_what_still_runs():
+    with session(FOREVER) as endless:
+        thread, caught = in_thread(lambda: endless.run(None, START))
+        time.sleep(0.1)
+    thread.join(10)
+    assert type(caught[0]) is whorl.CancelledError
+
+
+# ---- memory ------------------------------------------------------------------------------------------------------
+
+HUGE = 1 << 40
+ALLOCATIONS = {
+    "ConstantOfShape": "y = ConstantOfShape(sizes)",
+    "Expand": "z = Constant<value = float[1] {1}> () y = Expand(z, sizes)",
+    "Tile": "z = Constant<value = float[1] {1}> () y = Tile(z, sizes)",
+    "Range": "a = Constant<value = int64 {0}> () d = Constant<value = int64 {1}> () n = Squeeze(sizes) y = Range(a, n, d)",
+    "Pad": "z = Constant<value = float[1] {1}> () k = Constant<value = int64[1] {0}> () p = Concat<axis = 0>(k, sizes) "
+    "y = Pad(z, p)",
+    "OneHot": "i = Constant<value = int64[1] {0}> () v = Constant<value = float[2] {0, 1}> () y = OneHot(i, sizes, v)",
+    "RandomUniform": "y = RandomUniform<shape = [1099511627776]> ()",
+    "SequenceAt": "z = ConstantOfShape(sizes) s = SequenceConstruct(z) k = Constant<value = int64 {0}> () "
+    "y = SequenceAt(s, k)",
+}
+
+
+@pytest.mark.parametrize("op", ALLOCATIONS)
+def test_huge_result_is_refused_before_it_is_allocated(op):
+    kind = "int64" if op == "Range" else "float"
+    proto = model(f"main (int64[1] sizes) => ({kind} y) {{ {ALLOCATIONS[op]} }}")
+    proto.graph.output[0].type.tensor_type.ClearField("shape")
+    limited = session(proto, max_memory=64 << 20)
+    with pytest.raises(whorl.MemoryLimitError, match=r"^\w+ '\w+': holding \d{13,} bytes passes the limit of 67108864"):
+        limited.run(None, {"sizes": np.array([HUGE])})
+    if op != "RandomUniform":
+        limited.run(None, {"sizes": np.array([3])})
+
+
+def test_memory_that_no_limit_forbids_but_nobody_has_is_an_error_too():
+    proto = model("main (int64[1] sizes) => (float[n] y) { y = ConstantOfShape(sizes) }")
+    with pytest.raises(whorl.MemoryLimitError, match="ConstantOfShape 'y': no memory"):
+        session(proto).run(None, {"sizes": np.array([1 << 60])})
+
+
+CHAIN = model("""
+    main (float[n] x, int64 count) => (float[n] y) {
+        [chain] y = Loop (count, "", x) <body = step (int64 i, bool on, float[n] a) => (bool on_out, float[n] b) {
+            on_out = Identity(on)
+            t = Neg(a)
+            u = Exp(t)
+            v = Transpose(u)
+            b = Reshape(v, shape)
+        }>
+        shape = Constant<value = int64[1] {-1}> ()
+    }""")
+
+
+def test_memory_is_given_back_at_the_last_use():
+    """Two live arrays at a time (and one on its way) take 3 KiB, however long the loop is."""
+    x = np.zeros(256, F32)
+    session(CHAIN, max_memory=4 * KIB).run(None, {"x": x, "count": np.array(500)})
+    with pytest.raises(whorl.MemoryLimitError):
+        session(CHAIN, max_memory=KIB).run(None, {"x": x, "count": np.array(500)})
+
+
+def test_feeds_and_constants_do_not_count():
+    proto = model("main (float[n] x) => (float[n] y, float[n] z) { y = Identity(x) z = Constant<value = float[2] {1, 2}> () }")
+    session(proto, max_memory=0).run(None, {"x": np.zeros(1000, F32)})
+
+
+COLLECT = model("""
+    main (float[n] x, int64 count) => (float[count, n] rows) {
+        [collect] rows = Loop (count, "") <body = step (int64 i, bool on) => (bool on_out, float[n] row) {
+            on_out = Identity(on)
+            row = Identity(x)
+        }>
+    }""")
+
+
+def test_collected_values_count_although_the_elements_are_one_array():
+    x = np.zeros(256, F32)
+    session(COLLECT, max_memory=11 * KIB).run(None, {"x": x, "count": np.array(10)})
+    with pytest.raises(whorl.MemoryLimitError, match=r"^Loop 'collect': holding 11\d\d\d bytes passes the limit of 10240"):
+        session(COLLECT, max_memory=10 * KIB).run(None, {"x": x, "count": np.array(11)})
+
+
+def test_strings_count_by_their_lengths():
+    proto = model("""
+        main (string[1] text, int64 count) => (string[1] all) {
+            [double] all = Loop (count, "", text) <body = step (int64 i, bool on, string[1] a) => (bool on_out, string[1] b) {
+                on_out = Identity(on)
+                b = StringConcat(a, a)
+            }>
+        }""")
+    with pytest.raises(whorl.MemoryLimitError, match=r"StringConcat 'b' in body of Loop 'double' \(iteration 1\d\)"):
+        session(proto, max_memory=64 * KIB).run(None, {"text": np.array(["ab"]), "count": np.array(100)})
+
+
+def test_items_of_a_sequence_count_once():
+    proto = model("""
+        main (float[n] x, int64 count) => (seq(float[n]) all) {
+            none = SequenceEmpty()
+            [fill] all = Loop (count, "", none) <body = step (int64 i, bool on, seq(float[n]) a)
+                => (bool on_out, seq(float[n]) b) {
+                on_out = Identity(on)
+                row = Neg(x)
+                b = SequenceInsert(a, row)
+            }>
+        }""")
+    x = np.zeros(256, F32)
+    (all,) = session(proto, max_memory=21 * KIB).run(None, {"x": x, "count": np.array(20)})
+    assert len(all) == 20
+    with pytest.raises(whorl.MemoryLimitError, match=r"body of Loop 'fill' \(iteration 20\)"):
+        session(proto, max_memory=20 * KIB).run(None, {"x": x, "count": np.array(50)})
+
+
+# ---- progress ----------------------------------------------------------------------------------------------------
+
+
+def test_progress_tells_of_every_iteration_with_the_total_where_it_is_known():
+    told = []
+    session(ROLLOUT, progress=lambda *what: told.append(what)).run(None, rollout(3))
+    assert told == [("Loop 'rollout'", 1, 3), ("Loop 'rollout'", 2, 3), ("Loop 'rollout'", 3, 3)]
+
+
+def test_progress_of_a_loop_without_a_bound_has_no_total():
+    told = []
+    with pytest.raises(whorl.IterationLimitError):
+        session(FOREVER, max_iterations=2, progress=lambda *what: told.append(what)).run(None, START)
+    assert told == [("Loop 'forever'", 1, None), ("Loop 'forever'", 2, None)]
+
+
+def test_exception_of_the_callback_ends_the_run_and_arrives_unchanged():
+    class Enough(Exception):
+        pass
+
+    def stop_at_two(loop, done, total):
+        if done == 2:
+            raise Enough
+
+    watched = session(ROLLOUT, progress=stop_at_two)
+    with pytest.raises(Enough):
+        watched.run(None, rollout(5))
+    assert watched.run(None, rollout(1))[0] == 0
+
+
+def test_progress_tells_of_outermost_loops_only():
+    nest = model("""
+        main (int64 count) => (float total) {
+            zero = Constant<value = float {0}> ()
+            [outer] total = Loop (count, "", zero) <body = step (int64 i, bool on, float s) => (bool on_out, float t) {
+                on_out = Identity(on)
+                [inner] t = Loop (count, "", s) <body = add (int64 j, bool go, float a) => (bool go_out, float b) {
+                    go_out = Identity(go)
+                    one = Constant<value = float {1}> ()
+                    b = Add(a, one)
+                }>
+            }>
+        }""")
+    told = []
+    (total,) = session(nest, progress=lambda loop, done, of: told.append((loop, done))).run(None, {"count": np.array(3)})
+    assert total == 9
+    assert told == [("Loop 'outer'", k) for k in (1, 2, 3)]
