@@ -7,7 +7,9 @@ import pytest
 
 CHECKOUT = Path(__file__).parents[2]
 PAGES = sorted([*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").glob("*.md")])
-BLOCK = re.compile(r"\*\*(?P<count>\d+) (?:cases that ONNX's text decides|open cases)\*\*.*\n\| pass \|(?P<passed>.*)\|")
+BLOCK = re.compile(
+    r"\*\*(?P<count>\d+) (?:cases that ONNX's text decides|open cases)\*\*.*\n\| pass \|(?P<passed>.*)\|"
+)
 LINK = re.compile(r"\]\((?!https?:)(?P<target>[^)#]+)")
 NAMED = re.compile(r"`(?P<path>(?:docs|tests|bench|examples|src)/[\w./-]+\.\w+)`")
 
@@ -22,9 +24,23 @@ def test_readme_has_the_conformance_counts_of_the_generated_page() -> None:
     found = {block["count"]: cells(block["passed"]) for block in BLOCK.finditer(page)}
     shown = {
         match["count"]: cells(match["passed"])
-        for match in re.finditer(r"^\| control flow, (?P<count>\d+) cases .*? \|(?P<passed>.*)\|$", readme, re.MULTILINE)
+        for match in re.finditer(
+            r"^\| control flow, (?P<count>\d+) cases .*? \|(?P<passed>.*)\|$", readme, re.MULTILINE
+        )
     }
     assert shown == found
+
+
+@pytest.mark.parametrize(
+    ("row", "failures"),
+    [("`onnx.backend.test`", "conformance"), ("node tests", "archive")],
+)
+def test_readme_counts_every_case_that_is_no_known_failure(row: str, failures: str) -> None:
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(rf"^\| {re.escape(row)}.*, (\d+) cases \| (\d+) \|", readme, re.MULTILINE)
+    lines = (CHECKOUT / "tests" / failures / "known_failures.txt").read_text(encoding="utf-8").splitlines()
+    known = [line for line in lines if line.strip() and not line.startswith("#")]
+    assert int(shown[1]) == int(shown[0]) - len(known)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

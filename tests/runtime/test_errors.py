@@ -71,7 +71,8 @@ def test_collected_value_that_changes_shape_names_loop_iteration_and_both_shapes
     proto = model("""
         main (int64 count) => (int64[n, m] rows) {
             keep_going = Constant<value = bool {1}> ()
-            [grow] rows = Loop (count, keep_going) <body = step (int64 i, bool go_on) => (bool go_on_out, int64[k] row) {
+            [grow] rows = Loop (count, keep_going) <body = step (int64 i, bool go_on)
+                => (bool go_on_out, int64[k] row) {
                 go_on_out = Identity(go_on)
                 zero = Constant<value = int64 {0}> ()
                 one = Constant<value = int64 {1}> ()
@@ -88,7 +89,8 @@ def test_error_of_an_inner_loop_itself_names_its_iteration_and_the_outer_one():
     proto = model("""
         main (int64 count) => (int64[m, k] rows) {
             keep_going = Constant<value = bool {1}> ()
-            [outer] rows = Loop (count, keep_going) <body = step (int64 i, bool go_on) => (bool go_on_out, int64[k] last) {
+            [outer] rows = Loop (count, keep_going) <body = step (int64 i, bool go_on)
+                => (bool go_on_out, int64[k] last) {
                 go_on_out = Identity(go_on)
                 zero = Constant<value = int64 {0}> ()
                 one = Constant<value = int64 {1}> ()
@@ -114,7 +116,8 @@ def test_trip_count_of_two_elements_is_refused_by_name_and_shape():
     proto = model("""
         main (int64[n] count) => (float last) {
             start = Constant<value = float {1}> ()
-            [twice] last = Loop (count, "", start) <body = step (int64 i, bool on, float x) => (bool on_out, float x_out) {
+            [twice] last = Loop (count, "", start) <body = step (int64 i, bool on, float x)
+                => (bool on_out, float x_out) {
                 on_out = Identity(on)
                 x_out = Neg(x)
             }>

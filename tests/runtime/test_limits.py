@@ -33,7 +33,11 @@ def rollout(count):
 
 START = {"start": np.array(1, F32)}
 ENDLESS = [
-    ({"max_iterations": 3}, whorl.IterationLimitError, "Loop 'forever' (iteration 3): the loop wants more than 3 iterations"),
+    (
+        {"max_iterations": 3},
+        whorl.IterationLimitError,
+        "Loop 'forever' (iteration 3): the loop wants more than 3 iterations",
+    ),
     ({"timeout": 0.05}, whorl.TimeLimitError, "the run took longer than 0.05 s"),
 ]
 
@@ -141,7 +145,8 @@ ALLOCATIONS = {
     "ConstantOfShape": "y = ConstantOfShape(sizes)",
     "Expand": "z = Constant<value = float[1] {1}> () y = Expand(z, sizes)",
     "Tile": "z = Constant<value = float[1] {1}> () y = Tile(z, sizes)",
-    "Range": "a = Constant<value = int64 {0}> () d = Constant<value = int64 {1}> () n = Squeeze(sizes) y = Range(a, n, d)",
+    "Range": "a = Constant<value = int64 {0}> () d = Constant<value = int64 {1}> () n = Squeeze(sizes) "
+    "y = Range(a, n, d)",
     "Pad": "z = Constant<value = float[1] {1}> () k = Constant<value = int64[1] {0}> () p = Concat<axis = 0>(k, sizes) "
     "y = Pad(z, p)",
     "OneHot": "i = Constant<value = int64[1] {0}> () v = Constant<value = float[2] {0, 1}> () y = OneHot(i, sizes, v)",
@@ -165,7 +170,7 @@ def test_huge_result_is_refused_before_it_is_allocated(op):
 
 def test_memory_that_no_limit_forbids_but_nobody_has_is_an_error_too():
     proto = model("main (int64[1] sizes) => (float[n] y) { y = ConstantOfShape(sizes) }")
-    with pytest.raises(whorl.MemoryLimitError, match="ConstantOfShape 'y': no memory"):
+    with pytest.raises(whorl.MemoryLimitError, match="output 'y': no memory"):
         session(proto).run(None, {"sizes": np.array([1 << 60])})
 
 
@@ -190,9 +195,21 @@ def test_memory_is_given_back_at_the_last_use():
         session(CHAIN, max_memory=KIB).run(None, {"x": x, "count": np.array(500)})
 
 
-def test_feeds_and_constants_do_not_count():
-    proto = model("main (float[n] x) => (float[n] y, float[n] z) { y = Identity(x) z = Constant<value = float[2] {1, 2}> () }")
-    session(proto, max_memory=0).run(None, {"x": np.zeros(1000, F32)})
+def test_feeds_and_constants_do_not_count_but_what_is_handed_out_does():
+    proto = model("""
+        main (float[n] x) => (float[k] first, float[n] same) {
+            many = Constant<value = float[3] {1, 2, 3}> ()
+            none = Constant<value = int64[1] {0}> ()
+            one = Constant<value = int64[1] {1}> ()
+            first = Slice(x, none, one)
+            same = Identity(x)
+        }""")
+    limited, x = session(proto, max_memory=8), np.zeros(1000, F32)
+    assert limited.run(["first"], {"x": x})[0].shape == (1,)
+    with pytest.raises(whorl.MemoryLimitError) as caught:
+        limited.run(["same"], {"x": x})
+    text = "output 'same': holding 4000 bytes passes the limit of 8\n  fix: raise max_memory"
+    assert str(caught.value) == text
 
 
 COLLECT = model("""
@@ -207,14 +224,17 @@ COLLECT = model("""
 def test_collected_values_count_although_the_elements_are_one_array():
     x = np.zeros(256, F32)
     session(COLLECT, max_memory=11 * KIB).run(None, {"x": x, "count": np.array(10)})
-    with pytest.raises(whorl.MemoryLimitError, match=r"^Loop 'collect': holding 11\d\d\d bytes passes the limit of 10240"):
+    with pytest.raises(
+        whorl.MemoryLimitError, match=r"^Loop 'collect': holding 11\d\d\d bytes passes the limit of 10240"
+    ):
         session(COLLECT, max_memory=10 * KIB).run(None, {"x": x, "count": np.array(11)})
 
 
 def test_strings_count_by_their_lengths():
     proto = model("""
         main (string[1] text, int64 count) => (string[1] all) {
-            [double] all = Loop (count, "", text) <body = step (int64 i, bool on, string[1] a) => (bool on_out, string[1] b) {
+            [double] all = Loop (count, "", text) <body = step (int64 i, bool on, string[1] a)
+                => (bool on_out, string[1] b) {
                 on_out = Identity(on)
                 b = StringConcat(a, a)
             }>
@@ -285,6 +305,8 @@ def test_progress_tells_of_outermost_loops_only():
             }>
         }""")
     told = []
-    (total,) = session(nest, progress=lambda loop, done, of: told.append((loop, done))).run(None, {"count": np.array(3)})
+    (total,) = session(nest, progress=lambda loop, done, of: told.append((loop, done))).run(
+        None, {"count": np.array(3)}
+    )
     assert total == 9
     assert told == [("Loop 'outer'", k) for k in (1, 2, 3)]

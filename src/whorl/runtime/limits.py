@@ -95,6 +95,8 @@ class Budget:
 
     def hold(self, made: Any, inputs: Iterable[Any] = ()) -> None:
         """Count the memory of what a node made until nothing refers to it; what its inputs own is not new."""
+        if self.limits.max_memory is None:
+            return
         owners = {id(array): array for array in _owners(made)}
         old = {id(array) for value in inputs for array in _owners(value)}
         for key in owners.keys() - old - self._living.keys():

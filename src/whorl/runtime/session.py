@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from whorl.errors import RunError
+from whorl.errors import MemoryLimitError, RunError
 from whorl.ir.constants import as_array
 from whorl.ir.graph import Module
 from whorl.ir.types import OptionalType
@@ -66,7 +66,7 @@ class Session:
         given: set[int] = set()
         for value in (*arguments, *self._plan.template):
             _note(value, given)
-        return [owned(results[k], given) for k in wanted]
+        return [self._handed_out(results[k], self.module.output_names[k], given, budget) for k in wanted]
 
     def cancel(self) -> None:
         """Stop every run under way, from any thread: each ends with CancelledError. Later runs are not stopped."""
@@ -78,6 +78,15 @@ class Session:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         Session.__init__(self, state["module"], state["limits"], state["backend"])
+
+    def _handed_out(self, value: Any, name: str, given: set[int], budget: Budget) -> Any:
+        """An output as the caller's own; the copies that this takes count as memory of the run."""
+        try:
+            return owned(value, given, budget)
+        except MemoryLimitError as error:
+            raise error.at(f"output {name!r}") from None
+        except MemoryError as error:
+            raise MemoryLimitError(f"no memory: {error}", f"output {name!r}") from None
 
     def _positions(self, names: Sequence[str] | None) -> list[int]:
         known = self.module.output_names
@@ -123,14 +132,16 @@ def _note(value: Any, given: set[int]) -> None:
         given.add(id(value))
 
 
-def owned(value: Any, given: set[int]) -> Any:
+def owned(value: Any, given: set[int], budget: Budget) -> Any:
     """The value as the caller's own: views, constants, inputs and what was already given out are copied."""
     if isinstance(value, list):
-        return [owned(item, given) for item in value]
+        return [owned(item, given, budget) for item in value]
     if not isinstance(value, np.ndarray):
         return dict(value) if isinstance(value, dict) else value
     flags = value.flags
     if value.base is not None or not (flags.owndata and flags.writeable and flags.c_contiguous) or id(value) in given:
+        budget.reserve(value.nbytes)
         value = np.array(value, order="C", copy=True)
+        budget.hold(value)
     given.add(id(value))
     return value

@@ -1,0 +1,215 @@
+"""Native forms that move elements: index arithmetic on the views that a kernel builder `k` makes.
+
+An index is a tuple of int64 expressions, one an axis. Every length is a number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from whorl.ir.dtypes import BOOL, INT64
+from whorl.ir.types import AnyShape, TensorType, Type
+
+TABLE = 16
+"""Known elements up to which one of them is chosen by comparing its place; more are put in memory."""
+
+
+def lengths(type: Type) -> tuple[int, ...]:
+    """The shape of a tensor whose lengths are all numbers."""
+    assert isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
+    return tuple(d for d in type.shape if isinstance(d, int))
+
+
+def known_numbers(view: Any) -> list[int | None]:
+    """The elements of a small integer tensor in a row, None for each that is known at run time only."""
+    if view.known is None:
+        return [None] * view.size
+    return [e if isinstance(e, int) else None for e in view.known.flat]
+
+
+def all_numbers(view: Any) -> list[int] | None:
+    """The elements of a small integer tensor in a row, if they are all known."""
+    found = [e for e in known_numbers(view) if e is not None]
+    return found if len(found) == view.size else None
+
+
+def element(k: Any, view: Any, place: int = 0) -> Any:
+    """The element at a place of a scalar or a tensor with one axis; of any tensor for place 0."""
+    rank = len(view.shape)
+    return view.at((k.const(0),) * (rank - 1) + (k.const(place),) * min(rank, 1))
+
+
+def integer(k: Any, view: Any, index: Any) -> Any:
+    """An element of an integer tensor as int64, which is what indices are."""
+    return k.cast(view.at(index), INT64)
+
+
+def whole_element(k: Any, view: Any, place: int = 0) -> Any:
+    """An element of a scalar or a tensor with one axis, as int64; the number itself where it is known."""
+    number = known_numbers(view)[place]
+    return k.cast(element(k, view, place), INT64) if number is None else k.const(number)
+
+
+def position(k: Any, index: Sequence[Any], shape: Sequence[int]) -> Any:
+    """The row-major position of an index."""
+    found = k.const(0)
+    for i, length in zip(index, shape, strict=True):
+        found = k.add(k.mul(found, k.const(length)), i)
+    return found
+
+
+def mapped(k: Any, x: Any, shape: Sequence[int], source: Callable[[Any], Sequence[Any]], cost: int = 1) -> Any:
+    """The tensor whose element at an index is x's at `source(index)`."""
+    return k.view(x.dtype, shape, lambda index: x.at(tuple(source(index))), x.cost + cost)
+
+
+def filled(k: Any, value: Any, shape: Sequence[int]) -> Any:
+    """A tensor with one expression for every element."""
+    return k.view(value.dtype, shape, lambda index: value, 0, lambda position: value)
+
+
+def table(k: Any, elements: Sequence[Any], dtype: np.dtype, shape: Sequence[int]) -> Any:
+    """A tensor of numbers given in row-major order."""
+    numbers = [k.const(e, dtype) for e in elements]
+    if not numbers:
+        return filled(k, k.const(0, dtype), shape)
+    if len(numbers) > TABLE:
+        buffer = k.temporary(dtype, (len(numbers),))
+        for place, number in enumerate(numbers):
+            k.store(buffer, (k.const(place),), number)
+        return reshaped(k, k.view_of(buffer), shape)
+
+    def flat(place: Any) -> Any:
+        chosen = numbers[-1]
+        for n, number in reversed(list(enumerate(numbers[:-1]))):
+            chosen = k.select(k.compare("eq", place, k.const(n)), number, chosen)
+        return chosen
+
+    return k.view(dtype, shape, lambda index: flat(position(k, index, shape)), len(numbers), flat)
+
+
+def reshaped(k: Any, x: Any, shape: Sequence[int]) -> Any:
+    """The elements of x in row-major order under another shape of the same size.
+
+    Joining axes of the new shape into one of x is arithmetic on the index. Where an axis would have to be cut, the
+    elements are read by their position, from memory if that takes a division.
+    """
+    shape = tuple(shape)
+    if shape == x.shape:
+        return x
+    if not x.size:
+        return filled(k, k.const(0, x.dtype), shape)
+    groups = _common_runs(x.shape, shape)
+    if any(len(old) > 1 for old, _ in groups):
+        flat = k.flat(x) or k.flat(k.kept(x))
+        return k.view(x.dtype, shape, lambda index: flat(position(k, index, shape)), max(x.cost, 1), flat)
+
+    def at(index: Any) -> Any:
+        source = [k.const(0)] * len(x.shape)
+        for (axis,), new in groups:
+            source[axis] = position(k, [index[n] for n in new], [shape[n] for n in new])
+        return x.at(tuple(source))
+
+    return k.view(x.dtype, shape, at, x.cost, k.flat(x))
+
+
+def _common_runs(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """The shortest runs of axes of two shapes that hold the same number of elements; axes of length 1 are in none."""
+    left, right = ([axis for axis, n in enumerate(shape) if n != 1] for shape in (old, new))
+    runs = []
+    while left:
+        a, b = [left.pop(0)], [right.pop(0)]
+        while (difference := math.prod(old[i] for i in a) - math.prod(new[i] for i in b)) != 0:
+            if difference < 0:
+                a.append(left.pop(0))
+            else:
+                b.append(right.pop(0))
+        runs.append((a, b))
+    return runs
+
+
+def transposed(k: Any, x: Any, perm: Sequence[int]) -> Any:
+    """Axis j of the result is axis perm[j] of x."""
+    order = np.argsort(perm).tolist()
+    return mapped(k, x, [x.shape[axis] for axis in perm], lambda index: [index[place] for place in order], 0)
+
+
+def expanded(k: Any, x: Any, shape: Sequence[int]) -> Any:
+    """x broadcast to a shape."""
+    if tuple(shape) == x.shape:
+        return x
+    source = k.reread(x)
+    return k.view(x.dtype, shape, lambda index: k.aligned(source, index), source.cost)
+
+
+def sliced(k: Any, x: Any, starts: Sequence[Any], steps: Sequence[int], shape: Sequence[int]) -> Any:
+    """Element j of an axis is x's at start + j * step; a start is an expression, and all that is read is inside x."""
+
+    def source(index: Any) -> list[Any]:
+        strides = [k.mul(i, k.const(step)) for i, step in zip(index, steps, strict=True)]
+        return [k.add(stride, start) for stride, start in zip(strides, starts, strict=True)]
+
+    return mapped(k, x, shape, source, 1)
+
+
+def cut(k: Any, x: Any, axis: int, start: int, length: int) -> Any:
+    """`length` rows of x along an axis, from `start` on."""
+    starts, shape = [k.const(0)] * len(x.shape), list(x.shape)
+    starts[axis], shape[axis] = k.const(start), length
+    return sliced(k, x, starts, [1] * len(shape), shape)
+
+
+def inserted(index: Sequence[Any], axis: int, place: Any) -> tuple[Any, ...]:
+    """The index with one more axis."""
+    return (*index[:axis], place, *index[axis:])
+
+
+def replaced(index: Sequence[Any], axis: int, place: Any) -> tuple[Any, ...]:
+    """The index with another place on an axis."""
+    return (*index[:axis], place, *index[axis + 1 :])
+
+
+def clamped(k: Any, value: Any, low: int, high: int) -> Any:
+    return k.apply("min", k.apply("max", value, k.const(low)), k.const(high))
+
+
+def from_front(k: Any, place: Any, length: int) -> Any:
+    """A place counted from the front; a negative one counts from the back."""
+    return k.select(k.compare("lt", place, k.const(0)), k.add(place, k.const(length)), place)
+
+
+def is_inside(k: Any, place: Any, length: int) -> Any:
+    """Whether a place, counted from the front or the back, is one of an axis."""
+    return k.apply("and", k.compare("ge", place, k.const(-length)), k.compare("lt", place, k.const(length)))
+
+
+def require_inside(k: Any, indices: Any, length: int) -> None:
+    """End the program with a failure unless all indices are inside an axis."""
+    known = all_numbers(indices)
+    if known is not None and all(-length <= place < length for place in known):
+        return
+    if indices.size == 1:
+        k.fail_unless(is_inside(k, k.let(integer(k, indices, (k.const(0),) * len(indices.shape))), length))
+        return
+
+    def step(so_far: Any, index: Any) -> Any:
+        return k.apply("and", so_far, is_inside(k, integer(k, indices, index), length))
+
+    k.fail_unless(k.reduce(indices.shape, k.const(True, BOOL), step))
+
+
+def places(k: Any, indices: Any, length: int) -> Any:
+    """Checked indices into an axis as a tensor of int64, counted from the front."""
+    known = all_numbers(indices)
+    require_inside(k, indices, length)
+    if known is not None and indices.size == 1:
+        return filled(k, k.const(known[0] % length if length else 0), indices.shape)
+    if known is not None and min(known, default=0) >= 0:
+        return k.view(INT64, indices.shape, lambda index: integer(k, indices, index), indices.cost)
+    return k.view(
+        INT64, indices.shape, lambda index: from_front(k, integer(k, indices, index), length), indices.cost + 2
+    )
