@@ -8,11 +8,10 @@ from collections import defaultdict
 from pathlib import Path
 
 import onnx
-from onnx.defs import OpSchema
 
 from whorl.formats.onnx import files, reader
 from whorl.formats.onnx.importing import OnnxNode, find_importer
-from whorl.formats.onnx.schemas import NEWEST
+from whorl.formats.onnx.schemas import NEWEST, OpSchema, has_function
 from whorl.ir.op import REGISTRY, Op
 
 PAGE = Path(__file__).with_name("ops.md")
@@ -59,12 +58,7 @@ def version(schema: OpSchema) -> str:
 
 
 def is_read(schema: OpSchema) -> bool:
-    return (
-        is_graph_reader(schema)
-        or find_importer(node_of(schema)) is not None
-        or schema.has_function
-        or schema.has_context_dependent_function
-    )
+    return is_graph_reader(schema) or find_importer(node_of(schema)) is not None or has_function(schema)
 
 
 def is_graph_reader(schema: OpSchema) -> bool:

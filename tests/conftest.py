@@ -1,6 +1,7 @@
 """Fixtures that the whole suite shares."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,14 @@ def corpus_folder() -> Path | None:
         raise pytest.UsageError(f"{CORPUS_VARIABLE}={named} is not a folder")
     folder = Path(named) if named else BESIDE_THE_CHECKOUT
     return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def code_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Machine code that the tests compile is kept in a folder that goes with them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WHORL_CACHE", str(tmp_path_factory.mktemp("code")))
+        yield
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

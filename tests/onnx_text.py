@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import onnx
+import pytest
+
+import whorl
 
 
 def model(graph: str, opset: int = 21, domains: str = "") -> onnx.ModelProto:
     """The model of a graph in ONNX text: `main (float[n] x) => (float[n] y) { y = Neg(x) }`."""
     return onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": {opset}{domains}]> {graph}')
+
+
+def refusal(source: Any, **options: Any) -> str:
+    """The whole message with which a model is refused."""
+    with pytest.raises(whorl.LoadError) as caught:
+        whorl.load(source, **options)
+    return str(caught.value)
+
+
+def run(source: Any, **feeds: Any) -> list[Any]:
+    """The outputs of a model."""
+    return whorl.InferenceSession(source).run(None, feeds)
 
 
 ROLLOUT = model("""

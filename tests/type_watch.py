@@ -17,7 +17,7 @@ from whorl.runtime.interpreter import BranchKernel, LoopKernel, Plan, Run
 
 
 class Watch:
-    """A session that checks. `problems` says what did not hold; a dim's name is bound by the first value that has it."""
+    """A session that checks. `problems` says what did not hold; the first value that has a dim's name binds it."""
 
     def __init__(self, module: Module) -> None:
         self.session = whorl.InferenceSession(module)

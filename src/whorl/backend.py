@@ -25,7 +25,7 @@ class WhorlBackendRep(BackendRep):
         self.session = session
 
     def run(self, inputs: Any, **options: Any) -> tuple[Any, ...]:
-        """Outputs in the model's order, as a named tuple where the names allow. `inputs`: values in order, or by name."""
+        """Outputs in the model's order, a named tuple where the names allow. `inputs`: values in order, or by name."""
         _refuse(options)
         arguments = [value.name for value in self.session.module.main.arguments]
         if isinstance(inputs, dict):

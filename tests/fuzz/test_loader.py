@@ -1,4 +1,4 @@
-"""Damaged model files: the loader refuses them with a LoadError, or reads them; nothing else, in bounded time and memory.
+"""Damaged model files: the loader refuses them with a LoadError or reads them, in bounded time and memory.
 
 Bytes are flipped, cut and copied; graphs are changed field by field. Each file is loaded in a process with a limit on
 its memory, which must answer in time.

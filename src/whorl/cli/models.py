@@ -16,8 +16,8 @@ from whorl.formats.onnx.tensors import value_of
 from whorl.ir.dtypes import STRING
 from whorl.ir.graph import Module
 from whorl.ir.types import TensorType, Type
-from whorl.runtime.limits import Limits
 from whorl.runtime.feeds import checked
+from whorl.runtime.limits import Limits
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -89,9 +90,17 @@ def _write(path: Path, outputs: dict[str, Any]) -> None:
         for key, array in _flat(name, value):
             arrays[key] = np.array(array, dtype=str) if array.dtype == object else array
     try:
-        np.savez(path, **arrays)
+        _save(path, arrays)
     except OSError as error:
         raise RunError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+
+
+def _save(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    """Write an .npz file; `np.savez` takes names as keywords and so refuses `file` and `allow_pickle`."""
+    with zipfile.ZipFile(path, "w", allowZip64=True) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
 
 
 def _flat(name: str, value: Any) -> list[tuple[str, np.ndarray]]:

@@ -8,13 +8,11 @@ vectoriser needs no alias checks.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 
-import numpy as np
-
-from whorl.codegen import mathlib
-from whorl.ir.dtypes import BOOL, UNSIGNED, is_float
+from whorl.codegen.formulas import Library
+from whorl.codegen.scalars import Scalars, literal, memory_type, register_type
+from whorl.ir.dtypes import BOOL
 from whorl.kernel.program import (
     Apply,
     Assign,
@@ -35,30 +33,11 @@ from whorl.kernel.program import (
 )
 
 FUNCTION = "whorl_run"
-_INTRINSICS = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "rint": "rint", "trunc": "trunc", "abs": "fabs"}
-_COMPARE_FLOAT = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
-_COMPARE_INT = {"lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge", "eq": "eq", "ne": "ne"}
-_BINARY_FLOAT = {"add": "fadd", "sum": "fadd reassoc", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-_BINARY_INT = {"add": "add", "sum": "add", "sub": "sub", "mul": "mul", "and": "and", "or": "or", "xor": "xor", "shl": "shl"}
 
 
 def emit(program: Program) -> str:
     """The LLVM IR of a program."""
     return _Emitter().program(program)
-
-
-def register_type(dtype: np.dtype) -> str:
-    """The LLVM type of a scalar in a register."""
-    if dtype == BOOL:
-        return "i1"
-    if is_float(dtype):
-        return {2: "half", 4: "float", 8: "double"}[dtype.itemsize]
-    return f"i{dtype.itemsize * 8}"
-
-
-def memory_type(dtype: np.dtype) -> str:
-    """The LLVM type of an element in memory."""
-    return "i8" if dtype == BOOL else register_type(dtype)
 
 
 class _Emitter:
@@ -72,7 +51,8 @@ class _Emitter:
         self.slots: dict[str, str] = {}
         self.pointers: dict[Buffer, str] = {}
         self.memo: dict[Expr, str] = {}
-        self.library: dict[str, str] = {}
+        self.library: Library = {}
+        self.scalars = Scalars(self.value, self._group, self.library)
         self.callback = 0
         self.calls: list[RunOp] = []
 
@@ -188,10 +168,8 @@ class _Emitter:
         self.label(done)
 
     def _store(self, store: Store) -> None:
-        value, address = self.expr(store.value), self._address(store.buffer, store.index)
-        dtype = store.buffer.dtype
-        if dtype == BOOL:
-            value = self.value(f"zext i1 {value} to i8")
+        dtype, address = store.buffer.dtype, self._address(store.buffer, store.index)
+        value = self.scalars.to_memory(self.expr(store.value), dtype)
         self.line(f"store {memory_type(dtype)} {value}, ptr {address}{self._group()}")
         self.memo = {}
 
@@ -265,9 +243,9 @@ class _Emitter:
             case Load():
                 kind = memory_type(expr.dtype)
                 value = self.value(f"load {kind}, ptr {self._address(expr.buffer, expr.index)}{self._group()}")
-                return self.value(f"icmp ne i8 {value}, 0") if expr.dtype == BOOL else value
+                return self.scalars.from_memory(value, expr.dtype)
             case Apply():
-                return self._apply(expr, [self.expr(a) for a in expr.args])
+                return self.scalars.apply(expr, [self.expr(a) for a in expr.args])
         raise TypeError(f"{expr!r} is no expression")
 
     def _address(self, buffer: Buffer, index: Sequence[Expr]) -> str:
@@ -281,104 +259,3 @@ class _Emitter:
             flat = step if flat == "0" else self.value(f"add nsw i64 {flat}, {step}")
         pointer = self.value(f"load ptr, ptr {self.pointers[buffer]}")
         return self.value(f"getelementptr inbounds {memory_type(buffer.dtype)}, ptr {pointer}, i64 {flat}")
-
-    def _apply(self, expr: Apply, args: list[str]) -> str:
-        source = expr.args[0].dtype
-        kind = register_type(source)
-        op = expr.op
-        if op == "select":
-            chosen = register_type(expr.dtype)
-            return self.value(f"select i1 {args[0]}, {chosen} {args[1]}, {chosen} {args[2]}")
-        if op == "cast":
-            return self._cast(args[0], source, expr.dtype)
-        if op in _COMPARE_INT:
-            return self._compare(op, source, args)
-        if op == "isnan":
-            return self.value(f"fcmp uno {kind} {args[0]}, {args[0]}")
-        if op in ("min", "max"):
-            return self._extreme(op, source, args)
-        if is_float(source):
-            return self._float(op, source, kind, args)
-        return self._integer(op, source, kind, args)
-
-    def _compare(self, op: str, dtype: np.dtype, args: list[str]) -> str:
-        kind = register_type(dtype)
-        if is_float(dtype):
-            return self.value(f"fcmp {_COMPARE_FLOAT[op]} {kind} {args[0]}, {args[1]}")
-        predicate = _COMPARE_INT[op]
-        if (dtype in UNSIGNED or dtype == BOOL) and predicate[0] == "s":
-            predicate = "u" + predicate[1:]
-        return self.value(f"icmp {predicate} {kind} {args[0]}, {args[1]}")
-
-    def _extreme(self, op: str, dtype: np.dtype, args: list[str]) -> str:
-        """The first operand where it wins or is NaN, else the second."""
-        kind, (a, b) = register_type(dtype), args
-        wins = self._compare("le" if op == "min" else "ge", dtype, args)
-        if is_float(dtype):
-            wins = self.value(f"or i1 {wins}, {self.value(f'fcmp uno {kind} {a}, {a}')}")
-        return self.value(f"select i1 {wins}, {kind} {a}, {kind} {b}")
-
-    def _float(self, op: str, dtype: np.dtype, kind: str, args: list[str]) -> str:
-        if op in _BINARY_FLOAT:
-            return self.value(f"{_BINARY_FLOAT[op]} {kind} {args[0]}, {args[1]}")
-        if op == "neg":
-            return self.value(f"fneg {kind} {args[0]}")
-        if op in _INTRINSICS:
-            name = f"@llvm.{_INTRINSICS[op]}.f{dtype.itemsize * 8}"
-            self.library.setdefault(name, f"declare {kind} {name}({kind})")
-            return self.value(f"call {kind} {name}({kind} {args[0]})")
-        name = mathlib.require(op, dtype, self.library)
-        return self.value(f"call {kind} {name}({', '.join(f'{kind} {a}' for a in args)})")
-
-    def _integer(self, op: str, dtype: np.dtype, kind: str, args: list[str]) -> str:
-        unsigned = dtype in UNSIGNED
-        if op in _BINARY_INT:
-            return self.value(f"{_BINARY_INT[op]} {kind} {args[0]}, {args[1]}")
-        if op in ("div", "rem"):
-            return self.value(f"{'u' if unsigned else 's'}{op} {kind} {args[0]}, {args[1]}")
-        if op == "shr":
-            return self.value(f"{'lshr' if unsigned else 'ashr'} {kind} {args[0]}, {args[1]}")
-        if op == "not":
-            return self.value(f"xor {kind} {args[0]}, {'true' if dtype == BOOL else '-1'}")
-        if op == "neg":
-            return self.value(f"sub {kind} 0, {args[0]}")
-        if op == "abs":
-            if unsigned:
-                return args[0]
-            negative = self.value(f"icmp slt {kind} {args[0]}, 0")
-            return self.value(f"select i1 {negative}, {kind} {self.value(f'sub {kind} 0, {args[0]}')}, {kind} {args[0]}")
-        raise TypeError(f"{op} has no form for {dtype}")
-
-    def _cast(self, value: str, source: np.dtype, target: np.dtype) -> str:
-        a, b = register_type(source), register_type(target)
-        if a == b and is_float(source) == is_float(target):
-            return value
-        if is_float(source) and is_float(target):
-            return self.value(f"{'fpext' if source.itemsize < target.itemsize else 'fptrunc'} {a} {value} to {b}")
-        if is_float(source):
-            return self.value(f"{'fptoui' if target in UNSIGNED else 'fptosi'} {a} {value} to {b}")
-        unsigned = source in UNSIGNED or source == BOOL
-        if is_float(target):
-            return self.value(f"{'uitofp' if unsigned else 'sitofp'} {a} {value} to {b}")
-        if a == b:
-            return value
-        narrower = _bits(target) < _bits(source)
-        return self.value(f"{'trunc' if narrower else 'zext' if unsigned else 'sext'} {a} {value} to {b}")
-
-
-def _bits(dtype: np.dtype) -> int:
-    return 1 if dtype == BOOL else dtype.itemsize * 8
-
-
-def literal(value: bool | int | float, dtype: np.dtype) -> str:
-    """A constant as LLVM writes it: floats as the bits of the double that equals them."""
-    if dtype == BOOL:
-        return "true" if value else "false"
-    if not is_float(dtype):
-        return str(int(value))
-    exact = float(dtype.type(value))
-    if dtype.itemsize == 2:
-        return "0xH" + np.float16(value).tobytes()[::-1].hex().upper()
-    return f"0x{struct.unpack('<Q', struct.pack('<d', exact))[0]:016X}"
-
-

@@ -160,13 +160,11 @@ class Formula:
         return self.value(kind, f"bitcast {x.kind} {x.text} to {kind}")
 
     def convert(self, instruction: str, x: Number, kind: str) -> Number:
-        """`fpext`, `fptrunc`, `zext`, `trunc`, `sitofp` or `uitofp`."""
+        """By a conversion instruction."""
         return self.value(kind, f"{instruction} {x.kind} {x.text} to {kind}")
 
 
-def define(
-    name: str, arguments: Sequence[str], library: Library, write: Callable[..., Number], result: str = ""
-) -> str:
+def define(name: str, arguments: Sequence[str], library: Library, write: Callable[..., Number]) -> str:
     """Add a function to a library unless it is there; `write(formula, *arguments)` gives its result. Returns its name."""
     if name not in library:
         formula = Formula(library)

@@ -1,41 +1,78 @@
-"""Scalar functions as LLVM IR that the vectoriser can widen, and the C library for the rest.
+"""The functions that generated code calls: formulas that the loop vectoriser widens, and the C library for the rest.
 
-Bounds, measured over all of float32 against float64: exp 1.0 ulp, tanh 1.4, sigmoid 2.5. Functions of float64, and the
-others of float32, are the C library's.
+NaN gives NaN, -0 and infinities are as in C. Bounds in units in the last place stand at each formula; a function of the C
+library has that library's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-_C_NAMES = {
-    name: name
-    for name in ("exp", "log", "tanh", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
-                 "atanh", "erf", "pow", "fmod", "atan2")
-}  # fmt: skip
+from whorl.codegen import circular, exponentials, special
+from whorl.codegen.formulas import Formula, Library, Number, define
+from whorl.ir.dtypes import FLOAT32, FLOAT64, INT64
+
+_OF_EITHER: dict[str, Callable[..., Number]] = {
+    "exp": exponentials.exp,
+    "expm1": exponentials.expm1,
+    "log": exponentials.log,
+    "log1p": exponentials.log1p,
+    "sigmoid": exponentials.sigmoid,
+    "tanh": exponentials.tanh,
+}
+_OF_SINGLE: dict[str, Callable[..., Number]] = {
+    "cos": circular.cos,
+    "erf": special.erf,
+    "erfc": special.erfc,
+    "pow": special.power,
+    "sin": circular.sin,
+    "tan": circular.tan,
+}
+_PRECISIONS = {FLOAT32: exponentials.SINGLE, FLOAT64: exponentials.DOUBLE}
+_IN_C = frozenset(
+    ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "erfc", "fmod", "pow", "sin", "sinh", "tan")
+)
+_OF_TWO = frozenset(("pow", "fmod"))
+_INTEGER_POWER = """define internal i64 @whorl.pow.i64(i64 %base, i64 %exponent) nounwind memory(none) {
+entry:
+  br label %head
+head:
+  %b = phi i64 [ %base, %entry ], [ %square, %body ]
+  %e = phi i64 [ %exponent, %entry ], [ %half, %body ]
+  %p = phi i64 [ 1, %entry ], [ %next, %body ]
+  %done = icmp eq i64 %e, 0
+  br i1 %done, label %end, label %body
+body:
+  %odd = trunc i64 %e to i1
+  %factor = select i1 %odd, i64 %b, i64 1
+  %next = mul i64 %p, %factor
+  %square = mul i64 %b, %b
+  %half = lshr i64 %e, 1
+  br label %head
+end:
+  ret i64 %p
+}"""
+"""A power by squaring; it wraps."""
 
 
-def require(op: str, dtype: np.dtype, library: dict[str, str]) -> str:
-    """The name of a function, its text or declaration added to the library."""
-    kind, suffix = ("float", "f") if dtype.itemsize == 4 else ("double", "")
-    if op == "sigmoid":
-        exp = require("exp", dtype, library)
-        one = "1.0"
-        text = f"""define internal {kind} @whorl_sigmoid{suffix}({kind} %x) alwaysinline nounwind memory(none) {{
-  %n = fneg {kind} %x
-  %e = call {kind} {exp}({kind} %n)
-  %d = fadd {kind} %e, {one}
-  %r = fdiv {kind} {one}, %d
-  ret {kind} %r
-}}"""
-        return _add(f"@whorl_sigmoid{suffix}", text, library)
-    if op not in _C_NAMES:
+def require(op: str, dtype: np.dtype, library: Library) -> str:
+    """The name of a function of float32, float64 or int64; its text or declaration is added to the library."""
+    if dtype == INT64 and op == "pow":
+        library.setdefault("@whorl.pow.i64", _INTEGER_POWER)
+        return "@whorl.pow.i64"
+    precision = _PRECISIONS[dtype]
+    arguments = [precision.kind] * (2 if op in _OF_TWO else 1)
+    name = f"@whorl.{op}.{precision.kind}"
+    if op in _OF_EITHER:
+        formula = _OF_EITHER[op]
+        return define(name, arguments, library, lambda f, x: formula(f, precision, x))
+    if op in _OF_SINGLE and dtype == FLOAT32:
+        return define(name, arguments, library, _OF_SINGLE[op])
+    if op not in _IN_C:
         raise TypeError(f"there is no function {op!r}")
-    name = f"@{_C_NAMES[op]}{suffix}"
-    arguments = ", ".join([kind] * (2 if op in ("pow", "fmod", "atan2") else 1))
-    return _add(name, f"declare {kind} {name}({arguments}) nounwind memory(none)", library)
-
-
-def _add(name: str, text: str, library: dict[str, str]) -> str:
-    library.setdefault(name, text)
+    name = f"@{op}f" if dtype == FLOAT32 else f"@{op}"
+    declared = f"declare {precision.kind} {name}({', '.join(arguments)}) nounwind memory(none)"
+    library.setdefault(name, declared)
     return name

@@ -8,6 +8,8 @@ import itertools
 import threading
 from typing import Any
 
+from whorl.codegen import cache
+
 _LOCK = threading.Lock()
 _COUNT = itertools.count()
 
@@ -45,10 +47,23 @@ class MachineCode:
 
     def __init__(self, source: str, function: str) -> None:
         with _LOCK:
-            library = _llvm().JITLibraryBuilder().add_object_img(object_code(source)).add_current_process()
+            library = _llvm().JITLibraryBuilder().add_object_img(kept_object_code(source)).add_current_process()
             library.export_symbol(function)
             self._resource = library.link(_linker(), f"whorl{next(_COUNT)}")
             self.address: int = self._resource[function]
+
+
+def kept_object_code(source: str) -> bytes:
+    """Object code of a source, from the disk where it was compiled before."""
+    llvm = _llvm()
+    features = llvm.get_host_cpu_features().flatten()
+    version = ".".join(map(str, llvm.llvm_version_info))
+    key = cache.key_of(source, version, llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
+    code = cache.read(key)
+    if code is None:
+        code = object_code(source)
+        cache.write(key, code)
+    return code
 
 
 def object_code(source: str) -> bytes:
@@ -65,3 +80,11 @@ def object_code(source: str) -> bytes:
     builder = llvm.create_pass_builder(machine(), tuning)
     builder.getModulePassManager().run(module, builder)
     return machine().emit_object(module)
+
+
+@functools.cache
+def has_half() -> bool:
+    """Whether the host converts between float and half in hardware."""
+    llvm = _llvm()
+    features = llvm.get_host_cpu_features()
+    return features.get("f16c", False) or llvm.get_process_triple().startswith(("aarch64", "arm64"))

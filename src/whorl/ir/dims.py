@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Union
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +17,7 @@ class Call:
         return f"{self.kind}({', '.join(map(str, self.args))})"
 
 
-Atom = Union[str, Call]
+Atom = str | Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Linear:
     __repr__ = __str__
 
     def __add__(self, other: Dim) -> Dim:
-        if other is UNKNOWN:
+        if isinstance(other, Unknown):
             return UNKNOWN
         terms = dict(self.terms)
         more, constant = (other.terms, other.constant) if isinstance(other, Linear) else ((), int(other))
@@ -46,7 +45,7 @@ class Linear:
         return linear(terms, self.constant + constant)
 
     def __mul__(self, other: Dim) -> Dim:
-        if other is UNKNOWN:
+        if isinstance(other, Unknown):
             return UNKNOWN
         if isinstance(other, Linear):
             return call("mul", self, other)
@@ -101,7 +100,7 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
-Dim = Union[int, Linear, Unknown]
+Dim = int | Linear | Unknown
 
 
 def _key(atom: Atom) -> str:
@@ -123,8 +122,9 @@ def call(kind: str, *args: Dim) -> Dim:
     """`floor(a/b)`, `mod(a, b)`, `min(...)`, `max(...)` or `mul(a, b)`, evaluated as far as it is known."""
     if any(arg is UNKNOWN for arg in args):
         return UNKNOWN
-    if all(isinstance(arg, int) for arg in args):
-        return _evaluate(kind, args)
+    numbers = tuple(arg for arg in args if isinstance(arg, int))
+    if len(numbers) == len(args):
+        return _evaluate(kind, numbers)
     match kind, args:
         case ("floor", (a, 1)) | ("mul", (a, 1)) | ("mul", (1, a)):
             return a
@@ -132,8 +132,8 @@ def call(kind: str, *args: Dim) -> Dim:
             return 0
         case ("floor", (Linear() as a, int(b))) if b > 0 and all(k % b == 0 for _, k in a.terms):
             return linear({atom: k // b for atom, k in a.terms}, a.constant // b)
-        case ("floor", (Linear() as a, Linear() as b)) if a == b or _multiple(a, b) is not None:
-            return 1 if a == b else _multiple(a, b)  # a dim that divides is positive
+        case ("floor", (Linear() as a, Linear() as b)) if (ratio := 1 if a == b else _multiple(a, b)) is not None:
+            return ratio  # a dim that divides is positive
         case ("mod", (Linear() as a, int(b))) if b > 0 and all(k % b == 0 for _, k in a.terms):
             return a.constant % b
         case (("min" | "max"), _):

@@ -51,7 +51,7 @@ def check_inputs(op: Op, given: Sequence[bool], place: str) -> None:
     if not low <= len(given) <= high:
         span = f"{low}" if low == high else f"at least {low}" if high == math.inf else f"{low} to {int(high)}"
         fix = "write _ for an input that is left out" if len(given) < low else "remove what is too many"
-        raise LoadError(f"{op.name} takes {span} inputs, {len(given)} are given", place, fix)
+        raise LoadError(f"{op.name} takes {span} inputs, not {len(given)}", place, fix)
     for index, name in needed.items():
         if index < len(given) and not given[index]:
             raise LoadError(f"{op.name} needs its input {index}, {name!r}", place, "write a value in the place of _")

@@ -139,7 +139,7 @@ def _syntax_error(error: Any, parser: Lark, text: str) -> LoadError:
     """What lark found and what its state would have taken."""
     token = getattr(error, "token", None)
     found, kind = (error.char, "") if token is None else (token, token.type)
-    expected = {name for name in error.interactive_parser.choices() if not name.islower()}
+    expected = error.interactive_parser.accepts()
     where = place_of(error) if kind != "$END" else _place_at(text, len(text))
     shown = "the end of the text" if kind == "$END" else repr(str(found)[:_SHOWN])
     return LoadError(f"found {shown}, expected {_alternatives(expected, parser)}", where, _fix(found, kind, expected))

@@ -34,8 +34,9 @@ class Inference:
 
     def __init__(self, used_names: Iterable[str] = ()) -> None:
         self.used: set[str] = set(used_names)
+        self.counts: dict[str, int] = {}
         self.given: dict[str, Value] = {}
-        self.visited: set[int] = set()
+        self.visited: set[Node] = set()
         self.problems: list[str] = []
         self.depth = 0
 
@@ -71,8 +72,8 @@ class Inference:
 
     def first_visit(self, node: Node) -> bool:
         """Whether this run has not yet seen the node; after that, what its regions take may only widen."""
-        fresh = id(node) not in self.visited
-        self.visited.add(id(node))
+        fresh = node not in self.visited
+        self.visited.add(node)
         return fresh
 
     def _types(self, node: Node) -> tuple[Type, ...]:
@@ -94,22 +95,24 @@ class Inference:
 
     def set_type(self, value: Value, type: Type) -> None:
         """Give a value its type, every unknown dim of a tensor named after the value."""
-        if isinstance(type, TensorType) and not isinstance(type.shape, AnyShape):
-            if any(dim is UNKNOWN for dim in type.shape):
-                type = TensorType(type.dtype, tuple(self._named(value, axis, d) for axis, d in enumerate(type.shape)))
+        shape = type.shape if isinstance(type, TensorType) else UNRANKED
+        if isinstance(type, TensorType) and not isinstance(shape, AnyShape) and any(d is UNKNOWN for d in shape):
+            type = TensorType(type.dtype, tuple(self._named(value, axis, d) for axis, d in enumerate(shape)))
         value.type = type
 
     def _named(self, value: Value, axis: int, dim: Dim) -> Dim:
         if dim is not UNKNOWN:
             return dim
         old = value.type.shape if isinstance(value.type, TensorType) else UNRANKED
-        hint = f"{value.name}.{axis}"
         if not isinstance(old, AnyShape) and axis < len(old) and self.is_own(value, old[axis]):
             return old[axis]
-        text, count = hint, 1
+        hint = f"{value.name}.{axis}"
+        text, count = hint, self.counts.get(hint, 0)
         while text in self.used:
-            text, count = f"{hint}'{count}", count + 1
+            count += 1
+            text = f"{hint}'{count}"
         self.used.add(text)
+        self.counts[hint] = count
         self.given[text] = value
         return dims.name(text)
 

@@ -96,7 +96,7 @@ def read_elements(text: str, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndar
         raise LoadError(f"the elements of {what} were left out", fix="print the module without `elide`")
     items = _strings(text, what) if dtype == STRING else text.split()
     if len(items) != math.prod(shape):
-        raise LoadError(f"{what} has {math.prod(shape)} elements, {len(items)} are given")
+        raise LoadError(f"{what} has {math.prod(shape)} elements, not {len(items)}")
     flat = np.empty(len(items), dtype)
     if dtype == STRING:
         flat[:] = [unquote(item) for item in items]

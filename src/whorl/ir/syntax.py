@@ -254,7 +254,7 @@ class Syntax:
         if token not in _CALLS:
             raise LoadError(f"{str(token)!r} is no function of lengths", place_of(token), f"use {', '.join(_CALLS)}")
         if token in _DIVISIONS and len(arguments) != 2:
-            raise LoadError(f"{token} takes 2 lengths, {len(arguments)} are given", place_of(token))
+            raise LoadError(f"{token} takes 2 lengths, not {len(arguments)}", place_of(token))
         result = dims.call(str(token), *arguments)
         if _is_huge(result):
             raise LoadError("a length is larger than any memory", place_of(token))
@@ -316,5 +316,4 @@ def _known(name: Name, type: Type, extent: tuple[int, ...] | None, elements: lis
     try:
         return flat.reshape(shape)
     except (ValueError, OverflowError):
-        message = f"{len(elements)} elements of {name.text} do not fill the shape {list(shape)}"
-        raise LoadError(message, name.place) from None
+        raise LoadError(f"the shape {list(shape)} does not fit the known elements of {name.text}", name.place) from None

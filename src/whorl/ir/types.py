@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, Union
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class AnyShape:
 
 
 UNRANKED = AnyShape()
-Shape = Union[tuple[Dim, ...], AnyShape]
+Shape = tuple[Dim, ...] | AnyShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +83,11 @@ class MapType:
         return f"map({name_of(self.key)}, {self.value})"
 
 
-Type = Union[TensorType, SequenceType, OptionalType, MapType]
+Type = TensorType | SequenceType | OptionalType | MapType
 
 
 class Fact(Protocol):
-    """What inference knows about a value: its type, and the elements of a small tensor (ints, floats or dims) if known."""
+    """What inference knows about a value: its type, and the elements (ints, floats or dims) of a small tensor."""
 
     @property
     def type(self) -> Type: ...
@@ -194,7 +194,7 @@ _STRING_NAMES = {"float32": "float", "float64": "double"}
 
 
 def type_string(type: Type) -> str:
-    """The type as ONNX writes it: `tensor(float)`, `seq(tensor(int64))`, `optional(...)`, `map(int64,tensor(float))`."""
+    """As ONNX writes it: `tensor(float)`, `seq(tensor(int64))`, `optional(...)`, `map(int64,tensor(float))`."""
     match type:
         case TensorType():
             text = name_of(type.dtype)

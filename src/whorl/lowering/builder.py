@@ -292,9 +292,10 @@ class KernelBuilder:
         at: Callable[[Index], Expr],
         cost: int,
         flat: Callable[[Expr], Expr] | None = None,
+        known: np.ndarray | None = None,
     ) -> View:
         """A tensor computed where it is read."""
-        return View(dtype, tuple(shape), at, cost, flat=flat)
+        return View(dtype, tuple(shape), at, cost, None, known, flat)
 
     def elementwise(
         self, scalar: Callable[..., Expr | None], inputs: Sequence[View | None], output: TensorType

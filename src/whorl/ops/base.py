@@ -152,6 +152,12 @@ def one_element(value: np.ndarray, what: str) -> Any:
     return value.reshape(-1)[0].item() if value.dtype != object else value.reshape(-1)[0]
 
 
+def detached(value: Any) -> Any:
+    """The value for keeping: a view of a larger array is copied, so that the array need not be kept with it."""
+    base = value.base if isinstance(value, np.ndarray) else None
+    return value.copy() if isinstance(base, np.ndarray) and base.nbytes > value.nbytes else value
+
+
 class Elementwise(Op, abstract=True):
     """Output element = f(input elements), inputs broadcast; the output has the inputs' element type."""
 
@@ -170,7 +176,7 @@ class Elementwise(Op, abstract=True):
         return dtype
 
     def scalar(self, k: Any, *elements: Any) -> Any:
-        """Native form: the output element from the input elements, by the operations of `k`; None where there is none."""
+        """Native form: the output element from the input elements, by the operations of `k`; None if there is none."""
         return None
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.types import AnyShape, Fact, TensorType, tensor
+from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ops.index_maps import lengths, reshaped, transposed
 from whorl.ops.rearranging import Rearranging
 
 
@@ -67,6 +70,15 @@ class DepthToSpace(Rearranging):
             blocks = x.reshape(n, depth, b, b, h, w).transpose(0, 1, 4, 2, 5, 3)
         return blocks.reshape(n, depth, h * b, w * b)
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,), shape, b = inputs, lengths(outputs[0]), self.blocksize
+        n, c, h, w = x.shape
+        depth = c // (b * b)
+        split, order = (n, b, b, depth, h, w), (0, 3, 4, 1, 5, 2)
+        if self.mode == "CRD":
+            split, order = (n, depth, b, b, h, w), (0, 1, 4, 2, 5, 3)
+        return [reshaped(k, transposed(k, reshaped(k, x, split), order), shape)]
+
 
 @dataclass(frozen=True)
 class SpaceToDepth(Rearranging):
@@ -92,3 +104,10 @@ class SpaceToDepth(Rearranging):
         blocks = x.reshape(n, c, h // b, b, w // b, b)
         order = (0, 3, 5, 1, 2, 4) if self.mode == "DCR" else (0, 1, 3, 5, 2, 4)
         return blocks.transpose(order).reshape(n, c * b * b, h // b, w // b)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,), shape, b = inputs, lengths(outputs[0]), self.blocksize
+        n, c, h, w = x.shape
+        order = (0, 3, 5, 1, 2, 4) if self.mode == "DCR" else (0, 1, 3, 5, 2, 4)
+        blocks = reshaped(k, x, (n, c, h // b, b, w // b, b))
+        return [reshaped(k, transposed(k, blocks, order), shape)]

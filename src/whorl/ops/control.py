@@ -15,7 +15,7 @@ from whorl.ir.dtypes import BOOL, is_integer, name_of
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import escape, names_of
 from whorl.ir.op import Op
-from whorl.ir.types import AnyShape, Fact, Known, TensorType, Type, join, tensor
+from whorl.ir.types import UNRANKED, AnyShape, Fact, Known, TensorType, Type, join, tensor
 from whorl.ops.base import normal_axis
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class If(Op):
         if len(then) != len(other):
             raise TypeRuleError(f"then_branch gives {len(then)} values, else_branch {len(other)}")
         visible = names_of(node.inputs)
-        taken = known_bool(condition)
+        taken = None if condition is None else known_bool(condition)
         if taken is not None:
             return tuple(escape(value.type, visible) for value in (then if taken else other))
         return tuple(
@@ -226,10 +226,10 @@ def _widen(inference: Inference, state: Value, result: Type, index: int) -> bool
         wide = join(old, result)
     except TypeRuleError:
         raise TypeRuleError(f"carried value {index} is {old} before an iteration and {result} after it") from None
-    if isinstance(old, TensorType) and isinstance(wide, TensorType):
-        if not isinstance(old.shape, AnyShape) and not isinstance(wide.shape, AnyShape):
-            pairs = zip(old.shape, wide.shape, strict=True)
-            wide = wide.with_shape(tuple(x if inference.is_own(state, x) else y for x, y in pairs))
+    before, after = (t.shape if isinstance(t, TensorType) else UNRANKED for t in (old, wide))
+    if isinstance(wide, TensorType) and not isinstance(before, AnyShape) and not isinstance(after, AnyShape):
+        pairs = zip(before, after, strict=True)
+        wide = wide.with_shape(tuple(x if inference.is_own(state, x) else y for x, y in pairs))
     if wide == old:
         return False
     inference.set_type(state, wide)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,9 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, is_integer, name_of
 from whorl.ir.op import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, tensor
+from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import known_dims, one_element, same_dtype, unknown_shape
+from whorl.ops.index_maps import element, filled, lengths
 from whorl.ops.lengths import ceil_div, nonnegative
 from whorl.ops.rearranging import (
     Rearranging,
@@ -52,6 +54,10 @@ class ConstantOfShape(Rearranging):
         if math.prod(wanted) <= _SMALL:
             return np.full(wanted, element, element.dtype)
         return repeated(element, wanted)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        value = self.element
+        return [filled(k, k.const(value.reshape(-1)[0].item(), value.dtype), lengths(outputs[0]))]
 
 
 RANGE_DTYPES = frozenset(BY_NAME[n] for n in ("int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"))
@@ -117,6 +123,15 @@ class Range(Op):
         first, step = start.reshape(()).astype(work), delta.reshape(()).astype(work)
         return (first + np.arange(count).astype(work) * step).astype(dtype)
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        start, step = (k.let(element(k, inputs[n])) for n in (0, 2))
+        dtype = start.dtype
+
+        def at(index: Any) -> Any:
+            return k.add(start, k.mul(k.cast(index[0], dtype), step))
+
+        return [k.view(dtype, lengths(outputs[0]), at, 2)]
+
 
 def _scalar(fact: Fact) -> Any:
     known = known_dims(fact)
@@ -143,3 +158,13 @@ class EyeLike(Op):
         rows, columns = x.shape
         k = min(max(self.k, -rows), columns)
         return np.eye(rows, columns, k, dtype=self.dtype or x.dtype)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        rows, columns = lengths(outputs[0])
+        dtype, shift = self.dtype or inputs[0].dtype, min(max(self.k, -rows), columns)
+
+        def at(index: Any) -> Any:
+            is_one = k.compare("eq", k.sub(index[1], index[0]), k.const(shift))
+            return k.select(is_one, k.const(1, dtype), k.const(0, dtype))
+
+        return [k.view(dtype, (rows, columns), at, 3)]

@@ -24,6 +24,11 @@ def lengths(type: Type) -> tuple[int, ...]:
     return tuple(d for d in type.shape if isinstance(d, int))
 
 
+def with_blanks(inputs: Sequence[Any], count: int) -> list[Any]:
+    """The views of an op's inputs, None for each at the end that is left out."""
+    return [*inputs, *(None,) * (count - len(inputs))]
+
+
 def known_numbers(view: Any) -> list[int | None]:
     """The elements of a small integer tensor in a row, None for each that is known at run time only."""
     if view.known is None:
@@ -173,6 +178,12 @@ def replaced(index: Sequence[Any], axis: int, place: Any) -> tuple[Any, ...]:
     return (*index[:axis], place, *index[axis + 1 :])
 
 
+def column(k: Any, x: Any, n: int) -> Any:
+    """Element n of every row along the last axis."""
+    known = None if x.known is None else x.known.reshape(x.shape)[..., n]
+    return k.view(x.dtype, x.shape[:-1], lambda index: x.at((*index, k.const(n))), x.cost, known=known)
+
+
 def clamped(k: Any, value: Any, low: int, high: int) -> Any:
     return k.apply("min", k.apply("max", value, k.const(low)), k.const(high))
 
@@ -213,3 +224,45 @@ def places(k: Any, indices: Any, length: int) -> Any:
     return k.view(
         INT64, indices.shape, lambda index: from_front(k, integer(k, indices, index), length), indices.cost + 2
     )
+
+
+def slice_start(k: Any, start: Any, end: Any, step: int, length: int, count: int) -> Any:
+    """Where `start:end:step` begins on an axis; the program fails unless it takes `count` elements."""
+    low, high = (0, length) if step > 0 else (-1, length - 1)
+    first = clamped(k, from_front(k, start, length), max(low, 0), high)
+    stop = clamped(k, from_front(k, end, length), low, high)
+    span = k.sub(stop, first) if step > 0 else k.sub(first, stop)
+    enough = k.compare("gt", span, k.const((count - 1) * abs(step))) if count else k.compare("le", span, k.const(0))
+    k.fail_unless(k.apply("and", enough, k.compare("le", span, k.const(count * abs(step)))))
+    return k.let(first)
+
+
+WRITTEN_OUT = 8
+"""Parts of length 1 up to which a joined tensor chooses among them where it is read."""
+
+
+def joined(k: Any, parts: Sequence[Any], axis: int) -> Any:
+    """The tensors one after the other along an axis: chosen among where they are few and small, else put in memory."""
+    given = [x for x in parts if x.shape[axis]]
+    shape = list(parts[0].shape)
+    shape[axis] = sum(x.shape[axis] for x in given)
+    if len(given) < 2:
+        return given[0] if given else parts[0]
+    if len(given) <= WRITTEN_OUT and all(x.shape[axis] == 1 and x.cost <= 1 for x in given):
+        return _chosen(k, given, axis, shape)
+    buffer, first = k.temporary(parts[0].dtype, shape), 0
+    for x in given:
+        with k.nest(x.shape) as index:
+            k.store(buffer, replaced(index, axis, k.add(index[axis], k.const(first))), x.at(index))
+        first += x.shape[axis]
+    return k.view_of(buffer)
+
+
+def _chosen(k: Any, rows: Sequence[Any], axis: int, shape: Sequence[int]) -> Any:
+    def at(index: Any) -> Any:
+        found, place = rows[-1].at(replaced(index, axis, k.const(0))), index[axis]
+        for n, x in reversed(list(enumerate(rows[:-1]))):
+            found = k.select(k.compare("eq", place, k.const(n)), x.at(replaced(index, axis, k.const(0))), found)
+        return found
+
+    return k.view(rows[0].dtype, shape, at, len(rows))

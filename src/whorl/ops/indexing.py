@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
-from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
+from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import agreed, normal_axis, unknown_shape
+from whorl.ops.index_maps import column, lengths, mapped, places, replaced
 from whorl.ops.rearranging import Rearranging, in_range, integer_input, run_axis
 
 
@@ -34,6 +37,20 @@ class Gather(Rearranging):
         slices = np.take(x, index.reshape(-1), axis)
         return slices.reshape((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x, indices), axis = inputs, self.axis % len(inputs[0].shape)
+        place, rank = places(k, indices, x.shape[axis]), len(indices.shape)
+        if indices.size == 1:
+            place = k.kept(place)
+        if indices.size < math.prod(lengths(outputs[0])):
+            place = k.reread(place)
+        source = k.reread(x) if indices.size > x.shape[axis] else x
+
+        def found(index: Any) -> tuple[Any, ...]:
+            return (*index[:axis], place.at(index[axis : axis + rank]), *index[axis + rank :])
+
+        return [mapped(k, source, lengths(outputs[0]), found, 1 + place.cost)]
+
 
 @dataclass(frozen=True)
 class GatherElements(Rearranging):
@@ -52,6 +69,14 @@ class GatherElements(Rearranging):
 
     def run(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         return x[element_places(x.shape, indices, run_axis(self.axis, x.ndim))]
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x, indices), axis = inputs, self.axis % len(inputs[0].shape)
+        if any(n > limit for n, limit in zip(*(replaced(v.shape, axis, 0) for v in (indices, x)), strict=True)):
+            return None
+        place = places(k, indices, x.shape[axis])
+        source = k.reread(x) if indices.shape[axis] > x.shape[axis] else x
+        return [mapped(k, source, indices.shape, lambda i: replaced(i, axis, place.at(i)), 1 + place.cost)]
 
 
 def check_ranks(x: TensorType, other: TensorType, what: str) -> None:
@@ -101,6 +126,18 @@ class GatherND(Rearranging):
         batch = [row.reshape((*row.shape, *inner)) for row in rows]
         found = x[tuple(place[None] for place in (*batch, *places))]
         return found.reshape((*indices.shape[:-1], *x.shape[b + len(places) :]))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x, indices), b, shape = inputs, self.batch_dims, lengths(outputs[0])
+        if x.shape[:b] != indices.shape[:b]:
+            return None
+        rank, width = len(indices.shape) - 1, indices.shape[-1]
+        columns = [k.reread(places(k, column(k, indices, n), x.shape[b + n])) for n in range(width)]
+
+        def found(index: Any) -> tuple[Any, ...]:
+            return (*index[:b], *(place.at(index[:rank]) for place in columns), *index[rank:])
+
+        return [mapped(k, k.reread(x), shape, found, 1 + sum(place.cost for place in columns))]
 
 
 def tuple_places(shape: tuple[int, ...], indices: np.ndarray, first: int = 0) -> tuple[np.ndarray, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from whorl.errors import RunError
 from whorl.ir.dtypes import STRING, name_of
 from whorl.ir.types import UNRANKED, AnyShape, TensorType
-from whorl.ops.base import one_element
+from whorl.ops.base import detached, one_element
 from whorl.ops.control import Collected, Loop, Scanned
 
 
@@ -52,7 +52,7 @@ class Iteration:
         for k, (held, element) in enumerate(zip(self.elements, results[first + op.last :], strict=True)):
             if held:
                 _check_element(k, held[0], element)
-            held.append(element)
+            held.append(detached(element))
         self.index += 1
 
     @property

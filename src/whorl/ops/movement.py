@@ -5,15 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import STRING
-from whorl.ir.types import KNOWN_LIMIT, UNRANKED, AnyShape, Fact, TensorType, tensor
+from whorl.ir.dtypes import BOOL, STRING
+from whorl.ir.types import KNOWN_LIMIT, UNRANKED, AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import agreed, known_dims, known_ints, normal_axis, same_dtype, unknown_shape
+from whorl.ops.index_maps import (
+    all_numbers,
+    cut,
+    integer,
+    joined,
+    lengths,
+    mapped,
+    replaced,
+    reshaped,
+    slice_start,
+    sliced,
+    transposed,
+    whole_element,
+    with_blanks,
+)
 from whorl.ops.lengths import ceil_div, minimum, nonnegative, slice_ends, slice_length
 from whorl.ops.rearranging import (
     Rearranging,
@@ -48,6 +65,10 @@ class Transpose(Rearranging):
         if self.perm is not None and len(self.perm) != x.ndim:
             raise RunError(f"perm {list(self.perm)} does not permute the {x.ndim} axes of shape {list(x.shape)}")
         return x.transpose(self.perm)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,) = inputs
+        return [transposed(k, x, self.perm or range(len(x.shape))[::-1])]
 
 
 @dataclass(frozen=True)
@@ -91,6 +112,9 @@ class Concat(Rearranging):
         if any((*s[:axis], *s[axis + 1 :]) != (*shapes[0][:axis], *shapes[0][axis + 1 :]) for s in shapes):
             raise RunError(f"cannot join {', '.join(str(list(s)) for s in shapes)} along axis {axis}")
         return np.concatenate(inputs, axis)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return [joined(k, inputs, self.axis % len(inputs[0].shape))]
 
 
 def _other_axes(shapes: Sequence[tuple[Dim, ...]], axis: int) -> list[tuple[int, list[Dim]]]:
@@ -161,6 +185,14 @@ class Split(Rearranging):
             raise RunError(f"cannot cut axis {axis} of length {length} into {count} parts {list(parts)}")
         return tuple(np.split(x, np.cumsum(parts)[:-1], axis))
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, axis = inputs[0], self.axis % len(inputs[0].shape)
+        parts = [lengths(type)[axis] for type in outputs]
+        if sum(parts) != x.shape[axis]:
+            return None
+        firsts = accumulate(parts, initial=0)
+        return [cut(k, x, axis, first, part) for first, part in zip(firsts, parts, strict=False)]
+
 
 @dataclass(frozen=True)
 class Slice(Rearranging):
@@ -213,6 +245,21 @@ class Slice(Rearranging):
             cuts[k] = slice(low, None if high < 0 else high, step)
         return x[tuple(cuts)]
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, starts, ends, axes, steps = with_blanks(inputs, 5)
+        named = list(range(starts.size)) if axes is None else all_numbers(axes)
+        strides = [1] * starts.size if steps is None else all_numbers(steps)
+        if named is None or strides is None or len({axis % len(x.shape) for axis in named}) < len(named):
+            return None
+        if 0 in strides or not starts.size == ends.size == len(named) == len(strides):
+            return None
+        shape, firsts, step = lengths(outputs[0]), [k.const(0)] * len(x.shape), [1] * len(x.shape)
+        for n, (axis, stride) in enumerate(zip(named, strides, strict=True)):
+            axis %= len(x.shape)
+            low, high = whole_element(k, starts, n), whole_element(k, ends, n)
+            step[axis], firsts[axis] = stride, slice_start(k, low, high, stride, x.shape[axis], shape[axis])
+        return [sliced(k, x, firsts, step, shape)]
+
 
 def _elements(fact: Fact, count: int) -> tuple[Dim, ...]:
     return known_dims(fact) or (UNKNOWN,) * count
@@ -238,6 +285,13 @@ class Tile(Rearranging):
             raise RunError(f"repeats {list(times)} has {len(times)} numbers for the {x.ndim} axes of {list(x.shape)}")
         require_memory([d * n for d, n in zip(x.shape, times, strict=True)], x.dtype)
         return np.tile(x, times)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x, _), shape = inputs, lengths(outputs[0])
+        times = [after // before if before else 1 for before, after in zip(x.shape, shape, strict=True)]
+        source = k.reread(x)
+        pairs = [length for pair in zip(times, x.shape, strict=True) for length in pair]
+        return [reshaped(k, mapped(k, source, pairs, lambda index: index[1::2], 0), shape)]
 
 
 @dataclass(frozen=True)
@@ -272,3 +326,21 @@ class ReverseSequence(Rearranging):
         rows = np.moveaxis(x, (self.batch_axis, self.time_axis), (0, 1))
         reversed_rows = rows[np.arange(batch)[:, None], order]
         return np.moveaxis(reversed_rows, (0, 1), (self.batch_axis, self.time_axis))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, lens = inputs
+        steps = x.shape[self.time_axis]
+
+        def is_legal(so_far: Any, index: Any) -> Any:
+            length = integer(k, lens, index)
+            inside = k.apply("and", k.compare("ge", length, k.const(0)), k.compare("le", length, k.const(steps)))
+            return k.apply("and", so_far, inside)
+
+        def source(index: Any) -> Any:
+            time, length = index[self.time_axis], integer(k, kept, (index[self.batch_axis],))
+            mirrored = k.sub(k.sub(length, k.const(1)), time)
+            return replaced(index, self.time_axis, k.select(k.compare("lt", time, length), mirrored, time))
+
+        kept = k.reread(lens)
+        k.fail_unless(k.reduce(kept.shape, k.const(True, BOOL), is_legal))
+        return [mapped(k, x, x.shape, source, 5)]

@@ -11,8 +11,9 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.op import Op
-from whorl.ir.types import AnyShape, Fact, Known, Shape, TensorType, tensor
+from whorl.ir.types import AnyShape, Fact, Known, Shape, TensorType, Type, tensor
 from whorl.ops.base import known_dims, known_ints, normal_axis, same_dtype, unknown_shape
+from whorl.ops.index_maps import all_numbers, clamped, element, lengths, mapped, sliced, with_blanks
 from whorl.ops.rearranging import (
     Rearranging,
     integers,
@@ -91,6 +92,19 @@ class Pad(Rearranging):
                 x = np.take(x, _sources(x.shape[axis], before, after, self.mode, axis), axis)
         return x
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, pads, value, axes = with_blanks(inputs, 4)
+        given = all_numbers(pads)
+        named = list(range(len(x.shape))) if axes is None else all_numbers(axes)
+        if given is None or named is None or len(given) != 2 * len(named) or (value is not None and value.size != 1):
+            return None
+        ends = [(0, 0)] * len(x.shape)
+        for n, axis in enumerate(named):
+            ends[axis % len(ends)] = given[n], given[n + len(named)]
+        if self.mode == "constant":
+            return [padded_view(k, x, ends, k.const(0, x.dtype) if value is None else k.let(element(k, value)))]
+        return _continued(k, x, ends, self.mode, lengths(outputs[0]))
+
 
 def padded(x: np.ndarray, ends: Sequence[tuple[int, int]], fill: np.ndarray) -> np.ndarray:
     """x with `ends` = (before, after) elements of `fill` on each axis; negative numbers crop."""
@@ -108,6 +122,50 @@ def padded(x: np.ndarray, ends: Sequence[tuple[int, int]], fill: np.ndarray) -> 
         target.append(slice(low + before, max(low, high) + before))
     result[tuple(target)] = x[tuple(source)]
     return result
+
+
+def padded_view(k: Any, x: Any, ends: Sequence[tuple[int, int]], fill: Any) -> Any:
+    """Native form of `padded`: the fill is written first, the elements of x over it."""
+    lows = [max(0, -before) for before, _ in ends]
+    kept = [max(0, n - low - max(0, -after)) for n, low, (_, after) in zip(x.shape, lows, ends, strict=True)]
+    inside = sliced(k, x, [k.const(low) for low in lows], [1] * len(kept), kept)
+    if all(before <= 0 and after <= 0 for before, after in ends):
+        return inside
+    buffer = k.temporary(x.dtype, [n + before + after for n, (before, after) in zip(x.shape, ends, strict=True)])
+    with k.nest(buffer.shape) as index:
+        k.store(buffer, index, fill)
+    with k.nest(kept) as index:
+        firsts = [k.const(max(0, before)) for before, _ in ends]
+        k.store(buffer, tuple(k.add(i, first) for i, first in zip(index, firsts, strict=True)), inside.at(index))
+    return k.view_of(buffer)
+
+
+def _continued(
+    k: Any, x: Any, ends: Sequence[tuple[int, int]], mode: str, shape: tuple[int, ...]
+) -> Sequence[Any] | None:
+    """Native form of the modes that read x again; None where x has nothing left to read."""
+    spans = [(max(0, -b), n - max(0, -b) - max(0, -a)) for n, (b, a) in zip(x.shape, ends, strict=True)]
+    if any(kept <= 0 and length for (_, kept), length in zip(spans, shape, strict=True)):
+        return None
+
+    def source(index: Any) -> list[Any]:
+        found = []
+        for i, (before, after), (low, kept) in zip(index, ends, spans, strict=True):
+            place = k.sub(i, k.const(before + low))
+            found.append(i if not before and not after else k.add(_source(k, place, kept, before, mode), k.const(low)))
+        return found
+
+    return [mapped(k, k.reread(x), shape, source, 6)]
+
+
+def _source(k: Any, place: Any, kept: int, before: int, mode: str) -> Any:
+    """Which of `kept` elements stands at a place that may lie before the first or behind the last."""
+    if mode == "edge" or kept <= 1:
+        return clamped(k, place, 0, max(kept - 1, 0))
+    period = kept if mode == "wrap" else 2 * kept - 2
+    ahead = k.const(max(0, -(-before // period)) * period)
+    turned = k.apply("rem", k.add(place, ahead), k.const(period))
+    return turned if mode == "wrap" else k.apply("min", turned, k.sub(k.const(period), turned))
 
 
 def _sources(length: int, before: int, after: int, mode: str, axis: int) -> np.ndarray:
@@ -162,3 +220,12 @@ class CenterCropPad(Op):
             before = more // 2 if more >= 0 else -(-more // 2)
             ends[axis] = before, more - before
         return padded(x, ends, zero_of(x.dtype))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, shape = inputs[0], lengths(outputs[0])
+        ends = []
+        for length, wanted in zip(x.shape, shape, strict=True):
+            more = wanted - length
+            before = more // 2 if more >= 0 else -(-more // 2)
+            ends.append((before, more - before))
+        return [padded_view(k, x, ends, k.const(0, x.dtype))]

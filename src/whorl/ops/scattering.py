@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
-from whorl.ir.dtypes import COMPLEX, STRING, name_of
+from whorl.ir.dtypes import BOOL, COMPLEX, STRING, name_of
 from whorl.ir.op import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, tensor
+from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import agreed, normal_axis, same_dtype
+from whorl.ops.index_maps import from_front, integer, is_inside, replaced, with_blanks
 from whorl.ops.indexing import check_ranks, element_places, tuple_places
 from whorl.ops.rearranging import Rearranging, integer_input, integers, run_axis, vector_length
 
@@ -34,6 +36,29 @@ def written(data: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarra
     else:
         REDUCTIONS[reduction].at(result, places, updates)
     return result
+
+
+def _copied(k: Any, x: Any) -> Any:
+    buffer = k.temporary(x.dtype, x.shape)
+    k.fill(buffer, x)
+    return buffer
+
+
+def _place(k: Any, indices: Any, index: Any, length: int) -> Any:
+    """A checked index into an axis, counted from the front."""
+    place = k.let(integer(k, indices, index))
+    k.fail_unless(is_inside(k, place, length))
+    return k.let(from_front(k, place, length))
+
+
+_ON_BOOL = {"add": "or", "max": "or", "mul": "and", "min": "and"}
+
+
+def _write(k: Any, buffer: Any, place: tuple[Any, ...], value: Any, reduction: str) -> None:
+    if reduction != "none":
+        how = _ON_BOOL[reduction] if buffer.dtype == BOOL else reduction
+        value = k.apply(how, k.load(buffer, place), value)
+    k.store(buffer, place, value)
 
 
 @dataclass(frozen=True)
@@ -64,6 +89,16 @@ class ScatterElements(Rearranging):
             raise RunError(f"updates have shape {list(updates.shape)}, indices {list(indices.shape)}")
         places = element_places(data.shape, indices, run_axis(self.axis, data.ndim))
         return written(data, places, updates, self.reduction)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (data, indices, updates), axis = inputs, self.axis % len(inputs[0].shape)
+        if any(n > limit for n, limit in zip(*(replaced(v.shape, axis, 0) for v in (indices, data)), strict=True)):
+            return None
+        buffer = _copied(k, data)
+        with k.nest(indices.shape, parallel=False) as index:
+            place = _place(k, indices, index, data.shape[axis])
+            _write(k, buffer, replaced(index, axis, place), updates.at(index), self.reduction)
+        return [k.view_of(buffer)]
 
 
 @dataclass(frozen=True)
@@ -99,6 +134,18 @@ class ScatterND(Rearranging):
         if updates.shape != expected:
             raise RunError(f"updates have shape {list(updates.shape)}, indices and data ask for {list(expected)}")
         return written(data, places, updates, self.reduction)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        data, indices, updates = inputs
+        width = indices.shape[-1]
+        if updates.shape != (*indices.shape[:-1], *data.shape[width:]):
+            return None
+        buffer = _copied(k, data)
+        with k.nest(indices.shape[:-1], parallel=False) as row:
+            first = [_place(k, indices, (*row, k.const(n)), data.shape[n]) for n in range(width)]
+            with k.nest(data.shape[width:]) as rest:
+                _write(k, buffer, (*first, *rest), updates.at((*row, *rest)), self.reduction)
+        return [k.view_of(buffer)]
 
 
 @dataclass(frozen=True)
@@ -146,3 +193,25 @@ class TensorScatter(Op):
                 raise RunError(f"places [{start}, {last}) are outside the cache's length {length}")
             row[np.arange(start, last) % max(length, 1)] = new
         return result
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (cache, update, write_indices), axis = with_blanks(inputs, 3), self.axis % len(inputs[0].shape)
+        length, count = cache.shape[axis], update.shape[axis]
+        if count > length or replaced(cache.shape, axis, 0) != replaced(update.shape, axis, 0):
+            return None
+        if write_indices is not None and write_indices.shape != cache.shape[:1]:
+            return None
+        buffer = _copied(k, cache)
+        with k.loop(cache.shape[0]) as batch:
+            first = k.const(0) if write_indices is None else k.let(integer(k, write_indices, (batch,)))
+            if self.mode == "linear":
+                inside = k.compare("le", first, k.const(length - count))
+                k.fail_unless(k.apply("and", k.compare("ge", first, k.const(0)), inside))
+            else:
+                first = k.let(from_front(k, k.apply("rem", first, k.const(max(length, 1))), length))
+            with k.nest(update.shape[1:]) as rest:
+                place = k.add(first, rest[axis - 1])
+                over = k.compare("ge", place, k.const(length))
+                turned = k.select(over, k.sub(place, k.const(length)), place) if self.mode == "circular" else place
+                k.store(buffer, (batch, *replaced(rest, axis - 1, turned)), update.at((batch, *rest)))
+        return [k.view_of(buffer)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +13,9 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, COMPLEX, INT64, STRING, is_float, name_of
 from whorl.ir.op import Op
-from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
+from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import known_dims, normal_axis, one_element
+from whorl.ops.index_maps import clamped, element, inserted, lengths, whole_element, with_blanks
 from whorl.ops.rearranging import Rearranging, integer_input, require_memory, run_axis, vector_length, zero_of
 
 
@@ -46,6 +49,34 @@ class OneHot(Op):
         place = np.arange(classes).reshape(-1, *(1,) * (indices.ndim - axis))
         off, on = values.reshape(-1)[:1], values.reshape(-1)[1:]
         return np.where((index == place) | (index + classes == place), on, off)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (indices, _, values), shape = inputs, lengths(outputs[0])
+        axis = self.axis % len(shape)
+        if values.size != 2:
+            return None
+        off, on = (k.let(element(k, values, n)) for n in (0, 1))
+        classes, given = k.const(shape[axis]), k.reread(indices)
+
+        def at(index: Any) -> Any:
+            number = _class(k, given.at((*index[:axis], *index[axis + 1 :])), shape[axis])
+            direct = k.compare("eq", number, index[axis])
+            from_back = k.compare("eq", k.add(number, classes), index[axis])
+            return k.select(k.apply("or", direct, from_back), on, off)
+
+        return [k.view(values.dtype, shape, at, 4 + given.cost)]
+
+
+def _class(k: Any, number: Any, classes: int) -> Any:
+    """An index of a class as int64; a number that is none becomes one that no class has."""
+    dtype = number.dtype
+    if dtype == np.uint64:
+        number = k.apply("min", number, k.const(classes, dtype))
+    elif is_float(dtype):
+        bound = k.const(2.0 * classes + 2, dtype)
+        inside = k.compare("lt", k.apply("abs", number), bound)
+        number = k.select(inside, number, bound)
+    return k.cast(number, INT64)
 
 
 @dataclass(frozen=True)
@@ -164,6 +195,10 @@ def sortable(x: np.ndarray) -> np.ndarray:
     return x.astype(np.float32 if is_float(x.dtype) else np.int8)
 
 
+MOST_KEPT = 64
+"""How many elements native code keeps in order while it reads a line; for more, sorting is faster."""
+
+
 @dataclass(frozen=True)
 class TopK(Op):
     """The k largest (or smallest) elements along `axis` and their places, always sorted.
@@ -203,6 +238,52 @@ class TopK(Op):
         places = np.take(order, np.arange(count), axis).astype(np.int64)
         return np.take_along_axis(x, places, axis), places
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, shape, axis = inputs[0], lengths(outputs[0]), self.axis % len(inputs[0].shape)
+        count, values, found = shape[axis], k.temporary(x.dtype, shape), k.temporary(INT64, shape)
+        if count > MOST_KEPT:
+            return None
+        with k.nest((*shape[:axis], *shape[axis + 1 :]) if count else (0,)) as line:
+            first = inserted(line, axis, k.const(0))
+            k.store(values, first, x.at(first))
+            k.store(found, first, k.const(0))
+            with k.loop(x.shape[axis] - 1) as before:
+                place = k.add(before, k.const(1))
+                value = k.let(x.at(inserted(line, axis, place)))
+                self._insert(k, value, place, (values, found), lambda i, line=line: inserted(line, axis, i), count)
+        return [k.view_of(values), k.view_of(found)]
+
+    def _insert(
+        self, k: Any, value: Any, step: Any, best: tuple[Any, Any], at: Callable[[Any], Any], count: int
+    ) -> None:
+        """Put element number `step` of a line among the best so far, which are in order; the last one may fall out."""
+        values, found = best
+        one, last = k.const(1), k.apply("min", step, k.const(count))
+        is_short = k.compare("lt", step, k.const(count))
+        with k.when(k.apply("or", is_short, self._precedes(k, value, k.load(values, at(k.sub(last, one)))))):
+            free = k.variable(INT64, "free", once=False)
+            k.assign(free, k.apply("min", step, k.const(count - 1)))
+
+            def is_better() -> Any:
+                better = self._precedes(k, value, k.load(values, at(k.apply("max", k.sub(free, one), k.const(0)))))
+                return k.apply("and", k.compare("gt", free, k.const(0)), better)
+
+            with k.repeat_while(is_better):
+                for buffer in best:
+                    k.store(buffer, at(free), k.load(buffer, at(k.sub(free, one))))
+                k.assign(free, k.sub(free, one))
+            k.store(values, at(free), value)
+            k.store(found, at(free), step)
+
+    def _precedes(self, k: Any, value: Any, other: Any) -> Any:
+        """Whether a value comes before another one that stood before it in the line."""
+        better = k.compare("gt" if self.largest else "lt", value, other)
+        if not is_float(value.dtype):
+            return better
+        nan, other_nan = k.apply("isnan", value, dtype=BOOL), k.apply("isnan", other, dtype=BOOL)
+        first, second = (nan, other_nan) if self.largest else (other_nan, nan)
+        return k.apply("or", better, k.apply("and", first, k.apply("not", second)))
+
 
 @dataclass(frozen=True)
 class Trilu(Op):
@@ -226,3 +307,17 @@ class Trilu(Op):
         gap = np.arange(columns) - np.arange(rows)[:, None]
         kept = gap >= diagonal if self.upper else gap <= diagonal
         return np.where(kept, x, zero_of(x.dtype))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, shift = with_blanks(inputs, 2)
+        if shift is not None and shift.size != 1:
+            return None
+        rows, columns = x.shape[-2:]
+        start = k.const(0) if shift is None else clamped(k, whole_element(k, shift), -rows - 1, columns + 1)
+        diagonal, zero = k.let(start), k.const(0, x.dtype)
+
+        def at(index: Any) -> Any:
+            gap = k.sub(index[-1], index[-2])
+            return k.select(k.compare("ge" if self.upper else "le", gap, diagonal), x.at(index), zero)
+
+        return [k.view(x.dtype, x.shape, at, x.cost + 3)]

@@ -13,7 +13,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, INT32, INT64
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, SequenceType, Shape, TensorType, Type, join, same_kind, tensor
-from whorl.ops.base import known_ints, normal_axis, one_element
+from whorl.ops.base import detached, known_ints, normal_axis, one_element
 
 
 def element_of(fact: Fact) -> Type:
@@ -70,7 +70,7 @@ class SequenceConstruct(Op):
         return SequenceType(element)
 
     def run(self, *inputs: Any) -> list[Any]:
-        return list(inputs)
+        return [detached(x) for x in inputs]
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class SequenceInsert(Op):
     def run(self, sequence: list[Any], value: Any, position: np.ndarray | None = None) -> list[Any]:
         length = len(sequence)
         place = length if position is None else _place(position, length, length)
-        return [*sequence[:place], value, *sequence[place:]]
+        return [*sequence[:place], detached(value), *sequence[place:]]
 
 
 @dataclass(frozen=True)

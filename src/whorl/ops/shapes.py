@@ -14,9 +14,10 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import INT64
 from whorl.ir.op import Op
-from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
+from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
 from whorl.ir.types import Shape as Lengths
 from whorl.ops.base import broadcast_shapes, known_dims, known_ints, normal_axis, unknown_shape
+from whorl.ops.index_maps import expanded, filled, lengths, reshaped, table
 from whorl.ops.lengths import bounds, quotient
 from whorl.ops.rearranging import (
     Rearranging,
@@ -47,6 +48,10 @@ class Shape(Op):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.array(x.shape[self.start : self.end], np.int64)
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        picked = inputs[0].shape[self.start : self.end]
+        return [table(k, picked, INT64, (len(picked),))]
+
 
 @dataclass(frozen=True)
 class Size(Op):
@@ -63,9 +68,20 @@ class Size(Op):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.array(x.size, np.int64)
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return [filled(k, k.const(inputs[0].size), ())]
+
+
+class Reshaping(Rearranging, abstract=True):
+    """An op that leaves the elements of its first input where they are in row-major order."""
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        shape = lengths(outputs[0])
+        return [reshaped(k, inputs[0], shape)] if math.prod(shape) == inputs[0].size else None
+
 
 @dataclass(frozen=True)
-class Reshape(Rearranging):
+class Reshape(Reshaping):
     """The elements of x in row-major order under a new shape: 0 copies x's length, -1 is what is left.
 
     With `allowzero` a 0 is a length. Where another length is 0, -1 has no meaning. Source: ONNX Reshape-25.
@@ -155,7 +171,7 @@ def _left(numerators: Sequence[Dim], denominators: Sequence[Dim]) -> Dim:
 
 
 @dataclass(frozen=True)
-class Flatten(Rearranging):
+class Flatten(Reshaping):
     """x as a matrix: rows are the product of the axes before `axis`, columns of the others. Source: ONNX Flatten-25."""
 
     axis: int = 1
@@ -181,7 +197,7 @@ class Flatten(Rearranging):
 
 
 @dataclass(frozen=True)
-class Squeeze(Rearranging):
+class Squeeze(Reshaping):
     """x without the axes listed, each of length 1; without a list, without all of length 1. Source: ONNX Squeeze-25."""
 
     def infer(self, x: Fact, axes: Fact | None = None) -> TensorType:
@@ -218,7 +234,7 @@ def _without_ones(shape: Sequence[Dim]) -> Lengths:
 
 
 @dataclass(frozen=True)
-class Unsqueeze(Rearranging):
+class Unsqueeze(Reshaping):
     """x with new axes of length 1 at the places listed, counted in the result. Source: ONNX Unsqueeze-25."""
 
     def infer(self, x: Fact, axes: Fact) -> TensorType:
@@ -263,3 +279,6 @@ class Expand(Rearranging):
         except TypeRuleError:
             raise RunError(f"cannot broadcast {list(x.shape)} with {list(wanted)}") from None
         return repeated(x, full)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return [expanded(k, inputs[0], lengths(outputs[0]))]

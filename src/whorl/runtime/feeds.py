@@ -51,7 +51,7 @@ def _array(value: Any, type: TensorType, what: str) -> np.ndarray:
     if is_python and hasattr(value, "__dlpack__"):
         return _from_dlpack(value, what)
     try:
-        array = np.asarray(value)
+        array = np.asarray(value, STRING if is_python and type.dtype == STRING else None)
     except (ValueError, TypeError, RuntimeError) as error:
         raise RunError(f"{what} is not an array: {error}", fix="feed a NumPy array") from None
     if array.dtype.kind in "UST" or (array.dtype == object and (type.dtype == STRING or _is_text(array))):

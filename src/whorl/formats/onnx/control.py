@@ -30,10 +30,10 @@ def read_if(node: OnnxNode, proto: NodeProto, scope: Scope, frame: Frame) -> lis
     for name in ("then_branch", "else_branch"):
         inner = scope.child(name)
         graph = _graph(proto, name)
-        inner.region.results = read_body(graph, inner, frame.inside(f"{name} of {node.title}"), [])
-        if len(inner.region.results) != len(node.outputs):
-            count = len(inner.region.results)
-            raise LoadError(f"{name} gives {count} values, the node has {len(node.outputs)} outputs")
+        results = read_body(graph, inner, frame.inside(f"{name} of {node.title}"), [])
+        if len(results) != len(proto.output):
+            raise LoadError(f"{name} gives {len(results)} values, the node has {len(proto.output)} outputs")
+        inner.region.results = results[: len(node.outputs)]
         scopes.append(inner)
     captured = align_captures(scopes)
     regions = [inner.region for inner in scopes]
@@ -149,7 +149,7 @@ def _scan_body(op: Loop, graph: GraphProto, inner: Scope, values: list[Value], f
     inner.region.add_argument("iteration", TensorType(INT64, ()))
     go_on = inner.region.add_argument("keep_going", TensorType(BOOL, ()))
     states, scanned = values[: op.carried], values[op.carried :]
-    types: list[Type | None] = [value.type for value in states]
+    types: list[Type | None] = [tensor(value, "a state") for value in states]
     types += [how.slice_type(tensor(x, "a scanned input")) for x, how in zip(scanned, op.scanned, strict=True)]
     results = read_body(graph, inner, frame, types)
     inner.region.results = [go_on, *results]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from onnx import AttributeProto, GraphProto, NodeProto
@@ -53,8 +53,7 @@ def stuck_error(stuck: Sequence[tuple[NodeProto, set[str]]], frame: Frame) -> Lo
     maker = {name: k for k, (node, _) in enumerate(stuck) for name in node.output if name}
     for node, names in stuck:
         for name in sorted(names - maker.keys()):
-            where = place(node_title(node), *frame.regions)
-            return LoadError(f"reads {name!r}, which nothing produces", where, "add the missing input or node")
+            return _missing(name, node, frame.regions)
     path: dict[int, None] = {}
     at = 0
     while at not in path:
@@ -65,15 +64,32 @@ def stuck_error(stuck: Sequence[tuple[NodeProto, set[str]]], frame: Frame) -> Lo
     return LoadError(f"nodes form a cycle: {shown}", frame.place)
 
 
+def _missing(name: str, node: NodeProto, regions: tuple[str, ...]) -> LoadError:
+    """The error at the innermost node or graph that reads a name without a value."""
+    for label, graph in _graphs(node):
+        if name in _free_in(graph):
+            inside = (f"{label} of {node_title(node)}", *regions)
+            reader = next((inner for inner in graph.node if name in free_names(inner)), None)
+            if reader is None:
+                return LoadError(f"output {name!r} is not produced by any node", place(*inside))
+            return _missing(name, reader, inside)
+    where = place(node_title(node), *regions)
+    return LoadError(f"reads {name!r}, which nothing produces", where, "add the missing input or node")
+
+
+def _graphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
+    """The graphs inside a node, with the names of their attributes."""
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.GRAPH:
+            yield attribute.name, attribute.g
+        elif attribute.type == AttributeProto.GRAPHS:
+            yield from ((attribute.name, graph) for graph in attribute.graphs)
+
+
 def free_names(node: NodeProto) -> set[str]:
     """The names a node reads from its own graph or from around it, inside its subgraphs too."""
     names = {name for name in node.input if name}
-    for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            names |= _free_in(attribute.g)
-        elif attribute.type == AttributeProto.GRAPHS:
-            names = names.union(*(_free_in(graph) for graph in attribute.graphs))
-    return names
+    return names.union(*(_free_in(graph) for _, graph in _graphs(node)))
 
 
 def _free_in(graph: GraphProto) -> set[str]:

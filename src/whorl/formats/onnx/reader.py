@@ -29,13 +29,13 @@ from whorl.formats.onnx.importing import OnnxNode, find_importer
 from whorl.formats.onnx.ordering import reading_order, stuck_error
 from whorl.formats.onnx.schemas import check_node, schema_for, schema_function
 from whorl.formats.onnx.scope import Scope
-from whorl.formats.onnx.screening import refuse_bytes, refuse_unsupported
+from whorl.formats.onnx.screening import refuse_bytes, refuse_explosion, refuse_unsupported
 from whorl.formats.onnx.tensors import dense, type_from
 from whorl.ir.build import Builder
 from whorl.ir.constants import as_array
 from whorl.ir.graph import Module, Region, Value
-from whorl.ir.infer import Inference
-from whorl.ir.types import AnyShape, OptionalType, TensorType, Type, same_kind
+from whorl.ir.infer import Inference, escape
+from whorl.ir.types import AnyShape, OptionalType, SequenceType, Shape, TensorType, Type, same_kind
 
 assert whorl.ops and versions
 
@@ -46,6 +46,7 @@ def read_model(proto: ModelProto, options: LoadOptions, folder: Path | None = No
     opsets = opset_versions(proto.opset_import)
     frame = Frame(opsets, functions_by_key(proto.functions), options, folder)
     refuse_unsupported(proto.graph, frame)
+    refuse_explosion(proto, frame.functions)
     region = Region(proto.graph.name)
     scope = Scope(region, Inference(_declared_names(proto.graph)))
     module = Module(region, [output.name for output in proto.graph.output])
@@ -99,7 +100,7 @@ def _add_inputs(proto: ModelProto, scope: Scope, module: Module, frame: Frame) -
     for info in graph.input:
         if info.name in constants and proto.ir_version < 4:
             continue
-        type = type_from(info.type, f"input {info.name!r}")
+        type = _without_names_in_sequences(type_from(info.type, f"input {info.name!r}"))
         if info.name in scope.values:
             raise LoadError(f"input {info.name!r} is declared twice")
         argument = scope.region.add_argument(info.name, type)
@@ -110,16 +111,29 @@ def _add_inputs(proto: ModelProto, scope: Scope, module: Module, frame: Frame) -
             module.defaults[info.name] = _default(info.name, type, constants[info.name])
 
 
+def _without_names_in_sequences(type: Type) -> Type:
+    """The elements of a sequence differ, so a name for their lengths binds nothing."""
+    match type:
+        case SequenceType():
+            return escape(type, set())
+        case OptionalType():
+            return OptionalType(_without_names_in_sequences(type.element))
+    return type
+
+
 def _default(name: str, type: Type, value: Any) -> Any:
     """The initializer of an input, which must be a value that the input could be given."""
     actual = TensorType(value.dtype, tuple(value.shape))
-    fits = isinstance(type, TensorType) and type.dtype == actual.dtype
-    if fits and not isinstance(type.shape, AnyShape):
-        fits = len(type.shape) == len(actual.shape)
-        fits = fits and all(not isinstance(d, int) or d == n for d, n in zip(type.shape, actual.shape, strict=True))
-    if not fits:
+    if not isinstance(type, TensorType) or type.dtype != actual.dtype or not _may_be(type.shape, value.shape):
         raise LoadError(f"input {name!r} is declared {type}, its default is {actual}", fix="correct the declaration")
     return value
+
+
+def _may_be(declared: Shape, shape: tuple[int, ...]) -> bool:
+    if isinstance(declared, AnyShape):
+        return True
+    known = [dim if isinstance(dim, int) else size for dim, size in zip(declared, shape, strict=False)]
+    return len(declared) == len(shape) and known == list(shape)
 
 
 def add_initializers(graph: GraphProto, scope: Scope, frame: Frame) -> dict[str, Any]:
@@ -218,7 +232,7 @@ def _read_node(proto: NodeProto, scope: Scope, frame: Frame) -> list[Value]:
     while inputs and inputs[-1] is None:
         inputs.pop()
     named = max((k for k, name in enumerate(proto.output, 1) if name), default=0)
-    outputs = [name or f"{proto.name or proto.op_type}.{k}" for k, name in enumerate(proto.output[:named])]
+    outputs = [name or f"{proto.name or proto.op_type}.{k}" for k, name in enumerate(proto.output[: max(named, 1)])]
     node = OnnxNode(proto.op_type, domain, schema.since_version, proto.name, inputs, outputs, values)
     if domain == "" and proto.op_type in GRAPH_READERS:
         return GRAPH_READERS[proto.op_type](node, proto, scope, frame)

@@ -74,7 +74,7 @@ def _write_weights(
         offset = file.tell()
         array = as_array(value)
         if bits(array.dtype) >= 8 and array.flags.c_contiguous:
-            file.write(memoryview(array.reshape(-1).view(np.uint8)))
+            file.write(array.reshape(-1).view(np.uint8).data)
         else:
             file.write(to_bytes(array))
         tensor.data_location = TensorProto.EXTERNAL

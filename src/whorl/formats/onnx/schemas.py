@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import onnx
 from onnx import AttributeProto, FunctionProto, NodeProto
@@ -13,7 +14,10 @@ from whorl.formats.onnx.tensors import type_to
 from whorl.ir.graph import Value
 from whorl.ir.types import Type, type_string
 
-OpSchema = onnx.defs.OpSchema
+if TYPE_CHECKING:
+    OpSchema = Any  # the stub of onnx lacks half of it
+else:
+    OpSchema = onnx.defs.OpSchema
 
 
 def _newest() -> dict[str, int]:
@@ -53,7 +57,7 @@ def check_node(proto: NodeProto, attributes: Sequence[AttributeProto], schema: O
             raise LoadError(f"has {count} {what}, version {schema.since_version} takes {_span(low, high)}")
     for index, name in enumerate(proto.input):
         parameter = schema.inputs[min(index, len(schema.inputs) - 1)]
-        if not name and parameter.option == OpSchema.FormalParameterOption.Single:
+        if not name and parameter.option == onnx.defs.OpSchema.FormalParameterOption.Single:
             raise LoadError(f"input {index} ({parameter.name}) is missing", fix="give the input a name")
     known = schema.attributes
     for attribute in attributes:
@@ -98,6 +102,11 @@ def require_type(type: Type, schema: OpSchema, index: int = 0, result: bool = Fa
 def _allowed(schema: OpSchema, index: int, result: bool) -> set[str]:
     parameters = schema.outputs if result else schema.inputs
     return set(parameters[min(index, len(parameters) - 1)].types) if parameters else set()
+
+
+def has_function(schema: OpSchema) -> bool:
+    """Whether onnx defines the op by a function."""
+    return schema.has_function or schema.has_context_dependent_function
 
 
 def schema_function(proto: NodeProto, schema: OpSchema, inputs: Sequence[Value | None]) -> FunctionProto | None:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
 from whorl.errors import LoadError, UnsupportedError, place
-from whorl.formats.onnx.frame import GRAPH_READERS, Frame, domain_of, function_opsets, node_title, require_depth
+from whorl.formats.onnx.frame import (
+    GRAPH_READERS,
+    Frame,
+    FunctionKey,
+    domain_of,
+    function_opsets,
+    node_title,
+    require_depth,
+)
 from whorl.formats.onnx.importing import OnnxNode, find_importer
-from whorl.formats.onnx.schemas import NEWEST, schema_for
+from whorl.formats.onnx.schemas import NEWEST, has_function, schema_for
 
 
 def refuse_bytes(model: ModelProto) -> None:
@@ -40,6 +48,32 @@ def _require_text(*texts: str) -> None:
     for text in texts:
         if not isinstance(text, str):
             raise LoadError(f"the name {text!r} is not UTF-8", fix="the file is damaged")
+
+
+MAX_NODES = 1 << 20
+"""Nodes a model may have once its functions are put in the place of their calls."""
+
+
+def refuse_explosion(model: ModelProto, functions: Mapping[FunctionKey, FunctionProto]) -> None:
+    """Refuse functions whose calls of each other multiply to more nodes than anybody means."""
+    counts: dict[FunctionKey, int] = {}
+
+    def size(nodes: Iterable[NodeProto]) -> int:
+        return sum(
+            called((domain_of(node.domain), node.op_type, node.overload))
+            + sum(size(inner.node) for attribute in node.attribute for inner in (attribute.g, *attribute.graphs))
+            for node in nodes
+        )
+
+    def called(key: FunctionKey) -> int:
+        if key not in counts:
+            counts[key] = 1  # What calls itself is refused where it is read.
+            counts[key] = size(functions[key].node) if key in functions else 1
+        return counts[key]
+
+    total = size(model.graph.node)
+    if functions and total > MAX_NODES:
+        raise LoadError(f"the model has {total} nodes once its functions are expanded", fix=f"keep below {MAX_NODES}")
 
 
 def refuse_unsupported(graph: GraphProto, frame: Frame) -> None:
@@ -81,6 +115,6 @@ def _why_unsupported(node: NodeProto, domain: str, opsets: dict[str, int]) -> st
     except UnsupportedError as error:
         return error.message
     found = OnnxNode(node.op_type, domain, schema.since_version, node.name, [], list(node.output))
-    if (domain == "" and node.op_type in GRAPH_READERS) or find_importer(found) or schema.has_function:
+    if (domain == "" and node.op_type in GRAPH_READERS) or find_importer(found) or has_function(schema):
         return ""
-    return "" if schema.has_context_dependent_function else f"version {schema.since_version} is not implemented"
+    return f"version {schema.since_version} is not implemented"

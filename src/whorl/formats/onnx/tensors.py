@@ -34,9 +34,7 @@ def array_of(tensor: onnx.TensorProto, what: str) -> np.ndarray:
     """The elements of a tensor held inside the file. Raw bytes are used without a copy where their form allows."""
     dtype, shape = from_onnx(tensor.data_type, what), shape_of(tensor.dims, what)
     if tensor.data_location == onnx.TensorProto.EXTERNAL:
-        raise LoadError(
-            f"{what} lies in another file, which is not allowed here", fix="put the elements into the tensor"
-        )
+        raise LoadError(f"{what} lies in another file, which is not allowed here", fix="put its elements into this one")
     if dtype == STRING:
         return _strings(tensor, shape, what)
     if tensor.HasField("raw_data"):
@@ -91,9 +89,8 @@ def dense(sparse: onnx.SparseTensorProto, what: str) -> np.ndarray:
     values, indices = array_of(sparse.values, what), array_of(sparse.indices, what)
     shape = shape_of(sparse.dims, what)
     if indices.dtype != INT64 or indices.ndim not in (1, 2):
-        raise LoadError(
-            f"{what} has indices {name_of(indices.dtype)}{list(indices.shape)}, expected int64[n] or [n, rank]"
-        )
+        given = f"{name_of(indices.dtype)}{list(indices.shape)}"
+        raise LoadError(f"{what} has indices {given}, expected int64[n] or int64[n, rank]")
     if indices.ndim == 2 and indices.shape[1] != len(shape):
         raise LoadError(f"{what} has indices of shape {list(indices.shape)} for a tensor of rank {len(shape)}")
     if len(indices) != values.size:

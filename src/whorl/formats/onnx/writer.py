@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import onnx
+from google.protobuf.message import DecodeError
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from whorl.errors import SaveError, UnsupportedError, WhorlError
@@ -26,6 +29,8 @@ from whorl.ir.types import (
     SequenceType,
     TensorType,
     Type,
+    meet,
+    same_kind,
 )
 
 assert versions
@@ -82,13 +87,17 @@ class Names:
 
     def __init__(self, taken: set[str]) -> None:
         self.taken = set(taken)
+        self.counts: dict[str, int] = {}
 
     def fresh(self, hint: str) -> str:
         """A name not yet taken, the hint itself if possible."""
-        name, count = hint or "value", 1
+        hint = hint or "value"
+        name, count = hint, self.counts.get(hint, 0)
         while name in self.taken:
-            name, count = f"{hint or 'value'}_{count}", count + 1
+            count += 1
+            name = f"{hint}_{count}"
         self.taken.add(name)
+        self.counts[hint] = count
         return name
 
 
@@ -106,7 +115,7 @@ class GraphWriter:
         self.graph = GraphProto()
         self.values: dict[Value, str] = {}
         self.domains: set[str] = set() if outer is None else outer.domains
-        self.held: dict[str, np.ndarray | LazyArray] = {} if outer is None else dict(outer.held)
+        self.held: ChainMap[str, np.ndarray | LazyArray] = ChainMap() if outer is None else outer.held.new_child()
 
     @property
     def opset(self) -> int:
@@ -199,8 +208,17 @@ class GraphWriter:
             self.values[argument] = self.fresh(argument.name)
             self.graph.input.append(_info(self.values[argument], argument.type, argument.name))
 
-    def finish(self, region: Region, results: Sequence[Value], names: Sequence[str] | None = None) -> GraphProto:
-        """Write the nodes of a region, then its results as outputs, under fresh names unless names are given."""
+    def finish(
+        self,
+        region: Region,
+        results: Sequence[Value],
+        names: Sequence[str] | None = None,
+        declared: Mapping[int, Type | None] = MappingProxyType({}),
+    ) -> GraphProto:
+        """Write the nodes of a region, then its results as outputs, under fresh names unless names are given.
+
+        `declared` adds what only a declaration says of a result, by its index.
+        """
         texts = [self.fresh(value.name) for value in results] if names is None else names
         own = {value for node in region.nodes if not isinstance(node.op, Constant) for value in node.outputs}
         renamed: dict[Value, str] = {}
@@ -209,10 +227,12 @@ class GraphWriter:
                 renamed[value] = text
         for node in region.nodes:
             self.write(node, renamed)
-        for value, text in zip(results, texts, strict=True):
-            if self.values[value] != text:
+        made: set[str] = set()
+        for index, (value, text) in enumerate(zip(results, texts, strict=True)):
+            if self.values[value] != text and text not in made:
                 self.node("Identity", [self.values[value]], [text])
-            self.graph.output.append(_info(text, value.type, value.name))
+            made.add(text)
+            self.graph.output.append(_info(text, value.type, value.name, declared.get(index)))
         self.graph.name = self.graph.name or region.name or "body"
         return self.graph
 
@@ -282,7 +302,7 @@ def _attribute(key: str, value: Any, schema: OpSchema) -> AttributeProto:
     kind = AttributeProto.AttributeType.Value(schema.attributes[key].type.name) if key in schema.attributes else None
     match value:
         case GraphProto():
-            return AttributeProto(name=key, g=value, type=AttributeProto.GRAPH)
+            return _graph_attribute(key, value)
         case np.dtype():
             value = TO_ONNX[value]
         case np.ndarray():
@@ -301,9 +321,18 @@ def _attribute(key: str, value: Any, schema: OpSchema) -> AttributeProto:
     return attribute
 
 
-def _info(name: str, type: Type, own: str | None = None) -> onnx.ValueInfoProto:
-    """A declared value; dims that only inference named after `own` are left blank."""
+def _graph_attribute(key: str, graph: GraphProto) -> AttributeProto:
+    try:
+        return AttributeProto(name=key, g=graph, type=AttributeProto.GRAPH)
+    except DecodeError:
+        raise SaveError("holds graphs nested deeper than an ONNX file can", fix="write another format") from None
+
+
+def _info(name: str, type: Type, own: str | None = None, declared: Type | None = None) -> onnx.ValueInfoProto:
+    """A declared value; dims that only inference named after `own` are left blank, unless `declared` says them."""
     if own is not None and isinstance(type, TensorType) and not isinstance(type.shape, AnyShape):
         blank = (UNKNOWN if str(d).partition("'")[0] == f"{own}.{k}" else d for k, d in enumerate(type.shape))
         type = TensorType(type.dtype, tuple(blank))
+    if declared is not None and same_kind(declared, type):
+        type = meet(type, declared)
     return onnx.ValueInfoProto(name=name, type=type_to(type))

@@ -1,9 +1,9 @@
-"""Writing If and Loop: a Loop becomes ONNX Scan where that says it exactly, else ONNX Loop with what it lacks around it."""
+"""Writing If and Loop: a Loop becomes ONNX Scan where that says it exactly, else ONNX Loop and what that lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import GraphProto
@@ -47,7 +47,7 @@ def write_loop(node: Node, write: GraphWriter) -> None:
 
 
 def is_scan(node: Node) -> bool:
-    """Whether a Loop is one that ONNX Scan says: bounded by its scanned inputs alone, without a number or a condition."""
+    """Whether a Loop is one that ONNX Scan says: bounded by its scanned inputs alone, with no number or condition."""
     op, body = node.op, node.regions[0]
     assert isinstance(op, Loop)
     trip, condition, *_ = op.split(node.inputs)
@@ -80,7 +80,7 @@ def _write_scan(node: Node, op: Loop, write: GraphWriter) -> None:
     child = write.child()
     _name_captured(child, body.arguments[first:], node.inputs[first:], write)
     child.add_inputs(body.arguments[2:first])
-    graph = child.finish(body, body.results[1:])
+    graph = child.finish(body, body.results[1:], declared=_declared(op, op.carried))
     missing = op.carried + len(op.collected) - len(node.outputs)
     write.node(
         "Scan",
@@ -94,7 +94,12 @@ def _write_scan(node: Node, op: Loop, write: GraphWriter) -> None:
     )
 
 
-def _lists(prefix: str, parts: Sequence[Scanned | Collected]) -> dict[str, list[int] | None]:
+def _declared(op: Loop, first: int) -> dict[int, TensorType | None]:
+    """What the file said of collected elements, by the index of the body's output."""
+    return {first + k: how.declared for k, how in enumerate(op.collected)}
+
+
+def _lists(prefix: str, parts: Sequence[Scanned | Collected]) -> dict[str, Any]:
     axes, directions = [how.axis for how in parts], [int(how.reverse) for how in parts]
     return {
         f"{prefix}_axes": axes if any(axes) else None,
@@ -116,7 +121,7 @@ def _write_loop(node: Node, op: Loop, write: GraphWriter) -> None:
     for argument, value, how, length in zip(slices, scanned, op.scanned, lengths, strict=True):
         _gather_slice(argument, value, how, length, i, child, write)
     answer = go_on if condition is None and not _is_used(body, go_on, skip=1) else body.results[0]
-    graph = child.finish(body, [answer, *body.results[1:]])
+    graph = child.finish(body, [answer, *body.results[1:]], declared=_declared(op, 1 + op.carried))
     bound = write.name(trip)
     if lengths and bound:
         write.node("Min", [bound, lengths[0]], [least := write.fresh("trip_count")])

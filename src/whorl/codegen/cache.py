@@ -1,0 +1,64 @@
+"""Object code kept on disk between processes, in a folder that only its user can write.
+
+An entry is named by a hash of everything its code depends on and begins with a hash of its bytes, so that a damaged one
+is found out and ignored. Entries are written under another name first: concurrent processes see whole ones only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+_DIGEST = hashlib.sha256().digest_size
+
+
+def folder() -> Path | None:
+    """Where code is kept: WHORL_CACHE, else `whorl` in the user's cache folder; None where that is not safely ours.
+
+    An empty WHORL_CACHE keeps nothing.
+    """
+    named = os.environ.get("WHORL_CACHE")
+    if named == "":
+        return None
+    try:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        path = Path(named) if named else base / "whorl"
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = path.stat()
+    except (OSError, RuntimeError):
+        return None
+    foreign = hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022)
+    return None if foreign else path
+
+
+def key_of(*parts: str) -> str:
+    """The name of what depends on these texts."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def read(key: str) -> bytes | None:
+    """The object code of an entry; None where there is none, or a damaged one."""
+    place = folder()
+    if place is None:
+        return None
+    try:
+        data = (place / f"{key}.o").read_bytes()
+    except OSError:
+        return None
+    digest, code = data[:_DIGEST], data[_DIGEST:]
+    return code if hashlib.sha256(code).digest() == digest else None
+
+
+def write(key: str, code: bytes) -> None:
+    """Keep object code; a folder that is full or read-only keeps nothing, which is no error."""
+    place = folder()
+    if place is None:
+        return
+    try:
+        with tempfile.NamedTemporaryFile(dir=place, delete=False) as file:
+            file.write(hashlib.sha256(code).digest() + code)
+        os.replace(file.name, place / f"{key}.o")
+    except OSError:
+        return

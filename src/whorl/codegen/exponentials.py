@@ -1,0 +1,157 @@
+"""Exponentials and logarithms of either precision, and what is made of them.
+
+The bounds in the docstrings are units in the last place, measured against wider arithmetic. Polynomials are minimax
+approximations, found by Remez exchange.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from whorl.codegen.formulas import Formula, Number
+
+LOG2_E = 1 / math.log(2)
+SQRT_HALF = math.sqrt(0.5)
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What a formula has to know of a floating-point type."""
+
+    kind: str
+    fraction: int
+    """Bits of the significand that are stored."""
+    bias: int
+    ln2: tuple[float, float]
+    """log(2) as a sum: the first part times any exponent is exact."""
+    exp_range: tuple[float, float]
+    """Where e^x is neither 0 nor infinite, and a little more."""
+    expm1: tuple[float, ...]
+    """(e^r - 1 - r - r^2 / 2) / r^3 for |r| <= log(2) / 2."""
+    log: tuple[float, ...]
+    """(log((1 + s) / (1 - s)) - 2 s) / s^3 of s^2, for |s| <= 3 - sqrt(8)."""
+
+    @property
+    def rounder(self) -> float:
+        """Added to a number of moderate size, it rounds it to a whole one, which the lowest bits then hold."""
+        return 1.5 * 2.0**self.fraction
+
+    def bits(self, value: float) -> int:
+        """The bits of a number of this type."""
+        kinds = (np.float32, np.int32) if self.kind == "float" else (np.float64, np.int64)
+        return int(kinds[0](value).view(kinds[1]))
+
+
+SINGLE = Precision(
+    "float", 23, 127, (0.693145751953125, 1.428606765330187e-06), (-104.0, 89.0),
+    (0.1666666567325592, 0.041666481643915176, 0.008333420380949974, 0.0013933333102613688, 0.0001982409885386005),
+    (0.666666656371119, 0.40000337251064005, 0.2853716794064698, 0.23584988384903352),
+)  # fmt: skip
+DOUBLE = Precision(
+    "double", 52, 1023, (0.6931471805601177, -1.7239444525614835e-13), (-746.0, 710.0),
+    (0.16666666666666677, 0.041666666666666574, 0.008333333333322078, 0.0013888888888943063, 0.00019841269885180143,
+     2.480158719764194e-05, 2.755724502609093e-06, 2.7557387306996857e-07, 2.5108789021003372e-08,
+     2.087891031412886e-09),
+    (0.6666666666666735, 0.3999999999940748, 0.28571428744142524, 0.22222198378361815, 0.18183575171491548,
+     0.15313755605136403, 0.14799067666549012),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Reduced:
+    """x = exponent * log(2) + r with |r| <= log(2) / 2, and e^r - 1."""
+
+    exponent: Number
+    less_one: Number
+
+
+def _reduced(f: Formula, p: Precision, x: Number, rest: Number | None = None) -> _Reduced:
+    """`rest` is a small number that belongs to x."""
+    exponent = f.muladd(x, LOG2_E, p.rounder) - p.rounder
+    r = f.muladd(exponent, -p.ln2[1], f.muladd(exponent, -p.ln2[0], x))
+    if rest is not None:
+        r = r + rest
+    tail = f.muladd(f.polynomial(r, p.expm1), r, 0.5)
+    return _Reduced(exponent, f.muladd(r * r, tail, r))
+
+
+def power_of_two(f: Formula, p: Precision, exponent: Number) -> Number:
+    """2 to a whole number that is an exponent of a normal number."""
+    return f.real((f.bits(exponent + p.rounder) + p.bias) << p.fraction)
+
+
+def _scaled(f: Formula, p: Precision, x: Number, exponent: Number) -> Number:
+    """x times 2 to the exponent in two steps, so that what is denormal is rounded once."""
+    half = f.muladd(exponent, 0.5, p.rounder) - p.rounder
+    return x * power_of_two(f, p, half) * power_of_two(f, p, exponent - half)
+
+
+def exp(f: Formula, p: Precision, x: Number, rest: Number | None = None) -> Number:
+    """e^x; 1.0 ulp."""
+    reduced = _reduced(f, p, f.clamp(x, *p.exp_range), rest)
+    return _scaled(f, p, reduced.less_one + 1.0, reduced.exponent)
+
+
+def _expm1_at_least(f: Formula, p: Precision, x: Number) -> Number:
+    """e^x - 1 for x within the range of finite results, without the sign of zero."""
+    reduced = _reduced(f, p, x)
+    half = power_of_two(f, p, reduced.exponent - 1.0)
+    return f.muladd(reduced.less_one, half, half - 0.5) * 2.0
+
+
+def expm1(f: Formula, p: Precision, x: Number) -> Number:
+    """e^x - 1; 1.5 ulp."""
+    result = _expm1_at_least(f, p, f.clamp(x, -40.0, p.exp_range[1]))
+    return f.intrinsic("copysign", result, x)
+
+
+def tanh(f: Formula, p: Precision, x: Number) -> Number:
+    """t / (t + 2) where t = e^2|x| - 1; 2.0 ulp."""
+    size = f.intrinsic("fabs", x)
+    t = _expm1_at_least(f, p, f.select(size > 20.0, 40.0, size + size))
+    return f.intrinsic("copysign", t / (t + 2.0), x)
+
+
+def sigmoid(f: Formula, p: Precision, x: Number) -> Number:
+    """1 / (1 + e^-x), in this form also where that is 0 because e^-x overflows; 2.5 ulp of a normal result."""
+    reduced = _reduced(f, p, f.clamp(-x, -p.exp_range[1] + 3.0, p.exp_range[1]))
+    half = power_of_two(f, p, reduced.exponent - 1.0)
+    return 1.0 / f.muladd(f.muladd(reduced.less_one, half, half), 2.0, 1.0)
+
+
+def parts(f: Formula, p: Precision, x: Number) -> tuple[Number, Number]:
+    """A normal positive number as 2^k m with m from sqrt(1/2) to sqrt(2)."""
+    shifted = f.bits(x) + (p.bits(1.0) - p.bits(SQRT_HALF))
+    k = f.real((shifted >> p.fraction) + p.bits(2.0**p.fraction)) - (2.0**p.fraction + p.bias)
+    return k, f.real((shifted & ((1 << p.fraction) - 1)) + p.bits(SQRT_HALF))
+
+
+def log(f: Formula, p: Precision, x: Number) -> Number:
+    """The natural logarithm; 1.0 ulp."""
+    result = _log_of_finite(f, p, x)
+    return f.select(x < math.inf, result, x)
+
+
+def _log_of_finite(f: Formula, p: Precision, x: Number) -> Number:
+    """log of a number that is not infinite."""
+    is_small, lift = x < 2.0 ** (1 - p.bias), p.fraction + 2
+    whole, m = parts(f, p, f.select(is_small, x * 2.0**lift, x))
+    k, less_one = f.select(is_small, whole - lift, whole), m - 1.0
+    s = less_one / (less_one + 2.0)
+    square = s * s
+    series, half = f.polynomial(square, p.log) * square, less_one * less_one * 0.5
+    low = f.muladd(s, half + series, k * p.ln2[1])
+    result = f.muladd(k, p.ln2[0], less_one - (half - low))
+    return f.select(x > 0.0, result, f.select(x.equals(0.0), f.number(-math.inf, p.kind), math.nan))
+
+
+def log1p(f: Formula, p: Precision, x: Number) -> Number:
+    """log(1 + x), with what the sum loses put back; 2.0 ulp."""
+    total = x + 1.0
+    lost = f.select(x < 1.0, x - (total - 1.0), 1.0 - (total - x))
+    result = _log_of_finite(f, p, total) + lost / total
+    ended = f.select(x < math.inf, result, x)
+    return f.select(x > -1.0, f.intrinsic("copysign", ended, x), f.select(x.equals(-1.0), f.number(-math.inf, p.kind), math.nan))

@@ -1,0 +1,114 @@
+"""float16 and bfloat16 in float registers: read from 16 bits, rounded to nearest even, and written to 16 bits.
+
+LLVM's own conversion to bfloat calls a function that need not exist; of half, so does a machine that lacks the
+instructions, which then computes with bits here.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from whorl.codegen.formulas import Formula, Library, Number, define
+from whorl.codegen.target import has_half
+from whorl.ir.dtypes import BY_NAME
+
+FLOAT16, BFLOAT16 = BY_NAME["float16"], BY_NAME["bfloat16"]
+_NAN = 0x7FC00000
+
+
+def is_narrow(dtype: np.dtype) -> bool:
+    return dtype in (FLOAT16, BFLOAT16)
+
+
+def widen(dtype: np.dtype, library: Library) -> str:
+    """The function from 16 bits to the float."""
+    if dtype == BFLOAT16:
+        return define("@whorl.from_bfloat", ["i16"], library, _from_bfloat)
+    if has_half():
+        return define("@whorl.from_half", ["i16"], library, _from_half)
+    return define("@whorl.from_half_bits", ["i16"], library, _from_half_bits)
+
+
+def pack(dtype: np.dtype, library: Library) -> str:
+    """The function from a float that the type holds to its 16 bits."""
+    if dtype == BFLOAT16:
+        return define("@whorl.to_bfloat", ["float"], library, _to_bfloat)
+    if has_half():
+        return define("@whorl.to_half", ["float"], library, _to_half)
+    return define("@whorl.to_half_bits", ["float"], library, _to_half_bits)
+
+
+def rounding(dtype: np.dtype, library: Library) -> str:
+    """The function from any float to the nearest that the type holds."""
+    if dtype == BFLOAT16:
+        return define("@whorl.round_bfloat", ["float"], library, _round_bfloat)
+    if has_half():
+        return define("@whorl.round_half", ["float"], library, _round_half)
+    return define("@whorl.round_half_bits", ["float"], library, _round_half_bits)
+
+
+def to_odd(library: Library) -> str:
+    """The function from a double to a float that rounds to a narrow type as the double would."""
+    return define("@whorl.to_odd", ["double"], library, _to_odd)
+
+
+def _from_bfloat(f: Formula, x: Number) -> Number:
+    return f.real(f.convert("zext", x, "i32") << 16)
+
+
+def _to_bfloat(f: Formula, x: Number) -> Number:
+    return f.convert("trunc", f.bits(x) >> 16, "i16")
+
+
+def _round_bfloat(f: Formula, x: Number) -> Number:
+    bits = f.bits(x)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & -0x10000
+    return f.real(f.select(x.is_nan(), _NAN, rounded))
+
+
+def _from_half(f: Formula, x: Number) -> Number:
+    return f.convert("fpext", f.convert("bitcast", x, "half"), "float")
+
+
+def _to_half(f: Formula, x: Number) -> Number:
+    return f.convert("bitcast", f.convert("fptrunc", x, "half"), "i16")
+
+
+def _round_half(f: Formula, x: Number) -> Number:
+    return f.convert("fpext", f.convert("fptrunc", x, "half"), "float")
+
+
+def _from_half_bits(f: Formula, x: Number) -> Number:
+    """The exponent is moved by a product, which also makes denormals normal; the largest means infinity or NaN."""
+    wide = f.convert("zext", x, "i32")
+    magnitude = f.real((wide & 0x7FFF) << 13) * 2.0**112
+    special = f.bits(magnitude) | 0x7F800000
+    bits = f.select((wide & 0x7C00).equals(0x7C00), special, f.bits(magnitude))
+    return f.real(bits | ((wide & 0x8000) << 16))
+
+
+def _to_half_bits(f: Formula, x: Number) -> Number:
+    size, sign = f.intrinsic("fabs", x), (f.bits(x) >> 16) & 0x8000
+    finite = f.bits(size * 2.0**-112) >> 13
+    code = f.select(size < math.inf, finite, f.select(x.is_nan(), f.number(0x7E00, "i32"), 0x7C00))
+    return f.convert("trunc", code | sign, "i16")
+
+
+def _round_half_bits(f: Formula, x: Number) -> Number:
+    """A power of two whose last bit weighs what that of the half does is added and taken away."""
+    size = f.intrinsic("fabs", x)
+    least = f.select(size < 2.0**-14, 2.0**-14, size)
+    unit = f.real((f.bits(least) & 0x7F800000) + (13 << 23))
+    rounded = f.select(size < 65520.0, (size + unit) - unit, f.select(x.is_nan(), f.number(math.nan, "float"), math.inf))
+    return f.intrinsic("copysign", rounded, x)
+
+
+def _to_odd(f: Formula, x: Number) -> Number:
+    """Toward zero, and the last bit set where something was lost."""
+    near = f.convert("fptrunc", x, "float")
+    back = f.convert("fpext", near, "double")
+    away = f.intrinsic("fabs", back) > f.intrinsic("fabs", x)
+    lost = f.convert("zext", back.differs(x), "i32")
+    return f.real((f.bits(near) - f.convert("zext", away, "i32")) | lost)
