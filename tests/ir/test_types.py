@@ -73,7 +73,11 @@ def test_join_is_the_narrowest_type_of_both(a: Type, b: Type, both: Type) -> Non
         (f32(2), TensorType(INT64, (2,)), "float32[2] and int64[2] have no common type"),
         (f32(2), SequenceType(f32(2)), "float32[2] and seq(float32[2]) have no common type"),
         (OptionalType(f32()), TensorType(INT64, ()), "float32[] and int64[] have no common type"),
-        (MapType(INT64, ANY), MapType(STRING, ANY), "map(int64, float32[*]) and map(string, float32[*]) have no common type"),
+        (
+            MapType(INT64, ANY),
+            MapType(STRING, ANY),
+            "map(int64, float32[*]) and map(string, float32[*]) have no common type",
+        ),
     ],
 )
 def test_join_of_different_kinds_is_refused(a: Type, b: Type, message: str) -> None:

@@ -11,7 +11,7 @@ from whorl.api.models import Source, load, save
 from whorl.api.options import RunOptions, SessionOptions
 from whorl.errors import RunError
 from whorl.runtime.limits import Limits
-from whorl.runtime.node_arg import NodeArg, node_arg
+from whorl.runtime.node_arg import NodeArg, input_args, output_args
 from whorl.runtime.session import Session
 
 PROVIDERS = ("CPUExecutionProvider",)
@@ -85,17 +85,15 @@ class InferenceSession(Session):
 
     def get_inputs(self) -> list[NodeArg]:
         """The inputs that every run needs."""
-        defaults = self.module.defaults
-        return [node_arg(v.name, v.type) for v in self.module.main.arguments if v.name not in defaults]
+        return [value for name, value in input_args(self.module).items() if name not in self.module.defaults]
 
     def get_overridable_initializers(self) -> list[NodeArg]:
         """The inputs that have a default value."""
-        defaults = self.module.defaults
-        return [node_arg(v.name, v.type) for v in self.module.main.arguments if v.name in defaults]
+        return [value for name, value in input_args(self.module).items() if name in self.module.defaults]
 
     def get_outputs(self) -> list[NodeArg]:
         """The outputs, with what inference found of their shapes."""
-        return [node_arg(name, type) for name, type in self.module.output_types().items()]
+        return output_args(self.module)
 
     def get_modelmeta(self) -> ModelMetadata:
         """What the file says of itself."""

@@ -1,7 +1,7 @@
 """Sine, cosine and tangent of float32 angles of any size.
 
-x = M 2^e with a whole M; 2^e 2 / pi modulo 4 comes from a table as a sum of two doubles, the first of 29 bits, so that M
-times it is exact. What is left of x 2 / pi after whole quarter turns is then right to 2^-56.
+x = M 2^e with a whole M; 2^e 2 / pi modulo 4 comes from a table as a sum of two doubles, the first of 29 bits, so that
+M times it is exact. What is left of x 2 / pi after whole quarter turns is then right to 2^-56.
 """
 
 from __future__ import annotations

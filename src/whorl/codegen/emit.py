@@ -1,9 +1,9 @@
 """Kernel programs as LLVM IR text.
 
 The function takes one pointer to a block of 64-bit cells: scalars, then addresses of buffers, of scratch, and of the
-function that runs ops; it writes scalars and buffer addresses back before it returns 0, or returns the status of a `Fail` at once. Variables are stack
-slots, which LLVM turns into registers. Loads and stores inside parallel loops carry access groups, so that the
-vectoriser needs no alias checks.
+function that runs ops; it writes scalars and buffer addresses back before it returns 0, or returns the status of a
+`Fail` at once. Variables are stack slots, which LLVM turns into registers. Loads and stores inside parallel loops carry
+access groups, so that the vectoriser needs no alias checks.
 """
 
 from __future__ import annotations
@@ -101,8 +101,10 @@ class _Emitter:
             slot = self.pointers[cell] = self._alloca("ptr")
             self.line(f"store ptr {self.value(f'load ptr, ptr {address}')}, ptr {slot}")
             return
-        self._write(cell, self.value(f"load {register_type(cell.dtype)}, ptr {address}") if cell.dtype != BOOL
-                    else self.value(f"trunc i64 {self.value(f'load i64, ptr {address}')} to i1"))
+        if cell.dtype == BOOL:
+            self._write(cell, self.value(f"trunc i64 {self.value(f'load i64, ptr {address}')} to i1"))
+        else:
+            self._write(cell, self.value(f"load {register_type(cell.dtype)}, ptr {address}"))
 
     def _close(self, cell: Var | Buffer, address: str) -> None:
         if isinstance(cell, Buffer):
@@ -159,7 +161,8 @@ class _Emitter:
 
     def _run_op(self, call: RunOp) -> None:
         """Call the runtime with the number of the op; anything but 0 ends the program."""
-        function = self.value(f"load ptr, ptr {self.value(f'getelementptr inbounds i64, ptr %cells, i64 {self.callback}')}")
+        address = self.value(f"getelementptr inbounds i64, ptr %cells, i64 {self.callback}")
+        function = self.value(f"load ptr, ptr {address}")
         status = self.value(f"call i64 {function}(i64 {self.calls.index(call)})")
         failed, done = self.fresh("failed"), self.fresh("called")
         self.line(f"br i1 {self.value(f'icmp ne i64 {status}, 0')}, label {failed}, label {done}")

@@ -153,5 +153,6 @@ def log1p(f: Formula, p: Precision, x: Number) -> Number:
     total = x + 1.0
     lost = f.select(x < 1.0, x - (total - 1.0), 1.0 - (total - x))
     result = _log_of_finite(f, p, total) + lost / total
-    ended = f.select(x < math.inf, result, x)
-    return f.select(x > -1.0, f.intrinsic("copysign", ended, x), f.select(x.equals(-1.0), f.number(-math.inf, p.kind), math.nan))
+    above = f.intrinsic("copysign", f.select(x < math.inf, result, x), x)
+    at_most = f.select(x.equals(-1.0), f.number(-math.inf, p.kind), math.nan)
+    return f.select(x > -1.0, above, at_most)

@@ -90,7 +90,8 @@ class Number:
 
     def _binary(self, real: str, integer: str, other: Operand) -> Number:
         right = self.formula.number(other, self.kind)
-        return self.formula.value(self.kind, f"{real if self.is_real else integer} {self.kind} {self.text}, {right.text}")
+        name = real if self.is_real else integer
+        return self.formula.value(self.kind, f"{name} {self.kind} {self.text}, {right.text}")
 
     def _compare(self, real: str, integer: str, other: Operand) -> Number:
         right = self.formula.number(other, self.kind)
@@ -165,7 +166,7 @@ class Formula:
 
 
 def define(name: str, arguments: Sequence[str], library: Library, write: Callable[..., Number]) -> str:
-    """Add a function to a library unless it is there; `write(formula, *arguments)` gives its result. Returns its name."""
+    """Add a function to a library; `write(formula, *arguments)` gives its result. Returns its name."""
     if name not in library:
         formula = Formula(library)
         given = [Number(formula, kind, f"%x{k}") for k, kind in enumerate(arguments)]

@@ -1,7 +1,7 @@
 """The functions that generated code calls: formulas that the loop vectoriser widens, and the C library for the rest.
 
-NaN gives NaN, -0 and infinities are as in C. Bounds in units in the last place stand at each formula; a function of the C
-library has that library's.
+NaN gives NaN, -0 and infinities are as in C. Bounds in units in the last place stand at each formula; a function of
+the C library has that library's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from whorl.codegen import circular, exponentials, special
-from whorl.codegen.formulas import Formula, Library, Number, define
+from whorl.codegen.formulas import Library, Number, define
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT64
 
 _OF_EITHER: dict[str, Callable[..., Number]] = {
@@ -32,9 +32,12 @@ _OF_SINGLE: dict[str, Callable[..., Number]] = {
 }
 _PRECISIONS = {FLOAT32: exponentials.SINGLE, FLOAT64: exponentials.DOUBLE}
 _IN_C = frozenset(
-    ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "erfc", "fmod", "pow", "sin", "sinh", "tan")
+    (
+        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh"),
+        *("erf", "erfc", "fmod", "pow", "sin", "sinh", "tan"),
+    )
 )
-_OF_TWO = frozenset(("pow", "fmod"))
+_OF_TWO = frozenset(("atan2", "fmod", "pow"))
 _INTEGER_POWER = """define internal i64 @whorl.pow.i64(i64 %base, i64 %exponent) nounwind memory(none) {
 entry:
   br label %head

@@ -101,7 +101,8 @@ def _round_half_bits(f: Formula, x: Number) -> Number:
     size = f.intrinsic("fabs", x)
     least = f.select(size < 2.0**-14, 2.0**-14, size)
     unit = f.real((f.bits(least) & 0x7F800000) + (13 << 23))
-    rounded = f.select(size < 65520.0, (size + unit) - unit, f.select(x.is_nan(), f.number(math.nan, "float"), math.inf))
+    excess = f.select(x.is_nan(), f.number(math.nan, "float"), math.inf)
+    rounded = f.select(size < 65520.0, (size + unit) - unit, excess)
     return f.intrinsic("copysign", rounded, x)
 
 

@@ -55,17 +55,19 @@ class Apply(Expr):
 
 OPS = frozenset(
     (
-        *("add", "sum", "sub", "mul", "div", "rem", "min", "max", "pow", "fmod", "atan2"),
-        *("neg", "abs", "sqrt", "floor", "ceil", "rint", "trunc", "exp", "log", "tanh", "sigmoid", "erf"),
+        *("add", "sum", "sub", "mul", "div", "rem", "min", "max", "minimum", "maximum", "pow", "fmod", "atan2"),
+        *("neg", "abs", "sqrt", "floor", "ceil", "rint", "trunc"),
+        *("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "erf", "erfc"),
         *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"),
         *("and", "or", "xor", "not", "shl", "shr"),
         *("lt", "le", "gt", "ge", "eq", "ne", "isnan"),
-        *("select", "cast"),
+        *("select", "cast", "bits"),
     )
 )
-"""`select` takes a bool and two values; comparisons and `isnan` give a bool; `cast` converts as C does; `div` and `rem`
-of integers truncate; `min` and `max` give NaN where one is NaN; integers wrap; `sum` is an `add` whose order in a
-reduction may change."""
+"""`select` takes a bool and two values; comparisons and `isnan` give a bool; `cast` converts as `Cast` does, `bits` as
+`BitCast`; integers wrap, `div` and `rem` of them truncate, and what divides is not 0; a shift by the width or more moves
+all bits out; `min` and `max` give NaN where one is NaN. `sum`, `minimum` and `maximum` are `add`, `min` and `max` whose
+order in a reduction may change."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,8 +12,9 @@ import numpy as np
 from whorl.errors import TypeRuleError
 from whorl.ir.dtypes import INTEGERS, PACKED_BITS, is_integer
 from whorl.ir.op import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, tensor
+from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import COMPUTED_FLOATS, known_dims, known_ints, normal_axis, one_element, require_dtype, widened
+from whorl.ops.index_maps import all_numbers
 from whorl.ops.rearranging import as_objects, run_axis, vector_length
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
@@ -30,6 +32,8 @@ class Cumulative(Op, abstract=True):
     reverse: int = 0
     start: ClassVar[int]
     """The total of no elements."""
+    how: ClassVar[str]
+    """How native code adds an element to a total."""
 
     def infer(self, x: Fact, axis: Fact) -> TensorType:
         type, listed = tensor(x), known_ints(axis)
@@ -74,12 +78,40 @@ class Cumulative(Op, abstract=True):
         """The inclusive totals of a widened tensor from the front, in its own type."""
         raise TypeError(f"{self.name} does not accumulate")
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x, _), known = inputs, all_numbers(inputs[1])
+        if known is None or len(known) != 1:
+            return None
+        axis = known[0] % len(x.shape)
+        length, buffer, late = x.shape[axis], k.temporary(x.dtype, x.shape), 1 if self.exclusive else 0
+        before, after = x.shape[:axis], x.shape[axis + 1 :]
+        if not x.size:
+            return [k.view_of(buffer)]
+
+        def place(outer: Any, inner: Any, step: Any) -> tuple[Any, ...]:
+            return (*outer, k.sub(k.const(length - 1), step) if self.reverse else step, *inner)
+
+        with k.nest(before) as outer:
+            if late:
+                with k.nest(after) as inner:
+                    k.store(buffer, place(outer, inner, k.const(0)), k.const(self.start, x.dtype))
+            if length > late:
+                with k.nest(after) as inner:
+                    k.store(buffer, place(outer, inner, k.const(late)), x.at(place(outer, inner, k.const(0))))
+            with k.loop(max(length - 1 - late, 0)) as done, k.nest(after) as inner:
+                step = k.add(done, k.const(1))
+                total = k.load(buffer, place(outer, inner, k.add(done, k.const(late))))
+                value = k.apply(self.how, total, x.at(place(outer, inner, step)))
+                k.store(buffer, place(outer, inner, k.add(step, k.const(late))), value)
+        return [k.view_of(buffer)]
+
 
 @dataclass(frozen=True)
 class CumSum(Cumulative):
     """y[i] = x[0] + ... + x[i] along an axis. Source: ONNX CumSum-14."""
 
     start = 0
+    how = "add"
 
     def step(self, total: Any, element: Any) -> Any:
         return total + element
@@ -93,6 +125,7 @@ class CumProd(Cumulative):
     """y[i] = x[0] * ... * x[i] along an axis. Source: ONNX CumProd-26."""
 
     start = 1
+    how = "mul"
 
     def step(self, total: Any, element: Any) -> Any:
         return total * element

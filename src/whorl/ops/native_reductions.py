@@ -3,61 +3,155 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, INT64, is_float
-from whorl.ops.index_maps import inserted
+from whorl.ops.index_maps import filled, replaced
 
 ROW = 8
-"""Elements along the last axis from which a reduction over other axes goes row by row, which is how memory lies."""
+"""Elements along the last axis from which a reduction over other axes goes row by row, as the elements lie in memory."""
 
 
-def mapped_elements(k: Any, function: Callable[..., Any], *views: Any, cost: int = 1) -> Any:
-    """A tensor of the first view's shape: a function of the elements that broadcasting puts at each index."""
-    shape = views[0].shape
-    given = [x if x.shape == shape else k.reread(x) for x in views]
-    probe = function(*(k.variable(x.dtype, "probe") for x in views))
+def combined(k: Any, function: Callable[..., Any], *views: Any, cost: int = 1) -> Any:
+    """A tensor of the first view's shape and type: a function of the elements that broadcasting puts at an index."""
+    first = views[0]
+    given = [first, *(x if x.size == first.size else k.reread(x) for x in views[1:])]
 
     def at(index: Any) -> Any:
         return function(*(k.aligned(x, index) for x in given))
 
-    return k.view(probe.dtype, shape, at, cost + sum(x.cost for x in given))
+    return k.view(first.dtype, first.shape, at, cost + sum(x.cost for x in given))
 
 
-def reduced_shape(shape: Sequence[int], axes: Sequence[int], keepdims: bool) -> tuple[int, ...]:
+def reduced_shape(shape: Sequence[int], axes: Sequence[int], keepdims: bool = True) -> tuple[int, ...]:
+    """The shape after a reduction: the axes have length 1, or are gone."""
     if keepdims:
         return tuple(1 if axis in axes else n for axis, n in enumerate(shape))
     return tuple(n for axis, n in enumerate(shape) if axis not in axes)
 
 
-def reduced(
-    k: Any, x: Any, axes: Sequence[int], keepdims: bool, how: str, finish: Callable[[Any], Any] | None = None
-) -> Any:
-    """The sum ("sum"), product ("mul") or extreme ("max", "min") along axes, each result passed through `finish`, kept.
+def reduced(k: Any, x: Any, axes: Sequence[int], how: str, keepdims: bool = True, finish: Any = None) -> Any:
+    """The "sum", product ("mul") or extreme ("max", "min") along axes, each put through `finish(total)`, kept in memory.
 
-    `for lines: acc = start; for elements: acc = how(acc, x)`. Sums along lines that hold the last axis may be taken in
-    any order; others, and all products, go from the first element to the last.
+    `for lines: total = start; for elements: total = how(total, x)`. A sum along lines that hold the last axis may be
+    taken in any order: error bound (n - 1) units of the last place of the sum of absolute values. The rest goes from
+    the first element to the last. No elements: 0, 1, or the value that loses against all.
     """
     axes = sorted(axes)
     shape = reduced_shape(x.shape, axes, keepdims)
-    start = k.const(_neutral(how, x.dtype), x.dtype)
-    if x.dtype == BOOL:
-        how = {"max": "or", "min": "and"}[how]
-    last = len(x.shape) - 1
-    if last >= ROW > 0 or (axes and last not in axes and x.shape[last] >= ROW and x.size > math.prod(shape)):
-        return _row_by_row(k, x, axes, shape, keepdims, "add" if how == "sum" else how, start, finish)
+    start = k.const(_start(how, x.dtype), x.dtype)
+    step = {"max": "or", "min": "and"}[how] if x.dtype == BOOL else how
+    rows = x.shape[-1:]
+    if rows and rows[0] >= ROW and len(x.shape) - 1 not in axes and x.size > math.prod(shape):
+        return _by_rows(k, x, axes, shape, start, "add" if step == "sum" else step, finish)
 
     def at(index: Any) -> Any:
-        outer = [i for axis, i in enumerate(index) if axis not in axes] if keepdims else list(index)
+        def add(total: Any, inner: Any) -> Any:
+            return k.apply(step, total, x.at(_merged(index, inner, axes, keepdims)))
 
-        def step(total: Any, inner: Any) -> Any:
-            return k.apply(how, total, x.at(_merged(outer, inner, axes)))
-
-        total = k.reduce([x.shape[axis] for axis in axes], start, step)
+        total = k.reduce([x.shape[axis] for axis in axes], start, add)
         return total if finish is None else finish(total)
 
-    dtype = x.dtype if finish is None else finish(k.variable(x.dtype, "probe")).dtype
-    return k.kept(k.view(dtype, shape, at, x.size))
+    return k.kept(k.view(x.dtype, shape, at, x.size))
+
+
+def _start(how: str, dtype: np.dtype) -> Any:
+    if how in ("sum", "mul"):
+        return 0 if how == "sum" else 1
+    if dtype == BOOL:
+        return how == "min"
+    if is_float(dtype):
+        return -np.inf if how == "max" else np.inf
+    return np.iinfo(dtype).min if how == "max" else np.iinfo(dtype).max
+
+
+def _merged(outer: Sequence[Any], inner: Sequence[Any], axes: Sequence[int], keepdims: bool) -> tuple[Any, ...]:
+    """An index of the reduced tensor and one along the axes as an index of the tensor."""
+    kept, along = list(outer), iter(inner)
+    if keepdims:
+        kept = [i for axis, i in enumerate(outer) if axis not in axes]
+    rest = iter(kept)
+    return tuple(next(along) if axis in axes else next(rest) for axis in range(len(kept) + len(axes)))
+
+
+def _by_rows(
+    k: Any,
+    x: Any,
+    axes: Sequence[int],
+    shape: tuple[int, ...],
+    start: Any,
+    how: str,
+    finish: Callable[[Any], Any] | None,
+) -> Any:
+    """Totals in memory, to which one row of elements after the other is added."""
+    buffer = k.temporary(x.dtype, shape)
+    k.fill(buffer, filled(k, start, shape))
+    with _in_order(k, x.shape, axes) as index:
+        place = tuple(k.const(0) if axis in axes else i for axis, i in enumerate(index))
+        if len(shape) < len(place):
+            place = tuple(i for axis, i in enumerate(index) if axis not in axes)
+        k.store(buffer, place, k.apply(how, k.load(buffer, place), x.at(index)))
+    if finish is not None:
+        with k.nest(shape) as index:
+            k.store(buffer, index, finish(k.load(buffer, index)))
+    return k.view_of(buffer)
+
+
+@contextmanager
+def _in_order(k: Any, shape: Sequence[int], axes: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    """A nest over every index, in which the steps along some axes follow one another."""
+    with ExitStack() as stack:
+        yield tuple(stack.enter_context(k.loop(n, parallel=axis not in axes)) for axis, n in enumerate(shape))
+
+
+def mean(k: Any, x: Any, axes: Sequence[int]) -> Any:
+    """The mean along axes that keep their place; NaN for no elements."""
+    count = k.const(math.prod(x.shape[axis] for axis in axes), x.dtype)
+    return reduced(k, x, axes, "sum", finish=lambda total: k.div(total, count))
+
+
+def standardized(k: Any, x: Any, axes: Sequence[int], epsilon: float) -> tuple[Any, Any, Any]:
+    """(x - mean) / sqrt(variance + epsilon) along axes, the mean, and the reciprocal of that root."""
+    x = k.reread(x)
+    centre = mean(k, x, axes)
+    variance = mean(k, combined(k, lambda v, m: k.mul(k.sub(v, m), k.sub(v, m)), x, centre, cost=2), axes)
+    one, small = k.const(1, x.dtype), k.const(epsilon, x.dtype)
+    reciprocal = k.kept(combined(k, lambda v: k.div(one, k.apply("sqrt", k.add(v, small))), variance, cost=8))
+    normal = combined(k, lambda v, m, r: k.mul(k.sub(v, m), r), x, centre, reciprocal, cost=2)
+    return normal, centre, reciprocal
+
+
+def places_of_extremes(k: Any, x: Any, axis: int, largest: bool, last: bool = False) -> Any:
+    """The place of the first (or last) extreme along an axis that is not empty and keeps its place; NaN wins."""
+
+    def at(index: Any) -> Any:
+        best, place = k.variable(x.dtype, "best", once=False), k.variable(INT64, "place", once=False)
+        k.assign(best, x.at(replaced(index, axis, k.const(0))))
+        k.assign(place, k.const(0))
+        with k.loop(x.shape[axis] - 1) as before:
+            step = k.add(before, k.const(1))
+            value = k.let(x.at(replaced(index, axis, step)))
+            with k.when(_beats(k, value, best, largest, last)):
+                k.assign(best, value)
+                k.assign(place, step)
+        found = k.variable(INT64)
+        k.assign(found, place)
+        return found
+
+    return k.kept(k.view(INT64, reduced_shape(x.shape, (axis,)), at, x.size))
+
+
+def _beats(k: Any, value: Any, best: Any, largest: bool, last: bool) -> Any:
+    """Whether a value takes the place of the best before it."""
+    how = ("ge" if last else "gt") if largest else ("le" if last else "lt")
+    better = k.compare(how, value, best)
+    if not is_float(value.dtype):
+        return better
+    nan = k.apply("isnan", value, dtype=BOOL)
+    if not last:
+        nan = k.apply("and", nan, k.apply("not", k.apply("isnan", best, dtype=BOOL)))
+    return k.apply("or", better, nan)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import BOOL, INT64, INTEGERS, PACKED_BITS, UNSIGNED, is_float, is_integer
+from whorl.ir.dtypes import BOOL, FLOAT64, INT64, INTEGERS, PACKED_BITS, UNSIGNED, is_float, is_integer
 from whorl.ir.op import Op
-from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
+from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, tensor
 from whorl.ops.base import (
     COMPUTED_FLOATS,
     known_dims,
@@ -24,6 +24,8 @@ from whorl.ops.base import (
     unknown_shape,
     widened,
 )
+from whorl.ops.index_maps import all_numbers, filled, lengths, reshaped, with_blanks
+from whorl.ops.native_reductions import combined, places_of_extremes, reduced, reduced_shape
 from whorl.ops.rearranging import integers, vector_length
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
@@ -60,6 +62,8 @@ class Reduction(Op, abstract=True):
     keepdims: int = 1
     noop_with_empty_axes: int = 0
     dtypes: ClassVar[frozenset[np.dtype]] = _NUMBERS
+    how: ClassVar[str] = "sum"
+    """How native code adds an element to a total."""
 
     def infer(self, data: Fact, axes: Fact | None = None) -> TensorType:
         type = tensor(data)
@@ -98,6 +102,25 @@ class Reduction(Op, abstract=True):
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
         """The reduction of widened data; the caller rounds the result to the data's own type."""
         raise TypeError(f"{self.name} does not reduce")
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        data, axes = with_blanks(inputs, 2)
+        listed = () if axes is None else all_numbers(axes)
+        return None if listed is None else [self.total(k, data, self._picked(tuple(listed), len(data.shape)))]
+
+    def total(self, k: Any, data: Any, axes: tuple[int, ...]) -> Any:
+        """Native form along known axes."""
+        count = math.prod(data.shape[axis] for axis in axes)
+        elements = combined(k, lambda x: self.before(k, x), data)
+        return reduced(k, elements, axes, self.how, bool(self.keepdims), lambda total: self.after(k, total, count))
+
+    def before(self, k: Any, x: Any) -> Any:
+        """What native code adds up for an element."""
+        return x
+
+    def after(self, k: Any, total: Any, count: int) -> Any:
+        """The result that native code makes of a total of `count` elements."""
+        return total
 
 
 @dataclass(frozen=True)
@@ -147,6 +170,8 @@ class ReduceSum(SymbolicReduction):
 class ReduceProd(SymbolicReduction):
     """The product along axes; 1 for no elements. Source: ONNX ReduceProd-18."""
 
+    how = "mul"
+
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
         return np.multiply.reduce(data, axis=axes, dtype=data.dtype, keepdims=keepdims)
 
@@ -158,6 +183,7 @@ class ReduceProd(SymbolicReduction):
 class ReduceMax(SymbolicReduction):
     """The largest along axes; NaN wins; -inf, the least integer or False for no elements. Source: ONNX ReduceMax-20."""
 
+    how = "max"
     dtypes = _NUMBERS | {BOOL}
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
@@ -171,6 +197,7 @@ class ReduceMax(SymbolicReduction):
 class ReduceMin(SymbolicReduction):
     """The least along axes; NaN wins; inf, the largest integer or True for no elements. Source: ONNX ReduceMin-20."""
 
+    how = "min"
     dtypes = _NUMBERS | {BOOL}
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
@@ -201,6 +228,12 @@ class ReduceMean(Reduction):
         quotient = wide // divisor
         return quotient + ((wide < 0) & (quotient * divisor != wide))
 
+    def after(self, k: Any, total: Any, count: int) -> Any:
+        if is_float(total.dtype):
+            return k.div(total, k.const(count, total.dtype))
+        wide = np.dtype(np.uint64) if total.dtype in UNSIGNED else INT64
+        return k.cast(k.div(k.cast(total, wide), k.const(max(count, 1), wide)), total.dtype)
+
 
 @dataclass(frozen=True)
 class ReduceL1(Reduction):
@@ -208,6 +241,9 @@ class ReduceL1(Reduction):
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
         return _sum(np.abs(data), axes, keepdims)
+
+    def before(self, k: Any, x: Any) -> Any:
+        return k.apply("abs", x)
 
 
 @dataclass(frozen=True)
@@ -218,6 +254,18 @@ class ReduceL2(Reduction):
         total = _sum(data * data, axes, keepdims)
         return np.sqrt(total if is_float(data.dtype) else total.astype(np.float64))
 
+    def before(self, k: Any, x: Any) -> Any:
+        return k.mul(x, x)
+
+    def after(self, k: Any, total: Any, count: int) -> Any:
+        dtype = total.dtype
+        if is_float(dtype):
+            return k.apply("sqrt", total)
+        zero = k.const(0, dtype)
+        wrapped = k.compare("lt", total, zero)
+        root = k.cast(k.apply("sqrt", k.cast(k.select(wrapped, zero, total), FLOAT64)), dtype)
+        return k.select(wrapped, k.const(int(np.full(1, np.nan).astype(dtype)[0]), dtype), root)
+
 
 @dataclass(frozen=True)
 class ReduceSumSquare(Reduction):
@@ -225,6 +273,9 @@ class ReduceSumSquare(Reduction):
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
         return _sum(data * data, axes, keepdims)
+
+    def before(self, k: Any, x: Any) -> Any:
+        return k.mul(x, x)
 
 
 @dataclass(frozen=True)
@@ -235,6 +286,9 @@ class ReduceLogSum(Reduction):
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
         return np.log(_sum(data, axes, keepdims))
+
+    def after(self, k: Any, total: Any, count: int) -> Any:
+        return k.apply("log", total)
 
 
 @dataclass(frozen=True)
@@ -252,6 +306,18 @@ class ReduceLogSumExp(Reduction):
         result = np.log(_sum(np.exp(data - shift), axes, True)) + shift
         return result if keepdims else np.squeeze(result, axis=axes)
 
+    def total(self, k: Any, data: Any, axes: tuple[int, ...]) -> Any:
+        x, zero, infinite = k.reread(data), k.const(0, data.dtype), k.const(np.inf, data.dtype)
+
+        def finite(largest: Any) -> Any:
+            return k.select(k.compare("lt", k.apply("abs", largest), infinite), largest, zero)
+
+        shift = reduced(k, x, axes, "max", finish=finite)
+        powers = combined(k, lambda v, s: k.apply("exp", k.sub(v, s)), x, shift, cost=16)
+        total = reduced(k, powers, axes, "sum")
+        result = k.kept(combined(k, lambda t, s: k.add(k.apply("log", t), s), total, shift, cost=16))
+        return reshaped(k, result, reduced_shape(data.shape, axes, bool(self.keepdims)))
+
 
 @dataclass(frozen=True)
 class ArgumentReduction(Op, abstract=True):
@@ -260,6 +326,7 @@ class ArgumentReduction(Op, abstract=True):
     axis: int = 0
     keepdims: int = 1
     select_last_index: int = 0
+    largest: ClassVar[bool]
 
     def infer(self, data: Fact) -> TensorType:
         type = tensor(data)
@@ -287,10 +354,22 @@ class ArgumentReduction(Op, abstract=True):
         """The first place of the extreme along an axis that is not empty."""
         raise TypeError(f"{self.name} does not say which extreme")
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (data,), shape = inputs, lengths(outputs[0])
+        if not data.shape or not math.prod(shape):
+            return [filled(k, k.const(0), shape)]
+        axis = self.axis % len(data.shape)
+        if not data.shape[axis]:
+            return None
+        places = places_of_extremes(k, data, axis, self.largest, bool(self.select_last_index))
+        return [reshaped(k, places, shape)]
+
 
 @dataclass(frozen=True)
 class ArgMax(ArgumentReduction):
     """The place of the largest element along an axis. Source: ONNX ArgMax-13."""
+
+    largest = True
 
     def place(self, data: np.ndarray, axis: int) -> np.ndarray:
         return np.argmax(data, axis=axis)
@@ -299,6 +378,8 @@ class ArgMax(ArgumentReduction):
 @dataclass(frozen=True)
 class ArgMin(ArgumentReduction):
     """The place of the least element along an axis. Source: ONNX ArgMin-13."""
+
+    largest = False
 
     def place(self, data: np.ndarray, axis: int) -> np.ndarray:
         return np.argmin(data, axis=axis)

@@ -240,10 +240,13 @@ class TopK(Op):
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         x, shape, axis = inputs[0], lengths(outputs[0]), self.axis % len(inputs[0].shape)
-        count, values, found = shape[axis], k.temporary(x.dtype, shape), k.temporary(INT64, shape)
+        count = shape[axis]
         if count > MOST_KEPT:
             return None
-        with k.nest((*shape[:axis], *shape[axis + 1 :]) if count else (0,)) as line:
+        values, found = k.temporary(x.dtype, shape), k.temporary(INT64, shape)
+        if not count:
+            return [k.view_of(values), k.view_of(found)]
+        with k.nest((*shape[:axis], *shape[axis + 1 :])) as line:
             first = inserted(line, axis, k.const(0))
             k.store(values, first, x.at(first))
             k.store(found, first, k.const(0))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from whorl.ir.op import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, tensor
+from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import COMPUTED_FLOATS, normal_axis, require_dtype, widened
+from whorl.ops.native_reductions import combined, places_of_extremes, reduced
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,21 @@ class Distribution(Op, abstract=True):
         """The lines of a widened tensor, in its own type."""
         raise TypeError(f"{self.name} does not distribute")
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,) = inputs
+        return [self.lines(k, k.reread(x), self.axis % len(x.shape)) if x.size else x]
+
+    def lines(self, k: Any, x: Any, axis: int) -> Any:
+        """Native form for a tensor that is not empty and cheap to read."""
+        raise TypeError(f"{self.name} has no lines")
+
 
 def _below_largest(x: np.ndarray, axis: int) -> np.ndarray:
     return x - np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+
+
+def _native_below_largest(k: Any, x: Any, axis: int) -> Any:
+    return combined(k, k.sub, x, reduced(k, x, (axis,), "max"))
 
 
 @dataclass(frozen=True)
@@ -48,6 +63,10 @@ class Softmax(Distribution):
         powers = np.exp(_below_largest(x, axis))
         return powers / np.sum(powers, axis=axis, keepdims=True)
 
+    def lines(self, k: Any, x: Any, axis: int) -> Any:
+        powers = k.kept(combined(k, lambda v: k.apply("exp", v), _native_below_largest(k, x, axis), cost=16))
+        return combined(k, k.div, powers, reduced(k, powers, (axis,), "sum"), cost=4)
+
 
 @dataclass(frozen=True)
 class LogSoftmax(Distribution):
@@ -56,6 +75,11 @@ class LogSoftmax(Distribution):
     def distribute(self, x: np.ndarray, axis: int) -> np.ndarray:
         below = _below_largest(x, axis)
         return below - np.log(np.sum(np.exp(below), axis=axis, keepdims=True))
+
+    def lines(self, k: Any, x: Any, axis: int) -> Any:
+        below = k.reread(_native_below_largest(k, x, axis))
+        powers = combined(k, lambda v: k.apply("exp", v), below, cost=16)
+        return combined(k, k.sub, below, reduced(k, powers, (axis,), "sum", finish=lambda t: k.apply("log", t)))
 
 
 @dataclass(frozen=True)
@@ -67,3 +91,11 @@ class Hardmax(Distribution):
         if x.size:
             np.put_along_axis(result, np.argmax(x, axis=axis, keepdims=True), 1, axis=axis)
         return result
+
+    def lines(self, k: Any, x: Any, axis: int) -> Any:
+        places, one, zero = places_of_extremes(k, x, axis, largest=True), k.const(1, x.dtype), k.const(0, x.dtype)
+
+        def at(index: Any) -> Any:
+            return k.select(k.compare("eq", k.aligned(places, index), index[axis]), one, zero)
+
+        return k.view(x.dtype, x.shape, at, 3)

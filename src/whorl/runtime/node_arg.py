@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.graph import Module, Value
+from whorl.ir.infer import names_in_type
 from whorl.ir.types import AnyShape, OptionalType, SequenceType, TensorType, Type, type_string
 
 
@@ -19,17 +23,45 @@ class NodeArg:
     type: str
 
 
-def node_arg(name: str, type: Type) -> NodeArg:
-    """The description of a value by its type."""
-    inner = type
-    while isinstance(inner, SequenceType | OptionalType):
-        inner = inner.element
-    shape: list[int | str | None] = []
-    if isinstance(inner, TensorType) and not isinstance(inner.shape, AnyShape):
-        shape = [d if isinstance(d, int) else _dim_name(str(d), name, k) for k, d in enumerate(inner.shape)]
-    return NodeArg(name, shape, type_string(type))
+def input_args(module: Module) -> dict[str, NodeArg]:
+    """The inputs by name, those with a default among them."""
+    names = _declared_names(module)
+    return {v.name: NodeArg(v.name, _shape(v.type, v.type, names), type_string(v.type)) for v in module.main.arguments}
 
 
-def _dim_name(text: str, value: str, axis: int) -> str | None:
-    """A dim's name; None for one that only inference named."""
-    return None if text.partition("'")[0] == f"{value}.{axis}" else text
+def output_args(module: Module) -> list[NodeArg]:
+    """The outputs: what inference found of their shapes, in the file's words where inference knows none."""
+    names = _declared_names(module)
+    return [
+        NodeArg(name, _shape(type, module.declared.get(name, type), names), type_string(type))
+        for name, type in module.output_types().items()
+    ]
+
+
+def _declared_names(module: Module) -> set[str]:
+    """The names that the file gives to dims of inputs and outputs; inference makes up others."""
+    names = set().union(*(names_in_type(type) for type in module.declared.values()))
+    return names.union(*(_given_names(value) for value in module.main.arguments))
+
+
+def _given_names(value: Value) -> set[str]:
+    return {name for name in names_in_type(value.type) if name.partition("'")[0].rpartition(".")[0] != value.name}
+
+
+def _shape(type: Type, declared: Type, names: set[str]) -> list[int | str | None]:
+    found, said = _dims(type), _dims(declared)
+    if len(said) != len(found):
+        said = (UNKNOWN,) * len(found)
+    return [_shown(a, names) or _shown(b, names) if a != 0 else 0 for a, b in zip(found, said, strict=True)]
+
+
+def _dims(type: Type) -> tuple[Dim, ...]:
+    while isinstance(type, SequenceType | OptionalType):
+        type = type.element
+    return () if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape) else type.shape
+
+
+def _shown(dim: Dim, names: set[str]) -> int | str | None:
+    if isinstance(dim, int):
+        return dim
+    return str(dim) if dim is not UNKNOWN and dims.names_in(dim) <= names else None

@@ -109,7 +109,10 @@ def opset_versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]
 
 def function_opsets(function: FunctionProto, outer: dict[str, int]) -> dict[str, int]:
     """The versions that hold in a function's body: its own imports, the model's for domains it does not import."""
-    return outer | (opset_versions(function.opset_import) if function.opset_import else {})
+    try:
+        return outer | (opset_versions(function.opset_import) if function.opset_import else {})
+    except UnsupportedError as error:
+        raise error.at(f"function {function.name!r}") from None
 
 
 def functions_by_key(functions: Iterable[FunctionProto]) -> dict[FunctionKey, FunctionProto]:
