@@ -5,8 +5,8 @@ from itertools import product
 import ml_dtypes
 import numpy as np
 import pytest
-from evaluation import evaluate
-from named_dims import N, known_of, row, shaped
+from evaluation import evaluate, listed, shaped
+from named_dims import N, known_of
 from single_node import feeds, onnxruntime_run, single_node
 
 from whorl.errors import RunError, TypeRuleError
@@ -183,15 +183,15 @@ def test_castlike_takes_the_second_dtype_and_nothing_else():
     assert result.dtype == np.int16 and result.tolist() == [1, -1]
     like = shaped(7, dtype=np.int32)
     assert CastLike().infer(shaped(N), like) == TensorType(np.dtype(np.int32), (N,))
-    assert known_of(CastLike(), row(N, 3), like) == [N, 3]
+    assert known_of(CastLike(), listed(N, 3), like) == [N, 3]
 
 
 def test_cast_follows_dims_between_integers_that_hold_them():
-    assert known_of(Cast(BY_NAME["int32"]), row(N, 2**32 + 1)) == [N, 1]
-    assert known_of(Cast(BY_NAME["float32"]), row(N, 3)) == [None, 3.0]
-    assert known_of(Cast(BY_NAME["int8"]), row(N, 200)) == [None, -56]
-    assert known_of(Cast(BY_NAME["int64"]), row(UNKNOWN, 3.7, dtype=np.float32)) == [None, 3]
-    assert known_of(Cast(BY_NAME["bool"]), row(0, 5)) == [False, True]
+    assert known_of(Cast(BY_NAME["int32"]), listed(N, 2**32 + 1)) == [N, 1]
+    assert known_of(Cast(BY_NAME["float32"]), listed(N, 3)) == [None, 3.0]
+    assert known_of(Cast(BY_NAME["int8"]), listed(N, 200)) == [None, -56]
+    assert known_of(Cast(BY_NAME["int64"]), listed(UNKNOWN, 3.7, dtype=np.float32)) == [None, 3]
+    assert known_of(Cast(BY_NAME["bool"]), listed(0, 5)) == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from evaluation import evaluate
-from named_dims import M, N, check_holds, known_of, row, scalar, shape_of, shaped
+from evaluation import evaluate, listed, shaped
+from named_dims import M, N, check_holds, known_of, scalar, shape_of
 
 from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN
@@ -30,7 +30,7 @@ def test_less_of_uint64_beyond_int64_is_exact():
 
 
 def test_comparisons_of_dims_are_decided_where_proved():
-    x, y = row(N, N, N + 1, N, -1), row(-1, N + 1, N, M, N)
+    x, y = listed(N, N, N + 1, N, -1), listed(-1, N + 1, N, M, N)
     assert known_of(Equal(), x, y) == [False, False, False, None, False]
     assert known_of(Less(), x, y) == [False, True, False, None, True]
     assert known_of(LessOrEqual(), x, y) == [False, True, False, None, True]
@@ -73,6 +73,6 @@ def test_where_of_a_condition_that_is_no_bool_is_an_error():
 
 
 def test_where_follows_dims_through_known_conditions():
-    condition = row(True, False, UNKNOWN, UNKNOWN, dtype=bool)
-    assert known_of(Where(), condition, row(N, N, N, N), row(M, M, M, N)) == [N, M, None, N]
-    assert known_of(Where(), row(True, False, dtype=bool), scalar(N), row(1, 2)) == [N, 2]
+    condition = listed(True, False, UNKNOWN, UNKNOWN, dtype=bool)
+    assert known_of(Where(), condition, listed(N, N, N, N), listed(M, M, M, N)) == [N, M, None, N]
+    assert known_of(Where(), listed(True, False, dtype=bool), scalar(N), listed(1, 2)) == [N, 2]

@@ -5,7 +5,8 @@ import inspect
 import ml_dtypes
 import numpy as np
 import pytest
-from named_dims import INT64, M, N, check_holds, known_of, row, scalar, shape_of, shaped
+from evaluation import listed, shaped
+from named_dims import INT64, M, N, check_holds, known_of, scalar, shape_of
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.build import Builder
@@ -285,23 +286,23 @@ def test_identity_passes_sequences_and_optionals():
     type = OptionalType(SequenceType(TensorType(INT64, (N,))))
     assert Identity().infer(Known(type)) == type
     assert Identity().run(None) is None
-    assert known_of(Identity(), row(1, N)) == [1, N]
+    assert known_of(Identity(), listed(1, N)) == [1, N]
 
 
 @pytest.mark.parametrize(
     ("op", "facts", "expected"),
     [
-        (Add(), (row(N, 2), row(1, M)), [N + 1, M + 2]),
-        (Sub(), (row(N, 2), row(N, 5)), [0, -3]),
-        (Mul(), (row(N, 2), scalar(3)), [N * 3, 6]),
-        (Neg(), (row(N),), [-N]),
-        (Abs(), (row(N + 1, -3),), [N + 1, 3]),
-        (Div(), (row(N * 4 + 2, N * 2 - 4, N - 1, -7), scalar(2)), [N * 2 + 1, N - 2, None, -3]),
-        (Div(), (row(N, N), row(N, -2)), [1, None]),
-        (Mod(), (row(N * 4 + 2, 7), row(2, 3)), [0, 1]),
-        (Max(), (row(N, M), scalar(0)), [N, M]),
-        (Min(), (row(N, N + 1), row(N + 2, N)), [N, N]),
-        (Clip(), (row(N, -5), scalar(0)), [N, 0]),
+        (Add(), (listed(N, 2), listed(1, M)), [N + 1, M + 2]),
+        (Sub(), (listed(N, 2), listed(N, 5)), [0, -3]),
+        (Mul(), (listed(N, 2), scalar(3)), [N * 3, 6]),
+        (Neg(), (listed(N),), [-N]),
+        (Abs(), (listed(N + 1, -3),), [N + 1, 3]),
+        (Div(), (listed(N * 4 + 2, N * 2 - 4, N - 1, -7), scalar(2)), [N * 2 + 1, N - 2, None, -3]),
+        (Div(), (listed(N, N), listed(N, -2)), [1, None]),
+        (Mod(), (listed(N * 4 + 2, 7), listed(2, 3)), [0, 1]),
+        (Max(), (listed(N, M), scalar(0)), [N, M]),
+        (Min(), (listed(N, N + 1), listed(N + 2, N)), [N, N]),
+        (Clip(), (listed(N, -5), scalar(0)), [N, 0]),
     ],
 )
 def test_arithmetic_on_dims_is_followed_as_far_as_it_is_proved(op, facts, expected):
@@ -310,22 +311,24 @@ def test_arithmetic_on_dims_is_followed_as_far_as_it_is_proved(op, facts, expect
 
 
 def test_known_numbers_are_computed_in_their_own_dtype():
-    assert known_of(Add(), row(127, dtype=np.int8), row(1, dtype=np.int8)) == [-128]
-    assert known_of(Mul(), row(0.1, dtype=np.float16), row(3.0, dtype=np.float16)) == [float(np.float16(0.29980469))]
-    assert known_of(Floor(), row(2.5, dtype=np.float32)) == [2.0]
+    assert known_of(Add(), listed(127, dtype=np.int8), listed(1, dtype=np.int8)) == [-128]
+    assert known_of(Mul(), listed(0.1, dtype=np.float16), listed(3.0, dtype=np.float16)) == [
+        float(np.float16(0.29980469))
+    ]
+    assert known_of(Floor(), listed(2.5, dtype=np.float32)) == [2.0]
 
 
 def test_numbers_among_floats_that_nobody_knows_are_kept():
-    assert known_of(Mul(), row(UNKNOWN, 3.0, dtype=np.float32), scalar(2.0, np.float32)) == [None, 6.0]
+    assert known_of(Mul(), listed(UNKNOWN, 3.0, dtype=np.float32), scalar(2.0, np.float32)) == [None, 6.0]
 
 
 def test_known_sum_of_dims_that_might_wrap_is_unknown():
-    assert known_of(Mul(), row(N, 1), scalar(1 << 62)) == [None, 1 << 62]
-    assert known_of(Add(), row(N, (1 << 63) - 1), scalar(1)) == [N + 1, -(1 << 63)]
+    assert known_of(Mul(), listed(N, 1), scalar(1 << 62)) == [None, 1 << 62]
+    assert known_of(Add(), listed(N, (1 << 63) - 1), scalar(1)) == [N + 1, -(1 << 63)]
 
 
 def test_known_division_by_zero_is_left_to_the_run():
-    assert known_of(Div(), row(1, 2), row(0, 1)) is None
+    assert known_of(Div(), listed(1, 2), listed(0, 1)) is None
 
 
 def test_inference_names_nothing_after_arithmetic_on_shapes():

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from named_dims import N, known_of, row, shaped
+from evaluation import listed, shaped
+from named_dims import N, known_of
 
 from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN
@@ -25,7 +26,7 @@ def test_and_of_integers_is_an_error():
 
 
 def test_answers_nobody_knows_are_followed_where_the_other_decides():
-    open_, closed = row(UNKNOWN, UNKNOWN, dtype=bool), row(NO, YES, dtype=bool)
+    open_, closed = listed(UNKNOWN, UNKNOWN, dtype=bool), listed(NO, YES, dtype=bool)
     assert known_of(And(), open_, closed) == [NO, None]
     assert known_of(Or(), open_, closed) == [None, YES]
     assert known_of(Not(), open_) is None

@@ -3,8 +3,8 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from evaluation import evaluate, floats
-from named_dims import M, N, shape_of, shaped
+from evaluation import evaluate, floats, shaped
+from named_dims import M, N, shape_of
 from single_node import feeds, onnxruntime_run, single_node
 
 from whorl.errors import RunError, TypeRuleError

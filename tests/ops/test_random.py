@@ -3,8 +3,8 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from evaluation import evaluate, floats
-from named_dims import N, shape_of, shaped
+from evaluation import evaluate, floats, shaped
+from named_dims import N, shape_of
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.types import TensorType

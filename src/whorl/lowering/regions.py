@@ -194,27 +194,29 @@ def _put(views: Sequence[View], places: Sequence[Var | Buffer], k: KernelBuilder
 
 
 def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> list[View]:
-    """A Loop inside a program: its bound is a number, so that what it collects has its place in advance."""
+    """A Loop inside a program: where it collects, its bound is a number, so that the rows have their place in advance."""
     refuse_parts(op)
     trip, condition, carried, scanned, captured = op.split(node.inputs)
-    body = node.regions[0]
+    body, joined = node.regions[0], node.outputs[op.carried :]
     _, _, states, slices, copies = op.split(body.arguments)
     bound = _bound(trip, scanned, op, env)
+    if bound is None and joined:
+        raise Unsupported("an inner loop collects as many elements as only the run knows")
+    limit = k.const(bound) if bound is not None else _computed_bound(trip, env, k)
     i, go = k.variable(INT64, "i", once=False), k.variable(BOOL, "go", once=False)
     inner = enter_body(op, body, i, k)
     places = [_carried_place(s, env[v], inner, k) for s, v in zip(states, carried, strict=True)]
     for argument, value, how in zip(slices, scanned, op.scanned, strict=True):
         inner[argument] = _slice(env[value], how, i, k)
     inner.update({a: env[v] for a, v in zip(copies, captured, strict=True) if v is not None})
-    joined = node.outputs[op.carried :]
-    outs = [_collected_place(v, bound, how, k) for v, how in zip(joined, op.collected, strict=False)]
+    outs = [_collected_place(v, bound or 0, how, k) for v, how in zip(joined, op.collected, strict=False)]
     k.assign(i, k.const(0))
     k.assign(go, TRUE if condition is None else first_element(env[condition], k))
-    loop = While([], k.apply("and", go, k.compare("lt", i, k.const(bound))))
+    loop = While([], k.apply("and", go, k.compare("lt", i, limit)))
     with k.into(loop.body):
         results = lower_region(body, inner, k)
         answer = TRUE if condition is None else kept_value(results[0], k)
-        _collect(results[1 + op.carried :], outs, op, bound, i, k)
+        _collect(results[1 + op.carried :], outs, op, bound or 0, i, k)
         change_together(results[1 : 1 + op.carried], places, (), k)
         k.assign(i, k.add(i, k.const(1)))
         k.assign(go, answer)
@@ -226,19 +228,28 @@ def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder)
     return [*states_after, *(k.view_of(out) for out in outs)]
 
 
-def _bound(trip: Value | None, scanned: Sequence[Value], op: Loop, env: dict[Value, View]) -> int:
+def _bound(trip: Value | None, scanned: Sequence[Value], op: Loop, env: dict[Value, View]) -> int | None:
+    """How often an inner loop runs at most; None where only the run knows."""
     lengths = [env[v].shape[how.axis % len(env[v].shape)] for v, how in zip(scanned, op.scanned, strict=True)]
     if len(set(lengths)) > 1:
         raise Unsupported("the scanned inputs of an inner loop have different lengths")
-    counts = lengths[:1]
-    if trip is not None:
-        known = env[trip].known if env[trip].known is not None else trip.known
-        if known is None or known.size != 1 or not isinstance(known.flat[0], int):
-            raise Unsupported("the trip count of an inner loop is not a constant")
-        counts.append(max(0, known.flat[0]))
-    if not counts or min(counts) > INNER_TRIPS:
-        raise Unsupported("an inner loop has no bound")
-    return min(counts)
+    known = None if trip is None else env[trip].known if env[trip].known is not None else trip.known
+    number = known.flat[0] if known is not None and known.size == 1 else None
+    if isinstance(number, int):
+        lengths = [max(0, number), *lengths[:1]]
+    elif (trip is None and not lengths) or (trip is not None and lengths):
+        raise Unsupported("an inner loop has no bound that is known before it runs")
+    if lengths and min(lengths) > INNER_TRIPS:
+        raise Unsupported(f"an inner loop may run {min(lengths)} times")
+    return min(lengths) if lengths else None
+
+
+def _computed_bound(trip: Value | None, env: dict[Value, View], k: KernelBuilder) -> Expr:
+    """A trip count computed by the program; one that is too large fails, so that the program answers in time."""
+    assert trip is not None
+    count = k.let(first_element(env[trip], k))
+    k.fail_unless(k.compare("le", count, k.const(INNER_TRIPS)))
+    return count
 
 
 def _carried_place(state: Value, initial: View, inner: dict[Value, View], k: KernelBuilder) -> Place:

@@ -13,7 +13,7 @@ from whorl.ir.dtypes import BOOL, INT64, is_float
 from whorl.ops.index_maps import filled, replaced
 
 ROW = 8
-"""Elements along the last axis from which a reduction over other axes goes row by row, as the elements lie in memory."""
+"""Elements along the last axis from which a reduction over other axes goes row by row."""
 
 
 def combined(k: Any, function: Callable[..., Any], *views: Any, cost: int = 1) -> Any:
@@ -35,7 +35,7 @@ def reduced_shape(shape: Sequence[int], axes: Sequence[int], keepdims: bool = Tr
 
 
 def reduced(k: Any, x: Any, axes: Sequence[int], how: str, keepdims: bool = True, finish: Any = None) -> Any:
-    """The "sum", product ("mul") or extreme ("max", "min") along axes, each put through `finish(total)`, kept in memory.
+    """The "sum", product ("mul") or extreme ("max", "min") along axes, each put through `finish(total)`, and kept.
 
     `for lines: total = start; for elements: total = how(total, x)`. A sum along lines that hold the last axis may be
     taken in any order: error bound (n - 1) units of the last place of the sum of absolute values. The rest goes from

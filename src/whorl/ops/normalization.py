@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, name_of
 from whorl.ir.op import Op
-from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
+from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, tensor
 from whorl.ops.base import (
     COMPUTED_FLOATS,
     accumulator,
@@ -25,6 +26,8 @@ from whorl.ops.base import (
     same_dtype,
     widened,
 )
+from whorl.ops.index_maps import mapped, reshaped, with_blanks
+from whorl.ops.native_reductions import combined, mean, reduced, standardized
 from whorl.ops.reductions import reduced_axes, without_axes
 
 
@@ -57,6 +60,23 @@ def _mean(x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
 def _variance(x: np.ndarray, mean: np.ndarray, axes: Sequence[int]) -> np.ndarray:
     centred = x - mean
     return _mean(centred * centred, axes)
+
+
+def _converted(k: Any, x: Any, dtype: np.dtype) -> Any:
+    """Native form of a change of element type."""
+    if x.dtype == dtype:
+        return x
+    return k.view(dtype, x.shape, lambda index: k.cast(x.at(index), dtype), x.cost + 1)
+
+
+def _affine_on_channels(k: Any, x: Any, scale: Any, b: Any) -> Any:
+    """Native form of x * scale + b, both of shape [C], on a tensor [N, C, ...]."""
+    factor, term = k.reread(scale), k.reread(b)
+
+    def at(index: Any) -> Any:
+        return k.add(k.mul(x.at(index), factor.at(index[1:2])), term.at(index[1:2]))
+
+    return k.view(x.dtype, x.shape, at, x.cost + 4)
 
 
 @dataclass(frozen=True)
@@ -96,6 +116,21 @@ class BatchNormalization(Op):
         y = (x_wide - _on_channels(used[0], x.ndim)) * _on_channels(factor, x.ndim) + _on_channels(b_wide, x.ndim)
         return (y.astype(x.dtype), *running)
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        if self.training_mode:
+            return None
+        wide = np.result_type(*(view.dtype for view in inputs))
+        x, scale, b, centre, variance = (_converted(k, view, wide) for view in inputs)
+        small = k.const(self.epsilon, wide)
+        factor = k.kept(combined(k, lambda s, v: k.div(s, k.apply("sqrt", k.add(v, small))), scale, variance, cost=8))
+
+        def at(index: Any) -> Any:
+            c = (index[1] if len(index) > 1 else k.const(0),)
+            return k.add(k.mul(k.sub(x.at(index), centre.at(c)), factor.at(c)), b.at(c))
+
+        y = k.view(wide, x.shape, at, 4 + x.cost + b.cost + centre.cost)
+        return [_converted(k, y, inputs[0].dtype), inputs[3], inputs[4]]
+
 
 def _channel_statistics(x: np.ndarray) -> list[np.ndarray]:
     """Mean and variance of each channel of [N, C, ...], both [C]."""
@@ -124,6 +159,11 @@ class InstanceNormalization(Op):
         normal, _, _ = _standardized(wide, range(2, x.ndim), self.epsilon)
         y = normal * _on_channels(widened(scale), x.ndim) + _on_channels(widened(b), x.ndim)
         return y.astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, scale, b = inputs
+        normal, _, _ = standardized(k, x, range(2, len(x.shape)), self.epsilon)
+        return [_affine_on_channels(k, normal, scale, b)]
 
 
 def _standardized(x: np.ndarray, axes: Sequence[int], epsilon: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -165,6 +205,22 @@ class GroupNormalization(Op):
         wide = normal.reshape(x.shape).astype(accumulator(x.dtype))
         y = wide * _on_channels(widened(scale), x.ndim) + _on_channels(widened(bias), x.ndim)
         return y.astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, scale, bias = inputs
+        if not x.size:
+            return [x]
+        n, channels, *rest = x.shape
+        groups = reshaped(k, k.reread(x), (n, self.num_groups, channels // self.num_groups, *rest))
+        stashed = _converted(k, groups, accumulator(self.stash_type))
+        normal, _, _ = standardized(k, stashed, range(2, len(groups.shape)), self.epsilon)
+        each = k.const(channels // self.num_groups)
+
+        def source(index: Any) -> list[Any]:
+            return [index[0], k.div(index[1], each), k.apply("rem", index[1], each), *index[2:]]
+
+        ungrouped = _converted(k, mapped(k, normal, x.shape, source, 4), x.dtype)
+        return [_affine_on_channels(k, ungrouped, scale, bias)]
 
 
 def _normalized_axes(axis: int, rank: int) -> range:
@@ -209,6 +265,14 @@ class LayerNormalization(Op):
         y = y if b is None else y + widened(b)
         return y.astype(x.dtype, copy=False), mean.astype(self.stash_type), reciprocal.astype(self.stash_type)
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, scale, b = with_blanks(inputs, 3)
+        axes = _normalized_axes(self.axis, len(x.shape))
+        stashed = _converted(k, x, accumulator(self.stash_type))
+        normal, centre, reciprocal = standardized(k, stashed, axes, self.epsilon)
+        y = combined(k, k.mul, _converted(k, normal, x.dtype), scale)
+        return [y if b is None else combined(k, k.add, y, b), centre, reciprocal]
+
 
 @dataclass(frozen=True)
 class RMSNormalization(Op):
@@ -236,6 +300,16 @@ class RMSNormalization(Op):
         normal = stashed / np.sqrt(mean + stashed.dtype.type(self.epsilon))
         return (normal.astype(accumulator(x.dtype)) * widened(scale)).astype(scale.dtype)
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x, scale), wide = inputs, np.result_type(inputs[0].dtype, inputs[1].dtype)
+        stashed = k.reread(_converted(k, x, accumulator(self.stash_type)))
+        squares = combined(k, lambda v: k.mul(v, v), stashed)
+        small, axes = k.const(self.epsilon, stashed.dtype), _normalized_axes(self.axis, len(x.shape))
+        root = k.kept(combined(k, lambda v: k.apply("sqrt", k.add(v, small)), mean(k, squares, axes), cost=4))
+        normal = _converted(k, combined(k, k.div, stashed, root, cost=4), x.dtype)
+        y = combined(k, k.mul, _converted(k, normal, wide), _converted(k, scale, wide))
+        return [_converted(k, y, scale.dtype)]
+
 
 @dataclass(frozen=True)
 class MeanVarianceNormalization(Op):
@@ -254,6 +328,13 @@ class MeanVarianceNormalization(Op):
         mean = _mean(wide, axes)
         deviation = np.sqrt(_variance(wide, mean, axes)) + wide.dtype.type(1e-9)
         return ((wide - mean) / deviation).astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, axes = k.reread(inputs[0]), reduced_axes(self.axes, len(inputs[0].shape))
+        centre, small = mean(k, x, axes), k.const(1e-9, x.dtype)
+        squares = combined(k, lambda v, m: k.mul(k.sub(v, m), k.sub(v, m)), x, centre, cost=2)
+        deviation = k.kept(combined(k, lambda v: k.add(k.apply("sqrt", v), small), mean(k, squares, axes), cost=4))
+        return [combined(k, lambda v, m, d: k.div(k.sub(v, m), d), x, centre, deviation, cost=5)]
 
 
 @dataclass(frozen=True)
@@ -276,6 +357,14 @@ class LpNormalization(Op):
         total = np.sum(np.abs(wide) if self.p == 1 else wide * wide, axis=axis, keepdims=True)
         norm = total if self.p == 1 else np.sqrt(total)
         return np.where(norm == 0, wide.dtype.type(0), wide / norm).astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, axis = k.reread(inputs[0]), self.axis % len(inputs[0].shape)
+        zero = k.const(0, x.dtype)
+        powers = combined(k, lambda v: k.apply("abs", v) if self.p == 1 else k.mul(v, v), x)
+        root = None if self.p == 1 else lambda total: k.apply("sqrt", total)
+        norm = reduced(k, powers, (axis,), "sum", finish=root)
+        return [combined(k, lambda v, n: k.select(k.compare("eq", n, zero), zero, k.div(v, n)), x, norm, cost=6)]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import numpy as np
 import onnx
 import pytest
-from onnx import helper
 from onnx_text import model, refusal, run
 
 import whorl
@@ -205,12 +204,3 @@ def test_missing_name_in_a_function_is_placed():
 def test_function_that_no_node_calls_may_hold_anything():
     source = calling("y = Neg(x)", "F (a) => (b) { b = vendor.Mystery(a) }")
     assert [node.op.name for node in whorl.load(source).main.nodes] == ["Neg"]
-
-
-def test_names_given_by_make_function_are_read():
-    function = helper.make_function(
-        "local", "F", ["a"], ["b"], [helper.make_node("Neg", ["a"], ["b"])], [helper.make_opsetid("", 21)]
-    )
-    source = calling("y = local.F(x)")
-    source.functions.append(function)
-    np.testing.assert_array_equal(run(source, x=X), [-X])
