@@ -36,7 +36,9 @@ def test_script_that_asks_for_names_shapes_and_types(path):
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     ort.set_default_logger_severity(3)
-    session = ort.InferenceSession(path, sess_options=options, providers=["CUDAExecutionProvider", "CPUExecutionProvider"])
+    session = ort.InferenceSession(
+        path, sess_options=options, providers=["CUDAExecutionProvider", "CPUExecutionProvider"]
+    )
     x, w = session.get_inputs()
     assert (x.name, x.shape, x.type) == ("x", ["batch", 3], "tensor(float)")
     shape = [size if isinstance(size, int) else 2 for size in x.shape]
@@ -49,7 +51,15 @@ def test_script_that_asks_for_names_shapes_and_types(path):
 def test_script_that_reads_the_metadata(path):
     meta = ort.InferenceSession(path).get_modelmeta()
     theirs = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).get_modelmeta()
-    names = ("producer_name", "graph_name", "domain", "description", "graph_description", "version", "custom_metadata_map")
+    names = (
+        "producer_name",
+        "graph_name",
+        "domain",
+        "description",
+        "graph_description",
+        "version",
+        "custom_metadata_map",
+    )
     assert {name: getattr(meta, name) for name in names} == {name: getattr(theirs, name) for name in names}
 
 
@@ -64,7 +74,7 @@ def test_script_that_loads_bytes_and_protos(path):
 def test_script_that_looks_at_the_engine():
     assert ort.get_device() == "CPU"
     assert ort.get_available_providers() == ort.get_all_providers() == ["CPUExecutionProvider"]
-    assert tuple(map(int, ort.__version__.split("."))) >= (0, 1, 0)
+    assert ort.__version__.startswith("0.")
 
 
 def test_script_that_uses_a_session_as_context_manager(path):
@@ -130,7 +140,9 @@ def test_types_that_are_not_tensors_are_spelled_as_in_onnxruntime(type, text):
 
 
 def test_unknown_dims_of_outputs_are_none():
-    proto = model("main (float[n] x) => (int64[r, k] where, int64[r, k] count) { where = NonZero(x) count = NonZero(where) }")
+    proto = model(
+        "main (float[n] x) => (int64[r, k] where, int64[r, k] count) { where = NonZero(x) count = NonZero(where) }"
+    )
     proto.graph.output[1].type.tensor_type.shape.dim[1].ClearField("dim_param")
     where, count = ort.InferenceSession(proto).get_outputs()
     assert (where.shape, count.shape) == ([1, "k"], [2, None])
@@ -148,12 +160,16 @@ def test_strings_go_in_and_come_out(text):
 
 
 def test_sequences_and_optionals_go_in_and_come_out():
-    sequence = ort.InferenceSession(passing(helper.make_value_info("x", helper.make_sequence_type_proto(VALUES["fixed"].type))))
+    sequence = ort.InferenceSession(
+        passing(helper.make_value_info("x", helper.make_sequence_type_proto(VALUES["fixed"].type)))
+    )
     items = [np.ones((2, 3)), np.zeros((2, 3))]
     (same,) = sequence.run(None, {"x": items})
     assert isinstance(same, list) and all(np.array_equal(a, b) for a, b in zip(same, items, strict=True))
     assert sequence.run(None, {"x": []}) == [[]]
-    optional = ort.InferenceSession(passing(helper.make_value_info("x", helper.make_optional_type_proto(VALUES["scalar"].type))))
+    optional = ort.InferenceSession(
+        passing(helper.make_value_info("x", helper.make_optional_type_proto(VALUES["scalar"].type)))
+    )
     assert optional.run(None, {"x": None}) == optional.run(None, {}) == [None]
     assert optional.run(None, {"x": F32(2)}) == [2]
 
@@ -168,7 +184,10 @@ def test_types_numpy_lacks_go_in_and_come_out():
 
 
 def test_every_option_of_onnxruntime_is_one_here():
-    for ours, theirs in ((ort.SessionOptions(), onnxruntime.SessionOptions()), (ort.RunOptions(), onnxruntime.RunOptions())):
+    for ours, theirs in (
+        (ort.SessionOptions(), onnxruntime.SessionOptions()),
+        (ort.RunOptions(), onnxruntime.RunOptions()),
+    ):
         fields = [n for n in dir(theirs) if not n.startswith("_") and not callable(getattr(theirs, n))]
         assert fields and not [name for name in fields if not hasattr(ours, name)]
 
@@ -177,7 +196,9 @@ def test_every_option_of_onnxruntime_is_one_here():
 def test_unknown_option_is_refused_with_the_choices(kind):
     options = kind()
     for attempt in (lambda: setattr(options, "max_iteration", 3), lambda: options.max_iteration):
-        with pytest.raises(AttributeError, match=rf"{kind.__name__} has no option 'max_iteration'; choose from .*max_iterations"):
+        with pytest.raises(
+            AttributeError, match=rf"{kind.__name__} has no option 'max_iteration'; choose from .*max_iterations"
+        ):
             attempt()
     assert not hasattr(options, "register_custom_ops_library")
 
@@ -196,7 +217,10 @@ def test_options_do_not_share_values():
 @pytest.mark.parametrize(
     ("attempt", "text"),
     [
-        (lambda: ort.SessionOptions().add_session_config_entry("session.x", "1"), "unknown configuration key 'session.x'"),
+        (
+            lambda: ort.SessionOptions().add_session_config_entry("session.x", "1"),
+            "unknown configuration key 'session.x'",
+        ),
         (lambda: ort.RunOptions().add_run_config_entry("memory.x", "1"), "unknown configuration key 'memory.x'"),
         (lambda: ort.InferenceSession(ROLLOUT, {"max_iterations": 3}), "sess_options is dict"),
         (lambda: ort.InferenceSession(ROLLOUT, _with(enable_profiling=True)), "there is no profiler"),

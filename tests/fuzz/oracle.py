@@ -2,9 +2,63 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from fuzz.programs import Apply, Block, IfStatement, LoopStatement, ScanStatement
+from fuzz.syntax import Apply, Block, IfStatement, LoopStatement, ScanStatement, Type, is_string
+
+LARGEST = 5_000
+"""Elements, characters and items beyond which a program is given up."""
+
+
+class Failure(Exception):
+    """The program breaks a rule of ONNX: every engine has to refuse it."""
+
+
+class NoAnswer(Exception):
+    """The program grows beyond reason, or ONNX does not say what it gives."""
+
+
+def run(block: Block, inputs: dict[str, Any]) -> list[Any]:
+    """The results of a program. Bodies see everything around them by name."""
+    with np.errstate(all="ignore"):
+        return run_block(block, [inputs[v.name] for v in block.arguments], {})
+
+
+def run_block(block: Block, arguments: list, around: dict) -> list:
+    env = dict(around)
+    env.update((v.name, a) for v, a in zip(block.arguments, arguments, strict=True))
+    for statement in block.statements:
+        match statement:
+            case Apply():
+                values = [apply(statement, [env[v.name] for v in statement.inputs])]
+            case LoopStatement():
+                values = run_loop(statement, env)
+            case ScanStatement():
+                values = run_scan(statement, env)
+            case IfStatement():
+                values = run_block(statement.branches[0 if env[statement.condition.name] else 1], [], env)
+        for var, value in zip(statement.targets, values, strict=True):
+            require_small(value)
+            if var is not None:
+                env[var.name] = value
+    return [env[v.name] for v in block.results]
+
+
+def require_small(value: Any) -> None:
+    if isinstance(value, list):
+        size = len(value)
+    elif isinstance(value, np.ndarray):
+        size = sum(map(len, value.flat)) if is_string(value) else value.size
+        size = max(size, 1000 * value.ndim)
+    else:
+        size = 0
+    if size > LARGEST:
+        raise NoAnswer
+
+
+# ---- single operations -------------------------------------------------------------------------------------------
 
 BINARY = {
     "Add": np.add,
@@ -16,51 +70,89 @@ BINARY = {
     "Or": np.logical_or,
     "Xor": np.logical_xor,
     "Less": np.less,
+    "Equal": np.equal,
+    "StringConcat": np.add,
 }
-UNARY = {"Neg": np.negative, "Abs": np.abs, "Not": np.logical_not, "Identity": np.array}
+UNARY = {"Neg": np.negative, "Abs": np.abs, "Not": np.logical_not}
 
 
-def run(block: Block, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
-    """The results of a program. Bodies see everything around them by name."""
-    with np.errstate(all="ignore"):
-        return run_block(block, [inputs[v.name] for v in block.arguments], {})
+def apply(statement: Apply, values: list) -> Any:
+    try:
+        result = compute(statement, values)
+    except (ValueError, IndexError) as error:
+        raise Failure(str(error)) from None
+    if isinstance(statement.target.type, Type):
+        wanted = object if statement.target.type.dtype == "str" else np.dtype(statement.target.type.dtype)
+        result = np.asarray(result, wanted)
+    return result
 
 
-def run_block(block: Block, arguments: list, around: dict) -> list:
-    env = dict(around)
-    env.update((v.name, np.asarray(a)) for v, a in zip(block.arguments, arguments, strict=True))
-    for statement in block.statements:
-        match statement:
-            case Apply():
-                env[statement.target.name] = apply(statement, [env[v.name] for v in statement.inputs])
-                continue
-            case LoopStatement():
-                values = run_loop(statement, env)
-            case ScanStatement():
-                values = run_scan(statement, env)
-            case IfStatement():
-                taken = statement.branches[0 if bool(env[statement.condition.name]) else 1]
-                values = run_block(taken, [], env)
-        env.update((v.name, value) for v, value in zip(statement.targets, values, strict=True))
-    return [env[v.name] for v in block.results]
-
-
-def apply(statement: Apply, values: list) -> np.ndarray:
-    op = statement.op
-    if op == "Constant":
-        return statement.constant
+def compute(statement: Apply, values: list) -> Any:
+    op, said = statement.op, statement.attributes
     if op in BINARY:
-        return np.asarray(BINARY[op](*values))
+        return BINARY[op](*values)
     if op in UNARY:
-        return np.asarray(UNARY[op](values[0]))
-    if op == "Concat":
-        return np.concatenate(values, axis=0)
-    if op == "ReduceSum":
-        return np.asarray(values[0].sum(dtype=values[0].dtype))
-    if op == "Shape":
-        return np.array(values[0].shape, np.int64)
-    assert op == "Cast"
-    return values[0].astype(statement.target.type.dtype)
+        return UNARY[op](values[0])
+    match op, values:
+        case "Constant", []:
+            return said["value"]
+        case "Identity" | "Cast" | "Optional", [x]:
+            return x.astype(statement.target.type.dtype) if op == "Cast" else x
+        case "Concat", [x, y]:
+            return np.concatenate([x, y], 0)
+        case "ReduceSum", [x]:
+            return x.sum(dtype=x.dtype)
+        case "Shape", [x]:
+            return np.array(x.shape, np.int64)
+        case "Size", [x]:
+            return x.size
+        case "Where", [c, x, y]:
+            return np.where(c, x, y)
+        case "Gather", [x, index]:
+            return x[int(index)]
+        case "Slice", [x]:
+            return x[said["part"]]
+        case "SliceTo", [x, end]:
+            return x[: int(end)]
+        case "Expand", [x, shape]:
+            return np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(shape)))
+        case "Reshape", [x, shape]:
+            return x.reshape(tuple(shape))
+        case "Unsqueeze", [x]:
+            return np.expand_dims(x, said["axis"])
+    return of_sequence(op, values)
+
+
+def of_sequence(op: str, values: list) -> Any:
+    match op, values:
+        case "SequenceEmpty", []:
+            return []
+        case "SequenceConstruct", _:
+            return list(values)
+        case "SequenceInsert", [items, x]:
+            return [*items, x]
+        case "SequenceInsertAt", [items, x, place]:
+            if not -len(items) <= place <= len(items):
+                raise Failure("insertion outside of a sequence")
+            return [*items[: int(place)], x, *items[int(place) :]]
+        case "SequenceAt", [items, place]:
+            return items[int(place)]
+        case "SequenceErase", [items, place]:
+            return [x for k, x in enumerate(items) if x is not items[int(place)] or k != int(place) % len(items)]
+        case "SequenceLength", [items]:
+            return len(items)
+        case "EmptyOptional", []:
+            return None
+        case "OptionalHasElement", [x]:
+            return x is not None
+        case "OptionalGetElement", [x]:
+            if x is None:
+                raise Failure("an empty optional")
+            return x
+    raise AssertionError(op)
+
+
+# ---- loops -------------------------------------------------------------------------------------------------------
 
 
 def run_loop(loop: LoopStatement, env: dict) -> list:
@@ -72,22 +164,21 @@ def run_loop(loop: LoopStatement, env: dict) -> list:
     collected: list[list] = [[] for _ in wanted]
     i = 0
     while (limit is None or i < limit) and go_on:
-        answer, *rest = run_block(loop.body, [np.int64(i), np.bool_(True), *state], env)
+        answer, *rest = run_block(loop.body, [np.array(i, np.int64), np.array(True), *state], env)
         state = rest[:count]
         for held, element in zip(collected, rest[count:], strict=True):
             held.append(element)
         go_on = bool(answer) or loop.condition is None
         i += 1
-    stacked = [
-        np.stack(held) if held else np.zeros((0, *v.type.shape), v.type.dtype)
-        for held, v in zip(collected, wanted, strict=True)
-    ]
-    return [*state, *stacked]
+    return [*state, *(joined(held, v.type, 0) for held, v in zip(collected, wanted, strict=True))]
 
 
 def run_scan(scan: ScanStatement, env: dict) -> list:
     inputs = [env[v.name] for v in scan.scanned]
-    length = inputs[0].shape[scan.axes[0]]
+    lengths = {x.shape[axis] for x, axis in zip(inputs, scan.axes, strict=True)}
+    if len(lengths) > 1:
+        raise Failure("scanned inputs of different lengths")
+    length = lengths.pop()
     state = [env[v.name] for v in scan.states]
     count = len(state)
     wanted = scan.body.results[count:]
@@ -97,17 +188,24 @@ def run_scan(scan: ScanStatement, env: dict) -> list:
             np.take(x, length - 1 - t if back else t, axis=axis)
             for x, axis, back in zip(inputs, scan.axes, scan.reverse, strict=True)
         ]
-        rest = run_block(scan.body, [*state, *slices], env)
+        rest = run_block(scan.body, [*state, *map(np.asarray, slices)], env)
+        if any(a.shape != b.shape for a, b in zip(state, rest, strict=False)):
+            raise Failure("a state changes its shape")
         state = rest[:count]
         for held, element in zip(collected, rest[count:], strict=True):
             held.append(element)
-    stacked = []
-    for held, v, axis, back in zip(collected, wanted, scan.output_axes, scan.output_reverse, strict=True):
-        rank = len(v.type.shape) + 1
-        if held:
-            stacked.append(np.stack(held[::-1] if back else held, axis=axis))
-        else:
-            shape = list(v.type.shape)
-            shape.insert(axis % rank, 0)
-            stacked.append(np.zeros(shape, v.type.dtype))
-    return [*state, *stacked]
+    outputs = zip(collected, wanted, scan.output_axes, scan.output_reverse, strict=True)
+    return [*state, *(joined(held[::-1] if back else held, v.type, axis) for held, v, axis, back in outputs)]
+
+
+def joined(elements: list, type: Any, axis: int) -> np.ndarray:
+    """Elements stacked on a new axis; none of them have the shape that their type says, with a 0 at the axis."""
+    if elements:
+        if any(e.shape != elements[0].shape for e in elements):
+            raise Failure("collected elements of different shapes")
+        return np.stack(elements, axis)
+    if not type.is_fixed:
+        raise NoAnswer
+    shape = list(type.shape)
+    shape.insert(axis % (len(shape) + 1), 0)
+    return np.zeros(shape, object if type.dtype == "str" else type.dtype)

@@ -133,7 +133,7 @@ def test_wrong_shape_breaks_no_rule() -> None:
     verify(module)
 
 
-def test_two_regions_may_not_share_a_node() -> None:
+def test_two_regions_may_not_share_a_value() -> None:
     module = parse_module(TEXT)
     body = module.main.nodes[2].regions[0]
     shared = Node(body.nodes[0].op, [module.main.arguments[0]])

@@ -62,28 +62,34 @@ def test_python_numbers_take_the_declared_type(value, type, expected):
 )
 def test_python_numbers_that_would_change_are_refused(value, type):
     text = refusal(value, type)
-    assert text == f"input 'x' holds values that {type!s} cannot\n  fix: feed an array of the right type".replace("[]", "")
+    assert text == f"input 'x' holds values that {type!s} cannot\n  fix: feed an array of the right type".replace(
+        "[]", ""
+    )
+
+
+def convert(dtype):
+    return f"convert it, for example with .astype({dtype!r})"
 
 
 @pytest.mark.parametrize(
-    ("value", "type", "text"),
+    ("value", "type", "problem", "fix"),
     [
-        (np.zeros(3), tensor("float32", "n"), "float64[3], expected float32[n]\n  fix: convert it, for example with .astype('float32')"),
-        (np.zeros(3, np.float32), tensor("float64", "n"), "float32[3], expected float64[n]\n  fix: convert it, for example with .astype('float64')"),
-        (np.float64(1), tensor("float32"), "float64[], expected float32[]\n  fix: convert it, for example with .astype('float32')"),
-        ([0.5], tensor("int64", 1), "float64[1], expected int64[1]\n  fix: convert it, for example with .astype('int64')"),
-        (1, tensor("bool"), "int64[], expected bool[]\n  fix: convert it, for example with .astype('bool')"),
-        ([True], tensor("float32", 1), "bool[1], expected float32[1]\n  fix: convert it, for example with .astype('float32')"),
-        ("text", tensor("float32"), "string[], expected float32[]\n  fix: convert it, for example with .astype('float32')"),
-        (np.zeros(2), tensor("string", 2), "float64[2], expected string[2]\n  fix: feed strings"),
-        (np.zeros(2, "M8[s]"), tensor("int64", 2), "datetime64[s][2], expected int64[2]\n  fix: convert it, for example with .astype('int64')"),
-        (None, tensor("float32"), "NoneType, expected float32[]\n  fix: feed a NumPy array"),
-        (1 << 70, tensor("int64"), "int, expected int64[]\n  fix: feed a NumPy array"),
-        (np.array([1, 2], object), tensor("int64", 2), "ndarray, expected int64[2]\n  fix: feed a NumPy array"),
+        (np.zeros(3), tensor("float32", "n"), "float64[3], expected float32[n]", convert("float32")),
+        (np.zeros(3, F32), tensor("float64", "n"), "float32[3], expected float64[n]", convert("float64")),
+        (np.float64(1), tensor("float32"), "float64[], expected float32[]", convert("float32")),
+        ([0.5], tensor("int64", 1), "float64[1], expected int64[1]", convert("int64")),
+        (1, tensor("bool"), "int64[], expected bool[]", convert("bool")),
+        ([True], tensor("float32", 1), "bool[1], expected float32[1]", convert("float32")),
+        ("text", tensor("float32"), "string[], expected float32[]", convert("float32")),
+        (np.zeros(2), tensor("string", 2), "float64[2], expected string[2]", "feed strings"),
+        (np.zeros(2, "M8[s]"), tensor("int64", 2), "datetime64[s][2], expected int64[2]", convert("int64")),
+        (None, tensor("float32"), "NoneType, expected float32[]", "feed a NumPy array"),
+        (1 << 70, tensor("int64"), "int, expected int64[]", "feed a NumPy array"),
+        (np.array([1, 2], object), tensor("int64", 2), "ndarray, expected int64[2]", "feed a NumPy array"),
     ],
-)  # fmt: skip
-def test_wrong_element_type_is_refused(value, type, text):
-    assert refusal(value, type) == f"input 'x' is {text}"
+)
+def test_wrong_element_type_is_refused(value, type, problem, fix):
+    assert refusal(value, type) == f"input 'x' is {problem}\n  fix: {fix}"
 
 
 @pytest.mark.parametrize("shape", [(2,), (2, 4), (1, 2, 3)])
@@ -129,7 +135,9 @@ def test_dlpack_is_taken():
 
 
 def test_dlpack_of_the_wrong_type_is_not_converted():
-    assert refusal(DlPack(np.arange(3)), tensor("float32", "n")).startswith("input 'x' is int64[3], expected float32[n]")
+    assert refusal(DlPack(np.arange(3)), tensor("float32", "n")).startswith(
+        "input 'x' is int64[3], expected float32[n]"
+    )
 
 
 def test_dlpack_that_numpy_cannot_read_is_refused():

@@ -42,6 +42,8 @@ class Inference:
 
     def region(self, region: Region) -> None:
         """Infer every node of a region; the arguments keep the types they have."""
+        if not self.depth:
+            self.used |= names_of(region.arguments)
         self.depth += 1
         try:
             for node in region.nodes:
@@ -69,6 +71,12 @@ class Inference:
             return node.op.infer_regions(node, self)
         except TypeRuleError as error:
             raise error.at(node.title) from None
+
+    def visible(self, node: Node) -> set[str]:
+        """The dim names that types of a node's outputs may mention; fresh names keep clear of them."""
+        names = names_of(node.inputs)
+        self.used |= names
+        return names
 
     def first_visit(self, node: Node) -> bool:
         """Whether this run has not yet seen the node; after that, what its regions take may only widen."""

@@ -111,11 +111,12 @@ def _outputs(module: Module, results: Sequence[str]) -> Iterator[str]:
 
 
 def _known(known: np.ndarray, type: Type, elide: int | None) -> str:
-    """` {N, 4}`, with the shape in front where the type does not say it; nothing for elements without a text."""
-    if any(isinstance(element, complex) for element in known.flat):
+    """` {N, 4}`, with the shape in front where the type does not say it; nothing for elements that are not real."""
+    elements = [element.item() if isinstance(element, np.generic) else element for element in known.flat]
+    if not all(isinstance(element, int | float | Linear | Unknown) for element in elements):
         return ""
     said = type.shape if isinstance(type, TensorType) else ()
-    parts = [format_dim(e) if isinstance(e, Linear | Unknown) else format_attribute(e) for e in known.flat]
+    parts = [format_dim(e) if isinstance(e, Linear | Unknown) else format_attribute(e) for e in elements]
     shown = "..." if elide is not None and known.size > elide else ", ".join(parts)
     if said == known.shape:
         return f" {{{shown}}}"

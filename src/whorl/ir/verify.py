@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from whorl.errors import VerifyError, place
 from whorl.ir.dims import UNKNOWN
-from whorl.ir.graph import Module, Node, Region, Value
+from whorl.ir.graph import Module, Node, Region, Value, walk
 from whorl.ir.infer import Inference, region_title
 from whorl.ir.types import AnyShape, TensorType, same_kind
 from whorl.ir.walk import clone_region
@@ -56,10 +58,15 @@ def _verify_owner(value: Value, owner: Node | Region, index: int, where: str) ->
 
 
 def _verify_types(region: Region) -> None:
-    """Inference from the inputs must give values of the kinds that the module says."""
+    """Inference from the inputs must give values of the kinds that the module says, inner ones too."""
     copy = clone_region(region)
     Inference().region(copy)
-    for node, inferred in zip(region.nodes, copy.nodes, strict=True):
-        for value, other in zip(node.outputs, inferred.outputs, strict=True):
+    for node, inferred in zip(walk(region), walk(copy), strict=True):
+        inner = [pair for a, b in zip(node.regions, inferred.regions, strict=True) for pair in _pairs(a, b)]
+        for value, other in (*zip(node.outputs, inferred.outputs, strict=True), *inner):
             if not same_kind(value.type, other.type):
                 raise VerifyError(f"{value!r} is inferred as {other.type}", node.title)
+
+
+def _pairs(region: Region, copy: Region) -> Iterator[tuple[Value, Value]]:
+    return zip(region.arguments, copy.arguments, strict=True)

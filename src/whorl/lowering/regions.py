@@ -194,7 +194,7 @@ def _put(views: Sequence[View], places: Sequence[Var | Buffer], k: KernelBuilder
 
 
 def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> list[View]:
-    """A Loop inside a program: where it collects, its bound is a number, so that the rows have their place in advance."""
+    """A Loop inside a program; where it collects, its bound is a number, so that rows have their place in advance."""
     refuse_parts(op)
     trip, condition, carried, scanned, captured = op.split(node.inputs)
     body, joined = node.regions[0], node.outputs[op.carried :]

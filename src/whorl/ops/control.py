@@ -13,7 +13,7 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, is_integer, name_of
 from whorl.ir.graph import Node, Region, Value
-from whorl.ir.infer import escape, names_of
+from whorl.ir.infer import escape
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Known, TensorType, Type, join, tensor
 from whorl.ops.base import normal_axis
@@ -32,13 +32,13 @@ class If(Op):
     def infer_regions(self, node: Node, inference: Inference) -> tuple[Type, ...]:
         condition, *captured = node.inputs
         check_one(condition, BOOL, "the condition")
+        visible = inference.visible(node)
         for region in node.regions:
             pass_captured(region.arguments, captured)
             inference.region(region)
         then, other = (region.results for region in node.regions)
         if len(then) != len(other):
             raise TypeRuleError(f"then_branch gives {len(then)} values, else_branch {len(other)}")
-        visible = names_of(node.inputs)
         taken = None if condition is None else known_bool(condition)
         if taken is not None:
             return tuple(escape(value.type, visible) for value in (then if taken else other))
@@ -126,6 +126,7 @@ class Loop(Op):
         (body,) = node.regions
         trip, condition, carried, scanned, captured = self.split(node.inputs)
         _, go_on, states, slices, copies = self.split(body.arguments)
+        visible = inference.visible(node)
         if trip is not None:
             check_one(trip, None, "the trip count")
         if condition is not None:
@@ -134,12 +135,13 @@ class Loop(Op):
         expected = 1 + self.carried + self.last + len(self.collected)
         if len(body.results) != expected:
             raise TypeRuleError(f"the body gives {len(body.results)} values, expected {expected}")
+        if len(body.arguments) != len(node.inputs):
+            raise TypeRuleError(f"the body takes {len(body.arguments)} values, expected {len(node.inputs)}")
         for argument, value, how in zip(slices, scanned, self.scanned, strict=True):
             inference.set_type(argument, how.slice_type(tensor(value, "a scanned input")))
         pass_captured(copies, captured)
         self._widen_to_fixpoint(node, states, carried, inference)
         check_one(body.results[0], BOOL, "the body's condition")
-        visible = names_of(node.inputs)
         return self._output_types(body, states, visible, self.length(node))
 
     def _widen_to_fixpoint(self, node: Node, states: list[Value], initial: list[Value], inference: Inference) -> None:
@@ -155,7 +157,13 @@ class Loop(Op):
         while changed:
             inference.region(body)
             pairs = enumerate(zip(states, results, strict=True))
-            changed = any([_widen(inference, state, result.type, k) for k, (state, result) in pairs])
+            changed = any([_widen(inference, state, self._next(state, result), k) for k, (state, result) in pairs])
+
+    def _next(self, state: Value, result: Value) -> Type:
+        """The type of a carried value after an iteration; where `run` checks its shape, that is the shape it had."""
+        if self.keep_shapes and isinstance(state.type, TensorType) and isinstance(result.type, TensorType):
+            return result.type.with_shape(state.type.shape)
+        return result.type
 
     def _output_types(self, body: Region, states: list[Value], visible: set[str], length: Dim) -> tuple[Type, ...]:
         extra = body.results[1 + self.carried :]

@@ -52,7 +52,8 @@ def _shape(type: Type, declared: Type, names: set[str]) -> list[int | str | None
     found, said = _dims(type), _dims(declared)
     if len(said) != len(found):
         said = (UNKNOWN,) * len(found)
-    return [_shown(a, names) or _shown(b, names) if a != 0 else 0 for a, b in zip(found, said, strict=True)]
+    shown = [(_shown(a, names), _shown(b, names)) for a, b in zip(found, said, strict=True)]
+    return [b if a is None else a for a, b in shown]
 
 
 def _dims(type: Type) -> tuple[Dim, ...]:

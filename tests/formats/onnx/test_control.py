@@ -100,6 +100,10 @@ def test_number_declared_with_two_elements():
             "  fix: correct the declaration",
         ),
         (
+            "b (int64 i, bool c, float s) => (bool c, float t) { [v] t = Constant() }",
+            "Constant 'v' in body of Loop 'l': needs one attribute that says its value, has none",
+        ),
+        (
             "b (int64 i, bool c, float s) => (bool c, float t) { [add] t = Add(s, i) }",
             "Add 'add' in body of Loop 'l': inputs have different element types: float32, int64\n  fix: insert a Cast",
         ),

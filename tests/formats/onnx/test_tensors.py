@@ -19,7 +19,7 @@ from whorl.ir.types import TensorType
         (TensorProto(data_type=1, dims=[2], raw_data=bytes(7)), "w has 7 bytes, float32[2] takes 8"),
         (TensorProto(data_type=22, dims=[3], raw_data=bytes(1)), "w has 1 bytes, int4[3] takes 2"),
         (TensorProto(data_type=8, dims=[2], string_data=[b"a"]), "w holds 1 strings, its shape [2] needs 2"),
-        (TensorProto(data_type=0, dims=[2]), "w has the element type 0"),
+        (TensorProto(data_type=0, dims=[2]), "w has element type number 0, which ONNX does not define"),
         (TensorProto(data_type=1, dims=[-2]), "w declares the impossible shape [-2]"),
         (TensorProto(data_type=1, dims=[0, 1 << 62]), "w declares the impossible shape [0, 4611686018427387904]"),
         (

@@ -72,8 +72,12 @@ def parse_text(data: bytes, what: str) -> ModelProto:
         if _nesting(text) > TEXT_DEPTH:
             raise LoadError(f"{what!r} has brackets nested deeper than {TEXT_DEPTH}", fix="nest fewer graphs")
         return onnx.parser.parse_model(text)
-    except (onnx.parser.ParseError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise LoadError(f"{what!r} is not ONNX text: {error}") from None
+    except onnx.parser.ParseError as error:
+        said = error.args[0]
+        reason = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+        raise LoadError(f"{what!r} is not ONNX text: {reason}") from None
     except DecodeError:
         raise LoadError(f"{what!r} is nested deeper than protobuf allows", fix="nest fewer graphs") from None
 

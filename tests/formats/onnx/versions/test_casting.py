@@ -56,5 +56,6 @@ def test_target_that_an_opset_lacks_is_an_error(tmp_path):
     with pytest.raises(SaveError) as error:
         written(model, 18, tmp_path)
     assert str(error.value) == (
-        "Cast 'y0': gives tensor(float8e5m2), which version 13 of Cast does not\n  fix: opset 19 or later can say it"
+        "Cast 'y0': gives tensor(float8e5m2), which version 13 of Cast does not give\n"
+        "  fix: opset 19 or later can say it"
     )

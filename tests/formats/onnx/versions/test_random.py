@@ -97,6 +97,6 @@ def test_bfloat16_cannot_be_drawn_before_22(tmp_path):
     with pytest.raises(SaveError) as error:
         written(model, 21, tmp_path)
     assert str(error.value) == (
-        "RandomNormal 'y0': gives tensor(bfloat16), which version 1 of RandomNormal does not\n"
+        "RandomNormal 'y0': gives tensor(bfloat16), which version 1 of RandomNormal does not give\n"
         "  fix: opset 22 or later can say it"
     )

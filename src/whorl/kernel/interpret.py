@@ -1,0 +1,298 @@
+"""A slow interpreter of kernel programs, to tell a wrong program from wrong machine code.
+
+Scalars are NumPy scalars of the very element type. Iterations of parallel loops run last to first. A place outside a
+buffer, an element that nobody wrote, and a division by zero are errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import VerifyError, WhorlError
+from whorl.ir.dtypes import BOOL, FLOAT64, UNSIGNED, is_float
+from whorl.ir.op import as_values
+from whorl.kernel.program import (
+    Apply,
+    Assign,
+    Buffer,
+    Const,
+    Expr,
+    Fail,
+    For,
+    Load,
+    Program,
+    RunOp,
+    Statement,
+    Store,
+    Swap,
+    Var,
+    When,
+    While,
+    text,
+)
+from whorl.kernel.verify import constant_zero, parts, parts_in_order
+from whorl.ops.conversion import convert
+
+
+@dataclass
+class Outcome:
+    """How a program ended: its status, its scalars, and the memory that each of its buffers stands for now."""
+
+    status: int
+    scalars: list[Any]
+    arrays: list[np.ndarray]
+
+
+def interpret(program: Program, scalars: Sequence[Any], arrays: Sequence[np.ndarray]) -> Outcome:
+    """Run a program on contiguous arrays, one for each of its buffers, which it changes in place."""
+    machine = _Machine()
+    machine.registers = {v.name: v.dtype.type(x) for v, x in zip(program.scalars, scalars, strict=True)}
+    for buffer, array in zip(program.buffers, arrays, strict=True):
+        if array.dtype != buffer.dtype or not array.flags.c_contiguous:
+            raise VerifyError(f"the array of {buffer.name!r} is not what was declared")
+        machine.memory[buffer] = _Memory(array, array.reshape(-1))
+    for buffer in program.scratch:
+        array = np.zeros(tuple(n or 0 for n in buffer.shape), buffer.dtype)
+        machine.memory[buffer] = _Memory(array, array.reshape(-1), np.zeros(array.size, bool))
+    status = 0
+    with np.errstate(all="ignore"):
+        try:
+            machine.block(program.body)
+        except _Failed as failure:
+            status = failure.status
+    return Outcome(
+        status,
+        [machine.registers[v.name] for v in program.scalars],
+        [machine.memory[buffer].array for buffer in program.buffers],
+    )
+
+
+class _Failed(Exception):
+    def __init__(self, status: int) -> None:
+        self.status = status
+
+
+@dataclass
+class _Memory:
+    """An array, its elements in a row, and which of them have been written (None: all)."""
+
+    array: np.ndarray
+    flat: np.ndarray
+    written: np.ndarray | None = None
+
+
+Step = Callable[[list[Any]], Any]
+
+
+@dataclass
+class _Machine:
+    registers: dict[str, Any] = field(default_factory=dict)
+    memory: dict[Buffer, _Memory] = field(default_factory=dict)
+    plans: dict[Expr, list[Step]] = field(default_factory=dict)
+
+    # ---- statements ------------------------------------------------------------------------------------------
+
+    def block(self, statements: Sequence[Statement]) -> None:
+        for statement in statements:
+            self.statement(statement)
+
+    def statement(self, statement: Statement) -> None:
+        match statement:
+            case Assign(var, value):
+                self.registers[var.name] = self.value(value)
+            case Store(buffer, index, value):
+                number, place = self.value(value), self.position(buffer, index, [int(self.value(i)) for i in index])
+                memory = self.memory[buffer]
+                memory.flat[place] = number
+                if memory.written is not None:
+                    memory.written[place] = True
+            case For(var, extent, body, parallel):
+                steps = range(int(self.value(extent)))
+                for step in reversed(steps) if parallel else steps:
+                    self.registers[var.name] = np.int64(step)
+                    self.block(body)
+            case When(condition, then, other):
+                self.block(then if self.value(condition) else other)
+            case While(head, condition, body):
+                self.block(head)
+                while self.value(condition):
+                    self.block(body)
+                    self.block(head)
+            case Swap(a, b):
+                self.memory[a], self.memory[b] = self.memory[b], self.memory[a]
+            case RunOp():
+                self.run_op(statement)
+            case Fail(status):
+                raise _Failed(status)
+
+    def run_op(self, call: RunOp) -> None:
+        given = [None if b is None else self.memory[b].array for b in call.inputs]
+        try:
+            results = as_values(call.op.run(*given))
+        except (WhorlError, ValueError, ArithmeticError, IndexError, TypeError):
+            raise _Failed(1) from None
+        for buffer, result in zip(call.outputs, results, strict=False):
+            memory = self.memory[buffer]
+            if (result.shape, result.dtype) != (memory.array.shape, memory.array.dtype):
+                raise _Failed(1)
+            memory.array[...] = result
+            memory.written = None
+
+    # ---- expressions -----------------------------------------------------------------------------------------
+
+    def value(self, expr: Expr) -> Any:
+        if expr not in self.plans:
+            self.plans[expr] = self.plan(expr)
+        values: list[Any] = []
+        for step in self.plans[expr]:
+            values.append(step(values))
+        return values[-1]
+
+    def plan(self, expr: Expr) -> list[Step]:
+        """Each part of an expression as a function of the values of the parts before it."""
+        order = parts_in_order(expr)
+        places = {part: n for n, part in enumerate(order)}
+        return [self.step(part, [places[inner] for inner in parts(part)]) for part in order]
+
+    def step(self, expr: Expr, places: list[int]) -> Step:
+        match expr:
+            case Const(dtype, value):
+                number = np.asarray(value).astype(dtype)[()]
+                return lambda values: number
+            case Var():
+                return lambda values: self.register(expr)
+            case Load():
+                return lambda values: self.load(expr, [int(values[p]) for p in places])
+            case Apply():
+                function = _function(expr)
+                return lambda values: function(*[values[p] for p in places])
+        raise VerifyError(f"{expr!r} is no expression")
+
+    def register(self, var: Var) -> Any:
+        if var.name not in self.registers:
+            raise VerifyError(f"{var.name!r} has no value")
+        return self.registers[var.name]
+
+    def load(self, expr: Load, index: list[int]) -> Any:
+        place, memory = self.position(expr.buffer, expr.index, index), self.memory[expr.buffer]
+        if memory.written is not None and not memory.written[place]:
+            raise VerifyError(f"{text(expr)} at {index} was never written")
+        return memory.flat[place]
+
+    def position(self, buffer: Buffer, index: Sequence[Expr], numbers: list[int]) -> int:
+        """The place in a row. Behind axes whose index is the number 0, the last index may run over them too."""
+        shape, array = list(buffer.shape), self.memory[buffer].array
+        if array.ndim and shape[0] is None:
+            shape[0] = len(array)
+        limits = [n or 0 for n in shape]
+        for axis in range(len(limits) - 2, -1, -1):
+            if not constant_zero(index[axis]):
+                break
+            limits[-1] *= limits[axis]
+        place = 0
+        for number, limit, stride in zip(numbers, limits, buffer.strides, strict=True):
+            if not 0 <= number < limit:
+                raise VerifyError(f"{buffer.name}[{', '.join(map(text, index))}] is at {numbers} of {limits}")
+            place += number * stride
+        return place
+
+
+# ---- operations ----------------------------------------------------------------------------------------------
+
+
+def _function(expr: Apply) -> Callable[..., Any]:
+    """An operation on NumPy scalars."""
+    op, source, target = expr.op, expr.args[0].dtype, expr.dtype
+    if op == "select":
+        return lambda condition, x, y: x if condition else y
+    if op == "cast":
+        return lambda x: convert(np.asarray(x), target)[()]
+    if op == "bits":
+        return lambda x: np.asarray(x).view(target)[()]
+    if op == "not" and source == BOOL:
+        return np.logical_not
+    if op in _COMMON:
+        return _COMMON[op]
+    if not is_float(source):
+        whole = _ON_INTEGERS[op]
+        return lambda *args: _wrapped(whole(*(int(a) for a in args), target), target)
+    if op in _EXACTLY:
+        exact = np.vectorize(_EXACTLY[op], otypes=[FLOAT64])
+        return lambda x: np.asarray(exact(FLOAT64.type(x))).astype(target)[()]
+    return _ON_FLOATS[op]
+
+
+def _wrapped(number: int, dtype: np.dtype) -> Any:
+    if dtype == BOOL:
+        return np.bool_(number)
+    width = 8 * dtype.itemsize
+    low = 0 if dtype in UNSIGNED else -(1 << (width - 1))
+    return dtype.type((number - low) % (1 << width) + low)
+
+
+def _quotient(x: int, y: int, dtype: np.dtype) -> int:
+    if y == 0:
+        raise VerifyError("a division by zero")
+    return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+
+
+def _right(x: int, y: int, dtype: np.dtype) -> int:
+    width = 8 * dtype.itemsize
+    return x >> y if 0 <= y < width else -1 if x < 0 else 0
+
+
+def _sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x)) if x < 0 else x
+
+
+_COMMON: dict[str, Callable[..., Any]] = {
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "isnan": lambda x: x != x,
+    "min": lambda x, y: x if x < y or x != x else y,
+    "max": lambda x, y: x if x > y or x != x else y,
+    "minimum": lambda x, y: x if x < y or x != x else y,
+    "maximum": lambda x, y: x if x > y or x != x else y,
+}
+_ON_INTEGERS: dict[str, Callable[..., int]] = {
+    "add": lambda x, y, dtype: x + y,
+    "sum": lambda x, y, dtype: x + y,
+    "sub": lambda x, y, dtype: x - y,
+    "mul": lambda x, y, dtype: x * y,
+    "div": _quotient,
+    "rem": lambda x, y, dtype: x - y * _quotient(x, y, dtype),
+    "pow": lambda x, y, dtype: pow(x, y, 1 << 64),
+    "and": lambda x, y, dtype: x & y,
+    "or": lambda x, y, dtype: x | y,
+    "xor": lambda x, y, dtype: x ^ y,
+    "not": lambda x, dtype: ~x,
+    "neg": lambda x, dtype: -x,
+    "abs": lambda x, dtype: abs(x),
+    "shl": lambda x, y, dtype: x << y if 0 <= y < 8 * dtype.itemsize else 0,
+    "shr": _right,
+}
+_EXACTLY: dict[str, Callable[[float], float]] = {"erf": math.erf, "erfc": math.erfc, "sigmoid": _sigmoid}
+_ON_FLOATS: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "sum": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "pow": np.power,
+    "fmod": np.fmod,
+    "atan2": np.arctan2,
+    "neg": np.negative,
+    "abs": np.abs,
+    **{name: getattr(np, name) for name in ("sqrt", "floor", "ceil", "rint", "trunc", "exp", "expm1", "log", "log1p")},
+    **{name: getattr(np, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{f"a{name}": getattr(np, f"arc{name}") for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+}

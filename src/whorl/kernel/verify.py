@@ -1,0 +1,246 @@
+"""The rules of kernel programs: element types that agree, variables assigned before they are read, buffers declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from whorl.errors import VerifyError
+from whorl.ir.dtypes import BOOL, INT64, is_float, name_of
+from whorl.kernel.program import (
+    OPS,
+    Apply,
+    Assign,
+    Buffer,
+    Const,
+    Expr,
+    Fail,
+    For,
+    Load,
+    Program,
+    RunOp,
+    Statement,
+    Store,
+    Swap,
+    Var,
+    When,
+    While,
+    text,
+)
+
+_COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
+_TWO = _COMPARISONS | frozenset(
+    (
+        *("add", "sum", "sub", "mul", "div", "rem", "min", "max", "minimum", "maximum", "pow", "fmod", "atan2"),
+        *("and", "or", "xor", "shl", "shr"),
+    )
+)
+_LOGIC = frozenset(("and", "or", "xor", "not"))
+_ON_INTEGERS = frozenset(("rem", "shl", "shr"))
+_ON_ANY_NUMBER = frozenset(
+    ("add", "sum", "sub", "mul", "div", "min", "max", "minimum", "maximum", "neg", "abs", "pow", "cast", "bits")
+)
+
+
+def verify_program(program: Program) -> None:
+    """Raise VerifyError where a program breaks a rule; a bug in whoever built it."""
+    check = _Check({*program.buffers, *program.scratch})
+    if len(check.buffers) < len(program.buffers) + len(program.scratch):
+        raise VerifyError("a buffer is declared twice")
+    for var in program.scalars:
+        check.name(var)
+    check.block(program.body, frozenset(program.scalars))
+    if [call for call in check.calls if call not in program.calls]:
+        raise VerifyError("a call has no number")
+
+
+@dataclass
+class _Check:
+    """The walk over a program: what it has seen so far."""
+
+    buffers: set[Buffer]
+    names: dict[str, Var] = field(default_factory=dict)
+    assigned_once: set[Var] = field(default_factory=set)
+    reads: dict[Expr, frozenset[Var]] = field(default_factory=dict)
+    calls: list[RunOp] = field(default_factory=list)
+
+    def name(self, var: Var) -> None:
+        if self.names.setdefault(var.name, var) is not var:
+            raise VerifyError(f"two variables are called {var.name!r}")
+
+    def assign(self, var: Var) -> None:
+        self.name(var)
+        if var.once and var in self.assigned_once:
+            raise VerifyError(f"{var.name!r} is assigned in two places")
+        self.assigned_once.add(var)
+
+    # ---- statements ------------------------------------------------------------------------------------------
+
+    def block(self, statements: Sequence[Statement], before: frozenset[Var]) -> frozenset[Var]:
+        """The variables that surely have a value after the statements."""
+        known = before
+        for statement in statements:
+            known = self.statement(statement, known)
+        return known
+
+    def statement(self, statement: Statement, known: frozenset[Var]) -> frozenset[Var]:
+        match statement:
+            case Assign(var, value):
+                self.read(value, known, var.dtype)
+                self.assign(var)
+                return known | {var}
+            case Store(buffer, index, value):
+                self.place(buffer, index, known)
+                self.read(value, known, buffer.dtype)
+            case For():
+                return self.loop(statement, known)
+            case When(condition, then, other):
+                self.read(condition, known, BOOL)
+                return self.block(then, known) & self.block(other, known)
+            case While(head, condition, body):
+                first = self.block(head, known)
+                self.read(condition, first, BOOL)
+                self.block(body, first)
+                return first
+            case Swap(a, b):
+                self.declared(a, b)
+                if (a.dtype, a.shape) != (b.dtype, b.shape):
+                    raise VerifyError(f"{a.name!r} and {b.name!r} trade places and are not alike")
+            case RunOp(_, inputs, outputs):
+                self.declared(*(b for b in inputs if b is not None), *outputs)
+                self.calls.append(statement)
+            case Fail(status):
+                if status == 0:
+                    raise VerifyError("a failure has status 0")
+                return frozenset(self.names.values())
+        return known
+
+    def loop(self, loop: For, known: frozenset[Var]) -> frozenset[Var]:
+        """Iterations of a parallel loop know nothing of each other, and nobody knows which came last."""
+        self.read(loop.extent, known, INT64)
+        if loop.var.dtype != INT64 or loop.var in known:
+            raise VerifyError(f"{loop.var.name!r} counts and is {name_of(loop.var.dtype)}, or has a value already")
+        self.assign(loop.var)
+        changed = frozenset(_assigned(loop.body))
+        if loop.var in changed:
+            raise VerifyError(f"{loop.var.name!r} counts and is assigned")
+        if loop.parallel:
+            known -= changed
+        self.block(loop.body, known | {loop.var})
+        return known
+
+    def declared(self, *buffers: Buffer) -> None:
+        for buffer in buffers:
+            if buffer not in self.buffers:
+                raise VerifyError(f"{buffer.name!r} is not declared")
+
+    def place(self, buffer: Buffer, index: Sequence[Expr], known: frozenset[Var]) -> None:
+        self.declared(buffer)
+        if len(index) != len(buffer.shape):
+            raise VerifyError(f"{buffer.name!r} has {len(buffer.shape)} axes, the index {len(index)}")
+        for position in index:
+            self.read(position, known, INT64)
+
+    # ---- expressions -----------------------------------------------------------------------------------------
+
+    def read(self, expr: Expr, known: frozenset[Var], dtype: np.dtype) -> None:
+        """Check an expression where it is evaluated."""
+        if expr.dtype != dtype:
+            raise VerifyError(f"{text(expr)} is {name_of(expr.dtype)}, expected {name_of(dtype)}")
+        for part in parts_in_order(expr):
+            if part not in self.reads:
+                self.reads[part] = self.checked(part)
+        missing = [var.name for var in self.reads[expr] - known]
+        if missing:
+            raise VerifyError(f"{', '.join(sorted(missing))} may have no value in {text(expr)}")
+
+    def checked(self, expr: Expr) -> frozenset[Var]:
+        """The variables that an expression reads; its parts have been checked."""
+        match expr:
+            case Var():
+                return frozenset((expr,))
+            case Load(dtype, buffer, index):
+                self.declared(buffer)
+                if len(index) != len(buffer.shape) or buffer.dtype != dtype:
+                    raise VerifyError(f"{text(expr)} reads a {name_of(buffer.dtype)} with {len(buffer.shape)} axes")
+                if any(position.dtype != INT64 for position in index):
+                    raise VerifyError(f"an index of {text(expr)} is not int64")
+            case Apply():
+                problem = _problem(expr)
+                if problem:
+                    raise VerifyError(f"{text(expr)}: {problem}")
+        return frozenset().union(*(self.reads[part] for part in parts(expr)))
+
+
+def parts(expr: Expr) -> tuple[Expr, ...]:
+    """What an expression is made of."""
+    match expr:
+        case Load():
+            return expr.index
+        case Apply():
+            return expr.args
+    return ()
+
+
+def parts_in_order(expr: Expr) -> list[Expr]:
+    """An expression and all inside it, each once and after its own parts; as deep as it may be."""
+    order: list[Expr] = []
+    seen: set[Expr] = set()
+    stack: list[tuple[Expr, bool]] = [(expr, False)]
+    while stack:
+        part, done = stack.pop()
+        if done:
+            order.append(part)
+        elif part not in seen:
+            seen.add(part)
+            stack.append((part, True))
+            stack += [(inner, False) for inner in parts(part)]
+    return order
+
+
+def _assigned(statements: Sequence[Statement]) -> Iterator[Var]:
+    for statement in statements:
+        match statement:
+            case Assign(var):
+                yield var
+            case For(body=body):
+                yield from _assigned(body)
+            case When(then=then, other=other):
+                yield from _assigned((*then, *other))
+            case While(head=head, body=body):
+                yield from _assigned((*head, *body))
+
+
+def _problem(expr: Apply) -> str:
+    """What is wrong with the element types of an operation; empty where nothing is."""
+    op, dtypes, result = expr.op, [a.dtype for a in expr.args], expr.dtype
+    if op not in OPS:
+        return "there is no such operation"
+    if len(dtypes) != (3 if op == "select" else 2 if op in _TWO else 1):
+        return f"takes no {len(dtypes)} operands"
+    if op == "select":
+        return "" if dtypes == [BOOL, result, result] else "chooses by a bool among two of the result's type"
+    if op in ("cast", "bits"):
+        same_width = op == "cast" or dtypes[0].itemsize == result.itemsize
+        return "" if result != BOOL and same_width else "does not convert to that"
+    if any(d != dtypes[0] for d in dtypes):
+        return f"operands are {', '.join(map(name_of, dtypes))}"
+    if result != (BOOL if op in _COMPARISONS or op == "isnan" else dtypes[0]):
+        return f"gives no {name_of(result)}"
+    if op in _COMPARISONS:
+        return ""
+    source = dtypes[0]
+    if op in _LOGIC:
+        return "works on bits" if is_float(source) else ""
+    if op in _ON_INTEGERS:
+        return "works on integers" if is_float(source) or source == BOOL else ""
+    if op in _ON_ANY_NUMBER:
+        return "works on numbers" if source == BOOL else ""
+    return "" if is_float(source) else "works on floats"
+
+
+def constant_zero(expr: Expr) -> bool:
+    """Whether an expression is the number 0."""
+    return isinstance(expr, Const) and expr.value == 0
