@@ -138,7 +138,8 @@ def of_sequence(op: str, values: list) -> Any:
         case "SequenceAt", [items, place]:
             return items[int(place)]
         case "SequenceErase", [items, place]:
-            return [x for k, x in enumerate(items) if x is not items[int(place)] or k != int(place) % len(items)]
+            k = range(len(items))[int(place)]
+            return items[:k] + items[k + 1 :]
         case "SequenceLength", [items]:
             return len(items)
         case "EmptyOptional", []:
@@ -185,10 +186,10 @@ def run_scan(scan: ScanStatement, env: dict) -> list:
     collected: list[list] = [[] for _ in wanted]
     for t in range(length):
         slices = [
-            np.take(x, length - 1 - t if back else t, axis=axis)
+            np.moveaxis(x, axis, 0)[length - 1 - t if back else t, ...]
             for x, axis, back in zip(inputs, scan.axes, scan.reverse, strict=True)
         ]
-        rest = run_block(scan.body, [*state, *map(np.asarray, slices)], env)
+        rest = run_block(scan.body, [*state, *slices], env)
         if any(a.shape != b.shape for a, b in zip(state, rest, strict=False)):
             raise Failure("a state changes its shape")
         state = rest[:count]

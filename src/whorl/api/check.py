@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from whorl.api.models import Source, load
 from whorl.errors import place
-from whorl.formats.onnx.files import read_proto
+from whorl.formats.onnx.files import OnnxSource, read_proto
 from whorl.formats.onnx.shadowing import shadowed_names
 from whorl.ir.dims import UNKNOWN, Linear
 from whorl.ir.graph import Module, Node, Region, Value
@@ -33,15 +33,20 @@ class Problem:
 
 def check(source: Source) -> list[Problem]:
     """Problems of a model, outermost places first. Errors: LoadError where it cannot be read at all."""
-    problems: list[Problem] = []
-    if not isinstance(source, Module):
-        proto = read_proto(source)
-        for name, where in shadowed_names(proto.graph):
-            message = f"{name!r} hides a value of the same name outside; engines disagree on which one is meant"
-            problems.append(Problem("shadowed-name", "warning", where, message, "rename the inner value"))
     module = load(source)
-    problems += _region(module.main, ())
-    return problems + list(_ill_shaped(module))
+    named = [] if isinstance(source, Module) else _shadowed(source)
+    return [*named, *_region(module.main, ()), *_ill_shaped(module)]
+
+
+def _shadowed(source: OnnxSource) -> Iterator[Problem]:
+    """One problem for each inner graph that gives a name of an outer one anew; a module has no such names."""
+    hidden: dict[str, list[str]] = {}
+    for name, where in shadowed_names(read_proto(source).graph):
+        hidden.setdefault(where, []).append(repr(name))
+    for where, names in hidden.items():
+        what = "hides a value" if len(names) == 1 else "hide values"
+        message = f"{', '.join(names)} {what} of the same name outside; engines disagree on which is meant"
+        yield Problem("shadowed-name", "warning", where, message, "rename what is inside")
 
 
 def _ill_shaped(module: Module) -> Iterator[Problem]:
@@ -67,7 +72,7 @@ def _region(region: Region, around: tuple[str, ...]) -> Iterator[Problem]:
 
 def _one_element(value: Value | None, what: str, where: str) -> Iterator[Problem]:
     if value is not None and isinstance(value.type, TensorType) and value.type.rank:
-        message = f"{what} {value.name!r} is {value.type}; the specification wants a scalar, engines differ"
+        message = f"{what} {value.name!r} is {value.type}, not a scalar; engines differ on which ranks they take"
         yield Problem("not-a-scalar", "warning", where, message, "squeeze it to rank 0")
 
 

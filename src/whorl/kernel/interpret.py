@@ -270,7 +270,7 @@ _ON_INTEGERS: dict[str, Callable[..., int]] = {
     "mul": lambda x, y, dtype: x * y,
     "div": _quotient,
     "rem": lambda x, y, dtype: x - y * _quotient(x, y, dtype),
-    "pow": lambda x, y, dtype: pow(x, y, 1 << 64),
+    "pow": lambda x, y, dtype: pow(x, y % (1 << 64), 1 << 64),
     "and": lambda x, y, dtype: x & y,
     "or": lambda x, y, dtype: x | y,
     "xor": lambda x, y, dtype: x ^ y,

@@ -21,6 +21,7 @@ from whorl.lowering.regions import (
     kept_value,
     lower_region,
     refuse_parts,
+    require_kept_shapes,
     sizes,
 )
 from whorl.ops.control import Loop
@@ -128,6 +129,7 @@ class _LoopLowering:
     ) -> None:
         k, op = self.k, self.op
         results = lower_region(self.node.regions[0], env, k)
+        require_kept_shapes(results[1 : 1 + op.carried], op.split(self.node.regions[0].arguments)[2])
         answer = TRUE if self.node.inputs[1] is None else kept_value(results[0], k)
         elements = [(view, out, (i,)) for view, out in zip(results[1 + op.carried :], outs, strict=True)]
         change_together(results[1 : 1 + op.carried], places, elements, k)

@@ -74,6 +74,13 @@ def kept_value(view: View, k: KernelBuilder) -> Expr:
     return k.let(value)
 
 
+def require_kept_shapes(results: Sequence[View], states: Sequence[Value]) -> None:
+    """Refuse a carried value whose shape changes: its memory has one size."""
+    for view, state in zip(results, states, strict=True):
+        if view.shape != sizes(fixed_type(state.type, f"carried value {state.name!r}")):
+            raise Unsupported(f"carried value {state.name!r} changes its shape")
+
+
 def change_together(
     results: Sequence[View], places: Sequence[Place], elements: Sequence[Target], k: KernelBuilder
 ) -> None:
@@ -215,6 +222,7 @@ def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder)
     loop = While([], k.apply("and", go, k.compare("lt", i, limit)))
     with k.into(loop.body):
         results = lower_region(body, inner, k)
+        require_kept_shapes(results[1 : 1 + op.carried], states)
         answer = TRUE if condition is None else kept_value(results[0], k)
         _collect(results[1 + op.carried :], outs, op, bound or 0, i, k)
         change_together(results[1 : 1 + op.carried], places, (), k)

@@ -14,7 +14,7 @@ from whorl.ir.dtypes import INTEGERS, PACKED_BITS, is_integer
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import COMPUTED_FLOATS, known_dims, known_ints, normal_axis, one_element, require_dtype, widened
-from whorl.ops.index_maps import all_numbers
+from whorl.ops.index_maps import all_numbers, converted, widened_view
 from whorl.ops.rearranging import as_objects, run_axis, vector_length
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
@@ -82,11 +82,11 @@ class Cumulative(Op, abstract=True):
         (x, _), known = inputs, all_numbers(inputs[1])
         if known is None or len(known) != 1:
             return None
-        axis = known[0] % len(x.shape)
+        x, axis = widened_view(k, x), known[0] % len(x.shape)
         length, buffer, late = x.shape[axis], k.temporary(x.dtype, x.shape), 1 if self.exclusive else 0
         before, after = x.shape[:axis], x.shape[axis + 1 :]
         if not x.size:
-            return [k.view_of(buffer)]
+            return [converted(k, k.view_of(buffer), inputs[0].dtype)]
 
         def place(outer: Any, inner: Any, step: Any) -> tuple[Any, ...]:
             return (*outer, k.sub(k.const(length - 1), step) if self.reverse else step, *inner)
@@ -103,7 +103,7 @@ class Cumulative(Op, abstract=True):
                 total = k.load(buffer, place(outer, inner, k.add(done, k.const(late))))
                 value = k.apply(self.how, total, x.at(place(outer, inner, step)))
                 k.store(buffer, place(outer, inner, k.add(step, k.const(late))), value)
-        return [k.view_of(buffer)]
+        return [converted(k, k.view_of(buffer), inputs[0].dtype)]
 
 
 @dataclass(frozen=True)

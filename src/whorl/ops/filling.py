@@ -124,11 +124,12 @@ class Range(Op):
         return (first + np.arange(count).astype(work) * step).astype(dtype)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        start, step = (k.let(element(k, inputs[n])) for n in (0, 2))
-        dtype = start.dtype
+        dtype = inputs[0].dtype
+        work = dtype if is_integer(dtype) else self._work(dtype)
+        start, step = (k.let(k.cast(element(k, inputs[n]), work)) for n in (0, 2))
 
         def at(index: Any) -> Any:
-            return k.add(start, k.mul(k.cast(index[0], dtype), step))
+            return k.cast(k.add(start, k.mul(k.cast(index[0], work), step)), dtype)
 
         return [k.view(dtype, lengths(outputs[0]), at, 2)]
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.types import AnyShape, TensorType, Type
+from whorl.ops.base import accumulator
 
 TABLE = 16
 """Known elements up to which one of them is chosen by comparing its place; more are put in memory."""
@@ -135,6 +136,20 @@ def _common_runs(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int]
                 b.append(right.pop(0))
         runs.append((a, b))
     return runs
+
+
+def converted(k: Any, x: Any, dtype: np.dtype) -> Any:
+    """The tensor in another element type."""
+    if x.dtype == dtype:
+        return x
+    flat = k.flat(x)
+    direct = None if flat is None else lambda place: k.cast(flat(place), dtype)
+    return k.view(dtype, x.shape, lambda index: k.cast(x.at(index), dtype), x.cost + 1, direct)
+
+
+def widened_view(k: Any, x: Any) -> Any:
+    """The tensor in the element type in which its sums are kept."""
+    return converted(k, x, accumulator(x.dtype))
 
 
 def transposed(k: Any, x: Any, perm: Sequence[int]) -> Any:

@@ -16,6 +16,10 @@ ROW = 8
 """Elements along the last axis from which a reduction over other axes goes row by row."""
 
 
+_ON_BOOL = {"max": "or", "min": "and"}
+_IN_ANY_ORDER = {"max": "maximum", "min": "minimum"}
+
+
 def combined(k: Any, function: Callable[..., Any], *views: Any, cost: int = 1) -> Any:
     """A tensor of the first view's shape and type: a function of the elements that broadcasting puts at an index."""
     first = views[0]
@@ -44,10 +48,10 @@ def reduced(k: Any, x: Any, axes: Sequence[int], how: str, keepdims: bool = True
     axes = sorted(axes)
     shape = reduced_shape(x.shape, axes, keepdims)
     start = k.const(_start(how, x.dtype), x.dtype)
-    step = {"max": "or", "min": "and"}[how] if x.dtype == BOOL else how
+    step = (_ON_BOOL if x.dtype == BOOL else _IN_ANY_ORDER).get(how, how)
     rows = x.shape[-1:]
     if rows and rows[0] >= ROW and len(x.shape) - 1 not in axes and x.size > math.prod(shape):
-        return _by_rows(k, x, axes, shape, start, "add" if step == "sum" else step, finish)
+        return _by_rows(k, x, axes, shape, start, "add" if how == "sum" else step, finish)
 
     def at(index: Any) -> Any:
         def add(total: Any, inner: Any) -> Any:

@@ -26,7 +26,7 @@ from whorl.ops.base import (
     same_dtype,
     widened,
 )
-from whorl.ops.index_maps import mapped, reshaped, with_blanks
+from whorl.ops.index_maps import converted, mapped, reshaped, widened_view, with_blanks
 from whorl.ops.native_reductions import combined, mean, reduced, standardized
 from whorl.ops.reductions import reduced_axes, without_axes
 
@@ -60,13 +60,6 @@ def _mean(x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
 def _variance(x: np.ndarray, mean: np.ndarray, axes: Sequence[int]) -> np.ndarray:
     centred = x - mean
     return _mean(centred * centred, axes)
-
-
-def _converted(k: Any, x: Any, dtype: np.dtype) -> Any:
-    """Native form of a change of element type."""
-    if x.dtype == dtype:
-        return x
-    return k.view(dtype, x.shape, lambda index: k.cast(x.at(index), dtype), x.cost + 1)
 
 
 def _affine_on_channels(k: Any, x: Any, scale: Any, b: Any) -> Any:
@@ -119,8 +112,8 @@ class BatchNormalization(Op):
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         if self.training_mode:
             return None
-        wide = np.result_type(*(view.dtype for view in inputs))
-        x, scale, b, centre, variance = (_converted(k, view, wide) for view in inputs)
+        wide = np.result_type(*(accumulator(view.dtype) for view in inputs))
+        x, scale, b, centre, variance = (converted(k, view, wide) for view in inputs)
         small = k.const(self.epsilon, wide)
         factor = k.kept(combined(k, lambda s, v: k.div(s, k.apply("sqrt", k.add(v, small))), scale, variance, cost=8))
 
@@ -129,7 +122,7 @@ class BatchNormalization(Op):
             return k.add(k.mul(k.sub(x.at(index), centre.at(c)), factor.at(c)), b.at(c))
 
         y = k.view(wide, x.shape, at, 4 + x.cost + b.cost + centre.cost)
-        return [_converted(k, y, inputs[0].dtype), inputs[3], inputs[4]]
+        return [converted(k, y, inputs[0].dtype), inputs[3], inputs[4]]
 
 
 def _channel_statistics(x: np.ndarray) -> list[np.ndarray]:
@@ -161,9 +154,9 @@ class InstanceNormalization(Op):
         return y.astype(x.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, scale, b = inputs
+        x, scale, b = (widened_view(k, view) for view in inputs)
         normal, _, _ = standardized(k, x, range(2, len(x.shape)), self.epsilon)
-        return [_affine_on_channels(k, normal, scale, b)]
+        return [converted(k, _affine_on_channels(k, normal, scale, b), inputs[0].dtype)]
 
 
 def _standardized(x: np.ndarray, axes: Sequence[int], epsilon: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -212,15 +205,16 @@ class GroupNormalization(Op):
             return [x]
         n, channels, *rest = x.shape
         groups = reshaped(k, k.reread(x), (n, self.num_groups, channels // self.num_groups, *rest))
-        stashed = _converted(k, groups, accumulator(self.stash_type))
+        stashed = converted(k, groups, accumulator(self.stash_type))
         normal, _, _ = standardized(k, stashed, range(2, len(groups.shape)), self.epsilon)
         each = k.const(channels // self.num_groups)
 
         def source(index: Any) -> list[Any]:
             return [index[0], k.div(index[1], each), k.apply("rem", index[1], each), *index[2:]]
 
-        ungrouped = _converted(k, mapped(k, normal, x.shape, source, 4), x.dtype)
-        return [_affine_on_channels(k, ungrouped, scale, bias)]
+        ungrouped = converted(k, mapped(k, normal, x.shape, source, 4), accumulator(x.dtype))
+        factor, term = widened_view(k, scale), widened_view(k, bias)
+        return [converted(k, _affine_on_channels(k, ungrouped, factor, term), x.dtype)]
 
 
 def _normalized_axes(axis: int, rank: int) -> range:
@@ -268,10 +262,11 @@ class LayerNormalization(Op):
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         x, scale, b = with_blanks(inputs, 3)
         axes = _normalized_axes(self.axis, len(x.shape))
-        stashed = _converted(k, x, accumulator(self.stash_type))
+        stashed = converted(k, x, accumulator(self.stash_type))
         normal, centre, reciprocal = standardized(k, stashed, axes, self.epsilon)
-        y = combined(k, k.mul, _converted(k, normal, x.dtype), scale)
-        return [y if b is None else combined(k, k.add, y, b), centre, reciprocal]
+        y = combined(k, k.mul, converted(k, normal, accumulator(x.dtype)), widened_view(k, scale))
+        y = converted(k, y if b is None else combined(k, k.add, y, widened_view(k, b)), x.dtype)
+        return [y, *(converted(k, view, self.stash_type) for view in (centre, reciprocal))]
 
 
 @dataclass(frozen=True)
@@ -301,14 +296,14 @@ class RMSNormalization(Op):
         return (normal.astype(accumulator(x.dtype)) * widened(scale)).astype(scale.dtype)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        (x, scale), wide = inputs, np.result_type(inputs[0].dtype, inputs[1].dtype)
-        stashed = k.reread(_converted(k, x, accumulator(self.stash_type)))
+        (x, scale), wide = inputs, np.result_type(*(accumulator(view.dtype) for view in inputs))
+        stashed = k.reread(converted(k, x, accumulator(self.stash_type)))
         squares = combined(k, lambda v: k.mul(v, v), stashed)
         small, axes = k.const(self.epsilon, stashed.dtype), _normalized_axes(self.axis, len(x.shape))
         root = k.kept(combined(k, lambda v: k.apply("sqrt", k.add(v, small)), mean(k, squares, axes), cost=4))
-        normal = _converted(k, combined(k, k.div, stashed, root, cost=4), x.dtype)
-        y = combined(k, k.mul, _converted(k, normal, wide), _converted(k, scale, wide))
-        return [_converted(k, y, scale.dtype)]
+        normal = converted(k, combined(k, k.div, stashed, root, cost=4), accumulator(x.dtype))
+        y = combined(k, k.mul, converted(k, normal, wide), converted(k, scale, wide))
+        return [converted(k, y, scale.dtype)]
 
 
 @dataclass(frozen=True)
@@ -330,11 +325,12 @@ class MeanVarianceNormalization(Op):
         return ((wide - mean) / deviation).astype(x.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, axes = k.reread(inputs[0]), reduced_axes(self.axes, len(inputs[0].shape))
+        x, axes = k.reread(widened_view(k, inputs[0])), reduced_axes(self.axes, len(inputs[0].shape))
         centre, small = mean(k, x, axes), k.const(1e-9, x.dtype)
         squares = combined(k, lambda v, m: k.mul(k.sub(v, m), k.sub(v, m)), x, centre, cost=2)
         deviation = k.kept(combined(k, lambda v: k.add(k.apply("sqrt", v), small), mean(k, squares, axes), cost=4))
-        return [combined(k, lambda v, m, d: k.div(k.sub(v, m), d), x, centre, deviation, cost=5)]
+        y = combined(k, lambda v, m, d: k.div(k.sub(v, m), d), x, centre, deviation, cost=5)
+        return [converted(k, y, inputs[0].dtype)]
 
 
 @dataclass(frozen=True)
@@ -359,12 +355,13 @@ class LpNormalization(Op):
         return np.where(norm == 0, wide.dtype.type(0), wide / norm).astype(x.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, axis = k.reread(inputs[0]), self.axis % len(inputs[0].shape)
+        x, axis = k.reread(widened_view(k, inputs[0])), self.axis % len(inputs[0].shape)
         zero = k.const(0, x.dtype)
         powers = combined(k, lambda v: k.apply("abs", v) if self.p == 1 else k.mul(v, v), x)
         root = None if self.p == 1 else lambda total: k.apply("sqrt", total)
         norm = reduced(k, powers, (axis,), "sum", finish=root)
-        return [combined(k, lambda v, n: k.select(k.compare("eq", n, zero), zero, k.div(v, n)), x, norm, cost=6)]
+        y = combined(k, lambda v, n: k.select(k.compare("eq", n, zero), zero, k.div(v, n)), x, norm, cost=6)
+        return [converted(k, y, inputs[0].dtype)]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from whorl.ops.base import (
     unknown_shape,
     widened,
 )
-from whorl.ops.index_maps import all_numbers, filled, lengths, reshaped, with_blanks
+from whorl.ops.index_maps import all_numbers, converted, filled, lengths, reshaped, widened_view, with_blanks
 from whorl.ops.native_reductions import combined, places_of_extremes, reduced, reduced_shape
 from whorl.ops.rearranging import integers, vector_length
 
@@ -106,10 +106,13 @@ class Reduction(Op, abstract=True):
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         data, axes = with_blanks(inputs, 2)
         listed = () if axes is None else all_numbers(axes)
-        return None if listed is None else [self.total(k, data, self._picked(tuple(listed), len(data.shape)))]
+        if listed is None:
+            return None
+        total = self.total(k, widened_view(k, data), self._picked(tuple(listed), len(data.shape)))
+        return [converted(k, total, data.dtype)]
 
     def total(self, k: Any, data: Any, axes: tuple[int, ...]) -> Any:
-        """Native form along known axes."""
+        """Native form along known axes of a widened tensor."""
         count = math.prod(data.shape[axis] for axis in axes)
         elements = combined(k, lambda x: self.before(k, x), data)
         return reduced(k, elements, axes, self.how, bool(self.keepdims), lambda total: self.after(k, total, count))
@@ -261,10 +264,7 @@ class ReduceL2(Reduction):
         dtype = total.dtype
         if is_float(dtype):
             return k.apply("sqrt", total)
-        zero = k.const(0, dtype)
-        wrapped = k.compare("lt", total, zero)
-        root = k.cast(k.apply("sqrt", k.cast(k.select(wrapped, zero, total), FLOAT64)), dtype)
-        return k.select(wrapped, k.const(int(np.full(1, np.nan).astype(dtype)[0]), dtype), root)
+        return k.cast(k.apply("sqrt", k.cast(total, FLOAT64)), dtype)
 
 
 @dataclass(frozen=True)

@@ -68,14 +68,9 @@ class OneHot(Op):
 
 
 def _class(k: Any, number: Any, classes: int) -> Any:
-    """An index of a class as int64; a number that is none becomes one that no class has."""
-    dtype = number.dtype
-    if dtype == np.uint64:
-        number = k.apply("min", number, k.const(classes, dtype))
-    elif is_float(dtype):
-        bound = k.const(2.0 * classes + 2, dtype)
-        inside = k.compare("lt", k.apply("abs", number), bound)
-        number = k.select(inside, number, bound)
+    """An index of a class as int64; what int64 cannot hold becomes a number that is none."""
+    if number.dtype == np.uint64:
+        number = k.apply("min", number, k.const(classes, number.dtype))
     return k.cast(number, INT64)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import COMPUTED_FLOATS, normal_axis, require_dtype, widened
+from whorl.ops.index_maps import converted, widened_view
 from whorl.ops.native_reductions import combined, places_of_extremes, reduced
 
 
@@ -40,10 +41,12 @@ class Distribution(Op, abstract=True):
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         (x,) = inputs
-        return [self.lines(k, k.reread(x), self.axis % len(x.shape)) if x.size else x]
+        if not x.size:
+            return [x]
+        return [converted(k, self.lines(k, k.reread(widened_view(k, x)), self.axis % len(x.shape)), x.dtype)]
 
     def lines(self, k: Any, x: Any, axis: int) -> Any:
-        """Native form for a tensor that is not empty and cheap to read."""
+        """Native form for a widened tensor that is not empty and cheap to read."""
         raise TypeError(f"{self.name} has no lines")
 
 
