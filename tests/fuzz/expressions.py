@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,11 +19,16 @@ WORDS = np.array(["", "a", "bc", "é", "x y"], object)
 
 
 class Expressions:
-    """Draws values and ops; with `extremes` NaN, infinities and integers that overflow among them."""
+    """Draws values and ops; with `extremes` NaN, infinities and integers that overflow among them.
+
+    A program uses few element types and lengths, so that many values fit each other.
+    """
 
     def __init__(self, draw: st.DrawFn, extremes: bool) -> None:
         self.draw, self.extremes = draw, extremes
         self.count = 0
+        self.dtypes = [self.choose(DTYPES) for _ in range(2)]
+        self.sizes = [self.choose(SIZES) for _ in range(2)]
         self.makers = (
             self.unary,
             self.binary,
@@ -40,6 +45,7 @@ class Expressions:
             self.expand,
             self.unsqueeze,
             self.sequence,
+            self.sequence,
             self.optional,
         )
 
@@ -55,16 +61,16 @@ class Expressions:
 
     # ---- types and values ----------------------------------------------------------------------------------------
 
-    def fixed_type(self, dtypes: Sequence[str] = DTYPES) -> Type:
-        rank = self.draw(st.integers(0, 2))
-        return Type(self.choose(dtypes), tuple(self.choose(SIZES) for _ in range(rank)))
+    def fixed_type(self) -> Type:
+        rank = self.choose((0, 1, 1, 2))
+        return Type(self.choose(self.dtypes), tuple(self.choose(self.sizes) for _ in range(rank)))
 
     def any_type(self) -> AnyType:
-        kind = self.draw(st.integers(0, 11))
-        if kind == 10:
-            return Seq(self.choose(DTYPES))
-        if kind == 11:
-            return Opt(self.loosened(self.fixed_type()) if self.chance(60) else Seq(self.choose(DTYPES)))
+        kind = self.draw(st.integers(0, 9))
+        if kind == 8:
+            return Seq(self.choose(self.dtypes))
+        if kind == 9:
+            return Opt(self.loosened(self.fixed_type()) if self.chance(60) else Seq(self.choose(self.dtypes)))
         return self.fixed_type()
 
     def loosened(self, type: AnyType) -> AnyType:
@@ -76,7 +82,7 @@ class Expressions:
     def array(self, type: Type) -> np.ndarray:
         """Elements of any type; a length that may differ is one of some length."""
         lengths = (None,) * self.draw(st.integers(0, 2)) if type.shape is None else type.shape
-        shape = tuple(self.choose(SIZES) if d is None else d for d in lengths)
+        shape = tuple(self.choose(self.sizes) if d is None else d for d in lengths)
         values = np.random.default_rng(self.draw(st.integers(0, 1 << 16))).integers(-4, 5, shape)
         if type.dtype == "str":
             return np.asarray(WORDS[np.abs(values)], object)
@@ -130,7 +136,7 @@ class Expressions:
 
     # ---- operations: each gives a value, or None where x is nothing for it ---------------------------------------
 
-    def simple(self, block: Block, visible: list[Var]) -> Var:
+    def simple(self, block: Block, visible: list[Var], depth: int = 0) -> Var:
         if not visible or self.chance(10):
             return self.made(block, visible, self.any_type())
         x = self.choose(visible)
@@ -184,12 +190,10 @@ class Expressions:
         return self.apply(block, "Shape", [x], shape_type(x))
 
     def where(self, block: Block, visible: list[Var], x: Var) -> Var | None:
-        if not isinstance(x.type, Type):
+        if not isinstance(x.type, Type) or not x.type.is_fixed:
             return None
         condition = self.pick(block, visible, Type("bool", x.type.shape) if self.chance(50) else BOOL)
-        return self.apply(block, "Where", [condition, x, self.pick(block, visible, x.type)], x.type) if (
-            condition.type == BOOL or x.type.is_fixed
-        ) and x.type.is_fixed else None
+        return self.apply(block, "Where", [condition, x, self.pick(block, visible, x.type)], x.type)
 
     def cast(self, block: Block, visible: list[Var], x: Var) -> Var | None:
         """Integers to anything, floats to floats: casts on which all engines agree."""
@@ -237,11 +241,11 @@ class Expressions:
 
     def expand(self, block: Block, visible: list[Var], x: Var) -> Var | None:
         """As wide as something else, or with a new axis in front."""
-        tensors = [v for v in visible if isinstance(v.type, Type) and surely_broadcast(v, x)]
-        if not isinstance(x.type, Type) or not tensors:
+        if not isinstance(x.type, Type):
             return None
+        tensors = [v for v in visible if isinstance(v.type, Type) and surely_broadcast(v, x)]
         if x.type.is_fixed and self.chance(50):
-            wanted = (self.choose(SIZES), *(self.choose(SIZES) if d == 1 else d for d in x.type.shape))
+            wanted = (self.choose(self.sizes), *(self.choose(self.sizes) if d == 1 else d for d in x.type.shape))
             shape = self.constant(block, Type("int64", (len(wanted),)), np.array(wanted, np.int64))
             return self.apply(block, "Expand", [x, shape], Type(x.type.dtype, wanted))
         like = self.choose(tensors)

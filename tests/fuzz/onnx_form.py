@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from onnx import GraphProto, ModelProto, NodeProto, helper, numpy_helper
+from typing import Any
 
-from fuzz.programs import Apply, Block, IfStatement, LoopStatement, ScanStatement, Var
+import numpy as np
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, helper, numpy_helper
+
+from fuzz.syntax import AnyType, Apply, Block, IfStatement, LoopStatement, Opt, ScanStatement, Seq, Type, Var
 
 OPSET = 21
 
@@ -14,56 +16,95 @@ def model(block: Block) -> ModelProto:
     return helper.make_model(graph(block, "main"), opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
 
 
+def kind_of(dtype: str) -> int:
+    return TensorProto.STRING if dtype == "str" else helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+
+
+def type_proto(type: AnyType) -> TypeProto:
+    match type:
+        case Type():
+            return helper.make_tensor_type_proto(kind_of(type.dtype), type.shape)
+        case Seq():
+            return helper.make_sequence_type_proto(helper.make_tensor_type_proto(kind_of(type.dtype), None))
+        case Opt():
+            return helper.make_optional_type_proto(type_proto(type.of))
+
+
 def info(var: Var):
-    kind = helper.np_dtype_to_tensor_dtype(np.dtype(var.type.dtype))
-    return helper.make_tensor_value_info(var.name, kind, list(var.type.shape))
+    return helper.make_value_info(var.name, type_proto(var.type))
 
 
 def graph(block: Block, name: str) -> GraphProto:
-    """A graph with an Identity behind every result, so that results may be anything, also the same thing twice."""
+    """A graph; unless the block is direct, with an Identity behind every result, so that each has a name of its own."""
     nodes = [node for statement in block.statements for node in nodes_of(statement)]
     outputs = []
     for k, var in enumerate(block.results):
-        out = Var(f"{name}_{id(block)}_{k}", var.type)
-        nodes.append(helper.make_node("Identity", [var.name], [out.name]))
+        out = var if block.is_direct else Var(f"{name}_{id(block)}_{k}", var.type)
+        if out is not var:
+            nodes.append(helper.make_node("Identity", [var.name], [out.name]))
         outputs.append(info(out))
     return helper.make_graph(nodes, name, [info(v) for v in block.arguments], outputs)
 
 
 def nodes_of(statement) -> list[NodeProto]:
+    names = ["" if v is None else v.name for v in statement.targets]
     match statement:
         case Apply():
-            return [apply_node(statement)]
+            return apply_nodes(statement, [v.name for v in statement.inputs], names)
         case LoopStatement():
             inputs = [v.name if v is not None else "" for v in (statement.trip, statement.condition)]
             inputs += [v.name for v in statement.carried]
-            body = graph(statement.body, "body")
-            return [helper.make_node("Loop", inputs, [v.name for v in statement.targets], body=body)]
+            return [helper.make_node("Loop", inputs, names, body=graph(statement.body, "body"))]
         case ScanStatement():
-            return [scan_node(statement)]
+            return [scan_node(statement, names)]
         case IfStatement():
             then, other = (graph(b, name) for b, name in zip(statement.branches, ("then", "other"), strict=True))
-            names = [v.name for v in statement.targets]
             return [helper.make_node("If", [statement.condition.name], names, then_branch=then, else_branch=other)]
     raise AssertionError(statement)
 
 
-def apply_node(statement: Apply) -> NodeProto:
-    inputs, outputs = [v.name for v in statement.inputs], [statement.target.name]
-    match statement.op:
+def apply_nodes(statement: Apply, inputs: list[str], outputs: list[str]) -> list[NodeProto]:
+    """The node of an operation, with constants for what ONNX wants as inputs in front of it."""
+    op, said = statement.op, statement.attributes
+    nodes: list[NodeProto] = []
+
+    def given(value: Any) -> str:
+        name = f"{outputs[0]}_given{len(nodes)}_{id(statement)}"
+        tensor = numpy_helper.from_array(np.array(value, np.int64))
+        nodes.append(helper.make_node("Constant", [], [name], value=tensor))
+        return name
+
+    attributes: dict[str, Any] = {}
+    match op:
         case "Constant":
-            return helper.make_node("Constant", [], outputs, value=numpy_helper.from_array(statement.constant))
-        case "Concat":
-            return helper.make_node("Concat", inputs, outputs, axis=0)
+            attributes["value"] = numpy_helper.from_array(said["value"])
+        case "Concat" | "Gather":
+            attributes["axis"] = 0
         case "ReduceSum":
-            return helper.make_node("ReduceSum", inputs, outputs, keepdims=0)
+            attributes["keepdims"] = 0
+        case "Reshape":
+            attributes["allowzero"] = 1
         case "Cast":
-            kind = helper.np_dtype_to_tensor_dtype(np.dtype(statement.target.type.dtype))
-            return helper.make_node("Cast", inputs, outputs, to=kind)
-    return helper.make_node(statement.op, inputs, outputs)
+            attributes["to"] = kind_of(statement.target.type.dtype)
+        case "SequenceEmpty":
+            attributes["dtype"] = kind_of(statement.target.type.dtype)
+        case "EmptyOptional":
+            op, attributes["type"] = "Optional", type_proto(statement.target.type.of)
+        case "SequenceInsertAt":
+            op = "SequenceInsert"
+        case "Unsqueeze":
+            inputs = [*inputs, given([said["axis"]])]
+        case "Slice":
+            part = said["part"]
+            inputs = [*inputs, given([part.start]), given([part.stop]), given([0]), given([part.step])]
+        case "SliceTo":
+            op, end = "Slice", f"{outputs[0]}_end_{id(statement)}"
+            nodes.append(helper.make_node("Reshape", [inputs[1], given([-1])], [end]))
+            inputs = [inputs[0], given([0]), end, given([0])]
+    return [*nodes, helper.make_node(op, inputs, outputs, **attributes)]
 
 
-def scan_node(scan: ScanStatement) -> NodeProto:
+def scan_node(scan: ScanStatement, names: list[str]) -> NodeProto:
     attributes = {
         "scan_input_axes": scan.axes,
         "scan_input_directions": [int(r) for r in scan.reverse],
@@ -73,7 +114,7 @@ def scan_node(scan: ScanStatement) -> NodeProto:
     return helper.make_node(
         "Scan",
         [v.name for v in (*scan.states, *scan.scanned)],
-        [v.name for v in scan.targets],
+        names,
         body=graph(scan.body, "body"),
         num_scan_inputs=len(scan.scanned),
         **{key: value for key, value in attributes.items() if value},

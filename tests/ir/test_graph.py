@@ -7,8 +7,8 @@ import pickle
 
 import numpy as np
 import pytest
+from ir.programs import PROGRAMS
 from ir.structure import structure
-from ir.test_text import PROGRAMS
 
 import whorl.ops
 from whorl.ir import dims

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from ir.test_text import PROGRAMS
+from ir.programs import PROGRAMS
 
 import whorl.ops
 from whorl.errors import VerifyError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from ir.programs import PROGRAMS
 from ir.structure import region_structure
-from ir.test_text import PROGRAMS
 
 import whorl.ops
 from whorl.ir.graph import Region, Value, walk

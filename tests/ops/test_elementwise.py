@@ -31,7 +31,6 @@ from whorl.ops.elementwise import (
     Mod,
     Mul,
     Neg,
-    Pow,
     Reciprocal,
     Round,
     Sign,
@@ -39,9 +38,10 @@ from whorl.ops.elementwise import (
     Sum,
 )
 from whorl.ops.logic import BitShift
+from whorl.ops.powers import Pow
 from whorl.ops.shapes import Reshape, Shape
 
-FAMILIES = ("elementwise", "functions", "logic", "comparison", "nonlinear")
+FAMILIES = ("elementwise", "powers", "functions", "logic", "comparison", "nonlinear")
 OPS = sorted(
     name
     for name, op in REGISTRY.items()

@@ -3,67 +3,95 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from whorl.cli import check, compare, conformance, convert, run, show
+from whorl.cli.arguments import UsageError
+from whorl.cli.documents import print_document
+from whorl.conformance.backends import backend_version
 from whorl.errors import LimitError, LoadError, RunError, WhorlError
 
 VERBS = (run, show, check, convert, compare, conformance)
 
-OK, DIFFERENT, USAGE, LOAD, RUN, LIMIT, OTHER = 0, 1, 2, 3, 4, 5, 6
-EXIT_CODES = """exit codes:
-  0  done, and nothing to complain about
-  1  results differ, problems were found, or cases failed
-  2  wrong use of the command line
-  3  the model cannot be loaded
-  4  the run failed
-  5  a limit stopped the run
-  6  another error, such as an output that cannot be written
-"""
+OK, DIFFERENT, USAGE, LOAD, RUN, LIMIT, OTHER, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 130
+EXIT_CODES = {
+    OK: "done, and nothing to complain about",
+    DIFFERENT: "results differ, problems were found, or cases failed",
+    USAGE: "wrong use of the command line",
+    LOAD: "the model cannot be loaded",
+    RUN: "the run failed",
+    LIMIT: "a limit stopped the run",
+    OTHER: "another error, such as an output that cannot be written",
+    INTERRUPTED: "interrupted from the keyboard",
+}
+EPILOG = "exit codes:\n" + "\n".join(f"  {code:<5}{meaning}" for code, meaning in EXIT_CODES.items())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; `argv` excludes the program's name."""
-    parser = argparse.ArgumentParser(
-        "whorl",
-        description="Control flow in tensor graphs: run, show, check, convert and compare models with loops.",
-        epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for verb in VERBS:
-        name = verb.__name__.rsplit(".", 1)[-1]
-        summary = (verb.__doc__ or "").partition("\n")[0]
-        added = verbs.add_parser(
-            name,
-            help=summary,
-            description=verb.__doc__,
-            epilog=EXIT_CODES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        added.add_argument("--json", action="store_true", help="print one JSON document instead of text")
-        verb.add_arguments(added)
-        added.set_defaults(execute=verb.execute)
     try:
-        arguments = parser.parse_args(argv)
+        arguments = command_line().parse_args(argv)
     except SystemExit as stop:
         return int(stop.code or 0)
     try:
-        return arguments.execute(arguments)
-    except WhorlError as error:
-        print(f"whorl: {error}", file=sys.stderr)
-        return _exit_code(error)
+        code = arguments.execute(arguments)
+        sys.stdout.flush()
+        return code
     except BrokenPipeError:
-        sys.stderr.close()
+        _forget_output()
         return OK
     except KeyboardInterrupt:
         print("whorl: interrupted", file=sys.stderr)
-        return LIMIT
+        return INTERRUPTED
+    except WhorlError as error:
+        return _failed(error, arguments)
+    except (OSError, MemoryError) as error:
+        return _failed(WhorlError(str(error) or type(error).__name__), arguments)
+
+
+def command_line() -> argparse.ArgumentParser:
+    """The parser of all verbs."""
+    parser = argparse.ArgumentParser(
+        "whorl",
+        description="Control flow in tensor graphs: run, show, check, convert and compare models with loops.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"whorl {backend_version('whorl')}")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for verb in VERBS:
+        description = verb.__doc__ or ""
+        added = verbs.add_parser(
+            verb.__name__.rsplit(".", 1)[-1],
+            help=description.partition("\n")[0],
+            description=description,
+            epilog=EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        verb.add_arguments(added)
+        if verb is not conformance:
+            added.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+        added.set_defaults(execute=verb.execute)
+    return parser
+
+
+def _failed(error: WhorlError, arguments: argparse.Namespace) -> int:
+    """Say what went wrong on standard error, and in the JSON document where one is asked for."""
+    code = _exit_code(error)
+    print(f"whorl: {error}", file=sys.stderr)
+    if arguments.json:
+        told = {"kind": type(error).__name__, "message": error.message, "where": error.where, "fix": error.fix}
+        print_document({"error": told, "exit_code": code})
+    return code
 
 
 def _exit_code(error: WhorlError) -> int:
     match error:
+        case UsageError():
+            return USAGE
         case LoadError():
             return LOAD
         case LimitError():
@@ -71,3 +99,9 @@ def _exit_code(error: WhorlError) -> int:
         case RunError():
             return RUN
     return OTHER
+
+
+def _forget_output() -> None:
+    """Nobody reads the output any more: send what is left nowhere, or Python complains when it ends."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

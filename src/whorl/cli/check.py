@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 
 from whorl.api.check import check
+from whorl.cli.documents import print_document
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,9 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     problems = check(arguments.model)
     if arguments.json:
-        print(json.dumps([dataclasses.asdict(problem) for problem in problems], indent=1))
-    for problem in () if arguments.json else problems:
-        print(f"{problem.severity} [{problem.code}] {problem.where}: {problem.message}\n  fix: {problem.fix}")
-    if not arguments.json and not problems:
+        print_document({"problems": [dataclasses.asdict(problem) for problem in problems]})
+    elif not problems:
         print("nothing to complain about")
+    else:
+        for problem in problems:
+            print(f"{problem.severity} [{problem.code}] {problem.where}: {problem.message}\n  fix: {problem.fix}")
     return int(any(arguments.strict or problem.severity == "error" for problem in problems))

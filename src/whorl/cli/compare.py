@@ -1,73 +1,102 @@
 """Run a model on whorl and on other engines with the same inputs, and compare the outputs.
 
-Each engine runs in a process of its own, so that one that crashes or hangs is reported and not fatal.
+Each engine runs in a process of its own, so that one that crashes or hangs is reported and not fatal. The exit code is
+1 where an output differs, or an engine gives none.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
+from google.protobuf.message import EncodeError
+from onnx.external_data_helper import load_external_data_for_model
+
 from whorl.api.differences import difference
 from whorl.api.synthetic import synthetic_feeds
-from whorl.cli.models import add_feeds, add_limits, add_model, limits_of, module_of, read_inputs, sizes_of
+from whorl.cli.arguments import UsageError, add_feeds, add_limits, add_model, limits_of, module_of, sizes_of
+from whorl.cli.documents import print_document
+from whorl.cli.inputs import read_inputs
 from whorl.conformance.backends import BACKENDS
 from whorl.conformance.messages import Answer, Question
 from whorl.conformance.runner import Worker, WorkerLost
 from whorl.errors import RunError
+from whorl.formats.onnx.files import read_proto
 from whorl.runtime.session import Session
+
+PATIENCE = 60.0
+"""Seconds an engine has to load and run the model where no --timeout is given."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     add_feeds(parser)
     add_limits(parser)
-    others = ",".join(name for name in BACKENDS if name != "whorl")
-    parser.add_argument("--against", default="onnxruntime", metavar="ENGINES", help=f"comma-separated: {others}")
+    parser.add_argument(
+        "--against",
+        default="onnxruntime",
+        metavar="ENGINES",
+        help=f"comma-separated: {', '.join(BACKENDS)}, or module:function as for conformance (default onnxruntime)",
+    )
     parser.add_argument("--rtol", type=float, default=1e-4, help="relative tolerance (default 1e-4)")
     parser.add_argument("--atol", type=float, default=1e-6, help="absolute tolerance (default 1e-6)")
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    engines = arguments.against.split(",")
+    engines = [name.strip() for name in arguments.against.split(",")]
     for engine in engines:
         if engine not in BACKENDS and ":" not in engine:
-            raise RunError(f"there is no engine {engine!r}", fix=f"choose from {', '.join(BACKENDS)}")
+            raise UsageError(f"there is no engine {engine!r}", fix=f"choose from {', '.join(BACKENDS)}")
     module = module_of(arguments)
     feeds = synthetic_feeds(module, arguments.random or 0, sizes_of(arguments.dim))
     feeds |= read_inputs(arguments.input, module)
-    expected = Session(module, limits_of(arguments)).execute(None, feeds)
+    expected = Session(module, limits_of(arguments), arguments.backend).execute(None, feeds)
+    question = Question(_bytes(arguments.model), feeds)
     report = {}
     for engine in engines:
-        answer = _ask(engine, Path(arguments.model), feeds, arguments.timeout or 60.0)
-        report[engine] = _judge(answer, module.output_names, expected, arguments.rtol, arguments.atol)
+        answer = _ask(engine, question, arguments.timeout or PATIENCE)
+        report[engine] = _judge(answer, dict(zip(module.output_names, expected, strict=True)), arguments)
     if arguments.json:
-        print(json.dumps(report, indent=1))
+        print_document(report)
     else:
-        for engine, outputs in report.items():
-            for name, problem in outputs.items():
-                print(f"{engine}: {name}: {problem or 'equal'}")
-    return int(any(problem for outputs in report.values() for problem in outputs.values()))
+        print("\n".join(line for engine, judged in report.items() for line in _lines(engine, judged)))
+    return int(any(judged["status"] != "equal" for judged in report.values()))
 
 
-def _ask(engine: str, model: Path, feeds: dict[str, Any], timeout: float) -> Answer:
+def _bytes(path: str) -> bytes:
+    """The model in one piece: text in binary form, and weights from beside the file inside."""
+    proto = read_proto(path)
+    try:
+        load_external_data_for_model(proto, str(Path(path).parent))
+        return proto.SerializeToString()
+    except (ValueError, EncodeError) as error:
+        raise RunError(f"the model cannot be handed to another process: {error}") from None
+
+
+def _ask(engine: str, question: Question, timeout: float) -> Answer:
     try:
         worker = Worker(engine)
     except WorkerLost as lost:
         return Answer(lost.status, lost.message)
     try:
-        return worker.ask(Question(model.read_bytes(), feeds), timeout)
+        return worker.ask(question, timeout)
     except WorkerLost as lost:
         return Answer(lost.status, lost.message)
     finally:
         worker.close()
 
 
-def _judge(answer: Answer, names: list[str], expected: list[Any], rtol: float, atol: float) -> dict[str, str]:
-    """What differs, by output; everything where the engine gave no answer."""
+def _judge(answer: Answer, expected: dict[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
+    """`equal` or `different` with what differs by output; else what became of the engine."""
     if answer.status != "ran":
-        return dict.fromkeys(names, f"{answer.status}: {answer.message}")
-    found = zip(names, expected, answer.runs[0], strict=True)
-    return {name: difference(ours, theirs, rtol, atol) for name, ours, theirs in found}
+        return {"status": answer.status, "message": answer.message}
+    pairs = zip(expected.items(), answer.runs[0], strict=True)
+    outputs = {name: difference(ours, theirs, arguments.rtol, arguments.atol) for (name, ours), theirs in pairs}
+    return {"status": "different" if any(outputs.values()) else "equal", "outputs": outputs}
+
+
+def _lines(engine: str, judged: dict[str, Any]) -> list[str]:
+    if "message" in judged:
+        return [f"{engine}: {judged['status']}: {' '.join(judged['message'].split())}"]
+    return [f"{engine}: {name}: {problem or 'equal'}" for name, problem in judged["outputs"].items()]

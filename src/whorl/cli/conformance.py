@@ -1,13 +1,52 @@
-"""Run the public control-flow conformance suite on an engine: whorl, onnxruntime, openvino, reference, or your own."""
+"""Run the public control-flow conformance suite on an engine: whorl, onnxruntime, openvino, reference, or your own.
+
+The engine runs in processes of its own. The exit code is 1 where a case that ONNX's text decides did not pass.
+"""
 
 from __future__ import annotations
 
 import argparse
 
+from whorl.cli.arguments import UsageError, seconds
+from whorl.conformance.backends import BACKENDS
+from whorl.conformance.cases import load_cases
+from whorl.conformance.report import is_conformant, to_json
+from whorl.conformance.runner import run
+from whorl.conformance.suite import run_and_report
+
+PRINT = "-"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--backend", default="whorl", metavar="NAME", help="an engine, or module:function of your own")
+    names = ", ".join(BACKENDS)
+    parser.add_argument(
+        "--backend",
+        default="whorl",
+        metavar="NAME",
+        help=f"{names} (default whorl), or module:function for a function that turns the bytes of a model into a "
+        "function from a dict of inputs to the list of outputs",
+    )
+    parser.add_argument(
+        "--only", action="append", metavar="PATTERN", help="run the cases named like this: while_*. May be repeated"
+    )
+    parser.add_argument(
+        "--timeout", type=seconds, default=10.0, metavar="SECONDS", help="for one question to the engine (default 10)"
+    )
+    parser.add_argument(
+        "--json",
+        nargs="?",
+        const=PRINT,
+        metavar="FILE",
+        help="print one JSON document instead of text; with FILE, print the table and write the document to the file",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    return 0
+    backend, only = arguments.backend, arguments.only
+    if backend not in BACKENDS and ":" not in backend:
+        raise UsageError(f"there is no backend {backend!r}", fix=f"choose from {', '.join(BACKENDS)}, module:function")
+    if arguments.json != PRINT:
+        return run_and_report(backend, arguments.json, only, arguments.timeout)
+    cases, results = load_cases(), run(backend, only, arguments.timeout)
+    print(to_json(backend, results, cases))
+    return 0 if is_conformant(results, cases) else 1

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from whorl.api.models import save
-from whorl.cli.models import add_model, module_of
+from whorl.cli.arguments import add_model, count, module_of
+from whorl.cli.documents import print_document
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument("output", metavar="OUT", help="the file to write: .onnx or .onnxtxt")
-    parser.add_argument("--opset", type=int, help="the ai.onnx version to write (default: the model's own)")
+    parser.add_argument(
+        "--opset", type=count, metavar="N", help="the ai.onnx version to write (default: the model's own)"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -21,7 +23,7 @@ def execute(arguments: argparse.Namespace) -> int:
     save(module, arguments.output, opset=arguments.opset)
     size, nodes = Path(arguments.output).stat().st_size, sum(1 for _ in module.nodes())
     if arguments.json:
-        print(json.dumps({"output": arguments.output, "bytes": size, "nodes": nodes}))
+        print_document({"output": arguments.output, "bytes": size, "nodes": nodes})
     else:
         print(f"wrote {arguments.output}: {nodes} nodes, {size} bytes")
     return 0

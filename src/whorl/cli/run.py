@@ -1,14 +1,12 @@
 """Run a model on given, stored or random inputs.
 
-Without inputs, the `test_data_set_*` folders beside the model are run and their outputs compared.
+Without --input and --random, the test_data_set_* folders beside the model are run and their outputs compared.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +14,11 @@ import numpy as np
 
 from whorl.api.differences import difference
 from whorl.api.synthetic import synthetic_feeds
-from whorl.cli.models import add_feeds, add_limits, add_model, limits_of, module_of, read_inputs, sizes_of, test_data
+from whorl.cli import archive
+from whorl.cli.arguments import UsageError, add_feeds, add_limits, add_model, limits_of, module_of, sizes_of
+from whorl.cli.documents import plain, print_document
+from whorl.cli.inputs import read_inputs, stored_case
 from whorl.cli.progress import progress_bar
-from whorl.errors import RunError
-from whorl.ir.graph import Module
 from whorl.ir.types import type_of
 from whorl.runtime.session import Session
 
@@ -38,76 +37,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    module = module_of(arguments)
     folders = _folders(arguments)
+    if arguments.output and not arguments.output.endswith(".npz"):
+        raise UsageError(f"--output {arguments.output!r} does not end in .npz")
+    module = module_of(arguments)
     with progress_bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
-        session = Session(module, limits_of(arguments, progress))
+        session = Session(module, limits_of(arguments, progress), arguments.backend)
         if folders:
-            return _check_stored(folders, module, session, arguments)
+            return _compare_stored(folders, session, arguments)
         feeds = read_inputs(arguments.input, module)
         if arguments.random is not None:
             feeds = synthetic_feeds(module, arguments.random, sizes_of(arguments.dim)) | feeds
         outputs = dict(zip(module.output_names, session.execute(None, feeds), strict=True))
     if arguments.output:
-        _write(Path(arguments.output), outputs)
+        archive.write(Path(arguments.output), outputs)
     if arguments.json:
-        print(json.dumps({name: _plain(value) for name, value in outputs.items()}))
+        print_document({"outputs": {name: plain(value) for name, value in outputs.items()}})
     else:
-        for name, value in outputs.items():
-            print(f"{name}: {shown(value)}")
+        print("\n".join(f"{name}: {shown(value)}" for name, value in outputs.items()))
     return 0
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
+    """The stored cases to run; none where inputs are given, or the outputs wanted."""
     if arguments.test_data:
+        if arguments.input or arguments.random is not None or arguments.output:
+            raise UsageError("--test-data brings its own inputs", fix="leave out --input, --random and --output")
         return [Path(arguments.test_data)]
-    if arguments.input or arguments.random is not None:
+    if arguments.input or arguments.random is not None or arguments.output:
         return []
     return sorted(Path(arguments.model).parent.glob("test_data_set_*"))
 
 
-def _check_stored(folders: list[Path], module: Module, session: Session, arguments: argparse.Namespace) -> int:
-    report = {}
+def _compare_stored(folders: list[Path], session: Session, arguments: argparse.Namespace) -> int:
+    report: dict[str, dict[str, str]] = {}
     for folder in folders:
-        feeds, expected = test_data(folder, module)
-        outputs = session.execute(None, feeds)
-        found = zip(module.output_names, expected, outputs, strict=False)
-        report[folder.name] = {n: difference(e, o, arguments.rtol, arguments.atol) for n, e, o in found}
+        feeds, expected = stored_case(folder, session.module)
+        outputs = session.execute(list(expected), feeds)
+        pairs = zip(expected.items(), outputs, strict=True)
+        report[folder.name] = {n: difference(e, found, arguments.rtol, arguments.atol) for (n, e), found in pairs}
     if arguments.json:
-        print(json.dumps(report))
+        print_document({"test_data": report})
     else:
         for folder, outputs in report.items():
             for name, problem in outputs.items():
                 print(f"{folder}: {name}: {problem or 'equal'}")
     return int(any(problem for outputs in report.values() for problem in outputs.values()))
-
-
-def _write(path: Path, outputs: dict[str, Any]) -> None:
-    if path.suffix != ".npz":
-        raise RunError(f"--output {str(path)!r} does not end in .npz", fix="name a .npz file")
-    arrays: dict[str, np.ndarray] = {}
-    for name, value in outputs.items():
-        for key, array in _flat(name, value):
-            arrays[key] = np.array(array, dtype=str) if array.dtype == object else array
-    try:
-        _save(path, arrays)
-    except OSError as error:
-        raise RunError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
-
-
-def _save(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    """Write an .npz file; `np.savez` takes names as keywords and so refuses `file` and `allow_pickle`."""
-    with zipfile.ZipFile(path, "w", allowZip64=True) as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
-
-
-def _flat(name: str, value: Any) -> list[tuple[str, np.ndarray]]:
-    """An array under its name, the items of a sequence as `name/0`, `name/1`; None leaves nothing."""
-    if isinstance(value, np.ndarray):
-        return [(name, value)]
-    return [pair for k, item in enumerate(value or ()) for pair in _flat(f"{name}/{k}", item)]
 
 
 def shown(value: Any) -> str:
@@ -117,14 +92,5 @@ def shown(value: Any) -> str:
     if not isinstance(value, np.ndarray):
         return str(value)
     flat = value.reshape(-1)
-    items = " ".join(str(item) for item in flat[:SHOWN])
+    items = " ".join(repr(item) if isinstance(item, str) else str(item) for item in flat[:SHOWN])
     return f"{type_of(value)} {items}{' ...' if flat.size > SHOWN else ''}".rstrip()
-
-
-def _plain(value: Any) -> Any:
-    """A value for JSON: type, shape and elements of an array; complex numbers and small floats as text or numbers."""
-    if isinstance(value, np.ndarray):
-        number = value.dtype.kind in "bifu" or value.dtype == object
-        elements = value if number else value.astype(str if value.dtype.kind == "c" else np.float64)
-        return {"type": str(type_of(value)), "value": elements.tolist()}
-    return [_plain(item) for item in value] if isinstance(value, list) else value

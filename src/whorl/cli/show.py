@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from whorl.api.describe import describe
-from whorl.cli.models import add_model, module_of
+from whorl.cli.arguments import add_model, module_of
+from whorl.cli.documents import print_document
 from whorl.ir.text import print_module
 
 ELIDE = 16
@@ -22,11 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     module = module_of(arguments)
-    if arguments.text:
-        print(print_module(module, elide=ELIDE), end="")
-        return 0
-    report = describe(module)
-    print(json.dumps(report, indent=1) if arguments.json else render(report))
+    text = print_module(module, elide=ELIDE) if arguments.text else ""
+    if arguments.json:
+        print_document(describe(module) | ({"text": text} if arguments.text else {}))
+    else:
+        print(text.rstrip("\n") or render(describe(module)))
     return 0
 
 

@@ -17,17 +17,21 @@ _ERFC = (1.074006907767438, -0.8833944864485632, 0.5902282985002905, -0.31046600
 
 
 def erf(f: Formula, x: Number) -> Number:
-    """1.5 ulp."""
-    size, square = f.intrinsic("fabs", x), x * x
-    near = f.muladd(x, f.polynomial(square, _ERF), x)
+    """1.7 ulp."""
+    size = f.intrinsic("fabs", x)
     far = f.intrinsic("copysign", 1.0 - _erfc_of_positive(f, size), x)
-    return f.select(size < 0.8, near, far)
+    return f.select(size < 0.8, _erf_near_zero(f, x), far)
 
 
 def erfc(f: Formula, x: Number) -> Number:
     """1 - erf(x), without the cancellation; 3.5 ulp."""
-    result = _erfc_of_positive(f, f.intrinsic("fabs", x))
-    return f.select(x < 0.0, 2.0 - result, result)
+    size = f.intrinsic("fabs", x)
+    far = _erfc_of_positive(f, size)
+    return f.select(size < 0.8, 1.0 - _erf_near_zero(f, x), f.select(x < 0.0, 2.0 - far, far))
+
+
+def _erf_near_zero(f: Formula, x: Number) -> Number:
+    return f.muladd(x, f.polynomial(x * x, _ERF), x)
 
 
 def _erfc_of_positive(f: Formula, x: Number) -> Number:

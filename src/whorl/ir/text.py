@@ -111,9 +111,9 @@ def _outputs(module: Module, results: Sequence[str]) -> Iterator[str]:
 
 
 def _known(known: np.ndarray, type: Type, elide: int | None) -> str:
-    """` {N, 4}`, with the shape in front where the type does not say it; nothing for elements that are not real."""
+    """` {N, 4}`, with the shape in front where the type does not say it; nothing where an element has no text."""
     elements = [element.item() if isinstance(element, np.generic) else element for element in known.flat]
-    if not all(isinstance(element, int | float | Linear | Unknown) for element in elements):
+    if not all(map(_is_written, elements)):
         return ""
     said = type.shape if isinstance(type, TensorType) else ()
     parts = [format_dim(e) if isinstance(e, Linear | Unknown) else format_attribute(e) for e in elements]
@@ -121,6 +121,11 @@ def _known(known: np.ndarray, type: Type, elide: int | None) -> str:
     if said == known.shape:
         return f" {{{shown}}}"
     return f" {{[{', '.join(map(str, known.shape))}] {shown}}}"
+
+
+def _is_written(element: Any) -> bool:
+    """Whether the text form has a place for a known element: complex numbers and integers past 64 bits have none."""
+    return isinstance(element, float | Linear | Unknown) or (isinstance(element, int) and abs(element) < 1 << 64)
 
 
 def format_type(type: Type) -> str:

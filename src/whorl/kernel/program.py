@@ -47,7 +47,7 @@ class Load(Expr):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Apply(Expr):
-    """A scalar operation: one of `OPS` on arguments, whose element types it requires to be equal unless it says other."""
+    """A scalar operation: one of `OPS` on arguments, of one element type unless it says other."""
 
     op: str
     args: tuple[Expr, ...]
@@ -55,7 +55,8 @@ class Apply(Expr):
 
 OPS = frozenset(
     (
-        *("add", "sum", "sub", "mul", "div", "rem", "min", "max", "minimum", "maximum", "pow", "fmod", "atan2"),
+        *("add", "sum", "sub", "mul", "div", "rem", "pow", "fmod", "atan2"),
+        *("min", "max", "minimum", "maximum"),
         *("neg", "abs", "sqrt", "floor", "ceil", "rint", "trunc"),
         *("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "erf", "erfc"),
         *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"),
@@ -66,8 +67,8 @@ OPS = frozenset(
 )
 """`select` takes a bool and two values; comparisons and `isnan` give a bool; `cast` converts as `Cast` does, `bits` as
 `BitCast`; integers wrap, `div` and `rem` of them truncate, and what divides is not 0; a shift by the width or more moves
-all bits out; `min` and `max` give NaN where one is NaN. `sum`, `minimum` and `maximum` are `add`, `min` and `max` whose
-order in a reduction may change."""
+all bits out; `min` and `max` give NaN where one is NaN. `sum`, `minimum` and `maximum` are `add`, `min` and `max`
+whose order in a reduction may change."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

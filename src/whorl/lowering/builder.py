@@ -86,6 +86,10 @@ class KernelBuilder:
         exact = float(np.asarray(value).astype(dtype)) if is_float(dtype) else int(np.asarray(value).astype(dtype))
         return self._shared(("const", dtype, repr(exact)), lambda: Const(dtype, exact))
 
+    def number(self, x: Expr) -> bool | int | float | None:
+        """The number that an expression is, if it is a fixed one."""
+        return x.value if isinstance(x, Const) else None
+
     def apply(self, op: str, *args: Expr, dtype: np.dtype | None = None) -> Expr:
         """An operation; index arithmetic on constants is done here."""
         result = args[0].dtype if dtype is None else dtype
@@ -120,7 +124,7 @@ class KernelBuilder:
         return self.apply("select", condition, x, y, dtype=x.dtype)
 
     def cast(self, x: Expr, dtype: np.dtype) -> Expr:
-        """Converted as C converts; a bool from a number is whether it is not zero."""
+        """Converted as `Cast` converts; a bool from a number is whether it is not zero."""
         if x.dtype == dtype:
             return x
         if dtype == BOOL:
@@ -302,7 +306,9 @@ class KernelBuilder:
     ) -> list[View] | None:
         """A tensor whose element is a function of the input elements at its index; None if that function gives none."""
         given = [x for x in inputs if x is not None]
-        if scalar(self, *(Var(x.dtype, "probe") for x in given)) is None:
+        with self.into([]):
+            probe = scalar(self, *(Var(x.dtype, "probe") for x in given))
+        if probe is None:
             return None
 
         def value(elements: Sequence[Expr]) -> Expr:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from whorl.ir.constants import Constant, as_array
-from whorl.ir.dtypes import BOOL, INT64, name_of
+from whorl.ir.dtypes import BOOL, BY_NAME, INT64, name_of
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.kernel.program import TRUE, Buffer, Expr, Swap, Var, When, While
@@ -16,8 +16,11 @@ from whorl.lowering.builder import Index, KernelBuilder, Unsupported, View
 from whorl.ops.control import Collected, If, Loop, Scanned
 
 NATIVE = frozenset(
-    np.dtype(t)
-    for t in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
+    BY_NAME[name]
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "bfloat16", "float32", "float64"),
+    )
 )
 """The element types that have native code."""
 INNER_TRIPS = 1 << 24

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BOOL, COMPLEX, INT32, INT64, SIGNED, STRING, UNSIGNED, bits, name_of
 from whorl.ir.op import Op
-from whorl.ir.types import Fact, TensorType, tensor
+from whorl.ir.types import Fact, TensorType, Type, tensor
 from whorl.ops.base import Elementwise
 from whorl.ops.conversion import ROUND_MODES, convert
 
@@ -46,6 +47,9 @@ class Cast(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return convert(x, self.to, bool(self.saturate), self.round_mode)
 
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.cast(x, self.to)
+
     def of_dims(self, x: Any) -> Any:
         return x if self.to in (INT32, INT64) else UNKNOWN
 
@@ -68,6 +72,10 @@ class CastLike(Op):
 
     def run(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
         return convert(x, like.dtype, bool(self.saturate), self.round_mode)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, like = inputs
+        return k.elementwise(self._cast(like.dtype).scalar, [x], outputs[0])
 
     def _cast(self, to: np.dtype) -> Cast:
         return Cast(to, self.saturate, self.round_mode)
@@ -94,6 +102,9 @@ class BitCast(Op):
         if width < 8:
             return _from_codes(x.view(np.uint8) & np.uint8((1 << width) - 1), self.to, width)
         return x.view(np.uint8) != 0 if self.to == BOOL else x.view(self.to)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return k.elementwise(lambda k, x: k.apply("bits", x, dtype=self.to), inputs, outputs[0])
 
 
 def _from_codes(codes: np.ndarray, dtype: np.dtype, width: int) -> np.ndarray:

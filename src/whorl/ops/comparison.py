@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,9 @@ class Equal(Predicate):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.equal(x, y)
 
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.compare("eq", x, y)
+
     def of_dims(self, x: Dim, y: Dim) -> Any:
         return proved_equal(x, y)
 
@@ -39,6 +43,9 @@ class Less(Predicate):
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x < y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.compare("lt", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Any:
         return proved_less(x, y)
@@ -53,6 +60,9 @@ class LessOrEqual(Predicate):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x <= y
 
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.compare("le", x, y)
+
     def of_dims(self, x: Dim, y: Dim) -> Any:
         return _opposite(proved_less(y, x))
 
@@ -66,6 +76,9 @@ class Greater(Predicate):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x > y
 
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.compare("gt", x, y)
+
     def of_dims(self, x: Dim, y: Dim) -> Any:
         return proved_less(y, x)
 
@@ -78,6 +91,9 @@ class GreaterOrEqual(Predicate):
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x >= y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.compare("ge", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Any:
         return _opposite(proved_less(x, y))
@@ -96,6 +112,9 @@ class IsNaN(Predicate):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.isnan(x)
 
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("isnan", x, dtype=BOOL)
+
 
 @dataclass(frozen=True)
 class IsInf(Predicate):
@@ -113,6 +132,13 @@ class IsInf(Predicate):
             return np.zeros_like(infinite)
         return infinite & (np.signbit(x) if self.detect_negative else ~np.signbit(x))
 
+    def scalar(self, k: Any, x: Any) -> Any:
+        result = k.const(False, BOOL)
+        for wanted, infinity in ((self.detect_negative, -math.inf), (self.detect_positive, math.inf)):
+            if wanted:
+                result = k.apply("or", result, k.compare("eq", x, k.const(infinity, x.dtype)))
+        return result
+
 
 @dataclass(frozen=True)
 class Where(Elementwise):
@@ -126,6 +152,9 @@ class Where(Elementwise):
 
     def run(self, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.where(condition, x, y)
+
+    def scalar(self, k: Any, condition: Any, x: Any, y: Any) -> Any:
+        return k.select(condition, x, y)
 
     def of_dims(self, condition: Any, x: Dim, y: Dim) -> Dim:
         if condition is UNKNOWN:

@@ -1,10 +1,10 @@
-"""Arithmetic element by element: sums, products, quotients, powers, extremes and rounding."""
+"""Arithmetic element by element: sums, products, quotients, extremes and rounding."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -12,23 +12,24 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import FLOAT64, INT64, INTEGERS, PACKED_BITS, SIGNED
+from whorl.ir.dtypes import BY_NAME, INTEGERS, PACKED_BITS, SIGNED
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import (
     COMPUTED_FLOATS,
     Elementwise,
+    accumulator,
     broadcast_shapes,
     require_dtype,
     same_dtype,
     widened,
 )
-from whorl.ops.conversion import to_integer
 from whorl.ops.lengths import bounds, maximum, minimum
 
 WHOLE = INTEGERS - frozenset(PACKED_BITS)
 """The integer types with arithmetic; those that share a byte are only stored."""
 NUMBERS = WHOLE | COMPUTED_FLOATS
+BFLOAT16 = BY_NAME["bfloat16"]
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,13 @@ class Div(Elementwise):
         quotient = x // y
         return quotient if kind == "u" else quotient + ((quotient < 0) & (quotient * y != x))
 
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        fail_for_zero_divisor(k, y)
+        return k.div(x, y)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return quotients(k, self, inputs, outputs)
+
     def of_dims(self, x: Dim, y: Dim) -> Dim:
         floored = bounds(x)[0] >= 0 and bounds(y)[0] >= 0
         exact = isinstance(y, int) and y > 0 and dims.equal(dims.call("mod", x, y), 0)
@@ -128,6 +136,19 @@ class Mod(Elementwise):
             refuse_zero_divisor(x, y)
         return np.fmod(x, y) if self.fmod else np.mod(x, y)
 
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        fail_for_zero_divisor(k, y)
+        zero = k.const(0, x.dtype)
+        rest = k.apply("rem" if x.dtype.kind in "iu" else "fmod", x, y)
+        if self.fmod or x.dtype.kind == "u":
+            return rest
+        opposed = k.apply("xor", k.compare("lt", rest, zero), k.compare("lt", y, zero))
+        none = zero if x.dtype.kind == "i" else k.select(k.compare("lt", y, zero), k.const(-0.0, x.dtype), zero)
+        return k.select(k.compare("eq", rest, zero), none, k.select(opposed, k.add(rest, y), rest))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return quotients(k, self, inputs, outputs)
+
     def of_dims(self, x: Dim, y: Dim) -> Dim:
         floored = bounds(y)[0] >= 0 and (not self.fmod or bounds(x)[0] >= 0)
         return dims.call("mod", x, y) if floored else UNKNOWN
@@ -141,41 +162,20 @@ def refuse_zero_divisor(x: np.ndarray, y: np.ndarray) -> None:
     raise RunError(f"integer division by zero{f', at {place} of the divisor' if place else ''}")
 
 
-@dataclass(frozen=True)
-class Pow(Elementwise):
-    """x to the power y, in the element type of x; y may have any other. Integers wrap, real results are truncated.
-
-    Errors: zero to a negative integer power is a RunError. Source: ONNX Pow-15.
-    """
-
-    dtypes = NUMBERS
-
-    def infer(self, x: Fact, y: Fact) -> TensorType:
-        base, exponent = tensor(x), tensor(y)
-        require_dtype(base.dtype, self.dtypes)
-        require_dtype(exponent.dtype, self.dtypes)
-        return base.with_shape(broadcast_shapes(base.shape, exponent.shape))
-
-    def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        if x.dtype.kind in "iu":
-            return _integer_power(x, y)
-        if x.dtype == y.dtype:
-            return np.power(x, y)
-        return np.power(x.astype(FLOAT64), y.astype(FLOAT64)).astype(x.dtype)
+def fail_for_zero_divisor(k: Any, y: Any) -> None:
+    """Native code fails where an integer would be divided by zero."""
+    if y.dtype.kind in "iu":
+        k.fail_unless(k.compare("ne", y, k.const(0, y.dtype)))
 
 
-def _integer_power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if y.dtype.kind not in "iu":
-        return to_integer(np.power(x.astype(FLOAT64), y.astype(FLOAT64)), x.dtype)
-    base, exponent = x.astype(INT64), y.astype(INT64)
-    negative = exponent < 0 if y.dtype.kind == "i" else np.False_
-    if not np.any(negative):
-        return np.power(base, exponent).astype(x.dtype)
-    if np.any(negative & (base == 0)):
-        raise RunError("zero to a negative power has no integer value")
-    whole = np.power(base, np.abs(exponent))
-    inverse = np.where(np.abs(base) == 1, whole, 0)
-    return np.where(negative, inverse, whole).astype(x.dtype)
+def quotients(k: Any, op: Elementwise, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    """The native form of a division, which may fail; it is then computed here, whoever reads it."""
+    views = k.elementwise(op.scalar, inputs, outputs[0])
+    divisors = inputs[1].known
+    is_safe = divisors is not None and all(isinstance(n, int) and n for n in divisors.flat)
+    if views is None or is_safe or inputs[1].dtype.kind not in "iu":
+        return views
+    return [k.kept(view) for view in views]
 
 
 @dataclass(frozen=True)
@@ -188,6 +188,9 @@ class Neg(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return -x
 
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("neg", x)
+
 
 @dataclass(frozen=True)
 class Abs(Elementwise):
@@ -197,6 +200,9 @@ class Abs(Elementwise):
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.abs(x)
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("abs", x)
 
     def of_dims(self, x: Dim) -> Dim:
         return x if bounds(x)[0] >= 0 else UNKNOWN
@@ -211,6 +217,13 @@ class Sign(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.sign(x)
 
+    def scalar(self, k: Any, x: Any) -> Any:
+        zero, one = k.const(0, x.dtype), k.const(1, x.dtype)
+        rest = x if x.dtype == BFLOAT16 else k.select(k.compare("eq", x, zero), zero, x)
+        if x.dtype.kind != "u":
+            rest = k.select(k.compare("lt", x, zero), k.const(-1, x.dtype), rest)
+        return k.select(k.compare("gt", x, zero), one, rest)
+
 
 @dataclass(frozen=True)
 class Reciprocal(Elementwise):
@@ -220,6 +233,9 @@ class Reciprocal(Elementwise):
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.reciprocal(x)
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.div(k.const(1, x.dtype), x)
 
 
 @dataclass(frozen=True)
@@ -231,6 +247,9 @@ class Ceil(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.ceil(x)
 
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("ceil", x)
+
 
 @dataclass(frozen=True)
 class Floor(Elementwise):
@@ -240,6 +259,9 @@ class Floor(Elementwise):
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.floor(x)
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("floor", x)
 
 
 @dataclass(frozen=True)
@@ -251,6 +273,9 @@ class Round(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.rint(x)
 
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("rint", x)
+
 
 @dataclass(frozen=True)
 class Max(Elementwise):
@@ -260,6 +285,9 @@ class Max(Elementwise):
 
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         return reduce(np.maximum, inputs)
+
+    def scalar(self, k: Any, *elements: Any) -> Any:
+        return reduce(partial(k.apply, "max"), elements)
 
     def of_dims(self, *elements: Dim) -> Dim:
         return reduce(maximum, elements)
@@ -274,6 +302,9 @@ class Min(Elementwise):
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         return reduce(np.minimum, inputs)
 
+    def scalar(self, k: Any, *elements: Any) -> Any:
+        return reduce(partial(k.apply, "min"), elements)
+
     def of_dims(self, *elements: Dim) -> Dim:
         return reduce(minimum, elements)
 
@@ -287,6 +318,9 @@ class Sum(Elementwise):
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         return _total(inputs).astype(inputs[0].dtype, copy=False)
 
+    def scalar(self, k: Any, *elements: Any) -> Any:
+        return k.cast(_native_total(k, elements), elements[0].dtype)
+
 
 @dataclass(frozen=True)
 class Mean(Elementwise):
@@ -297,9 +331,17 @@ class Mean(Elementwise):
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         return (_total(inputs) / len(inputs)).astype(inputs[0].dtype, copy=False)
 
+    def scalar(self, k: Any, *elements: Any) -> Any:
+        total = _native_total(k, elements)
+        return k.cast(k.div(total, k.const(len(elements), total.dtype)), elements[0].dtype)
+
 
 def _total(inputs: tuple[np.ndarray, ...]) -> np.ndarray:
     return reduce(np.add, [widened(x) for x in inputs])
+
+
+def _native_total(k: Any, elements: Sequence[Any]) -> Any:
+    return reduce(k.add, [k.cast(x, accumulator(x.dtype)) for x in elements])
 
 
 @dataclass(frozen=True)
@@ -324,6 +366,19 @@ class Clip(Elementwise):
         if high is not None:
             x = np.minimum(x, _bound(high, "max"))
         return x
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, low, high = (*inputs, None, None)[:3]
+        bounds = [(name, view) for name, view in (("max", low), ("min", high)) if view is not None]
+        if any(view.size != 1 for _, view in bounds):
+            return None
+
+        def clipped(k: Any, element: Any) -> Any:
+            for name, view in bounds:
+                element = k.apply(name, element, view.at((k.const(0),) * len(view.shape)))
+            return element
+
+        return k.elementwise(clipped, [x], outputs[0])
 
     def of_dims(self, x: Dim, low: Dim | None = None, high: Dim | None = None) -> Dim:
         raised = x if low is None else maximum(x, low)

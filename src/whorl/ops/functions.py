@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,11 +15,18 @@ class RealFunction(Elementwise, abstract=True):
     """A function of floating-point numbers; float16 and bfloat16 are computed in float32 and rounded once."""
 
     dtypes = COMPUTED_FLOATS
+    function: ClassVar[str]
+    """The native operation."""
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply(self.function, x)
 
 
 @dataclass(frozen=True)
 class Exp(RealFunction):
     """e to the power x. Source: ONNX Exp-13."""
+
+    function = "exp"
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.exp(x)
@@ -28,6 +36,8 @@ class Exp(RealFunction):
 class Log(RealFunction):
     """The natural logarithm; -inf for 0, NaN below. Source: ONNX Log-13."""
 
+    function = "log"
+
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.log(x)
 
@@ -35,6 +45,8 @@ class Log(RealFunction):
 @dataclass(frozen=True)
 class Sqrt(RealFunction):
     """The square root; NaN below 0. Source: ONNX Sqrt-13."""
+
+    function = "sqrt"
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.sqrt(x)
@@ -44,6 +56,8 @@ class Sqrt(RealFunction):
 class Sin(RealFunction):
     """The sine of an angle in radians. Source: ONNX Sin-22."""
 
+    function = "sin"
+
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.sin(x)
 
@@ -51,6 +65,8 @@ class Sin(RealFunction):
 @dataclass(frozen=True)
 class Cos(RealFunction):
     """The cosine of an angle in radians. Source: ONNX Cos-22."""
+
+    function = "cos"
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.cos(x)
@@ -60,6 +76,8 @@ class Cos(RealFunction):
 class Tan(RealFunction):
     """The tangent of an angle in radians. Source: ONNX Tan-22."""
 
+    function = "tan"
+
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.tan(x)
 
@@ -67,6 +85,8 @@ class Tan(RealFunction):
 @dataclass(frozen=True)
 class Asin(RealFunction):
     """The angle in radians whose sine is x; NaN outside [-1, 1]. Source: ONNX Asin-22."""
+
+    function = "asin"
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.arcsin(x)
@@ -76,6 +96,8 @@ class Asin(RealFunction):
 class Acos(RealFunction):
     """The angle in radians whose cosine is x; NaN outside [-1, 1]. Source: ONNX Acos-22."""
 
+    function = "acos"
+
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.arccos(x)
 
@@ -83,6 +105,8 @@ class Acos(RealFunction):
 @dataclass(frozen=True)
 class Atan(RealFunction):
     """The angle in radians whose tangent is x. Source: ONNX Atan-22."""
+
+    function = "atan"
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.arctan(x)
@@ -92,6 +116,8 @@ class Atan(RealFunction):
 class Sinh(RealFunction):
     """(e^x - e^-x) / 2. Source: ONNX Sinh-22."""
 
+    function = "sinh"
+
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.sinh(x)
 
@@ -99,6 +125,8 @@ class Sinh(RealFunction):
 @dataclass(frozen=True)
 class Cosh(RealFunction):
     """(e^x + e^-x) / 2. Source: ONNX Cosh-22."""
+
+    function = "cosh"
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.cosh(x)
@@ -108,6 +136,8 @@ class Cosh(RealFunction):
 class Tanh(RealFunction):
     """sinh(x) / cosh(x). Source: ONNX Tanh-13."""
 
+    function = "tanh"
+
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.tanh(x)
 
@@ -115,6 +145,8 @@ class Tanh(RealFunction):
 @dataclass(frozen=True)
 class Asinh(RealFunction):
     """The number whose sinh is x. Source: ONNX Asinh-22."""
+
+    function = "asinh"
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.arcsinh(x)
@@ -124,6 +156,8 @@ class Asinh(RealFunction):
 class Acosh(RealFunction):
     """The number whose cosh is x; NaN below 1. Source: ONNX Acosh-22."""
 
+    function = "acosh"
+
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.arccosh(x)
 
@@ -132,6 +166,8 @@ class Acosh(RealFunction):
 class Atanh(RealFunction):
     """The number whose tanh is x; NaN outside [-1, 1]. Source: ONNX Atanh-22."""
 
+    function = "atanh"
+
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.arctanh(x)
 
@@ -139,6 +175,8 @@ class Atanh(RealFunction):
 @dataclass(frozen=True)
 class Erf(RealFunction):
     """2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x. Source: ONNX Erf-13."""
+
+    function = "erf"
 
     def run(self, x: np.ndarray) -> np.ndarray:
         from scipy.special import erf

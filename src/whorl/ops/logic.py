@@ -26,6 +26,9 @@ class And(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x & y
 
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("and", x, y)
+
     def of_dims(self, x: Any, y: Any) -> Any:
         return False if x is False or y is False else UNKNOWN
 
@@ -38,6 +41,9 @@ class Or(Elementwise):
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x | y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("or", x, y)
 
     def of_dims(self, x: Any, y: Any) -> Any:
         return True if x is True or y is True else UNKNOWN
@@ -52,6 +58,9 @@ class Xor(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x ^ y
 
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("xor", x, y)
+
 
 @dataclass(frozen=True)
 class Not(Elementwise):
@@ -61,6 +70,9 @@ class Not(Elementwise):
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return ~x
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("not", x)
 
 
 @dataclass(frozen=True)
@@ -72,6 +84,9 @@ class BitwiseAnd(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x & y
 
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("and", x, y)
+
 
 @dataclass(frozen=True)
 class BitwiseOr(Elementwise):
@@ -81,6 +96,9 @@ class BitwiseOr(Elementwise):
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x | y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("or", x, y)
 
 
 @dataclass(frozen=True)
@@ -92,6 +110,9 @@ class BitwiseXor(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x ^ y
 
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("xor", x, y)
+
 
 @dataclass(frozen=True)
 class BitwiseNot(Elementwise):
@@ -101,6 +122,9 @@ class BitwiseNot(Elementwise):
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return ~x
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("not", x)
 
 
 @dataclass(frozen=True)
@@ -121,3 +145,6 @@ class BitShift(Elementwise):
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.left_shift(x, y) if self.direction == "LEFT" else np.right_shift(x, y)
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("shl" if self.direction == "LEFT" else "shr", x, y)

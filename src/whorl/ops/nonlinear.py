@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,15 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dtypes import FLOAT64, SIGNED
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
-from whorl.ops.base import COMPUTED_FLOATS, Elementwise, broadcast_shapes, require_dtype, same_dtype, widened
+from whorl.ops.base import (
+    COMPUTED_FLOATS,
+    Elementwise,
+    accumulator,
+    broadcast_shapes,
+    require_dtype,
+    same_dtype,
+    widened,
+)
 from whorl.ops.conversion import to_integer
 from whorl.ops.elementwise import NUMBERS, WHOLE
 
@@ -34,10 +43,23 @@ class Activation(Elementwise, abstract=True):
         """The function of float32 or float64 numbers."""
         raise TypeError(f"{self.name} does not say its function")
 
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.cast(self.formula(k, k.cast(x, accumulator(x.dtype))), x.dtype)
+
+    def formula(self, k: Any, x: Any) -> Any:
+        """The function of a float32 or float64 element, in native operations."""
+        raise TypeError(f"{self.name} does not say its native form")
+
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
     """1 / (1 + e^-x)."""
     return 1 / (1 + np.exp(-x))
+
+
+def _softplus(k: Any, x: Any) -> Any:
+    """log(1 + e^x) as max(x, 0) + log(1 + e^-|x|), in native operations."""
+    decay = k.apply("exp", k.apply("neg", k.apply("abs", x)))
+    return k.add(k.apply("max", x, k.const(0, x.dtype)), k.apply("log1p", decay))
 
 
 @dataclass(frozen=True)
@@ -49,6 +71,9 @@ class Relu(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.maximum(x, 0)
 
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("max", x, k.const(0, x.dtype))
+
 
 @dataclass(frozen=True)
 class LeakyRelu(Activation):
@@ -58,6 +83,9 @@ class LeakyRelu(Activation):
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.where(x >= 0, x, self.alpha * x)
+
+    def formula(self, k: Any, x: Any) -> Any:
+        return k.select(k.compare("ge", x, k.const(0, x.dtype)), x, k.mul(k.const(self.alpha, x.dtype), x))
 
 
 @dataclass(frozen=True)
@@ -81,6 +109,9 @@ class PRelu(Elementwise):
             raise RunError(f"the slope of shape {list(slope.shape)} does not broadcast to {list(x.shape)}")
         return result
 
+    def scalar(self, k: Any, x: Any, slope: Any) -> Any:
+        return k.select(k.compare("lt", x, k.const(0, x.dtype)), k.mul(slope, x), x)
+
 
 @dataclass(frozen=True)
 class ThresholdedRelu(Activation):
@@ -90,6 +121,9 @@ class ThresholdedRelu(Activation):
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.where(x > self.alpha, x, 0)
+
+    def formula(self, k: Any, x: Any) -> Any:
+        return k.select(k.compare("gt", x, k.const(self.alpha, x.dtype)), x, k.const(0, x.dtype))
 
 
 @dataclass(frozen=True)
@@ -101,6 +135,10 @@ class Elu(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.where(x < 0, self.alpha * np.expm1(x), x)
 
+    def formula(self, k: Any, x: Any) -> Any:
+        less = k.mul(k.const(self.alpha, x.dtype), k.apply("expm1", x))
+        return k.select(k.compare("lt", x, k.const(0, x.dtype)), less, x)
+
 
 @dataclass(frozen=True)
 class Celu(Activation):
@@ -110,6 +148,11 @@ class Celu(Activation):
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.maximum(x, 0) + np.minimum(self.alpha * np.expm1(x / self.alpha), 0)
+
+    def formula(self, k: Any, x: Any) -> Any:
+        zero, alpha = k.const(0, x.dtype), k.const(self.alpha, x.dtype)
+        less = k.mul(alpha, k.apply("expm1", k.div(x, alpha)))
+        return k.add(k.apply("max", x, zero), k.apply("min", less, zero))
 
 
 @dataclass(frozen=True)
@@ -122,6 +165,10 @@ class Selu(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return self.gamma * np.where(x <= 0, self.alpha * np.expm1(x), x)
 
+    def formula(self, k: Any, x: Any) -> Any:
+        less = k.mul(k.const(self.alpha, x.dtype), k.apply("expm1", x))
+        return k.mul(k.const(self.gamma, x.dtype), k.select(k.compare("le", x, k.const(0, x.dtype)), less, x))
+
 
 @dataclass(frozen=True)
 class HardSigmoid(Activation):
@@ -133,6 +180,10 @@ class HardSigmoid(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.maximum(np.minimum(self.alpha * x + self.beta, 1), 0)
 
+    def formula(self, k: Any, x: Any) -> Any:
+        line = k.add(k.mul(k.const(self.alpha, x.dtype), x), k.const(self.beta, x.dtype))
+        return k.apply("max", k.apply("min", line, k.const(1, x.dtype)), k.const(0, x.dtype))
+
 
 @dataclass(frozen=True)
 class HardSwish(Activation):
@@ -140,6 +191,10 @@ class HardSwish(Activation):
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         return x * np.maximum(np.minimum(x / 6 + 0.5, 1), 0)
+
+    def formula(self, k: Any, x: Any) -> Any:
+        line = k.add(k.div(x, k.const(6, x.dtype)), k.const(0.5, x.dtype))
+        return k.mul(x, k.apply("max", k.apply("min", line, k.const(1, x.dtype)), k.const(0, x.dtype)))
 
 
 @dataclass(frozen=True)
@@ -155,6 +210,12 @@ class Shrink(Elementwise):
         shrunk = np.where(wide < -self.lambd, wide + self.bias, np.where(wide > self.lambd, wide - self.bias, 0))
         return to_integer(shrunk, x.dtype) if x.dtype in WHOLE else shrunk.astype(x.dtype, copy=False)
 
+    def scalar(self, k: Any, x: Any) -> Any:
+        wide = k.cast(x, FLOAT64 if x.dtype in WHOLE else accumulator(x.dtype))
+        bias, low, high = (k.const(n, wide.dtype) for n in (self.bias, -self.lambd, self.lambd))
+        above = k.select(k.compare("gt", wide, high), k.sub(wide, bias), k.const(0, wide.dtype))
+        return k.cast(k.select(k.compare("lt", wide, low), k.add(wide, bias), above), x.dtype)
+
 
 @dataclass(frozen=True)
 class Sigmoid(Activation):
@@ -162,6 +223,9 @@ class Sigmoid(Activation):
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         return sigmoid(x)
+
+    def formula(self, k: Any, x: Any) -> Any:
+        return k.apply("sigmoid", x)
 
 
 @dataclass(frozen=True)
@@ -171,6 +235,9 @@ class Softplus(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.logaddexp(x, 0)
 
+    def formula(self, k: Any, x: Any) -> Any:
+        return _softplus(k, x)
+
 
 @dataclass(frozen=True)
 class Softsign(Activation):
@@ -179,6 +246,9 @@ class Softsign(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return x / (1 + np.abs(x))
 
+    def formula(self, k: Any, x: Any) -> Any:
+        return k.div(x, k.add(k.const(1, x.dtype), k.apply("abs", x)))
+
 
 @dataclass(frozen=True)
 class Mish(Activation):
@@ -186,6 +256,9 @@ class Mish(Activation):
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         return x * np.tanh(np.logaddexp(x, 0))
+
+    def formula(self, k: Any, x: Any) -> Any:
+        return k.mul(x, k.apply("tanh", _softplus(k, x)))
 
 
 @dataclass(frozen=True)
@@ -209,6 +282,14 @@ class Gelu(Activation):
 
         return 0.5 * x * erfc(-math.sqrt(0.5) * x)
 
+    def formula(self, k: Any, x: Any) -> Any:
+        half = k.mul(k.const(0.5, x.dtype), x)
+        if self.approximate == "tanh":
+            cube = k.mul(k.mul(k.mul(k.const(0.044715, x.dtype), x), x), x)
+            angle = k.mul(k.const(math.sqrt(2 / math.pi), x.dtype), k.add(x, cube))
+            return k.mul(half, k.add(k.const(1, x.dtype), k.apply("tanh", angle)))
+        return k.mul(half, k.apply("erfc", k.mul(k.const(-math.sqrt(0.5), x.dtype), x)))
+
 
 @dataclass(frozen=True)
 class Swish(Activation):
@@ -218,6 +299,9 @@ class Swish(Activation):
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         return x * sigmoid(self.alpha * x)
+
+    def formula(self, k: Any, x: Any) -> Any:
+        return k.mul(x, k.apply("sigmoid", k.mul(k.const(self.alpha, x.dtype), x)))
 
 
 @dataclass(frozen=True)
@@ -241,3 +325,8 @@ class SwiGLU(Elementwise):
             raise RunError(f"the shapes {list(gate.shape)} of the gate and {list(value.shape)} of the value differ")
         wide = widened(gate)
         return (wide * sigmoid(self.alpha * wide) * widened(value)).astype(gate.dtype, copy=False)
+
+    def scalar(self, k: Any, gate: Any, value: Any) -> Any:
+        wide, factor = (k.cast(x, accumulator(x.dtype)) for x in (gate, value))
+        opened = k.mul(wide, k.apply("sigmoid", k.mul(k.const(self.alpha, wide.dtype), wide)))
+        return k.cast(k.mul(opened, factor), gate.dtype)

@@ -238,7 +238,7 @@ def _address(array: np.ndarray) -> int:
 
 
 def specialise(node: Node, iteration: Iteration) -> tuple[Node, Prologue, list[np.ndarray | None]]:
-    """A copy of a Loop typed for these operands, what was moved out of it, and the captured values that are constants."""
+    """A copy of a Loop typed for these operands, what was moved out of it, and the captured values that are fixed."""
     op = node.op
     assert isinstance(op, Loop)
     trip, condition, _, _, outer = op.split(node.inputs)

@@ -1,0 +1,101 @@
+"""Command-line options that several verbs share: the model, its limits, and where inputs come from."""
+
+from __future__ import annotations
+
+import argparse
+
+from whorl.api.models import load
+from whorl.errors import WhorlError
+from whorl.formats.onnx.frame import MAX_DEPTH
+from whorl.ir.graph import Module
+from whorl.runtime.limits import Limits, Progress
+from whorl.runtime.session import NATIVE_AFTER
+
+
+class UsageError(WhorlError):
+    """The command line asks for something that cannot be."""
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """The model, and how it is read."""
+    parser.add_argument("model", metavar="MODEL", help="a .onnx or .onnxtxt file")
+    parser.add_argument(
+        "--condition-when-omitted",
+        choices=("specification", "honour"),
+        default="specification",
+        help="a Loop without a condition input ignores what its body answers, as the specification says (default), "
+        "or stops as in onnxruntime",
+    )
+    parser.add_argument(
+        "--max-depth", type=count, default=MAX_DEPTH, metavar="N", help=f"nested graphs allowed (default {MAX_DEPTH})"
+    )
+
+
+def module_of(arguments: argparse.Namespace) -> Module:
+    """The module that MODEL names."""
+    return load(
+        arguments.model,
+        condition_when_omitted=arguments.condition_when_omitted,
+        max_depth=arguments.max_depth,
+    )
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """How a run is done, and what bounds it."""
+    parser.add_argument("--max-iterations", type=count, metavar="N", help="iterations allowed to any one loop")
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="seconds allowed to a run")
+    parser.add_argument("--max-memory", type=count, metavar="BYTES", help="bytes that the values of a run may take")
+    parser.add_argument("--backend", choices=tuple(NATIVE_AFTER), help="what runs the loops (default interpreter)")
+
+
+def limits_of(arguments: argparse.Namespace, progress: Progress | None = None) -> Limits:
+    """The bounds that the options give."""
+    return Limits(arguments.max_iterations, arguments.timeout, arguments.max_memory, progress)
+
+
+def add_feeds(parser: argparse.ArgumentParser) -> None:
+    """Where inputs come from."""
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an input: NAME=file.npy, NAME=file.npz (what is called NAME in it), NAME=file.pb (a TensorProto and the "
+        "like), or NAME=VALUE as in Python or JSON, such as '[1, 2.5]'; or a file.npz alone for all that is in it. "
+        "May be repeated",
+    )
+    parser.add_argument(
+        "--random", type=count, metavar="SEED", help="fill the inputs that are not given with random values"
+    )
+    parser.add_argument(
+        "--dim", action="append", default=[], metavar="NAME=SIZE", help="the length of a named dim, for random values"
+    )
+
+
+def sizes_of(entries: list[str]) -> dict[str, int]:
+    """The sizes that `--dim` options give."""
+    sizes: dict[str, int] = {}
+    for entry in entries:
+        name, _, text = entry.partition("=")
+        if not name or not text.isdecimal():
+            raise UsageError(f"--dim {entry!r} is not NAME=SIZE")
+        sizes[name] = int(text)
+    return sizes
+
+
+def count(text: str) -> int:
+    """A number that is not negative."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A duration that is not negative."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not value >= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return value

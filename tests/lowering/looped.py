@@ -1,0 +1,245 @@
+"""Ops inside one native Loop: the kernel program is verified and interpreted, its machine code run, and both compared.
+
+Each iteration gives every op other inputs. An input comes as a slice of a scanned tensor, as a carried tensor, out of a
+transposition, or out of arithmetic that costs too much to be repeated: how an op reads it must not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from whorl.errors import RunError
+from whorl.ir.build import Builder
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.infer import Inference
+from whorl.ir.op import Op, as_values
+from whorl.ir.types import TensorType
+from whorl.kernel.interpret import interpret
+from whorl.kernel.program import Program
+from whorl.kernel.verify import verify_program
+from whorl.lowering.regions import sizes
+from whorl.ops.comparison import Where
+from whorl.ops.control import Collected, Loop, Scanned
+from whorl.ops.elementwise import Identity, Neg
+from whorl.ops.iteration import Iteration
+from whorl.ops.movement import Transpose
+from whorl.runtime.native import CompiledLoop, NativeRun
+
+STEPS = 3
+KINDS = ("scanned", "carried", "transposed", "costly")
+Inputs = Sequence["np.ndarray | None"]
+
+
+@dataclass
+class Case:
+    """An op and its inputs: one list for each iteration, those at `constants` the same in all and known in advance.
+
+    `then` are more ops: each with the places of its inputs among the inputs and the first results of the ops before it.
+    """
+
+    op: Op
+    make: Callable[[np.random.Generator], Inputs]
+    constants: tuple[int, ...] = ()
+    outputs: int = 1
+    ulps: float = 0
+    native: bool = True
+    """Whether the op must have a native form here."""
+    then: Sequence[tuple[Op, tuple[int, ...]]] = ()
+    rows: list[Inputs] = field(default_factory=list)
+
+    def draw(self, rng: np.random.Generator) -> None:
+        first = list(self.make(rng))
+        self.rows = [first]
+        for _ in range(STEPS - 1):
+            other = self.make(rng)
+            self.rows.append(
+                [a if k in self.constants else b for k, (a, b) in enumerate(zip(first, other, strict=True))]
+            )
+
+    def expected(self, step: int) -> tuple[Any, ...]:
+        values = list(self.rows[step])
+        with np.errstate(all="ignore"):
+            results = as_values(self.op.run(*values))
+            for op, places in self.then:
+                values.append(results[0])
+                results = as_values(op.run(*(values[k] for k in places)))
+        return results[: self.outputs]
+
+    @property
+    def ops(self) -> list[Op]:
+        return [self.op, *(op for op, _ in self.then)]
+
+    def __str__(self) -> str:
+        shapes = ", ".join("-" if x is None else f"{x.dtype}{list(x.shape)}" for x in self.rows[0])
+        return f"{', '.join(map(str, self.ops))}({shapes})"
+
+
+@dataclass
+class Looped:
+    """A Loop around the cases, being built."""
+
+    rng: np.random.Generator
+    main: Region = field(default_factory=Region)
+    body: Region = field(default_factory=Region)
+    inference: Inference = field(default_factory=Inference)
+    scanned: list[np.ndarray] = field(default_factory=list)
+    carried: list[tuple[np.ndarray, Value]] = field(default_factory=list)
+    states: list[Value] = field(default_factory=list)
+    slices: list[Value] = field(default_factory=list)
+    captured: list[tuple[np.ndarray, Value, Value]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.build = Builder(self.body, self.inference)
+        self.outer = Builder(self.main, self.inference)
+
+    def slice_of(self, rows: Sequence[np.ndarray]) -> Value:
+        self.scanned.append(np.stack(rows))
+        value = Value("x", TensorType(rows[0].dtype, rows[0].shape), self.body, 0)
+        self.slices.append(value)
+        return value
+
+    def constant(self, array: np.ndarray) -> Value:
+        value = self.outer.constant(array)
+        copy = Value("c", value.type, self.body, 0, value.known)
+        self.captured.append((array, value, copy))
+        return copy
+
+    def given(self, rows: Sequence[np.ndarray], kind: str) -> Value:
+        """A value of the body that has the rows' elements, one row an iteration."""
+        if kind == "carried":
+            state = Value("s", TensorType(rows[0].dtype, rows[0].shape), self.body, 0)
+            self.states.append(state)
+            self.carried.append((rows[0], self.build.add(Identity(), self.slice_of([*rows[1:], rows[0]]))))
+            return state
+        if kind == "transposed":
+            return self.build.add(Transpose(), self.slice_of([np.array(row.T, order="C") for row in rows]))
+        value = self.slice_of(rows)
+        if kind == "costly" and rows[0].dtype.kind in "if":
+            for _ in range(6):
+                value = self.build.add(Neg(), value)
+        elif kind == "costly":
+            other = self.slice_of([np.ones(row.shape, bool) for row in rows])
+            for _ in range(6):
+                value = self.build.add(Where(), other, value, value)
+        return value
+
+    def add(self, case: Case) -> list[Value]:
+        inputs: list[Value | None] = []
+        for k, x in enumerate(case.rows[0]):
+            if x is None:
+                inputs.append(None)
+            elif k in case.constants:
+                inputs.append(self.constant(x))
+            else:
+                kind = KINDS[self.rng.integers(len(KINDS))]
+                inputs.append(self.given([row[k] for row in case.rows], kind))  # type: ignore[misc]
+        results = self.build.add_many(case.op, inputs, [f"y{n}" for n in range(1 if case.then else case.outputs)])
+        for op, places in case.then:
+            inputs.append(results[0])
+            results = self.build.add_many(op, [inputs[k] for k in places], [f"y{n}" for n in range(case.outputs)])
+        return results
+
+    def finish(self, results: Sequence[Value]) -> tuple[Node, Iteration]:
+        go_on = Value("go", TensorType(np.dtype(bool), ()), self.body, 1)
+        number = Value("i", TensorType(np.dtype(np.int64), ()), self.body, 0)
+        copies = [copy for _, _, copy in self.captured]
+        self.body.arguments = [number, go_on, *self.states, *self.slices, *copies]
+        for index, argument in enumerate(self.body.arguments):
+            argument.index = index
+        self.body.results = [go_on, *(value for _, value in self.carried), *results]
+        op = Loop(len(self.carried), (Scanned(),) * len(self.scanned), (Collected(),) * len(results))
+        arrays = [*(first for first, _ in self.carried), *self.scanned]
+        values = [self.main.add_argument("x", TensorType(x.dtype, x.shape)) for x in arrays]
+        trip = self.outer.constant(np.array(STEPS))
+        inputs = [trip, None, *values, *(value for _, value, _ in self.captured)]
+        names = [f"o{n}" for n in range(len(self.carried) + len(results))]
+        self.outer.add_many(op, inputs, names, regions=[self.body], name="loop")
+        given = [np.array(STEPS), None, *arrays, *(array for array, _, _ in self.captured)]
+        return self.main.nodes[-1], Iteration(op, given, (0, 0))
+
+
+def draw(rng: np.random.Generator, shape: Sequence[int], dtype: Any, wild: float = 0.1) -> np.ndarray:
+    """Random elements; some of the floats are NaN, infinite or a zero of either sign, some integers the extremes."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return rng.random(shape) < 0.5
+    if dtype.kind == "f":
+        special = rng.choice([np.nan, np.inf, -np.inf, 0.0, 1.0], shape)
+        return np.where(rng.random(shape) < wild, special, rng.standard_normal(shape)).astype(dtype)
+    limits = np.iinfo(dtype)
+    small = rng.integers(max(limits.min, -9), 10, shape).astype(dtype)
+    special = rng.choice(np.array([limits.min, limits.max, limits.max // 2], dtype), shape)
+    return np.where(rng.random(shape) < wild, special, small)
+
+
+def looped(cases: Sequence[Case], seed: int = 0) -> tuple[Node, Iteration]:
+    """A Loop whose body is the cases, one after the other."""
+    rng = np.random.default_rng(seed)
+    built = Looped(rng)
+    results = []
+    for case in cases:
+        case.draw(rng)
+        results += built.add(case)
+    return built.finish(results)
+
+
+def interpreted(run: NativeRun) -> tuple[int, list[np.ndarray]]:
+    """How the program ends when it is interpreted from the start, and what it collects."""
+    program: Program = run.compiled.program.program
+    pairs = [(now.copy(), np.zeros_like(other)) for now, other in run.pairs]
+    outs = [np.zeros((STEPS, *sizes(t)), t.dtype) for t in run.compiled.program.collected]
+    arrays = [x for pair in pairs for x in pair] + run.rows + run.captured + outs
+    outcome = interpret(program, [0, STEPS, True], arrays)
+    return outcome.status, outcome.arrays[len(arrays) - len(outs) :]
+
+
+def compiled_run(cases: Sequence[Case], seed: int = 0) -> NativeRun:
+    """A verified program of the cases, ready to run."""
+    node, iteration = looped(cases, seed)
+    compiled = CompiledLoop(node, iteration)
+    verify_program(compiled.program.program)
+    return NativeRun(compiled, iteration)
+
+
+def check_failure(case: Case, seed: int = 0) -> None:
+    """Machine code and interpreted program both end where `op.run` refuses the inputs of an iteration."""
+    run = compiled_run([case], seed)
+    with pytest.raises(RunError):
+        for step in range(STEPS):
+            case.expected(step)
+    assert not any(call.op.name == case.op.name for call in run.compiled.program.program.calls)
+    assert interpreted(run)[0] == 1
+    assert not run.advance(None)
+
+
+def check(cases: Sequence[Case], seed: int = 0) -> None:
+    """Machine code, interpreted program and `op.run` agree for all cases."""
+    run = compiled_run(cases, seed)
+    program, iteration = run.compiled.program.program, run.iteration
+    left_out = {call.op.name for call in program.calls} & {op.name for case in cases if case.native for op in case.ops}
+    assert not left_out, f"{', '.join(left_out)} have no native form"
+    status, by_program = interpreted(run)
+    assert status == 0
+    while not iteration.is_over:
+        assert run.advance(None)
+    place = 0
+    for case in cases:
+        for step in range(STEPS):
+            for n, expected in enumerate(case.expected(step)):
+                compare(by_program[place + n][step], expected, case, f"program, {case}, output {n}, iteration {step}")
+                compare(run.collected()[place + n][step], expected, case, f"code, {case}, output {n}, iteration {step}")
+        place += case.outputs
+
+
+def compare(found: np.ndarray, expected: np.ndarray, case: Case, where: str) -> None:
+    assert found.dtype == expected.dtype and found.shape == expected.shape, where
+    if case.ulps and found.dtype.kind == "f":
+        unit = float(np.finfo(found.dtype).eps) * case.ulps
+        np.testing.assert_allclose(found, expected, rtol=unit, atol=unit, err_msg=where)
+    else:
+        np.testing.assert_array_equal(found, expected, err_msg=where)
