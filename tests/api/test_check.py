@@ -104,7 +104,8 @@ CASES = [
     ),
     (
         main("float y, float z", """
-            [l] y, z = Loop (n, go, x, x) <body = b (int64 i, bool on, float a, float c) => (bool on_out, float b, float c) {
+            [l] y, z = Loop (n, go, x, x) <body = b (int64 i, bool on, float a, float c)
+                => (bool on_out, float b, float c) {
                 on_out = Identity(on)
                 b = Add(a, c)
             }>"""),

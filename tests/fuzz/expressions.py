@@ -233,8 +233,9 @@ class Expressions:
         scalars = [v for v in visible if v.type == INT64]
         if scalars and self.chance(40):
             return self.apply(block, "SliceTo", [x, self.choose(scalars)], Type(x.type.dtype, (None, *rest)))
-        ends = (-1000, -3, -2, -1, 0, 1, 2, 3, 1000)
-        part = slice(self.choose(ends), self.choose(ends), self.choose((1, 1, 2, -1, -2)))
+        step, ends = self.choose((1, 1, 2, -1, -2)), (-1, 0, 1, 2, 3, 1000, -1000, -3, -2)
+        # ONNX clamps the start of a negative step to the first element, NumPy to none.
+        part = slice(self.choose(ends if step > 0 else ends[:6]), self.choose(ends), step)
         if length is not None:
             length = len(range(*part.indices(length)))
         return self.apply(block, "Slice", [x], Type(x.type.dtype, (length, *rest)), part=part)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -11,7 +12,6 @@ from contextlib import suppress
 from whorl.cli import check, compare, conformance, convert, run, show
 from whorl.cli.arguments import UsageError
 from whorl.cli.documents import print_document
-from whorl.conformance.backends import backend_version
 from whorl.errors import LimitError, LoadError, RunError, WhorlError
 
 VERBS = (run, show, check, convert, compare, conformance)
@@ -60,7 +60,7 @@ def command_line() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"whorl {backend_version('whorl')}")
+    parser.add_argument("--version", action="version", version=f"whorl {importlib.import_module('whorl').__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for verb in VERBS:
         description = verb.__doc__ or ""

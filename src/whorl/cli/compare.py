@@ -91,6 +91,8 @@ def _judge(answer: Answer, expected: dict[str, Any], arguments: argparse.Namespa
     """`equal` or `different` with what differs by output; else what became of the engine."""
     if answer.status != "ran":
         return {"status": answer.status, "message": answer.message}
+    if len(answer.runs[0]) != len(expected):
+        return {"status": "different", "message": f"{len(answer.runs[0])} outputs instead of {len(expected)}"}
     pairs = zip(expected.items(), answer.runs[0], strict=True)
     outputs = {name: difference(ours, theirs, arguments.rtol, arguments.atol) for (name, ours), theirs in pairs}
     return {"status": "different" if any(outputs.values()) else "equal", "outputs": outputs}

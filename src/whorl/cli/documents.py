@@ -33,7 +33,7 @@ def plain(value: Any) -> Any:
 
 def _elements(array: np.ndarray) -> Any:
     if array.dtype in COMPLEX:
-        return _elements(np.stack([array.real, array.imag], axis=-1))
+        return _elements(np.stack([np.real(array), np.imag(array)], axis=-1))
     if array.dtype in INTEGERS:
         return array.astype(np.int64 if array.dtype != np.uint64 else np.uint64).tolist()
     if array.dtype == STRING or array.dtype == bool:

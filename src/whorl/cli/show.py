@@ -32,7 +32,11 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def render(report: dict[str, Any]) -> str:
     """The report of `describe` as text."""
-    lines = [f"input   {name}: {type}" for name, type in report["inputs"].items()]
+    defaults = report["defaults"]
+    lines = [
+        f"input   {name}: {type}{' (has a default)' if name in defaults else ''}"
+        for name, type in report["inputs"].items()
+    ]
     lines += [f"output  {name}: {type}" for name, type in report["outputs"].items()]
     lines.append("")
     lines += _tree(report["control_flow"], "") or ["no loops and no branches"]

@@ -132,13 +132,13 @@ class Scalars:
         return self.value(f"icmp {predicate} {kind} {args[0]}, {args[1]}")
 
     def _extreme(self, expr: Apply, args: list[str]) -> str:
-        """The operand that wins; of equal ones the second, of narrow floats the first; NaN where one is NaN."""
+        """The operand that wins; of equal ones the second, of float16 the first, as in NumPy; NaN where one is NaN."""
         dtype, op = expr.args[0].dtype, _EXTREMES[expr.op]
         kind, (a, b) = register_type(dtype), args
         if not is_float(dtype):
             return self.value(f"select i1 {self._compare(op, dtype, args)}, {kind} {a}, {kind} {b}")
         first, second = expr.args
-        if narrow.is_narrow(dtype):
+        if dtype == narrow.FLOAT16:
             first, second, a, b = second, first, b, a
         if isinstance(second, Const):
             return self.value(f"select i1 {self.value(f'fcmp u{op} {kind} {a}, {b}')}, {kind} {a}, {kind} {b}")

@@ -66,9 +66,9 @@ OPS = frozenset(
     )
 )
 """`select` takes a bool and two values; comparisons and `isnan` give a bool; `cast` converts as `Cast` does, `bits` as
-`BitCast`; integers wrap, `div` and `rem` of them truncate, and what divides is not 0; a shift by the width or more moves
-all bits out; `min` and `max` give NaN where one is NaN. `sum`, `minimum` and `maximum` are `add`, `min` and `max`
-whose order in a reduction may change."""
+`BitCast`; integers wrap, `div` and `rem` of them truncate, and no divisor is 0; a shift by the width or more moves all
+bits out; `min` and `max` give NaN where one is NaN. `sum`, `minimum` and `maximum` are `add`, `min` and `max` whose
+order in a reduction may change."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -10,11 +10,13 @@ import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN
-from whorl.ir.dtypes import BOOL, COMPLEX, INT32, INT64, SIGNED, STRING, UNSIGNED, bits, name_of
+from whorl.ir.dtypes import BOOL, BY_NAME, COMPLEX, INT32, INT64, SIGNED, STRING, UNSIGNED, bits, name_of
 from whorl.ir.op import Op
 from whorl.ir.types import Fact, TensorType, Type, tensor
 from whorl.ops.base import Elementwise
 from whorl.ops.conversion import ROUND_MODES, convert
+
+UINT8 = BY_NAME["uint8"]
 
 
 def check_conversion(source: np.dtype, target: np.dtype, round_mode: str) -> None:
@@ -104,7 +106,14 @@ class BitCast(Op):
         return x.view(np.uint8) != 0 if self.to == BOOL else x.view(self.to)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        return k.elementwise(lambda k, x: k.apply("bits", x, dtype=self.to), inputs, outputs[0])
+        return k.elementwise(self._scalar, inputs, outputs[0])
+
+    def _scalar(self, k: Any, x: Any) -> Any:
+        if x.dtype == BOOL:
+            return k.cast(x, self.to)
+        if self.to == BOOL:
+            return k.cast(k.apply("bits", x, dtype=UINT8), BOOL)
+        return k.apply("bits", x, dtype=self.to)
 
 
 def _from_codes(codes: np.ndarray, dtype: np.dtype, width: int) -> np.ndarray:

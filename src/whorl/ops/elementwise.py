@@ -19,7 +19,6 @@ from whorl.ops.base import (
     COMPUTED_FLOATS,
     Elementwise,
     accumulator,
-    broadcast_shapes,
     require_dtype,
     same_dtype,
     widened,

@@ -39,14 +39,13 @@ class Pow(Elementwise):
             return np.power(x, y)
         return np.power(x.astype(FLOAT64), y.astype(FLOAT64)).astype(x.dtype)
 
-
     def scalar(self, k: Any, x: Any, y: Any) -> Any:
-        is_whole = x.dtype.kind in "iu"
-        if is_whole <= (y.dtype.kind in "iu") and k.number(y) in (1, 2):
-            return x if k.number(y) == 1 else k.mul(x, x)
-        if is_whole and y.dtype.kind in "iu":
+        if x.dtype.kind in "iu" and y.dtype.kind in "iu":
             return _native_integer_power(k, x, y)
-        if not is_whole and k.number(y) == 0.5:
+        is_real = x.dtype.kind not in "iu"
+        if is_real and k.number(y) == 2:
+            return k.mul(x, x)
+        if is_real and k.number(y) == 0.5:
             infinity = k.const(math.inf, x.dtype)
             root = k.apply("sqrt", k.add(x, k.const(0.0, x.dtype)))
             return k.select(k.compare("eq", x, k.apply("neg", infinity)), infinity, root)
@@ -65,6 +64,8 @@ _SHORT_UNSIGNED = frozenset(BY_NAME[n] for n in ("uint8", "uint16", "uint32"))
 
 
 def _native_integer_power(k: Any, x: Any, y: Any) -> Any:
+    if k.number(y) == 2:
+        return k.mul(x, x)
     base, exponent, zero, one = k.cast(x, INT64), k.cast(y, INT64), k.const(0), k.const(1)
     if y.dtype in _SHORT_UNSIGNED:
         return k.cast(k.apply("pow", base, exponent), x.dtype)

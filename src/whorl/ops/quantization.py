@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from whorl.ir import dims
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64, is_integer, name_of
 from whorl.ir.op import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, tensor
+from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import COMPUTED_FLOATS, accumulator, normal_axis, require_dtype, widened
 from whorl.ops.conversion import FLOAT8E8M0, convert, to_integer
 
@@ -26,6 +28,7 @@ NARROW_FLOATS = frozenset(
     BY_NAME[f"float{n}"] for n in ("4e2m1", "6e2m3", "6e3m2", "8e4m3fn", "8e4m3fnuz", "8e5m2", "8e5m2fnuz")
 )
 QUANTIZED = frozenset(RANGES) | NARROW_FLOATS
+_RANGE_OPS = ("minimum", "maximum")
 _SCALES = COMPUTED_FLOATS | {FLOAT8E8M0, INT32}
 
 
@@ -73,6 +76,24 @@ class QuantizeLinear(Op):
             return to_integer(np.clip(quotient, *RANGES[target]), target)
         return convert(np.asarray(quotient), target, bool(self.saturate))
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, scale, zero_point = (*inputs, None)[:3]
+        target = self._target(None if zero_point is None else zero_point.dtype)
+        precision = self.precision or _precision(scale.dtype)
+        divisor = _spread_view(k, scale, x.shape, self.axis, self.block_size)
+        offset = None if zero_point is None else _spread_view(k, zero_point, x.shape, self.axis, self.block_size)
+        if target not in RANGES or divisor is None or (zero_point is not None and offset is None):
+            return None
+
+        def quantized(k: Any, element: Any, factor: Any, shift: Any = None) -> Any:
+            ratio = k.div(k.cast(element, precision), k.cast(factor, precision))
+            ratio = k.apply("rint", k.cast(ratio, accumulator(precision)))
+            moved = ratio if shift is None else k.add(ratio, k.cast(shift, ratio.dtype))
+            low, high = (k.const(bound, ratio.dtype) for bound in RANGES[target])
+            return k.cast(k.apply("min", k.apply("max", moved, low), high), target)
+
+        return k.elementwise(quantized, [x, divisor, offset], outputs[0])
+
 
 def _precision(scale: np.dtype) -> np.dtype:
     """The type in which x is divided where none is asked for."""
@@ -114,6 +135,22 @@ class DequantizeLinear(Op):
         factor = _spread(scale, x.shape, self.axis, self.block_size, "the scale")
         return (value.astype(wide) * factor.astype(wide)).astype(target, copy=False)
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, scale, zero_point = (*inputs, None)[:3]
+        target, whole = self.output_dtype or scale.dtype, INT64 if x.dtype == INT32 else INT32
+        factor = _spread_view(k, scale, x.shape, self.axis, self.block_size)
+        offset = None if zero_point is None else _spread_view(k, zero_point, x.shape, self.axis, self.block_size)
+        if factor is None or (zero_point is not None and offset is None):
+            return None
+
+        def dequantized(k: Any, element: Any, scaled: Any, shift: Any = None) -> Any:
+            value = k.cast(element, whole)
+            value = value if shift is None else k.sub(value, k.cast(shift, whole))
+            wide = accumulator(target)
+            return k.cast(k.mul(k.cast(value, wide), k.cast(scaled, wide)), target)
+
+        return k.elementwise(dequantized, [x, factor, offset], outputs[0])
+
 
 def _check_parameter(x: TensorType, parameter: TensorType, axis: int, block_size: int, what: str) -> None:
     """Refuse a scale or zero point that is proved to fit neither one value, nor an axis, nor the blocks of it."""
@@ -147,6 +184,28 @@ def _spread(parameter: np.ndarray, shape: tuple[int, ...], axis: int, block_size
     raise RunError(f"{what} has shape {list(parameter.shape)}, which does not fit {blocks_said} of {list(shape)}")
 
 
+def _spread_view(k: Any, parameter: Any, shape: Sequence[int], axis: int, block_size: int) -> Any:
+    """A scale or zero point as a view of this shape; None where it does not fit."""
+    rank = len(shape)
+    place = 0 if rank == 1 else axis % rank if -rank <= axis < rank else rank
+    zeros = (k.const(0),) * len(parameter.shape)
+    if parameter.size == 1:
+        return k.view(parameter.dtype, shape, lambda index: parameter.at(zeros), parameter.cost)
+    if place == rank:
+        return None
+    if block_size:
+        blocks = (*shape[:place], -(-shape[place] // block_size), *shape[place + 1 :])
+        size = k.const(block_size)
+
+        def of_block(index: Sequence[Any]) -> Any:
+            return parameter.at((*index[:place], k.div(index[place], size), *index[place + 1 :]))
+
+        return k.view(parameter.dtype, shape, of_block, parameter.cost + 1) if parameter.shape == blocks else None
+    if parameter.shape != (shape[place],):
+        return None
+    return k.view(parameter.dtype, shape, lambda index: parameter.at((index[place],)), parameter.cost)
+
+
 @dataclass(frozen=True)
 class DynamicQuantizeLinear(Op):
     """uint8 with scale (max(x, 0) - min(x, 0)) / 255 and the zero point that keeps 0 exact; the scale is 1 if x is 0.
@@ -164,3 +223,21 @@ class DynamicQuantizeLinear(Op):
         zero_point = np.rint(np.clip(-low / scale, 0, 255))
         quantized = to_integer(np.clip(np.rint(x / scale) + zero_point, 0, 255), UINT8)
         return quantized, np.asarray(scale), to_integer(zero_point, UINT8)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x = k.cheap(inputs[0])
+        zero, top = k.const(0.0, FLOAT32), k.const(255.0, FLOAT32)
+        low, high = (k.reduce(x.shape, zero, lambda best, i, n=n: k.apply(n, best, x.at(i))) for n in _RANGE_OPS)
+        span = k.div(k.sub(high, low), top)
+        scale = k.let(k.select(k.compare("eq", low, high), k.const(1.0, FLOAT32), span))
+
+        def clipped(value: Any) -> Any:
+            return k.apply("min", k.apply("max", value, zero), top)
+
+        offset = k.let(k.apply("rint", clipped(k.div(k.apply("neg", low), scale))))
+
+        def quantized(k: Any, element: Any) -> Any:
+            return k.cast(clipped(k.add(k.apply("rint", k.div(element, scale)), offset)), UINT8)
+
+        whole = k.elementwise(quantized, [x], outputs[0])
+        return None if whole is None else [whole[0], k.scalar(scale), k.scalar(k.cast(offset, UINT8))]

@@ -1,0 +1,93 @@
+"""`whorl compare`: equal, different, crashed, hung and unsupported, each engine in a process of its own."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx_text import ROLLOUT, model
+
+F32 = np.float32
+FEEDS = ("--input", "count=4", "--input", f"table={[0.5] * 12}")
+SUMS = model("main (float[n] x) => (float[n] twice, float[n] squared) { twice = Add(x, x) squared = Mul(x, x) }")
+
+
+def test_real_engines_agree_on_a_loop(whorl, saved):
+    told = whorl("compare", saved(ROLLOUT), "--against", "onnxruntime,openvino,reference,whorl", *FEEDS)
+    assert (told.code, told.err) == (0, "")
+    assert told.out.splitlines() == [
+        f"{engine}: total: equal" for engine in ("onnxruntime", "openvino", "reference", "whorl")
+    ]
+
+
+def test_inputs_not_given_are_random_and_the_same_for_all(whorl, saved):
+    told = whorl("compare", saved(SUMS), "--dim", "n=5", "--random", "3", "--json")
+    outputs = {"twice": "", "squared": ""}
+    assert (told.code, told.document) == (0, {"onnxruntime": {"status": "equal", "outputs": outputs}})
+
+
+def test_known_disagreement_is_reported(whorl, saved):
+    """onnxruntime stops a loop without a condition input where its body says so; the specification ignores it."""
+    proto = model("""
+        main (float x) => (float y) {
+            three = Constant<value = int64 {3}> ()
+            y = Loop (three, "", x) <body = step (int64 i, bool on, float a) => (bool on_out, float b) {
+                on_out = Constant<value = bool {0}> ()
+                b = Add(a, a)
+            }>
+        }""")
+    told = whorl("compare", saved(proto), "--input", "x=1")
+    assert (told.code, told.out) == (
+        1,
+        "onnxruntime: y: 1 of 1 elements differ, first at []: 2.0 instead of 8.0\n",
+    )
+    assert whorl("compare", saved(proto), "--input", "x=1", "--condition-when-omitted", "honour").code == 0
+
+
+@pytest.mark.parametrize(
+    ("engine", "line"),
+    [
+        ("conformance.broken_engines:crashes", "crash: the process ended with code -6"),
+        ("conformance.broken_engines:hangs", "timeout: no answer in time"),
+        ("conformance.broken_engines:lacks", "unsupported: NotImplementedError: no loops here"),
+        ("conformance.broken_engines:refuses", "error: ValueError: not this one"),
+        ("cli.engines:one_short", "different: 1 outputs instead of 2"),
+    ],
+)
+def test_engine_that_gives_no_outputs_is_reported(whorl, saved, engine, line):
+    told = whorl("compare", saved(SUMS), "--against", f"{engine},onnxruntime", "--input", "x=[1]", "--timeout", "5")
+    first, *others = told.out.splitlines()
+    assert told.code == 1 and first.startswith(f"{engine}: {line}")
+    assert others == ["onnxruntime: twice: equal", "onnxruntime: squared: equal"]
+
+
+def test_small_differences_are_within_the_tolerance_or_shown(whorl, saved):
+    arguments = ["compare", saved(SUMS), "--against", "cli.engines:off_by_a_bit", "--input", "x=[0.1, 0]"]
+    assert whorl(*arguments).code == 0
+    told = whorl(*arguments, "--rtol", "0", "--atol", "0")
+    assert told.code == 1
+    assert told.out.splitlines()[0] == (
+        "cli.engines:off_by_a_bit: twice: 2 of 2 elements differ, first at [0]: 0.20000002 instead of 0.2"
+    )
+
+
+def test_other_type_is_a_difference(whorl, saved):
+    told = whorl("compare", saved(SUMS), "--against", "cli.engines:of_another_type", "--input", "x=[1]", "--json")
+    problem = "float64[1] instead of float32[1]"
+    assert told.document == {
+        "cli.engines:of_another_type": {"status": "different", "outputs": {"twice": problem, "squared": problem}}
+    }
+
+
+def test_engine_that_cannot_be_loaded_is_an_error(whorl, saved):
+    told = whorl("compare", saved(SUMS), "--against", "no_such_module:load", "--input", "x=[1]")
+    assert told.code == 4 and "No module named 'no_such_module'" in told.err
+
+
+def test_text_models_and_weights_beside_the_model_reach_the_engines(whorl, tmp_path):
+    proto = model("main (float[300] x) => (float[300] y) { y = Add(x, w) }")
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.arange(300, dtype=F32), "w"))
+    path, text = tmp_path / "model.onnx", tmp_path / "model.onnxtxt"
+    text.write_text(onnx.printer.to_text(proto))
+    onnx.save(proto, path, save_as_external_data=True, location="w.bin", size_threshold=0)
+    for file in (path, text):
+        told = whorl("compare", file, "--against", "onnxruntime,reference")
+        assert (told.code, told.out) == (0, "onnxruntime: y: equal\nreference: y: equal\n")

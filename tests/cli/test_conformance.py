@@ -1,0 +1,43 @@
+"""`whorl conformance`: the suite's command; what the suite itself does is tested with the suite."""
+
+import json
+
+import pytest
+
+ONE = ("--only", "swap_2_trips")
+
+
+def test_table_of_chosen_cases(whorl):
+    told = whorl("conformance", *ONE)
+    assert (told.code, told.err) == (0, "")
+    assert told.out.splitlines()[0].split() == ["pass", "1"]
+
+
+def test_patterns_may_be_repeated(whorl):
+    told = whorl("conformance", *ONE, "--only", "swap_*", "--json")
+    names = {result["case"] for result in told.document["results"]}
+    assert "swap_2_trips" in names and len(names) > 1 and told.document["counts"]["pass"] == len(names)
+
+
+def test_json_is_printed_or_written(whorl, tmp_path):
+    told = whorl("conformance", *ONE, "--json")
+    assert told.code == 0 and told.document["backend"] == "whorl"
+    file = tmp_path / "results.json"
+    told = whorl("conformance", *ONE, "--json", file)
+    assert told.code == 0 and told.out.startswith("pass ")
+    assert [result["status"] for result in json.loads(file.read_text())["results"]] == ["pass"]
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_failing_engine_ends_with_1(whorl, form):
+    told = whorl("conformance", "--backend", "conformance.broken_engines:refuses", *ONE, *form)
+    assert told.code == 1 and "ValueError: not this one" in told.out
+
+
+def test_no_such_case_or_backend_is_an_error(whorl):
+    told = whorl("conformance", "--only", "nothing_like_this")
+    assert told.code == 4 and told.err.startswith("whorl: no case is named like nothing_like_this")
+    told = whorl("conformance", "--only", "nothing_like_this", "--json")
+    assert told.code == 4 and told.document["error"]["kind"] == "RunError"
+    told = whorl("conformance", "--backend", "abacus")
+    assert told.code == 2 and told.err.startswith("whorl: there is no backend 'abacus'\n  fix: choose from whorl, ")

@@ -1,0 +1,193 @@
+"""`whorl show` and `whorl check`: what they print, whole."""
+
+import onnx
+from onnx_text import FOREVER, ROLLOUT, model
+
+NEST = model("""
+    main (int64 days, float[n, 3] plan, float start, bool is_dry) => (float stock, float[days, k] used, float[3] sums) {
+        go = Constant<value = bool {1}> ()
+        [each_day] stock, used = Loop (days, go, start) <
+            body = day (int64 d, bool on, float s) => (bool on_out, float s_out, float[k] row) {
+                row = Gather(plan, d)
+                take = ReduceSum<keepdims = 0>(row)
+                [watering] s_out = If (is_dry) <
+                    then_branch = dry () => (float t) { t = Sub(s, take) },
+                    else_branch = wet () => (float e) { e = Identity(s) }
+                >
+                zero = Constant<value = float {0}> ()
+                on_out = Greater(s_out, zero)
+            }
+        >
+        nothing = Constant<value = float[3] {0, 0, 0}> ()
+        [total] sums, seen = Scan (nothing, plan) <num_scan_inputs = 1, scan_input_directions = [1],
+            scan_output_directions = [1], body = add (float[3] a, float[3] x) => (float[3] b, float[3] c) {
+                b = Add(a, x)
+                c = Neg(b)
+            }
+        >
+    }""")
+
+SHOWN = """\
+input   days: int64[]
+input   plan: float32[n, 3]
+input   start: float32[]
+input   is_dry: bool[]
+output  stock: float32[]
+output  used: float32[used.0, 3]
+output  sums: float32[3]
+
+Loop 'each_day': 5 nodes in the body
+  trip count  value of days
+  condition   go at the start, then on_out of the body
+  carried     s: float32[]
+  captured    plan: float32[n, 3]
+  captured    is_dry: bool[]
+  collected   row: float32[3] on axis 0
+    If 'watering': on is_dry
+      captured    s: float32[]
+      captured    take: float32[]
+      gives       s_out: float32[]
+      then_branch: 1 nodes
+      else_branch: 1 nodes
+Loop 'total': 2 nodes in the body
+  trip count  n
+  condition   none
+  carried     a: float32[3]
+  scanned     plan: float32[n, 3] by axis 0, last first, slice float32[3]
+  collected   c: float32[3] on axis 0, prepended
+
+13 nodes
+      3 Constant
+      2 Loop
+      1 Gather
+      1 ReduceSum
+      1 If
+      1 Sub
+      1 Identity
+      1 Greater
+      1 Add
+      1 Neg
+"""
+
+
+def test_show_prints_loops_and_branches_as_a_tree(whorl, saved):
+    told = whorl("show", saved(NEST))
+    assert (told.code, told.err) == (0, "")
+    assert told.out == SHOWN
+
+
+def test_show_marks_what_is_not_needed(whorl, saved):
+    proto = model("""
+        main (float x, float step) => (float y) <float step = {2}> {
+            three = Constant<value = int64 {3}> ()
+            go = Constant<value = bool {1}> ()
+            y = Loop (three, go, x) <body = b (int64 i, bool on, float a) => (bool on_out, float c) {
+                on_out = Identity(on)
+                c = Cast<to = 1>(i)
+            }>
+        }""")
+    lines = whorl("show", saved(proto)).out.splitlines()
+    assert "input   step: float32[] (has a default)" in lines
+    assert "  trip count  3" in lines and "  condition   always true" in lines
+    assert "  carried     a: float32[] (not used in the body)" in lines
+
+
+def test_show_of_a_model_without_control_flow_says_so(whorl, saved):
+    told = whorl("show", saved(model("main (float x) => (float y) { y = Neg(x) }")))
+    assert told.out == (
+        "input   x: float32[]\noutput  y: float32[]\n\nno loops and no branches\n\n1 nodes\n      1 Neg\n"
+    )
+
+
+def test_show_text_prints_the_program_and_cuts_large_constants(whorl, saved):
+    weights = ", ".join(["0"] * 100)
+    text = whorl("show", saved(model(f"main () => (float[100] w) {{ w = Constant<value = float[100] {{{weights}}}> () }}")), "--text").out
+    assert "..." in text and len(text) < 500
+    program = whorl("show", saved(NEST), "--text").out
+    assert "Gather" in program and "body" in program
+
+
+def test_show_json_is_one_document(whorl, saved):
+    path = saved(NEST)
+    told = whorl("show", path, "--json")
+    assert told.code == 0 and set(told.document) == {"inputs", "defaults", "outputs", "nodes", "ops", "control_flow"}
+    loop, scan = told.document["control_flow"]
+    assert (loop["kind"], loop["name"], loop["inside"][0]["kind"]) == ("Loop", "each_day", "If")
+    assert scan["scanned"][0] == {
+        "name": "plan",
+        "type": "float32[n, 3]",
+        "slice": "float32[3]",
+        "axis": 0,
+        "reverse": True,
+    }
+    both = whorl("show", path, "--json", "--text").document
+    assert both["text"].rstrip("\n") == whorl("show", path, "--text").out.rstrip("\n")
+
+
+def test_show_reads_what_the_options_say(whorl, saved):
+    assert whorl("show", saved(NEST), "--max-depth", "1").code == 3
+    assert whorl("show", saved(NEST), "--max-depth", "2").code == 0
+    proto = model("""
+        main (int64 n, float x) => (float y) {
+            y = Loop (n, "", x) <body = b (int64 i, bool on, float a) => (bool on_out, float c) {
+                on_out = Identity(on)
+                c = Exp(a)
+            }>
+        }""")
+    assert "  condition   none\n" in whorl("show", saved(proto)).out
+    assert "  condition   always true\n" in whorl("show", saved(proto), "--condition-when-omitted", "honour").out
+
+
+# ---- check -------------------------------------------------------------------------------------------------------
+
+ODD = model("""
+    main (int64 n, float x) => (float y) {
+        y = Loop (n, "", x) <body = b (int64 i, bool on, float x) => (bool on_out, float c) {
+            c = Exp(x)
+            on_out = Less(c, x)
+        }>
+    }""")
+
+
+def test_check_of_a_model_without_problems(whorl, saved):
+    told = whorl("check", saved(ROLLOUT), "--strict")
+    assert (told.code, told.out) == (0, "nothing to complain about\n")
+    told = whorl("check", saved(ROLLOUT), "--json")
+    assert (told.code, told.document) == (0, {"problems": []})
+
+
+def test_check_prints_problems_with_their_fixes(whorl, saved):
+    told = whorl("check", saved(ODD))
+    assert told.code == 0
+    assert told.out == (
+        "warning [shadowed-name] body of Loop 'y': 'x' hides a value of the same name outside; "
+        "engines disagree on which is meant\n"
+        "  fix: rename what is inside\n"
+        "warning [condition-ignored] Loop 'y': it has no condition input, so what its body answers is ignored; "
+        "onnxruntime and OpenVINO stop there\n"
+        "  fix: give it a condition input, or answer a constant true\n"
+    )
+
+
+def test_check_strict_fails_for_warnings_and_always_for_errors(whorl, saved):
+    assert whorl("check", saved(ODD), "--strict").code == 1
+    assert whorl("check", saved(FOREVER)).code == 1
+
+
+def test_check_json_is_one_document(whorl, saved):
+    problems = whorl("check", saved(FOREVER), "--json").document["problems"]
+    assert problems == [
+        {
+            "code": "endless",
+            "severity": "error",
+            "where": "Loop 'forever'",
+            "message": "nothing ends it: no bound, and no condition that can become false",
+            "fix": "give it a trip count or a condition",
+        }
+    ]
+
+
+def test_check_reads_text_models(whorl, tmp_path):
+    path = tmp_path / "model.onnxtxt"
+    path.write_text(onnx.printer.to_text(ROLLOUT))
+    assert whorl("check", path).out == "nothing to complain about\n"
