@@ -5,7 +5,7 @@
 # make conformance    renews docs/conformance.md: the control-flow suite on four engines
 # make fuzz           the fuzz tests with 10,000 examples each (make EXAMPLES=1000 fuzz)
 # make bench          the benchmarks; they write nothing
-# make docs           renews docs/ops.md
+# make docs           renews docs/ops.md and docs/cli.md
 # make lock           renews constraints.txt: the versions that were tested
 #
 # Needs Python 3.11 or newer, pip and make. Another interpreter: make PYTHON=python3.12 test
@@ -59,6 +59,7 @@ bench: $(VENV)/.test
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/make_ops.py
+	$(BIN)/python docs/make_cli.py
 
 lint: $(VENV)/.test
 	$(BIN)/python -m ruff check

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from onnx import ModelProto, ValueInfoProto
 
 import whorl
 from whorl.ir import dims
@@ -14,6 +15,44 @@ from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.op import as_values
 from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, TensorType, Type
 from whorl.runtime.interpreter import BranchKernel, LoopKernel, Plan, Run
+
+
+RELAXATIONS = ("declared", "named", "shared", "blank", "unranked")
+"""How `relaxed` declares inputs: as they are, every axis named for itself, equal lengths sharing a name, nameless."""
+
+
+def relaxed(model: ModelProto, how: str) -> ModelProto:
+    """The model with less said of the shapes of its inputs, and nothing of its outputs'."""
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    if how == "declared":
+        return copy
+    constants = {tensor.name for tensor in copy.graph.initializer} if copy.ir_version < 4 else set()
+    for info in copy.graph.input:
+        if info.name not in constants:
+            relax(info, how)
+    for info in copy.graph.output:
+        info.type.Clear()
+    del copy.graph.value_info[:]
+    return copy
+
+
+def relax(info: ValueInfoProto, how: str) -> None:
+    type = info.type
+    while (kind := type.WhichOneof("value")) in ("sequence_type", "optional_type"):
+        type = getattr(type, kind).elem_type
+    if kind != "tensor_type" or not type.tensor_type.HasField("shape"):
+        return
+    if how == "unranked":
+        type.tensor_type.ClearField("shape")
+        return
+    for k, dim in enumerate(type.tensor_type.shape.dim):
+        if how == "shared" and dim.HasField("dim_value"):
+            dim.dim_param = f"length_{dim.dim_value}"
+        elif how == "named":
+            dim.dim_param = f"{info.name}_{k}"
+        elif how == "blank":
+            dim.Clear()
 
 
 class Watch:

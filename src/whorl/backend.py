@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper
-from onnx.backend.base import Backend, BackendRep, Device, DeviceType
+from onnx.backend.base import Backend, BackendRep
 
 from whorl.api.session import InferenceSession
 from whorl.errors import LoadError, RunError
@@ -45,16 +45,15 @@ class WhorlBackend(Backend):
 
     @classmethod
     def is_compatible(cls, model: ModelProto, device: str = "CPU", **options: Any) -> bool:
-        """Whether the model loads."""
+        """Whether the model loads for the device."""
         try:
-            cls.prepare(model, device, **options)
+            return cls.supports_device(device) and cls.prepare(model, device, **options) is not None
         except LoadError:
             return False
-        return True
 
     @classmethod
     def prepare(cls, model: ModelProto, device: str = "CPU", **options: Any) -> WhorlBackendRep:
-        """Load a model for many runs. Errors: LoadError; RunError for a device other than the CPU."""
+        """Load a model for many runs. Errors: LoadError; RunError for a device other than the CPU, or an option."""
         _refuse(options)
         if not cls.supports_device(device):
             raise RunError(f"device {device!r} is not available", fix="use 'CPU'")
@@ -74,25 +73,43 @@ class WhorlBackend(Backend):
         outputs_info: Sequence[tuple[np.dtype, tuple[int, ...]]] | None = None,
         **options: Any,
     ) -> tuple[Any, ...]:
-        """Run one node on values for its inputs that are not blank, at the newest opset, or at `opset_version`."""
-        version = options.pop("opset_version", None) or NEWEST.get(node.domain, NEWEST[""])
+        """Run one node on values for its inputs that are not blank, in order or by name; blank outputs are left out.
+
+        It is read at the newest version of its domain, or at `opset_version`.
+        """
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        version = options.pop("opset_version", None) or NEWEST.get(domain, 1)
         _refuse(options)
-        names = list(dict.fromkeys(name for name in node.input if name))
-        values = [inputs[name] for name in names] if isinstance(inputs, dict) else list(inputs)
-        values = [value if isinstance(value, list) else np.asarray(value) for value in values]
-        infos = [helper.make_value_info(n, type_to(type_of(v))) for n, v in zip(names, values, strict=True)]
+        feeds = _named(node, inputs)
+        infos = [helper.make_value_info(name, type_to(type_of(value))) for name, value in feeds.items()]
         outputs = [helper.make_value_info(name, _blank(k, outputs_info)) for k, name in enumerate(node.output) if name]
         graph = helper.make_graph([node], "node", infos, outputs)
-        opsets = [helper.make_opsetid(node.domain, version)]
-        if node.domain:
-            opsets.append(helper.make_opsetid("", NEWEST[""]))
-        model = helper.make_model(graph, opset_imports=opsets)
-        return cls.prepare(model, device).run(dict(zip(names, values, strict=True)))
+        opsets = {"": NEWEST[""]} | {domain: version}
+        imports = [helper.make_opsetid(name, number) for name, number in opsets.items()]
+        return cls.prepare(helper.make_model(graph, opset_imports=imports), device).run(feeds)
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
         """True for the CPU."""
-        return Device(device).type == DeviceType.CPU
+        return device.partition(":")[0] == "CPU"
+
+
+def _named(node: NodeProto, inputs: Any) -> dict[str, Any]:
+    """The values of a node's inputs by name; a name that occurs twice has one value."""
+    names = list(dict.fromkeys(name for name in node.input if name))
+    given = [inputs[name] for name in names if name in inputs] if isinstance(inputs, dict) else list(inputs)
+    if len(given) != len(names):
+        raise RunError(f"{len(given)} values are given for the inputs {', '.join(names) or 'none'}")
+    return {name: _value(value) for name, value in zip(names, given, strict=True)}
+
+
+def _value(value: Any) -> Any:
+    if value is None or isinstance(value, dict):
+        return value
+    if isinstance(value, list):
+        return [_value(item) for item in value]
+    array = np.asarray(value)
+    return array.astype(object) if array.dtype.kind in "UST" else array
 
 
 def _blank(index: int, info: Sequence[tuple[np.dtype, tuple[int, ...]]] | None) -> Any:

@@ -41,7 +41,9 @@ def test_binary_and_text_are_turned_into_each_other(whorl, saved, tmp_path):
 
 
 def test_what_an_opset_cannot_say_names_op_and_opset(whorl, saved, tmp_path):
-    proto = model("main (float[1, 1, h, w] x, float[1, 2, 2, 2] at) => (float[1, 1, 2, 2] y) { [look] y = GridSample(x, at) }")
+    proto = model(
+        "main (float[1, 1, h, w] x, float[1, 2, 2, 2] at) => (float[1, 1, 2, 2] y) { [look] y = GridSample(x, at) }"
+    )
     told = whorl("convert", saved(proto), tmp_path / "out.onnx", "--opset", "13")
     assert told.code == 6 and not (tmp_path / "out.onnx").exists()
     reason = "GridSample came with version 16; the model imports ai.onnx 13\n  fix: choose a newer opset"

@@ -91,7 +91,10 @@ def test_files_of_arrays(whorl, saved, tmp_path):
         ("x", "--input 'x' has no '='\n  fix: write NAME=VALUE, or name a .npz file"),
         ("z=1", "the model has no input 'z'\n  fix: choose from x, y"),
         ("x=nonsense", "'nonsense' is neither a file nor a value\n  fix: write a number, a list, or a .npy file"),
-        ("x={tmp}/none.npy", "cannot read '{tmp}/none.npy' as .npy: [Errno 2] No such file or directory: '{tmp}/none.npy'"),
+        (
+            "x={tmp}/none.npy",
+            "cannot read '{tmp}/none.npy' as .npy: [Errno 2] No such file or directory: '{tmp}/none.npy'",
+        ),
         ("x={tmp}/none.pb", "cannot read '{tmp}/none.pb': No such file or directory"),
         ("x={tmp}/other.npz", "'{tmp}/other.npz' holds no float32[n] 'x'\n  fix: it holds w"),
         ("{tmp}/bad.npz", "cannot read '{tmp}/bad.npz' as .npz: "),
@@ -125,7 +128,10 @@ def test_random_inputs_repeat_and_take_the_sizes_given(whorl, saved):
     assert first.code == 0 and first.out.startswith("sum: float32[3] ")
     assert whorl("run", path, "--random", "7", "--dim", "n=3").out == first.out
     assert whorl("run", path, "--random", "8", "--dim", "n=3").out != first.out
-    assert whorl("run", path, "--random", "7", "--input", "x=[0, 0]", "--input", "y=[1, 1]").out == "sum: float32[2] 1.0 1.0\n"
+    assert (
+        whorl("run", path, "--random", "7", "--input", "x=[0, 0]", "--input", "y=[1, 1]").out
+        == "sum: float32[2] 1.0 1.0\n"
+    )
     assert whorl("run", path, "--random", "7", "--dim", "n").err == "whorl: --dim 'n' is not NAME=SIZE\n"
 
 
@@ -230,8 +236,7 @@ def test_stored_cases_beside_the_model_are_compared(whorl, saved, tmp_path):
     told = whorl("run", path)
     assert told.code == 1
     assert told.out == (
-        "test_data_set_0: sum: equal\n"
-        "test_data_set_1: sum: 1 of 1 elements differ, first at [0]: 2.0 instead of 3.0\n"
+        "test_data_set_0: sum: equal\ntest_data_set_1: sum: 1 of 1 elements differ, first at [0]: 2.0 instead of 3.0\n"
     )
     assert whorl("run", path, "--atol", "1").code == 0
     told = whorl("run", path, "--test-data", tmp_path / "test_data_set_0", "--json")
@@ -266,14 +271,16 @@ def test_stored_sequences_and_optionals_are_compared(whorl, saved, tmp_path):
 
 
 def test_omitted_condition_follows_the_option(whorl, saved):
-    path = saved(model("""
+    path = saved(
+        model("""
         main (float x) => (float y) {
             three = Constant<value = int64 {3}> ()
             y = Loop (three, "", x) <body = step (int64 i, bool on, float a) => (bool on_out, float b) {
                 on_out = Constant<value = bool {0}> ()
                 b = Add(a, a)
             }>
-        }"""))
+        }""")
+    )
     assert whorl("run", path, "--input", "x=1").out == "y: float32[] 8.0\n"
     assert whorl("run", path, "--input", "x=1", "--condition-when-omitted", "honour").out == "y: float32[] 2.0\n"
 

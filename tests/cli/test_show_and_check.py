@@ -101,7 +101,11 @@ def test_show_of_a_model_without_control_flow_says_so(whorl, saved):
 
 def test_show_text_prints_the_program_and_cuts_large_constants(whorl, saved):
     weights = ", ".join(["0"] * 100)
-    text = whorl("show", saved(model(f"main () => (float[100] w) {{ w = Constant<value = float[100] {{{weights}}}> () }}")), "--text").out
+    text = whorl(
+        "show",
+        saved(model(f"main () => (float[100] w) {{ w = Constant<value = float[100] {{{weights}}}> () }}")),
+        "--text",
+    ).out
     assert "..." in text and len(text) < 500
     program = whorl("show", saved(NEST), "--text").out
     assert "Gather" in program and "body" in program

@@ -139,8 +139,10 @@ class Expressions:
     def simple(self, block: Block, visible: list[Var], depth: int = 0) -> Var:
         if not visible or self.chance(10):
             return self.made(block, visible, self.any_type())
-        x = self.choose(visible)
-        return self.choose(self.makers)(block, visible, x) or self.apply(block, "Identity", [x], x.type)
+        rare = [v for v in visible if not isinstance(v.type, Type)]
+        x = self.choose(rare if rare and self.chance(25) else visible)
+        makers = (self.sequence, self.optional, self.unary) if x in rare else self.makers
+        return self.choose(makers)(block, visible, x) or self.apply(block, "Identity", [x], x.type)
 
     def unary(self, block: Block, visible: list[Var], x: Var) -> Var | None:
         if not isinstance(x.type, Type) or x.type.dtype in ("str", "uint8"):

@@ -101,6 +101,9 @@ class Writer(Expressions):
         trip = condition = None
         if self.chance(75):
             trip = self.constant(block, INT64, np.array(self.choose((-1, 0, 1, 2, 3, 5)), np.int64))
+            numbers = [v for v in visible if v.type == INT64]
+            if numbers and self.chance(40):
+                trip = self.apply(block, "Min", [self.choose(numbers), trip], INT64)
         if trip is None or self.chance(50):
             known = [v for v in visible if v.type == BOOL]
             condition = (

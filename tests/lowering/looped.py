@@ -35,12 +35,15 @@ KINDS = ("scanned", "carried", "transposed", "costly")
 Inputs = Sequence["np.ndarray | None"]
 
 
+Step = tuple[Op, tuple[int, ...]]
+"""An op and where its inputs stand among the inputs of a case and the first results of the steps before."""
+
+
 @dataclass
 class Case:
     """An op and its inputs: one list for each iteration, those at `constants` the same in all and known in advance.
 
-    `then` are more ops: each with the places of its inputs among the inputs and the first results of the ops before it;
-    the first op then takes only the first `taken` inputs.
+    Several ops, one after the other, are given as `steps`; the outputs are those of the last.
     """
 
     op: Op
@@ -50,35 +53,32 @@ class Case:
     ulps: float = 0
     native: bool = True
     """Whether the op must have a native form here."""
-    taken: int | None = None
-    then: Sequence[tuple[Op, tuple[int, ...]]] = ()
+    steps: Sequence[Step] = ()
     rows: list[Inputs] = field(default_factory=list)
 
     def draw(self, rng: np.random.Generator) -> None:
         first = list(self.make(rng))
         self.rows = [first]
         for _ in range(STEPS - 1):
-            other = self.make(rng)
-            self.rows.append(
-                [a if k in self.constants else b for k, (a, b) in enumerate(zip(first, other, strict=True))]
-            )
+            pairs = enumerate(zip(first, self.make(rng), strict=True))
+            self.rows.append([a if k in self.constants else b for k, (a, b) in pairs])
+        self.steps = self.steps or [(self.op, tuple(range(len(first))))]
 
     def expected(self, step: int) -> tuple[Any, ...]:
-        values = list(self.rows[step])
+        values, results = list(self.rows[step]), ()
         with np.errstate(all="ignore"):
-            results = as_values(self.op.run(*values[: self.taken]))
-            for op, places in self.then:
-                values.append(results[0])
+            for op, places in self.steps:
                 results = as_values(op.run(*(values[k] for k in places)))
+                values.append(results[0])
         return results[: self.outputs]
 
     @property
-    def ops(self) -> list[Op]:
-        return [self.op, *(op for op, _ in self.then)]
+    def names(self) -> set[str]:
+        return {op.name for op, _ in self.steps}
 
     def __str__(self) -> str:
         shapes = ", ".join("-" if x is None else f"{x.dtype}{list(x.shape)}" for x in self.rows[0])
-        return f"{', '.join(map(str, self.ops))}({shapes})"
+        return f"{' '.join(f'{op}{places}' for op, places in self.steps)}({shapes})"
 
 
 @dataclass
@@ -140,11 +140,11 @@ class Looped:
             else:
                 kind = KINDS[self.rng.integers(len(KINDS))]
                 inputs.append(self.given([row[k] for row in case.rows], kind))  # type: ignore[misc]
-        count = 1 if case.then else case.outputs
-        results = self.build.add_many(case.op, inputs[: case.taken], [f"y{n}" for n in range(count)])
-        for op, places in case.then:
+        results: list[Value] = []
+        for op, places in case.steps:
+            count = case.outputs if (op, places) == case.steps[-1] else 1
+            results = self.build.add_many(op, [inputs[k] for k in places], [f"y{n}" for n in range(count)])
             inputs.append(results[0])
-            results = self.build.add_many(op, [inputs[k] for k in places], [f"y{n}" for n in range(case.outputs)])
         return results
 
     def finish(self, results: Sequence[Value]) -> tuple[Node, Iteration]:
@@ -215,7 +215,7 @@ def check_failure(case: Case, seed: int = 0) -> None:
     with pytest.raises(RunError):
         for step in range(STEPS):
             case.expected(step)
-    assert case.native != any(call.op.name == case.op.name for call in run.compiled.program.program.calls)
+    assert case.native != any(call.op.name in case.names for call in run.compiled.program.program.calls)
     assert interpreted(run)[0] == 1
     assert not run.advance(None)
 
@@ -224,7 +224,7 @@ def check(cases: Sequence[Case], seed: int = 0) -> None:
     """Machine code, interpreted program and `op.run` agree for all cases."""
     run = compiled_run(cases, seed)
     program, iteration = run.compiled.program.program, run.iteration
-    left_out = {call.op.name for call in program.calls} & {op.name for case in cases if case.native for op in case.ops}
+    left_out = {call.op.name for call in program.calls} & set().union(*(case.names for case in cases if case.native))
     assert not left_out, f"{', '.join(left_out)} have no native form"
     status, by_program = interpreted(run)
     assert status == 0

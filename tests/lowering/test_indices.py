@@ -26,15 +26,24 @@ def inside(rng: Rng, length: int, shape: Sequence[int], dtype: Any = np.int64) -
     return rng.integers(low, max(length, low + 1), shape).astype(dtype)
 
 
+GATHERED = (
+    ((5, 3), 0, ()),
+    ((5, 3), 1, (4,)),
+    ((2, 7, 2), -2, (2, 3)),
+    ((4,), 0, (1,)),
+    ((17, 2), 0, (40,)),
+    ((3, 2), 0, (0,)),
+)
+
+
 def gathers(dtype: str) -> Iterator[Case]:
-    for shape, axis, places in (
-        ((5, 3), 0, ()), ((5, 3), 1, (4,)), ((2, 7, 2), -2, (2, 3)), ((4,), 0, (1,)), ((17, 2), 0, (40,)), ((3, 2), 0, (0,)),
-    ):  # fmt: skip
+    for shape, axis, places in GATHERED:
         for index in ("int64", "int32"):
-            yield Case(
-                Gather(axis),
-                lambda rng, s=shape, a=axis, p=places, i=index: [draw(rng, s, dtype), inside(rng, s[a], p, i)],
-            )
+
+            def drawn(rng: Rng, s: Any = shape, a: int = axis, p: Any = places, index: str = index) -> list[np.ndarray]:
+                return [draw(rng, s, dtype), inside(rng, s[a], p, index)]
+
+            yield Case(Gather(axis), drawn)
         fixed = inside(np.random.default_rng(1), shape[axis], places)
         yield Case(Gather(axis), lambda rng, s=shape, fixed=fixed: [draw(rng, s, dtype), fixed], (1,))
     for shape, axis, places in (((4, 3), 0, (6, 3)), ((4, 3), 1, (2, 5)), ((5,), -1, (2,)), ((2, 3, 2), 1, (2, 0, 2))):

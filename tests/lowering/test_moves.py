@@ -144,8 +144,8 @@ def test_made_tensors_equal_run() -> None:
     cases += [case(EyeLike(np.dtype("float32")), "bool", (4, 2))]
     cases += [case(Shape(), "bool", shape) for shape in ((), (2,), (1,) * 18)]
     ones, bounds = ConstantOfShape(np.ones(1, np.int8)), [np.array(1), np.array(3)]
-    cases.append(Case(Shape(), lambda rng: [draw(rng, (2, 3), "bool")], then=[(ones, (1,))]))
-    cases.append(
-        Case(Size(), lambda rng: [draw(rng, (2, 7), "bool"), *bounds], (1, 2), taken=1, then=[(Range(), (1, 3, 2))])
-    )
+    table = [(Shape(), (0,)), (ones, (1,))]
+    cases.append(Case(ones, lambda rng: [draw(rng, (2, 3), "bool")], steps=table))
+    count = [(Size(), (0,)), (Range(), (1, 3, 2))]
+    cases.append(Case(Range(), lambda rng: [draw(rng, (2, 7), "bool"), *bounds], (1, 2), steps=count))
     check(cases)

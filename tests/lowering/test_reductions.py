@@ -158,11 +158,17 @@ def normalizations(dtype: str) -> Iterator[tuple[Op, tuple[tuple[int, ...], ...]
         yield LpNormalization(axis, 2), ((9, 3),), 1
 
 
+def precision(op: Op, dtype: str) -> float:
+    """Units in the last place that may differ: of the narrower type where statistics are kept in one."""
+    narrow = dtype == "float64" and getattr(op, "stash_type", np.dtype(dtype)) == np.float32
+    return 512 * 2**29 if narrow else 512
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_normalizations_equal_run(dtype: str) -> None:
     check(
         [
-            Case(op, lambda rng, s=shapes: normal(rng, dtype, *s), outputs=outputs, ulps=512)
+            Case(op, lambda rng, s=shapes: normal(rng, dtype, *s), outputs=outputs, ulps=precision(op, dtype))
             for op, shapes, outputs in normalizations(dtype)
         ]
     )
@@ -175,4 +181,4 @@ def test_normalizations_of_two_types_equal_run() -> None:
     def narrow(rng: np.random.Generator) -> list[np.ndarray]:
         return [draw(rng, (2, 9), "float64", 0), draw(rng, (9,), "float32", 0)]
 
-    check([Case(RMSNormalization(), mixed, ulps=1e9 / 2), Case(RMSNormalization(), narrow, ulps=512)])
+    check([Case(RMSNormalization(), mixed, ulps=512 * 2**29), Case(RMSNormalization(), narrow, ulps=512)])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from whorl.api.models import Source, load
 from whorl.errors import place
 from whorl.formats.onnx.files import OnnxSource, read_proto
+from whorl.formats.onnx.frame import MAX_DEPTH
 from whorl.formats.onnx.shadowing import shadowed_names
 from whorl.ir.dims import UNKNOWN, Linear
 from whorl.ir.graph import Module, Node, Region, Value
@@ -31,9 +32,11 @@ class Problem:
     fix: str
 
 
-def check(source: Source) -> list[Problem]:
-    """Problems of a model, outermost places first. Errors: LoadError where it cannot be read at all."""
-    module = load(source)
+def check(
+    source: Source, *, condition_when_omitted: str = "specification", max_depth: int = MAX_DEPTH
+) -> list[Problem]:
+    """Problems of a model that is read as by `load`, outermost places first. Errors: LoadError."""
+    module = load(source, condition_when_omitted=condition_when_omitted, max_depth=max_depth)
     named = [] if isinstance(source, Module) else _shadowed(source)
     return [*named, *_region(module.main, ()), *_ill_shaped(module)]
 

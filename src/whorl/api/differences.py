@@ -1,45 +1,73 @@
-"""How two results differ: type, shape, or the largest error."""
+"""How two results differ: type, shape, or the first element that does."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from whorl.ir.dtypes import COMPLEX
+from whorl.ir.dtypes import COMPLEX, STRING
 from whorl.ir.types import type_of
 
 
 def difference(expected: Any, found: Any, rtol: float = 0.0, atol: float = 0.0) -> str:
-    """What differs, in one line; empty where the values agree within `atol + rtol * |expected|` (NaN equals NaN)."""
-    if isinstance(expected, list) and isinstance(found, list):
-        if len(expected) != len(found):
-            return f"{len(found)} items instead of {len(expected)}"
-        pairs = enumerate(zip(expected, found, strict=True))
-        problems = (f"item {k}: {p}" for k, (e, f) in pairs if (p := difference(e, f, rtol, atol)))
+    """What differs, in one line; empty where the values agree within `atol + rtol * |expected|` (NaN equals NaN).
+
+    Arrays must agree in element type and shape, lists in length, maps in keys.
+    """
+    return _Comparison(rtol, atol).difference(expected, found)
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    rtol: float
+    atol: float
+
+    def difference(self, expected: Any, found: Any) -> str:
+        match expected, found:
+            case np.ndarray(), np.ndarray():
+                return self._arrays(expected, found)
+            case list(), list():
+                if len(expected) != len(found):
+                    return f"{len(found)} items instead of {len(expected)}"
+                return self._first(enumerate(zip(expected, found, strict=True)))
+            case dict(), dict():
+                if expected.keys() != found.keys():
+                    return f"keys {sorted(found)} instead of {sorted(expected)}"
+                return self._first((repr(key), (value, found[key])) for key, value in expected.items())
+            case ((int() | float() | np.number()), (int() | float() | np.number())):
+                return self._arrays(np.array(expected, np.float64), np.array(found, np.float64))
+        return (
+            ""
+            if type(expected) is type(found) and expected == found
+            else f"{_brief(found)} instead of {_brief(expected)}"
+        )
+
+    def _first(self, items: Iterable[tuple[Any, tuple[Any, Any]]]) -> str:
+        problems = (f"item {key}: {text}" for key, pair in items if (text := self.difference(*pair)))
         return next(problems, "")
-    if not (isinstance(expected, np.ndarray) and isinstance(found, np.ndarray)):
-        return "" if type(expected) is type(found) and expected == found else f"{found!r} instead of {expected!r}"
-    if expected.dtype != found.dtype or expected.shape != found.shape:
-        return f"{type_of(found)} instead of {type_of(expected)}"
-    if expected.dtype.kind in "biuO" and not rtol and not atol:
-        wrong = np.asarray(expected != found)
-    else:
-        wrong = _outside(expected, found, rtol, atol)
-    count = int(np.count_nonzero(wrong))
-    if not count:
-        return ""
-    first = tuple(int(k[0]) for k in np.nonzero(np.atleast_1d(wrong)))[: expected.ndim]
-    return (
-        f"{count} of {expected.size} elements differ, first at {list(first)}: {found[first]!s} instead of "
-        f"{expected[first]!s}"
-    )
+
+    def _arrays(self, expected: np.ndarray, found: np.ndarray) -> str:
+        if expected.dtype != found.dtype or expected.shape != found.shape:
+            return f"{type_of(found)} instead of {type_of(expected)}"
+        wrong = self._wrong(expected, found)
+        count = int(np.count_nonzero(wrong))
+        if not count:
+            return ""
+        first = tuple(int(k[0]) for k in np.nonzero(np.atleast_1d(wrong)))[: expected.ndim]
+        values = f"{found[first]!s} instead of {expected[first]!s}"
+        return f"{count} of {expected.size} elements differ, first at {list(first)}: {values}"
+
+    def _wrong(self, expected: np.ndarray, found: np.ndarray) -> np.ndarray:
+        if expected.dtype == STRING or (expected.dtype.kind in "biu" and not self.rtol and not self.atol):
+            return np.asarray(expected != found)
+        wide = np.complex128 if expected.dtype in COMPLEX else np.float64
+        a, b = expected.astype(wide), found.astype(wide)
+        with np.errstate(all="ignore"):
+            return ~np.isclose(b, a, rtol=self.rtol, atol=self.atol, equal_nan=True)
 
 
-def _outside(expected: np.ndarray, found: np.ndarray, rtol: float, atol: float) -> np.ndarray:
-    if expected.dtype == object:
-        return np.asarray(expected != found)
-    wide = np.complex128 if expected.dtype in COMPLEX else np.float64
-    a, b = expected.astype(wide), found.astype(wide)
-    with np.errstate(all="ignore"):
-        return ~np.isclose(b, a, rtol=rtol, atol=atol, equal_nan=True)
+def _brief(value: Any) -> str:
+    return str(type_of(value)) if isinstance(value, np.ndarray) else repr(value)

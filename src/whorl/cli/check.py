@@ -6,18 +6,23 @@ import argparse
 import dataclasses
 
 from whorl.api.check import check
+from whorl.cli.arguments import add_model
 from whorl.cli.documents import print_document
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="a .onnx or .onnxtxt file")
+    add_model(parser)
     parser.add_argument(
         "--strict", action="store_true", help="exit with 1 for warnings and notes too, not for errors only"
     )
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    problems = check(arguments.model)
+    problems = check(
+        arguments.model,
+        condition_when_omitted=arguments.condition_when_omitted,
+        max_depth=arguments.max_depth,
+    )
     if arguments.json:
         print_document({"problems": [dataclasses.asdict(problem) for problem in problems]})
     elif not problems:

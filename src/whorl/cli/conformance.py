@@ -11,7 +11,7 @@ from whorl.cli.arguments import UsageError, seconds
 from whorl.conformance.backends import BACKENDS
 from whorl.conformance.cases import load_cases
 from whorl.conformance.report import is_conformant, to_json
-from whorl.conformance.runner import run
+from whorl.conformance.runner import matches, run
 from whorl.conformance.suite import run_and_report
 
 PRINT = "-"
@@ -45,8 +45,11 @@ def execute(arguments: argparse.Namespace) -> int:
     backend, only = arguments.backend, arguments.only
     if backend not in BACKENDS and ":" not in backend:
         raise UsageError(f"there is no backend {backend!r}", fix=f"choose from {', '.join(BACKENDS)}, module:function")
+    cases = load_cases()
+    if not any(matches(case.name, only) for case in cases):
+        raise UsageError(f"no case is named like {', '.join(only)}", fix="patterns are as in while_*")
     if arguments.json != PRINT:
         return run_and_report(backend, arguments.json, only, arguments.timeout)
-    cases, results = load_cases(), run(backend, only, arguments.timeout)
+    results = run(backend, only, arguments.timeout)
     print(to_json(backend, results, cases))
     return 0 if is_conformant(results, cases) else 1

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from whorl.codegen.formulas import Library
+from whorl.codegen.products import require_kernel
 from whorl.codegen.scalars import Scalars, literal, memory_type, register_type
 from whorl.ir.dtypes import BOOL
 from whorl.kernel.program import (
     Apply,
     Assign,
     Buffer,
+    Call,
     Const,
     Expr,
     Fail,
@@ -155,6 +157,8 @@ class _Emitter:
                     self.memo = {}
                 case RunOp():
                     self._run_op(statement)
+                case Call():
+                    self._call(statement)
                 case Fail(status):
                     self.line(f"ret i64 {status}")
                     self.label(self.fresh("dead"))
@@ -169,6 +173,13 @@ class _Emitter:
         self.label(failed)
         self.line("ret i64 1")
         self.label(done)
+
+    def _call(self, call: Call) -> None:
+        function = require_kernel(call, self.library)
+        places = [f"ptr {self._address(buffer, index)}" for buffer, index in call.places]
+        numbers = [f"i64 {number}" for number in call.numbers]
+        self.line(f"call void {function}({', '.join((*places, *numbers))})")
+        self.memo = {}
 
     def _store(self, store: Store) -> None:
         dtype, address = store.buffer.dtype, self._address(store.buffer, store.index)

@@ -132,18 +132,16 @@ class Scalars:
         return self.value(f"icmp {predicate} {kind} {args[0]}, {args[1]}")
 
     def _extreme(self, expr: Apply, args: list[str]) -> str:
-        """The operand that wins; of equal ones the second, of float16 the first, as in NumPy; NaN where one is NaN."""
+        """The operand that wins, of two zeros any; NaN where one is NaN."""
         dtype, op = expr.args[0].dtype, _EXTREMES[expr.op]
         kind, (a, b) = register_type(dtype), args
         if not is_float(dtype):
             return self.value(f"select i1 {self._compare(op, dtype, args)}, {kind} {a}, {kind} {b}")
-        first, second = expr.args
-        if dtype == narrow.FLOAT16:
-            first, second, a, b = second, first, b, a
-        if isinstance(second, Const):
+        numbers = [isinstance(x, Const) and x.value == x.value for x in expr.args]
+        if numbers[1]:
             return self.value(f"select i1 {self.value(f'fcmp u{op} {kind} {a}, {b}')}, {kind} {a}, {kind} {b}")
         winner = self.value(f"select i1 {self.value(f'fcmp o{op} {kind} {a}, {b}')}, {kind} {a}, {kind} {b}")
-        if isinstance(first, Const):
+        if numbers[0]:
             return winner
         return self.value(f"select i1 {self.value(f'fcmp uno {kind} {a}, {a}')}, {kind} {a}, {kind} {winner}")
 

@@ -88,3 +88,10 @@ def has_half() -> bool:
     llvm = _llvm()
     features = llvm.get_host_cpu_features()
     return features.get("f16c", False) or llvm.get_process_triple().startswith(("aarch64", "arm64"))
+
+
+@functools.cache
+def vector_bytes() -> int:
+    """The width of the host's vector registers."""
+    features = _llvm().get_host_cpu_features()
+    return 64 if features.get("avx512f", False) else 32 if features.get("avx", False) else 16

@@ -16,10 +16,12 @@ import numpy as np
 from whorl.errors import VerifyError, WhorlError
 from whorl.ir.dtypes import BOOL, FLOAT64, UNSIGNED, is_float
 from whorl.ir.op import as_values
+from whorl.kernel.kernels import KERNELS
 from whorl.kernel.program import (
     Apply,
     Assign,
     Buffer,
+    Call,
     Const,
     Expr,
     Fail,
@@ -127,6 +129,8 @@ class _Machine:
                 self.memory[a], self.memory[b] = self.memory[b], self.memory[a]
             case RunOp():
                 self.run_op(statement)
+            case Call():
+                self.call(statement)
             case Fail(status):
                 raise _Failed(status)
 
@@ -142,6 +146,19 @@ class _Machine:
                 raise _Failed(1)
             memory.array[...] = result
             memory.written = None
+
+    def call(self, call: Call) -> None:
+        kernel = KERNELS[call.kernel]
+        parts = []
+        extents = kernel.extents(*call.numbers, call.dtype)
+        for number, ((buffer, index), extent) in enumerate(zip(call.places, extents, strict=True)):
+            memory, first = self.memory[buffer], self.position(buffer, index, [int(self.value(i)) for i in index])
+            if first + extent > memory.flat.size:
+                raise VerifyError(f"{call.kernel} goes beyond {buffer.name!r}")
+            parts.append(memory.flat[first : first + extent])
+            if memory.written is not None and number < kernel.written:
+                memory.written[first : first + extent] = True
+        kernel.run(*parts, *call.numbers)
 
     # ---- expressions -----------------------------------------------------------------------------------------
 

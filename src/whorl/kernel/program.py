@@ -152,13 +152,26 @@ class RunOp:
 
 
 @dataclass(slots=True)
+class Call:
+    """Runs one of `KERNELS` on memory that starts at elements of buffers, and on numbers."""
+
+    kernel: str
+    places: list[tuple[Buffer, tuple[Expr, ...]]]
+    numbers: tuple[int, ...]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.places[0][0].dtype
+
+
+@dataclass(slots=True)
 class Fail:
     """Ends the program with a status that is not 0."""
 
     status: int = 1
 
 
-Statement = Assign | Store | For | When | While | Swap | RunOp | Fail
+Statement = Assign | Store | For | When | While | Swap | RunOp | Call | Fail
 
 
 @dataclass(slots=True)
@@ -212,6 +225,9 @@ def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:
             case RunOp(op, inputs, outputs):
                 given = ", ".join("_" if b is None else b.name for b in inputs)
                 yield f"{indent}{', '.join(b.name for b in outputs)} = run {op.name}({given})"
+            case Call(kernel, places, numbers):
+                given = [f"{b.name}[{', '.join(map(text, index))}]" for b, index in places]
+                yield f"{indent}{kernel}({', '.join((*given, *map(str, numbers)))})"
             case Fail(status):
                 yield f"{indent}fail {status}"
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from whorl.errors import VerifyError
 from whorl.ir.dtypes import BOOL, INT64, is_float, name_of
+from whorl.kernel.kernels import KERNELS
 from whorl.kernel.program import (
     OPS,
     Apply,
     Assign,
     Buffer,
+    Call,
     Const,
     Expr,
     Fail,
@@ -111,6 +113,8 @@ class _Check:
             case RunOp(_, inputs, outputs):
                 self.declared(*(b for b in inputs if b is not None), *outputs)
                 self.calls.append(statement)
+            case Call():
+                self.call(statement, known)
             case Fail(status):
                 if status == 0:
                     raise VerifyError("a failure has status 0")
@@ -130,6 +134,15 @@ class _Check:
             known -= changed
         self.block(loop.body, known | {loop.var})
         return known
+
+    def call(self, call: Call, known: frozenset[Var]) -> None:
+        if call.kernel not in KERNELS:
+            raise VerifyError(f"there is no kernel {call.kernel!r}")
+        extents = KERNELS[call.kernel].extents(*call.numbers, call.dtype)
+        if len(call.places) != len(extents) or any(b.dtype != call.dtype for b, _ in call.places):
+            raise VerifyError(f"{call.kernel} takes {len(extents)} places of one element type")
+        for buffer, index in call.places:
+            self.place(buffer, index, known)
 
     def declared(self, *buffers: Buffer) -> None:
         for buffer in buffers:

@@ -20,6 +20,7 @@ from whorl.kernel.program import (
     Apply,
     Assign,
     Buffer,
+    Call,
     Const,
     Expr,
     Fail,
@@ -31,7 +32,7 @@ from whorl.kernel.program import (
     Var,
     When,
     While,
-)
+)from whorl.kernel.verify import parts_in_order
 
 Index = tuple[Expr, ...]
 MATERIALIZE_COST = 48
@@ -243,6 +244,40 @@ class KernelBuilder:
         buffer = self.temporary(view.dtype, view.shape)
         self.fill(buffer, view)
         return buffer
+
+    def call(self, kernel: str, places: Sequence[tuple[Buffer, Index]], numbers: tuple[int, ...]) -> None:
+        """Run a kernel on memory that starts at elements of buffers."""
+        self.block.append(Call(kernel, list(places), numbers))
+
+    def contiguous(self, view: View) -> tuple[Buffer, Index] | None:
+        """The first element of a tensor in memory, if the others follow in row-major order."""
+        flat = self.flat(view)
+        if flat is None:
+            return None
+        probe, zero = self.variable(INT64, "probe"), self.const(0)
+        element = flat(probe)
+        if not isinstance(element, Load) or element.dtype != element.buffer.dtype:
+            return None
+        last = element.index[-1] if element.index else None
+        if last is probe:
+            return element.buffer, (*element.index[:-1], zero)
+        match last:
+            case Apply(op="add", args=(start, end)) if end is probe and probe not in parts_in_order(start):
+                return element.buffer, (*element.index[:-1], start)
+        return None
+
+    def place(self, view: View) -> tuple[Buffer, Index]:
+        """The first element of a tensor in memory, where the others follow; it is computed there if need be."""
+        found = self.contiguous(view)
+        if found is not None:
+            return found
+        buffer = self.temporary(view.dtype, view.shape)
+        self.fill(buffer, view)
+        return buffer, (self.const(0),) * len(view.shape)
+
+    def last_index(self, element: Expr) -> Expr | None:
+        """The last index of an element that is simply loaded."""
+        return element.index[-1] if isinstance(element, Load) and element.index else None
 
     def view_of(self, buffer: Buffer, shape: Sequence[int] | None = None, prefix: Index = ()) -> View:
         """The tensor that lies in a buffer, or behind a fixed prefix of its index."""

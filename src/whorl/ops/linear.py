@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -11,7 +14,7 @@ from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dtypes import BY_NAME, FLOATS, INT32, INTEGERS, PACKED_BITS, is_float, is_integer
 from whorl.ir.op import Op
-from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
+from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, tensor
 from whorl.ops.base import (
     COMPUTED_FLOATS,
     agreed,
@@ -23,6 +26,9 @@ from whorl.ops.base import (
     same_dtype,
     widened,
 )
+from whorl.ops.index_maps import converted, expanded, filled, lengths, transposed, widened_view, with_blanks
+from whorl.ops.native_products import product
+from whorl.ops.native_reductions import combined
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
 _BYTES = frozenset((BY_NAME["int8"], BY_NAME["uint8"]))
@@ -57,11 +63,20 @@ class MatMul(Op):
 
     def run(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         try:
-            product = np.matmul(widened(a), widened(b))
+            result = np.matmul(_as_rows(widened(a), b), widened(b))
         except ValueError:
             checked_types(self, a, b)
             raise
-        return np.asarray(product).astype(a.dtype, copy=False)
+        shape = result.shape if a.ndim < 3 or b.ndim != 2 else (*a.shape[:-1], b.shape[1])
+        return np.asarray(result).reshape(shape).astype(a.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return [product(k, *inputs)]
+
+
+def _as_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The left operand of a matrix as one matrix too, which takes one product instead of many."""
+    return a.reshape(math.prod(a.shape[:-1]), a.shape[-1]) if a.ndim > 2 and b.ndim == 2 else a
 
 
 @dataclass(frozen=True)
@@ -95,6 +110,31 @@ class Gemm(Op):
         if c is not None and self.beta:
             result = result + _scaled(widened(c), self.beta)
         return result.astype(a.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        a, b, c = with_blanks(inputs, 3)
+        left = transposed(k, a, (1, 0)) if self.transA else a
+        right = transposed(k, b, (1, 0)) if self.transB else b
+        return self.lower_product(k, left, right, c, outputs[0])
+
+    def lower_product(self, k: Any, a: Any, b: Any, c: Any, output: Type, panels: Any = None) -> Sequence[Any] | None:
+        """The native form for operands that are no longer transposed; `panels` may be B in panels."""
+        if not is_float(a.dtype) and not (self.alpha.is_integer() and self.beta.is_integer()):
+            return None
+        wide = widened_view(k, a)
+        result = product(k, wide, widened_view(k, b), panels)
+        if not result.size:
+            return [filled(k, k.const(0, a.dtype), lengths(output))]
+        if self.alpha != 1:
+            factor = k.const(self.alpha, wide.dtype)
+            result = combined(k, lambda x: k.mul(x, factor), result)
+        if c is not None and self.beta:
+            scale = k.const(self.beta, wide.dtype)
+            added = expanded(k, widened_view(k, c), result.shape)
+            result = combined(
+                k, lambda x, y: k.add(x, y if self.beta == 1 else k.mul(y, scale)), result, added, cost=2
+            )
+        return [converted(k, result, a.dtype)]
 
 
 def _scaled(x: np.ndarray, factor: float) -> np.ndarray:

@@ -41,6 +41,8 @@ class Run:
 
 
 Kernel = Callable[..., Any]
+EMPTY_LIMIT = 64
+"""Signatures of operands for which a loop remembers what no iteration collects."""
 
 
 class Step:
@@ -167,6 +169,7 @@ class LoopKernel:
         self.title = region_title(node, 0)
         self.ranks = tensor(body.arguments[0]).rank or 0, tensor(body.arguments[1]).rank or 0
         self.native, self.seen = NativeLoop(node), 0
+        self.empty: dict[tuple, list[Type]] = {}
 
     def __call__(self, run: Run, *inputs: Any) -> tuple[Any, ...]:
         iteration = Iteration(self.op, inputs, self.ranks)
@@ -221,9 +224,17 @@ class LoopKernel:
 
     def _types_for(self, inputs: Sequence[Any]) -> list[Type]:
         """The output types for these very operands, by inference through a copy of the body."""
-        facts: list[Fact | None] = [
-            None if x is None else _fact(x, v) for x, v in zip(inputs, self.node.inputs, strict=True)
-        ]
+        pairs = zip(inputs, self.node.inputs, strict=True)
+        facts = [None if declared is None else _fact(x, declared) for x, declared in pairs]
+        key = tuple(None if f is None else (f.type, _elements(f)) for f in facts)
+        types = self.empty.get(key)
+        if types is None:
+            types = self._infer(facts)
+            if len(self.empty) < EMPTY_LIMIT:
+                self.empty[key] = types
+        return types
+
+    def _infer(self, facts: list[Fact | None]) -> list[Type]:
         node = Node(self.op, [], [clone_region(self.node.regions[0])], self.node.name)
         node.inputs = facts  # type: ignore[assignment]
         inference = Inference()
@@ -231,11 +242,13 @@ class LoopKernel:
         return list(self.op.infer_regions(node, inference))[self.op.carried :]
 
 
-def _fact(value: Any, declared: Value | None) -> Fact:
-    """A run-time fact; a list or None keeps the static type, which says more."""
-    if isinstance(value, np.ndarray) or declared is None:
-        return fact_of(value)
-    return Known(declared.type)
+def _fact(value: Any, declared: Value) -> Fact:
+    """A run-time fact; what is no tensor keeps the static type, which says more."""
+    return fact_of(value) if isinstance(declared.type, TensorType) else Known(declared.type)
+
+
+def _elements(fact: Fact) -> tuple[Any, ...] | None:
+    return None if fact.known is None else tuple(fact.known.flat)
 
 
 def _is_open(type: Type, how: Any) -> bool:

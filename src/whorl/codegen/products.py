@@ -1,0 +1,258 @@
+"""Kernels of matrix products in LLVM IR: one row by a matrix, and tiles of rows by panels, for the host's vectors.
+
+Each result element is one sum over ascending k from 0; `fmuladd` makes a step one rounding where the machine fuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from whorl.codegen.formulas import Library
+from whorl.codegen.routine import AS_WRITTEN, Routine
+from whorl.codegen.target import vector_bytes
+from whorl.ir.dtypes import FLOAT32
+from whorl.kernel.program import Call
+from whorl.ops.panels import PANEL_BYTES
+
+_STREAMS = 8
+"""Rows of the matrix that a row product reads side by side."""
+_NEAR_BYTES = 1 << 14
+"""The part of a row product's result that is kept near while the rows of the matrix go by."""
+_TILE_ROWS = {64: 12, 32: 6, 16: 6}
+"""Rows of a tile by the width of vectors: with two vectors a row, sums and operands fill the registers."""
+_WIDE_ROWS = 3
+"""Tiles of at most so many rows are as wide as a panel, for enough sums that do not wait for each other."""
+
+
+@dataclass(frozen=True)
+class _Element:
+    """An element type on this host. Places are aligned to elements, panels and scratch to vectors or elements too."""
+
+    kind: str
+    size: int
+    lanes: int
+
+    @property
+    def vector(self) -> str:
+        return f"<{self.lanes} x {self.kind}>"
+
+    def suffix(self) -> str:
+        return f"f{8 * self.size}"
+
+    def of(self, vector: str) -> str:
+        """What LLVM calls a type in the name of an intrinsic."""
+        return self.suffix() if vector == self.kind else f"v{self.lanes}{self.suffix()}"
+
+
+def require_kernel(call: Call, library: Library) -> str:
+    """The name of the function for a call; its text is added to the library."""
+    size = call.dtype.itemsize
+    element = _Element("float" if call.dtype == FLOAT32 else "double", size, vector_bytes() // size)
+    library.setdefault("!as_written", AS_WRITTEN)
+    library.setdefault("@llvm.smin.i64", "declare i64 @llvm.smin.i64(i64, i64)")
+    return _WRITERS[call.kernel](call, element, library)
+
+
+def _fused(element: _Element, vector: str, library: Library) -> str:
+    """The multiply-add intrinsic of a type."""
+    name = f"@llvm.fmuladd.{element.of(vector)}"
+    library.setdefault(name, f"declare {vector} {name}({vector}, {vector}, {vector})")
+    return name
+
+
+def _row_product(call: Call, element: _Element, library: Library) -> str:
+    name = f"@whorl.row_product.{element.suffix()}"
+    if name not in library:
+        library[name] = ""
+        library[name] = _row_text(name, element, library)
+    return name
+
+
+def _row_text(name: str, element: _Element, library: Library) -> str:
+    """for part of columns: y = 0; for 8 rows at a time: y += x0 * row0, y += x1 * row1, ..."""
+    kind, near = element.kind, _NEAR_BYTES // element.size
+    f = Routine(
+        name, ["noalias %y", "noalias readonly %x", "noalias readonly %b"], ["%inner", "%columns"]
+    )
+    whole = f.down("%inner", _STREAMS)
+    with f.loop(0, "%columns", near) as first:
+        count = f.least(f.sub("%columns", first), near)
+        y, b = f.place("%y", kind, first), f.place("%b", kind, first)
+        for start, stop, rows in (("0", whole, _STREAMS), (whole, "%inner", 1)):
+            with f.loop(start, stop, rows) as k:
+                x = f.place("%x", kind, k)
+                factors = [f.load(kind, f.place(x, kind, r), element.size) for r in range(rows)]
+                places = [f.place(b, kind, f.mul(f.add(k, r), "%columns")) for r in range(rows)]
+                fresh = f.value(f"icmp eq i64 {k}, 0")
+                _add_rows(f, element, y, factors, places, count, fresh, library)
+        with f.when(f.value("icmp eq i64 %inner, 0")), f.loop(0, count) as j:
+            f.store(kind, "0.0", f.place(y, kind, j), element.size)
+    return f.text()
+
+
+def _add_rows(
+    f: Routine,
+    element: _Element,
+    y: str,
+    factors: list[str],
+    places: list[str],
+    count: str,
+    fresh: str,
+    library: Library,
+) -> None:
+    """y[:count] += the sum of factors by rows, or y = that sum where `fresh`; two vectors at a time, then elements."""
+    kind, step = element.kind, 2 * element.lanes
+    most = f.down(count, step)
+    for vector, start, stop, width in ((element.vector, "0", most, step), (kind, most, count, 1)):
+        fused = _fused(element, vector, library)
+        spread = [f.splat(vector, kind, factor) for factor in factors]
+        zero = "zeroinitializer" if vector != kind else "0.0"
+        with f.loop(start, stop, width) as j:
+            for part in range(2 if vector != kind else 1):
+                at = f.add(j, part * element.lanes)
+                target = f.place(y, kind, at)
+                before = f.load(vector, target, element.size)
+                total = f.value(f"select i1 {fresh}, {vector} {zero}, {vector} {before}")
+                for factor, place in zip(spread, places, strict=True):
+                    row = f.load(vector, f.place(place, kind, at), element.size)
+                    total = f.value(f"call {vector} {fused}({vector} {factor}, {vector} {row}, {vector} {total})")
+                f.store(vector, total, target, element.size)
+
+
+# ---- tiles ---------------------------------------------------------------------------------------------------
+
+
+def _blocks(rows: int, most: int) -> Iterator[tuple[int, int, int]]:
+    """Blocks of almost equal height: (height, first row, how many)."""
+    count = -(-rows // most)
+    height, taller = divmod(rows, count)
+    if taller:
+        yield height + 1, 0, taller
+    if count > taller:
+        yield height, taller * (height + 1), count - taller
+
+
+def _panel_product(call: Call, element: _Element, library: Library) -> str:
+    rows = call.numbers[0]
+    name = f"@whorl.panel_product.{element.suffix()}.{rows}"
+    if name in library:
+        return name
+    kind, width = element.kind, PANEL_BYTES // element.size
+    f = Routine(
+        name,
+        ["noalias %c", "noalias %s", "noalias readonly %a", "noalias readonly %b"],
+        ["%rows", "%inner", "%columns"],
+    )
+    blocks = list(_blocks(rows, _TILE_ROWS[vector_bytes()]))
+    for height, first, count in blocks:
+        _pack_rows(f, element, height, first, count)
+    widths = [_tile_vectors(height) for height, _, _ in blocks]
+    step = max(widths) * element.lanes
+    with f.loop(0, "%columns", step) as j:
+        for (height, first, count), vectors in zip(blocks, widths, strict=True):
+            tile = _require_tile(height, vectors, element, library)
+            for part in range(0, step, vectors * element.lanes):
+                column = f.add(j, part)
+                left = f.sub("%columns", column)
+                inside = f.value(f"and i64 {column}, {width - 1}")
+                panel = f.place("%b", kind, f.mul(f.sub(column, inside), "%inner"))
+                panel = f.place(panel, kind, inside)
+                with f.loop(0, count if step == vectors * element.lanes else f.value(
+                    f"select i1 {f.value(f'icmp sgt i64 {left}, 0')}, i64 {count}, i64 0"
+                )) as block:
+                    row = f.add(f.mul(block, height), first)
+                    target = f.place("%c", kind, f.add(f.mul(row, "%columns"), column))
+                    source = f.place("%s", kind, f.mul(row, "%inner"))
+                    f.line(
+                        f"call void {tile}(ptr {target}, ptr {source}, ptr {panel}, "
+                        f"i64 %inner, i64 %columns, i64 {left})"
+                    )
+    library[name] = f.text()
+    return name
+
+
+def _tile_vectors(height: int) -> int:
+    """The width of a tile in vectors."""
+    return PANEL_BYTES // vector_bytes() if height * (PANEL_BYTES // vector_bytes()) <= 2 * _WIDE_ROWS + 6 else 2
+
+
+def _pack_rows(f: Routine, element: _Element, height: int, first: int, count: int) -> None:
+    """Blocks of rows, so that the elements of one k lie side by side."""
+    kind, size = element.kind, element.size
+    with f.loop(0, count) as block:
+        row = f.add(f.mul(block, height), first)
+        source = f.place("%a", kind, f.mul(row, "%inner"))
+        target = f.place("%s", kind, f.mul(row, "%inner"))
+        rows = [f.place(source, kind, f.mul("%inner", r)) for r in range(height)]
+        with f.loop(0, "%inner") as k:
+            side = f.place(target, kind, f.mul(k, height))
+            for r in range(height):
+                f.store(kind, f.load(kind, f.place(rows[r], kind, k), size), f.place(side, kind, r), size)
+
+
+def _require_tile(height: int, vectors: int, element: _Element, library: Library) -> str:
+    name = f"@whorl.tile.{element.suffix()}.{height}x{vectors * element.lanes}"
+    if name not in library:
+        library[name] = ""
+        library[name] = _tile_text(name, height, vectors, element, library)
+    return name
+
+
+def _tile_text(name: str, height: int, vectors: int, element: _Element, library: Library) -> str:
+    """c[height, vectors] = the sum over k of a[k, height] by b[k, vectors], all sums in registers."""
+    kind, vector, lanes, size = element.kind, element.vector, element.lanes, element.size
+    fused = _fused(element, vector, library)
+    f = Routine(
+        name,
+        ["noalias %c", "noalias readonly %a", "noalias readonly %b"],
+        ["%inner", "%columns", "%left"],
+    )
+    sums = [[f.slot(vector) for _ in range(vectors)] for _ in range(height)]
+    for slot in (slot for row in sums for slot in row):
+        f.line(f"store {vector} zeroinitializer, ptr {slot}")
+    with f.loop(0, "%inner") as k:
+        a, b = f.place("%a", kind, f.mul(k, height)), f.place("%b", kind, f.mul(k, PANEL_BYTES // size))
+        row = [f.load(vector, f.place(b, kind, v * lanes), size) for v in range(vectors)]
+        for r in range(height):
+            factor = f.splat(vector, kind, f.load(kind, f.place(a, kind, r), size))
+            for v in range(vectors):
+                total = f.value(f"load {vector}, ptr {sums[r][v]}")
+                total = f.value(f"call {vector} {fused}({vector} {factor}, {vector} {row[v]}, {vector} {total})")
+                f.line(f"store {vector} {total}, ptr {sums[r][v]}")
+    whole = f.value(f"icmp sge i64 %left, {vectors * lanes}")
+    part = f.value(f"xor i1 {whole}, true")
+    with f.when(whole):
+        _write_tile(f, element, sums, None, library)
+    with f.when(part):
+        _write_tile(f, element, sums, "%left", library)
+    return f.text()
+
+
+def _write_tile(f: Routine, element: _Element, sums: list[list[str]], left: str | None, library: Library) -> None:
+    """Store the sums; only the lanes of columns that there are, where `left` counts those."""
+    kind, vector, lanes = element.kind, element.vector, element.lanes
+    for r, row in enumerate(sums):
+        target = f.place("%c", kind, f.mul("%columns", r))
+        for v, slot in enumerate(row):
+            total, place = f.value(f"load {vector}, ptr {slot}"), f.place(target, kind, v * lanes)
+            if left is None:
+                f.store(vector, total, place, element.size)
+                continue
+            intrinsic = f"@llvm.masked.store.{element.of(vector)}.p0"
+            declared = f"declare void {intrinsic}({vector}, ptr, <{lanes} x i1>)"
+            library.setdefault(intrinsic, declared)
+            mask = _first_lanes(f, lanes, f.sub(left, v * lanes))
+            f.line(f"call void {intrinsic}({vector} {total}, ptr align {element.size} {place}, <{lanes} x i1> {mask})")
+
+
+def _first_lanes(f: Routine, lanes: int, count: str) -> str:
+    numbers = ", ".join(f"i64 {lane}" for lane in range(lanes))
+    spread = f.splat(f"<{lanes} x i64>", "i64", count)
+    return f.value(f"icmp slt <{lanes} x i64> <{numbers}>, {spread}")
+
+
+_WRITERS: dict[str, Callable[[Call, _Element, Library], str]] = {
+    "row_product": _row_product,
+    "panel_product": _panel_product,
+}

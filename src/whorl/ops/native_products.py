@@ -1,0 +1,156 @@
+"""Native forms of matrix products, on the views that a kernel builder `k` makes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from whorl.ir.dtypes import FLOAT32, FLOAT64, INT64, is_float
+from whorl.ops.index_maps import converted, filled, position, reshaped, widened_view
+from whorl.ops.panels import panel_width, panels_shape
+
+SMALL = 512
+"""Multiplications up to which a product is written out as loops."""
+FEW_ROWS = 3
+"""Rows up to which each is multiplied by the matrix where that lies, not by a copy of it in panels."""
+
+
+def product(k: Any, a: Any, b: Any, panels: Any = None) -> Any:
+    """The matrix product of two views, kept in memory; any ranks from 1, broadcast before the last two axes.
+
+    Sums of float16 and bfloat16 are kept in float32 and rounded once. `panels` is b, a matrix, in panels. Error bound
+    of an element: K * eps * sum |a| |b|; integers wrap.
+    """
+    dtype = a.dtype
+    a, b = widened_view(k, a), widened_view(k, b)
+    shape = product_lengths(a.shape, b.shape)
+    inner = a.shape[-1]
+    if not math.prod(shape) or not inner:
+        return filled(k, k.const(0, dtype), shape)
+    left = a.shape if len(a.shape) > 1 else (1, inner)
+    right = b.shape if len(b.shape) > 1 else (inner, 1)
+    a, b = reshaped(k, a, left), reshaped(k, b, right)
+    if len(right) == 2:
+        rows = math.prod(left[:-1])
+        result = _matrices(k, reshaped(k, a, (rows, inner)), b, panels)
+    else:
+        result = _batches(k, a, b)
+    return converted(k, reshaped(k, result, shape), dtype)
+
+
+def product_lengths(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
+    """The shape of a matrix product of known shapes."""
+    longer, shorter = sorted((tuple(a[:-2]), tuple(b[:-2])), key=len, reverse=True)
+    shorter = (1,) * (len(longer) - len(shorter)) + shorter
+    batch = tuple(n if m == 1 else m for n, m in zip(longer, shorter, strict=True))
+    return (*batch, *tuple(a[:-1])[-1:], *tuple(b[1:])[-1:])
+
+
+def _matrices(k: Any, a: Any, b: Any, panels: Any) -> Any:
+    rows, columns = a.shape[0], b.shape[1]
+    result = k.temporary(a.dtype, (rows, columns))
+    _multiply(k, a, b, result, (), panels)
+    return k.view_of(result)
+
+
+def _batches(k: Any, a: Any, b: Any) -> Any:
+    """One product after the other; an operand that costs more than a load is computed before."""
+    shape = product_lengths(a.shape, b.shape)
+    a, b = k.reread(a), k.reread(b)
+    result = k.temporary(a.dtype, shape)
+    with k.nest(shape[:-2], parallel=False) as index:
+        _multiply(k, _matrix_at(k, a, index), _matrix_at(k, b, index), result, index, None)
+    return k.view_of(result)
+
+
+def _matrix_at(k: Any, x: Any, index: Any) -> Any:
+    """The matrix that broadcasting puts at an index before the last two axes."""
+    own = index[len(index) - (len(x.shape) - 2) :]
+    prefix = tuple(k.const(0) if n == 1 else i for n, i in zip(x.shape[:-2], own, strict=True))
+    flat = k.flat(x)
+    direct = None
+    if flat is not None:
+        first = k.mul(position(k, prefix, x.shape[:-2]), k.const(x.shape[-2] * x.shape[-1]))
+
+        def direct(place: Any) -> Any:
+            return flat(k.add(first, place))
+
+    return k.view(x.dtype, x.shape[-2:], lambda at: x.at((*prefix, *at)), x.cost, direct)
+
+
+def _multiply(k: Any, a: Any, b: Any, result: Any, prefix: Any, panels: Any) -> None:
+    """The product of two matrices into a buffer, behind a prefix of its index."""
+    (rows, inner), columns = a.shape, b.shape[1]
+    is_known = a.dtype in (FLOAT32, FLOAT64)
+    if panels is None and (not is_known or rows * inner * columns <= SMALL or columns == 1):
+        return _by_loops(k, a, b, result, prefix)
+    if panels is None and rows == 1 and _runs_down(k, b):
+        return _by_sums(k, a, b, result, prefix)
+    start = (*prefix, k.const(0), k.const(0))
+    source, first = k.place(a)
+    matrix = k.contiguous(b) if panels is None and rows <= FEW_ROWS else None
+    if matrix is not None:
+        buffer, at = matrix
+        for row in range(rows):
+            target = (*prefix, k.const(row), k.const(0))
+            given = (*first[:-1], k.add(first[-1], k.const(row * inner)))
+            k.call("row_product", [(result, target), (source, given), (buffer, at)], (inner, columns))
+        return None
+    packed, at = k.place(panels) if panels is not None else (_in_panels(k, b), (k.const(0),) * 3)
+    scratch = k.temporary(a.dtype, (rows, inner)), (k.const(0), k.const(0))
+    k.call("panel_product", [(result, start), scratch, (source, first), (packed, at)], (rows, inner, columns))
+    return None
+
+
+def _in_panels(k: Any, b: Any) -> Any:
+    """A matrix copied into panels; what fills up the last one stays as it is, and counts for nothing."""
+    inner, columns = b.shape
+    width = panel_width(b.dtype)
+    panels = k.temporary(b.dtype, panels_shape(inner, columns, b.dtype))
+    whole, rest = divmod(columns, width)
+    for count, first, length in ((whole, 0, width), (min(rest, 1), whole, rest)):
+        if not count:
+            continue
+        with k.nest((count, inner, length)) as (p, row, lane):
+            panel = k.add(p, k.const(first))
+            column = k.add(k.mul(panel, k.const(width)), lane)
+            k.store(panels, (panel, row, lane), b.at((row, column)))
+    return panels
+
+
+def _runs_down(k: Any, b: Any) -> bool:
+    """Whether elements of a column are neighbours in memory."""
+    with k.into([]):
+        row, column = k.variable(INT64, "probe"), k.variable(INT64, "probe")
+        last = k.last_index(b.at((row, column)))
+    return last is row
+
+
+def _by_sums(k: Any, a: Any, b: Any, result: Any, prefix: Any) -> None:
+    """for i, j: y = sum over k of a[i, k] * b[k, j]; a sum of floats may be taken in any order."""
+    (rows, inner), columns = a.shape, b.shape[1]
+    add = "sum" if is_float(a.dtype) else "add"
+    with k.nest((rows, columns)) as (i, j):
+
+        def step(total: Any, at: Any) -> Any:
+            return k.apply(add, total, k.mul(a.at((i, at[0])), b.at((at[0], j))))
+
+        k.store(result, (*prefix, i, j), k.reduce((inner,), k.const(0, a.dtype), step))
+
+
+def _by_loops(k: Any, a: Any, b: Any, result: Any, prefix: Any) -> None:
+    """for i: y[i] = 0; for k: for j: y[i, j] += a[i, k] * b[k, j]."""
+    (rows, inner), columns = a.shape, b.shape[1]
+    if columns < panel_width(a.dtype) // 4 or inner == 1:
+        return _by_sums(k, k.reread(a), k.reread(b), result, prefix)
+    a, b = k.reread(a), k.reread(b) if rows > 1 else b
+    with k.loop(rows) as i:
+        with k.loop(columns, parallel=True) as j:
+            k.store(result, (*prefix, i, j), k.const(0, a.dtype))
+        with k.loop(inner) as step:
+            factor = k.let(a.at((i, step)))
+            with k.loop(columns, parallel=True) as j:
+                total = k.load(result, (*prefix, i, j))
+                k.store(result, (*prefix, i, j), k.add(total, k.mul(factor, b.at((step, j)))))
+    return None

@@ -1,0 +1,109 @@
+"""How values are compared, and how random ones are made up."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+from onnx_text import model
+
+import whorl
+from whorl.api.differences import difference
+from whorl.api.synthetic import synthetic_feeds
+
+F32 = np.float32
+
+
+BIG = 1 << 62
+
+
+def f32(*elements):
+    return np.array(elements, F32)
+
+
+def text(*elements):
+    return np.array(elements, object)
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "said"),
+    [
+        (f32(1, 2), f32(1, 2), ""),
+        (f32(np.nan, np.inf), f32(np.nan, np.inf), ""),
+        (f32(1, 2), f32(1, 3), "1 of 2 elements differ, first at [1]: 3.0 instead of 2.0"),
+        (np.ones((), F32), np.zeros((), F32), "1 of 1 elements differ, first at []: 0.0 instead of 1.0"),
+        (f32(1), f32(1, 2), "float32[2] instead of float32[1]"),
+        (f32(1), np.array([1.0]), "float64[1] instead of float32[1]"),
+        (f32(1), None, "None instead of float32[1]"),
+        (f32(), f32(), ""),
+        (np.array([BIG]), np.array([BIG + 1]), f"1 of 1 elements differ, first at [0]: {BIG + 1} instead of {BIG}"),
+        (text("a", "b"), text("a", "c"), "1 of 2 elements differ, first at [1]: c instead of b"),
+        (np.array([1j]), np.array([2j]), "1 of 1 elements differ, first at [0]: 2j instead of 1j"),
+        ([f32(1), f32(2)], [f32(1), f32(3)], "item 1: 1 of 1 elements differ, first at [0]: 3.0 instead of 2.0"),
+        ([f32(1)], [], "0 items instead of 1"),
+        ([], f32(), "float32[0] instead of []"),
+        ({"a": 0.5}, {"a": 0.25}, "item 'a': 1 of 1 elements differ, first at []: 0.25 instead of 0.5"),
+        ({1: 0.5}, {2: 0.5}, "keys [2] instead of [1]"),
+        ([{"a": 0.5}], [{"a": F32(0.5)}], ""),
+        (None, None, ""),
+    ],
+)  # fmt: skip
+def test_difference_is_said_in_one_line(expected, found, said):
+    assert difference(expected, found) == said
+
+
+def test_tolerances_are_relative_to_the_expected_value():
+    assert difference(f32(100), f32(101), rtol=0.02) == ""
+    assert difference(f32(100), f32(101), atol=0.5) != ""
+    assert difference({"a": 1.0}, {"a": 1.001}, rtol=0.01) == ""
+    half = np.array([1], ml_dtypes.bfloat16)
+    assert difference(half, half + half, rtol=0.1).startswith("1 of 1 elements differ, first at [0]: 2 instead of 1")
+
+
+# ---- random feeds ------------------------------------------------------------------------------------------------
+
+
+def test_random_feeds_fit_and_repeat():
+    module = whorl.load(
+        model("""
+        main (float[n, m] a, int64[n] b, bool flag, string[2] text, int64 count, float16[m, 3] c, float d)
+            => (float[n, m] y) <float d = {2}> { y = Add(a, d) }""")
+    )
+    feeds, again, other = (synthetic_feeds(module, seed, {"m": 5}) for seed in (1, 1, 2))
+    assert {name: value.shape for name, value in feeds.items()} == {
+        "a": (2, 5), "b": (2,), "flag": (), "text": (2,), "count": (), "c": (5, 3),
+    }  # fmt: skip
+    assert all(difference(feeds[name], again[name]) == "" for name in feeds)
+    assert difference(feeds["a"], other["a"]) != ""
+    assert 1 <= feeds["count"] < 5
+    whorl.InferenceSession(module).run(None, feeds)
+
+
+def test_random_feeds_of_sequences_and_optionals():
+    element = helper.make_tensor_type_proto(TensorProto.FLOAT, ["n"])
+    x = helper.make_value_info("x", helper.make_sequence_type_proto(element))
+    o = helper.make_value_info("o", helper.make_optional_type_proto(element))
+    y = helper.make_tensor_value_info("y", TensorProto.INT64, [])
+    graph = helper.make_graph([helper.make_node("SequenceLength", ["x"], ["y"])], "main", [x, o], [y])
+    feeds = synthetic_feeds(whorl.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])))
+    assert [item.shape for item in feeds["x"]] == [(2,)] * 3 and feeds["o"].shape == (2,)
+
+
+@pytest.mark.parametrize("type", [TensorProto.INT4, TensorProto.UINT2, TensorProto.BFLOAT16, TensorProto.COMPLEX64])
+def test_random_feeds_of_every_kind_of_number(type):
+    x, y = (helper.make_tensor_value_info(name, type, ["n"]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "main", [x], [y])
+    module = whorl.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)]))
+    feeds = synthetic_feeds(module)
+    assert difference(feeds["x"], whorl.run(module, feeds)["y"]) == ""
+
+
+def test_type_for_which_nothing_can_be_made_up_is_refused():
+    type = helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, []))
+    x, y = (helper.make_value_info(name, type) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "main", [x], [y])
+    module = whorl.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]))
+    with pytest.raises(whorl.RunError) as caught:
+        synthetic_feeds(module)
+    assert str(caught.value) == (
+        "input 'x' is map(int64, float32[]), for which no value can be made up\n  fix: give it"
+    )

@@ -1,0 +1,169 @@
+"""The interpreter of kernel programs: statements, exact scalars, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from whorl.errors import VerifyError
+from whorl.kernel.interpret import Outcome, interpret
+from whorl.kernel.program import (
+    Apply,
+    Assign,
+    Buffer,
+    Const,
+    Expr,
+    Fail,
+    For,
+    Load,
+    Program,
+    RunOp,
+    Statement,
+    Store,
+    Swap,
+    Var,
+    When,
+    While,
+    index_const,
+)
+from whorl.ops.elementwise import Neg
+
+F32, I64, BOOL = (np.dtype(t) for t in ("float32", "int64", "bool"))
+N = Var(I64, "n", False)
+I, J, V = Var(I64, "i", False), Var(I64, "j", False), Var(F32, "v", False)
+X, Y = Buffer("x", F32, (2, 3)), Buffer("y", F32, (2, 3))
+SCRATCH = Buffer("s", F32, (2, 3))
+ZERO, ONE = index_const(0), index_const(1)
+
+
+def run(*body: Statement, n: int = 0, calls: list[RunOp] | None = None) -> Outcome:
+    program = Program([N], [X, Y], [SCRATCH], list(body), calls or [])
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    return interpret(program, [n], [x, np.zeros_like(x)])
+
+
+def apply(op: str, *args: Expr, dtype: Any = None) -> Apply:
+    return Apply(args[0].dtype if dtype is None else np.dtype(dtype), op, args)
+
+
+def evaluate(op: str, dtype: Any, *numbers: Any, result: Any = None) -> Any:
+    """The value of an operation on constants."""
+    dtype, kind = np.dtype(dtype), np.dtype(result or dtype)
+    out = Buffer("out", kind, ())
+    value = Apply(kind, op, tuple(Const(dtype, n) for n in numbers))
+    return interpret(Program([], [out], [], [Store(out, (), value)]), [], [np.zeros((), kind)]).arrays[0][()]
+
+
+def copy(row: Expr, column: Expr) -> list[Statement]:
+    return [Store(Y, (row, column), Load(F32, X, (row, column)))]
+
+
+def test_nest_copies_tensor() -> None:
+    outcome = run(For(I, index_const(2), [For(J, index_const(3), copy(I, J), parallel=True)], parallel=True))
+    assert outcome.status == 0
+    np.testing.assert_array_equal(outcome.arrays[1], outcome.arrays[0])
+
+
+def test_parallel_loop_runs_backwards() -> None:
+    body: list[Statement] = [Assign(N, I)]
+    assert run(For(I, index_const(3), body)).scalars == [2]
+    assert run(For(I, index_const(3), body, parallel=True)).scalars == [0]
+
+
+def test_last_index_may_run_over_axes_of_index_zero() -> None:
+    assert run(*copy(ZERO, index_const(5))).arrays[1][1, 2] == 5
+    with pytest.raises(VerifyError, match=r"x\[1, 3\] is at \[1, 3\] of \[2, 3\]"):
+        run(*copy(ONE, index_const(3)))
+
+
+def test_swap_trades_memory() -> None:
+    outcome = run(Swap(X, Y), *copy(ZERO, ONE))
+    assert outcome.arrays[1][0, 1] == 0 and outcome.arrays[0][0, 2] == 0 and outcome.arrays[1][0, 2] == 2
+
+
+def test_while_stops_before_its_body() -> None:
+    count = Assign(N, apply("add", N, ONE))
+    loop = While([count], apply("lt", N, index_const(4), dtype=BOOL), [count])
+    assert run(loop).scalars == [5]
+
+
+def test_failure_ends_program_with_its_status() -> None:
+    outcome = run(When(apply("eq", N, ZERO, dtype=BOOL), [Fail(3)], []), Assign(N, ONE))
+    assert (outcome.status, outcome.scalars) == (3, [0])
+
+
+def test_op_runs_on_buffers_or_ends_program() -> None:
+    negate = RunOp(Neg(), [X], [SCRATCH])
+    value = Store(Y, (ONE, ONE), Load(F32, SCRATCH, (ONE, ONE)))
+    assert run(negate, value, calls=[negate]).arrays[1][1, 1] == -4
+    short = Buffer("t", F32, (3,))
+    x, y = np.zeros((2, 3), np.float32), np.zeros((2, 3), np.float32)
+    wrong = RunOp(Neg(), [X], [short])
+    assert interpret(Program([], [X, Y], [short], [wrong], [wrong]), [], [x, y]).status == 1
+
+
+def test_element_that_nobody_wrote_is_refused() -> None:
+    with pytest.raises(VerifyError, match=r"s\[0, 1\] at \[0, 1\] was never written"):
+        run(Assign(V, Load(F32, SCRATCH, (ZERO, ONE))))
+
+
+def test_variable_without_value_is_refused() -> None:
+    with pytest.raises(VerifyError, match="'v' has no value"):
+        run(Store(X, (ZERO, ZERO), V))
+
+
+def test_division_by_zero_is_refused() -> None:
+    with pytest.raises(VerifyError, match="a division by zero"):
+        evaluate("div", "int32", 1, 0)
+
+
+def test_array_of_other_type_is_refused() -> None:
+    with pytest.raises(VerifyError, match="the array of 'x' is not what was declared"):
+        interpret(Program([], [X], [], []), [], [np.zeros((2, 3))])
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "numbers", "expected"),
+    [
+        ("add", "int8", (127, 1), -128),
+        ("sub", "uint8", (0, 1), 255),
+        ("mul", "int64", (1 << 62, 4), 0),
+        ("div", "int32", (-7, 2), -3),
+        ("rem", "int32", (-7, 2), -1),
+        ("div", "int8", (-128, -1), -128),
+        ("neg", "uint16", (1,), 65535),
+        ("abs", "int8", (-128,), -128),
+        ("shl", "int16", (3, 16), 0),
+        ("shr", "int16", (-3, 16), -1),
+        ("shr", "uint8", (200, 3), 25),
+        ("xor", "int32", (6, 3), 5),
+        ("not", "int32", (0,), -1),
+        ("pow", "int64", (3, 41), 3**41 - (1 << 64) * round(3**41 / (1 << 64))),
+        ("max", "float32", (1.0, np.nan), np.nan),
+        ("min", "float64", (np.nan, 1.0), np.nan),
+        ("rint", "float32", (2.5,), 2.0),
+        ("add", "float32", (1.0, 1e-9), 1.0),
+        ("erf", "float64", (0.5,), 0.5204998778130465),
+        ("sigmoid", "float64", (-800.0,), 0.0),
+    ],
+)
+def test_operation_is_exact(op: str, dtype: str, numbers: tuple[Any, ...], expected: Any) -> None:
+    found = evaluate(op, dtype, *numbers)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, np.asarray(expected).astype(dtype))
+
+
+def test_conversions_are_those_of_cast() -> None:
+    assert evaluate("cast", "float32", -1.9, result="int32") == -1
+    assert evaluate("cast", "int64", 300, result="uint8") == 44
+    assert evaluate("cast", "bool", True, result="float64") == 1
+    assert evaluate("bits", "float32", 1.0, result="int32") == 0x3F800000
+
+
+def test_comparisons_of_nan_do_not_hold() -> None:
+    for op in ("lt", "le", "gt", "ge", "eq"):
+        assert not evaluate(op, "float32", np.nan, np.nan, result="bool")
+    assert evaluate("ne", "float32", np.nan, np.nan, result="bool")
+    assert evaluate("isnan", "float32", np.nan, result="bool")
