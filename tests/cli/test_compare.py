@@ -10,6 +10,7 @@ FEEDS = ("--input", "count=4", "--input", f"table={[0.5] * 12}")
 SUMS = model("main (float[n] x) => (float[n] twice, float[n] squared) { twice = Add(x, x) squared = Mul(x, x) }")
 
 
+@pytest.mark.slow
 def test_real_engines_agree_on_a_loop(whorl, saved):
     told = whorl("compare", saved(ROLLOUT), "--against", "onnxruntime,openvino,reference,whorl", *FEEDS)
     assert (told.code, told.err) == (0, "")
@@ -46,7 +47,7 @@ def test_known_disagreement_is_reported(whorl, saved):
     ("engine", "line"),
     [
         ("conformance.broken_engines:crashes", "crash: the process ended with code -6"),
-        ("conformance.broken_engines:hangs", "timeout: no answer in time"),
+        pytest.param("conformance.broken_engines:hangs", "timeout: no answer in time", marks=pytest.mark.slow),
         ("conformance.broken_engines:lacks", "unsupported: NotImplementedError: no loops here"),
         ("conformance.broken_engines:refuses", "error: ValueError: not this one"),
         ("cli.engines:one_short", "different: 1 outputs instead of 2"),

@@ -112,7 +112,8 @@ def difference(case: Case, found: np.ndarray) -> str:
         return ""
     first = wrong[np.argsort(np.abs(wrong - 0))][:4]
     shown = [
-        f"{[str(x if x.ndim == 0 else x[k]) for x in case.inputs]} gave {found[k]}, expected {expected[k]}" for k in first
+        f"{[str(x if x.ndim == 0 else x[k]) for x in case.inputs]} gave {found[k]}, expected {expected[k]}"
+        for k in first
     ]
     return f"{case}: {len(wrong)} wrong: {'; '.join(shown)}"
 

@@ -135,7 +135,7 @@ class Writer(Expressions):
         for _ in range(self.draw(st.integers(1, 2))):
             type = self.fixed_type()
             axis = self.draw(st.integers(0, len(type.shape)))
-            own = self.choose(self.sizes) if self.chance(3) else length
+            own = self.choose(self.sizes) if scanned and self.chance(5) else length
             scanned.append(self.pick(block, visible, Type(type.dtype, stacked(type, own, axis))))
             axes.append(axis - len(type.shape) - 1 if self.chance(30) else axis)
         states = [self.pick(block, visible, self.fixed_type()) for _ in range(self.draw(st.integers(0, 2)))]

@@ -31,6 +31,8 @@ from whorl.ops.movement import Transpose
 from whorl.runtime.native import CompiledLoop, NativeRun
 
 STEPS = 3
+BATCH = 8
+"""Cases in one loop: LLVM takes longer for two nests in one function than in two."""
 KINDS = ("scanned", "carried", "transposed", "costly")
 Inputs = Sequence["np.ndarray | None"]
 
@@ -222,6 +224,12 @@ def check_failure(case: Case, seed: int = 0) -> None:
 
 def check(cases: Sequence[Case], seed: int = 0) -> None:
     """Machine code, interpreted program and `op.run` agree for all cases."""
+    for first in range(0, len(cases), BATCH):
+        check_together(cases[first : first + BATCH], seed + first)
+
+
+def check_together(cases: Sequence[Case], seed: int) -> None:
+    """The same for the cases in one loop."""
     run = compiled_run(cases, seed)
     program, iteration = run.compiled.program.program, run.iteration
     left_out = {call.op.name for call in program.calls} & set().union(*(case.names for case in cases if case.native))
@@ -230,12 +238,12 @@ def check(cases: Sequence[Case], seed: int = 0) -> None:
     assert status == 0
     while not iteration.is_over:
         assert run.advance(None)
+    found = [(by_program, "program"), (run.collected(), "code")]
     place = 0
     for case in cases:
-        for step in range(STEPS):
-            for n, expected in enumerate(case.expected(step)):
-                compare(by_program[place + n][step], expected, case, f"program, {case}, output {n}, iteration {step}")
-                compare(run.collected()[place + n][step], expected, case, f"code, {case}, output {n}, iteration {step}")
+        for step, n, expected in ((s, n, x) for s in range(STEPS) for n, x in enumerate(case.expected(s))):
+            for collected, how in found:
+                compare(collected[place + n][step], expected, case, f"{how}, {case}, output {n}, iteration {step}")
         place += case.outputs
 
 

@@ -89,53 +89,66 @@ def test_limit_of_the_wrong_kind_is_refused(name, value, expected):
 # ---- cancelling --------------------------------------------------------------------------------------------------
 
 
-def in_thread(call):
-    """Start a call in a thread; returns the thread and where its exception will be."""
-    caught = []
+class Endless:
+    """A session that never ends by itself, and runs of it in threads that are known to be under way."""
 
-    def target():
-        try:
-            call()
-        except Exception as error:
-            caught.append(error)
+    def __init__(self):
+        self.running = set()
+        self.session = session(FOREVER, timeout=60.0, progress=lambda *_: self.running.add(threading.get_ident()))
 
-    thread = threading.Thread(target=target)
-    thread.start()
-    return thread, caught
+    def start(self, options=None):
+        """A run in a thread; returns the thread and where its exception will be."""
+        caught = []
+
+        def target():
+            try:
+                self.session.run(None, START, options)
+            except whorl.RunError as error:
+                caught.append(error)
+
+        thread = threading.Thread(target=target, daemon=True)
+        thread.start()
+        while thread.ident not in self.running:
+            time.sleep(0.001)
+        return thread, caught
+
+
+def error_of(run):
+    """What ended a run, or will."""
+    thread, caught = run
+    thread.join(30)
+    (error,) = caught
+    return error
 
 
 def test_cancel_from_another_thread_stops_every_run_under_way_and_no_later_one():
-    endless = session(FOREVER)
-    runs = [in_thread(lambda: endless.run(None, START)) for _ in range(3)]
-    time.sleep(0.1)
-    endless.cancel()
-    for thread, caught in runs:
-        thread.join(10)
-        assert [type(error) for error in caught] == [whorl.CancelledError]
-        assert "Loop 'forever' (iteration " in str(caught[0]) and "the run was cancelled" in str(caught[0])
+    endless = Endless()
+    runs = [endless.start() for _ in range(3)]
+    endless.session.cancel()
+    for error in map(error_of, runs):
+        assert type(error) is whorl.CancelledError
+        assert "Loop 'forever' (iteration " in str(error) and "the run was cancelled" in str(error)
     with pytest.raises(whorl.TimeLimitError):
-        endless.run(None, START, run_options(timeout=0.05))
+        endless.session.run(None, START, run_options(timeout=0.05))
 
 
 def test_terminate_stops_the_runs_with_these_options_only():
-    endless, mine, other = session(FOREVER), run_options(), run_options(timeout=0.4)
-    stopped, goes_on = (in_thread(lambda o=options: endless.run(None, START, o)) for options in (mine, other))
-    time.sleep(0.1)
+    endless, mine = Endless(), run_options()
+    stopped, other = endless.start(mine), endless.start(run_options())
     mine.terminate = True
-    for thread, _ in (stopped, goes_on):
-        thread.join(10)
-    assert type(stopped[1][0]) is whorl.CancelledError
-    assert type(goes_on[1][0]) is whorl.TimeLimitError
+    assert type(error_of(stopped)) is whorl.CancelledError
+    assert other[0].is_alive() and not other[1]
+    endless.session.cancel()
+    assert type(error_of(other)) is whorl.CancelledError
     mine.terminate = False
     assert session(ROLLOUT).run(None, rollout(4), mine)[0] == 6
 
 
 def test_leaving_the_context_cancels_what_still_runs():
-    with session(FOREVER) as endless:
-        thread, caught = in_thread(lambda: endless.run(None, START))
-        time.sleep(0.1)
-    thread.join(10)
-    assert type(caught[0]) is whorl.CancelledError
+    endless = Endless()
+    with endless.session:
+        run = endless.start()
+    assert type(error_of(run)) is whorl.CancelledError
 
 
 # ---- memory ------------------------------------------------------------------------------------------------------

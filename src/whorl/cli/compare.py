@@ -7,11 +7,7 @@ Each engine runs in a process of its own, so that one that crashes or hangs is r
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
-
-from google.protobuf.message import EncodeError
-from onnx.external_data_helper import load_external_data_for_model
 
 from whorl.api.differences import difference
 from whorl.api.synthetic import synthetic_feeds
@@ -21,8 +17,7 @@ from whorl.cli.inputs import read_inputs
 from whorl.conformance.backends import BACKENDS
 from whorl.conformance.messages import Answer, Question
 from whorl.conformance.runner import Worker, WorkerLost
-from whorl.errors import RunError
-from whorl.formats.onnx.files import read_proto
+from whorl.formats.onnx.files import bytes_in_one
 from whorl.runtime.session import Session
 
 PATIENCE = 60.0
@@ -52,7 +47,7 @@ def execute(arguments: argparse.Namespace) -> int:
     feeds = synthetic_feeds(module, arguments.random or 0, sizes_of(arguments.dim))
     feeds |= read_inputs(arguments.input, module)
     expected = Session(module, limits_of(arguments), arguments.backend).execute(None, feeds)
-    question = Question(_bytes(arguments.model), feeds)
+    question = Question(bytes_in_one(arguments.model), feeds)
     report = {}
     for engine in engines:
         answer = _ask(engine, question, arguments.timeout or PATIENCE)
@@ -62,16 +57,6 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(line for engine, judged in report.items() for line in _lines(engine, judged)))
     return int(any(judged["status"] != "equal" for judged in report.values()))
-
-
-def _bytes(path: str) -> bytes:
-    """The model in one piece: text in binary form, and weights from beside the file inside."""
-    proto = read_proto(path)
-    try:
-        load_external_data_for_model(proto, str(Path(path).parent))
-        return proto.SerializeToString()
-    except (ValueError, EncodeError) as error:
-        raise RunError(f"the model cannot be handed to another process: {error}") from None
 
 
 def _ask(engine: str, question: Question, timeout: float) -> Answer:

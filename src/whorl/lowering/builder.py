@@ -32,7 +32,8 @@ from whorl.kernel.program import (
     Var,
     When,
     While,
-)from whorl.kernel.verify import parts_in_order
+)
+from whorl.kernel.verify import parts_in_order
 
 Index = tuple[Expr, ...]
 MATERIALIZE_COST = 48

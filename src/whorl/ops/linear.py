@@ -106,35 +106,37 @@ class Gemm(Op):
     def run(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None = None) -> np.ndarray:
         checked_types(self, a, b, c)
         left, right = widened(a), widened(b)
-        result = _scaled(np.matmul(left.T if self.transA else left, right.T if self.transB else right), self.alpha)
-        if c is not None and self.beta:
-            result = result + _scaled(widened(c), self.beta)
-        return result.astype(a.dtype, copy=False)
+        result = np.matmul(left.T if self.transA else left, right.T if self.transB else right)
+        return self.run_sum(result, c).astype(a.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         a, b, c = with_blanks(inputs, 3)
         left = transposed(k, a, (1, 0)) if self.transA else a
         right = transposed(k, b, (1, 0)) if self.transB else b
-        return self.lower_product(k, left, right, c, outputs[0])
-
-    def lower_product(self, k: Any, a: Any, b: Any, c: Any, output: Type, panels: Any = None) -> Sequence[Any] | None:
-        """The native form for operands that are no longer transposed; `panels` may be B in panels."""
         if not is_float(a.dtype) and not (self.alpha.is_integer() and self.beta.is_integer()):
             return None
-        wide = widened_view(k, a)
-        result = product(k, wide, widened_view(k, b), panels)
+        return self.lower_sum(k, product(k, widened_view(k, left), widened_view(k, right)), c, outputs[0])
+
+    def lower_sum(self, k: Any, result: Any, c: Any, output: Any) -> Sequence[Any]:
+        """The native form from the product on: alpha * product + beta * c."""
+        wide, dtype = result.dtype, output.dtype
         if not result.size:
-            return [filled(k, k.const(0, a.dtype), lengths(output))]
+            return [filled(k, k.const(0, dtype), lengths(output))]
         if self.alpha != 1:
-            factor = k.const(self.alpha, wide.dtype)
+            factor = k.const(self.alpha, wide)
             result = combined(k, lambda x: k.mul(x, factor), result)
         if c is not None and self.beta:
-            scale = k.const(self.beta, wide.dtype)
+            scale = k.const(self.beta, wide)
             added = expanded(k, widened_view(k, c), result.shape)
             result = combined(
                 k, lambda x, y: k.add(x, y if self.beta == 1 else k.mul(y, scale)), result, added, cost=2
             )
-        return [converted(k, result, a.dtype)]
+        return [converted(k, result, dtype)]
+
+    def run_sum(self, result: np.ndarray, c: np.ndarray | None) -> np.ndarray:
+        """alpha * result + beta * c."""
+        result = _scaled(result, self.alpha)
+        return result if c is None or not self.beta else result + _scaled(widened(c), self.beta)
 
 
 def _scaled(x: np.ndarray, factor: float) -> np.ndarray:

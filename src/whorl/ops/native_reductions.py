@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, INT64, is_float
-from whorl.ops.index_maps import filled, replaced
+from whorl.ops.index_maps import filled
 
 ROW = 8
 """Elements along the last axis from which a reduction over other axes goes row by row."""
@@ -131,31 +131,15 @@ def standardized(k: Any, x: Any, axes: Sequence[int], epsilon: float) -> tuple[A
 
 def places_of_extremes(k: Any, x: Any, axis: int, largest: bool, last: bool = False) -> Any:
     """The place of the first (or last) extreme along an axis that is not empty and keeps its place; NaN wins."""
+    x = k.reread(x)
+    best = reduced(k, x, (axis,), "max" if largest else "min")
+    nowhere = k.const(-1 if last else x.shape[axis])
 
     def at(index: Any) -> Any:
-        best, place = k.variable(x.dtype, "best", once=False), k.variable(INT64, "place", once=False)
-        k.assign(best, x.at(replaced(index, axis, k.const(0))))
-        k.assign(place, k.const(0))
-        with k.loop(x.shape[axis] - 1) as before:
-            step = k.add(before, k.const(1))
-            value = k.let(x.at(replaced(index, axis, step)))
-            with k.when(_beats(k, value, best, largest, last)):
-                k.assign(best, value)
-                k.assign(place, step)
-        found = k.variable(INT64)
-        k.assign(found, place)
-        return found
+        value = x.at(index)
+        found = k.compare("eq", value, k.aligned(best, index))
+        if is_float(x.dtype):
+            found = k.apply("or", found, k.apply("isnan", value, dtype=BOOL))
+        return k.select(found, index[axis], nowhere)
 
-    return k.kept(k.view(INT64, reduced_shape(x.shape, (axis,)), at, x.size))
-
-
-def _beats(k: Any, value: Any, best: Any, largest: bool, last: bool) -> Any:
-    """Whether a value takes the place of the best before it."""
-    how = ("ge" if last else "gt") if largest else ("le" if last else "lt")
-    better = k.compare(how, value, best)
-    if not is_float(value.dtype):
-        return better
-    nan = k.apply("isnan", value, dtype=BOOL)
-    if not last:
-        nan = k.apply("and", nan, k.apply("not", k.apply("isnan", best, dtype=BOOL)))
-    return k.apply("or", better, nan)
+    return reduced(k, k.view(INT64, x.shape, at, x.cost + 4), (axis,), "max" if last else "min")

@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 import onnx
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, EncodeError
 from onnx import GraphProto, ModelProto, helper
+from onnx.external_data_helper import load_external_data_for_model
 
 import whorl.formats.onnx.control
 from whorl.errors import LoadError
@@ -50,6 +51,16 @@ def read_proto(source: OnnxSource) -> ModelProto:
     except OSError as error:
         raise LoadError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
     return parse_text(data, path.name) if path.suffix in TEXT_SUFFIXES else parse_binary(data, repr(path.name))
+
+
+def bytes_in_one(path: str | os.PathLike) -> bytes:
+    """A model file in binary form, text too, with the weights from beside it inside; for engines that take bytes."""
+    proto = read_proto(path)
+    try:
+        load_external_data_for_model(proto, str(Path(path).parent))
+        return proto.SerializeToString()
+    except (ValueError, EncodeError) as error:
+        raise LoadError(f"{str(path)!r} does not fit into one piece of protobuf: {error}") from None
 
 
 def parse_binary(data: bytes, what: str) -> ModelProto:

@@ -1,0 +1,247 @@
+"""Products in a loop body arranged for native code: fixed operands laid out once, products of slices taken at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.ir.dtypes import FLOAT32, FLOAT64
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.op import Op
+from whorl.ir.types import AnyShape, TensorType, Type
+from whorl.ops.elementwise import Identity
+from whorl.ops.index_maps import with_blanks
+from whorl.ops.indexing import Gather
+from whorl.ops.linear import Gemm, MatMul
+from whorl.ops.movement import Transpose
+from whorl.ops.native_products import FEW_ROWS, SMALL, product
+from whorl.ops.shapes import Reshape, Squeeze, Unsqueeze
+from whorl.ops.panels import from_panels, in_panels, panels_shape
+
+HOISTED_BYTES = 1 << 30
+"""Memory that products taken before a loop may use."""
+
+
+@dataclass(frozen=True)
+class InPanels(Op, abstract=True):
+    """A matrix [K, N] in panels; its transpose where asked."""
+
+    transposed: bool = False
+
+    def run(self, matrix: np.ndarray) -> np.ndarray:
+        return in_panels(matrix.T if self.transposed else matrix)
+
+
+@dataclass(frozen=True)
+class PanelProduct(Op, abstract=True):
+    """The product with a matrix of so many columns that is in panels."""
+
+    columns: int
+
+    def run(self, a: np.ndarray, panels: np.ndarray) -> np.ndarray:
+        return MatMul().run(a, from_panels(panels, self.columns))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        a, panels = inputs
+        matrix = k.view(a.dtype, (panels.shape[1], self.columns), _unread, 0)
+        return [product(k, a, matrix, panels)]
+
+
+@dataclass(frozen=True)
+class ProductSum(Op, abstract=True):
+    """What a Gemm does with the product of its operands."""
+
+    op: Gemm
+
+    def run(self, result: np.ndarray, c: np.ndarray | None = None) -> np.ndarray:
+        return self.op.run_sum(result, c)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return self.op.lower_sum(k, *with_blanks(inputs, 2), outputs[0])
+
+
+def _unread(index: Any) -> Any:
+    raise TypeError("a matrix in panels has no elements of its own")
+
+
+def lay_out_matrices(body: Region, captured: Sequence[Value]) -> None:
+    """Give every product by a fixed matrix that matrix in panels; making them reads only what is fixed."""
+    fixed = set(captured)
+    nodes, body.nodes = body.nodes, []
+    for node in nodes:
+        if node.op.pure and not node.regions and all(v is None or v in fixed for v in node.inputs):
+            fixed.update(node.outputs)
+            body.nodes.append(node)
+        else:
+            body.nodes += _laid_out(node, fixed)
+
+
+def _laid_out(node: Node, fixed: set[Value]) -> list[Node]:
+    match node.op:
+        case MatMul():
+            a, b = node.inputs
+            if b in fixed and _is_matrix(b) and _is_worth(node):
+                return _by_panels(node, b, False)
+            if a in fixed and _is_matrix(a) and _is_worth(node) and b is not None and len(_shape(b)) <= 2:
+                return _turned(node, a, b)
+        case Gemm(transA=0, transB=turned) if node.inputs[1] in fixed and _is_worth(node):
+            return _by_panels(node, node.inputs[1], bool(turned))
+    return [node]
+
+
+def _by_panels(node: Node, b: Value | None, turned: bool) -> list[Node]:
+    assert b is not None
+    inner, columns = _shape(b)[::-1] if turned else _shape(b)
+    panels = _node(InPanels(turned), [b], _type(b, panels_shape(inner, columns, _dtype(b))), "panels")
+    inputs = [node.inputs[0], panels.outputs[0]]
+    if not isinstance(node.op, Gemm):
+        return [panels, _taking(node, Node(PanelProduct(columns), inputs, (), node.name))]
+    product = _node(PanelProduct(columns), inputs, node.outputs[0].type, "product")
+    total = Node(ProductSum(node.op), [*product.outputs, *node.inputs[2:]], (), node.name)
+    return [panels, product, _taking(node, total)]
+
+
+def _turned(node: Node, a: Value, b: Value) -> list[Node]:
+    """a @ b with a fixed, as (b' @ a')'."""
+    rows, inner = _shape(a)
+    panels = _node(InPanels(True), [a], _type(a, panels_shape(inner, rows, _dtype(a))), "panels")
+    op = PanelProduct(rows)
+    if len(_shape(b)) == 1:
+        return [panels, _taking(node, Node(op, [b, panels.outputs[0]], (), node.name))]
+    columns = _shape(b)[1]
+    left = _node(Transpose(), [b], _type(b, (columns, inner)), "turned")
+    product = _node(op, [left.outputs[0], panels.outputs[0]], _type(b, (columns, rows)), "product")
+    return [panels, left, product, _taking(node, Node(Transpose(), product.outputs, (), node.name))]
+
+
+def _node(op: Op, inputs: Sequence[Value | None], type: Type, name: str) -> Node:
+    node = Node(op, inputs)
+    node.outputs = [Value(name, type, node, 0)]
+    return node
+
+
+def _taking(old: Node, new: Node) -> Node:
+    """The new node, which gives the values of the old one."""
+    new.outputs = old.outputs
+    for value in new.outputs:
+        value.owner = new
+    return new
+
+
+def _shape(value: Value) -> tuple[int, ...]:
+    assert isinstance(value.type, TensorType) and not isinstance(value.type.shape, AnyShape)
+    return tuple(int(d) for d in value.type.shape)  # type: ignore[arg-type]
+
+
+def _dtype(value: Value) -> np.dtype:
+    assert isinstance(value.type, TensorType)
+    return value.type.dtype
+
+
+def _type(like: Value, shape: Sequence[int]) -> TensorType:
+    return TensorType(_dtype(like), tuple(shape))
+
+
+def _is_static(value: Value | None) -> bool:
+    type = None if value is None else value.type
+    return (
+        isinstance(type, TensorType)
+        and not isinstance(type.shape, AnyShape)
+        and all(isinstance(d, int) for d in type.shape)
+    )
+
+
+def _is_matrix(value: Value | None) -> bool:
+    return value is not None and _is_static(value) and len(_shape(value)) == 2
+
+
+def _is_worth(node: Node) -> bool:
+    """Whether a product is large enough, and of an element type that kernels multiply."""
+    values = [v for v in (*node.inputs, *node.outputs) if v is not None]
+    if not all(_is_static(v) for v in values) or _dtype(values[0]) not in (FLOAT32, FLOAT64):
+        return False
+    work = math.prod(_shape(node.outputs[0])) * (_shape(values[0])[-1] if _shape(values[0]) else 0)
+    return work > SMALL
+
+
+# ---- products of slices --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Hoisted:
+    """Products of the slices of a scanned value by one matrix in panels, taken for all iterations before the loop.
+
+    `rows` is the number of the scanned value, `slice_rows` the rows that a slice has.
+    """
+
+    rows: int
+    slice_rows: int
+    inner: int
+    columns: int
+    panels: Value
+    output: Value
+
+
+def hoist_products(body: Region, slices: Sequence[Value], captured: Sequence[Value], length: int) -> list[Hoisted]:
+    """Take products of slices by matrices in panels out of a body; their outputs are to be scanned instead.
+
+    Only where a slice has few rows: its product takes as long as reading the matrix, and all of them together less.
+    """
+    sources = {value: n for n, value in enumerate(slices)}
+    fixed = set(captured)
+    found: list[Hoisted] = []
+    rest: list[Node] = []
+    for node in body.nodes:
+        if node.op.pure and not node.regions and all(v is None or v in fixed for v in node.inputs):
+            fixed.update(node.outputs)
+        source = next((sources[v] for v in node.inputs[:1] if v in sources), None)
+        if source is not None and isinstance(node.op, Identity | Reshape | Unsqueeze | Squeeze):
+            sources[node.outputs[0]] = source
+        if source is None or not isinstance(node.op, PanelProduct) or not _is_worth_hoisting(node, length):
+            rest.append(node)
+            continue
+        a, panels = node.inputs
+        assert a is not None and panels is not None
+        *rows, inner = _shape(a)
+        found.append(Hoisted(source, math.prod(rows), inner, node.op.columns, panels, node.outputs[0]))
+    body.nodes = rest
+    return found
+
+
+def _is_worth_hoisting(node: Node, length: int) -> bool:
+    panels, output = node.inputs[1], node.outputs[0]
+    assert panels is not None
+    columns = _shape(output)[-1]
+    few = math.prod(_shape(output)) <= FEW_ROWS * columns
+    return few and length * FEW_ROWS * columns * _dtype(output).itemsize <= HOISTED_BYTES
+
+
+def slice_captured(body: Region, captured: Sequence[Value], length: int) -> list[tuple[int, Value]]:
+    """Take out of a body each Gather of row i of a captured value that has a row for every iteration i.
+
+    With the number of the captured value, the value that is now to be scanned.
+    """
+    numbers = {value: n for n, value in enumerate(captured)}
+    found: list[tuple[int, Value]] = []
+    rest: list[Node] = []
+    for node in body.nodes:
+        number = numbers.get(node.inputs[0]) if isinstance(node.op, Gather) and node.inputs[0] is not None else None
+        if number is None or not _reads_row(node, body.arguments[0], length):
+            rest.append(node)
+            continue
+        found.append((number, node.outputs[0]))
+    body.nodes = rest
+    return found
+
+
+def _reads_row(node: Node, i: Value, length: int) -> bool:
+    assert isinstance(node.op, Gather)
+    data, row = node.inputs
+    if data is None or row is not i or not _is_static(data) or not _is_static(i):
+        return False
+    shape = _shape(data)
+    return node.op.axis in (0, -len(shape)) and _shape(i) == () and shape[0] >= length
