@@ -1,4 +1,4 @@
-"""Functions of generated code: errors in units in the last place over the whole range, and values that must be exact."""
+"""Functions of generated code: errors in units in the last place, and values that must be exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Native forms of ops on elements whose operands have shapes of their own: quantization, bounds, slopes, broadcasting."""
+"""Native forms of ops whose operands have shapes of their own: quantization, bounds, slopes, broadcasting."""
 
 from __future__ import annotations
 
@@ -52,10 +52,6 @@ def test_dequantize_linear_along_an_axis(source: str) -> None:
             case(DequantizeLinear(axis=1, block_size=2), (source, (2, 5)), (f, (2, 3)), (source, (2, 3))),
         ]
     )
-
-
-def test_scale_that_does_not_fit_has_no_native_form() -> None:
-    check([case(QuantizeLinear(axis=1, block_size=2), ("float32", (2, 4)), ("float32", (1,)), ("int8", (1,)))])
 
 
 @pytest.mark.parametrize("wild", [0.0, 0.3])

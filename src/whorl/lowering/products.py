@@ -19,8 +19,8 @@ from whorl.ops.indexing import Gather
 from whorl.ops.linear import Gemm, MatMul
 from whorl.ops.movement import Transpose
 from whorl.ops.native_products import FEW_ROWS, SMALL, product
-from whorl.ops.shapes import Reshape, Squeeze, Unsqueeze
 from whorl.ops.panels import from_panels, in_panels, panels_shape
+from whorl.ops.shapes import Reshape, Squeeze, Unsqueeze
 
 HOISTED_BYTES = 1 << 30
 """Memory that products taken before a loop may use."""

@@ -128,9 +128,7 @@ class Gemm(Op):
         if c is not None and self.beta:
             scale = k.const(self.beta, wide)
             added = expanded(k, widened_view(k, c), result.shape)
-            result = combined(
-                k, lambda x, y: k.add(x, y if self.beta == 1 else k.mul(y, scale)), result, added, cost=2
-            )
+            result = combined(k, lambda x, y: k.add(x, y if self.beta == 1 else k.mul(y, scale)), result, added, cost=2)
         return [converted(k, result, dtype)]
 
     def run_sum(self, result: np.ndarray, c: np.ndarray | None) -> np.ndarray:

@@ -6,7 +6,6 @@ import ctypes
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode, is_available
 from whorl.errors import RunError, WhorlError
 from whorl.ir.constants import Constant
-from whorl.ir.graph import Node, Region, Value
+from whorl.ir.graph import Node, Value
 from whorl.ir.infer import Inference
 from whorl.ir.op import as_values
 from whorl.ir.types import Fact, Known, TensorType
@@ -24,7 +23,9 @@ from whorl.lowering.builder import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop, sizes
 from whorl.ops.control import Loop
 from whorl.ops.iteration import Iteration
+from whorl.ops.panels import aligned_empty
 from whorl.runtime.limits import Budget
+from whorl.runtime.prologue import Prologue, split_off
 
 WORTHWHILE = 16
 """Iterations that must be left for a loop that was interpreted so far to change over."""
@@ -84,29 +85,14 @@ class NativeLoop:
         operands = [*iteration.state, *iteration.rows, *iteration.captured]
         if not all(isinstance(x, np.ndarray) for x in operands):
             return "it takes values that are not tensors"
-        signature = tuple((x.dtype, x.shape) for x in operands)
+        rows = tuple(iteration.bound is not None and len(x) >= iteration.bound for x in iteration.captured if x.ndim)
+        signature = (rows, *((x.dtype, x.shape) for x in operands))
         if signature not in self.compiled:
             try:
                 self.compiled[signature] = CompiledLoop(self.node, iteration)
             except Unsupported as reason:
                 self.compiled[signature] = str(reason)
         return self.compiled[signature]
-
-
-@dataclass
-class Prologue:
-    """Nodes of the body that read only captured values: they run once before the loop, which captures their results."""
-
-    nodes: list[Node]
-    captured: list[Value]
-    results: list[Value]
-
-    def run(self, captured: Sequence[np.ndarray]) -> list[np.ndarray]:
-        env: dict[Value, Any] = dict(zip(self.captured, captured, strict=True))
-        for node in self.nodes:
-            values = as_values(node.op.run(*(None if v is None else env[v] for v in node.inputs)))
-            env.update(zip(node.outputs, values, strict=False))
-        return [env[value] for value in self.results]
 
 
 class CompiledLoop:
@@ -128,16 +114,16 @@ class NativeRun:
         self.compiled, self.iteration = compiled, iteration
         self.callback: Any = None
         program = compiled.program
-        extra = compiled.prologue.run(iteration.captured)
+        rows, extra = compiled.prologue.run(iteration.rows, iteration.captured, iteration.bound)
         self.first = iteration.index
         captured = [*iteration.captured, *extra]
         pairs = zip(iteration.state, program.carried, strict=True)
         self.pairs = [(np.array(x, order="C"), np.empty(sizes(t), t.dtype)) for x, t in pairs]
-        self.rows = [np.ascontiguousarray(x) for x in iteration.rows]
+        self.rows = [np.ascontiguousarray(x) for x in rows]
         self.captured = [np.ascontiguousarray(captured[n]) for n in program.captured]
         self.capacity = self._first_capacity()
         self.outs = [np.empty((self.capacity, *sizes(t)), t.dtype) for t in program.collected]
-        self.scratch = [np.empty(tuple(n or 0 for n in b.shape), b.dtype) for b in program.program.scratch]
+        self.scratch = [aligned_empty([n or 0 for n in b.shape], b.dtype) for b in program.program.scratch]
         self.cells = np.zeros(4 + len(program.program.buffers) + len(self.scratch), np.int64)
         self.cells[0], self.cells[2] = iteration.index, iteration.go_on
         arrays = [x for pair in self.pairs for x in pair] + self.rows + self.captured
@@ -258,9 +244,11 @@ def specialise(node: Node, iteration: Iteration) -> tuple[Node, Prologue, list[n
     inference.depth = 1
     types = op.infer_regions(copy, inference)
     copy.outputs = [Value(v.name, t, copy, v.index) for v, t in zip(node.outputs, types, strict=False)]
-    first = 2 + op.carried + len(op.scanned)
-    prologue = _move_invariants(body, body.arguments[first:])
-    fixed = [_constant(v) for v in outer] + [_constant(v) for v in prologue.results]
+    constants = [_constant(v) for v in outer]
+    goes_on = not iteration.stops or _is_true(body.results[0])
+    length = iteration.bound if goes_on else None
+    prologue = split_off(body, copy, length, {n: x for n, x in enumerate(constants) if x is not None})
+    fixed = constants + [_constant(v) for v in prologue.results]
     return copy, prologue, fixed
 
 
@@ -278,31 +266,11 @@ def _numbers(value: Value | None) -> np.ndarray | None:
     return value.known
 
 
+def _is_true(value: Value) -> bool:
+    return value.known is not None and value.known.size == 1 and value.known.flat[0] is True
+
+
 def _constant(value: Value | None) -> np.ndarray | None:
     if value is None or not isinstance(value.owner, Node) or not isinstance(value.owner.op, Constant):
         return None
     return value.owner.op.run()
-
-
-def _move_invariants(body: Region, captured: list[Value]) -> Prologue:
-    """Take out of a body what gives the same in every iteration; the body then captures what it reads of that."""
-    invariant = set(captured)
-    moved, rest = [], []
-    for node in body.nodes:
-        fixed = node.op.pure and not node.regions and all(v is None or v in invariant for v in node.inputs)
-        (moved if fixed else rest).append(node)
-        if fixed:
-            invariant.update(node.outputs)
-    read = {v for node in rest for v in node.inputs} | set(body.results)
-    results = [value for node in moved for value in node.outputs if value in read]
-    for value in results:
-        argument = body.add_argument(value.name, value.type, value.known)
-        _replace(rest, body, value, argument)
-    body.nodes = rest
-    return Prologue(moved, list(captured), results)
-
-
-def _replace(nodes: list[Node], body: Region, old: Value, new: Value) -> None:
-    for node in nodes:
-        node.inputs = [new if v is old else v for v in node.inputs]
-    body.results = [new if v is old else v for v in body.results]

@@ -1,0 +1,151 @@
+"""What runs once before a native loop: nodes that read fixed values only, and products of slices taken all at once."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from whorl.codegen.emit import emit
+from whorl.codegen.target import MachineCode
+from whorl.ir.dtypes import INT64
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.op import as_values
+from whorl.ir.types import AnyShape, TensorType
+from whorl.kernel.program import Buffer, Call, For, Program, Var, index_const
+from whorl.lowering.products import Hoisted, hoist_products, lay_out_matrices, slice_captured
+from whorl.ops.control import Loop, Scanned
+from whorl.ops.panels import aligned_empty, panels_shape
+
+_BLOCK = 24
+"""Rows that are multiplied together."""
+
+
+@dataclass
+class Prologue:
+    """Nodes of the body that read only captured values: they run once before the loop, which captures their results.
+
+    `sliced` are numbers of captured values that the loop scans, `hoisted` products that it scans after these.
+    `constants` holds captured values that are the same in every run, and what follows from those alone.
+    """
+
+    nodes: list[Node]
+    captured: list[Value]
+    results: list[Value]
+    sliced: list[int]
+    hoisted: list[Hoisted]
+    constants: dict[Value, Any] = field(default_factory=dict)
+
+    def run(
+        self, rows: Sequence[np.ndarray], captured: Sequence[np.ndarray], bound: int | None
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """The rows that the loop scans, and what it captures besides the captured values."""
+        env: dict[Value, Any] = dict(zip(self.captured, captured, strict=True)) | self.constants
+        for node in self.nodes:
+            if node.outputs[0] in env:
+                continue
+            values = as_values(node.op.run(*(None if v is None else env[v] for v in node.inputs)))
+            env.update(zip(node.outputs, values, strict=False))
+            if all(v is None or v in self.constants for v in node.inputs):
+                self.constants.update(zip(node.outputs, values, strict=False))
+        scanned = [*rows, *(captured[n] for n in self.sliced)]
+        products = [_rows_product(h, scanned[h.rows][:bound], env[h.panels]) for h in self.hoisted]
+        return [*scanned, *products], [env[value] for value in self.results]
+
+
+def split_off(body: Region, loop: Node, length: int | None, constants: Mapping[int, np.ndarray]) -> Prologue:
+    """Take out of a body what can be computed before the loop, which then scans and captures the results.
+
+    `length` is a bound of the iterations that will most likely be reached. `constants` are the captured values, by
+    number, that are the same in every run.
+    """
+    op = loop.op
+    assert isinstance(op, Loop)
+    _, _, _, slices, captured = op.split(body.arguments)
+    sliced, hoisted = [], []
+    lay_out_matrices(body, captured)
+    if length is not None:
+        sliced = slice_captured(body, captured, length)
+        hoisted = hoist_products(body, [*slices, *(value for _, value in sliced)], captured, length)
+    scanned = [*(value for _, value in sliced), *(h.output for h in hoisted)]
+    used = {v for node in body.nodes for v in node.inputs} | set(body.results)
+    place = len(body.arguments) - len(captured)
+    for value in scanned:
+        argument = Value(value.name, value.type, body, 0)
+        body.arguments.insert(place, argument)
+        place += 1
+        if value in used:
+            _replace(body.nodes, body, value, argument)
+    for index, argument in enumerate(body.arguments):
+        argument.index = index
+    loop.op = replace(op, scanned=(*op.scanned, *(Scanned() for _ in scanned)))
+    nodes, results = _move_invariants(body, captured, [h.panels for h in hoisted])
+    known = {captured[n]: array for n, array in constants.items()}
+    return Prologue(nodes, list(captured), results, [n for n, _ in sliced], hoisted, known)
+
+
+def _move_invariants(body: Region, captured: list[Value], needed: Sequence[Value]) -> tuple[list[Node], list[Value]]:
+    """Take out what gives the same in every iteration; the body then captures what it reads of that."""
+    invariant = set(captured)
+    moved, rest = [], []
+    for node in body.nodes:
+        fixed = node.op.pure and not node.regions and all(v is None or v in invariant for v in node.inputs)
+        (moved if fixed else rest).append(node)
+        if fixed:
+            invariant.update(node.outputs)
+    read = {v for node in rest for v in node.inputs} | set(body.results)
+    results = [value for node in moved for value in node.outputs if value in read]
+    for value in results:
+        argument = body.add_argument(value.name, value.type, value.known)
+        _replace(rest, body, value, argument)
+    body.nodes = rest
+    return moved, results
+
+
+def _replace(nodes: list[Node], body: Region, old: Value, new: Value) -> None:
+    for node in nodes:
+        node.inputs = [new if v is old else v for v in node.inputs]
+    body.results = [new if v is old else v for v in body.results]
+
+
+# ---- products of all slices ----------------------------------------------------------------------------------
+
+
+def _rows_product(hoisted: Hoisted, rows: np.ndarray, panels: np.ndarray) -> np.ndarray:
+    """Each slice times the matrix, stacked as the loop scans them."""
+    shape = hoisted.output.type
+    assert isinstance(shape, TensorType) and not isinstance(shape.shape, AnyShape)
+    count, inner, columns = len(rows) * hoisted.slice_rows, hoisted.inner, hoisted.columns
+    blocks = -(-count // _BLOCK)
+    left = aligned_empty((blocks * _BLOCK, inner), rows.dtype)
+    left[:count] = rows.reshape(count, inner)
+    left[count:] = 0
+    result = aligned_empty((blocks * _BLOCK, columns), rows.dtype)
+    scratch = aligned_empty((_BLOCK, inner), rows.dtype)
+    arrays = (result, scratch, left, panels)
+    cells = np.array([blocks, *(x.__array_interface__["data"][0] for x in arrays), 0], np.int64)
+    code = _multiplier(rows.dtype, inner, columns)
+    ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(code.address)(cells.__array_interface__["data"][0])
+    return result[:count].reshape(len(rows), *shape.shape)  # type: ignore[arg-type]
+
+
+@functools.lru_cache(maxsize=64)
+def _multiplier(dtype: np.dtype, inner: int, columns: int) -> MachineCode:
+    """Code that multiplies any number of blocks of rows by a matrix in panels."""
+    count, block = Var(INT64, "count", False), Var(INT64, "block", False)
+    result, left = Buffer("result", dtype, (None, _BLOCK, columns)), Buffer("left", dtype, (None, _BLOCK, inner))
+    scratch, panels = Buffer("rows", dtype, (_BLOCK, inner)), Buffer("panels", dtype, panels_shape(inner, columns, dtype))
+    zero = index_const(0)
+    places = [
+        (result, (block, zero, zero)),
+        (scratch, (zero, zero)),
+        (left, (block, zero, zero)),
+        (panels, (zero, zero, zero)),
+    ]
+    call = Call("panel_product", places, (_BLOCK, inner, columns))
+    program = Program([count], [result, scratch, left, panels], [], [For(block, count, [call])])
+    return MachineCode(emit(program), "whorl_run")
