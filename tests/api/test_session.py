@@ -223,6 +223,7 @@ def test_options_do_not_share_values():
         ),
         (lambda: ort.RunOptions().add_run_config_entry("memory.x", "1"), "unknown configuration key 'memory.x'"),
         (lambda: ort.InferenceSession(ROLLOUT, {"max_iterations": 3}), "sess_options is dict"),
+        (lambda: ort.InferenceSession(ROLLOUT).run(None, {}, {"terminate": True}), "run_options is dict"),
         (lambda: ort.InferenceSession(ROLLOUT, _with(enable_profiling=True)), "there is no profiler"),
         (lambda: ort.InferenceSession(ROLLOUT, _with(backend="fast")), "there is no backend 'fast'"),
         (
@@ -246,7 +247,7 @@ def _with(**values):
 
 def test_provider_with_options_is_accepted():
     session = ort.InferenceSession(ROLLOUT, providers=[("CPUExecutionProvider", {"arena_extend_strategy": "x"})])
-    session.set_providers(["CPUExecutionProvider"])
+    session.set_providers("CPUExecutionProvider")
     assert session.get_provider_options() == {"CPUExecutionProvider": {}}
 
 

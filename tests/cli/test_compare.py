@@ -43,6 +43,7 @@ def test_known_disagreement_is_reported(whorl, saved):
     assert whorl("compare", saved(proto), "--input", "x=1", "--condition-when-omitted", "honour").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "line"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -84,8 +85,6 @@ def specials(name: str) -> np.ndarray:
     if dtype == BOOL:
         return np.array([False, True])
     if name in FLOATS:
-        import ml_dtypes
-
         limits = ml_dtypes.finfo(dtype)
         numbers = [0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 3, -3, 7.75, 127.5, 300.5]
         numbers += [2.0**31, -(2.0**31), 2.0**32 + 2, 2.0**63, -(2.0**63), 2.0**64, 1e-3, -90.0]
@@ -94,7 +93,7 @@ def specials(name: str) -> np.ndarray:
             return np.array(numbers).astype(dtype)
     limits = np.iinfo(dtype)
     near = [0, 1, 2, 3, 5, 7, 8, 15, 16, 31, 32, 63, 64, 100]
-    numbers = [n for n in (*near, *(-n for n in near), limits.max, limits.max - 1, limits.min, limits.min + 1)]
+    numbers = (*near, *(-n for n in near), limits.max, limits.max - 1, limits.min, limits.min + 1)
     return np.array(sorted({n for n in numbers if limits.min <= n <= limits.max}), dtype)
 
 

@@ -105,6 +105,7 @@ def test_difference_within_tolerance_is_none():
     assert difference([f32(1)], [f32(1.00001)]) != ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "status"),
     [
@@ -122,6 +123,7 @@ def test_broken_engine_gets_its_status(engine, status):
     assert (result.case, result.status) == ("swap_2_trips", status)
 
 
+@pytest.mark.slow
 def test_crash_after_another_case_is_tried_again_in_a_fresh_process():
     found = run("conformance.broken_engines:crashes_when_used", ["swap_*_trips"], workers=1)
     assert {result.status for result in found} == {"wrong"}
@@ -147,6 +149,7 @@ def test_case_without_expectation_is_refused():
         Case("empty", (1,), "Nothing.", "main () => () {}")
 
 
+@pytest.mark.slow
 def test_report_is_table_and_json(capsys, tmp_path):
     file = tmp_path / "results.json"
     assert run_and_report("whorl", file, ["while_limit_*"]) == 0

@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TOUR = Path(__file__).parents[2] / "docs" / "tour.py"
 
 
+@pytest.mark.slow
 def test_tour_reads_shows_runs_and_writes_a_model_with_a_loop(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(TOUR)], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -110,6 +110,17 @@ def test_program_written_and_read_again_gives_the_same(program):
     agree(expected, lambda: whorl.InferenceSession(again).run(None, inputs))
 
 
+@settings(fuzz, max_examples=max(1, EXAMPLES // 10))
+@given(programs())
+def test_native_code_gives_what_the_oracle_gives(program):
+    pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
+    block, inputs = program
+    model, expected = noted(block), expected_of(block, inputs)
+    options = whorl.SessionOptions()
+    options.backend = "native"
+    agree(expected, lambda: whorl.InferenceSession(model, options).run(None, inputs))
+
+
 def engines_agree_on(block: Block) -> bool:
     """Whether the specification leaves nothing to engines: no Loop without a condition, no Scan of length 0."""
     for statement in statements_of(block):

@@ -68,6 +68,7 @@ def every_size() -> list[dict[str, int]]:
     return [dict(zip(SIZES, chosen, strict=True)) for chosen in product(*SIZES.values())]
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(formulas)
 def test_formula_has_the_value_of_its_arithmetic(formula: Formula) -> None:
@@ -80,6 +81,7 @@ def test_formula_has_the_value_of_its_arithmetic(formula: Formula) -> None:
         assert found is UNKNOWN or found == expected, f"{formula} at {sizes}"
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(formulas, formulas)
 def test_equal_and_differ_are_said_only_when_they_hold(a: Formula, b: Formula) -> None:
@@ -93,6 +95,7 @@ def test_equal_and_differ_are_said_only_when_they_hold(a: Formula, b: Formula) -
         assert not (said_equal and not found) and not (said_differ and found), f"{a} and {b} at {sizes}"
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(formulas, st.dictionaries(st.sampled_from("NMK"), formulas, max_size=2))
 def test_substitute_is_done_by_value(formula: Formula, binding: dict[str, Formula]) -> None:

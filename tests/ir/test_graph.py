@@ -35,6 +35,7 @@ def chain(length: int) -> Module:
     return Module(region, ["y"])
 
 
+@pytest.mark.slow
 def test_chain_of_20000_nodes_is_pickled() -> None:
     module = chain(20_000)
     again = pickle.loads(pickle.dumps(module))
@@ -42,6 +43,7 @@ def test_chain_of_20000_nodes_is_pickled() -> None:
     verify(again)
 
 
+@pytest.mark.slow
 def test_chain_of_5000_nodes_is_copied() -> None:
     module = chain(5_000)
     again = copy.deepcopy(module)

@@ -67,6 +67,28 @@ main(%x: float32[2, 3], %n: int64[]) {
 }
 """,
     ),
+    "carried value that must keep its shape has it throughout": (
+        """
+main(%x: float32[N, 3], %rows: float32[T, 3], %to: int64[2]) {
+  %y: float32[*] = Loop(_, _, %x, %rows, %to) {carried = 1, scanned = (Scanned(),), keep_shapes = True}
+  body(%i: int64[], %go: bool[], %h: float32[*], %row: float32[*], %to: int64[*]) {
+    %g: float32[*] = Reshape(%h, %to)
+    return %go, %g
+  }
+  return y = %y
+}
+""",
+        """
+main(%x: float32[N, 3], %rows: float32[T, 3], %to: int64[2]) {
+  %y: float32[N, 3] = Loop(_, _, %x, %rows, %to) {carried = 1, scanned = (Scanned(),), keep_shapes = True}
+  body(%i: int64[], %go: bool[] {True}, %h: float32[N, 3], %row: float32[3], %to: int64[2]) {
+    %g: float32[g.0, g.1] = Reshape(%h, %to)
+    return %go, %g
+  }
+  return y = %y
+}
+""",
+    ),
     "carried rank that changes becomes any rank": (
         """
 main(%x: float32[2], %n: int64[]) {
@@ -358,6 +380,32 @@ def test_unknown_dims_of_one_value_keep_their_names_within_a_run() -> None:
     assert node.outputs[0].type == first == TensorType(INT64, (1, dims.name("y.1")))
     assert inference.is_own(node.outputs[0], dims.name("y.1"))
     assert not inference.is_own(node.outputs[0], dims.name("y.1") + 1)
+
+
+def test_fresh_names_keep_clear_of_those_that_inputs_have() -> None:
+    text = """main(%a: float32[y.0], %b: float32["y.0'1"]) {
+  %y: int64[*] = NonZero(%a)
+  %t: int64[*] = Transpose(%y)
+  %z: int64[*] = NonZero(%t)
+  return y = %z
+}"""
+    module = parse_module(text.replace("%t", "%y"), check=False)
+    Inference().region(module.main)
+    names = [str(value.type) for node in module.main.nodes for value in node.outputs]
+    assert names == ["int64[1, y.1]", "int64[y.1, 1]", "int64[2, z.1]"]
+    module.main.nodes[1].outputs[0].type = TensorType(INT64)
+
+
+def test_body_that_takes_another_number_of_values_is_an_error() -> None:
+    text = """main(%n: int64[], %x: float32[N]) {
+  %y: float32[N] = Loop "loop" (%n, _, %x) {carried = 1}
+  body(%i: int64[], %go: bool[]) {
+    return %go, %i
+  }
+  return y = %y
+}"""
+    with pytest.raises(TypeRuleError, match="Loop 'loop': the body takes 2 values, expected 3"):
+        infer(text)
 
 
 def test_first_visit_is_true_once() -> None:

@@ -60,6 +60,7 @@ PIECES = st.lists(st.sampled_from(TOKENS) | st.text(max_size=3), min_size=1, max
 EDITS = st.tuples(st.floats(0, 1), st.integers(0, 9), PIECES)
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(
     st.sampled_from(list(PROGRAMS.values())),
@@ -85,6 +86,7 @@ def test_garbage_is_a_load_error(text: str) -> None:
         parse_module(text)
 
 
+@pytest.mark.slow
 def test_chain_of_ten_thousand_nodes_is_read() -> None:
     lines = "\n".join(f"%x~{k + 1}: float32[N] = Neg(%x{f'~{k}' if k else ''})" for k in range(10_000))
     module = parse_module(f"main(%x: float32[N]) {{\n{lines}\nreturn y = %x~10000\n}}")

@@ -58,6 +58,7 @@ def test_op_round_trips_with_every_field(name: str, data: st.DataObject) -> None
     same_again(one_node(data.draw(strategy), _signature(cls)[0], regions), check=False)
 
 
+@pytest.mark.slow
 @given(value_types, value_types, st.lists(names, min_size=4, max_size=4))
 @settings(max_examples=300, deadline=None)
 def test_types_and_names_round_trip(argument: Any, declared: Any, said: list[str]) -> None:
@@ -71,6 +72,7 @@ def test_types_and_names_round_trip(argument: Any, declared: Any, said: list[str
     same_again(Module(main, said[2:], declared={said[2]: declared}), check=False)
 
 
+@pytest.mark.slow
 @given(st.lists(tensors(), min_size=1, max_size=4))
 @settings(max_examples=300, deadline=None)
 def test_tensors_round_trip(arrays: list[np.ndarray]) -> None:

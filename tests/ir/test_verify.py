@@ -86,6 +86,14 @@ def break_type(module: Module) -> None:
     module.main.nodes[0].outputs[0].type = TensorType(INT64, (3,))
 
 
+def break_type_inside(module: Module) -> None:
+    module.main.nodes[2].regions[0].nodes[0].outputs[0].type = TensorType(INT64, (3,))
+
+
+def break_argument_type_inside(module: Module) -> None:
+    module.main.nodes[2].regions[0].arguments[2].type = TensorType(INT64, (3,))
+
+
 def break_kind(module: Module) -> None:
     module.main.nodes[2].outputs[0].type = SequenceType(TensorType(FLOAT32))
 
@@ -105,6 +113,8 @@ BREAKS: dict[Callable[[Module], None], str] = {
     break_result_inside: "the region in body of Loop 'loop': gives the result %b: float32[N], which it does not hold",
     break_dim: "Neg 'a': %a: float32[?] has a dim without a name",
     break_type: "Neg 'a': %a: int64[3] is inferred as float32[N]",
+    break_type_inside: "Exp 'grow': %g: int64[3] is inferred as float32[N]",
+    break_argument_type_inside: "Loop 'loop': %h: int64[3] is inferred as float32[N]",
     break_kind: "Loop 'loop': %y: seq(float32[*]) is inferred as float32[N]",
 }
 

@@ -72,6 +72,7 @@ def random_pattern(rng, depth=3):
     return rng.choice(pieces) + rng.choice(["", "", "", "*", "+", "?"])
 
 
+@pytest.mark.slow
 def test_random_patterns_equal_re2():
     rng = random.Random(1)
     texts = ["".join(rng.choice("abc \n") for _ in range(rng.randint(0, 7))) for _ in range(60)]
@@ -87,6 +88,7 @@ def test_patterns_that_explode_elsewhere_take_linear_time(pattern):
     assert time.perf_counter() - started < 5
 
 
+@pytest.mark.slow
 def test_remembered_steps_stay_bounded():
     found = matcher("(?s).*x.{5}")
     rng = np.random.default_rng(0)

@@ -38,8 +38,9 @@ def loop(
     """ONNX Loop on arrays: final states, then what the body collected, stacked on a new first axis.
 
     `M`, `cond`: trip count and condition, each one element, or None or "" where omitted. `body` takes (iteration int64,
-    condition bool, *states) and gives (condition, *states, *elements); a graph, or a Python function over arrays, which
-    gets copies and collects nothing where it is never called. Errors: RunError, LimitError. Source: ONNX Loop-25.
+    condition bool, *states) and gives (condition, *states, *elements); a graph, or a Python function over arrays (and
+    lists, for sequences), which gets copies and collects nothing where it is never called.
+    Errors: RunError, LimitError. Source: ONNX Loop-25.
     """
     limits = Limits(max_iterations, timeout)
     trip, condition = _trip_count(M), _condition(cond)

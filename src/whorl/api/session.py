@@ -78,6 +78,8 @@ class InferenceSession(Session):
         """
         if run_options is None:
             return self.execute(output_names, input_feed)
+        if not isinstance(run_options, RunOptions):
+            raise RunError(f"run_options is {type(run_options).__name__}", fix="pass a whorl.RunOptions")
         names = "max_iterations", "timeout", "max_memory"
         own = {name: value for name in names if (value := getattr(run_options, name)) is not None}
         limits = dataclasses.replace(self.limits, **own)
@@ -146,7 +148,8 @@ def _check_options(options: Any) -> None:
 
 
 def _check_providers(providers: Sequence[Any] | None) -> None:
-    names = [p if isinstance(p, str) else p[0] for p in providers or PROVIDERS]
+    given = [providers] if isinstance(providers, str) else providers or PROVIDERS
+    names = [provider if isinstance(provider, str) else provider[0] for provider in given]
     if not set(names) & set(PROVIDERS):
         raise RunError(f"none of the providers {names} is available", fix=f"use {list(PROVIDERS)}")
 

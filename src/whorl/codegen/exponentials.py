@@ -28,7 +28,9 @@ class Precision:
     ln2: tuple[float, float]
     """log(2) as a sum: the first part times any exponent is exact."""
     exp_range: tuple[float, float]
-    """Where e^x is neither 0 nor infinite, and a little more."""
+    """Below, e^x is 0; above, it is infinite."""
+    certain: float
+    """1 + e^x is 1 for all x below."""
     expm1: tuple[float, ...]
     """(e^r - 1 - r - r^2 / 2) / r^3 for |r| <= log(2) / 2."""
     log: tuple[float, ...]
@@ -46,12 +48,12 @@ class Precision:
 
 
 SINGLE = Precision(
-    "float", 23, 127, (0.693145751953125, 1.428606765330187e-06), (-104.0, 89.0),
+    "float", 23, 127, (0.693145751953125, 1.428606765330187e-06), (-103.97208404541016, 89.0), -20.0,
     (0.1666666567325592, 0.041666481643915176, 0.008333420380949974, 0.0013933333102613688, 0.0001982409885386005),
     (0.666666656371119, 0.40000337251064005, 0.2853716794064698, 0.23584988384903352),
 )  # fmt: skip
 DOUBLE = Precision(
-    "double", 52, 1023, (0.6931471805601177, -1.7239444525614835e-13), (-746.0, 710.0),
+    "double", 52, 1023, (0.6931471805601177, -1.7239444525614835e-13), (-745.1332191019412, 710.0), -40.0,
     (0.16666666666666677, 0.041666666666666574, 0.008333333333322078, 0.0013888888888943063, 0.00019841269885180143,
      2.480158719764194e-05, 2.755724502609093e-06, 2.7557387306996857e-07, 2.5108789021003372e-08,
      2.087891031412886e-09),
@@ -83,16 +85,13 @@ def power_of_two(f: Formula, p: Precision, exponent: Number) -> Number:
     return f.real((f.bits(exponent + p.rounder) + p.bias) << p.fraction)
 
 
-def _scaled(f: Formula, p: Precision, x: Number, exponent: Number) -> Number:
-    """x times 2 to the exponent in two steps, so that what is denormal is rounded once."""
-    half = f.muladd(exponent, 0.5, p.rounder) - p.rounder
-    return x * power_of_two(f, p, half) * power_of_two(f, p, exponent - half)
-
-
 def exp(f: Formula, p: Precision, x: Number, rest: Number | None = None) -> Number:
-    """e^x; 1.0 ulp."""
+    """e^x; 1.0 ulp. What is 0 is a product with 0: numbers that become denormal are slow."""
+    vanishes = x < p.exp_range[0]
     reduced = _reduced(f, p, f.clamp(x, *p.exp_range), rest)
-    return _scaled(f, p, reduced.less_one + 1.0, reduced.exponent)
+    half = f.muladd(reduced.exponent, 0.5, p.rounder) - p.rounder
+    other = power_of_two(f, p, reduced.exponent - half)
+    return (reduced.less_one + 1.0) * power_of_two(f, p, half) * f.select(vanishes, 0.0, other)
 
 
 def _expm1_at_least(f: Formula, p: Precision, x: Number) -> Number:
@@ -117,7 +116,7 @@ def tanh(f: Formula, p: Precision, x: Number) -> Number:
 
 def sigmoid(f: Formula, p: Precision, x: Number) -> Number:
     """1 / (1 + e^-x), in this form also where that is 0 because e^-x overflows; 2.5 ulp of a normal result."""
-    reduced = _reduced(f, p, f.clamp(-x, -p.exp_range[1] + 3.0, p.exp_range[1]))
+    reduced = _reduced(f, p, f.clamp(-x, p.certain, p.exp_range[1]))
     half = power_of_two(f, p, reduced.exponent - 1.0)
     return 1.0 / f.muladd(f.muladd(reduced.less_one, half, half), 2.0, 1.0)
 

@@ -19,7 +19,7 @@ _ERFC = (1.074006907767438, -0.8833944864485632, 0.5902282985002905, -0.31046600
 def erf(f: Formula, x: Number) -> Number:
     """1.6 ulp."""
     size = f.intrinsic("fabs", x)
-    far = f.intrinsic("copysign", 1.0 - _erfc_of_positive(f, size), x)
+    far = f.intrinsic("copysign", 1.0 - _erfc_of_positive(f, f.select(size > 4.0, 4.0, size)), x)
     return f.select(size < 0.8, _erf_near_zero(f, x), far)
 
 

@@ -353,7 +353,7 @@ class KernelBuilder:
             return found
 
         shape = tuple(int(d) for d in output.shape)  # type: ignore[union-attr, arg-type]
-        given = [x if x.size == math.prod(shape) else self.reread(x) for x in given]
+        given = [self.cheap(x) if x.size == math.prod(shape) else self.reread(x) for x in given]
         origin = (self.const(0),) * len(shape)
         direct = [self.flat(x) if x.shape == shape and x.size > 1 else None for x in given]
         is_flat = all(x.size == 1 or element is not None for x, element in zip(given, direct, strict=True))

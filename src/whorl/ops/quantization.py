@@ -77,7 +77,8 @@ class QuantizeLinear(Op):
         return convert(np.asarray(quotient), target, bool(self.saturate))
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, scale, zero_point = (*inputs, None)[:3]
+        given: list[Any] = [*inputs, None]
+        x, scale, zero_point = given[:3]
         target = self._target(None if zero_point is None else zero_point.dtype)
         precision = self.precision or _precision(scale.dtype)
         divisor = _spread_view(k, scale, x.shape, self.axis, self.block_size)
@@ -136,7 +137,8 @@ class DequantizeLinear(Op):
         return (value.astype(wide) * factor.astype(wide)).astype(target, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, scale, zero_point = (*inputs, None)[:3]
+        given: list[Any] = [*inputs, None]
+        x, scale, zero_point = given[:3]
         target, whole = self.output_dtype or scale.dtype, INT64 if x.dtype == INT32 else INT32
         factor = _spread_view(k, scale, x.shape, self.axis, self.block_size)
         offset = None if zero_point is None else _spread_view(k, zero_point, x.shape, self.axis, self.block_size)

@@ -24,7 +24,7 @@ class Limits:
     `max_iterations`: of any one execution of a loop. `timeout`: seconds of wall time, checked between nodes.
     `max_memory`: bytes of the arrays that the run makes, as long as they live; feeds and constants do not count, nor
     does what a node needs while it computes. `progress(loop, done, total or None)` is called after every iteration of
-    an outermost loop; what it raises ends the run and reaches the caller as it is.
+    an outermost loop, of native ones now and then; what it raises ends the run and reaches the caller as it is.
     """
 
     max_iterations: int | None = None

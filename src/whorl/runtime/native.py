@@ -23,9 +23,8 @@ from whorl.lowering.builder import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop, sizes
 from whorl.ops.control import Loop
 from whorl.ops.iteration import Iteration
-from whorl.ops.panels import aligned_empty
 from whorl.runtime.limits import Budget
-from whorl.runtime.prologue import Prologue, split_off
+from whorl.runtime.prologue import Prologue, Workspace, split_off
 
 WORTHWHILE = 16
 """Iterations that must be left for a loop that was interpreted so far to change over."""
@@ -35,6 +34,8 @@ FIRST_SLICE, LONGEST_SLICE = 64, 1 << 22
 FIRST_CAPACITY = 1024
 EXACT_BYTES = 1 << 32
 """Memory for collected rows that is asked for at once where their number is known; beyond it, it grows."""
+SPARE_BYTES = 1 << 26
+"""Scratch memory that a loop keeps between runs."""
 _Entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 
@@ -105,6 +106,19 @@ class CompiledLoop:
         self.entry = _Entry(self.code.address)
         self.may_fail = self.program.may_fail
         self.slice = FIRST_SLICE
+        self.spare: list[Workspace] = []
+
+    def memory(self) -> Workspace:
+        """Memory for a run; runs at the same time have their own."""
+        try:
+            return self.spare.pop()
+        except IndexError:
+            return Workspace()
+
+    def release(self, memory: Workspace) -> None:
+        """Take back the memory of a run that is over."""
+        if not self.spare and memory.size <= SPARE_BYTES:
+            self.spare.append(memory)
 
 
 class NativeRun:
@@ -114,7 +128,8 @@ class NativeRun:
         self.compiled, self.iteration = compiled, iteration
         self.callback: Any = None
         program = compiled.program
-        rows, extra = compiled.prologue.run(iteration.rows, iteration.captured, iteration.bound)
+        self.memory = compiled.memory()
+        rows, extra = compiled.prologue.run(iteration.rows, iteration.captured, iteration.bound, self.memory)
         self.first = iteration.index
         captured = [*iteration.captured, *extra]
         pairs = zip(iteration.state, program.carried, strict=True)
@@ -123,7 +138,10 @@ class NativeRun:
         self.captured = [np.ascontiguousarray(captured[n]) for n in program.captured]
         self.capacity = self._first_capacity()
         self.outs = [np.empty((self.capacity, *sizes(t)), t.dtype) for t in program.collected]
-        self.scratch = [aligned_empty([n or 0 for n in b.shape], b.dtype) for b in program.program.scratch]
+        self.scratch = [
+            self.memory.array(n, [length or 0 for length in b.shape], b.dtype)
+            for n, b in enumerate(program.program.scratch)
+        ]
         self.cells = np.zeros(4 + len(program.program.buffers) + len(self.scratch), np.int64)
         self.cells[0], self.cells[2] = iteration.index, iteration.go_on
         arrays = [x for pair in self.pairs for x in pair] + self.rows + self.captured
@@ -198,6 +216,7 @@ class NativeRun:
     def finish(self) -> None:
         """Give the carried values to the iteration, which is over."""
         self.iteration.state, self.callback = self._states(), None
+        self.compiled.release(self.memory)
 
     def _states(self) -> list[np.ndarray]:
         """The current one of each pair of carried buffers, by the address that the code left."""

@@ -21,8 +21,11 @@ from whorl.lowering.products import Hoisted, hoist_products, lay_out_matrices, s
 from whorl.ops.control import Loop, Scanned
 from whorl.ops.panels import aligned_empty, panels_shape
 
-_BLOCK = 24
-"""Rows that are multiplied together."""
+_BLOCK, _MOST_ROWS = 24, 96
+"""Rows that are multiplied together, if no number up to the second that divides their count is as good."""
+_TILE = 12
+"""Rows that keep the registers of the widest machines busy."""
+_Entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
 @dataclass
@@ -41,7 +44,7 @@ class Prologue:
     constants: dict[Value, Any] = field(default_factory=dict)
 
     def run(
-        self, rows: Sequence[np.ndarray], captured: Sequence[np.ndarray], bound: int | None
+        self, rows: Sequence[np.ndarray], captured: Sequence[np.ndarray], bound: int | None, memory: Workspace
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The rows that the loop scans, and what it captures besides the captured values."""
         env: dict[Value, Any] = dict(zip(self.captured, captured, strict=True)) | self.constants
@@ -53,8 +56,28 @@ class Prologue:
             if all(v is None or v in self.constants for v in node.inputs):
                 self.constants.update(zip(node.outputs, values, strict=False))
         scanned = [*rows, *(captured[n] for n in self.sliced)]
-        products = [_rows_product(h, scanned[h.rows][:bound], env[h.panels]) for h in self.hoisted]
+        products = [
+            _rows_product(h, scanned[h.rows][:bound], env[h.panels], memory, n) for n, h in enumerate(self.hoisted)
+        ]
         return [*scanned, *products], [env[value] for value in self.results]
+
+
+class Workspace:
+    """Memory of one run that the next one may use: fresh memory costs more than many a short loop."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[Any, np.ndarray] = {}
+
+    def array(self, key: Any, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+        """An array without contents, the same at the next run if it asks for the same."""
+        found = self.arrays.get(key)
+        if found is None or found.shape != tuple(shape) or found.dtype != dtype:
+            found = self.arrays[key] = aligned_empty(shape, dtype)
+        return found
+
+    @property
+    def size(self) -> int:
+        return sum(array.nbytes for array in self.arrays.values())
 
 
 def split_off(body: Region, loop: Node, length: int | None, constants: Mapping[int, np.ndarray]) -> Prologue:
@@ -115,30 +138,46 @@ def _replace(nodes: list[Node], body: Region, old: Value, new: Value) -> None:
 # ---- products of all slices ----------------------------------------------------------------------------------
 
 
-def _rows_product(hoisted: Hoisted, rows: np.ndarray, panels: np.ndarray) -> np.ndarray:
+def _rows_product(
+    hoisted: Hoisted, rows: np.ndarray, panels: np.ndarray, memory: Workspace, number: int
+) -> np.ndarray:
     """Each slice times the matrix, stacked as the loop scans them."""
-    shape = hoisted.output.type
-    assert isinstance(shape, TensorType) and not isinstance(shape.shape, AnyShape)
+    type = hoisted.output.type
+    assert isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
     count, inner, columns = len(rows) * hoisted.slice_rows, hoisted.inner, hoisted.columns
-    blocks = -(-count // _BLOCK)
-    left = aligned_empty((blocks * _BLOCK, inner), rows.dtype)
-    left[:count] = rows.reshape(count, inner)
-    left[count:] = 0
-    result = aligned_empty((blocks * _BLOCK, columns), rows.dtype)
-    scratch = aligned_empty((_BLOCK, inner), rows.dtype)
+    block = _block_rows(count)
+    blocks = -(-count // block)
+    left = np.ascontiguousarray(rows).reshape(count, inner)
+    if blocks * block > count:
+        left = memory.array(("left", number), (blocks * block, inner), rows.dtype)
+        left[:count] = rows.reshape(count, inner)
+        left[count:] = 0
+    result = memory.array(("product", number), (blocks * block, columns), rows.dtype)
+    scratch = memory.array(("rows", number), (block, inner), rows.dtype)
     arrays = (result, scratch, left, panels)
     cells = np.array([blocks, *(x.__array_interface__["data"][0] for x in arrays), 0], np.int64)
-    code = _multiplier(rows.dtype, inner, columns)
-    ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(code.address)(cells.__array_interface__["data"][0])
-    return result[:count].reshape(len(rows), *shape.shape)  # type: ignore[arg-type]
+    _multiplier(rows.dtype, block, inner, columns)[1](cells.__array_interface__["data"][0])
+    return result[:count].reshape(len(rows), *type.shape)  # type: ignore[arg-type]
+
+
+def _block_rows(count: int) -> int:
+    """How many rows to multiply together: a divisor of the count, if one makes tiles that are nearly full."""
+    divisors = [n for n in range(_TILE, _MOST_ROWS + 1) if count % n == 0]
+    best = max(divisors, key=_fullness, default=_BLOCK)
+    return best if count % best == 0 and _fullness(best) >= count / (-(-count // _BLOCK) * _BLOCK) else _BLOCK
+
+
+def _fullness(rows: int) -> float:
+    return rows / (-(-rows // _TILE) * _TILE)
 
 
 @functools.lru_cache(maxsize=64)
-def _multiplier(dtype: np.dtype, inner: int, columns: int) -> MachineCode:
-    """Code that multiplies any number of blocks of rows by a matrix in panels."""
+def _multiplier(dtype: np.dtype, rows: int, inner: int, columns: int) -> tuple[MachineCode, Any]:
+    """Code that multiplies any number of blocks of rows by a matrix in panels, and its entry."""
     count, block = Var(INT64, "count", False), Var(INT64, "block", False)
-    result, left = Buffer("result", dtype, (None, _BLOCK, columns)), Buffer("left", dtype, (None, _BLOCK, inner))
-    scratch, panels = Buffer("rows", dtype, (_BLOCK, inner)), Buffer("panels", dtype, panels_shape(inner, columns, dtype))
+    result, left = Buffer("result", dtype, (None, rows, columns)), Buffer("left", dtype, (None, rows, inner))
+    scratch = Buffer("rows", dtype, (rows, inner))
+    panels = Buffer("panels", dtype, panels_shape(inner, columns, dtype))
     zero = index_const(0)
     places = [
         (result, (block, zero, zero)),
@@ -146,6 +185,7 @@ def _multiplier(dtype: np.dtype, inner: int, columns: int) -> MachineCode:
         (left, (block, zero, zero)),
         (panels, (zero, zero, zero)),
     ]
-    call = Call("panel_product", places, (_BLOCK, inner, columns))
+    call = Call("panel_product", places, (rows, inner, columns))
     program = Program([count], [result, scratch, left, panels], [], [For(block, count, [call])])
-    return MachineCode(emit(program), "whorl_run")
+    code = MachineCode(emit(program), "whorl_run")
+    return code, _Entry(code.address)

@@ -5,6 +5,9 @@ import onnx
 import pytest
 from onnx_text import model, refusal, run
 
+import whorl
+from whorl.formats.onnx.saving import to_proto
+
 X = np.array([1, 2], np.float32)
 YES, NO = np.array(True), np.array(False)
 
@@ -111,3 +114,47 @@ def test_number_declared_with_two_elements():
 )
 def test_loop_whose_body_does_not_fit(body, message):
     assert refusal(loop(body)) == message
+
+
+@pytest.mark.parametrize(("outputs", "expected"), [('y, ""', 0), ('"", y', 1)])
+def test_branches_may_give_more_than_is_used(outputs, expected):
+    branch = "() => (float a, float b) <float a = {0}, float b = {1}> { }"
+    source = model(f"""main (bool c) => (float y) {{
+        {outputs} = If (c) <then_branch = t {branch}, else_branch = e {branch}>
+    }}""")
+    for proto in (source, to_proto(whorl.load(source))):
+        assert run(proto, c=YES) == [expected]
+
+
+def test_branch_that_gives_less_than_the_outputs():
+    source = model("""main (bool c) => (float y) {
+        [if] y, z = If (c) <then_branch = t () => (float a) <float a = {0}> { },
+                            else_branch = e () => (float b) <float b = {0}> { }>
+    }""")
+    assert refusal(source) == "If 'if': then_branch gives 1 values, the node has 2 outputs"
+
+
+def test_scan_takes_no_sequence_as_a_state():
+    source = model("""main (float[3, 2] x) => (seq(float[2]) y) {
+        empty = SequenceEmpty ()
+        [scan] y = Scan <num_scan_inputs = 1, body = b (seq(float[2]) s, float[2] row) => (seq(float[2]) t)
+            { t = SequenceInsert(s, row) }> (empty, x)
+    }""")
+    assert refusal(source) == "Scan 'scan': a state is seq(float32[*]), expected a tensor"
+
+
+def test_name_of_a_length_in_a_sequence_binds_nothing():
+    source = model("""main (seq(float[k]) s, float[k] x) => (float[k] a, float[k] b, int64 same) {
+        zero = Constant <value_int = 0> ()
+        one = Constant <value_int = 1> ()
+        a = SequenceAt(s, zero)
+        b = SequenceAt(s, one)
+        p = Shape(a)
+        q = Shape(b)
+        gap = Sub(p, q)
+        same = ReduceSum(gap)
+    }""")
+    a, b, _ = whorl.load(source).main.results
+    assert a.type != b.type
+    one, two = np.ones(1, np.float32), np.ones(2, np.float32)
+    assert run(source, s=[one, two], x=one)[2] == -1

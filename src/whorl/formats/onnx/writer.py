@@ -45,7 +45,15 @@ def write_model(module: Module, opset: int | None = None) -> tuple[ModelProto, d
 
     Without `opset`: the model's own, or the lowest above it that can say everything. Errors: SaveError.
     """
-    own = module.metadata.get("opsets", {})
+    try:
+        return _write(module, opset, module.metadata.get("opsets", {}))
+    except DecodeError:
+        raise SaveError("graphs are nested deeper than an ONNX file can hold", fix="nest fewer graphs") from None
+
+
+def _write(
+    module: Module, opset: int | None, own: dict[str, int]
+) -> tuple[ModelProto, dict[str, np.ndarray | LazyArray]]:
     if opset is not None:
         return _write_at(module, opset, own)
     start = max(own.get("", DEFAULT_OPSET), LOWEST_OPSET)
@@ -302,7 +310,7 @@ def _attribute(key: str, value: Any, schema: OpSchema) -> AttributeProto:
     kind = AttributeProto.AttributeType.Value(schema.attributes[key].type.name) if key in schema.attributes else None
     match value:
         case GraphProto():
-            return _graph_attribute(key, value)
+            return AttributeProto(name=key, g=value, type=AttributeProto.GRAPH)
         case np.dtype():
             value = TO_ONNX[value]
         case np.ndarray():
@@ -319,13 +327,6 @@ def _attribute(key: str, value: Any, schema: OpSchema) -> AttributeProto:
         value = float(value)
     attribute = helper.make_attribute(key, list(value) if isinstance(value, tuple) else value, attr_type=kind)
     return attribute
-
-
-def _graph_attribute(key: str, graph: GraphProto) -> AttributeProto:
-    try:
-        return AttributeProto(name=key, g=graph, type=AttributeProto.GRAPH)
-    except DecodeError:
-        raise SaveError("holds graphs nested deeper than an ONNX file can", fix="write another format") from None
 
 
 def _info(name: str, type: Type, own: str | None = None, declared: Type | None = None) -> onnx.ValueInfoProto:

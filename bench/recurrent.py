@@ -1,0 +1,218 @@
+"""How long does a step of a recurrent network take that is written out as a loop of MatMul or Gemm and gates?
+
+whorl compiles the Scan, or the Loop, to native code. The peers run the same loop and their fused operator with the same
+weights, in turns, on one thread; all results are compared first. Targets: a part of onnxruntime's Scan, and no more
+than its fused operator needs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from measuring import US, Measurement, cpu, in_turns, report, use_one_thread
+
+use_one_thread()
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import numpy_helper
+
+import whorl
+
+ROUNDS = 15
+STEPS = 100
+HEADER = '<ir_version: 9, opset_import: ["" : 18]>'
+PEER = "onnxruntime"
+LSTM = """
+    p = MatMul (x, w)
+    q = MatMul (h, r)
+    s = Add (p, q)
+    gates = Add (s, b)
+    gi, go, gf, gc = Split <axis = 1, num_outputs = 4> (gates)
+    i_open = Sigmoid (gi)
+    o_open = Sigmoid (go)
+    f_open = Sigmoid (gf)
+    new = Tanh (gc)
+    kept = Mul (f_open, c)
+    added = Mul (i_open, new)
+    c_out = Add (kept, added)
+    shown = Tanh (c_out)
+    h_out = Mul (o_open, shown)
+"""
+GRU = """
+    p = Gemm <transB = 1> (x, wt, b)
+    q = Gemm <transB = 1> (h, rt, rb)
+    xz, xr, xn = Split <axis = 1, num_outputs = 3> (p)
+    hz, hr, hn = Split <axis = 1, num_outputs = 3> (q)
+    sz = Add (xz, hz)
+    z = Sigmoid (sz)
+    sr = Add (xr, hr)
+    opened = Sigmoid (sr)
+    inner = Mul (opened, hn)
+    sn = Add (xn, inner)
+    n = Tanh (sn)
+    far = Sub (h, n)
+    step = Mul (z, far)
+    h_out = Add (n, step)
+"""
+RNN = """
+    p = MatMul (x, w)
+    q = MatMul (h, r)
+    s = Add (p, q)
+    gates = Add (s, b)
+    h_out = Tanh (gates)
+"""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A kind of recurrent network: its gates, the body of a step, the fused operator."""
+
+    gates: int
+    body: str
+    fused: str
+
+    @property
+    def has_memory(self) -> bool:
+        return self.fused == "LSTM"
+
+
+CELLS = {
+    "LSTM": Cell(4, LSTM, "LSTM"),
+    "GRU": Cell(3, GRU, "GRU"),
+    "RNN": Cell(1, RNN, "RNN"),
+}
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A network, batch and width; `times` is how many times faster than onnxruntime's Scan it is to be."""
+
+    kind: str
+    batch: int
+    width: int
+    form: str = "Scan"
+    times: float | None = None
+
+    @property
+    def what(self) -> str:
+        return f"a step of {STEPS}, {self.kind} as {self.form}, batch {self.batch}, width {self.width}"
+
+
+WORKLOADS = [
+    Workload("LSTM", 1, 128, times=4.0),
+    Workload("LSTM", 1, 512, times=1.8),
+    Workload("LSTM", 1, 1024, times=3.8),
+    Workload("LSTM", 1, 128, "Loop", times=4.0),
+    Workload("LSTM", 32, 128, times=1.0),
+    Workload("LSTM", 32, 512, times=1.0),
+    Workload("LSTM", 32, 1024, times=1.0),
+    Workload("GRU", 1, 128, times=1.0),
+    Workload("GRU", 32, 512, times=1.0),
+    Workload("RNN", 1, 128, times=1.0),
+    Workload("RNN", 32, 512, times=1.0),
+]
+
+
+def weights(cell: Cell, width: int) -> dict[str, np.ndarray]:
+    rng, scale = np.random.default_rng(0), width**-0.5
+    columns = cell.gates * width
+    shapes = {"w": (width, columns), "r": (width, columns), "b": (columns,), "rb": (columns,)}
+    found = {name: rng.uniform(-scale, scale, shape).astype(np.float32) for name, shape in shapes.items()}
+    if cell.fused != "GRU":
+        found["rb"][:] = 0
+    return found | {"wt": found["w"].T.copy(), "rt": found["r"].T.copy()}
+
+
+def loop_text(load: Workload) -> str:
+    cell, state = CELLS[load.kind], f"float[{load.batch}, {load.width}]"
+    more, given = (f", {state} c", ", c0") if cell.has_memory else ("", "")
+    last = ", c_last" if cell.has_memory else ""
+    typed = f", {state} c_out" if cell.has_memory else ""
+    head = f"recurrent (float[{STEPS}, {load.batch}, {load.width}] xs, {state} h0{more.replace(' c', ' c0')})"
+    end = f"=> (float[{STEPS}, {load.batch}, {load.width}] ys)"
+    body = f"{cell.body}    y = Identity (h_out)\n"
+    results = f"({state} h_out{typed}, {state} y)"
+    if load.form == "Scan":
+        return f"""{head} {end} {{
+  h_last{last}, ys = Scan <num_scan_inputs = 1, body = step ({state} h{more}, {state} x) => {results} {{
+{body}  }}> (h0{given}, xs)
+}}"""
+    return f"""{head} {end} {{
+  yes = Constant <value = bool {{1}}> ()
+  steps = Constant <value = int64 {{{STEPS}}}> ()
+  h_last{last}, ys = Loop <body = step (int64 i, bool still, {state} h{more}) => (bool on, {results[1:]} {{
+    on = Identity (still)
+    x = Gather <axis = 0> (xs, i)
+{body}  }}> (steps, yes, h0{given})
+}}"""
+
+
+def fused_text(load: Workload) -> str:
+    cell, state = CELLS[load.kind], f"float[{load.batch}, {load.width}]"
+    more, given = (f", {state} c0", ", c1") if cell.has_memory else ("", "")
+    rule = ", linear_before_reset = 1" if load.kind == "GRU" else ""
+    return f"""fused (float[{STEPS}, {load.batch}, {load.width}] xs, {state} h0{more}) => (float[m, n, k] ys) {{
+  first = Constant <value = int64[1] {{0}}> ()
+  second = Constant <value = int64[1] {{1}}> ()
+  h1 = Unsqueeze (h0, first)
+  {"c1 = Unsqueeze (c0, first)" if cell.has_memory else ""}
+  y = {cell.fused} <hidden_size = {load.width}{rule}> (xs, fw, fr, fb, , h1{given})
+  ys = Squeeze (y, second)
+}}"""
+
+
+def model(text: str, tensors: Mapping[str, np.ndarray]) -> bytes:
+    """A model with the tensors that its text mentions as initializers."""
+    found = onnx.parser.parse_model(f"{HEADER} {text}")
+    found.graph.initializer.extend(
+        numpy_helper.from_array(array, name)
+        for name, array in tensors.items()
+        if f" {name}," in text or f" {name})" in text
+    )
+    return found.SerializeToString()
+
+
+def measured(load: Workload) -> Measurement:
+    cell, rng = CELLS[load.kind], np.random.default_rng(1)
+    tensors = weights(cell, load.width)
+    tensors |= {"fw": tensors["wt"][None], "fr": tensors["rt"][None]}
+    tensors["fb"] = np.concatenate([tensors["b"], tensors["rb"]])[None]
+    feeds = {"xs": rng.standard_normal((STEPS, load.batch, load.width)).astype(np.float32)}
+    names = ("h0", "c0") if cell.has_memory else ("h0",)
+    feeds |= {name: np.zeros((load.batch, load.width), np.float32) for name in names}
+    loop, fused = model(loop_text(load), tensors), model(fused_text(load), tensors)
+    runs = {
+        US: partial(ours(loop).run, None, feeds),
+        f"{PEER} loop": partial(theirs(loop).run, None, feeds),
+        f"{PEER} op": partial(theirs(fused).run, None, feeds),
+    }
+    results = {name: run()[0] for name, run in runs.items()}
+    for name, result in results.items():
+        np.testing.assert_allclose(results[US], result, rtol=1e-4, atol=1e-5, err_msg=name)
+    seconds = in_turns({name: partial(cpu, run) for name, run in runs.items()}, ROUNDS)
+    each = {name: 1e6 * value / STEPS for name, value in seconds.items()}
+    target = None if load.times is None else min(each[f"{PEER} loop"] / load.times, each[f"{PEER} op"])
+    return Measurement(load.what, "us", each, target)
+
+
+def ours(data: bytes) -> Any:
+    options = whorl.SessionOptions()
+    options.backend = "native"
+    return whorl.InferenceSession(data, options)
+
+
+def theirs(data: bytes) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+if __name__ == "__main__":
+    onnxruntime.set_default_logger_severity(3)
+    sys.exit(report((__doc__ or "").partition("\n")[0], lambda: [measured(load) for load in WORKLOADS]))
