@@ -14,7 +14,7 @@ PYTHON ?= python3
 VENV ?= .venv
 WORKERS ?= 2
 EXAMPLES ?= 10000
-BENCHES := import_time load recurrent interpreter
+BENCHES := $(filter-out bench/measuring.py,$(wildcard bench/*.py))
 LOCK := constraints.txt
 BUILD := hatchling editables
 BIN := $(VENV)/bin
@@ -55,7 +55,7 @@ fuzz: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n $(WORKERS) tests/fuzz
 
 bench: $(VENV)/.test
-	@for name in $(BENCHES); do $(BIN)/python bench/$$name.py && echo || exit; done
+	@failed=0; for file in $(BENCHES); do $(BIN)/python $$file || failed=1; echo; done; exit $$failed
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/make_ops.py

@@ -122,7 +122,9 @@ def test_node_with_sequences_strings_and_optionals():
 
 
 def test_node_with_a_graph():
-    body = onnx.parser.parse_graph("body (int64 i, bool on, float a) => (bool on2, float b) { on2 = Identity(on) b = Add(a, a) }")
+    body = onnx.parser.parse_graph(
+        "body (int64 i, bool on, float a) => (bool on2, float b) { on2 = Identity(on) b = Add(a, a) }"
+    )
     loop = node("Loop", ["n", "", "x"], ["y"], body=body)
     assert backend.run_node(loop, [np.array(3), F32(1)]) == (8,)
 
@@ -130,7 +132,9 @@ def test_node_with_a_graph():
 def test_declared_outputs_are_checked():
     info = [(np.dtype(F32), (2, 2))]
     assert backend.run_node(node("Neg", ["x"], ["y"]), [X], outputs_info=info).y.tolist() == (-X).tolist()
-    with pytest.raises(whorl.LoadError, match=r"output 'y' is declared float64\[2, 2\] but computed as float32\[2, 2\]"):
+    with pytest.raises(
+        whorl.LoadError, match=r"output 'y' is declared float64\[2, 2\] but computed as float32\[2, 2\]"
+    ):
         backend.run_node(node("Neg", ["x"], ["y"]), [X], outputs_info=[(np.dtype(np.float64), (2, 2))])
 
 

@@ -16,7 +16,6 @@ from whorl.ir.op import as_values
 from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, TensorType, Type
 from whorl.runtime.interpreter import BranchKernel, LoopKernel, Plan, Run
 
-
 RELAXATIONS = ("declared", "named", "shared", "blank", "unranked")
 """How `relaxed` declares inputs: as they are, every axis named for itself, equal lengths sharing a name, nameless."""
 

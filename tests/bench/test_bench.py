@@ -24,11 +24,6 @@ def costs(*values: float) -> Callable[[], float]:
     return lambda: next(found)
 
 
-def test_make_runs_every_benchmark() -> None:
-    (line,) = [each for each in (BENCH.parent / "Makefile").read_text().splitlines() if each.startswith("BENCHES")]
-    assert sorted(line.partition(":=")[2].split()) == NAMES
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_benchmark_runs_alone_and_says_its_question(name: str, tmp_path: Path) -> None:

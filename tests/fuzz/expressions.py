@@ -115,9 +115,7 @@ class Expressions:
             case Seq():
                 if self.chance(30):
                     return self.apply(block, "SequenceEmpty", [], type)
-                items = [
-                    self.constant(block, Type(type.dtype, None)) for _ in range(self.draw(st.integers(1, 2)))
-                ]
+                items = [self.constant(block, Type(type.dtype, None)) for _ in range(self.draw(st.integers(1, 2)))]
                 return self.apply(block, "SequenceConstruct", items, type)
             case Opt():
                 if self.chance(50):

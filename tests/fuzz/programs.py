@@ -22,7 +22,6 @@ from fuzz.syntax import (
     Seq,
     Type,
     Var,
-
 )
 
 MAX_DEPTH = 3
@@ -106,9 +105,7 @@ class Writer(Expressions):
                 trip = self.apply(block, "Min", [self.choose(numbers), trip], INT64)
         if trip is None or self.chance(50):
             known = [v for v in visible if v.type == BOOL]
-            condition = (
-                self.choose(known) if known and self.chance(40) else self.constant(block, BOOL, np.array(True))
-            )
+            condition = self.choose(known) if known and self.chance(40) else self.constant(block, BOOL, np.array(True))
         return trip, condition
 
     def answer(self, body: Block, inside: list[Var], i: Var, endless: bool) -> Var:
@@ -216,5 +213,3 @@ def programs(draw: st.DrawFn, extremes: bool = True, shadows: bool = True) -> tu
     made = [v for v in visible if v not in block.arguments]
     block.results = made[-4:] or block.arguments[:1]
     return block, {v.name: writer.value(v.type) for v in block.arguments}
-
-

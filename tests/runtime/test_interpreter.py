@@ -19,7 +19,8 @@ def test_zero_trips_with_an_empty_optional_among_the_carried_values():
 
 def test_zero_trips_with_open_lengths_follow_the_operands():
     source = model("""main (int64 n, float[a] x) => (float[k, a] ys) {
-        ys = Loop (n, "") <body = b (int64 i, bool c) => (bool d, float[e] y) { d = Identity(c) y = Concat<axis = 0>(x, x) }>
+        ys = Loop (n, "") <body = b (int64 i, bool c) => (bool d, float[e] y)
+            { d = Identity(c) y = Concat<axis = 0>(x, x) }>
     }""")
     session = whorl.InferenceSession(source)
     for length in (3, 1, 3, *range(100)):

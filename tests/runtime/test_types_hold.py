@@ -1,6 +1,7 @@
 """What inference says of a value holds in every iteration and branch, however little the file says of its inputs."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -22,10 +23,8 @@ def problems(model: ModelProto, feeds: dict[str, Any], how: str) -> list[str]:
     except whorl.WhorlError:
         return []
     watch = Watch(module)
-    try:
+    with suppress(whorl.WhorlError):
         watch.run(feeds)
-    except whorl.WhorlError:
-        pass
     return watch.problems
 
 

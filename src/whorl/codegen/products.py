@@ -72,9 +72,7 @@ def _row_product(call: Call, element: _Element, library: Library) -> str:
 def _row_text(name: str, element: _Element, library: Library) -> str:
     """for part of columns: y = 0; for 8 rows at a time: y += x0 * row0, y += x1 * row1, ..."""
     kind, near = element.kind, _NEAR_BYTES // element.size
-    f = Routine(
-        name, ["noalias %y", "noalias readonly %x", "noalias readonly %b"], ["%inner", "%columns"]
-    )
+    f = Routine(name, ["noalias %y", "noalias readonly %x", "noalias readonly %b"], ["%inner", "%columns"])
     whole = f.down("%inner", _STREAMS)
     with f.loop(0, "%columns", near) as first:
         count = f.least(f.sub("%columns", first), near)

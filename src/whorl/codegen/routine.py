@@ -33,7 +33,9 @@ class Routine:
         self.count = 0
 
     def text(self) -> str:
-        return "\n".join((self.head, "entry:", *self.slots, "  br label %body", "body:", *self.lines, "  ret void", "}"))
+        return "\n".join(
+            (self.head, "entry:", *self.slots, "  br label %body", "body:", *self.lines, "  ret void", "}")
+        )
 
     def fresh(self, hint: str = "t") -> str:
         self.count += 1

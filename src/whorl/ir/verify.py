@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whorl.errors import VerifyError, place
+from whorl.errors import TypeRuleError, VerifyError, place
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.graph import Module, Node, Region, Value, walk
-from whorl.ir.infer import Inference, region_title
+from whorl.ir.infer import Inference, names_of, region_title
 from whorl.ir.types import AnyShape, TensorType, same_kind
 from whorl.ir.walk import clone_region
 
@@ -60,7 +60,10 @@ def _verify_owner(value: Value, owner: Node | Region, index: int, where: str) ->
 def _verify_types(region: Region) -> None:
     """Inference from the inputs must give values of the kinds that the module says, inner ones too."""
     copy = clone_region(region)
-    Inference().region(copy)
+    try:
+        Inference(names_of(region.arguments)).region(copy)
+    except TypeRuleError as error:
+        raise VerifyError(error.message, error.where, error.fix) from None
     for node, inferred in zip(walk(region), walk(copy), strict=True):
         inner = [pair for a, b in zip(node.regions, inferred.regions, strict=True) for pair in _pairs(a, b)]
         for value, other in (*zip(node.outputs, inferred.outputs, strict=True), *inner):

@@ -138,9 +138,7 @@ def _replace(nodes: list[Node], body: Region, old: Value, new: Value) -> None:
 # ---- products of all slices ----------------------------------------------------------------------------------
 
 
-def _rows_product(
-    hoisted: Hoisted, rows: np.ndarray, panels: np.ndarray, memory: Workspace, number: int
-) -> np.ndarray:
+def _rows_product(hoisted: Hoisted, rows: np.ndarray, panels: np.ndarray, memory: Workspace, number: int) -> np.ndarray:
     """Each slice times the matrix, stacked as the loop scans them."""
     type = hoisted.output.type
     assert isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
