@@ -140,7 +140,7 @@ def test_declared_outputs_are_checked():
 
 def test_wrong_number_of_values_is_refused():
     for given in ([X], {"x": X}):
-        with pytest.raises(whorl.RunError, match="^1 values are given for the inputs x, y$"):
+        with pytest.raises(whorl.RunError, match=r"^1 values are given for the inputs x, y$"):
             backend.run_node(node("Add", ["x", "y"], ["z"]), given)
 
 

@@ -81,7 +81,7 @@ _ERRORS = (
 )
 _HOMES = dict.fromkeys(_API, "whorl.api") | dict.fromkeys(_ERRORS, "whorl.errors")
 
-__all__ = [*_API, *_ERRORS, "backend"]
+__all__ = [*_API, *_ERRORS, "backend"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lowering.looped import Case, check, check_failure, draw
+from whorl.ir.dtypes import BY_NAME
 from whorl.ops.indexing import Gather, GatherElements, GatherND
 from whorl.ops.scattering import ScatterElements, ScatterND, TensorScatter
 from whorl.ops.selection import OneHot, TopK
@@ -16,7 +17,7 @@ from whorl.ops.selection import OneHot, TopK
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 
 FEW = ("bool", "float32")
-REST = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float64")
+REST = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float64", "float16", "bfloat16")
 DTYPES = [*FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in REST)]
 Rng = np.random.Generator
 
@@ -105,7 +106,7 @@ def choices(dtype: str) -> Iterator[Case]:
         for largest in (0, 1):
 
             def ties(rng: Rng, s: Any = shape, count: int = count) -> list[np.ndarray]:
-                return [np.trunc(draw(rng, s, dtype, 0.3)).astype(dtype), np.array([count])]
+                return [np.trunc(draw(rng, s, dtype, 0.3)).astype(BY_NAME[dtype]), np.array([count])]
 
             yield Case(TopK(axis, largest), ties, (1,), outputs=2)
 

@@ -20,7 +20,7 @@ from whorl.ops.shapes import Expand, Flatten, Reshape, Shape, Size, Squeeze, Uns
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 
 FEW = ("bool", "int16", "float64")
-REST = ("int8", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32")
+REST = ("int8", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float16", "bfloat16")
 DTYPES = [*FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in REST)]
 
 

@@ -72,8 +72,8 @@ class SessionOptions(_Options):
     """How a session is made. whorl's own come first; of onnxruntime's, only `optimized_model_filepath` does something.
 
     `max_iterations` of any one loop, `timeout` in seconds and `max_memory` in bytes bound every run; `max_depth` is for
-    nested graphs. `progress(loop, done, total)` is called after every iteration of an outermost loop.
-    `backend` is "interpreter", "native" or "auto". `condition_when_omitted` is explained at `whorl.load`.
+    nested graphs. `progress(loop, done, total)` is called after every iteration of an outermost loop, or slice of one
+    that runs natively. `backend` is "interpreter", "native" or "auto". `condition_when_omitted` is explained at `whorl.load`.
     """
 
     max_iterations: int | None = None

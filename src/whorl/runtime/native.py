@@ -12,7 +12,7 @@ import numpy as np
 
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode, is_available
-from whorl.errors import RunError, WhorlError
+from whorl.errors import RunError, TypeRuleError, WhorlError
 from whorl.ir.constants import Constant
 from whorl.ir.graph import Node, Value
 from whorl.ir.infer import Inference
@@ -91,7 +91,7 @@ class NativeLoop:
         if signature not in self.compiled:
             try:
                 self.compiled[signature] = CompiledLoop(self.node, iteration)
-            except Unsupported as reason:
+            except (Unsupported, TypeRuleError) as reason:
                 self.compiled[signature] = str(reason)
         return self.compiled[signature]
 
