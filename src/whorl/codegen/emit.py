@@ -35,6 +35,9 @@ from whorl.kernel.program import (
 )
 
 FUNCTION = "whorl_run"
+INTERLEAVED = ((512, 4), (128, 2))
+"""Iterations of a parallel loop from which so many vectors are computed side by side where it calls functions: each of
+these is a long chain of operations that wait for each other."""
 
 
 def emit(program: Program) -> str:
@@ -202,23 +205,28 @@ class _Emitter:
         self.line(f"store i64 0, ptr {slot}")
         self.line(f"br i1 {self.value(f'icmp sgt i64 {extent}, 0')}, label {body}, label {done}")
         self.label(body)
-        metadata = ""
+        functions = self.scalars.functions
         if loop.parallel:
-            group = self.node("distinct !{}")
-            accesses = self.node('!{!"llvm.loop.parallel_accesses", !' + f"{group}" + "}")
-            own = self.node("")
-            self.metadata[own] = f"distinct !{{!{own}, !{accesses}}}"
-            metadata = f", !llvm.loop !{own}"
-            self.groups.append(group)
+            self.groups.append(self.node("distinct !{}"))
         self.block(loop.body)
-        if loop.parallel:
-            self.groups.pop()
+        metadata = self._parallel(loop, self.scalars.functions > functions) if loop.parallel else ""
         self.line(f"br label {after}")
         self.label(after)
         step = self.value(f"add nuw nsw i64 {self.value(f'load i64, ptr {slot}')}, 1")
         self.line(f"store i64 {step}, ptr {slot}")
         self.line(f"br i1 {self.value(f'icmp slt i64 {step}, {extent}')}, label {body}, label {done}{metadata}")
         self.label(done)
+
+    def _parallel(self, loop: For, calls_functions: bool) -> str:
+        """What the vectoriser is told of a parallel loop, whose group of accesses ends here."""
+        facts = [self.node('!{!"llvm.loop.parallel_accesses", !' + f"{self.groups.pop()}" + "}")]
+        extent = loop.extent.value if calls_functions and isinstance(loop.extent, Const) else 0
+        count = next((count for least, count in INTERLEAVED if extent >= least), 0)
+        if count:
+            facts.append(self.node('!{!"llvm.loop.interleave.count", i32 ' + f"{count}" + "}"))
+        own = self.node("")
+        self.metadata[own] = f"distinct !{{!{own}, {', '.join(f'!{fact}' for fact in facts)}}}"
+        return f", !llvm.loop !{own}"
 
     def _when(self, when: When) -> None:
         then, other, done = self.fresh("then"), self.fresh("else"), self.fresh("fi")

@@ -22,7 +22,7 @@ _NEAR_BYTES = 1 << 14
 _TILE_ROWS = {64: 12, 32: 6, 16: 6}
 """Rows of a tile by the width of vectors: with two vectors a row, sums and operands fill the registers."""
 _FEW_ROWS = 3
-"""Tiles of at most so many rows are as wide as two panels, for enough sums that do not wait for each other."""
+"""Tiles of at most so many rows are as wide as a panel, for enough sums that do not wait for each other."""
 
 
 @dataclass(frozen=True)
@@ -145,23 +145,15 @@ def _panel_product(call: Call, element: _Element, library: Library) -> str:
     blocks = list(_blocks(rows, _TILE_ROWS[vector_bytes()]))
     for height, first, count in blocks if rows > 1 else ():
         _pack_rows(f, element, height, first, count)
-    whole = "0"
-    if rows <= _FEW_ROWS:
-        whole = f.down("%columns", 2 * width) if _wide_vectors(rows, 2) else "0"
     packed = "%s" if rows > 1 else "%a"
-    if whole != "0":
-        with f.loop(0, whole, 2 * width) as j:
-            tile = _require_tile(_Tile(rows, _wide_vectors(rows, 2), 2), element, library)
-            panel = f.place("%b", kind, f.mul(j, "%inner"))
-            f.line(_tile_call(tile, f.place("%c", kind, j), packed, panel, f.sub("%columns", j)))
-    vectors = _wide_vectors(rows, 1) or 2
+    vectors = max(2, PANEL_BYTES // vector_bytes() if rows <= _FEW_ROWS else 2)
     step = vectors * element.lanes
-    with f.loop(whole, "%columns", step) as j:
+    with f.loop(0, "%columns", step) as j:
         inside = f.value(f"and i64 {j}, {width - 1}")
         panel = f.place(f.place("%b", kind, f.mul(f.sub(j, inside), "%inner")), kind, inside)
         left = f.sub("%columns", j)
         for height, first, count in blocks:
-            tile = _require_tile(_Tile(height, vectors, 1), element, library)
+            tile = _require_tile(height, vectors, element, library)
             with f.loop(0, count) as block:
                 row = f.add(f.mul(block, height), first)
                 target = f.place("%c", kind, f.add(f.mul(row, "%columns"), j))
@@ -172,12 +164,6 @@ def _panel_product(call: Call, element: _Element, library: Library) -> str:
 
 def _tile_call(tile: str, target: str, source: str, panel: str, left: str) -> str:
     return f"call void {tile}(ptr {target}, ptr {source}, ptr {panel}, i64 %inner, i64 %columns, i64 {left})"
-
-
-def _wide_vectors(rows: int, panels: int) -> int:
-    """The width in vectors of a tile of few rows that is as wide as so many panels; 0 if registers cannot hold it."""
-    vectors = panels * PANEL_BYTES // vector_bytes()
-    return vectors if rows * vectors <= _TILE_ROWS[vector_bytes()] * 2 and rows <= _FEW_ROWS else 0
 
 
 def _pack_rows(f: Routine, element: _Element, height: int, first: int, count: int) -> None:
@@ -194,27 +180,17 @@ def _pack_rows(f: Routine, element: _Element, height: int, first: int, count: in
                 f.store(kind, f.load(kind, f.place(rows[r], kind, k), size), f.place(side, kind, r), size)
 
 
-@dataclass(frozen=True)
-class _Tile:
-    """Rows by vectors of columns, which lie in so many panels."""
-
-    height: int
-    vectors: int
-    panels: int
-
-
-def _require_tile(tile: _Tile, element: _Element, library: Library) -> str:
-    name = f"@whorl.tile.{element.suffix()}.{tile.height}x{tile.vectors * element.lanes}"
+def _require_tile(height: int, vectors: int, element: _Element, library: Library) -> str:
+    name = f"@whorl.tile.{element.suffix()}.{height}x{vectors * element.lanes}"
     if name not in library:
         library[name] = ""
-        library[name] = _tile_text(name, tile, element, library)
+        library[name] = _tile_text(name, height, vectors, element, library)
     return name
 
 
-def _tile_text(name: str, tile: _Tile, element: _Element, library: Library) -> str:
+def _tile_text(name: str, height: int, vectors: int, element: _Element, library: Library) -> str:
     """c[height, vectors] = the sum over k of a[k, height] by b[k, vectors], all sums in registers."""
     kind, vector, lanes, size = element.kind, element.vector, element.lanes, element.size
-    height, vectors, width = tile.height, tile.vectors, PANEL_BYTES // size
     fused = _fused(element, vector, library)
     f = Routine(
         name,
@@ -224,12 +200,9 @@ def _tile_text(name: str, tile: _Tile, element: _Element, library: Library) -> s
     sums = [[f.slot(vector) for _ in range(vectors)] for _ in range(height)]
     for slot in (slot for row in sums for slot in row):
         f.line(f"store {vector} zeroinitializer, ptr {slot}")
-    panels = [f.place("%b", kind, f.mul("%inner", p * width)) for p in range(tile.panels)]
     with f.loop(0, "%inner") as k:
-        a, at = f.place("%a", kind, f.mul(k, height)), f.mul(k, width)
-        parts = [f.place(panel, kind, at) for panel in panels]
-        each = vectors // tile.panels
-        row = [f.load(vector, f.place(part, kind, v * lanes), size) for part in parts for v in range(each)]
+        a, b = f.place("%a", kind, f.mul(k, height)), f.place("%b", kind, f.mul(k, PANEL_BYTES // size))
+        row = [f.load(vector, f.place(b, kind, v * lanes), size) for v in range(vectors)]
         for r in range(height):
             factor = f.splat(vector, kind, f.load(kind, f.place(a, kind, r), size))
             for v in range(vectors):

@@ -64,6 +64,8 @@ class Scalars:
         self.value = value
         self.access = access
         self.library = library
+        self.functions = 0
+        """Calls of functions so far."""
 
     def call(self, name: str, kind: str, *args: str, result: str = "", access: str = "") -> str:
         given = ", ".join(f"{kind} {a}" for a in args)
@@ -152,6 +154,7 @@ class Scalars:
             return self.value(f"fneg {kind} {args[0]}")
         if op in _INTRINSICS:
             return self.intrinsic(_INTRINSICS[op], kind, *args)
+        self.functions += 1
         name = mathlib.require(op, FLOAT64 if kind == "double" else FLOAT32, self.library)
         return self.call(name, kind, *args, access=self.access())
 

@@ -36,6 +36,9 @@ class Op:
             return
         if cls.__name__ in REGISTRY:
             raise TypeError(f"op {cls.__name__} is defined twice")
+        # A float attribute is a float32 in ONNX: a default is the number that a file would hold.
+        for name, default in [entry for entry in vars(cls).items() if isinstance(entry[1], float)]:
+            setattr(cls, name, float(np.float32(default)))
         REGISTRY[cls.__name__] = cls
 
     @property

@@ -53,13 +53,18 @@ class Apply(Expr):
     args: tuple[Expr, ...]
 
 
-OPS = frozenset(
+FUNCTIONS = frozenset(
     (
-        *("add", "sum", "sub", "mul", "div", "rem", "pow", "fmod", "atan2"),
+        *("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "erf", "erfc", "pow", "fmod", "atan2"),
+        *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"),
+    )
+)
+"""Operations that take many instructions."""
+OPS = FUNCTIONS | frozenset(
+    (
+        *("add", "sum", "sub", "mul", "div", "rem"),
         *("min", "max", "minimum", "maximum"),
         *("neg", "abs", "sqrt", "floor", "ceil", "rint", "trunc"),
-        *("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "erf", "erfc"),
-        *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"),
         *("and", "or", "xor", "not", "shl", "shr"),
         *("lt", "le", "gt", "ge", "eq", "ne", "isnan"),
         *("select", "cast", "bits"),

@@ -16,6 +16,7 @@ from whorl.ir.op import Op
 from whorl.ir.types import TensorType
 from whorl.kernel.program import (
     FALSE,
+    FUNCTIONS,
     TRUE,
     Apply,
     Assign,
@@ -40,6 +41,8 @@ MATERIALIZE_COST = 48
 """Operations an element may cost before a tensor is computed once and kept, not again at every use."""
 REREAD_COST = 4
 """Operations an element may cost before it is computed once and kept, where one use reads it many times."""
+FUNCTION_COST = 5
+"""Operations that a function such as `exp` counts for: enough not to be computed at every reading of an element."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -365,13 +368,20 @@ class KernelBuilder:
             pairs = zip(given, direct, strict=True)
             return value([self.aligned(x, origin) if element is None else element(position) for x, element in pairs])
 
-        return [self.view(output.dtype, shape, at, 1 + sum(x.cost for x in given), flat if is_flat else None)]
+        cost = _operations(probe) + sum(x.cost for x in given)
+        return [self.view(output.dtype, shape, at, cost, flat if is_flat else None)]
 
     def aligned(self, view: View, index: Index) -> Expr:
         """The element that broadcasting puts at an index of a larger shape."""
         offset = len(index) - len(view.shape)
         zero = self.const(0)
         return view.at(tuple(zero if n == 1 else i for n, i in zip(view.shape, index[offset:], strict=True)))
+
+
+def _operations(expr: Expr) -> int:
+    """About how many operations an expression takes, functions counted for more."""
+    ops = [part.op for part in parts_in_order(expr) if isinstance(part, Apply)]
+    return max(1, sum(FUNCTION_COST if op in FUNCTIONS else 1 for op in ops))
 
 
 _ON_INTEGERS: dict[str, Callable[[int, int], int | bool]] = {

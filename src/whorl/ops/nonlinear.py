@@ -25,11 +25,6 @@ from whorl.ops.conversion import to_integer
 from whorl.ops.elementwise import NUMBERS, WHOLE
 
 
-def single(value: float) -> float:
-    """The number as a float32 attribute holds it."""
-    return float(np.float32(value))
-
-
 @dataclass(frozen=True)
 class Activation(Elementwise, abstract=True):
     """A function of one number; float16 and bfloat16 are computed in float32 and rounded once."""
@@ -79,7 +74,7 @@ class Relu(Elementwise):
 class LeakyRelu(Activation):
     """x where x >= 0, else alpha * x. Source: ONNX LeakyRelu-16."""
 
-    alpha: float = single(0.01)
+    alpha: float = 0.01
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.where(x >= 0, x, self.alpha * x)
@@ -159,8 +154,8 @@ class Celu(Activation):
 class Selu(Activation):
     """gamma * x where x > 0, else gamma * alpha * (e^x - 1). Source: ONNX Selu-22."""
 
-    alpha: float = single(1.67326319217681884765625)
-    gamma: float = single(1.05070102214813232421875)
+    alpha: float = 1.67326319217681884765625
+    gamma: float = 1.05070102214813232421875
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         return self.gamma * np.where(x <= 0, self.alpha * np.expm1(x), x)
@@ -174,7 +169,7 @@ class Selu(Activation):
 class HardSigmoid(Activation):
     """max(0, min(1, alpha * x + beta)). Source: ONNX HardSigmoid-22."""
 
-    alpha: float = single(0.2)
+    alpha: float = 0.2
     beta: float = 0.5
 
     def apply(self, x: np.ndarray) -> np.ndarray:

@@ -74,7 +74,7 @@ class Adagrad(Optimizer):
 
     states: ClassVar[int] = 1
     decay_factor: float = 0.0
-    epsilon: float = float(np.float32(1e-6))
+    epsilon: float = 1e-6
     norm_coefficient: float = 0.0
 
     def update(self, rate: Any, count: int, x: np.ndarray, gradient: np.ndarray, *states: np.ndarray) -> Arrays:
@@ -94,9 +94,9 @@ class Adam(Optimizer):
     """
 
     states: ClassVar[int] = 2
-    alpha: float = float(np.float32(0.9))
-    beta: float = float(np.float32(0.999))
-    epsilon: float = float(np.float32(1e-6))
+    alpha: float = 0.9
+    beta: float = 0.999
+    epsilon: float = 1e-6
     norm_coefficient: float = 0.0
     norm_coefficient_post: float = 0.0
 
