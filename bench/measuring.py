@@ -41,13 +41,6 @@ def use_one_thread() -> None:
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
 
 
-def wall(work: Callable[[], object]) -> float:
-    """Seconds that work takes."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def cpu(work: Callable[[], object]) -> float:
     """CPU seconds of this process, on all its threads, that work takes."""
     start = time.process_time()

@@ -21,8 +21,8 @@ _NEAR_BYTES = 1 << 14
 """The part of a row product's result that is kept near while the rows of the matrix go by."""
 _TILE_ROWS = {64: 12, 32: 6, 16: 6}
 """Rows of a tile by the width of vectors: with two vectors a row, sums and operands fill the registers."""
-_FEW_ROWS = 3
-"""Tiles of at most so many rows are as wide as a panel, for enough sums that do not wait for each other."""
+_FEW_SUMS = 8
+"""Tiles of few rows are wider, up to a panel, for so many sums that do not wait for each other."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _panel_product(call: Call, element: _Element, library: Library) -> str:
     for height, first, count in blocks if rows > 1 else ():
         _pack_rows(f, element, height, first, count)
     packed = "%s" if rows > 1 else "%a"
-    vectors = max(2, PANEL_BYTES // vector_bytes() if rows <= _FEW_ROWS else 2)
+    vectors = max(2, min(PANEL_BYTES // vector_bytes(), _FEW_SUMS // rows))
     step = vectors * element.lanes
     with f.loop(0, "%columns", step) as j:
         inside = f.value(f"and i64 {j}, {width - 1}")

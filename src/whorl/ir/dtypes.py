@@ -66,3 +66,8 @@ def is_integer(dtype: np.dtype) -> bool:
 def bits(dtype: np.dtype) -> int:
     """Bits one element takes in a file (strings: 0)."""
     return 0 if dtype == STRING else PACKED_BITS.get(dtype, dtype.itemsize * 8)
+
+
+def single(value: float) -> float:
+    """The number that a float attribute, a float32 in ONNX, holds for a value."""
+    return float(np.float32(value))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from whorl.ir.dtypes import single
 from whorl.ir.types import Fact, Type
 
 if TYPE_CHECKING:
@@ -36,9 +37,8 @@ class Op:
             return
         if cls.__name__ in REGISTRY:
             raise TypeError(f"op {cls.__name__} is defined twice")
-        # A float attribute is a float32 in ONNX: a default is the number that a file would hold.
         for name, default in [entry for entry in vars(cls).items() if isinstance(entry[1], float)]:
-            setattr(cls, name, float(np.float32(default)))
+            setattr(cls, name, single(default))
         REGISTRY[cls.__name__] = cls
 
     @property

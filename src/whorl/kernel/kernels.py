@@ -46,6 +46,6 @@ KERNELS = {
         Kernel("panel_product", 2, _panel_extents, _panel_product),
     )
 }
-"""`row_product`: y[N] = x[K] @ B[K, N], numbers K, N. `panel_product`: C[M, N] = A[M, K] @ B, B in panels, with M * K
-elements of scratch after C; numbers M, K, N. float32 or float64; each element is one sum, k ascending from 0,
-each step fused where the machine can: |error| <= K * eps * sum |a| |b|. Infinities and NaN follow from that sum."""
+"""`row_product`: y[N] = x[K] @ B[K, N], numbers K, N. `panel_product`: C[M, N] = A[M, K] @ B with B in panels and M * K
+elements of scratch after C, numbers M, K, N. float32 or float64. Each element is one sum in ascending order of k from
+0, every step fused where the machine can: |error| <= K * eps * sum |a| |b|. Infinities and NaN follow from that sum."""

@@ -61,7 +61,8 @@ class ProductSum(Op, abstract=True):
         return self.op.run_sum(result, c)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        return self.op.lower_sum(k, *with_blanks(inputs, 2), outputs[0])
+        result, c = with_blanks(inputs, 2)
+        return self.op.lower_sum(k, result, c, outputs[0])
 
 
 def _unread(index: Any) -> Any:

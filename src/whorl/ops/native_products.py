@@ -69,13 +69,8 @@ def _matrix_at(k: Any, x: Any, index: Any) -> Any:
     own = index[len(index) - (len(x.shape) - 2) :]
     prefix = tuple(k.const(0) if n == 1 else i for n, i in zip(x.shape[:-2], own, strict=True))
     flat = k.flat(x)
-    direct = None
-    if flat is not None:
-        first = k.mul(position(k, prefix, x.shape[:-2]), k.const(x.shape[-2] * x.shape[-1]))
-
-        def direct(place: Any) -> Any:
-            return flat(k.add(first, place))
-
+    first = k.mul(position(k, prefix, x.shape[:-2]), k.const(x.shape[-2] * x.shape[-1]))
+    direct = None if flat is None else lambda place: flat(k.add(first, place))
     return k.view(x.dtype, x.shape[-2:], lambda at: x.at((*prefix, *at)), x.cost, direct)
 
 

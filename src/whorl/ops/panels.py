@@ -24,7 +24,7 @@ def panels_shape(inner: int, columns: int, dtype: np.dtype) -> tuple[int, int, i
 
 def in_panels(matrix: np.ndarray) -> np.ndarray:
     """A matrix [K, N] in panels, in memory that starts at a cache line."""
-    count, inner, width = panels_shape(*matrix.shape, matrix.dtype)
+    count, inner, width = panels_shape(matrix.shape[0], matrix.shape[1], matrix.dtype)
     panels = aligned_empty((count, inner, width), matrix.dtype)
     whole = matrix.shape[1] // width
     split = matrix[:, : whole * width].reshape(inner, whole, width)

@@ -21,7 +21,7 @@ from whorl.lowering.products import Hoisted, hoist_products, lay_out_matrices, s
 from whorl.ops.control import Loop, Scanned
 from whorl.ops.panels import aligned_empty, panels_shape
 
-_BLOCK, _MOST_ROWS = 24, 96
+_BLOCK, _MOST_ROWS = 24, 144
 """Rows that are multiplied together, if no number up to the second that divides their count is as good."""
 _TILE = 12
 """Rows that keep the registers of the widest machines busy."""
@@ -161,7 +161,7 @@ def _rows_product(hoisted: Hoisted, rows: np.ndarray, panels: np.ndarray, memory
 def _block_rows(count: int) -> int:
     """How many rows to multiply together: a divisor of the count, if one makes tiles that are nearly full."""
     divisors = [n for n in range(_TILE, _MOST_ROWS + 1) if count % n == 0]
-    best = max(divisors, key=_fullness, default=_BLOCK)
+    best = max(reversed(divisors), key=_fullness, default=_BLOCK)
     return best if count % best == 0 and _fullness(best) >= count / (-(-count // _BLOCK) * _BLOCK) else _BLOCK
 
 

@@ -14,11 +14,11 @@ from whorl.formats.onnx.versions.broadcasting import aligned, reshaped
 from whorl.formats.onnx.versions.limits import require_element_type
 from whorl.ir import dims
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import FLOAT32
+from whorl.ir.dtypes import FLOAT32, single
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
 from whorl.ops.base import accumulator
-from whorl.ops.nonlinear import Celu, Gelu, PRelu, Selu, SwiGLU, Swish, single
+from whorl.ops.nonlinear import Celu, Gelu, PRelu, Selu, SwiGLU, Swish
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter
