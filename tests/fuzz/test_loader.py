@@ -25,6 +25,7 @@ fuzz = settings(
     deadline=None,
     database=None,
     print_blob=True,
+    derandomize="WHORL_FUZZ_EXAMPLES" not in os.environ,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )
 

@@ -231,3 +231,14 @@ def test_substitute_leaves_other_names() -> None:
     assert substitute(N * M, {"N": 3}) == 3 * M
     assert substitute(call("max", N, M), {"N": M + 1}) == M + 1
     assert substitute(7, {"N": 3}) == 7
+
+
+def test_form_that_grows_beyond_reason_is_given_up() -> None:
+    form: Dim = N
+    for _ in range(40):
+        form = form * form + form
+    assert form is UNKNOWN
+    form = N
+    for k in range(200):
+        form = call("min", form + 1, call("max", form, k))
+    assert form is UNKNOWN

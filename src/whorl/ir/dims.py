@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +12,10 @@ class Call:
 
     kind: str
     args: tuple[Dim, ...]
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", 1 + sum(arg.size for arg in self.args if isinstance(arg, Linear)))
 
     def __str__(self) -> str:
         return f"{self.kind}({', '.join(map(str, self.args))})"
@@ -26,6 +30,11 @@ class Linear:
 
     terms: tuple[tuple[Atom, int], ...]
     constant: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many atoms it is made of."""
+        return sum(1 if isinstance(atom, str) else atom.size for atom, _ in self.terms)
 
     def __str__(self) -> str:
         parts = [str(atom) if k == 1 else f"-{atom}" if k == -1 else f"{k}*{atom}" for atom, k in self.terms]
@@ -100,6 +109,8 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
+LARGEST = 128
+"""The atoms a form may be made of."""
 Dim = int | Linear | Unknown
 
 
@@ -110,7 +121,12 @@ def _key(atom: Atom) -> str:
 def linear(terms: dict[Atom, int], constant: int) -> Dim:
     """The normal form; an `int` where no name is left."""
     kept = tuple(sorted(((a, k) for a, k in terms.items() if k), key=lambda term: _key(term[0])))
-    return Linear(kept, constant) if kept else constant
+    return _bounded(Linear(kept, constant)) if kept else constant
+
+
+def _bounded(form: Linear) -> Dim:
+    """The form, or UNKNOWN where it is so large that following it costs more than it tells."""
+    return form if form.size <= LARGEST else UNKNOWN
 
 
 def name(text: str) -> Linear:
@@ -140,7 +156,7 @@ def call(kind: str, *args: Dim) -> Dim:
             return _extreme(kind, args)
         case ("mul", _):
             return _product(args)
-    return Linear(((Call(kind, args), 1),))
+    return _bounded(Linear(((Call(kind, args), 1),)))
 
 
 def _evaluate(kind: str, args: tuple[int, ...]) -> Dim:
@@ -178,7 +194,7 @@ def _extreme(kind: str, args: tuple[Dim, ...]) -> Dim:
                 distinct.remove(b if (gap >= 0) == (kind == "max") else a)
     if len(distinct) == 1:
         return distinct[0]
-    return Linear(((Call(kind, tuple(sorted(distinct, key=str))), 1),))
+    return _bounded(Linear(((Call(kind, tuple(sorted(distinct, key=str))), 1),)))
 
 
 def _product(args: Iterable[Dim]) -> Dim:
@@ -196,7 +212,7 @@ def _product(args: Iterable[Dim]) -> Dim:
     if not rest or not factor:
         return factor
     atom = Call("mul", tuple(sorted(rest, key=str))) if len(rest) > 1 else None
-    return Linear(((atom, factor),)) if atom else rest[0] * factor
+    return _bounded(Linear(((atom, factor),))) if atom else rest[0] * factor
 
 
 def product(dims: Iterable[Dim]) -> Dim:

@@ -87,3 +87,13 @@ def test_names_are_fresh_for_any_hints():
         "value_1",
         "b",
     ]
+
+
+def test_blank_outputs_are_written_with_names():
+    """onnxruntime takes neither a Loop with a blank output nor one with fewer outputs than its body gives."""
+    source = model("""main (int64 n, float x) => (float y) {
+        y, "" = Loop (n, "", x) <body = b (int64 i, bool c, float h) => (bool d, float g, float e)
+            { d = Identity(c) g = Add(h, h) e = Neg(h) }>
+    }""")
+    (loop,) = again(source).graph.node
+    assert list(loop.output) == ["y", "unused"]

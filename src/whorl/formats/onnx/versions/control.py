@@ -81,17 +81,22 @@ def _write_scan(node: Node, op: Loop, write: GraphWriter) -> None:
     _name_captured(child, body.arguments[first:], node.inputs[first:], write)
     child.add_inputs(body.arguments[2:first])
     graph = child.finish(body, body.results[1:], declared=_declared(op, op.carried))
-    missing = op.carried + len(op.collected) - len(node.outputs)
     write.node(
         "Scan",
         [write.name(value) for value in operands],
-        [*write.outputs(node), *(write.fresh("unused") for _ in range(missing))],
+        _all_outputs(node, op, write),
         name=node.name,
         body=graph,
         num_scan_inputs=len(op.scanned),
         **_lists("scan_input", op.scanned),
         **_lists("scan_output", op.collected),
     )
+
+
+def _all_outputs(node: Node, op: Loop, write: GraphWriter) -> list[str]:
+    """A name for everything that the body gives, as onnxruntime wants it, used or not."""
+    missing = op.carried + len(op.collected) - len(node.outputs)
+    return [*write.outputs(node), *(write.fresh("unused") for _ in range(missing))]
 
 
 def _declared(op: Loop, first: int) -> dict[int, TensorType | None]:
@@ -126,12 +131,12 @@ def _write_loop(node: Node, op: Loop, write: GraphWriter) -> None:
     if lengths and bound:
         write.node("Min", [bound, lengths[0]], [least := write.fresh("trip_count")])
         bound = least
-    outputs = write.outputs(node)
+    outputs = _all_outputs(node, op, write)
     inner = [_collected_name(k, op, name, write) for k, name in enumerate(outputs)]
     inputs = [bound or (lengths[0] if lengths else ""), write.name(condition), *map(write.name, carried)]
     _add_loop(node, inputs, inner, graph, write)
     for k, (name, raw) in enumerate(zip(outputs, inner, strict=True)):
-        if raw != name:
+        if raw != name and k < len(node.outputs):
             _put_right(raw, name, op.collected[k - op.carried], node.outputs[k], write)
 
 
