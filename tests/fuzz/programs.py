@@ -28,16 +28,16 @@ MAX_DEPTH = 3
 
 
 class Writer(Expressions):
-    """Draws one program. With `shadows` inner graphs hide names of outer ones, which engines understand differently."""
+    """Draws one program. A portable one hides no names and has no blank outputs, on which engines fall out."""
 
-    def __init__(self, draw: st.DrawFn, extremes: bool, shadows: bool) -> None:
+    def __init__(self, draw: st.DrawFn, extremes: bool, portable: bool) -> None:
         super().__init__(draw, extremes)
-        self.shadows = shadows
+        self.portable = portable
         self.names: list[str] = []
 
     def fill(self, block: Block, outer: list[Var], depth: int, budget: int) -> list[Var]:
         """Append up to `budget` statements; returns everything then visible."""
-        block.is_direct = depth > 0 and self.shadows and self.chance(30)
+        block.is_direct = depth > 0 and not self.portable and self.chance(30)
         visible = see(outer, block.arguments)
         for _ in range(self.draw(st.integers(0, budget))):
             kind = self.draw(st.integers(0, 9))
@@ -66,7 +66,7 @@ class Writer(Expressions):
     def rename(self, var: Var, taken: set[str]) -> Var:
         """The value under a name that another graph of the program has, or as it is."""
         others = [name for name in self.names if name not in taken]
-        if self.shadows and others and self.chance(10):
+        if not self.portable and others and self.chance(10):
             var = replace(var, name=self.choose(others))
         taken.add(var.name)
         self.names.append(var.name)
@@ -77,7 +77,7 @@ class Writer(Expressions):
         return [self.rename(self.fresh(type, "a"), taken) for type in types]
 
     def maybe_blank(self, targets: list[Var]) -> list[Var | None]:
-        return [None if self.chance(5) else v for v in targets]
+        return [None if not self.portable and self.chance(5) else v for v in targets]
 
     # ---- Loop ----------------------------------------------------------------------------------------------------
 
@@ -201,11 +201,11 @@ def slice_type(type: Any, axis: int) -> Type:
 
 
 @st.composite
-def programs(draw: st.DrawFn, extremes: bool = True, shadows: bool = True) -> tuple[Block, dict[str, Any]]:
-    """A program and values for its inputs; `extremes` and `shadows` as in `Writer`."""
-    writer = Writer(draw, extremes, shadows)
+def programs(draw: st.DrawFn, extremes: bool = True, portable: bool = False) -> tuple[Block, dict[str, Any]]:
+    """A program and values for its inputs; `extremes` and `portable` as in `Writer`."""
+    writer = Writer(draw, extremes, portable)
     types: list[AnyType] = [writer.fixed_type() for _ in range(draw(st.integers(1, 3)))]
-    if shadows and writer.chance(20):
+    if not portable and writer.chance(20):
         types.append(Seq(writer.choose(writer.dtypes)))
     block = Block([writer.fresh(type, "x") for type in types])
     visible = writer.fill(block, [], 0, 5)
