@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from whorl import backend as backend
+    from whorl.api import CompiledSession as CompiledSession
     from whorl.api import ExecutionMode as ExecutionMode
     from whorl.api import ExecutionOrder as ExecutionOrder
     from whorl.api import GraphOptimizationLevel as GraphOptimizationLevel
@@ -18,17 +19,20 @@ if TYPE_CHECKING:
     from whorl.api import RunOptions as RunOptions
     from whorl.api import SessionOptions as SessionOptions
     from whorl.api import check as check
+    from whorl.api import compile as compile
     from whorl.api import describe as describe
     from whorl.api import get_all_providers as get_all_providers
     from whorl.api import get_available_providers as get_available_providers
     from whorl.api import get_device as get_device
     from whorl.api import load as load
+    from whorl.api import load_compiled as load_compiled
     from whorl.api import loop as loop
     from whorl.api import run as run
     from whorl.api import save as save
     from whorl.api import scan as scan
     from whorl.api import set_default_logger_severity as set_default_logger_severity
     from whorl.errors import CancelledError as CancelledError
+    from whorl.errors import CompileError as CompileError
     from whorl.errors import IterationLimitError as IterationLimitError
     from whorl.errors import LimitError as LimitError
     from whorl.errors import LoadError as LoadError
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _API = (
+    "CompiledSession",
     "ExecutionMode",
     "ExecutionOrder",
     "GraphOptimizationLevel",
@@ -54,11 +59,13 @@ _API = (
     "RunOptions",
     "SessionOptions",
     "check",
+    "compile",
     "describe",
     "get_all_providers",
     "get_available_providers",
     "get_device",
     "load",
+    "load_compiled",
     "loop",
     "run",
     "save",
@@ -67,6 +74,7 @@ _API = (
 )
 _ERRORS = (
     "CancelledError",
+    "CompileError",
     "IterationLimitError",
     "LimitError",
     "LoadError",

@@ -39,6 +39,10 @@ class VerifyError(WhorlError):
     """A module breaks a rule of the IR; a bug in whoever built it."""
 
 
+class CompileError(WhorlError):
+    """A model cannot be made into machine code ahead of time."""
+
+
 class RunError(WhorlError):
     """A run failed: bad feeds, or an op that refuses its values."""
 

@@ -12,7 +12,7 @@ import pytest
 from codegen.batches import Case, check, fails
 from whorl.ir.dtypes import BOOL, BY_NAME, name_of
 from whorl.ir.op import REGISTRY, Op
-from whorl.lowering.regions import NATIVE
+from whorl.lowering.places import NATIVE
 from whorl.ops.base import COMPUTED_FLOATS, Elementwise
 from whorl.ops.casting import BitCast, Cast, CastLike
 from whorl.ops.comparison import IsInf, Where

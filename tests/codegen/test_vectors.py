@@ -8,7 +8,7 @@ import pytest
 
 from codegen.maps import ARM, BASELINE, V3, for_machine, mapping
 from whorl.ir.dtypes import BY_NAME, name_of
-from whorl.lowering.regions import NATIVE
+from whorl.lowering.places import NATIVE
 from whorl.ops.casting import Cast
 from whorl.ops.nonlinear import Celu, Gelu, HardSwish, Mish, Relu, Selu, Softplus, Swish
 

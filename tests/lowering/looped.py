@@ -24,12 +24,13 @@ from whorl.ir.types import TensorType
 from whorl.kernel.interpret import interpret
 from whorl.kernel.program import Program
 from whorl.kernel.verify import verify_program
-from whorl.lowering.regions import sizes
+from whorl.lowering.places import sizes
 from whorl.ops.comparison import Where
 from whorl.ops.control import Collected, Loop, Scanned
 from whorl.ops.elementwise import Identity, Neg
 from whorl.ops.iteration import Iteration
 from whorl.ops.movement import Transpose
+from whorl.runtime.blocks import Pair
 from whorl.runtime.native import CompiledLoop, NativeRun
 
 STEPS = 3
@@ -200,7 +201,7 @@ def looped(cases: Sequence[Case], seed: int = 0) -> tuple[Node, Iteration]:
 def interpreted(run: NativeRun) -> tuple[int, list[np.ndarray]]:
     """How the program ends when it is interpreted from the start, and what it collects."""
     program: Program = run.compiled.program.program
-    pairs = [(now.copy(), np.zeros_like(other)) for now, other in run.pairs]
+    pairs = [(pair.arrays[0].copy(), np.zeros_like(pair.arrays[1])) for pair in run.pairs if isinstance(pair, Pair)]
     outs = [np.zeros((STEPS, *sizes(t)), t.dtype) for t in run.compiled.program.collected]
     arrays = [x for pair in pairs for x in pair] + run.rows + run.captured + outs
     outcome = interpret(program, [0, STEPS, True], arrays)

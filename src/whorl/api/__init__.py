@@ -1,5 +1,6 @@
 """What users call: load, save, run, sessions, and loops over plain arrays."""
 
+from whorl.api.ahead import CompiledSession, compile, load_compiled
 from whorl.api.check import Problem, check
 from whorl.api.describe import describe
 from whorl.api.functional import loop, scan
@@ -16,6 +17,7 @@ from whorl.api.session import (
 from whorl.runtime.node_arg import NodeArg
 
 __all__ = [
+    "CompiledSession",
     "ExecutionMode",
     "ExecutionOrder",
     "GraphOptimizationLevel",
@@ -26,11 +28,13 @@ __all__ = [
     "RunOptions",
     "SessionOptions",
     "check",
+    "compile",
     "describe",
     "get_all_providers",
     "get_available_providers",
     "get_device",
     "load",
+    "load_compiled",
     "loop",
     "run",
     "save",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from whorl.errors import LoadError, SaveError
@@ -18,13 +20,26 @@ Source = OnnxSource | Module
 """What `load` takes: a path, bytes, a proto, or a module."""
 
 
+MLIR_SUFFIX = ".mlir"
+
+
+def _mlir(name: str, error: type[LoadError] | type[SaveError]) -> ModuleType:
+    """A module of `formats.mlir`, which needs an extra."""
+    try:
+        return importlib.import_module(f"whorl.formats.mlir.{name}")
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.partition(".")[0] != "xdsl":
+            raise
+        raise error("MLIR text needs xDSL", fix="pip install 'whorl[mlir]'") from None
+
+
 def load(
     source: Source,
     *,
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
 ) -> Module:
-    """Read a model: a path (`.onnx`, `.onnxtxt`), a file's bytes, a ModelProto or GraphProto; a module is returned.
+    """Read a model: a path (`.onnx`, `.onnxtxt`, `.mlir`), a file's bytes, a ModelProto or GraphProto; a module is returned.
 
     `condition_when_omitted` says what a Loop without a condition input does with the condition its body computes:
     "specification" ignores it, "honour" stops as onnxruntime does. `max_depth` bounds the nesting of graphs.
@@ -36,17 +51,22 @@ def load(
         raise LoadError(f"no model can be read from {type(source).__name__}", fix="pass a path, bytes or a ModelProto")
     if not isinstance(max_depth, int) or max_depth < 1:
         raise LoadError(f"max_depth is {max_depth!r}, expected a whole number of 1 or more")
-    return load_onnx(source, LoadOptions(condition_when_omitted, max_depth))
+    options = LoadOptions(condition_when_omitted, max_depth)
+    if isinstance(source, str | os.PathLike) and Path(source).suffix == MLIR_SUFFIX:
+        return _mlir("reader", LoadError).load_mlir(source, options)
+    return load_onnx(source, options)
 
 
 def save(source: Source, path: str | os.PathLike[str], *, opset: int | None = None) -> None:
-    """Write whatever `load` takes as `.onnx` or `.onnxtxt`; weights over 1 GiB go into a file beside it.
+    """Write whatever `load` takes as `.onnx`, `.onnxtxt` or `.mlir`; weights of `.onnx` over 1 GiB go into a file beside it.
 
     `opset` is the version of ai.onnx to write; without it, the model's own or the lowest above that can say it all.
     Errors: LoadError; SaveError names the op and the opset that could say it.
     """
+    if Path(path).suffix == MLIR_SUFFIX:
+        return _mlir("saving", SaveError).save_mlir(load(source), Path(path))
     if Path(path).suffix not in (".onnx", ".onnxtxt"):
-        raise SaveError(f"{str(path)!r} has no ending whorl can write", fix="end it in .onnx or .onnxtxt")
+        raise SaveError(f"{str(path)!r} has no ending whorl can write", fix="end it in .onnx, .onnxtxt or .mlir")
     save_onnx(load(source), Path(path), opset)
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from whorl.cli.inputs import read_inputs, stored_case
 from whorl.cli.progress import progress_bar
 from whorl.ir.types import type_of
 from whorl.runtime.session import Session
+from whorl.runtime.trace import Trace
 
 SHOWN = 8
 """Elements of an output that are printed."""
@@ -32,6 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_limits(parser)
     parser.add_argument("--output", metavar="FILE", help="write the outputs to a .npz file")
     parser.add_argument("--test-data", metavar="FOLDER", help="a test_data_set_N folder to run and compare")
+    parser.add_argument(
+        "--profile",
+        metavar="FILE",
+        help="write what took how long as a trace (.json) for chrome://tracing or ui.perfetto.dev: a lane for the main "
+        "graph, one for each loop with its native slices or interpreted iterations, one for compilation",
+    )
     parser.add_argument("--rtol", type=float, default=1e-3, help="relative tolerance of comparisons (default 1e-3)")
     parser.add_argument("--atol", type=float, default=1e-7, help="absolute tolerance of comparisons (default 1e-7)")
 
@@ -43,12 +52,13 @@ def execute(arguments: argparse.Namespace) -> int:
     module = module_of(arguments)
     with progress_bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
         session = Session(module, limits_of(arguments, progress), arguments.backend)
-        if folders:
-            return _compare_stored(folders, session, arguments)
-        feeds = read_inputs(arguments.input, module)
-        if arguments.random is not None:
-            feeds = synthetic_feeds(module, arguments.random, sizes_of(arguments.dim)) | feeds
-        outputs = dict(zip(module.output_names, session.execute(None, feeds), strict=True))
+        with _profile(session, arguments.profile):
+            if folders:
+                return _compare_stored(folders, session, arguments)
+            feeds = read_inputs(arguments.input, module)
+            if arguments.random is not None:
+                feeds = synthetic_feeds(module, arguments.random, sizes_of(arguments.dim)) | feeds
+            outputs = dict(zip(module.output_names, session.execute(None, feeds), strict=True))
     if arguments.output:
         archive.write(Path(arguments.output), outputs)
     if arguments.json:
@@ -56,6 +66,20 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(f"{name}: {shown(value)}" for name, value in outputs.items()))
     return 0
+
+
+@contextmanager
+def _profile(session: Session, path: str | None) -> Iterator[None]:
+    """Record the runs inside, and write the trace even where one fails."""
+    if path is None:
+        yield
+        return
+    trace = Trace()
+    session.record(trace)
+    try:
+        yield
+    finally:
+        trace.write(path)
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:

@@ -4,30 +4,80 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from whorl.api.describe import describe
-from whorl.cli.arguments import add_model, module_of
+from whorl.api.synthetic import synthetic_feeds
+from whorl.cli.arguments import add_feeds, add_model, module_of, sizes_of
 from whorl.cli.documents import print_document
+from whorl.cli.inputs import read_inputs
+from whorl.errors import RunError
+from whorl.ir.graph import Module
 from whorl.ir.text import print_module
+from whorl.ir.types import type_of
+from whorl.runtime.explain import Verdict
+from whorl.runtime.limits import Limits
+from whorl.runtime.session import Session
 
 ELIDE = 16
 """Elements above which `--text` cuts a constant short."""
+PATIENCE = 60.0
+"""Seconds that the run of `--native` may take."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument("--text", action="store_true", help="print the whole program in whorl's text form")
+    parser.add_argument(
+        "--native",
+        action="store_true",
+        help="run the model once, on random values where none are given, and show which nodes ran natively, which of "
+        "them call back to NumPy, and why the others were interpreted",
+    )
+    add_feeds(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     module = module_of(arguments)
+    if arguments.native:
+        return _show_native(module, arguments)
     text = print_module(module, elide=ELIDE) if arguments.text else ""
     if arguments.json:
         print_document(describe(module) | ({"text": text} if arguments.text else {}))
     else:
         print(text.rstrip("\n") or render(describe(module)))
     return 0
+
+
+def _show_native(module: Module, arguments: argparse.Namespace) -> int:
+    feeds = synthetic_feeds(module, arguments.random or 0, sizes_of(arguments.dim))
+    feeds |= read_inputs(arguments.input, module)
+    session = Session(module, Limits(timeout=PATIENCE), "native")
+    ended = ""
+    try:
+        session.execute(None, feeds)
+    except RunError as error:
+        ended = str(error)
+    verdicts = session.explain()
+    if arguments.json:
+        given = {name: str(type_of(value)) for name, value in feeds.items()}
+        print_document({"inputs": given, "ended": ended, "nodes": [asdict(verdict) for verdict in verdicts]})
+        return 0
+    lines = [f"input   {name}: {type_of(value)}" for name, value in feeds.items()]
+    lines += ["", *(line for verdict in verdicts for line in _verdict(verdict, ""))]
+    print("\n".join([*lines, *(["", f"the run ended early: {ended}"] if ended else [])]))
+    return 0
+
+
+def _verdict(verdict: Verdict, indent: str) -> Iterator[str]:
+    nodes = f" ({verdict.nodes} nodes)" if verdict.nodes > 1 else ""
+    reason = f": {verdict.reason}" if verdict.reason else ""
+    yield f"{indent}{verdict.how:<12}{verdict.title}{nodes}{reason}"
+    if verdict.calls:
+        yield f"{indent}  calls back for {', '.join(verdict.calls)}: no native form for their types and shapes"
+    for inner in verdict.inside:
+        yield from _verdict(inner, indent + "    ")
 
 
 def render(report: dict[str, Any]) -> str:

@@ -1,9 +1,10 @@
 """Kernel programs as LLVM IR text.
 
-The function takes one pointer to a block of 64-bit cells: scalars, then addresses of buffers, of scratch, and of the
-function that runs ops; it writes scalars and buffer addresses back before it returns 0, or returns the status of a
-`Fail` at once. Variables are stack slots, which LLVM turns into registers. Loads and stores inside parallel loops carry
-access groups, so that the vectoriser needs no alias checks.
+The function takes one pointer to a block of 64-bit cells: scalars, then addresses of buffers, of scratch, of the
+function that runs ops and of the one that gives memory, then the bytes of each buffer that grows; it writes scalars and
+buffer addresses back before it returns 0, or returns the status of a `Fail` at once. Variables are stack slots, which
+LLVM turns into registers. Loads and stores inside parallel loops carry access groups, so that the vectoriser needs no
+alias checks.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from whorl.codegen.formulas import Library
-from whorl.codegen.products import require_kernel
+from whorl.codegen.kernels import require_kernel
 from whorl.codegen.scalars import Scalars, literal, memory_type, register_type
 from whorl.ir.dtypes import BOOL
 from whorl.kernel.program import (
@@ -25,6 +26,7 @@ from whorl.kernel.program import (
     For,
     Load,
     Program,
+    Reserve,
     RunOp,
     Statement,
     Store,
@@ -35,6 +37,9 @@ from whorl.kernel.program import (
 )
 
 FUNCTION = "whorl_run"
+FIRST_FAILURE = 2
+"""The status of the first failure with a number; 1 is that of memory that was refused."""
+_LIKELY = '!{!"branch_weights", i32 2000, i32 1}'
 INTERLEAVED = ((512, 4), (128, 2))
 """Iterations of a parallel loop from which so many vectors are computed side by side where it calls functions: each of
 these is a long chain of operations that wait for each other."""
@@ -43,6 +48,17 @@ these is a long chain of operations that wait for each other."""
 def emit(program: Program) -> str:
     """The LLVM IR of a program."""
     return _Emitter().program(program)
+
+
+def emit_numbered(program: Program) -> tuple[str, list[Fail]]:
+    """The LLVM IR of a program that a library embeds, and the places where it may fail.
+
+    The status of failure n is n + FIRST_FAILURE; the iteration numbers around it follow the other cells.
+    """
+    emitter = _Emitter()
+    emitter.failures = []
+    text = emitter.program(program).replace(f"define i64 @{FUNCTION}(", f"define internal i64 @{FUNCTION}(", 1)
+    return text, emitter.failures
 
 
 class _Emitter:
@@ -55,11 +71,14 @@ class _Emitter:
         self.groups: list[int] = []
         self.slots: dict[str, str] = {}
         self.pointers: dict[Buffer, str] = {}
+        self.capacities: dict[Buffer, str] = {}
         self.memo: dict[Expr, str] = {}
         self.library: Library = {}
         self.scalars = Scalars(self.value, self._group, self.library)
         self.callback = 0
         self.calls: list[RunOp] = []
+        self.failures: list[Fail] | None = None
+        self.report = 0
 
     # ---- text ------------------------------------------------------------------------------------------------
 
@@ -88,18 +107,27 @@ class _Emitter:
     def program(self, program: Program) -> str:
         cells = [*program.scalars, *program.buffers, *program.scratch]
         self.callback, self.calls = len(cells), program.calls
+        self.report = len(cells) + 2 + len(program.growing)
         self.lines.append("body:")
         for position, cell in enumerate(cells):
-            address = self.value(f"getelementptr inbounds i64, ptr %cells, i64 {position}")
-            self._open(cell, address)
+            self._open(cell, self._cell(position))
+        for position, buffer in enumerate(program.growing, self.callback + 2):
+            slot = self.capacities[buffer] = self._alloca("i64")
+            self.line(f"store i64 {self.value(f'load i64, ptr {self._cell(position)}')}, ptr {slot}")
         self.block(program.body)
-        for position, cell in enumerate((*program.scalars, *program.buffers)):
-            address = self.value(f"getelementptr inbounds i64, ptr %cells, i64 {position}")
-            self._close(cell, address)
+        for position, cell in enumerate(cells):
+            if not isinstance(cell, Buffer) or cell.grows or cell in program.buffers:
+                self._close(cell, self._cell(position))
+        for position, buffer in enumerate(program.growing, self.callback + 2):
+            value = self.value(f"load i64, ptr {self.capacities[buffer]}")
+            self.line(f"store i64 {value}, ptr {self._cell(position)}")
         self.line("ret i64 0")
         head = ["define i64 @whorl_run(ptr noundef %cells) nounwind {", "entry:", *self.entry, "  br label %body"]
         nodes = [f"!{k} = {content}" for k, content in enumerate(self.metadata)]
         return "\n".join((*head, *self.lines, "}", *self.library.values(), *nodes)) + "\n"
+
+    def _cell(self, position: int) -> str:
+        return self.value(f"getelementptr inbounds i64, ptr %cells, i64 {position}")
 
     def _open(self, cell: Var | Buffer, address: str) -> None:
         if isinstance(cell, Buffer):
@@ -153,18 +181,56 @@ class _Emitter:
                 case While():
                     self._while(statement)
                 case Swap(a, b):
-                    first, second = self.pointers[a], self.pointers[b]
-                    p, q = self.value(f"load ptr, ptr {first}"), self.value(f"load ptr, ptr {second}")
-                    self.line(f"store ptr {q}, ptr {first}")
-                    self.line(f"store ptr {p}, ptr {second}")
+                    self._swap("ptr", self.pointers[a], self.pointers[b])
+                    if a.grows:
+                        self._swap("i64", self.capacities[a], self.capacities[b])
                     self.memo = {}
+                case Reserve(buffer, count):
+                    self._reserve(buffer, count)
                 case RunOp():
                     self._run_op(statement)
                 case Call():
                     self._call(statement)
-                case Fail(status):
-                    self.line(f"ret i64 {status}")
-                    self.label(self.fresh("dead"))
+                case Fail():
+                    self._fail(statement)
+
+    def _swap(self, kind: str, first: str, second: str) -> None:
+        a, b = self.value(f"load {kind}, ptr {first}"), self.value(f"load {kind}, ptr {second}")
+        self.line(f"store {kind} {b}, ptr {first}")
+        self.line(f"store {kind} {a}, ptr {second}")
+
+    def _reserve(self, buffer: Buffer, count: Expr) -> None:
+        """Ask the runtime for more memory, at least twice as much as there is; none ends the program."""
+        slot = self.capacities[buffer]
+        needed = self.value(f"mul i64 {self.expr(count)}, {buffer.dtype.itemsize}")
+        capacity = self.value(f"load i64, ptr {slot}")
+        grow, refused, given, done = (self.fresh(hint) for hint in ("grow", "refused", "given", "enough"))
+        enough = self.value(f"icmp ule i64 {needed}, {capacity}")
+        self.line(f"br i1 {enough}, label {done}, label {grow}, !prof !{self.node(_LIKELY)}")
+        self.label(grow)
+        double = self.value(f"shl i64 {capacity}, 1")
+        size = self.value(f"call i64 @llvm.umax.i64(i64 {needed}, i64 {double})")
+        function = self.value(f"load ptr, ptr {self._cell(self.callback + 1)}")
+        old = self.value(f"load ptr, ptr {self.pointers[buffer]}")
+        new = self.value(f"call ptr {function}(ptr {old}, i64 {size})")
+        self.line(f"br i1 {self.value(f'icmp eq ptr {new}, null')}, label {refused}, label {given}")
+        self.label(refused)
+        self.line("ret i64 1")
+        self.label(given)
+        self.line(f"store ptr {new}, ptr {self.pointers[buffer]}")
+        self.line(f"store i64 {size}, ptr {slot}")
+        self.line(f"br label {done}")
+        self.label(done)
+
+    def _fail(self, fail: Fail) -> None:
+        status = fail.status
+        if self.failures is not None:
+            status = FIRST_FAILURE + len(self.failures)
+            self.failures.append(fail)
+            for position, var in enumerate(fail.iterations, self.report):
+                self.line(f"store i64 {self._read(var)}, ptr {self._cell(position)}")
+        self.line(f"ret i64 {status}")
+        self.label(self.fresh("dead"))
 
     def _run_op(self, call: RunOp) -> None:
         """Call the runtime with the number of the op; anything but 0 ends the program."""
@@ -277,7 +343,7 @@ class _Emitter:
             if step == "0":
                 continue
             if stride != 1:
-                step = self.value(f"mul nsw i64 {step}, {stride}")
+                step = self.value(f"mul nsw i64 {step}, {self.expr(stride) if isinstance(stride, Expr) else stride}")
             flat = step if flat == "0" else self.value(f"add nsw i64 {flat}, {step}")
         pointer = self.value(f"load ptr, ptr {self.pointers[buffer]}")
         return self.value(f"getelementptr inbounds {memory_type(buffer.dtype)}, ptr {pointer}, i64 {flat}")

@@ -13,7 +13,7 @@ from whorl.codegen.routine import AS_WRITTEN, Routine
 from whorl.codegen.target import vector_bytes
 from whorl.ir.dtypes import FLOAT32
 from whorl.kernel.program import Call
-from whorl.ops.panels import PANEL_BYTES
+from whorl.ops.panels import FEW_ROWS
 
 _STREAMS = 8
 """Rows of the matrix that a row product reads side by side."""
@@ -23,6 +23,8 @@ _TILE_ROWS = {64: 12, 32: 6, 16: 6}
 """Rows of a tile by the width of vectors: with two vectors a row, sums and operands fill the registers."""
 _FEW_SUMS = 8
 """Tiles of few rows are wider, up to a panel, for so many sums that do not wait for each other."""
+_FAR_BYTES, _FAR_PANELS = 1 << 23, 2
+"""Matrices larger than caches are read from several panels at once by few rows."""
 
 
 @dataclass(frozen=True)
@@ -132,34 +134,59 @@ def _blocks(rows: int, most: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _panel_product(call: Call, element: _Element, library: Library) -> str:
-    rows = call.numbers[0]
-    name = f"@whorl.panel_product.{element.suffix()}.{rows}"
+    rows, inner, columns, width = call.numbers
+    panels = _FAR_PANELS if rows <= FEW_ROWS and inner * columns * element.size > _FAR_BYTES else 1
+    name = f"@whorl.panel_product.{element.suffix()}.{rows}x{panels}x{width}"
     if name in library:
         return name
-    kind, width = element.kind, PANEL_BYTES // element.size
     f = Routine(
         name,
         ["noalias %c", "noalias %s", "noalias readonly %a", "noalias readonly %b"],
-        ["%rows", "%inner", "%columns"],
+        ["%rows", "%inner", "%columns", "%width"],
     )
     blocks = list(_blocks(rows, _TILE_ROWS[vector_bytes()]))
     for height, first, count in blocks if rows > 1 else ():
         _pack_rows(f, element, height, first, count)
-    packed = "%s" if rows > 1 else "%a"
-    vectors = max(2, min(PANEL_BYTES // vector_bytes(), _FEW_SUMS // rows))
-    step = vectors * element.lanes
-    with f.loop(0, "%columns", step) as j:
+    vectors = max(2, min(width * element.size // vector_bytes(), _FEW_SUMS // rows))
+    start = "0"
+    if panels > 1:
+        start = f.down("%columns", panels * width)
+        _tiles(f, element, blocks, _Tile(width // element.lanes, panels, width), ("0", start), library)
+    _tiles(f, element, blocks, _Tile(vectors, 1, width), (start, "%columns"), library)
+    library[name] = f.text()
+    return name
+
+
+@dataclass(frozen=True)
+class _Tile:
+    """Columns of a tile: vectors side by side in a panel, in each of several panels that are full."""
+
+    vectors: int
+    panels: int
+    width: int
+
+
+def _tiles(
+    f: Routine,
+    element: _Element,
+    blocks: list[tuple[int, int, int]],
+    tile: _Tile,
+    columns: tuple[str, str],
+    library: Library,
+) -> None:
+    """All rows by a range of columns, tile by tile."""
+    kind, width = element.kind, tile.width
+    packed = "%a" if blocks == [(1, 0, 1)] else "%s"
+    with f.loop(*columns, tile.vectors * tile.panels * element.lanes) as j:
         inside = f.value(f"and i64 {j}, {width - 1}")
         panel = f.place(f.place("%b", kind, f.mul(f.sub(j, inside), "%inner")), kind, inside)
         left = f.sub("%columns", j)
         for height, first, count in blocks:
-            tile = _require_tile(height, vectors, element, library)
+            function = _require_tile(height, tile, element, library)
             with f.loop(0, count) as block:
                 row = f.add(f.mul(block, height), first)
                 target = f.place("%c", kind, f.add(f.mul(row, "%columns"), j))
-                f.line(_tile_call(tile, target, f.place(packed, kind, f.mul(row, "%inner")), panel, left))
-    library[name] = f.text()
-    return name
+                f.line(_tile_call(function, target, f.place(packed, kind, f.mul(row, "%inner")), panel, left))
 
 
 def _tile_call(tile: str, target: str, source: str, panel: str, left: str) -> str:
@@ -180,17 +207,18 @@ def _pack_rows(f: Routine, element: _Element, height: int, first: int, count: in
                 f.store(kind, f.load(kind, f.place(rows[r], kind, k), size), f.place(side, kind, r), size)
 
 
-def _require_tile(height: int, vectors: int, element: _Element, library: Library) -> str:
-    name = f"@whorl.tile.{element.suffix()}.{height}x{vectors * element.lanes}"
+def _require_tile(height: int, tile: _Tile, element: _Element, library: Library) -> str:
+    name = f"@whorl.tile.{element.suffix()}.{height}x{tile.panels}x{tile.vectors * element.lanes}.{tile.width}"
     if name not in library:
         library[name] = ""
-        library[name] = _tile_text(name, height, vectors, element, library)
+        library[name] = _tile_text(name, height, tile, element, library)
     return name
 
 
-def _tile_text(name: str, height: int, vectors: int, element: _Element, library: Library) -> str:
+def _tile_text(name: str, height: int, tile: _Tile, element: _Element, library: Library) -> str:
     """c[height, vectors] = the sum over k of a[k, height] by b[k, vectors], all sums in registers."""
     kind, vector, lanes, size = element.kind, element.vector, element.lanes, element.size
+    vectors, width = tile.vectors * tile.panels, tile.width
     fused = _fused(element, vector, library)
     f = Routine(
         name,
@@ -201,8 +229,9 @@ def _tile_text(name: str, height: int, vectors: int, element: _Element, library:
     for slot in (slot for row in sums for slot in row):
         f.line(f"store {vector} zeroinitializer, ptr {slot}")
     with f.loop(0, "%inner") as k:
-        a, b = f.place("%a", kind, f.mul(k, height)), f.place("%b", kind, f.mul(k, PANEL_BYTES // size))
-        row = [f.load(vector, f.place(b, kind, v * lanes), size) for v in range(vectors)]
+        a, b = f.place("%a", kind, f.mul(k, height)), f.place("%b", kind, f.mul(k, width))
+        starts = [b if p == 0 else f.place(b, kind, f.mul("%inner", p * width)) for p in range(tile.panels)]
+        row = [f.load(vector, f.place(s, kind, v * lanes), size) for s in starts for v in range(tile.vectors)]
         for r in range(height):
             factor = f.splat(vector, kind, f.load(kind, f.place(a, kind, r), size))
             for v in range(vectors):

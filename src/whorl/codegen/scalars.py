@@ -26,7 +26,7 @@ _EXACT = frozenset(("floor", "ceil", "rint", "trunc", "abs", "neg", "maximum", "
 """Operations on floats whose result has no more bits than the operands."""
 _COMPARE_FLOAT = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
 _COMPARE_INT = {"lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge", "eq": "eq", "ne": "ne"}
-_BINARY_FLOAT = {"add": "fadd", "sum": "fadd reassoc", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+_BINARY_FLOAT = {"add": "fadd", "sum": "fadd reassoc contract", "sub": "fsub", "mul": "fmul contract", "div": "fdiv"}
 _BINARY_INT = {"sum": "add", **{name: name for name in ("add", "sub", "mul", "and", "or", "xor")}}
 _EXTREMES = {"min": "lt", "max": "gt", "minimum": "lt", "maximum": "gt"}
 
@@ -67,14 +67,14 @@ class Scalars:
         self.functions = 0
         """Calls of functions so far."""
 
-    def call(self, name: str, kind: str, *args: str, result: str = "", access: str = "") -> str:
+    def call(self, name: str, kind: str, *args: str, result: str = "", access: str = "", flags: str = "") -> str:
         given = ", ".join(f"{kind} {a}" for a in args)
-        return self.value(f"call {result or kind} {name}({given}){access}")
+        return self.value(f"call {flags}{result or kind} {name}({given}){access}")
 
-    def intrinsic(self, name: str, kind: str, *args: str) -> str:
+    def intrinsic(self, name: str, kind: str, *args: str, flags: str = "") -> str:
         function = f"@llvm.{name}.{({'float': 'f32', 'double': 'f64'}).get(kind, kind)}"
         self.library.setdefault(function, f"declare {kind} {function}({', '.join([kind] * len(args))})")
-        return self.call(function, kind, *args)
+        return self.call(function, kind, *args, flags=flags)
 
     # ---- memory ----------------------------------------------------------------------------------------------
 
@@ -153,7 +153,7 @@ class Scalars:
         if op == "neg":
             return self.value(f"fneg {kind} {args[0]}")
         if op in _INTRINSICS:
-            return self.intrinsic(_INTRINSICS[op], kind, *args)
+            return self.intrinsic(_INTRINSICS[op], kind, *args, flags="nsz " if op in _EXTREMES else "")
         self.functions += 1
         name = mathlib.require(op, FLOAT64 if kind == "double" else FLOAT32, self.library)
         return self.call(name, kind, *args, access=self.access())

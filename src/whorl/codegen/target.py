@@ -6,14 +6,46 @@ import functools
 import importlib.util
 import itertools
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 from whorl.codegen import cache
+from whorl.errors import CompileError
 
 _LOCK = threading.Lock()
 _COUNT = itertools.count()
+_WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
+"""Bytes of vector registers, by CPU; of all others 16."""
+_BASELINES = {"x86_64": "x86-64-v3", "arm64-apple": "apple-m1"}
+"""CPUs that code for other machines is made for, by the beginning of the triple; else the family's simplest."""
+
+TUNING = {
+    "loop_vectorization": True,
+    "slp_vectorization": False,
+    "loop_interleaving": True,
+    "loop_unrolling": False,
+}
+"""What the optimiser does to loops. Short ones written out in full would no longer become vectors."""
 
 
+@dataclass(frozen=True)
+class Target:
+    """A machine that code is written for: LLVM's names, the width of vectors, whether halves convert in hardware."""
+
+    triple: str
+    cpu: str
+    features: str
+    vector_bytes: int
+    has_half: bool
+
+
+_written_for: ContextVar[Target | None] = ContextVar("_written_for", default=None)
+
+
+@functools.cache
 def is_available() -> bool:
     """Whether llvmlite is installed; loading it is left to the first compilation."""
     return importlib.util.find_spec("llvmlite") is not None
@@ -29,12 +61,48 @@ def _llvm() -> Any:
 
 
 @functools.cache
-def machine() -> Any:
-    """The target machine of this process: the host's CPU with all its features."""
+def host() -> Target:
+    """The machine of this process: its CPU with all its features."""
     llvm = _llvm()
-    target = llvm.Target.from_triple(llvm.get_process_triple())
-    features = llvm.get_host_cpu_features().flatten()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3, reloc="pic")
+    features, triple = llvm.get_host_cpu_features(), llvm.get_process_triple()
+    width = 64 if features.get("avx512f", False) else 32 if features.get("avx", False) else 16
+    half = features.get("f16c", False) or triple.startswith(("aarch64", "arm64"))
+    return Target(triple, llvm.get_host_cpu_name(), features.flatten(), width, half)
+
+
+def target_of(triple: str, cpu: str | None = None) -> Target:
+    """Another machine, by its triple such as aarch64-linux-gnu; CompileError where LLVM has none of that name."""
+    llvm = _llvm()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    full = triple.replace("-windows", "-pc-windows", 1) if triple.count("-") < 3 and "-pc-" not in triple else triple
+    try:
+        llvm.Target.from_triple(full)
+    except RuntimeError as error:
+        raise CompileError(
+            f"there is no target {triple!r}: {error}", fix="name one such as aarch64-linux-gnu"
+        ) from None
+    chosen = cpu or next((name for start, name in _BASELINES.items() if full.startswith(start)), "")
+    wide = _WIDTHS.get(chosen, 16)
+    return Target(full, chosen, "", wide, wide > 16 or full.startswith(("aarch64", "arm64")))
+
+
+@contextmanager
+def writing_for(target: Target) -> Iterator[None]:
+    """What is written inside is code for another machine than the host."""
+    token = _written_for.set(target)
+    try:
+        yield
+    finally:
+        _written_for.reset(token)
+
+
+@functools.cache
+def machine(target: Target | None = None, model: str = "jitdefault") -> Any:
+    """LLVM's target machine; None is the host. The code model "default" is that of linked programs."""
+    llvm, chosen = _llvm(), target or host()
+    found = llvm.Target.from_triple(chosen.triple)
+    return found.create_target_machine(cpu=chosen.cpu, features=chosen.features, opt=3, reloc="pic", codemodel=model)
 
 
 @functools.cache
@@ -58,7 +126,7 @@ def kept_object_code(source: str) -> bytes:
     llvm = _llvm()
     features = llvm.get_host_cpu_features().flatten()
     version = ".".join(map(str, llvm.llvm_version_info))
-    key = cache.key_of(source, version, llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
+    key = cache.key_of(source, repr(TUNING), version, llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
     code = cache.read(key)
     if code is None:
         code = object_code(source)
@@ -68,30 +136,39 @@ def kept_object_code(source: str) -> bytes:
 
 def object_code(source: str) -> bytes:
     """LLVM IR text as an object file, optimised for the host."""
+    return machine().emit_object(optimised(source, machine()))
+
+
+def linkable_code(source: str, target: Target) -> tuple[bytes, list[str]]:
+    """LLVM IR text as an object file optimised for a machine, and the functions of the C library that it calls."""
+    found = machine(target, "default")
+    module = optimised(source, found)
+    declared = [function.name for function in module.functions if function.is_declaration]
+    intrinsic = [name.split(".")[1] for name in declared if name.startswith("llvm.mem")]
+    called = {name for name in declared if not name.startswith("llvm.")} | set(intrinsic)
+    return found.emit_object(module), sorted(called)
+
+
+def optimised(source: str, machine: Any) -> Any:
+    """LLVM IR text as a verified module in the form that a machine runs best."""
     llvm = _llvm()
     module = llvm.parse_assembly(source)
-    module.triple = llvm.get_process_triple()
-    module.data_layout = str(machine().target_data)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
     module.verify()
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-    tuning.loop_vectorization = True
-    tuning.slp_vectorization = False
-    tuning.loop_interleaving = True
-    builder = llvm.create_pass_builder(machine(), tuning)
+    for name, value in TUNING.items():
+        setattr(tuning, name, value)
+    builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
-    return machine().emit_object(module)
+    return module
 
 
-@functools.cache
 def has_half() -> bool:
-    """Whether the host converts between float and half in hardware."""
-    llvm = _llvm()
-    features = llvm.get_host_cpu_features()
-    return features.get("f16c", False) or llvm.get_process_triple().startswith(("aarch64", "arm64"))
+    """Whether the machine converts between float and half in hardware."""
+    return (_written_for.get() or host()).has_half
 
 
-@functools.cache
 def vector_bytes() -> int:
-    """The width of the host's vector registers."""
-    features = _llvm().get_host_cpu_features()
-    return 64 if features.get("avx512f", False) else 32 if features.get("avx", False) else 16
+    """The width of the machine's vector registers."""
+    return (_written_for.get() or host()).vector_bytes

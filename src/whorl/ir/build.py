@@ -13,7 +13,7 @@ from whorl.ir.infer import Inference
 from whorl.ir.op import Op
 from whorl.ir.types import TensorType
 
-_UNTYPED = TensorType(np.dtype(np.float32))
+UNTYPED = TensorType(np.dtype(np.float32))
 
 
 class Builder:
@@ -36,7 +36,7 @@ class Builder:
     ) -> list[Value]:
         """Append a node with named outputs and return them all, typed by inference."""
         node = Node(op, inputs, regions, name)
-        node.outputs = [Value(text, _UNTYPED, node, index) for index, text in enumerate(outputs)]
+        node.outputs = [Value(text, UNTYPED, node, index) for index, text in enumerate(outputs)]
         self.inference.node(node)
         self.region.nodes.append(node)
         return list(node.outputs)

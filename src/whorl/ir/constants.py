@@ -1,18 +1,22 @@
-"""The Constant op and what it may hold: arrays, or anything lazy that can become one."""
+"""The Constant op and what it may hold: arrays, elements that are not computed yet, all that can become an array."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
+from whorl.ir.dtypes import STRING
+from whorl.ir.elements.base import elements_of
+from whorl.ir.elements.regions import unraveled
 from whorl.ir.op import Op
 from whorl.ir.types import KNOWN_LIMIT, TensorType
 
 
 class LazyArray(Protocol):
-    """An array whose bytes are fetched when somebody asks for them."""
+    """An array whose bytes are fetched when somebody asks for them; `ir.elements` are such."""
 
     @property
     def dtype(self) -> np.dtype: ...
@@ -24,6 +28,18 @@ class LazyArray(Protocol):
 def as_array(value: np.ndarray | LazyArray) -> np.ndarray:
     """The elements of a constant; a NumPy array, memory-mapped or not, is used as it is."""
     return value if isinstance(value, np.ndarray) else value.numpy()
+
+
+def blocks(value: np.ndarray | LazyArray) -> Iterator[np.ndarray]:
+    """The elements of a constant as arrays that follow each other in row-major order; few are in memory at a time."""
+    if isinstance(value, np.ndarray) and (value.dtype == STRING or value.nbytes <= _AT_ONCE):
+        yield value
+        return
+    yield from elements_of(value).blocks()
+
+
+_AT_ONCE = 1 << 16
+_SAMPLES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,3 +59,27 @@ class Constant(Op):
 
     def run(self) -> np.ndarray:
         return as_array(self.value)
+
+
+def sample_of(value: np.ndarray | LazyArray) -> Any:
+    """A few elements of a constant, the same ones of any that has its type and shape."""
+    if value.dtype == STRING:
+        return tuple(as_array(value).reshape(-1)[:_SAMPLES].tolist())
+    source = elements_of(value)
+    if source.size <= _SAMPLES:
+        return source.numpy().tobytes()
+    places = (unraveled(k * (source.size - 1) // (_SAMPLES - 1), source.shape) for k in range(_SAMPLES))
+    return [source.read(tuple((k, k + 1) for k in place), {}).tobytes() for place in places]
+
+
+def same_elements(a: np.ndarray | LazyArray, b: np.ndarray | LazyArray) -> bool:
+    """Whether two constants hold the same, bit for bit; read block by block until they differ."""
+    if a is b:
+        return True
+    if a.dtype != b.dtype or tuple(a.shape) != tuple(b.shape):
+        return False
+    if a.dtype == STRING:
+        return as_array(a).tolist() == as_array(b).tolist()
+    x, y = elements_of(a), elements_of(b)
+    limit = max(x.window, y.window)
+    return all(p.tobytes() == q.tobytes() for p, q in zip(x.blocks(limit), y.blocks(limit), strict=True))

@@ -11,7 +11,8 @@ from whorl.ir.dtypes import single
 from whorl.ir.types import Fact, Type
 
 if TYPE_CHECKING:
-    from whorl.ir.graph import Node
+    from whorl.ir.build import Builder
+    from whorl.ir.graph import Node, Value
     from whorl.ir.infer import Inference
 
 REGISTRY: dict[str, type[Op]] = {}
@@ -31,6 +32,10 @@ class Op:
     """Equal inputs give equal outputs and nothing else happens: the op may be folded, merged and dropped."""
     symbolic: ClassVar[bool] = False
     """`run` also works on object arrays of dims, so that inference can follow shape arithmetic through it."""
+    any_length: ClassVar[bool] = False
+    """`lower` also takes tensors with lengths that only the run knows: dims in the place of numbers."""
+    overwrites: ClassVar[bool] = False
+    """The native form may write its result over the first input, where that is not read later."""
 
     def __init_subclass__(cls, abstract: bool = False) -> None:
         if abstract:
@@ -53,11 +58,19 @@ class Op:
         """Output arrays from input arrays (None for an omitted input); raises RunError."""
         raise TypeError(f"{self.name} does not run")
 
+    def lazily(self, *inputs: Any) -> tuple[Any, ...] | None:
+        """The outputs of large constants as `ir.elements`, computed as they are read; None where `run` must see all."""
+        return None
+
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         """Native form: a view of each output, its elements expressions of `k` over the inputs' views.
 
-        Every shape is known. None where there is no such form; `run` then serves.
+        Every length is a number unless the op takes `any_length`. None where there is no such form; `run` then serves.
         """
+        return None
+
+    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> Sequence[Value] | None:
+        """The outputs as values of simpler nodes that `build` adds; None where the op stays as it is."""
         return None
 
     def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:

@@ -28,6 +28,7 @@ from whorl.kernel.program import (
     For,
     Load,
     Program,
+    Reserve,
     RunOp,
     Statement,
     Store,
@@ -59,7 +60,7 @@ def interpret(program: Program, scalars: Sequence[Any], arrays: Sequence[np.ndar
             raise VerifyError(f"the array of {buffer.name!r} is not what was declared")
         machine.memory[buffer] = _Memory(array, array.reshape(-1))
     for buffer in program.scratch:
-        array = np.zeros(tuple(n or 0 for n in buffer.shape), buffer.dtype)
+        array = np.zeros(0 if buffer.grows else tuple(n or 0 for n in buffer.shape), buffer.dtype)  # type: ignore[arg-type]
         machine.memory[buffer] = _Memory(array, array.reshape(-1), np.zeros(array.size, bool))
     status = 0
     with np.errstate(all="ignore"):
@@ -127,12 +128,22 @@ class _Machine:
                     self.block(head)
             case Swap(a, b):
                 self.memory[a], self.memory[b] = self.memory[b], self.memory[a]
+            case Reserve(buffer, count):
+                self.reserve(self.memory[buffer], int(self.value(count)))
             case RunOp():
                 self.run_op(statement)
             case Call():
                 self.call(statement)
             case Fail(status):
                 raise _Failed(status)
+
+    def reserve(self, memory: _Memory, count: int) -> None:
+        """More memory for a buffer that grows; what is new was never written."""
+        missing = max(0, count - memory.flat.size)
+        if memory.written is None:
+            memory.written = np.ones(memory.flat.size, bool)
+        memory.flat = memory.array = np.append(memory.flat, np.zeros(missing, memory.flat.dtype))
+        memory.written = np.append(memory.written, np.zeros(missing, bool))
 
     def run_op(self, call: RunOp) -> None:
         given = [None if b is None else self.memory[b].array for b in call.inputs]
@@ -184,7 +195,7 @@ class _Machine:
             case Var():
                 return lambda values: self.register(expr)
             case Load():
-                return lambda values: self.load(expr, [int(values[p]) for p in places])
+                return lambda values: self.load(expr, [int(values[p]) for p in places[: len(expr.index)]])
             case Apply():
                 function = _function(expr)
                 return lambda values: function(*[values[p] for p in places])
@@ -203,10 +214,10 @@ class _Machine:
 
     def position(self, buffer: Buffer, index: Sequence[Expr], numbers: list[int]) -> int:
         """The place in a row. Behind axes whose index is the number 0, the last index may run over them too."""
-        shape, array = list(buffer.shape), self.memory[buffer].array
-        if array.ndim and shape[0] is None:
-            shape[0] = len(array)
-        limits = [n or 0 for n in shape]
+        array = self.memory[buffer].array
+        limits = [
+            int(self.value(n)) if isinstance(n, Expr) else len(array) if n is None else n for n in buffer.shape
+        ]
         for axis in range(len(limits) - 2, -1, -1):
             if not constant_zero(index[axis]):
                 break
@@ -215,7 +226,9 @@ class _Machine:
         for number, limit, stride in zip(numbers, limits, buffer.strides, strict=True):
             if not 0 <= number < limit:
                 raise VerifyError(f"{buffer.name}[{', '.join(map(text, index))}] is at {numbers} of {limits}")
-            place += number * stride
+            place += number * (int(self.value(stride)) if isinstance(stride, Expr) else stride)
+        if place >= array.size:
+            raise VerifyError(f"{buffer.name}[{', '.join(map(text, index))}] is at {numbers}, beyond its memory")
         return place
 
 

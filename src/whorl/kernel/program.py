@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -53,6 +54,14 @@ class Apply(Expr):
     args: tuple[Expr, ...]
 
 
+def _times(a: int | Expr, b: int | Expr) -> int | Expr:
+    if isinstance(a, int) and isinstance(b, int):
+        return a * (b or 1)
+    if a == 1 or b == 1:
+        return b if a == 1 else a
+    return Apply(INT64, "mul", tuple(index_const(x) if isinstance(x, int) else x for x in (a, b)))
+
+
 FUNCTIONS = frozenset(
     (
         *("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "erf", "erfc", "pow", "fmod", "atan2"),
@@ -76,21 +85,27 @@ bits out; `min` and `max` give NaN where one is NaN. `sum`, `minimum` and `maxim
 order in a reduction may change."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Buffer:
-    """Memory for a tensor, row-major. Lengths are numbers; the first may be None, where the caller knows it alone."""
+    """Memory for a tensor, row-major. Lengths are numbers; the first may be None, where the caller knows it alone.
+
+    One that `grows` has as much memory as `Reserve` last asked for. Its lengths may be expressions, which hold where
+    an element is read or written, and the first that is not 1 may be None.
+    """
 
     name: str
     dtype: np.dtype
-    shape: tuple[int | None, ...]
+    shape: tuple[int | Expr | None, ...]
+    grows: bool = False
 
-    @property
-    def strides(self) -> tuple[int, ...]:
+    @cached_property
+    def strides(self) -> tuple[int | Expr, ...]:
         """Elements from one index to the next, by axis."""
-        strides, step = [], 1
+        strides: list[int | Expr] = []
+        step: int | Expr = 1
         for length in reversed(self.shape):
             strides.append(step)
-            step *= length or 1
+            step = _times(step, 1 if length is None else length)
         return tuple(reversed(strides))
 
 
@@ -148,12 +163,21 @@ class Swap:
 
 
 @dataclass(slots=True)
+class Reserve:
+    """Gives a buffer that grows memory for so many elements, keeping those it has; no memory ends the program."""
+
+    buffer: Buffer
+    count: Expr
+
+
+@dataclass(slots=True)
 class RunOp:
     """Computes an op that has no native form by its `run`: from whole buffers into whole buffers, by the runtime."""
 
     op: Op
     inputs: list[Buffer | None]
     outputs: list[Buffer]
+    node: str = ""
 
 
 @dataclass(slots=True)
@@ -171,12 +195,23 @@ class Call:
 
 @dataclass(slots=True)
 class Fail:
-    """Ends the program with a status that is not 0."""
+    """Ends the program with a status that is not 0.
+
+    `node` is the title of what failed, `around` the titles of the regions it is in, outermost first, with the number of
+    the iteration where one is a loop's body.
+    """
 
     status: int = 1
+    node: str = ""
+    around: tuple[tuple[str, Var | None], ...] = ()
+
+    @property
+    def iterations(self) -> list[Var]:
+        """The numbers of the iterations around it, outermost first."""
+        return [number for _, number in self.around if number is not None]
 
 
-Statement = Assign | Store | For | When | While | Swap | RunOp | Call | Fail
+Statement = Assign | Store | For | When | While | Swap | Reserve | RunOp | Call | Fail
 
 
 @dataclass(slots=True)
@@ -192,6 +227,11 @@ class Program:
     body: list[Statement]
     calls: list[RunOp] = field(default_factory=list)
 
+    @property
+    def growing(self) -> list[Buffer]:
+        """The buffers whose memory grows, in the order of their capacities."""
+        return [buffer for buffer in (*self.buffers, *self.scratch) if buffer.grows]
+
     def __str__(self) -> str:
         lines = [f"scalar {v.name}: {name_of(v.dtype)}" for v in self.scalars]
         lines += [f"buffer {_declared(b)}" for b in self.buffers]
@@ -200,8 +240,8 @@ class Program:
 
 
 def _declared(buffer: Buffer) -> str:
-    shape = ", ".join("?" if length is None else str(length) for length in buffer.shape)
-    return f"{buffer.name}: {name_of(buffer.dtype)}[{shape}]"
+    lengths = ("?" if n is None else text(n) if isinstance(n, Expr) else str(n) for n in buffer.shape)
+    return f"{buffer.name}: {name_of(buffer.dtype)}[{', '.join(lengths)}]{', grows' if buffer.grows else ''}"
 
 
 def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:
@@ -227,6 +267,8 @@ def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:
                 yield from _block(body, indent + "  ")
             case Swap(a, b):
                 yield f"{indent}swap {a.name}, {b.name}"
+            case Reserve(buffer, count):
+                yield f"{indent}reserve {buffer.name}, {text(count)}"
             case RunOp(op, inputs, outputs):
                 given = ", ".join("_" if b is None else b.name for b in inputs)
                 yield f"{indent}{', '.join(b.name for b in outputs)} = run {op.name}({given})"

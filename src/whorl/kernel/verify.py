@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from whorl.errors import VerifyError
-from whorl.ir.dtypes import BOOL, INT64, is_float, name_of
+from whorl.ir.dtypes import BOOL, INT32, INT64, is_float, name_of
 from whorl.kernel.kernels import KERNELS
 from whorl.kernel.program import (
     OPS,
@@ -22,6 +22,7 @@ from whorl.kernel.program import (
     For,
     Load,
     Program,
+    Reserve,
     RunOp,
     Statement,
     Store,
@@ -108,8 +109,13 @@ class _Check:
                 return first
             case Swap(a, b):
                 self.declared(a, b)
-                if (a.dtype, a.shape) != (b.dtype, b.shape):
+                if (a.dtype, a.grows) != (b.dtype, b.grows) or (not a.grows and a.shape != b.shape):
                     raise VerifyError(f"{a.name!r} and {b.name!r} trade places and are not alike")
+            case Reserve(buffer, count):
+                self.declared(buffer)
+                self.read(count, known, INT64)
+                if not buffer.grows:
+                    raise VerifyError(f"{buffer.name!r} does not grow")
             case RunOp(_, inputs, outputs):
                 self.declared(*(b for b in inputs if b is not None), *outputs)
                 self.calls.append(statement)
@@ -138,9 +144,12 @@ class _Check:
     def call(self, call: Call, known: frozenset[Var]) -> None:
         if call.kernel not in KERNELS:
             raise VerifyError(f"there is no kernel {call.kernel!r}")
-        extents = KERNELS[call.kernel].extents(*call.numbers, call.dtype)
-        if len(call.places) != len(extents) or any(b.dtype != call.dtype for b, _ in call.places):
-            raise VerifyError(f"{call.kernel} takes {len(extents)} places of one element type")
+        kernel = KERNELS[call.kernel]
+        expected = [call.dtype] * len(kernel.extents(*call.numbers, call.dtype))
+        for table in kernel.tables:
+            expected[table] = INT32
+        if [b.dtype for b, _ in call.places] != expected:
+            raise VerifyError(f"{call.kernel} takes {len(expected)} places: {', '.join(map(name_of, expected))}")
         for buffer, index in call.places:
             self.place(buffer, index, known)
 
@@ -153,7 +162,7 @@ class _Check:
         self.declared(buffer)
         if len(index) != len(buffer.shape):
             raise VerifyError(f"{buffer.name!r} has {len(buffer.shape)} axes, the index {len(index)}")
-        for position in index:
+        for position in (*index, *(n for n in buffer.shape if isinstance(n, Expr))):
             self.read(position, known, INT64)
 
     # ---- expressions -----------------------------------------------------------------------------------------
@@ -191,7 +200,7 @@ def parts(expr: Expr) -> tuple[Expr, ...]:
     """What an expression is made of."""
     match expr:
         case Load():
-            return expr.index
+            return (*expr.index, *(n for n in expr.buffer.shape if isinstance(n, Expr)))
         case Apply():
             return expr.args
     return ()

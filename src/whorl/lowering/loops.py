@@ -2,49 +2,63 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Value
-from whorl.ir.types import TensorType
+from whorl.ir.types import TensorType, Type
+from whorl.kernel.optimise import optimise
 from whorl.kernel.program import TRUE, Assign, Buffer, Program, Statement, Var, While
-from whorl.lowering.builder import KernelBuilder, View
-from whorl.lowering.regions import (
+from whorl.lowering.builder import KernelBuilder, Unsupported, View
+from whorl.lowering.places import (
+    Growing,
     Place,
+    carried_view,
     change_together,
-    enter_body,
     fixed_type,
+    growing,
+    is_fixed,
+    is_single,
     kept_value,
-    lower_region,
-    refuse_parts,
+    lengths_of,
+    memory_type,
     require_kept_shapes,
     sizes,
 )
+from whorl.lowering.regions import enter_body, lower_region, refuse_parts
 from whorl.ops.control import Loop
 
 
 @dataclass
 class LoopProgram:
-    """A program for one Loop node at fixed shapes, and where its values lie among the program's buffers.
+    """A program for one Loop node at fixed operand shapes, and where its values lie among the program's buffers.
 
-    Scalars: the next iteration, the one to stop before, whether to go on. Buffers, in order: two for each carried
-    value (the current one first), scanned, captured, collected. `captured` are the positions, among the captured
-    operands, of those that the program reads from memory.
+    Scalars: the next iteration, the one to stop before, whether to go on, then the lengths that change. Buffers, in
+    order: two for each carried value (the current one first), scanned, captured, collected. `lengths` are the axes of
+    each carried value whose lengths change, with what an iteration adds to them where that is a number; `captured` the
+    positions, among the captured operands, of those that the program reads from memory.
     """
 
     program: Program
     carried: list[TensorType]
+    lengths: list[dict[int, int | None]]
     collected: list[TensorType]
     captured: list[int]
     may_fail: bool
 
+    @property
+    def cells(self) -> int:
+        """The cells after the scalars: addresses of buffers, scratch and two functions, and capacities."""
+        program = self.program
+        return len(program.buffers) + len(program.scratch) + 2 + len(program.growing)
+
 
 def lower_loop(node: Node, captured: Sequence[np.ndarray | None]) -> LoopProgram:
-    """The kernel program of a Loop whose values all have known shapes. `captured` gives values fixed in the program.
+    """The kernel program of a Loop typed for its operands. `captured` gives values fixed in the program.
 
     Raises Unsupported with the reason where something in it has no native form.
     """
@@ -66,14 +80,15 @@ class _LoopLowering:
         _, _, states, slices, copies = op.split(body.arguments)
         i, stop, go = Var(INT64, "i", False), Var(INT64, "stop", False), Var(BOOL, "go", False)
         env = enter_body(op, body, i, k)
-        carried = [fixed_type(s.type, f"carried value {s.name!r}") for s in states]
+        carried = [memory_type(s, k, "carried value ") for s in states]
         pairs = [self._pair(s.name, t) for s, t in zip(states, carried, strict=True)]
         places: list[Place] = [
-            k.variable(t.dtype, "c", once=False) if math.prod(sizes(t)) == 1 else pair
-            for t, pair in zip(carried, pairs, strict=True)
+            k.variable(t.dtype, "c", once=False) if is_single(t) else pair for t, pair in zip(carried, pairs, strict=True)
         ]
         for state, type, place in zip(states, carried, places, strict=True):
-            env[state] = k.scalar(place, sizes(type)) if isinstance(place, Var) else k.view_of(place[0])
+            env[state] = carried_view(place, type, k)
+            if (buffer := env[state].buffer) is not None:
+                k.owners[buffer] = state
         scanned = [self._scanned(s, i, env) for s in slices]
         self._captured(copies, env)
         elements = body.results[1 + op.carried :]
@@ -81,16 +96,27 @@ class _LoopLowering:
         outs = [Buffer(f"out{n}", t.dtype, (None, *sizes(t))) for n, t in enumerate(collected)]
         loop = While([], k.apply("and", go, k.compare("lt", i, stop)))
         with k.into(loop.body):
-            self._iteration(env, i, go, places, outs)
+            self._iteration(env, i, go, carried, places, outs)
         enter, leave = self._registers(places, pairs)
-        buffers = [b for pair in pairs for b in pair] + scanned + list(self.memory.values()) + outs
-        program = Program([i, stop, go], buffers, k.scratch, [*enter, *k.block, loop, *leave], k.calls)
-        return LoopProgram(program, carried, collected, list(self.memory), k.may_fail)
+        flat = [b for pair in pairs for b in ((pair.now, pair.next) if isinstance(pair, Growing) else pair)]
+        buffers = flat + scanned + list(self.memory.values()) + outs
+        if k.constants:
+            raise Unsupported("a constant of a loop or branch inside has more than one element")
+        lengths = [pair.lengths if isinstance(pair, Growing) else {} for pair in pairs]
+        scalars = [i, stop, go, *(var for found in lengths for var in found.values())]
+        program = Program(scalars, buffers, k.scratch, [*enter, *k.block, loop, *leave], k.calls)
+        optimise(program)
+        after = body.results[1 : 1 + op.carried]
+        steps = [
+            {axis: _step(t, v.type, axis) for axis in found} for found, t, v in zip(lengths, carried, after, strict=True)
+        ]
+        return LoopProgram(program, carried, steps, collected, list(self.memory), k.may_fail)
 
-    def _pair(self, name: str, type: TensorType) -> tuple[Buffer, Buffer]:
+    def _pair(self, name: str, type: TensorType) -> tuple[Buffer, Buffer] | Growing:
+        if not is_fixed(type):
+            return growing(self.k, name, type)
         shape = sizes(type)
         return Buffer(f"{name}.now", type.dtype, shape), Buffer(f"{name}.next", type.dtype, shape)
-
     def _scanned(self, argument: Value, i: Var, env: dict[Value, View]) -> Buffer:
         type = fixed_type(argument.type, f"slice {argument.name!r}")
         buffer = Buffer(f"{argument.name}.rows", type.dtype, (None, *sizes(type)))
@@ -111,27 +137,40 @@ class _LoopLowering:
             view = k.view_of(buffer)
             env[argument] = View(view.dtype, view.shape, view.at, 1, buffer, argument.known)
 
-    def _registers(
-        self, places: Sequence[Place], pairs: Sequence[tuple[Buffer, Buffer]]
-    ) -> tuple[list[Statement], list[Statement]]:
+    def _registers(self, places: Sequence[Place], pairs: Sequence[Any]) -> tuple[list[Statement], list[Statement]]:
         """Carried values of one element are read into registers before the loop and written back after it."""
         k, enter, leave = self.k, list[Statement](), list[Statement]()
-        for place, (now, _) in zip(places, pairs, strict=True):
+        for place, pair in zip(places, pairs, strict=True):
             if isinstance(place, Var):
-                origin = (k.const(0),) * len(now.shape)
-                enter.append(Assign(place, k.load(now, origin)))
+                origin = (k.const(0),) * len(pair[0].shape)
+                enter.append(Assign(place, k.load(pair[0], origin)))
                 with k.into(leave):
-                    k.store(now, origin, place)
+                    k.store(pair[0], origin, place)
         return enter, leave
 
     def _iteration(
-        self, env: dict[Value, View], i: Var, go: Var, places: Sequence[Place], outs: Sequence[Buffer]
+        self,
+        env: dict[Value, View],
+        i: Var,
+        go: Var,
+        carried: Sequence[TensorType],
+        places: Sequence[Place],
+        outs: Sequence[Buffer],
     ) -> None:
         k, op = self.k, self.op
-        results = lower_region(self.node.regions[0], env, k)
-        require_kept_shapes(results[1 : 1 + op.carried], op.split(self.node.regions[0].arguments)[2])
+        results = lower_region(self.node.regions[0], env, k, op.carried)
+        after = results[1 : 1 + op.carried]
+        require_kept_shapes(after, carried, k)
         answer = TRUE if self.node.inputs[1] is None else kept_value(results[0], k)
         elements = [(view, out, (i,)) for view, out in zip(results[1 + op.carried :], outs, strict=True)]
-        change_together(results[1 : 1 + op.carried], places, elements, k)
+        change_together(after, places, elements, k)
         k.assign(i, k.add(i, k.const(1)))
         k.assign(go, answer)
+
+
+def _step(before: TensorType, after: Type, axis: int) -> int | None:
+    """What an iteration adds to a length, where that is a number."""
+    if not isinstance(after, TensorType):
+        return 1
+    difference = lengths_of(after)[axis] - lengths_of(before)[axis]
+    return difference if isinstance(difference, int) else None

@@ -14,12 +14,12 @@ from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.ops.elementwise import Identity
-from whorl.ops.index_maps import with_blanks
+from whorl.ops.index_maps import transposed, with_blanks
 from whorl.ops.indexing import Gather
 from whorl.ops.linear import Gemm, MatMul
 from whorl.ops.movement import Transpose
-from whorl.ops.native_products import FEW_ROWS, SMALL, product
-from whorl.ops.panels import from_panels, in_panels, panels_shape
+from whorl.ops.native_products import SMALL, panels_of, product
+from whorl.ops.panels import FEW_ROWS, from_panels, in_panels, panel_width, panels_shape
 from whorl.ops.shapes import Reshape, Squeeze, Unsqueeze
 
 HOISTED_BYTES = 1 << 30
@@ -28,12 +28,17 @@ HOISTED_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class InPanels(Op, abstract=True):
-    """A matrix [K, N] in panels; its transpose where asked."""
+    """A matrix [K, N] in panels so wide; its transpose where asked."""
 
+    width: int
     transposed: bool = False
 
     def run(self, matrix: np.ndarray) -> np.ndarray:
-        return in_panels(matrix.T if self.transposed else matrix)
+        return in_panels(matrix.T if self.transposed else matrix, self.width)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        matrix = transposed(k, inputs[0], (1, 0)) if self.transposed else inputs[0]
+        return [k.view_of(panels_of(k, matrix, self.width))]
 
 
 @dataclass(frozen=True)
@@ -69,19 +74,8 @@ def _unread(index: Any) -> Any:
     raise TypeError("a matrix in panels has no elements of its own")
 
 
-def lay_out_matrices(body: Region, captured: Sequence[Value]) -> None:
-    """Give every product by a fixed matrix that matrix in panels; making them reads only what is fixed."""
-    fixed = set(captured)
-    nodes, body.nodes = body.nodes, []
-    for node in nodes:
-        if node.op.pure and not node.regions and all(v is None or v in fixed for v in node.inputs):
-            fixed.update(node.outputs)
-            body.nodes.append(node)
-        else:
-            body.nodes += _laid_out(node, fixed)
-
-
-def _laid_out(node: Node, fixed: set[Value]) -> list[Node]:
+def laid_out(node: Node, fixed: set[Value]) -> list[Node]:
+    """A product by a fixed matrix as a product by that matrix in panels; other nodes as they are."""
     match node.op:
         case MatMul():
             a, b = node.inputs
@@ -97,7 +91,8 @@ def _laid_out(node: Node, fixed: set[Value]) -> list[Node]:
 def _by_panels(node: Node, b: Value | None, turned: bool) -> list[Node]:
     assert b is not None
     inner, columns = _shape(b)[::-1] if turned else _shape(b)
-    panels = _node(InPanels(turned), [b], _type(b, panels_shape(inner, columns, _dtype(b))), "panels")
+    rows = math.prod(_shape(node.outputs[0])) // columns
+    panels = _in_panels(b, (inner, columns), rows, turned)
     inputs = [node.inputs[0], panels.outputs[0]]
     if not isinstance(node.op, Gemm):
         return [panels, _taking(node, Node(PanelProduct(columns), inputs, (), node.name))]
@@ -106,10 +101,16 @@ def _by_panels(node: Node, b: Value | None, turned: bool) -> list[Node]:
     return [panels, product, _taking(node, total)]
 
 
+def _in_panels(matrix: Value, shape: tuple[int, int], rows: int, turned: bool) -> Node:
+    """A matrix of that shape, or its transpose, laid out for products of so many rows."""
+    width = panel_width(rows, _dtype(matrix))
+    return _node(InPanels(width, turned), [matrix], _type(matrix, panels_shape(*shape, width)), "panels")
+
+
 def _turned(node: Node, a: Value, b: Value) -> list[Node]:
     """a @ b with a fixed, as (b' @ a')'."""
     rows, inner = _shape(a)
-    panels = _node(InPanels(True), [a], _type(a, panels_shape(inner, rows, _dtype(a))), "panels")
+    panels = _in_panels(a, (inner, rows), math.prod(_shape(b)) // inner, True)
     op = PanelProduct(rows)
     if len(_shape(b)) == 1:
         return [panels, _taking(node, Node(op, [b, panels.outputs[0]], (), node.name))]

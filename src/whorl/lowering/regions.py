@@ -4,49 +4,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from whorl.ir import dims
 from whorl.ir.constants import Constant, as_array
-from whorl.ir.dtypes import BOOL, BY_NAME, INT64, name_of
+from whorl.ir.dims import Linear
+from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Region, Value
-from whorl.ir.types import AnyShape, TensorType, Type
-from whorl.kernel.program import TRUE, Buffer, Expr, Swap, Var, When, While
+from whorl.ir.infer import region_title
+from whorl.ir.types import TensorType
+from whorl.kernel.program import TRUE, Buffer, Expr, Var, When, While
 from whorl.lowering.builder import Index, KernelBuilder, Unsupported, View
-from whorl.ops.control import Collected, If, Loop, Scanned
-
-NATIVE = frozenset(
-    BY_NAME[name]
-    for name in (
-        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-        *("float16", "bfloat16", "float32", "float64"),
-    )
+from whorl.lowering.places import (
+    Growing,
+    Place,
+    Target,
+    carried_view,
+    change_together,
+    fill_all,
+    first_element,
+    fixed_type,
+    growing_scratch,
+    held,
+    is_fixed,
+    is_single,
+    kept_value,
+    lengths_of,
+    memory_type,
+    require_kept_shapes,
+    require_lengths,
+    sizes,
 )
-"""The element types that have native code."""
-INNER_TRIPS = 1 << 24
-"""The largest bound of a loop inside, so that a program answers in time when it is asked to stop."""
-
-
-def fixed_type(type: Type, what: str) -> TensorType:
-    """A tensor type with numbers for lengths and an element type with native code, or Unsupported."""
-    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
-        raise Unsupported(f"{what} is {type}")
-    if not all(isinstance(d, int) for d in type.shape):
-        raise Unsupported(f"the shape of {what} changes or is not known: {type}")
-    if type.dtype not in NATIVE:
-        raise Unsupported(f"{what} is {name_of(type.dtype)}")
-    return type
-
-
-def sizes(type: TensorType) -> tuple[int, ...]:
-    assert not isinstance(type.shape, AnyShape)
-    return tuple(int(d) for d in type.shape)  # type: ignore[arg-type]
-
-
-Place = Var | tuple[Buffer, Buffer]
-"""Where a carried value lives: a register for one element, else the current buffer and the next one."""
-Target = tuple[View, Buffer, Index]
-"""A tensor, the buffer it goes to, and the index there that comes before its own."""
+from whorl.lowering.readers import Readers
+from whorl.ops.control import Collected, If, Loop, Scanned
+from whorl.ops.elementwise import Identity
 
 
 def refuse_parts(op: Loop) -> None:
@@ -62,76 +55,66 @@ def enter_body(op: Loop, body: Region, i: Var, k: KernelBuilder) -> dict[Value, 
     return {number: k.scalar(i, ones[0]), go_on: k.scalar(TRUE, ones[1])}
 
 
-def first_element(view: View, k: KernelBuilder) -> Expr:
-    """The element of a tensor that has only one."""
-    return view.at((k.const(0),) * len(view.shape))
-
-
-def kept_value(view: View, k: KernelBuilder) -> Expr:
-    """The one element of a tensor, in a register that no later assignment changes."""
-    value = first_element(view, k)
-    if isinstance(value, Var) and not value.once:
-        copy = k.variable(value.dtype)
-        k.assign(copy, value)
-        return copy
-    return k.let(value)
-
-
-def require_kept_shapes(results: Sequence[View], states: Sequence[Value]) -> None:
-    """Refuse a carried value whose shape changes: its memory has one size."""
-    for view, state in zip(results, states, strict=True):
-        if view.shape != sizes(fixed_type(state.type, f"carried value {state.name!r}")):
-            raise Unsupported(f"carried value {state.name!r} changes its shape")
-
-
-def change_together(
-    results: Sequence[View], places: Sequence[Place], elements: Sequence[Target], k: KernelBuilder
-) -> None:
-    """Put the results of an iteration into their places: all are computed before any place changes."""
-    targets, registers = list(elements), []
-    for view, place in zip(results, places, strict=True):
-        if isinstance(place, Var):
-            registers.append((place, kept_value(view, k)))
-        else:
-            targets.append((view, place[1], ()))
-    fill_all(k, targets)
-    for place, value in registers:
-        k.assign(place, value)
-    for place in places:
-        if not isinstance(place, Var):
-            k.block.append(Swap(*place))
-
-
-def fill_all(k: KernelBuilder, targets: Sequence[Target]) -> None:
-    """Compute tensors into buffers, those of one shape in one nest, so that what they share is computed once."""
-    groups: dict[tuple[int, ...], list[Target]] = {}
-    for target in targets:
-        groups.setdefault(target[0].shape, []).append(target)
-    for shape, members in groups.items():
-        with k.nest(shape) as index:
-            values = [k.let(view.at(index)) for view, _, _ in members]
-            for value, (_, buffer, prefix) in zip(values, members, strict=True):
-                k.store(buffer, (*prefix, *index), value)
-
-
-def lower_region(region: Region, env: dict[Value, View], k: KernelBuilder) -> list[View]:
-    """The results of a region whose arguments have views."""
-    uses = _uses(region)
-    for node in region.nodes:
-        outputs = lower_node(node, env, k)
+def lower_region(region: Region, env: dict[Value, View], k: KernelBuilder, carried: int = 0) -> list[View]:
+    """The results of a region whose arguments have views; a body's `carried` values may change where they lie."""
+    uses, ends = _uses(region)
+    readers = Readers.of(region)
+    appended = _appended(region, env, carried)
+    for place, node in enumerate(region.nodes):
+        reused = _taken_over(node, place, env, ends, k) if node.op.overwrites else set[Buffer]()
+        k.readers = readers.first.get(node.inputs[0], ()) if node.inputs and node.inputs[0] is not None else ()
+        k.may_reuse, k.may_append = reused, appended.get(node.outputs[0]) if node.outputs else None
+        try:
+            with k.failing_at(node.title, k.around):
+                outputs = [k.failing_as(node.title, view) for view in lower_node(node, env, k)]
+        except Unsupported as reason:
+            raise reason.at(node) from None
+        k.may_reuse, k.may_append = set(), None
         for value, view in zip(node.outputs, outputs, strict=False):
             known = value.known if value.known is not None else view.known
-            view = View(view.dtype, view.shape, view.at, view.cost, view.buffer, known)
-            env[value] = k.cheap(view) if uses.get(value, 0) > 1 or view.size == 1 else view
+            view = k.name_lengths(memory_type(value, k), replace(view, known=known))
+            env[value] = readers.kept(value, view, k) if uses.get(value, 0) > 1 or view.size == 1 else view
+            k.own(value, env[value], reused)
     return [env[value] for value in region.results]
 
 
-def _uses(region: Region) -> dict[Value, int]:
+def _appended(region: Region, env: dict[Value, View], carried: int) -> dict[Value, Buffer]:
+    """The values that become carried ones, each with the memory of that one, behind whose end it may put elements."""
+    states = region.arguments[2 : 2 + carried]
+    found = {}
+    for state, result in zip(states, region.results[1 : 1 + carried], strict=True):
+        while isinstance(result.owner, Node) and isinstance(result.owner.op, Identity):
+            source = result.owner.inputs[0]
+            assert source is not None
+            result = source
+        buffer = env[state].buffer
+        if buffer is not None and buffer.grows:
+            found[result] = buffer
+    return found
+
+
+def _uses(region: Region) -> tuple[dict[Value, int], dict[Value, int]]:
+    """How often each value is read, and the place of the last node that does."""
     counts: dict[Value, int] = {}
-    for value in (*region.results, *(v for node in region.nodes for v in node.inputs)):
-        if value is not None:
-            counts[value] = counts.get(value, 0) + 1
-    return counts
+    ends: dict[Value, int] = {}
+    for place, values in enumerate((*(node.inputs for node in region.nodes), region.results)):
+        for value in values:
+            if value is not None:
+                counts[value], ends[value] = counts.get(value, 0) + 1, place
+    return counts, ends
+
+
+def _taken_over(
+    node: Node, place: int, env: dict[Value, View], ends: dict[Value, int], k: KernelBuilder
+) -> set[Buffer]:
+    """The memory of the node's first input, if nobody reads that later: what was to be read there is read now."""
+    value = node.inputs[0]
+    if value is None or ends[value] > place or (buffer := k.owned_by(value, env[value])) is None:
+        return set()
+    for other, view in env.items():
+        if ends.get(other, -1) >= place and other is not value and view.buffer is None and k.reads(view, buffer):
+            env[other] = k.kept(view)
+    return {buffer}
 
 
 def lower_node(node: Node, env: dict[Value, View], k: KernelBuilder) -> Sequence[View]:
@@ -143,160 +126,221 @@ def lower_node(node: Node, env: dict[Value, View], k: KernelBuilder) -> Sequence
             return _lower_if(node, env, k)
         case Loop():
             return _lower_inner(node, node.op, env, k)
-    for value in node.outputs:
-        fixed_type(value.type, f"{value.name!r}")
+    types = [memory_type(value, k) for value in node.outputs]
     inputs = [None if value is None else env[value] for value in node.inputs]
-    views = node.op.lower(k, inputs, [v.type for v in node.outputs])
+    fixed = all(x is None or x.is_fixed for x in inputs) and all(is_fixed(t) for t in types)
+    views = node.op.lower(k, inputs, types) if fixed or node.op.any_length else None
     if views is not None:
         return views
     if not node.op.pure:
         raise Unsupported(f"{node.op.name} is not pure and has no native form")
-    return k.run_op(node.op, inputs, [fixed_type(v.type, f"{v.name!r}") for v in node.outputs])
+    if not fixed:
+        raise Unsupported(f"{node.op.name} has no native form for lengths that only the run knows")
+    return k.run_op(node.op, inputs, types)
 
 
 def _constant(array: np.ndarray, value: Value, k: KernelBuilder) -> View:
     type = fixed_type(value.type, f"constant {value.name!r}")
     if array.size != 1:
-        raise Unsupported(f"constant {value.name!r} has more than one element")
+        return k.constant(array, type, value.known)
     return k.scalar(k.const(array.reshape(-1)[0].item(), type.dtype), sizes(type), value.known)
-
-
-def _places(node: Node, k: KernelBuilder) -> list[Var | Buffer]:
-    """Where the outputs of a branch or an inner loop are put: a register for one element, else scratch memory."""
-    types = [fixed_type(v.type, f"{v.name!r}") for v in node.outputs]
-    return [
-        k.variable(t.dtype, "r", once=False) if math.prod(sizes(t)) == 1 else k.temporary(t.dtype, sizes(t))
-        for t in types
-    ]
-
-
-def _as_views(node: Node, places: list[Var | Buffer], k: KernelBuilder) -> list[View]:
-    return [
-        k.scalar(place, sizes(v.type)) if isinstance(place, Var) else k.view_of(place)  # type: ignore[arg-type]
-        for v, place in zip(node.outputs, places, strict=True)
-    ]
 
 
 def _lower_if(node: Node, env: dict[Value, View], k: KernelBuilder) -> list[View]:
     condition, *captured = node.inputs
     assert condition is not None
-    places = _places(node, k)
+    types = [memory_type(v, k) for v in node.outputs]
+    places = [_result_place(t, k) for t in types]
     when = When(k.let(first_element(env[condition], k)))
-    for region, block in zip(node.regions, (when.then, when.other), strict=True):
+    for n, (region, block) in enumerate(zip(node.regions, (when.then, when.other), strict=True)):
         inner = {a: env[v] for a, v in zip(region.arguments, captured, strict=True) if v is not None}
-        with k.into(block):
+        with k.into(block), k.failing_at(node.title, (*k.around, (region_title(node, n), None))):
             _put(lower_region(region, inner, k), places, k)
     k.block.append(when)
-    return _as_views(node, places, k)
+    return [_placed(place, t, k) for place, t in zip(places, types, strict=True)]
 
 
-def _put(views: Sequence[View], places: Sequence[Var | Buffer], k: KernelBuilder) -> None:
+def _result_place(type: TensorType, k: KernelBuilder) -> Var | Buffer | Growing:
+    """Where a result of either branch is put: a register for one element, else scratch memory."""
+    if is_single(type):
+        return k.variable(type.dtype, "r", once=False)
+    if all(isinstance(d, int) or not dims.names_in(d) - k.dims.keys() for d in lengths_of(type)):
+        return k.temporary(type.dtype, lengths_of(type))
+    return growing_scratch(k, type)
+
+
+def _placed(place: Var | Buffer | Growing, type: TensorType, k: KernelBuilder) -> View:
+    match place:
+        case Var():
+            return k.scalar(place, lengths_of(type))
+        case Growing():
+            return k.view_of(place.now, lengths_of(type))
+    return k.view_of(place, lengths_of(type))
+
+
+def _put(views: Sequence[View], places: Sequence[Var | Buffer | Growing], k: KernelBuilder) -> None:
     """Store the results of a branch."""
     targets: list[Target] = []
     for view, place in zip(views, places, strict=False):
-        if isinstance(place, Var):
-            k.assign(place, kept_value(view, k))
-        elif view.shape != place.shape:
-            raise Unsupported("branches give different shapes")
-        else:
-            targets.append((view, place, ()))
+        match place:
+            case Var():
+                k.assign(place, kept_value(view, k))
+            case Growing():
+                for axis, register in place.lengths.items():
+                    k.assign(register, k.length(view.shape[axis]))
+                k.reserve(place.now, view.shape)
+                targets.append((view, place.now, ()))
+            case _:
+                require_lengths(view.shape, place.shape, k)
+                targets.append((view, place, ()))
     fill_all(k, targets)
 
 
 def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> list[View]:
-    """A Loop inside a program; where it collects, its bound is a number, so that rows have their place in advance."""
+    """A Loop inside a program; where it collects as many rows as only the run knows, their memory grows."""
     refuse_parts(op)
     trip, condition, carried, scanned, captured = op.split(node.inputs)
     body, joined = node.regions[0], node.outputs[op.carried :]
     _, _, states, slices, copies = op.split(body.arguments)
-    bound = _bound(trip, scanned, op, env)
-    if bound is None and joined:
-        raise Unsupported("an inner loop collects as many elements as only the run knows")
-    limit = k.const(bound) if bound is not None else _computed_bound(trip, env, k)
+    bound = _bound(trip, scanned, op, env, k)
+    limit = k.const(bound) if isinstance(bound, int) else _computed_bound(bound, trip, env, k)
     i, go = k.variable(INT64, "i", once=False), k.variable(BOOL, "go", once=False)
     inner = enter_body(op, body, i, k)
-    places = [_carried_place(s, env[v], inner, k) for s, v in zip(states, carried, strict=True)]
+    types = [memory_type(s, k, "carried value ") for s in states]
+    places = [_carried_place(s, t, env[v], inner, k) for s, t, v in zip(states, types, carried, strict=True)]
     for argument, value, how in zip(slices, scanned, op.scanned, strict=True):
         inner[argument] = _slice(env[value], how, i, k)
     inner.update({a: env[v] for a, v in zip(copies, captured, strict=True) if v is not None})
-    outs = [_collected_place(v, bound or 0, how, k) for v, how in zip(joined, op.collected, strict=False)]
+    rows = [_Rows.of(v, how, bound, k) for v, how in zip(joined, op.collected, strict=False)]
     k.assign(i, k.const(0))
     k.assign(go, TRUE if condition is None else first_element(env[condition], k))
     loop = While([], k.apply("and", go, k.compare("lt", i, limit)))
-    with k.into(loop.body):
-        results = lower_region(body, inner, k)
-        require_kept_shapes(results[1 : 1 + op.carried], states)
+    with k.into(loop.body), k.failing_at(node.title, (*k.around, (region_title(node, 0), i))):
+        results = lower_region(body, inner, k, op.carried)
+        after = results[1 : 1 + op.carried]
+        require_kept_shapes(after, types, k)
         answer = TRUE if condition is None else kept_value(results[0], k)
-        _collect(results[1 + op.carried :], outs, op, bound or 0, i, k)
-        change_together(results[1 : 1 + op.carried], places, (), k)
+        elements = [out.target(view, i, k) for view, out in zip(results[1 + op.carried :], rows, strict=False)]
+        change_together(after, places, elements, k)
         k.assign(i, k.add(i, k.const(1)))
         k.assign(go, answer)
     k.block.append(loop)
-    states_after = [
-        k.scalar(place, sizes(fixed_type(s.type, s.name))) if isinstance(place, Var) else k.view_of(place[0])
-        for s, place in zip(states, places, strict=True)
-    ]
-    return [*states_after, *(k.view_of(out) for out in outs)]
+    if bound is None and trip is None:
+        k.fail_unless(k.apply("not", k.apply("and", go, k.compare("ge", i, limit))))
+    count = held(i, k)
+    views = [carried_view(place, t, k) for t, place in zip(types, places, strict=True)]
+    return [*views, *(out.view(count, k) for out in rows)]
 
 
-def _bound(trip: Value | None, scanned: Sequence[Value], op: Loop, env: dict[Value, View]) -> int | None:
-    """How often an inner loop runs at most; None where only the run knows."""
+@dataclass(frozen=True)
+class _Rows:
+    """What an inner loop collects, an iteration a row of memory; `bound` rows, or as many as come."""
+
+    buffer: Buffer
+    type: TensorType
+    how: Collected
+    bound: int | None
+
+    @staticmethod
+    def of(value: Value, how: Collected, bound: int | Linear | None, k: KernelBuilder) -> _Rows:
+        type = memory_type(value, k, "collected value ")
+        shape = list(lengths_of(type))
+        length = shape.pop(how.axis % len(shape))
+        if not all(isinstance(n, int) for n in shape):
+            raise Unsupported("an inner loop collects elements whose lengths only the run knows")
+        if isinstance(bound, int) and length == bound:
+            return _Rows(k.temporary(type.dtype, (bound, *shape)), type, how, bound)
+        buffer = Buffer(k.fresh("rows"), type.dtype, (None, *shape), True)
+        k.add_scratch(buffer)
+        return _Rows(buffer, type, how, None)
+
+    def target(self, view: View, i: Expr, k: KernelBuilder) -> Target:
+        """Where the element of an iteration goes, in memory that is there then."""
+        shape = self.buffer.shape[1:]
+        require_lengths(view.shape, shape, k)
+        if self.bound is None:
+            k.reserve_count(self.buffer, k.mul(k.add(i, k.const(1)), k.const(math.prod(shape))))  # type: ignore[arg-type]
+        return view, self.buffer, (i,)
+
+    def view(self, count: Expr, k: KernelBuilder) -> View:
+        """The joined elements once all are there."""
+        shape, axis = list(lengths_of(self.type)), self.how.axis % len(lengths_of(self.type))
+        length = shape[axis]
+        if self.bound is None and isinstance(length, int):
+            k.fail_unless(k.compare("eq", count, k.const(length)))
+        elif self.bound is None:
+            k.name_length(length, count)
+        if axis == 0 and not self.how.reverse:
+            return k.view_of(self.buffer, shape)
+
+        def at(index: Index) -> Expr:
+            row = k.sub(k.sub(k.length(length), k.const(1)), index[axis]) if self.how.reverse else index[axis]
+            return k.load(self.buffer, (row, *index[:axis], *index[axis + 1 :]))
+
+        return k.view(self.type.dtype, shape, at, 1)
+
+
+def _bound(
+    trip: Value | None, scanned: Sequence[Value], op: Loop, env: dict[Value, View], k: KernelBuilder
+) -> int | Linear | None:
+    """How often an inner loop runs at most: a number or a dim; None where only its trip count tells."""
     lengths = [env[v].shape[how.axis % len(env[v].shape)] for v, how in zip(scanned, op.scanned, strict=True)]
     if len(set(lengths)) > 1:
         raise Unsupported("the scanned inputs of an inner loop have different lengths")
     known = None if trip is None else env[trip].known if env[trip].known is not None else trip.known
     number = known.flat[0] if known is not None and known.size == 1 else None
-    if isinstance(number, int):
+    if isinstance(number, int) and all(isinstance(n, int) for n in lengths):
         lengths = [max(0, number), *lengths[:1]]
-    elif (trip is None and not lengths) or (trip is not None and lengths):
-        raise Unsupported("an inner loop has no bound that is known before it runs")
-    if lengths and min(lengths) > INNER_TRIPS:
+    elif trip is not None and lengths:
+        raise Unsupported("an inner loop has a trip count and scans as much as only the run knows")
+    if lengths and isinstance(lengths[0], int) and min(lengths) > k.most_trips:
         raise Unsupported(f"an inner loop may run {min(lengths)} times")
-    return min(lengths) if lengths else None
+    return None if not lengths else min(lengths) if isinstance(lengths[0], int) else lengths[0]
 
 
-def _computed_bound(trip: Value | None, env: dict[Value, View], k: KernelBuilder) -> Expr:
-    """A trip count computed by the program; one that is too large fails, so that the program answers in time."""
-    assert trip is not None
-    count = k.let(first_element(env[trip], k))
-    k.fail_unless(k.compare("le", count, k.const(INNER_TRIPS)))
-    return count
+def _computed_bound(length: Linear | None, trip: Value | None, env: dict[Value, View], k: KernelBuilder) -> Expr:
+    """The most iterations, computed by the program.
+
+    A trip count that is too large fails, so that the program answers in time, and so does a loop without one that goes
+    on for too long.
+    """
+    if length is not None or trip is not None:
+        count = k.length(length) if length is not None else k.cast(first_element(env[trip], k), INT64)  # type: ignore[index]
+        count = k.let(count)
+        k.fail_unless(k.compare("le", count, k.const(k.most_trips)))
+        return count
+    return k.const(k.most_trips)
 
 
-def _carried_place(state: Value, initial: View, inner: dict[Value, View], k: KernelBuilder) -> Place:
+def _carried_place(state: Value, type: TensorType, initial: View, inner: dict[Value, View], k: KernelBuilder) -> Place:
     """Where a carried value of an inner loop lives, holding its initial value."""
-    type = fixed_type(state.type, f"carried value {state.name!r}")
-    if math.prod(sizes(type)) == 1:
+    if is_single(type):
         register = k.variable(type.dtype, "c", once=False)
         k.assign(register, first_element(initial, k))
-        inner[state] = k.scalar(register, sizes(type))
+        inner[state] = k.scalar(register, lengths_of(type))
         return register
-    now, after = (k.temporary(type.dtype, sizes(type)) for _ in range(2))
-    k.fixed -= {now, after}
+    place = _new_place(type, k)
+    if isinstance(place, Growing):
+        for axis, register in place.lengths.items():
+            k.assign(register, k.length(initial.shape[axis]))
+        k.reserve(place.now, initial.shape)
+    now = place.now if isinstance(place, Growing) else place[0]
     k.fill(now, initial)
-    inner[state] = k.view_of(now)
+    inner[state] = k.view_of(now, lengths_of(type))
+    k.owners[now] = state
+    return place
+
+
+def _new_place(type: TensorType, k: KernelBuilder) -> tuple[Buffer, Buffer] | Growing:
+    if any(isinstance(d, Linear) and dims.names_in(d) - k.dims.keys() for d in lengths_of(type)):
+        return growing_scratch(k, type)
+    now, after = (k.temporary(type.dtype, lengths_of(type)) for _ in range(2))
+    k.fixed -= {now, after}
     return now, after
 
 
 def _slice(view: View, how: Scanned, i: Expr, k: KernelBuilder) -> View:
     axis = how.axis % len(view.shape)
-    row = k.sub(k.const(view.shape[axis] - 1), i) if how.reverse else i
+    row = k.sub(k.length(view.shape[axis] - 1), i) if how.reverse else i
     shape = view.shape[:axis] + view.shape[axis + 1 :]
     return View(view.dtype, shape, lambda index: view.at((*index[:axis], row, *index[axis:])), view.cost)
-
-
-def _collected_place(value: Value, bound: int, how: Collected, k: KernelBuilder) -> Buffer:
-    type = fixed_type(value.type, f"collected value {value.name!r}")
-    shape = sizes(type)
-    if shape[how.axis % len(shape)] != bound:
-        raise Unsupported("the length that an inner loop collects is not known")
-    return k.temporary(type.dtype, shape)
-
-
-def _collect(views: Sequence[View], outs: Sequence[Buffer], op: Loop, bound: int, i: Expr, k: KernelBuilder) -> None:
-    """Store the elements of one iteration in their rows."""
-    for view, out, how in zip(views, outs, op.collected, strict=False):
-        row = k.sub(k.const(bound - 1), i) if how.reverse else i
-        axis = how.axis % len(out.shape)
-        with k.nest(view.shape) as index:
-            k.store(out, (*index[:axis], row, *index[axis:]), view.at(index))

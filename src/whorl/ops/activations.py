@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
-
-Activation = Callable[[np.ndarray], np.ndarray]
 
 
 def _affine(x: np.ndarray, alpha: float, beta: float) -> np.ndarray:
@@ -71,6 +70,18 @@ _FUNCTIONS: dict[str, tuple[Callable[[np.ndarray, float, float], np.ndarray], fl
 """Function of (x, alpha, beta), and the default of each parameter; None where the function takes none."""
 
 
+@dataclass(frozen=True)
+class Activation:
+    """A function by its name in lower case, with its parameters; 0 for one that it does not take."""
+
+    name: str
+    alpha: float
+    beta: float
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        return _FUNCTIONS[self.name][0](x, self.alpha, self.beta)
+
+
 def activation_functions(
     names: Sequence[str], alphas: Sequence[float] | None, betas: Sequence[float] | None
 ) -> list[Activation]:
@@ -84,8 +95,8 @@ def activation_functions(
         if name.lower() not in _FUNCTIONS:
             known = "Affine Elu HardSigmoid LeakyRelu Relu ScaledTanh Sigmoid Softplus Softsign Tanh ThresholdedRelu"
             raise TypeRuleError(f"activation {name!r} does not exist", fix=f"one of {known}")
-        function, default_alpha, default_beta = _FUNCTIONS[name.lower()]
-        result.append(_bind(function, _next(left_alphas, default_alpha), _next(left_betas, default_beta)))
+        _, alpha, beta = _FUNCTIONS[name.lower()]
+        result.append(Activation(name.lower(), _next(left_alphas, alpha), _next(left_betas, beta)))
     return result
 
 
@@ -93,7 +104,3 @@ def _next(left: list[float], default: float | None) -> float:
     if default is None:
         return 0.0
     return left.pop(0) if left else default
-
-
-def _bind(function: Callable[[np.ndarray, float, float], np.ndarray], alpha: float, beta: float) -> Activation:
-    return lambda x: function(x, alpha, beta)

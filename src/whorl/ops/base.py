@@ -14,6 +14,7 @@ from whorl.ir.dtypes import BOOL, BY_NAME, FLOAT32, is_float, name_of
 from whorl.ir.op import Op, as_types
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, fact_of, tensor
 from whorl.ops.contents import known_elements
+from whorl.ops.lazy import lazy_map
 
 
 def broadcast_dim(a: Dim, b: Dim) -> Dim:
@@ -163,6 +164,7 @@ class Elementwise(Op, abstract=True):
 
     dtypes: ClassVar[frozenset[np.dtype]] = frozenset()
     """The element types accepted; empty for all."""
+    any_length = True
 
     def infer(self, *inputs: Fact | None) -> TensorType:
         dtype = same_dtype(*inputs)
@@ -174,6 +176,8 @@ class Elementwise(Op, abstract=True):
 
     def result_dtype(self, dtype: np.dtype) -> np.dtype:
         return dtype
+
+    lazily = lazy_map
 
     def scalar(self, k: Any, *elements: Any) -> Any:
         """Native form: the output element from the input elements, by the operations of `k`; None if there is none."""

@@ -186,6 +186,16 @@ class Loop(Op):
         return dims.call("min", *counts) if counts else UNKNOWN
 
 
+def first_captured(node: Node) -> int:
+    """The index of the first operand that the regions of a node capture."""
+    match node.op:
+        case If():
+            return 1
+        case Loop(carried=carried, scanned=scanned):
+            return 2 + carried + len(scanned)
+    return len(node.inputs)
+
+
 def check_one(fact: Fact | None, dtype: np.dtype | None, what: str) -> None:
     """Refuse a trip count or condition that is not one element of the right type (None: any integer)."""
     type = tensor(fact, what) if fact is not None else TensorType(BOOL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from whorl.errors import TypeRuleError
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, INT32
 from whorl.ir.op import Op
-from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, tensor
+from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, Type, tensor
 from whorl.ops.base import (
     COMPUTED_FLOATS,
     accumulator,
@@ -22,6 +23,8 @@ from whorl.ops.base import (
     require_dtype,
     same_dtype,
 )
+from whorl.ops.index_maps import converted, lengths, widened_view, with_blanks
+from whorl.ops.native_convolution import biases_alone, blocked, convolution, is_native
 from whorl.ops.windows import Track, blocks, spatial_rank, unfold, windows_of
 
 BYTES = frozenset((BY_NAME["int8"], BY_NAME["uint8"]))
@@ -53,7 +56,7 @@ class Convolution(Op, abstract=True):
         windows = windows_of(self, agreed_kernel(self.kernel_shape, kernel), self.auto_pad)
         return (batch, features, *windows.counts(lengths))
 
-    def tracks(self, x: np.ndarray, w: np.ndarray) -> list[Track]:
+    def tracks(self, x: Any, w: Any) -> list[Track]:
         """The windows over the axes of X."""
         return windows_of(self, w.shape[2:], self.auto_pad).tracks(x.shape[2:])
 
@@ -88,6 +91,18 @@ class Conv(Convolution):
         checked_types(self, x, w, b)
         y = convolve(x, w, self.group, self.tracks(x, w), accumulator(x.dtype))
         return with_bias(y, b).astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, w, b = with_blanks(inputs, 3)
+        shape, tracks = lengths(outputs[0]), self.tracks(x, w)
+        wide, filters = widened_view(k, x), widened_view(k, w)
+        bias = None if b is None else widened_view(k, b)
+        if not math.prod(shape) or not w.size:
+            return [converted(k, biases_alone(k, bias, wide.dtype, shape), x.dtype)]
+        if not is_native(tracks, x.shape[1], wide.dtype.itemsize):
+            return None
+        y = convolution(k, wide, blocked(k, filters, self.group), bias, tracks, w.shape[0])
+        return [converted(k, y, x.dtype)]
 
 
 @dataclass(frozen=True)

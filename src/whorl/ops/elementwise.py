@@ -23,6 +23,7 @@ from whorl.ops.base import (
     same_dtype,
     widened,
 )
+from whorl.ops.lazy import lazy_map, lazy_view
 from whorl.ops.lengths import bounds, maximum, minimum
 
 WHOLE = INTEGERS - frozenset(PACKED_BITS)
@@ -35,11 +36,15 @@ BFLOAT16 = BY_NAME["bfloat16"]
 class Identity(Op):
     """The input itself: a tensor, sequence, optional or map. Source: ONNX Identity-25."""
 
+    any_length = True
+
     def infer(self, x: Fact) -> Type:
         return x.type
 
     def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
         return tuple(None if x is None else x.known for x in inputs)
+
+    lazily = lazy_view
 
     def run(self, x: Any) -> Any:
         return x
@@ -114,6 +119,9 @@ class Div(Elementwise):
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         return quotients(k, self, inputs, outputs)
 
+    def lazily(self, *inputs: Any) -> tuple[Any, ...] | None:
+        return lazy_map(self, *inputs) if inputs[0].dtype in COMPUTED_FLOATS else None
+
     def of_dims(self, x: Dim, y: Dim) -> Dim:
         floored = bounds(x)[0] >= 0 and bounds(y)[0] >= 0
         exact = isinstance(y, int) and y > 0 and dims.equal(dims.call("mod", x, y), 0)
@@ -147,6 +155,9 @@ class Mod(Elementwise):
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         return quotients(k, self, inputs, outputs)
+
+    def lazily(self, *inputs: Any) -> tuple[Any, ...] | None:
+        return lazy_map(self, *inputs) if inputs[0].dtype in COMPUTED_FLOATS else None
 
     def of_dims(self, x: Dim, y: Dim) -> Dim:
         floored = bounds(y)[0] >= 0 and (not self.fmod or bounds(x)[0] >= 0)

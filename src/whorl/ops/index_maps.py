@@ -1,6 +1,6 @@
 """Native forms that move elements: index arithmetic on the views that a kernel builder `k` makes.
 
-An index is a tuple of int64 expressions, one an axis. Every length is a number.
+An index is a tuple of int64 expressions, one an axis. A length is a number or, for ops that take any, a dim.
 """
 
 from __future__ import annotations
@@ -19,10 +19,20 @@ TABLE = 16
 """Known elements up to which one of them is chosen by comparing its place; more are put in memory."""
 
 
-def lengths(type: Type) -> tuple[int, ...]:
-    """The shape of a tensor whose lengths are all numbers."""
+def lengths(type: Type) -> tuple[Any, ...]:
+    """The shape of a tensor of known rank."""
     assert isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
-    return tuple(d for d in type.shape if isinstance(d, int))
+    return type.shape
+
+
+def all_fixed(lengths: Sequence[Any]) -> bool:
+    """Whether every length is a number."""
+    return all(isinstance(n, int) for n in lengths)
+
+
+def is_larger(a: Any, b: Any) -> bool:
+    """Whether a length is surely larger than another; a dim counts as larger than a number."""
+    return a > b if isinstance(a, int) and isinstance(b, int) else not isinstance(a, int) and isinstance(b, int)
 
 
 def with_blanks(inputs: Sequence[Any], count: int) -> list[Any]:
@@ -130,6 +140,9 @@ def _common_runs(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int]
     while left:
         a, b = [left.pop(0)], [right.pop(0)]
         while (difference := math.prod(old[i] for i in a) - math.prod(new[i] for i in b)) != 0:
+            if not isinstance(difference, int):
+                a, b, left, right = a + left, b + right, [], []
+                break
             if difference < 0:
                 a.append(left.pop(0))
             else:
@@ -162,6 +175,7 @@ def expanded(k: Any, x: Any, shape: Sequence[int]) -> Any:
     """x broadcast to a shape."""
     if tuple(shape) == x.shape:
         return x
+    k.require_broadcast(x.shape, shape)
     source = k.reread(x)
     return k.view(x.dtype, shape, lambda index: k.aligned(source, index), source.cost)
 
@@ -215,7 +229,7 @@ def is_inside(k: Any, place: Any, length: int) -> Any:
 
 def require_inside(k: Any, indices: Any, length: int) -> None:
     """End the program with a failure unless all indices are inside an axis."""
-    known = all_numbers(indices)
+    known = all_numbers(indices) if isinstance(length, int) else None
     if known is not None and all(-length <= place < length for place in known):
         return
     if indices.size == 1:
@@ -230,7 +244,7 @@ def require_inside(k: Any, indices: Any, length: int) -> None:
 
 def places(k: Any, indices: Any, length: int) -> Any:
     """Checked indices into an axis as a tensor of int64, counted from the front."""
-    known = all_numbers(indices)
+    known = all_numbers(indices) if isinstance(length, int) else None
     require_inside(k, indices, length)
     if known is not None and indices.size == 1:
         return filled(k, k.const(known[0] % length if length else 0), indices.shape)
@@ -263,6 +277,8 @@ def joined(k: Any, parts: Sequence[Any], axis: int) -> Any:
     shape[axis] = sum(x.shape[axis] for x in given)
     if len(given) < 2:
         return given[0] if given else parts[0]
+    if not all_fixed(shape):
+        return _joined_at_run_time(k, given, axis, shape)
     if len(given) <= WRITTEN_OUT and all(x.shape[axis] == 1 and x.cost <= 1 for x in given):
         return _chosen(k, given, axis, shape)
     buffer, first = k.temporary(parts[0].dtype, shape), 0
@@ -271,6 +287,25 @@ def joined(k: Any, parts: Sequence[Any], axis: int) -> Any:
             k.store(buffer, replaced(index, axis, k.add(index[axis], k.const(first))), x.at(index))
         first += x.shape[axis]
     return k.view_of(buffer)
+
+
+def _joined_at_run_time(k: Any, parts: Sequence[Any], axis: int, shape: Sequence[Any]) -> Any:
+    """Parts of which only the run knows how long they are; behind a carried value that may grow where it lies."""
+    for x in parts[1:]:
+        k.require_broadcast(replaced(x.shape, axis, 1), replaced(shape, axis, 1))
+    start, rest = parts[0], parts[1:]
+    if k.may_append is not None and start.buffer is k.may_append and all(n == 1 for n in shape[:axis]):
+        buffer, rest = start.buffer, [x if x.buffer is not start.buffer else k.copied(x) for x in rest]
+        k.reserve(buffer, shape)
+    else:
+        buffer = k.temporary(start.dtype, shape)
+        k.fill(buffer, start)
+    first = k.let(k.length(start.shape[axis]))
+    for x in rest:
+        with k.nest(x.shape) as index:
+            k.store(buffer, replaced(index, axis, k.add(index[axis], first)), x.at(index))
+        first = k.add(first, k.length(x.shape[axis]))
+    return k.view_of(buffer, shape)
 
 
 def _chosen(k: Any, rows: Sequence[Any], axis: int, shape: Sequence[int]) -> Any:

@@ -12,13 +12,15 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import agreed, normal_axis, unknown_shape
-from whorl.ops.index_maps import column, lengths, mapped, places, replaced
+from whorl.ops.index_maps import column, is_larger, lengths, mapped, places, replaced
 from whorl.ops.rearranging import Rearranging, in_range, integer_input, run_axis
 
 
 @dataclass(frozen=True)
 class Gather(Rearranging):
     """Slices of x at indices along `axis`; the axes of the indices take its place. Source: ONNX Gather-13."""
+
+    any_length = True
 
     axis: int = 0
 
@@ -42,9 +44,9 @@ class Gather(Rearranging):
         place, rank = places(k, indices, x.shape[axis]), len(indices.shape)
         if indices.size == 1:
             place = k.kept(place)
-        if indices.size < math.prod(lengths(outputs[0])):
+        if indices.size != math.prod(lengths(outputs[0])):
             place = k.reread(place)
-        source = k.reread(x) if indices.size > x.shape[axis] else x
+        source = k.reread(x) if is_larger(indices.size, x.shape[axis]) else x
 
         def found(index: Any) -> tuple[Any, ...]:
             return (*index[:axis], place.at(index[axis : axis + rank]), *index[axis + rank :])

@@ -117,8 +117,8 @@ def _join(elements: list[np.ndarray], how: Collected) -> np.ndarray:
 
 def _join_rows(held: list[np.ndarray], rows: np.ndarray, how: Collected) -> np.ndarray:
     stacked = np.concatenate([np.stack(held), rows]) if held else rows
-    ordered = stacked[::-1] if how.reverse else stacked
-    return np.ascontiguousarray(np.moveaxis(ordered, 0, how.axis % ordered.ndim))
+    ordered, axis = stacked[::-1] if how.reverse else stacked, how.axis % stacked.ndim
+    return ordered if ordered.flags.c_contiguous and not axis else np.ascontiguousarray(np.moveaxis(ordered, 0, axis))
 
 
 def _check_element(index: int, first: np.ndarray, element: np.ndarray) -> None:

@@ -70,6 +70,8 @@ class MatMul(Op):
         shape = result.shape if a.ndim < 3 or b.ndim != 2 else (*a.shape[:-1], b.shape[1])
         return np.asarray(result).reshape(shape).astype(a.dtype, copy=False)
 
+    any_length = True
+
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         return [product(k, *inputs)]
 

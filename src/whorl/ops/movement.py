@@ -14,6 +14,8 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, STRING
+from whorl.ir.elements.base import Elements
+from whorl.ir.elements.views import Joined, tiled
 from whorl.ir.types import KNOWN_LIMIT, UNRANKED, AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import agreed, known_dims, known_ints, normal_axis, same_dtype, unknown_shape
 from whorl.ops.index_maps import (
@@ -31,6 +33,7 @@ from whorl.ops.index_maps import (
     whole_element,
     with_blanks,
 )
+from whorl.ops.lazy import lazy_view
 from whorl.ops.lengths import ceil_div, minimum, nonnegative, slice_ends, slice_length
 from whorl.ops.rearranging import (
     Rearranging,
@@ -47,7 +50,10 @@ from whorl.ops.rearranging import (
 class Transpose(Rearranging):
     """Axis k of the result is axis perm[k] of x; without perm the axes are reversed. Source: ONNX Transpose-25."""
 
+    any_length = True
+
     perm: tuple[int, ...] | None = None
+    lazily = lazy_view
 
     def infer(self, x: Fact) -> TensorType:
         found = tensor(x)
@@ -75,7 +81,12 @@ class Transpose(Rearranging):
 class Concat(Rearranging):
     """The inputs one after the other along `axis`; all other lengths agree. Source: ONNX Concat-13."""
 
+    any_length = True
+
     axis: int
+
+    def lazily(self, *inputs: Elements) -> tuple[Elements, ...]:
+        return (Joined(inputs, run_axis(self.axis, inputs[0].ndim)),)
 
     def infer(self, *inputs: Fact) -> TensorType:
         dtype = same_dtype(*inputs)
@@ -139,6 +150,7 @@ class Split(Rearranging):
     axis: int = 0
     num_outputs: int | None = None
     output_count: int = 1
+    lazily = lazy_view
 
     def infer(self, x: Fact, split: Fact | None = None) -> tuple[TensorType, ...]:
         found = tensor(x)
@@ -200,6 +212,8 @@ class Slice(Rearranging):
 
     Source: ONNX Slice-13.
     """
+
+    lazily = lazy_view
 
     def infer(
         self, x: Fact, starts: Fact, ends: Fact, axes: Fact | None = None, steps: Fact | None = None
@@ -268,6 +282,10 @@ def _elements(fact: Fact, count: int) -> tuple[Dim, ...]:
 @dataclass(frozen=True)
 class Tile(Rearranging):
     """x repeated repeats[k] times along axis k. Source: ONNX Tile-13."""
+
+    def lazily(self, x: Elements, repeats: Elements) -> tuple[Elements, ...] | None:
+        found = tiled(x, sizes(repeats.numpy(), "repeats"))
+        return None if found is None else (found,)
 
     def infer(self, x: Fact, repeats: Fact) -> TensorType:
         found, count, given = tensor(x), vector_length(repeats, "repeats"), known_dims(repeats)

@@ -6,14 +6,20 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT64, is_float
-from whorl.ops.index_maps import converted, filled, position, reshaped, widened_view
-from whorl.ops.panels import panel_width, panels_shape
+from whorl.ops.index_maps import all_fixed, converted, filled, is_larger, position, reshaped, widened_view
+from whorl.ops.panels import FEW_ROWS, panel_width, panels_shape
 
 SMALL = 512
 """Multiplications up to which a product is written out as loops."""
-FEW_ROWS = 3
-"""Rows up to which each is multiplied by the matrix where that lies, not by a copy of it in panels."""
+_NARROW_BYTES = 32
+"""Columns up to which loops over the rows of a matrix have too little to do at once."""
+_TILE = 12
+"""Rows that keep the registers of the widest machines busy."""
+_LEAST_BLOCK, _MOST_BLOCK, _NEAR_BYTES = 24, 144, 1 << 19
+"""Bounds of the rows of a block, and of the memory that a copy of them takes."""
 
 
 def product(k: Any, a: Any, b: Any, panels: Any = None) -> Any:
@@ -26,6 +32,7 @@ def product(k: Any, a: Any, b: Any, panels: Any = None) -> Any:
     a, b = widened_view(k, a), widened_view(k, b)
     shape = product_lengths(a.shape, b.shape)
     inner = a.shape[-1]
+    k.require_broadcast(b.shape[-2:][:1], (inner,))
     if not math.prod(shape) or not inner:
         return filled(k, k.const(0, dtype), shape)
     left = a.shape if len(a.shape) > 1 else (1, inner)
@@ -51,7 +58,7 @@ def _matrices(k: Any, a: Any, b: Any, panels: Any) -> Any:
     rows, columns = a.shape[0], b.shape[1]
     result = k.temporary(a.dtype, (rows, columns))
     _multiply(k, a, b, result, (), panels)
-    return k.view_of(result)
+    return k.view_of(result, product_lengths(a.shape, b.shape))
 
 
 def _batches(k: Any, a: Any, b: Any) -> Any:
@@ -61,7 +68,7 @@ def _batches(k: Any, a: Any, b: Any) -> Any:
     result = k.temporary(a.dtype, shape)
     with k.nest(shape[:-2], parallel=False) as index:
         _multiply(k, _matrix_at(k, a, index), _matrix_at(k, b, index), result, index, None)
-    return k.view_of(result)
+    return k.view_of(result, product_lengths(a.shape, b.shape))
 
 
 def _matrix_at(k: Any, x: Any, index: Any) -> Any:
@@ -77,12 +84,13 @@ def _matrix_at(k: Any, x: Any, index: Any) -> Any:
 def _multiply(k: Any, a: Any, b: Any, result: Any, prefix: Any, panels: Any) -> None:
     """The product of two matrices into a buffer, behind a prefix of its index."""
     (rows, inner), columns = a.shape, b.shape[1]
+    if not all_fixed((rows, inner, columns)):
+        return (_by_sums if _runs_down(k, b) else _by_loops)(k, k.reread(a), k.reread(b), result, prefix)
     is_known = a.dtype in (FLOAT32, FLOAT64)
     if panels is None and (not is_known or rows * inner * columns <= SMALL or columns == 1):
         return _by_loops(k, a, b, result, prefix)
     if panels is None and rows == 1 and _runs_down(k, b):
         return _by_sums(k, a, b, result, prefix)
-    start = (*prefix, k.const(0), k.const(0))
     source, first = k.place(a)
     matrix = k.contiguous(b) if panels is None and rows <= FEW_ROWS else None
     if matrix is not None:
@@ -92,17 +100,37 @@ def _multiply(k: Any, a: Any, b: Any, result: Any, prefix: Any, panels: Any) -> 
             given = (*first[:-1], k.add(first[-1], k.const(row * inner)))
             k.call("row_product", [(result, target), (source, given), (buffer, at)], (inner, columns))
         return None
-    packed, at = k.place(panels) if panels is not None else (_in_panels(k, b), (k.const(0),) * 3)
-    scratch = k.temporary(a.dtype, (rows, inner)), (k.const(0), k.const(0))
-    k.call("panel_product", [(result, start), scratch, (source, first), (packed, at)], (rows, inner, columns))
+    width = panel_width(rows, a.dtype) if panels is None else panels.shape[2]
+    packed = k.place(panels) if panels is not None else (panels_of(k, b, width), (k.const(0),) * 3)
+    height = block_rows(rows, inner, a.dtype)
+    whole, rest = divmod(rows, height)
+    scratch = k.temporary(a.dtype, (height, inner)), (k.const(0), k.const(0))
+
+    def multiply(row: Any, count: int) -> None:
+        left = (source, (*first[:-1], k.add(first[-1], k.mul(row, k.const(inner)))))
+        target = (result, (*prefix, row, k.const(0)))
+        k.call("panel_product", [target, scratch, left, packed], (count, inner, columns, width))
+
+    with k.loop(whole) as block:
+        multiply(k.mul(block, k.const(height)), height)
+    if rest:
+        multiply(k.const(whole * height), rest)
     return None
 
 
-def _in_panels(k: Any, b: Any) -> Any:
+def block_rows(rows: int, inner: int, dtype: np.dtype) -> int:
+    """How many rows to multiply together: all, or so many that their copy stays near, in blocks about equal."""
+    most = max(_LEAST_BLOCK, min(_MOST_BLOCK, _NEAR_BYTES // (inner * dtype.itemsize) // _TILE * _TILE))
+    if rows <= most:
+        return rows
+    blocks = -(-rows // most)
+    return min(most, -(-(-(-rows // blocks)) // _TILE) * _TILE)
+
+
+def panels_of(k: Any, b: Any, width: int) -> Any:
     """A matrix copied into panels; what fills up the last one stays as it is, and counts for nothing."""
     inner, columns = b.shape
-    width = panel_width(b.dtype)
-    panels = k.temporary(b.dtype, panels_shape(inner, columns, b.dtype))
+    panels = k.temporary(b.dtype, panels_shape(inner, columns, width))
     whole, rest = divmod(columns, width)
     for count, first, length in ((whole, 0, width), (min(rest, 1), whole, rest)):
         if not count:
@@ -137,7 +165,7 @@ def _by_sums(k: Any, a: Any, b: Any, result: Any, prefix: Any) -> None:
 def _by_loops(k: Any, a: Any, b: Any, result: Any, prefix: Any) -> None:
     """for i: y[i] = 0; for k: for j: y[i, j] += a[i, k] * b[k, j]."""
     (rows, inner), columns = a.shape, b.shape[1]
-    if columns < panel_width(a.dtype) // 4 or inner == 1:
+    if is_larger(_NARROW_BYTES // a.dtype.itemsize, columns) or inner == 1:
         return _by_sums(k, k.reread(a), k.reread(b), result, prefix)
     a, b = k.reread(a), k.reread(b) if rows > 1 else b
     with k.loop(rows) as i:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from whorl.ir.dtypes import BOOL, INT64, is_float
-from whorl.ops.index_maps import filled
+from whorl.ir.dtypes import BOOL, INT32, INT64, is_float
+from whorl.ops.index_maps import converted, filled, replaced
 
 ROW = 8
 """Elements along the last axis from which a reduction over other axes goes row by row."""
@@ -50,7 +50,8 @@ def reduced(k: Any, x: Any, axes: Sequence[int], how: str, keepdims: bool = True
     start = k.const(_start(how, x.dtype), x.dtype)
     step = (_ON_BOOL if x.dtype == BOOL else _IN_ANY_ORDER).get(how, how)
     rows = x.shape[-1:]
-    if rows and rows[0] >= ROW and len(x.shape) - 1 not in axes and x.size > math.prod(shape):
+    is_wide = bool(rows) and (not isinstance(rows[0], int) or rows[0] >= ROW)
+    if is_wide and len(x.shape) - 1 not in axes and x.size != math.prod(shape):
         return _by_rows(k, x, axes, shape, start, "add" if how == "sum" else step, finish)
 
     def at(index: Any) -> Any:
@@ -60,7 +61,7 @@ def reduced(k: Any, x: Any, axes: Sequence[int], how: str, keepdims: bool = True
         total = k.reduce([x.shape[axis] for axis in axes], start, add)
         return total if finish is None else finish(total)
 
-    return k.kept(k.view(x.dtype, shape, at, x.size))
+    return k.kept(k.view(x.dtype, shape, at, 1))
 
 
 def _start(how: str, dtype: np.dtype) -> Any:
@@ -131,6 +132,8 @@ def standardized(k: Any, x: Any, axes: Sequence[int], epsilon: float) -> tuple[A
 
 def places_of_extremes(k: Any, x: Any, axis: int, largest: bool, last: bool = False) -> Any:
     """The place of the first (or last) extreme along an axis that is not empty and keeps its place; NaN wins."""
+    if goes_by_rows(x, axis):
+        return extremes_by_rows(k, x, axis, largest, last)[1]
     x = k.reread(x)
     best = reduced(k, x, (axis,), "max" if largest else "min")
     nowhere = k.const(-1 if last else x.shape[axis])
@@ -143,3 +146,41 @@ def places_of_extremes(k: Any, x: Any, axis: int, largest: bool, last: bool = Fa
         return k.select(found, index[axis], nowhere)
 
     return reduced(k, k.view(INT64, x.shape, at, x.cost + 4), (axis,), "max" if last else "min")
+
+
+def goes_by_rows(x: Any, axis: int) -> bool:
+    """Whether extremes along an axis are found for many columns at a time."""
+    return x.is_fixed and axis < len(x.shape) - 1 and x.shape[-1] >= ROW and 1 < x.shape[axis] < 1 << 31
+
+
+def extremes_by_rows(k: Any, x: Any, axis: int, largest: bool, last: bool = False) -> tuple[Any, Any]:
+    """The extremes along an axis that is not the last, and their places; the axis keeps its place. NaN wins.
+
+    `for rows: for columns: if x is better: best, place = x, row`. Once for each tensor and block of statements.
+    """
+    key = ("extremes", id(k.block), x, axis, largest, last)
+    if key not in k.shared:
+        shape = reduced_shape(x.shape, (axis,))
+        best, place = k.temporary(x.dtype, shape), k.temporary(INT32, shape)
+        with k.nest(shape) as index:
+            k.store(best, index, k.const(_start("max" if largest else "min", x.dtype), x.dtype))
+            k.store(place, index, k.const(x.shape[axis] - 1 if last else 0, INT32))
+        with _in_order(k, x.shape, (axis,)) as index:
+            there = replaced(index, axis, k.const(0))
+            value, before = k.let(x.at(index)), k.load(best, there)
+            wins = k.let(_wins(k, value, before, largest, last))
+            k.store(place, there, k.select(wins, k.cast(index[axis], INT32), k.load(place, there)))
+            k.store(best, there, k.select(wins, value, before))
+        k.shared[key] = k.block, (k.view_of(best), converted(k, k.view_of(place), INT64))
+    return k.shared[key][1]
+
+
+def _wins(k: Any, value: Any, before: Any, largest: bool, last: bool) -> Any:
+    """Whether an element takes the place of the best so far."""
+    if not is_float(value.dtype):
+        return k.compare(("ge" if last else "gt") if largest else ("le" if last else "lt"), value, before)
+    worse = ("lt" if last else "le") if largest else ("gt" if last else "ge")
+    kept = k.apply("isnan", before, dtype=BOOL)
+    if last:
+        kept = k.apply("and", kept, k.apply("not", k.apply("isnan", value, dtype=BOOL)))
+    return k.apply("and", k.apply("not", k.compare(worse, value, before)), k.apply("not", kept))

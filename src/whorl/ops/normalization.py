@@ -26,8 +26,10 @@ from whorl.ops.base import (
     same_dtype,
     widened,
 )
-from whorl.ops.index_maps import converted, mapped, reshaped, widened_view, with_blanks
+from whorl.ops.index_maps import converted, mapped, replaced, reshaped, widened_view, with_blanks
+from whorl.ops.native_pooling import power, written_out
 from whorl.ops.native_reductions import combined, mean, reduced, standardized
+from whorl.ops.padding import padded_view
 from whorl.ops.reductions import reduced_axes, without_axes
 
 
@@ -393,3 +395,21 @@ class LRN(Op):
         scalar = wide.dtype.type
         base = scalar(self.bias) + scalar(self.alpha / self.size) * total
         return (wide / base ** scalar(self.beta)).astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x = k.reread(widened_view(k, inputs[0]))
+        below, above = min((self.size - 1) // 2, x.shape[1]), min(self.size // 2, x.shape[1])
+        ends = [(0, 0), (below, above), *[(0, 0)] * (len(x.shape) - 2)]
+        squares = padded_view(k, combined(k, lambda v: k.mul(v, v), x), ends, k.const(0, x.dtype))
+        bias, alpha = k.const(self.bias, x.dtype), k.const(self.alpha / self.size, x.dtype)
+        is_positive = self.bias >= 0 and self.alpha >= 0
+
+        def at(index: Any) -> Any:
+            def add(total: Any, step: Any) -> Any:
+                return k.add(total, squares.at(replaced(index, 1, k.add(index[1], step[0]))))
+
+            total = written_out(k, below + above + 1, k.const(0, x.dtype), add)
+            base = k.add(bias, k.mul(alpha, total))
+            return k.div(x.at(index), power(k, base, self.beta, is_positive))
+
+        return [converted(k, k.view(x.dtype, x.shape, at, 40 + x.cost), inputs[0].dtype)]

@@ -7,24 +7,25 @@ from collections.abc import Sequence
 
 import numpy as np
 
-PANEL_BYTES = 128
-"""The width of a panel: a matrix is cut into panels of so many bytes of columns, each of which is row-major."""
+FEW_ROWS = 3
+"""Rows up to which a product takes as long as reading its matrix."""
+PANEL_BYTES, WIDE_PANEL_BYTES = 128, 256
+"""A matrix is cut into panels of so many bytes of columns, each of which is row-major; wide ones are for few rows."""
 
 
-def panel_width(dtype: np.dtype) -> int:
-    """The columns of a panel."""
-    return PANEL_BYTES // dtype.itemsize
+def panel_width(rows: int, dtype: np.dtype) -> int:
+    """The columns of a panel, for products of so many rows."""
+    return (WIDE_PANEL_BYTES if rows <= FEW_ROWS else PANEL_BYTES) // dtype.itemsize
 
 
-def panels_shape(inner: int, columns: int, dtype: np.dtype) -> tuple[int, int, int]:
+def panels_shape(inner: int, columns: int, width: int) -> tuple[int, int, int]:
     """The shape of a matrix in panels; the last panel is filled up with columns that do not count."""
-    width = panel_width(dtype)
     return -(-columns // width), inner, width
 
 
-def in_panels(matrix: np.ndarray) -> np.ndarray:
+def in_panels(matrix: np.ndarray, width: int) -> np.ndarray:
     """A matrix [K, N] in panels, in memory that starts at a cache line."""
-    count, inner, width = panels_shape(matrix.shape[0], matrix.shape[1], matrix.dtype)
+    count, inner, _ = panels_shape(matrix.shape[0], matrix.shape[1], width)
     panels = aligned_empty((count, inner, width), matrix.dtype)
     whole = matrix.shape[1] // width
     split = matrix[:, : whole * width].reshape(inner, whole, width)

@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -13,8 +14,10 @@ import numpy as np
 from whorl.errors import TypeRuleError
 from whorl.ir.dtypes import BY_NAME, INT64, is_integer
 from whorl.ir.op import Op
-from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, tensor
+from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, Type, tensor
 from whorl.ops.base import COMPUTED_FLOATS, checked_types, dims_of, require_dtype, widened
+from whorl.ops import native_pooling
+from whorl.ops.index_maps import converted, widened_view
 from whorl.ops.windows import Track, windows_of
 
 COMPARED = COMPUTED_FLOATS | {BY_NAME["int8"], BY_NAME["uint8"]}
@@ -47,9 +50,8 @@ class Pool(Op, abstract=True):
         require_dtype(dtype, COMPUTED_FLOATS)
         return TensorType(dtype, self.shape(x))
 
-    def tracks(self, x: np.ndarray) -> list[Track]:
+    def tracks(self, x: Any) -> list[Track]:
         """The windows over the axes of X."""
-        checked_types(self, x)
         windows = windows_of(self, self.kernel_shape, self.auto_pad, bool(self.ceil_mode))
         return windows.tracks(x.shape[2:])
 
@@ -64,11 +66,20 @@ class AveragePool(Pool):
     count_include_pad: int = 0
 
     def run(self, x: np.ndarray) -> np.ndarray:
+        checked_types(self, x)
         tracks = self.tracks(x)
         sums = combined(widened(x), tracks, np.add, 0)
         counted = self._padded(tracks, x.shape[2:]) if self.count_include_pad else tracks
         counts = [_elements(track) for track in counted]
         return (sums / functools.reduce(np.multiply.outer, counts).astype(sums.dtype)).astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,), tracks = inputs, self.tracks(inputs[0])
+        if not native_pooling.is_native(tracks):
+            return None
+        counted = self._padded(tracks, x.shape[2:]) if self.count_include_pad else tracks
+        counts = [_elements(track) for track in counted]
+        return [converted(k, native_pooling.means(k, widened_view(k, x), tracks, counts), x.dtype)]
 
     def _padded(self, tracks: Sequence[Track], lengths: Sequence[int]) -> list[Track]:
         """The same windows over the axes with their padding, as if it were elements."""
@@ -99,6 +110,7 @@ class MaxPool(Pool):
         return TensorType(dtype, shape), TensorType(INT64, shape)
 
     def run(self, x: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
+        checked_types(self, x)
         tracks = self.tracks(x)
         if self.output_count < 2:
             return combined(x, tracks, np.maximum, least(x.dtype))
@@ -107,6 +119,16 @@ class MaxPool(Pool):
         values, places = _largest(x, np.broadcast_to(places, x.shape), tracks)
         planes = np.arange(math.prod(x.shape[:2]), dtype=np.int64).reshape(*x.shape[:2], *(1,) * len(tracks))
         return values, np.where(places < 0, -1, places + planes * size)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,), tracks = inputs, self.tracks(inputs[0])
+        if not native_pooling.is_native(tracks):
+            return None
+        best = native_pooling.maxima(k, x, tracks)
+        if len(outputs) < 2:
+            return [best]
+        order = np.empty(x.shape[2:], np.bool_, order="F" if self.storage_order else "C").strides
+        return [best, native_pooling.places_of_maxima(k, x, best, tracks, order)]
 
 
 @dataclass(frozen=True)
@@ -120,8 +142,17 @@ class LpPool(Pool):
         return super().infer(x)
 
     def run(self, x: np.ndarray) -> np.ndarray:
+        checked_types(self, x)
         sums = combined(np.abs(widened(x)) ** self.p, self.tracks(x), np.add, 0)
         return root(sums, self.p).astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,), tracks = inputs, self.tracks(inputs[0])
+        if not native_pooling.is_native(tracks):
+            return None
+        powers = native_pooling.powered(k, widened_view(k, x), self.p)
+        sums = native_pooling.window_totals(k, powers, tracks, False)
+        return [converted(k, native_pooling.root(k, sums, self.p), x.dtype)]
 
 
 @dataclass(frozen=True)
@@ -145,6 +176,14 @@ class GlobalPool(Op, abstract=True):
         """The number of each plane, the axes kept with length 1."""
         raise NotImplementedError
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,) = inputs
+        return [converted(k, self.native(k, widened_view(k, x)), x.dtype)]
+
+    def native(self, k: Any, x: Any) -> Any:
+        """The native form of `reduce`."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class GlobalAveragePool(GlobalPool):
@@ -154,6 +193,10 @@ class GlobalAveragePool(GlobalPool):
         count = math.prod(x.shape[axis] for axis in axes)
         return x.sum(axis=axes, keepdims=True) / x.dtype.type(count)
 
+    def native(self, k: Any, x: Any) -> Any:
+        count = k.const(math.prod(x.shape[2:]), x.dtype)
+        return native_pooling.plane_totals(k, x, "sum", lambda total: k.div(total, count))
+
 
 @dataclass(frozen=True)
 class GlobalMaxPool(GlobalPool):
@@ -161,6 +204,9 @@ class GlobalMaxPool(GlobalPool):
 
     def reduce(self, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
         return x.max(axis=axes, keepdims=True, initial=-np.inf)
+
+    def native(self, k: Any, x: Any) -> Any:
+        return native_pooling.plane_totals(k, x, "max")
 
 
 @dataclass(frozen=True)
@@ -175,6 +221,10 @@ class GlobalLpPool(GlobalPool):
 
     def reduce(self, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
         return root((np.abs(x) ** self.p).sum(axis=axes, keepdims=True), self.p)
+
+    def native(self, k: Any, x: Any) -> Any:
+        sums = native_pooling.plane_totals(k, native_pooling.powered(k, x, self.p), "sum")
+        return native_pooling.root(k, sums, self.p)
 
 
 def check_power(p: int) -> None:

@@ -12,8 +12,10 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64, is_integer, name_of
+from whorl.ir.elements.base import Elements, Held
+from whorl.ir.elements.mapped import mapped
 from whorl.ir.op import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ir.types import AnyShape, Fact, Known, TensorType, Type, tensor
 from whorl.ops.base import COMPUTED_FLOATS, accumulator, normal_axis, require_dtype, widened
 from whorl.ops.conversion import FLOAT8E8M0, convert, to_integer
 
@@ -46,6 +48,9 @@ class QuantizeLinear(Op):
     output_dtype: np.dtype | None = None
     precision: np.dtype | None = None
     saturate: int = 1
+
+    def lazily(self, *inputs: Any) -> tuple[Elements, ...] | None:
+        return _lazily(self, *inputs)
 
     def infer(self, x: Fact, scale: Fact, zero_point: Fact | None = None) -> TensorType:
         require_dtype(tensor(x).dtype, COMPUTED_FLOATS | {INT32})
@@ -96,6 +101,25 @@ class QuantizeLinear(Op):
         return k.elementwise(quantized, [x, divisor, offset], outputs[0])
 
 
+def _lazily(
+    op: QuantizeLinear | DequantizeLinear, x: Elements, scale: Elements, zero_point: Elements | None = None
+) -> tuple[Elements, ...] | None:
+    """Blocks of the result, with the part of the parameters that belongs to them."""
+    given = [each for each in (scale, zero_point) if each is not None]
+    if any(each.size > 1 for each in given) and (op.block_size or not -x.ndim <= op.axis < x.ndim):
+        return None
+    axis = 0 if x.ndim == 1 else op.axis % x.ndim
+    along = [-1 if k == axis else 1 for k in range(x.ndim)]
+    spread = [Held(each.numpy().reshape(along)) for each in given]
+    facts = [None if each is None else Known(TensorType(each.dtype, each.shape)) for each in (x, scale, zero_point)]
+
+    def function(block: np.ndarray, *parameters: np.ndarray) -> np.ndarray:
+        return op.run(block, *(each.reshape(-1) for each in parameters))
+
+    type = tensor(Known(op.infer(*facts)))  # type: ignore[arg-type]
+    return (mapped(function, [x, *spread], type.dtype, x.shape),)
+
+
 def _precision(scale: np.dtype) -> np.dtype:
     """The type in which x is divided where none is asked for."""
     return scale if scale in COMPUTED_FLOATS else FLOAT64 if scale == INT32 else FLOAT32
@@ -111,6 +135,9 @@ class DequantizeLinear(Op):
     axis: int = 1
     block_size: int = 0
     output_dtype: np.dtype | None = None
+
+    def lazily(self, *inputs: Any) -> tuple[Elements, ...] | None:
+        return _lazily(self, *inputs)
 
     def infer(self, x: Fact, scale: Fact, zero_point: Fact | None = None) -> TensorType:
         type, factor = tensor(x), tensor(scale)

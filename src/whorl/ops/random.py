@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,11 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BOOL, FLOAT32, FLOATS, INT32, INT64, is_float, name_of
 from whorl.ir.op import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, tensor
+from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import COMPUTED_FLOATS, one_element, require_dtype, widened
 from whorl.ops.conversion import convert
 from whorl.ops.elementwise import NUMBERS
+from whorl.ops.index_maps import filled, with_blanks
 
 Generator = np.random.RandomState
 """The generator whose stream NumPy has promised never to change, so that a seed means the same everywhere."""
@@ -212,6 +214,12 @@ class Dropout(Random):
             return _undropped(x)
         kept = np.asarray(generator.uniform(size=x.shape) >= chance)
         return np.where(kept, widened(x) * (1 / (1 - chance)), 0).astype(x.dtype, copy=False), kept
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, _, training = with_blanks(inputs, 3)
+        if training is not None and (training.known is None or training.known.reshape(-1).tolist() != [False]):
+            return None
+        return [x, filled(k, k.const(True, BOOL), x.shape)]
 
 
 def _chance(x: np.ndarray, ratio: np.ndarray | None = None, training: np.ndarray | None = None) -> float:

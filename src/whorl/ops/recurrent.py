@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
+from whorl.ir.build import Builder
 from whorl.ir.dims import Dim
+from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import Fact, TensorType
 from whorl.ops.activations import Activation, activation_functions
 from whorl.ops.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, require_dtype, same_dtype, widened
+from whorl.ops.elementwise import Mul, Sub
+from whorl.ops.linear import MatMul
+from whorl.ops.movement import Split
+from whorl.ops.recurrences import StepBuilder, Weights, write_out
 
 _DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 Arrays = tuple[np.ndarray, ...]
+Functions = tuple[Activation, ...]
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,20 @@ class Recurrent(Op, abstract=True):
     def step(self, cell: Cell, x: np.ndarray, *state: np.ndarray) -> Arrays:
         """The states after one step; `x` [batch, gates * hidden] is this step's Xt*W^T + Wb."""
         raise NotImplementedError
+
+    def write_step(
+        self, b: StepBuilder, functions: Functions, weights: Weights, x: Value, state: Sequence[Value]
+    ) -> list[Value]:
+        """`step` as nodes; `x` may be without Wb, and `weights.rb` then is Wb + Rb."""
+        raise NotImplementedError
+
+    @property
+    def has_inner_bias(self) -> bool:
+        """Whether Rb means something else than Wb."""
+        return False
+
+    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+        return write_out(self, inputs, build)
 
     # ---- types -------------------------------------------------------------------------------------------------
 
@@ -195,6 +217,12 @@ class RNN(Recurrent):
         (h,), (f,) = state, cell.functions
         return (f(self.clipped(x + h @ cell.r + cell.rb)),)
 
+    def write_step(
+        self, b: StepBuilder, functions: Functions, weights: Weights, x: Value, state: Sequence[Value]
+    ) -> list[Value]:
+        total = b.added(x, b.add(MatMul(), state[0], weights.r), weights.rb)
+        return [b.activated(functions[0], b.clipped(total, self.clip))]
+
 
 @dataclass(frozen=True)
 class GRU(Recurrent):
@@ -218,6 +246,31 @@ class GRU(Recurrent):
             hidden = (r * h) @ cell.r[:, 2 * n :] + cell.rb[2 * n :]
         candidate = g(self.clipped(x[:, 2 * n :] + hidden))
         return ((1 - z) * candidate + z * h,)
+
+    @property
+    def has_inner_bias(self) -> bool:
+        return bool(self.linear_before_reset)
+
+    def write_step(
+        self, b: StepBuilder, functions: Functions, weights: Weights, x: Value, state: Sequence[Value]
+    ) -> list[Value]:
+        (h,), (f, g) = state, functions
+        if self.linear_before_reset:
+            hidden = b.added(b.add(MatMul(), h, weights.r), weights.rb)
+            (xz, xr, xn), (hz, hr, hn) = (b.parts(each, 3) for each in (x, hidden))
+            z, r = (b.activated(f, b.clipped(b.added(*pair), self.clip)) for pair in ((xz, hz), (xr, hr)))
+            far = b.add(Mul(), r, hn)
+        else:
+            x = b.added(x, weights.rb)
+            xz, xr, xn = b.parts(x, 3)
+            rz, rr, rn = b.add_many(Split(1, 3, 3), [weights.r], ["rz", "rr", "rn"])
+            z, r = (
+                b.activated(f, b.clipped(b.added(part, b.add(MatMul(), h, own)), self.clip))
+                for part, own in ((xz, rz), (xr, rr))
+            )
+            far = b.add(MatMul(), b.add(Mul(), r, h), rn)
+        candidate = b.activated(g, b.clipped(b.added(xn, far), self.clip))
+        return [b.added(b.add(Mul(), b.add(Sub(), b.number(1), z), candidate), b.add(Mul(), z, h))]
 
 
 @dataclass(frozen=True)
@@ -244,3 +297,21 @@ class LSTM(Recurrent):
         c = forget * c + i * g(self.clipped(candidate))
         o = f(self.clipped(o + peep_o * c))
         return o * squash(self.clipped(c)), c
+
+    def write_step(
+        self, b: StepBuilder, functions: Functions, weights: Weights, x: Value, state: Sequence[Value]
+    ) -> list[Value]:
+        (h, c), (f, g, squash) = state, functions
+        peepholes = weights.peepholes or (None,) * 3
+        i, o, forget, new = b.parts(b.added(x, b.add(MatMul(), h, weights.r), weights.rb), 4)
+
+        def opened(gate: Value, peephole: Value | None, memory: Value) -> Value:
+            seen = None if peephole is None else b.add(Mul(), peephole, memory)
+            return b.activated(f, b.clipped(b.added(gate, seen), self.clip))
+
+        i = opened(i, peepholes[0], c)
+        forget = b.add(Sub(), b.number(1), i) if self.input_forget else opened(forget, peepholes[2], c)
+        new = b.activated(g, b.clipped(new, self.clip))
+        c = b.added(b.add(Mul(), forget, c), b.add(Mul(), i, new))
+        o = opened(o, peepholes[1], c)
+        return [b.add(Mul(), o, b.activated(squash, b.clipped(c, self.clip))), c]

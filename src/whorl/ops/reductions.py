@@ -13,6 +13,8 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64, INTEGERS, PACKED_BITS, UNSIGNED, is_float, is_integer
+from whorl.ir.elements.base import Elements, Held
+from whorl.ir.elements.sums import blockwise_sum, row_major
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, tensor
 from whorl.ops.base import (
@@ -25,7 +27,14 @@ from whorl.ops.base import (
     widened,
 )
 from whorl.ops.index_maps import all_numbers, converted, filled, lengths, reshaped, widened_view, with_blanks
-from whorl.ops.native_reductions import combined, places_of_extremes, reduced, reduced_shape
+from whorl.ops.native_reductions import (
+    combined,
+    extremes_by_rows,
+    goes_by_rows,
+    places_of_extremes,
+    reduced,
+    reduced_shape,
+)
 from whorl.ops.rearranging import integers, vector_length
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
@@ -56,12 +65,17 @@ class Reduction(Op, abstract=True):
     """One value for each group of elements that differ only in their places along `axes`.
 
     Without axes (omitted or empty) all are meant, or none with `noop_with_empty_axes`. Integers keep their type and
-    wrap; sums over float16 and bfloat16 are kept in float32 and rounded once.
+    wrap; sums over float16 and bfloat16 are kept in float32 and rounded once. The order of a sum is NumPy's for
+    row-major data, whatever the strides.
     """
+
+    any_length = True
 
     keepdims: int = 1
     noop_with_empty_axes: int = 0
     dtypes: ClassVar[frozenset[np.dtype]] = _NUMBERS
+    is_sum: ClassVar[bool] = False
+    """Whether the result follows from the sum of the elements."""
     how: ClassVar[str] = "sum"
     """How native code adds an element to a total."""
 
@@ -88,8 +102,21 @@ class Reduction(Op, abstract=True):
 
     def run(self, data: np.ndarray, axes: np.ndarray | None = None) -> np.ndarray:
         listed = () if axes is None else tuple(integers(axes))
-        result = self.reduce(widened(data), self._picked(listed, data.ndim), bool(self.keepdims))
+        result = self.reduce(row_major(widened(data)), self._picked(listed, data.ndim), bool(self.keepdims))
         return np.asarray(result).astype(data.dtype, copy=False)
+
+    def lazily(self, data: Elements, axes: Elements | None = None) -> tuple[Elements, ...] | None:
+        """A sum of all elements, block by block in the order of `run`."""
+        listed = () if axes is None else tuple(integers(axes.numpy()))
+        if not self.is_sum or len(self._picked(listed, data.ndim)) < data.ndim:
+            return None
+        total = self.of_sum(blockwise_sum(data), data.size)
+        shape = (1,) * data.ndim if self.keepdims else ()
+        return (Held(np.asarray(total).astype(data.dtype).reshape(shape)),)
+
+    def of_sum(self, total: np.ndarray, count: int) -> np.ndarray:
+        """The result for groups of `count` elements that have these sums."""
+        return total
 
     def _picked(self, listed: tuple[int, ...], rank: int) -> tuple[int, ...]:
         if not listed:
@@ -108,12 +135,25 @@ class Reduction(Op, abstract=True):
         listed = () if axes is None else all_numbers(axes)
         if listed is None:
             return None
-        total = self.total(k, widened_view(k, data), self._picked(tuple(listed), len(data.shape)))
+        picked = self._picked(tuple(listed), len(data.shape))
+        if (found := self._with_places(k, data, picked)) is not None:
+            return [reshaped(k, found, lengths(outputs[0]))]
+        total = self.total(k, widened_view(k, data), picked)
         return [converted(k, total, data.dtype)]
+
+    def _with_places(self, k: Any, data: Any, axes: tuple[int, ...]) -> Any:
+        """An extreme that is found together with its place, which another op asks for; None if this is none."""
+        for op in k.readers if len(axes) == 1 and data.dtype != BOOL else ():
+            if isinstance(op, ArgumentReduction) and self.how == ("max" if op.largest else "min"):
+                if op.axis % len(data.shape) == axes[0] and goes_by_rows(data, axes[0]):
+                    return extremes_by_rows(k, data, axes[0], op.largest, bool(op.select_last_index))[0]
+        return None
 
     def total(self, k: Any, data: Any, axes: tuple[int, ...]) -> Any:
         """Native form along known axes of a widened tensor."""
         count = math.prod(data.shape[axis] for axis in axes)
+        if not isinstance(count, int):
+            k.fail_unless(k.compare("gt", k.length(count), k.const(0)))
         elements = combined(k, lambda x: self.before(k, x), data)
         return reduced(k, elements, axes, self.how, bool(self.keepdims), lambda total: self.after(k, total, count))
 
@@ -158,6 +198,8 @@ def _sum(data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
 @dataclass(frozen=True)
 class ReduceSum(SymbolicReduction):
     """The sum along axes; 0 for no elements. Source: ONNX ReduceSum-13."""
+
+    is_sum = True
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
         return _sum(data, axes, keepdims)
@@ -221,11 +263,15 @@ def _extremes(dtype: np.dtype) -> tuple[float, float]:
 class ReduceMean(Reduction):
     """The mean along axes, of integers truncated; NaN (integers: 0) for no elements. Source: ONNX ReduceMean-18."""
 
+    is_sum = True
+
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
-        total, count = _sum(data, axes, keepdims), math.prod(data.shape[axis] for axis in axes)
-        if is_float(data.dtype):
-            return total / data.dtype.type(count)
-        if data.dtype in UNSIGNED:
+        return self.of_sum(_sum(data, axes, keepdims), math.prod(data.shape[axis] for axis in axes))
+
+    def of_sum(self, total: np.ndarray, count: int) -> np.ndarray:
+        if is_float(total.dtype):
+            return total / total.dtype.type(count)
+        if total.dtype in UNSIGNED:
             return total.astype(np.uint64) // np.uint64(max(count, 1))
         wide, divisor = total.astype(np.int64), np.int64(max(count, 1))
         quotient = wide // divisor
@@ -323,6 +369,8 @@ class ReduceLogSumExp(Reduction):
 class ArgumentReduction(Op, abstract=True):
     """The place of an extreme along one axis, as int64; of equal ones the first, or the last if so asked. NaN wins."""
 
+    any_length = True
+
     axis: int = 0
     keepdims: int = 1
     select_last_index: int = 0
@@ -361,6 +409,7 @@ class ArgumentReduction(Op, abstract=True):
         axis = self.axis % len(data.shape)
         if not data.shape[axis]:
             return None
+        k.fail_unless(k.compare("gt", k.length(data.shape[axis]), k.const(0)))
         places = places_of_extremes(k, data, axis, self.largest, bool(self.select_last_index))
         return [reshaped(k, places, shape)]
 

@@ -38,12 +38,6 @@ def written(data: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarra
     return result
 
 
-def _copied(k: Any, x: Any) -> Any:
-    buffer = k.temporary(x.dtype, x.shape)
-    k.fill(buffer, x)
-    return buffer
-
-
 def _place(k: Any, indices: Any, index: Any, length: int) -> Any:
     """A checked index into an axis, counted from the front."""
     place = k.let(integer(k, indices, index))
@@ -67,6 +61,8 @@ class ScatterElements(Rearranging):
 
     With a reduction, out = f(out, update) for each update in turn; without, the last of equal places wins.
     """
+
+    overwrites = True
 
     axis: int = 0
     reduction: str = "none"
@@ -94,7 +90,7 @@ class ScatterElements(Rearranging):
         (data, indices, updates), axis = inputs, self.axis % len(inputs[0].shape)
         if any(n > limit for n, limit in zip(*(replaced(v.shape, axis, 0) for v in (indices, data)), strict=True)):
             return None
-        buffer = _copied(k, data)
+        buffer = k.writable(data)
         with k.nest(indices.shape, parallel=False) as index:
             place = _place(k, indices, index, data.shape[axis])
             _write(k, buffer, replaced(index, axis, place), updates.at(index), self.reduction)
@@ -107,6 +103,8 @@ class ScatterND(Rearranging):
 
     With a reduction, out = f(out, update) for each update in turn; without, the last of equal places wins.
     """
+
+    overwrites = True
 
     reduction: str = "none"
 
@@ -140,7 +138,7 @@ class ScatterND(Rearranging):
         width = indices.shape[-1]
         if updates.shape != (*indices.shape[:-1], *data.shape[width:]):
             return None
-        buffer = _copied(k, data)
+        buffer = k.writable(data)
         with k.nest(indices.shape[:-1], parallel=False) as row:
             first = [_place(k, indices, (*row, k.const(n)), data.shape[n]) for n in range(width)]
             with k.nest(data.shape[width:]) as rest:
@@ -154,6 +152,8 @@ class TensorScatter(Op):
 
     In mode circular the places wrap around the cache. Source: ONNX TensorScatter-24.
     """
+
+    overwrites = True
 
     axis: int = -2
     mode: str = "linear"
@@ -201,7 +201,7 @@ class TensorScatter(Op):
             return None
         if write_indices is not None and write_indices.shape != cache.shape[:1]:
             return None
-        buffer = _copied(k, cache)
+        buffer = k.writable(cache)
         with k.loop(cache.shape[0]) as batch:
             first = k.const(0) if write_indices is None else k.let(integer(k, write_indices, (batch,)))
             if self.mode == "linear":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from whorl.ir.dtypes import FLOAT32, INT32, INT64
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, SequenceType, Shape, TensorType, Type, join, same_kind, tensor
 from whorl.ops.base import detached, known_ints, normal_axis, one_element
+from whorl.ops.index_maps import element, filled, joined, mapped, places, replaced, reshaped, with_blanks
 
 
 def element_of(fact: Fact) -> Type:
@@ -77,6 +79,8 @@ class SequenceConstruct(Op):
 class SequenceAt(Op):
     """The element at a position; negative positions count from the end. Source: ONNX SequenceAt-11."""
 
+    any_length = True
+
     def infer(self, sequence: Fact, position: Fact) -> Type:
         _check_position(position)
         return element_of(sequence)
@@ -84,10 +88,18 @@ class SequenceAt(Op):
     def run(self, sequence: list[Any], position: np.ndarray) -> Any:
         return sequence[_place(position, len(sequence), len(sequence) - 1)]
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        rows, position = inputs
+        place = k.kept(places(k, position, rows.shape[0]))
+        row = element(k, place)
+        return [mapped(k, rows, rows.shape[1:], lambda index: (row, *index), 1)]
+
 
 @dataclass(frozen=True)
 class SequenceInsert(Op):
     """The sequence with a tensor put before `position`, at the end if omitted. Source: ONNX SequenceInsert-11."""
+
+    any_length = True
 
     def infer(self, sequence: Fact, value: Fact, position: Fact | None = None) -> SequenceType:
         _check_position(position)
@@ -100,6 +112,12 @@ class SequenceInsert(Op):
         length = len(sequence)
         place = length if position is None else _place(position, length, length)
         return [*sequence[:place], detached(value), *sequence[place:]]
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        rows, value, position = with_blanks(inputs, 3)
+        if position is not None or rows.shape[1:] != value.shape:
+            return None
+        return [joined(k, (rows, reshaped(k, value, (1, *value.shape))), 0)]
 
 
 @dataclass(frozen=True)
@@ -120,12 +138,17 @@ class SequenceErase(Op):
 class SequenceLength(Op):
     """The number of elements, an int64 scalar. Source: ONNX SequenceLength-11."""
 
+    any_length = True
+
     def infer(self, sequence: Fact) -> TensorType:
         element_of(sequence)
         return TensorType(INT64, ())
 
     def run(self, sequence: list[Any]) -> np.ndarray:
         return np.array(len(sequence), np.int64)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return [filled(k, k.const(inputs[0].shape[0]), ())]
 
 
 @dataclass(frozen=True)
@@ -134,6 +157,8 @@ class ConcatFromSequence(Op):
 
     Source: ONNX ConcatFromSequence-11.
     """
+
+    any_length = True
 
     axis: int
     new_axis: int = 0
@@ -160,6 +185,23 @@ class ConcatFromSequence(Op):
             if not self._fits(first, element.shape, axis):
                 raise RunError(f"element {index} has shape {list(element.shape)}, element 0 {list(first)}")
         return np.stack(sequence, axis) if self.new_axis else np.concatenate(sequence, axis)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (rows,), shape = inputs, inputs[0].shape[1:]
+        k.fail_unless(k.compare("gt", k.length(rows.shape[0]), k.const(0)))
+        axis = self.axis % (len(shape) + bool(self.new_axis))
+        if self.new_axis:
+            joined_shape = (*shape[:axis], rows.shape[0], *shape[axis:])
+            return [mapped(k, rows, joined_shape, lambda i: (i[axis], *i[:axis], *i[axis + 1 :]), 0) if axis else rows]
+        joined_shape = replaced(shape, axis, rows.shape[0] * shape[axis])
+        if not axis:
+            return [reshaped(k, rows, joined_shape)]
+        length = k.const(max(shape[axis], 1))
+
+        def source(index: Any) -> Any:
+            return (k.div(index[axis], length), *replaced(index, axis, k.apply("rem", index[axis], length)))
+
+        return [mapped(k, rows, joined_shape, source, 2 if shape[axis] != 1 else 0)]
 
     def _fits(self, first: tuple[int, ...], other: tuple[int, ...], axis: int) -> bool:
         if self.new_axis or len(first) != len(other):

@@ -17,7 +17,8 @@ from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
 from whorl.ir.types import Shape as Lengths
 from whorl.ops.base import broadcast_shapes, known_dims, known_ints, normal_axis, unknown_shape
-from whorl.ops.index_maps import expanded, filled, lengths, reshaped, table
+from whorl.ops.index_maps import all_fixed, expanded, filled, lengths, reshaped, table
+from whorl.ops.lazy import lazy_view
 from whorl.ops.lengths import bounds, quotient
 from whorl.ops.rearranging import (
     Rearranging,
@@ -33,6 +34,8 @@ from whorl.ops.rearranging import (
 @dataclass(frozen=True)
 class Shape(Op):
     """The lengths of the axes `start` to `end` of x, counted and clamped as Python slices. Source: ONNX Shape-25."""
+
+    any_length = True
 
     start: int = 0
     end: int | None = None
@@ -57,6 +60,8 @@ class Shape(Op):
 class Size(Op):
     """The number of elements of x, a scalar. Source: ONNX Size-25."""
 
+    any_length = True
+
     def infer(self, x: Fact) -> TensorType:
         tensor(x)
         return TensorType(INT64, ())
@@ -75,9 +80,18 @@ class Size(Op):
 class Reshaping(Rearranging, abstract=True):
     """An op that leaves the elements of its first input where they are in row-major order."""
 
+    lazily = lazy_view
+
+    any_length = True
+
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         shape = lengths(outputs[0])
-        return [reshaped(k, inputs[0], shape)] if math.prod(shape) == inputs[0].size else None
+        if math.prod(shape) == inputs[0].size:
+            return [reshaped(k, inputs[0], shape)]
+        if all_fixed((*shape, *inputs[0].shape)):
+            return None
+        k.fail_unless(k.compare("eq", k.const(math.prod(shape)), k.const(inputs[0].size)))
+        return [reshaped(k, inputs[0], shape)]
 
 
 @dataclass(frozen=True)
@@ -263,6 +277,10 @@ class Unsqueeze(Reshaping):
 @dataclass(frozen=True)
 class Expand(Rearranging):
     """x broadcast with a shape (both ways: x's lengths stay where the shape has 1). Source: ONNX Expand-13."""
+
+    lazily = lazy_view
+
+    any_length = True
 
     def infer(self, x: Fact, shape: Fact) -> TensorType:
         found, given, length = tensor(x), known_dims(shape), vector_length(shape, "shape")

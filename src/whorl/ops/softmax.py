@@ -22,6 +22,8 @@ class Distribution(Op, abstract=True):
     float16 and bfloat16 are computed in float32 and rounded once. Lines of length 0 stay empty.
     """
 
+    any_length = True
+
     axis: int = -1
 
     def infer(self, x: Fact) -> TensorType:

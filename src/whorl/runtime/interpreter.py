@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Union
 
 import numpy as np
 
@@ -19,18 +21,23 @@ from whorl.ops.base import one_element
 from whorl.ops.control import If, Loop
 from whorl.ops.iteration import Iteration, empty_collected
 from whorl.ops.random import Generator, Random
+from whorl.runtime.launch import Launch
 from whorl.runtime.limits import Budget, largest
 from whorl.runtime.native import NativeLoop
+from whorl.runtime.segments import MOST_NODES, Refusal, Segment, holds_loop, is_native_candidate
+from whorl.runtime.trace import MAIN, now
 
 
 class Run:
     """One run under way: its budget, and the regions it is in, outermost first, with their iteration numbers."""
 
-    __slots__ = ("budget", "frames", "generators", "native_after", "watched")
+    __slots__ = ("budget", "counts", "frames", "generators", "native_after", "waits", "watched")
 
-    def __init__(self, budget: Budget, native_after: int | None = None) -> None:
-        self.budget, self.native_after = budget, native_after
+    def __init__(self, budget: Budget, native_after: int | None = None, waits: bool = True) -> None:
+        self.budget, self.native_after, self.waits = budget, native_after, waits
         self.watched = budget.limits.max_memory is not None
+        limits = budget.limits
+        self.counts = bool(limits.max_iterations is not None or limits.progress or budget.trace)
         self.frames: list[list[Any]] = []
         self.generators: dict[Node, Generator] = {}
 
@@ -57,24 +64,29 @@ class Step:
 
 
 class Plan:
-    """A region ready to run: slots for its values (slot 0 is the omitted value), constants in place, steps."""
+    """A region ready to run: slots for its values (slot 0 is the omitted value), constants in place, steps.
 
-    def __init__(self, region: Region) -> None:
+    The parts of a `native` plan are stretches that native code may run, and the steps between them.
+    """
+
+    def __init__(self, region: Region, native: bool = False) -> None:
         self.slots: dict[Value, int] = {value: k for k, value in enumerate(region.arguments, 1)}
         self.count = len(region.arguments)
-        constants: dict[int, np.ndarray] = {}
+        constants: dict[int, Node] = {}
         self.steps: list[Step] = []
         for node in region.nodes:
             outputs = tuple(self._slot(value) for value in node.outputs)
             if isinstance(node.op, Constant):
-                constants[outputs[0]] = _read_only(node.op.run())
+                constants[outputs[0]] = node
                 continue
             inputs = tuple(0 if value is None else self.slots[value] for value in node.inputs)
-            kernel, needs_run = kernel_of(node)
+            kernel, needs_run = kernel_of(node, native)
             self.steps.append(Step(node, kernel, needs_run, inputs, outputs))
         self.results = tuple(self.slots[value] for value in region.results)
         self._set_frees(constants)
-        self.template: list[Any] = [constants.get(k) for k in range(1 + self.count, 1 + self.count + self._extra)]
+        arrays = {slot: _read_only(node.op.run()) for slot, node in constants.items()}
+        self.template: list[Any] = [arrays.get(k) for k in range(1 + self.count, 1 + self.count + self._extra)]
+        self.parts = parts_of(self.steps, constants) if native else [self.steps]
 
     def _slot(self, value: Value) -> int:
         self.slots[value] = len(self.slots) + 1
@@ -84,7 +96,7 @@ class Plan:
     def _extra(self) -> int:
         return len(self.slots) - self.count
 
-    def _set_frees(self, constants: dict[int, np.ndarray]) -> None:
+    def _set_frees(self, constants: Mapping[int, Any]) -> None:
         """Each slot is released after the last step that reads it, or at once where nobody does."""
         kept = {0, *constants, *self.results}
         for step in reversed(self.steps):
@@ -95,37 +107,181 @@ class Plan:
     def __call__(self, run: Run, *arguments: Any) -> list[Any]:
         """Run the region on its arguments and return its results."""
         env = [None, *arguments, *self.template]
-        budget, watched = run.budget, run.watched
-        for step in self.steps:
-            inputs = [env[k] for k in step.inputs]
-            try:
-                budget.check()
-                if watched:
-                    foresee(step, inputs, budget)
-                result = step.kernel(run, *inputs) if step.needs_run else step.kernel(*inputs)
-                if step.single >= 0 and type(result) is np.ndarray:
-                    env[step.single] = result
-                else:
-                    for slot, value in zip(step.outputs, as_values(result), strict=False):
-                        env[slot] = value
-                if watched and not step.node.regions:
-                    budget.hold([env[k] for k in step.outputs], inputs)
-            except WhorlError as error:
-                raise placed(error, step.node, run) from None
-            except Exception as error:
-                raise explained(error, step.node, inputs, run) from error
-            for slot in step.frees:
-                env[slot] = None
+        run_parts(run, env, self.parts)
         return [env[k] for k in self.results]
 
 
-def kernel_of(node: Node) -> tuple[Kernel, bool]:
+def run_parts(run: Run, env: list[Any], parts: Sequence[Part]) -> None:
+    """Run stretches, and the steps between them, on the values in the slots."""
+    for part in parts:
+        if isinstance(part, Stretch):
+            part(run, env)
+        else:
+            interpret(run, env, part)
+
+
+def interpret(run: Run, env: list[Any], steps: Sequence[Step]) -> None:
+    """Run nodes one after the other on the values in the slots."""
+    trace = run.budget.trace
+    if trace is None or run.frames:
+        return interpret_each(run, env, steps)
+    for step in steps:
+        start = now()
+        try:
+            interpret_each(run, env, [step])
+        finally:
+            trace.add(MAIN, step.node.title, start)
+    return None
+
+
+def interpret_each(run: Run, env: list[Any], steps: Sequence[Step]) -> None:
+    """Run nodes one after the other, without a trace."""
+    budget, watched = run.budget, run.watched
+    for step in steps:
+        inputs = [env[k] for k in step.inputs]
+        try:
+            budget.check()
+            if watched:
+                foresee(step, inputs, budget)
+            result = step.kernel(run, *inputs) if step.needs_run else step.kernel(*inputs)
+            if step.single >= 0 and type(result) is np.ndarray:
+                env[step.single] = result
+            else:
+                for slot, value in zip(step.outputs, as_values(result), strict=False):
+                    env[slot] = value
+            if watched and not step.node.regions:
+                budget.hold([env[k] for k in step.outputs], inputs)
+        except WhorlError as error:
+            raise placed(error, step.node, run) from None
+        except Exception as error:
+            raise explained(error, step.node, inputs, run) from error
+        for slot in step.frees:
+            env[slot] = None
+
+
+Part = Union["Stretch", list[Step]]
+
+
+def parts_of(
+    steps: Sequence[Step],
+    constants: Mapping[int, Node],
+    is_native: Callable[[Step], bool] = lambda step: is_native_candidate(step.node),
+) -> list[Part]:
+    """The steps in order, those together that native code may run."""
+    parts: list[Part] = []
+    for native, group in itertools.groupby(steps, is_native):
+        members = list(group)
+        if native:
+            starts = range(0, len(members), MOST_NODES)
+            parts += [Stretch(members[n : n + MOST_NODES], constants) for n in starts]
+        else:
+            parts.append(members)
+    return parts
+
+
+MOST_FAILURES = 2
+"""Runs in which a native stretch with loops may fail before its loops run on their own: they may be too long for it."""
+
+
+class Stretch:
+    """Steps that native code may run together, as a segment; what it cannot is left to the interpreter."""
+
+    def __init__(self, steps: list[Step], constants: Mapping[int, Node]) -> None:
+        self.steps, self.constants = steps, constants
+        values = dict(_slotted_values(steps))
+        made = {slot for step in steps for slot in step.outputs}
+        read = [slot for slot in dict.fromkeys(k for step in steps for k in step.inputs if k) if slot not in made]
+        ended = {slot for step in steps for slot in step.frees}
+        self.inputs = [slot for slot in read if slot not in constants]
+        self.outputs = sorted(made - ended)
+        self.frees = tuple(ended.intersection(self.inputs))
+        self.segment = Segment(
+            [step.node for step in steps],
+            [values[slot] for slot in self.inputs],
+            [values[slot] for slot in self.outputs],
+            [constants[slot] for slot in read if slot in constants],
+        )
+        self.title = f"{steps[0].node.title} to {steps[-1].node.title}" if len(steps) > 1 else steps[0].node.title
+        self.parts: list[Part] = []
+        self.failures = 0
+
+    def __call__(self, run: Run, env: list[Any]) -> None:
+        if self.parts:
+            run_parts(run, env, self.parts)
+        elif run.counts and self.segment.loop is not None:
+            run_parts(run, env, self._apart)
+        elif not self._runs_natively(run, env):
+            run_parts(run, env, self.parts or [self.steps])
+
+    @functools.cached_property
+    def _apart(self) -> list[Part]:
+        """The steps with loops left out of stretches, so that their iterations are counted."""
+        return parts_of(self.steps, self.constants, lambda step: not holds_loop(step.node))
+
+    def _runs_natively(self, run: Run, env: list[Any]) -> bool:
+        arrays = [env[slot] for slot in self.inputs]
+        if not self.segment.accepts(arrays):
+            return False
+        in_loop = any(i is not None for _, i in run.frames)
+        trace, known = run.budget.trace, len(self.segment.found)
+        start = now() if trace is not None else 0.0
+        found = self.segment.find(arrays, in_loop, not run.frames, run.waits)
+        if trace is not None and len(self.segment.found) > known:
+            trace.add_compilation(self.title, start, found.reason if isinstance(found, Refusal) else None)
+        if isinstance(found, Refusal) and found.position is not None:
+            self._split(found.position)
+        if not isinstance(found, Launch):
+            return False
+        if self._launch(found, arrays, run, env):
+            return True
+        self.failures += 1
+        if self.segment.loop is not None and self.failures >= MOST_FAILURES:
+            self.parts = self._apart
+        return False
+
+    def _launch(self, launch: Launch, arrays: Sequence[np.ndarray], run: Run, env: list[Any]) -> bool:
+        """Run the segment; False where it failed, or where only the interpreter may stay within the memory limit."""
+        budget = run.budget
+        start = now() if budget.trace is not None else 0.0
+        try:
+            budget.check()
+        except WhorlError as error:
+            raise placed(error, self.steps[0].node, run) from None
+        if run.watched and (launch.graph.program.growing or not budget.has_room(launch.bytes)):
+            return False
+        results = self.segment.run(launch, arrays)
+        if budget.trace is not None and not run.frames:
+            budget.trace.add(MAIN, self.title, start, native=True, failed=results is None)
+        if results is None:
+            return False
+        if run.watched:
+            budget.hold(results)
+        for slot, value in zip(self.outputs, results, strict=True):
+            env[slot] = value
+        for slot in self.frees:
+            env[slot] = None
+        return True
+
+    def _split(self, position: int) -> None:
+        """Leave one node to the interpreter, and what comes before and after it to stretches of their own."""
+        groups = self.steps[:position], self.steps[position + 1 :]
+        before, after = ([Stretch(group, self.constants)] if group else [] for group in groups)
+        self.parts = [*before, [self.steps[position]], *after]
+
+
+def _slotted_values(steps: Sequence[Step]) -> Iterator[tuple[int, Value]]:
+    for step in steps:
+        yield from ((slot, v) for slot, v in zip(step.inputs, step.node.inputs, strict=True) if v is not None)
+        yield from zip(step.outputs, step.node.outputs, strict=True)
+
+
+def kernel_of(node: Node, native: bool) -> tuple[Kernel, bool]:
     """What computes a node, and whether it takes the run as its first argument."""
     match node.op:
         case If():
-            return BranchKernel(node), True
+            return BranchKernel(node, native), True
         case Loop():
-            return LoopKernel(node, node.op), True
+            return LoopKernel(node, node.op, native), True
         case Random():
             return RandomKernel(node, node.op), True
     return node.op.run, False
@@ -146,8 +302,8 @@ class RandomKernel:
 class BranchKernel:
     """If at run time: the plans of both branches."""
 
-    def __init__(self, node: Node) -> None:
-        self.plans = [Plan(region) for region in node.regions]
+    def __init__(self, node: Node, native: bool) -> None:
+        self.plans = [Plan(region, native) for region in node.regions]
         self.titles = [region_title(node, k) for k in range(2)]
 
     def __call__(self, run: Run, condition: np.ndarray, *captured: Any) -> tuple[Any, ...]:
@@ -162,10 +318,10 @@ class BranchKernel:
 class LoopKernel:
     """Loop at run time: the plan of the body, and the types of what no iteration collects."""
 
-    def __init__(self, node: Node, op: Loop) -> None:
+    def __init__(self, node: Node, op: Loop, native: bool) -> None:
         self.node, self.op = node, op
         body = node.regions[0]
-        self.plan = Plan(body)
+        self.plan = Plan(body, native)
         self.title = region_title(node, 0)
         self.ranks = tensor(body.arguments[0]).rank or 0, tensor(body.arguments[1]).rank or 0
         self.native, self.seen = NativeLoop(node), 0
@@ -194,7 +350,7 @@ class LoopKernel:
     def _iterate(self, iteration: Iteration, frame: list[Any], run: Run) -> Sequence[np.ndarray]:
         """Run every iteration; returns the collected rows of those that native code ran."""
         budget, plan, is_outermost = run.budget, self.plan, not any(i is not None for _, i in run.frames[:-1])
-        may_compile = run.native_after is not None and not run.watched
+        may_compile, trace = run.native_after is not None and not run.watched, budget.trace
         while (arguments := iteration.next()) is not None:
             if may_compile and self.native.is_due(iteration, run.native_after or 0, self.seen):
                 may_compile = False
@@ -205,7 +361,10 @@ class LoopKernel:
             self.seen += 1
             frame[1] = iteration.index
             budget.check_iteration(iteration.index)
+            start = now() if trace is not None else 0.0
             iteration.take(plan(run, *arguments))
+            if trace is not None:
+                trace.add(self.node.title, "iteration", start, iteration=iteration.index - 1, iterations=1)
             if is_outermost:
                 budget.report(self.node.title, iteration.index, iteration.bound)
         return ()

@@ -13,6 +13,7 @@ import numpy as np
 
 from whorl.errors import CancelledError, IterationLimitError, MemoryLimitError, RunError, TimeLimitError
 from whorl.ir.dtypes import STRING
+from whorl.runtime.trace import Trace
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -53,8 +54,8 @@ _NUMBERS = (
 class Budget:
     """What is left of the limits of one run that is under way."""
 
-    def __init__(self, limits: Limits, stopped: Callable[[], bool]) -> None:
-        self.limits, self.stopped = limits, stopped
+    def __init__(self, limits: Limits, stopped: Callable[[], bool], trace: Trace | None = None) -> None:
+        self.limits, self.stopped, self.trace = limits, stopped, trace
         self.deadline = math.inf if limits.timeout is None else time.monotonic() + limits.timeout
         self.held = 0
         self.raised: Exception | None = None
@@ -87,11 +88,15 @@ class Budget:
 
     def reserve(self, count: int) -> None:
         """Raise if `count` bytes more would pass the limit; nothing is recorded."""
-        limit = self.limits.max_memory
-        if limit is not None and self.held + count > limit:
+        if not self.has_room(count):
             raise MemoryLimitError(
-                f"holding {self.held + count} bytes passes the limit of {limit}", fix="raise max_memory"
+                f"holding {self.held + count} bytes passes the limit of {self.limits.max_memory}",
+                fix="raise max_memory",
             )
+
+    def has_room(self, count: int) -> bool:
+        """Whether `count` bytes more would stay within the limit."""
+        return self.limits.max_memory is None or self.held + count <= self.limits.max_memory
 
     def hold(self, made: Any, inputs: Iterable[Any] = ()) -> None:
         """Count the memory of what a node made until nothing refers to it; what its inputs own is not new."""

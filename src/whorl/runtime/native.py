@@ -6,6 +6,7 @@ import ctypes
 import math
 import time
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,11 @@ from whorl.lowering.builder import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop, sizes
 from whorl.ops.control import Loop
 from whorl.ops.iteration import Iteration
+from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, pointer, signature_of
 from whorl.runtime.limits import Budget
-from whorl.runtime.prologue import Prologue, Workspace, split_off
+from whorl.runtime.prologue import Workspace
+from whorl.runtime.specialise import specialise
+from whorl.runtime.trace import now
 
 WORTHWHILE = 16
 """Iterations that must be left for a loop that was interpreted so far to change over."""
@@ -32,6 +36,8 @@ SLICE_SECONDS = 0.02
 """How long native code runs before limits are checked again."""
 FIRST_SLICE, LONGEST_SLICE = 64, 1 << 22
 FIRST_CAPACITY = 1024
+LEAST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 30
+"""Bytes that are asked for at once, at least and at most, for a carried value that grows."""
 EXACT_BYTES = 1 << 32
 """Memory for collected rows that is asked for at once where their number is known; beyond it, it grows."""
 SPARE_BYTES = 1 << 26
@@ -46,6 +52,7 @@ class NativeLoop:
     def __init__(self, node: Node) -> None:
         self.node = node
         self.compiled: dict[tuple, CompiledLoop | str] = {}
+        self.free: list[tuple[tuple[int, ...], ...]] = [()]
 
     def is_due(self, iteration: Iteration, after: int, seen: int) -> bool:
         """Whether so much has been interpreted, and is left, that compiling pays; `after` 0 is always."""
@@ -60,7 +67,10 @@ class NativeLoop:
         None where there is no native form, or where native code met an error: the iteration then stands at most a slice
         before it, for the interpreter to meet it again and name its place.
         """
+        trace, known, start = budget.trace, len(self.compiled), now()
         compiled = self.compiled_for(iteration)
+        if trace is not None and len(self.compiled) > known:
+            trace.add_compilation(self.node.title, start, compiled if isinstance(compiled, str) else None)
         if isinstance(compiled, str):
             return None
         try:
@@ -70,7 +80,12 @@ class NativeLoop:
         while not iteration.is_over:
             frame[1] = iteration.index
             budget.check_iteration(iteration.index)
-            if not native.advance(budget.limits.max_iterations):
+            first, start = iteration.index, now()
+            done = native.advance(budget.limits.max_iterations)
+            if trace is not None:
+                count = iteration.index - first
+                trace.add(self.node.title, "slice", start, iteration=first, iterations=count, native=True)
+            if not done:
                 for held, rows in zip(iteration.elements, native.collected(), strict=True):
                     held.extend(rows[k, ...] for k in range(len(rows)))
                 return None
@@ -83,17 +98,29 @@ class NativeLoop:
         """The native form for a loop about to run, or why there is none."""
         if not is_available():
             return "llvmlite is not installed"
-        operands = [*iteration.state, *iteration.rows, *iteration.captured]
-        if not all(isinstance(x, np.ndarray) for x in operands):
-            return "it takes values that are not tensors"
+        operands = [*(signature_of(x) for x in iteration.state), *iteration.rows, *iteration.captured]
+        if any(x is None or isinstance(x, list) for x in operands):
+            return "it takes values that are not tensors, or sequences of tensors that differ"
         rows = tuple(iteration.bound is not None and len(x) >= iteration.bound for x in iteration.captured if x.ndim)
-        signature = (rows, *((x.dtype, x.shape) for x in operands))
-        if signature not in self.compiled:
-            try:
-                self.compiled[signature] = CompiledLoop(self.node, iteration)
-            except (Unsupported, TypeRuleError) as reason:
-                self.compiled[signature] = str(reason)
-        return self.compiled[signature]
+        for free in self.free:
+            signature = (rows, *((x.dtype, _masked(x.shape, axes)) for x, axes in zip_longest(operands, free)))
+            if signature in self.compiled:
+                return self.compiled[signature]
+        try:
+            compiled = CompiledLoop(self.node, iteration)
+        except (Unsupported, TypeRuleError) as reason:
+            self.compiled[rows, *((x.dtype, x.shape) for x in operands)] = str(reason)
+            return str(reason)
+        free = tuple(tuple(steps) for steps in compiled.program.lengths)
+        if free not in self.free:
+            self.free.append(free)
+        self.compiled[rows, *((x.dtype, _masked(x.shape, axes)) for x, axes in zip_longest(operands, free))] = compiled
+        return compiled
+
+
+def _masked(shape: tuple[int, ...], axes: Sequence[int] | None) -> tuple[int | None, ...]:
+    """A shape without the lengths that a program takes as they come."""
+    return tuple(None if n in axes else length for n, length in enumerate(shape)) if axes else shape
 
 
 class CompiledLoop:
@@ -128,41 +155,67 @@ class NativeRun:
         self.compiled, self.iteration = compiled, iteration
         self.callback: Any = None
         program = compiled.program
-        self.memory = compiled.memory()
+        self.memory, self.blocks = compiled.memory(), Blocks()
         rows, extra = compiled.prologue.run(iteration.rows, iteration.captured, iteration.bound, self.memory)
         self.first = iteration.index
         captured = [*iteration.captured, *extra]
-        pairs = zip(iteration.state, program.carried, strict=True)
-        self.pairs = [(np.array(x, order="C"), np.empty(sizes(t), t.dtype)) for x, t in pairs]
+        self.base = len(program.program.scalars)
+        self.cells = np.zeros(self.base + program.cells, np.int64)
+        self.cells[0], self.cells[2] = iteration.index, iteration.go_on
+        self.pairs, lengths = list[Pair | Lengthening](), list[int]()
+        for given, type, steps in zip(iteration.state, program.carried, program.lengths, strict=True):
+            x = as_rows(given, type)
+            self.pairs.append(self._lengthening(x, steps, 3 + len(lengths)) if steps else Pair(x, type))
+            lengths += [x.shape[axis] for axis in steps]
+        self.cells[3 : self.base] = lengths
         self.rows = [np.ascontiguousarray(x) for x in rows]
         self.captured = [np.ascontiguousarray(captured[n]) for n in program.captured]
         self.capacity = self._first_capacity()
         self.outs = [np.empty((self.capacity, *sizes(t)), t.dtype) for t in program.collected]
         self.scratch = [
-            self.memory.array(n, [length or 0 for length in b.shape], b.dtype)
+            None if b.grows else self.memory.array(n, [int(length or 0) for length in b.shape], b.dtype)  # type: ignore[arg-type]
             for n, b in enumerate(program.program.scratch)
         ]
-        self.cells = np.zeros(4 + len(program.program.buffers) + len(self.scratch), np.int64)
-        self.cells[0], self.cells[2] = iteration.index, iteration.go_on
-        arrays = [x for pair in self.pairs for x in pair] + self.rows + self.captured
-        self._point(3, arrays)
-        self._point(3 + len(program.program.buffers), self.scratch)
-        self.out_cell = 3 + len(arrays)
-        self._point(self.out_cell, self.outs, self.first)
+        self._set_addresses()
         if program.program.calls:
-            self.callback = _Callback(self._run_op)
-            self.cells[-1] = ctypes.cast(self.callback, ctypes.c_void_p).value or 0
-            captured = program.program.buffers[2 * len(self.pairs) + len(self.rows) :]
-            memory = dict(zip(program.program.scratch, self.scratch, strict=True))
-            memory |= dict(zip(captured, self.captured, strict=False))
-            self.calls = [
-                (
-                    call.op.run,
-                    [None if b is None else memory[b] for b in call.inputs],
-                    [memory[b] for b in call.outputs],
-                )
-                for call in program.program.calls
-            ]
+            self._set_calls()
+
+    def _lengthening(self, x: np.ndarray, steps: dict[int, int | None], cell: int) -> Lengthening:
+        """Memory for a carried value that grows: at once what it will take, where that is known."""
+        bound, size = self.iteration.bound, 2 * x.nbytes
+        if bound is not None and None not in steps.values():
+            left = bound - self.first
+            after = [n + max(0, (steps.get(axis) or 0) * left) for axis, n in enumerate(x.shape)]
+            size = math.prod(after) * x.dtype.itemsize
+        size = min(max(size, x.nbytes, LEAST_BLOCK), x.nbytes + LARGEST_BLOCK)
+        return Lengthening(x, self.blocks, size, tuple(steps), cell)
+
+    def _set_addresses(self) -> None:
+        program, cells = self.compiled.program.program, self.cells
+        carried = [place for pair in self.pairs for place in pair.addresses]
+        self._point(self.base + len(carried), [*self.rows, *self.captured])
+        cells[self.base : self.base + len(carried)] = carried
+        self.out_cell = self.base + len(program.buffers) - len(self.outs)
+        self._point(self.out_cell, self.outs, self.first)
+        after = self.base + len(program.buffers)
+        for n, array in enumerate(self.scratch):
+            cells[after + n] = 0 if array is None else address(array)
+        after += len(self.scratch)
+        cells[after + 1] = self.blocks.address
+        capacities = [size for pair in self.pairs for size in pair.capacities]
+        cells[after + 2 : after + 2 + len(capacities)] = capacities
+
+    def _set_calls(self) -> None:
+        program = self.compiled.program.program
+        self.callback = _Callback(self._run_op)
+        self.cells[self.base + len(program.buffers) + len(self.scratch)] = pointer(self.callback)
+        captured = program.buffers[2 * len(self.pairs) + len(self.rows) :]
+        memory = dict(zip(program.scratch, self.scratch, strict=True))
+        memory |= dict(zip(captured, self.captured, strict=False))
+        self.calls = [
+            (call.op.run, [None if b is None else memory[b] for b in call.inputs], [memory[b] for b in call.outputs])
+            for call in program.calls
+        ]
 
     def _run_op(self, number: int) -> int:
         """Run an op that has no native form on the program's memory; 1 if it fails or its result has another shape."""
@@ -180,7 +233,7 @@ class NativeRun:
         """Write addresses; `skipped` rows before the first belong to iterations that ran elsewhere."""
         for k, array in enumerate(arrays):
             row = array.nbytes // max(1, len(array)) if skipped else 0
-            self.cells[cell + k] = _address(array) - skipped * row
+            self.cells[cell + k] = address(array) - skipped * row
 
     def _first_capacity(self) -> int:
         bound = self.iteration.bound
@@ -203,10 +256,10 @@ class NativeRun:
         before = [x.copy() for x in self._states()] if compiled.may_fail else []
         cells[1] = stop
         start = time.perf_counter()
-        status = compiled.entry(_address(cells))
+        status = compiled.entry(address(cells))
         elapsed = time.perf_counter() - start
         if status:
-            self.iteration.state, self.callback = before, None
+            self.iteration.state, self.callback = self._as_given(before), None
             return False
         if stop - i == size:
             compiled.slice = int(min(LONGEST_SLICE, max(1, size * min(SLICE_SECONDS / max(elapsed, 1e-6), 16.0))))
@@ -215,14 +268,17 @@ class NativeRun:
 
     def finish(self) -> None:
         """Give the carried values to the iteration, which is over."""
-        self.iteration.state, self.callback = self._states(), None
+        self.iteration.state, self.callback = self._as_given(self._states()), None
         self.compiled.release(self.memory)
 
+    def _as_given(self, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """Carried values as the interpreter knows them."""
+        pairs = zip(arrays, self.iteration.state, strict=True)
+        return [[x[n, ...] for n in range(len(x))] if isinstance(old, list) else x for x, old in pairs]
+
     def _states(self) -> list[np.ndarray]:
-        """The current one of each pair of carried buffers, by the address that the code left."""
-        return [
-            now if int(self.cells[3 + 2 * k]) == _address(now) else other for k, (now, other) in enumerate(self.pairs)
-        ]
+        """The carried values, by the addresses and the lengths that the code left."""
+        return [pair.current(int(self.cells[self.base + 2 * n]), self.cells) for n, pair in enumerate(self.pairs)]
 
     def _grow(self, needed: int) -> None:
         done = int(self.cells[0]) - self.first
@@ -235,61 +291,4 @@ class NativeRun:
     def collected(self) -> list[np.ndarray]:
         """What this run collected, an iteration a row."""
         done = self.iteration.index - self.first
-        return [out[:done] for out in self.outs]
-
-
-def _address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
-
-
-def specialise(node: Node, iteration: Iteration) -> tuple[Node, Prologue, list[np.ndarray | None]]:
-    """A copy of a Loop typed for these operands, what was moved out of it, and the captured values that are fixed."""
-    op = node.op
-    assert isinstance(op, Loop)
-    trip, condition, _, _, outer = op.split(node.inputs)
-    body = clone_region(node.regions[0])
-    states = [Known(TensorType(x.dtype, x.shape)) for x in iteration.state]
-    captured = [
-        Known(TensorType(x.dtype, x.shape), _numbers(v)) for x, v in zip(iteration.captured, outer, strict=True)
-    ]
-    copy = Node(op, [], [body], node.name)
-    scanned = [
-        Known(TensorType(x.dtype, _unmoved(x.shape, how.axis)))
-        for x, how in zip(iteration.rows, op.scanned, strict=True)
-    ]
-    facts: list[Fact | None] = [trip, condition, *states, *scanned, *captured]
-    copy.inputs = facts  # type: ignore[assignment]
-    inference = Inference()
-    inference.depth = 1
-    types = op.infer_regions(copy, inference)
-    copy.outputs = [Value(v.name, t, copy, v.index) for v, t in zip(node.outputs, types, strict=False)]
-    constants = [_constant(v) for v in outer]
-    goes_on = not iteration.stops or _is_true(body.results[0])
-    length = iteration.bound if goes_on else None
-    prologue = split_off(body, copy, length, {n: x for n, x in enumerate(constants) if x is not None})
-    fixed = constants + [_constant(v) for v in prologue.results]
-    return copy, prologue, fixed
-
-
-def _unmoved(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
-    """The shape of a scanned value whose scanned axis was moved to the front."""
-    rest, axis = list(shape[1:]), axis % len(shape)
-    rest.insert(axis, shape[0])
-    return tuple(rest)
-
-
-def _numbers(value: Value | None) -> np.ndarray | None:
-    """The known elements of an operand where all are numbers, which then hold for every run."""
-    if value is None or value.known is None or not all(isinstance(e, bool | int | float) for e in value.known.flat):
-        return None
-    return value.known
-
-
-def _is_true(value: Value) -> bool:
-    return value.known is not None and value.known.size == 1 and value.known.flat[0] is True
-
-
-def _constant(value: Value | None) -> np.ndarray | None:
-    if value is None or not isinstance(value.owner, Node) or not isinstance(value.owner.op, Constant):
-        return None
-    return value.owner.op.run()
+        return [out if len(out) == done else out[:done] for out in self.outs]

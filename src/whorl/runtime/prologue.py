@@ -17,7 +17,8 @@ from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import as_values
 from whorl.ir.types import AnyShape, TensorType
 from whorl.kernel.program import Buffer, Call, For, Program, Var, index_const
-from whorl.lowering.products import Hoisted, hoist_products, lay_out_matrices, slice_captured
+from whorl.lowering.layout import prepare
+from whorl.lowering.products import Hoisted, hoist_products, slice_captured
 from whorl.ops.control import Loop, Scanned
 from whorl.ops.panels import aligned_empty, panels_shape
 
@@ -90,7 +91,7 @@ def split_off(body: Region, loop: Node, length: int | None, constants: Mapping[i
     assert isinstance(op, Loop)
     _, _, _, slices, captured = op.split(body.arguments)
     sliced, hoisted = [], []
-    lay_out_matrices(body, captured)
+    prepare(body, captured)
     if length is not None:
         sliced = slice_captured(body, captured, length)
         hoisted = hoist_products(body, [*slices, *(value for _, value in sliced)], captured, length)
@@ -154,7 +155,7 @@ def _rows_product(hoisted: Hoisted, rows: np.ndarray, panels: np.ndarray, memory
     scratch = memory.array(("rows", number), (block, inner), rows.dtype)
     arrays = (result, scratch, left, panels)
     cells = np.array([blocks, *(x.__array_interface__["data"][0] for x in arrays), 0], np.int64)
-    _multiplier(rows.dtype, block, inner, columns)[1](cells.__array_interface__["data"][0])
+    _multiplier(rows.dtype, block, inner, columns, panels.shape[2])[1](cells.__array_interface__["data"][0])
     return result[:count].reshape(len(rows), *type.shape)  # type: ignore[arg-type]
 
 
@@ -170,12 +171,12 @@ def _fullness(rows: int) -> float:
 
 
 @functools.lru_cache(maxsize=64)
-def _multiplier(dtype: np.dtype, rows: int, inner: int, columns: int) -> tuple[MachineCode, Any]:
+def _multiplier(dtype: np.dtype, rows: int, inner: int, columns: int, width: int) -> tuple[MachineCode, Any]:
     """Code that multiplies any number of blocks of rows by a matrix in panels, and its entry."""
     count, block = Var(INT64, "count", False), Var(INT64, "block", False)
     result, left = Buffer("result", dtype, (None, rows, columns)), Buffer("left", dtype, (None, rows, inner))
     scratch = Buffer("rows", dtype, (rows, inner))
-    panels = Buffer("panels", dtype, panels_shape(inner, columns, dtype))
+    panels = Buffer("panels", dtype, panels_shape(inner, columns, width))
     zero = index_const(0)
     places = [
         (result, (block, zero, zero)),
@@ -183,7 +184,7 @@ def _multiplier(dtype: np.dtype, rows: int, inner: int, columns: int) -> tuple[M
         (left, (block, zero, zero)),
         (panels, (zero, zero, zero)),
     ]
-    call = Call("panel_product", places, (rows, inner, columns))
+    call = Call("panel_product", places, (rows, inner, columns, width))
     program = Program([count], [result, scratch, left, panels], [], [For(block, count, [call])])
     code = MachineCode(emit(program), "whorl_run")
     return code, _Entry(code.address)

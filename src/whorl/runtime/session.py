@@ -9,13 +9,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from whorl.codegen.target import is_available
 from whorl.errors import MemoryLimitError, RunError
 from whorl.ir.constants import as_array
 from whorl.ir.graph import Module
 from whorl.ir.types import OptionalType
+from whorl.runtime.direct import Direct
+from whorl.runtime.explain import Verdict, explain
 from whorl.runtime.feeds import checked
 from whorl.runtime.interpreter import Plan, Run
 from whorl.runtime.limits import Budget, Limits
+from whorl.runtime.trace import Trace
 
 
 class Flag(Protocol):
@@ -41,9 +45,20 @@ class Session:
 
     def __init__(self, module: Module, limits: Limits | None = None, backend: str | None = None) -> None:
         self.module, self.limits, self.backend = module, limits or Limits(), chosen_backend(backend)
-        self._plan = Plan(module.main)
+        self._plan = Plan(module.main, self.backend != "interpreter" and is_available())
         self._inputs = {value.name: value for value in module.main.arguments}
+        self._direct = Direct(self._plan, list(self._inputs))
+        self._may_go_directly = self.limits == Limits()
         self._cancelled = threading.Event()
+        self._trace: Trace | None = None
+
+    def record(self, trace: Trace) -> None:
+        """Let every run from now on tell a trace what it does."""
+        self._trace, self._may_go_directly = trace, False
+
+    def explain(self) -> list[Verdict]:
+        """How the nodes ran in the runs so far: natively, or interpreted for what reason."""
+        return explain(self._plan)
 
     def execute(
         self,
@@ -53,16 +68,22 @@ class Session:
         stop: Flag | None = None,
     ) -> list[Any]:
         """Outputs by name, all of them in the model's order where no names are given. Errors: RunError, LimitError."""
+        if self._direct.launches and self._may_go_directly and limits is None and stop is None and type(feeds) is dict:
+            outputs = self._direct.run(feeds)
+            if outputs is not None:
+                return outputs if not output_names else [outputs[k] for k in self._positions(output_names)]
         wanted, arguments = self._positions(output_names), self._arguments(feeds)
         own = self._cancelled
-        budget = Budget(limits or self.limits, own.is_set if stop is None else lambda: own.is_set() or stop.is_set())
+        stopped = own.is_set if stop is None else lambda: own.is_set() or stop.is_set()
+        budget = Budget(limits or self.limits, stopped, self._trace)
         try:
             with np.errstate(all="ignore"):
-                results = self._plan(Run(budget, NATIVE_AFTER[self.backend]), *arguments)
+                results = self._plan(Run(budget, NATIVE_AFTER[self.backend], self.backend != "auto"), *arguments)
         except RunError:
             if budget.raised is not None:
                 raise budget.raised from None
             raise
+        self._direct.learn(arguments)
         given: set[int] = set()
         for value in (*arguments, *self._plan.template):
             _note(value, given)

@@ -16,8 +16,10 @@ import onnx
 from whorl.errors import LoadError
 from whorl.formats.onnx.dtypes import from_onnx
 from whorl.formats.onnx.tensors import array_of, from_bytes, shape_of
+from whorl.formats.onnx.wire import OWN_FILES
 from whorl.ir.constants import as_array
 from whorl.ir.dtypes import STRING, bits, name_of
+from whorl.ir.elements.packed import Packed, packed_size
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ def initializer_value(tensor: onnx.TensorProto, folder: Path | None, what: str) 
     if tensor.data_location != onnx.TensorProto.EXTERNAL:
         return array_of(tensor, what)
     entries = {entry.key: entry.value for entry in tensor.external_data}
+    if entries.get("location") in OWN_FILES:
+        return _inside_model(tensor, entries, what)
     if not all(isinstance(text, str) for text in entries.values()):
         raise LoadError(f"{what} names its file in bytes that are not UTF-8", fix="the file is damaged")
     dtype, shape = from_onnx(tensor.data_type, what), shape_of(tensor.dims, what)
@@ -73,7 +77,21 @@ def initializer_value(tensor: onnx.TensorProto, folder: Path | None, what: str) 
         raise LoadError(f"{what} has {length} bytes outside, {name_of(dtype)}{list(shape)} takes {need}")
     if offset + length > size:
         raise LoadError(f"{what} ends at byte {offset + length} of {path.name!r}, which has {size}")
+    if bits(dtype) < 8 and length:
+        return Packed(np.frombuffer(memoryview(_mapped(path))[offset : offset + length], np.uint8), dtype, shape)
     return FileArray(path, offset, length, dtype, shape)
+
+
+def _inside_model(tensor: onnx.TensorProto, entries: dict[str, str], what: str) -> Any:
+    """A tensor whose bytes are read from the model file that it is in."""
+    dtype, shape = from_onnx(tensor.data_type, what), shape_of(tensor.dims, what)
+    if dtype == STRING:
+        raise LoadError(f"{what} holds strings as raw bytes, which ONNX does not allow")
+    first, length = int(entries["offset"]), int(entries["length"])
+    data = memoryview(OWN_FILES[entries["location"]])[first : first + length]
+    if bits(dtype) < 8 and length == packed_size(dtype, shape):
+        return Packed(np.frombuffer(data, np.uint8), dtype, shape)
+    return from_bytes(data, dtype, shape, what)
 
 
 def tensor_value(tensor: onnx.TensorProto, folder: Path | None, what: str) -> np.ndarray:

@@ -16,6 +16,7 @@ from whorl.errors import LoadError
 from whorl.formats.onnx.frame import LoadOptions
 from whorl.formats.onnx.reader import read_model
 from whorl.formats.onnx.schemas import NEWEST
+from whorl.formats.onnx.wire import skeleton
 from whorl.ir.graph import Module
 
 assert whorl.formats.onnx.control
@@ -33,8 +34,16 @@ def load_onnx(source: OnnxSource, options: LoadOptions) -> Module:
 
     External data is looked up beside the path, inside its folder only.
     """
-    folder = Path(source).parent if isinstance(source, str | os.PathLike) else None
-    return _read(read_proto(source), options, folder)
+    if not isinstance(source, str | os.PathLike):
+        return _read(read_proto(source), options, None)
+    path = Path(source)
+    if not options.mapped or path.suffix in TEXT_SUFFIXES:
+        return _read(read_proto(path), options, path.parent)
+    try:
+        with skeleton(path) as data:
+            return _read(parse_binary(data, repr(path.name)), options, path.parent)
+    except OSError as error:
+        raise LoadError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
 
 
 def read_proto(source: OnnxSource) -> ModelProto:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import onnx
@@ -14,6 +14,7 @@ from whorl.formats.onnx.importing import OnnxNode
 from whorl.formats.onnx.schemas import NEWEST
 from whorl.formats.onnx.scope import Scope
 from whorl.ir.graph import Value
+from whorl.ir.types import Type
 
 MAX_DEPTH = 64
 """Nested graphs a model may have unless the caller allows more."""
@@ -27,10 +28,12 @@ class LoadOptions:
 
     `condition_when_omitted`: "specification" ignores what the body of a Loop without a condition input answers,
     "honour" stops there as onnxruntime and OpenVINO do. `max_depth`: nested graphs and function calls allowed.
+    `mapped`: large tensors stay in the model file, which must not change as long as the module lives.
     """
 
     condition_when_omitted: str = "specification"
     max_depth: int = MAX_DEPTH
+    mapped: bool = False
 
     def __post_init__(self) -> None:
         if self.condition_when_omitted not in ("specification", "honour"):
@@ -50,20 +53,19 @@ class Frame:
     bound: dict[str, AttributeProto] = field(default_factory=dict)
     regions: tuple[str, ...] = ()
     calls: tuple[FunctionKey, ...] = ()
+    declared: Mapping[str, Type] = field(default_factory=dict)
 
     def inside(self, region: str) -> Frame:
         """The frame of a graph nested in this one."""
         require_depth(self.regions, self.options)
-        return Frame(
-            self.opsets, self.functions, self.options, self.folder, self.bound, (region, *self.regions), self.calls
-        )
+        return replace(self, regions=(region, *self.regions))
 
     def called(self, function: FunctionProto, bound: dict[str, AttributeProto]) -> Frame:
         """The frame of a function's body, where these attributes were given."""
         opsets = function_opsets(function, self.opsets)
         regions = (f"function {function.name!r}", *self.regions)
         calls = (*self.calls, function_key(function))
-        return Frame(opsets, self.functions, self.options, self.folder, bound, regions, calls)
+        return replace(self, opsets=opsets, bound=bound, regions=regions, calls=calls)
 
     @property
     def place(self) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -35,16 +36,24 @@ from whorl.ir.build import Builder
 from whorl.ir.constants import as_array
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference, escape
-from whorl.ir.types import AnyShape, OptionalType, SequenceType, Shape, TensorType, Type, same_kind
+from whorl.ir.types import AnyShape, OptionalType, SequenceType, Shape, TensorType, Type, meet, same_kind
 
 assert whorl.ops and versions
 
 
-def read_model(proto: ModelProto, options: LoadOptions, folder: Path | None = None) -> Module:
-    """A model as a typed module. Errors: LoadError; UnsupportedError names every unsupported op with its place."""
+def read_model(
+    proto: ModelProto,
+    options: LoadOptions,
+    folder: Path | None = None,
+    declared: Mapping[str, Type] = MappingProxyType({}),
+) -> Module:
+    """A model as a typed module. Errors: LoadError; UnsupportedError names every unsupported op with its place.
+
+    `declared` are types to trust where inference knows less, by the names of values.
+    """
     refuse_bytes(proto)
     opsets = opset_versions(proto.opset_import)
-    frame = Frame(opsets, functions_by_key(proto.functions), options, folder)
+    frame = Frame(opsets, functions_by_key(proto.functions), options, folder, declared=declared)
     refuse_unsupported(proto.graph, frame)
     refuse_explosion(proto, frame.functions)
     region = Region(proto.graph.name)
@@ -216,6 +225,14 @@ def read_node(proto: NodeProto, scope: Scope, frame: Frame) -> None:
         if name in scope.values or name in scope.initializers:
             raise LoadError(f"produces {name!r}, which already has a value", where, "rename one of them")
         scope.values[name] = values[k]
+        if name in frame.declared:
+            _narrow(values[k], frame.declared[name], scope)
+
+
+def _narrow(value: Value, declared: Type, scope: Scope) -> None:
+    """Add to a value's type what only the file says of it."""
+    if same_kind(value.type, declared):
+        scope.inference.set_type(value, meet(value.type, declared))
 
 
 def _read_node(proto: NodeProto, scope: Scope, frame: Frame) -> list[Value]:

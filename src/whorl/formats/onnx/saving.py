@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,17 +12,26 @@ import onnx
 from onnx import GraphProto, ModelProto, TensorProto
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.tensors import proto_of, to_bytes
+from whorl.formats.onnx.tensors import proto_of
+from whorl.formats.onnx.wire import pieces_of, placeholder
 from whorl.formats.onnx.writer import write_model
-from whorl.ir.constants import LazyArray, as_array
+from whorl.ir.constants import LazyArray, as_array, blocks
 from whorl.ir.dtypes import STRING, bits
+from whorl.ir.elements.base import elements_of
+from whorl.ir.elements.packed import packed_bytes, packed_size
 from whorl.ir.graph import Module
 
 EXTERNAL_LIMIT = 1 << 30
 """Bytes of weights beyond which they go into a file of their own."""
 SMALL = 1024
 """Bytes up to which a constant stays in the model file all the same."""
+STREAMED = 1 << 16
+"""Bytes from which a constant is written block by block."""
 ALIGNMENT = 4096
+_PACKED_BLOCK = 1 << 18
+
+Values = Mapping[str, "np.ndarray | LazyArray"]
+"""The constants of a model by the names of their initializers."""
 
 
 def to_proto(module: Module, opset: int | None = None) -> ModelProto:
@@ -34,24 +42,68 @@ def to_proto(module: Module, opset: int | None = None) -> ModelProto:
     return model
 
 
-def save_onnx(module: Module, path: Path, opset: int | None = None) -> None:
-    """Write `.onnx` or `.onnxtxt`. Weights over 1 GiB in all go into `<name>.data` beside an `.onnx` file."""
-    model, constants = write_model(module, opset)
-    external = path.suffix == ".onnx" and sum(map(_size, constants.values())) > EXTERNAL_LIMIT
+def save_onnx(module: Module, path: Path, opset: int | None = None, recipes: bool = False) -> None:
+    """Write `.onnx` or `.onnxtxt`. Weights over 1 GiB in all go into `<name>.data` beside an `.onnx` file.
+
+    Large constants are computed and written block by block. With `recipes`, one that repeats fewer elements is written
+    as nodes that say so, where that is smaller.
+    """
+    model, constants = write_model(module, opset, recipes)
+    is_text = path.suffix == ".onnxtxt"
+    external = not is_text and sum(map(_size, constants.values())) > EXTERNAL_LIMIT
     weights = path.with_name(path.name + ".data")
     try:
         if external:
             _write_whole(weights, lambda file: _write_weights(file, model, constants, weights.name))
-        for tensor in _initializers(model.graph):
-            if tensor.data_location != TensorProto.EXTERNAL:
-                tensor.CopyFrom(proto_of(as_array(constants[tensor.name]), tensor.name))
-        data = onnx.printer.to_text(model).encode() if path.suffix == ".onnxtxt" else model.SerializeToString()
-        _write_whole(path, lambda file: file.write(data))
+        streamed = _fill_in(model, constants, 1 << 62 if is_text else STREAMED)
+        if is_text:
+            text = onnx.printer.to_text(model).encode()
+            _write_whole(path, lambda file: file.write(text))
+        else:
+            data = model.SerializeToString()
+            _write_whole(path, lambda file: _write_model(file, data, streamed))
     except OSError as error:
         raise SaveError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
 
 
-def _write_whole(path: Path, write) -> None:
+def _fill_in(model: ModelProto, constants: Values, limit: int) -> list[np.ndarray | LazyArray]:
+    """Put the elements of every constant into the model, in the place of large ones a mark; returns those."""
+    streamed: list[np.ndarray | LazyArray] = []
+    for tensor in _initializers(model.graph):
+        value = constants[tensor.name]
+        if tensor.data_location == TensorProto.EXTERNAL:
+            continue
+        if value.dtype == STRING or _size(value) < limit:
+            tensor.CopyFrom(proto_of(as_array(value), tensor.name))
+        else:
+            tensor.raw_data = placeholder(len(streamed))
+            streamed.append(value)
+    return streamed
+
+
+def _write_model(file: BinaryIO, data: bytes, streamed: list[np.ndarray | LazyArray]) -> None:
+    if not streamed:
+        file.write(data)
+        return
+    for piece in pieces_of(data, lambda index: _size(streamed[index])):
+        if isinstance(piece, bytes):
+            file.write(piece)
+        else:
+            _write_elements(file, streamed[piece])
+
+
+def _write_elements(file: BinaryIO, value: np.ndarray | LazyArray) -> None:
+    """Write the bytes of a constant, few of them in memory at a time."""
+    if bits(value.dtype) < 8:
+        source = elements_of(value)
+        for start in range(0, source.size, _PACKED_BLOCK):
+            packed_bytes(source.flat(start, min(start + _PACKED_BLOCK, source.size))).tofile(file)
+        return
+    for block in blocks(value):
+        file.write(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
+
+
+def _write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write under a temporary name first, so that a failure leaves what was there."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -62,9 +114,7 @@ def _write_whole(path: Path, write) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _write_weights(
-    file: BinaryIO, model: ModelProto, constants: Mapping[str, np.ndarray | LazyArray], location: str
-) -> None:
+def _write_weights(file: BinaryIO, model: ModelProto, constants: Values, location: str) -> None:
     """Append every constant of some size to the file, one after the other, and say in the model where each lies."""
     for tensor in _initializers(model.graph):
         value = constants[tensor.name]
@@ -72,11 +122,7 @@ def _write_weights(
             continue
         file.seek(-file.tell() % ALIGNMENT, os.SEEK_CUR)
         offset = file.tell()
-        array = as_array(value)
-        if bits(array.dtype) >= 8 and array.flags.c_contiguous:
-            file.write(array.reshape(-1).view(np.uint8).data)
-        else:
-            file.write(to_bytes(array))
+        _write_elements(file, value)
         tensor.data_location = TensorProto.EXTERNAL
         entries = {"location": location, "offset": str(offset), "length": str(file.tell() - offset)}
         for key, text in entries.items():
@@ -84,7 +130,7 @@ def _write_weights(
 
 
 def _size(value: np.ndarray | LazyArray) -> int:
-    return (math.prod(value.shape) * bits(value.dtype) + 7) // 8
+    return packed_size(value.dtype, tuple(value.shape))
 
 
 def _initializers(graph: GraphProto) -> Iterator[TensorProto]:

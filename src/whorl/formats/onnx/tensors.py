@@ -15,6 +15,7 @@ from whorl.formats.onnx.dtypes import TO_ONNX, from_onnx
 from whorl.ir import dims
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, INT64, STRING, bits, name_of
+from whorl.ir.elements.packed import packed_bytes, unpacked
 from whorl.ir.types import (
     UNRANKED,
     AnyShape,
@@ -55,15 +56,7 @@ def from_bytes(data: Any, dtype: np.dtype, shape: tuple[int, ...], what: str) ->
         raise LoadError(f"{what} has {len(data)} bytes, {name_of(dtype)}{list(shape)} takes {need}")
     if width >= 8:
         return np.frombuffer(data, dtype).reshape(shape)
-    raw, per = np.frombuffer(data, np.uint8), 8 // width
-    lanes = (raw[:, None] >> (np.arange(per, dtype=np.uint8) * np.uint8(width))) & np.uint8((1 << width) - 1)
-    codes = lanes.reshape(-1)[:count]
-    if name_of(dtype).startswith("int"):
-        codes = np.where(codes >> (width - 1), codes.astype(np.int8) - (1 << width), codes).astype(np.int8)
-        return codes.astype(dtype).reshape(shape)
-    if name_of(dtype).startswith("uint"):
-        return codes.astype(dtype).reshape(shape)
-    return codes.astype(np.uint8).view(dtype).reshape(shape)
+    return unpacked(np.frombuffer(data, np.uint8), dtype, 0, count).reshape(shape)
 
 
 def _strings(tensor: onnx.TensorProto, shape: tuple[int, ...], what: str) -> np.ndarray:
@@ -122,14 +115,7 @@ def to_bytes(array: np.ndarray) -> bytes:
     width = bits(array.dtype)
     if width >= 8:
         return np.ascontiguousarray(array).tobytes()
-    per = 8 // width
-    codes = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & np.uint8((1 << width) - 1)
-    codes = np.concatenate([codes, np.zeros(-len(codes) % per, np.uint8)]).reshape(-1, per)
-    return (
-        np.bitwise_or.reduce(codes << (np.arange(per, dtype=np.uint8) * np.uint8(width)), axis=1)
-        .astype(np.uint8)
-        .tobytes()
-    )
+    return packed_bytes(array).tobytes()
 
 
 def type_from(proto: onnx.TypeProto, what: str, depth: int = 0) -> Type:

@@ -1,0 +1,225 @@
+"""Models compiled ahead of time: libraries with a C interface, and sessions over them."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from whorl.api.models import Source, load
+from whorl.codegen.header import header_text
+from whorl.codegen.library import Library, Port, library_text
+from whorl.codegen.linker import link, linker
+from whorl.codegen.target import host, is_available, linkable_code, target_of, writing_for
+from whorl.errors import CompileError, TypeRuleError
+from whorl.ir import dims
+from whorl.ir.constants import Constant
+from whorl.ir.dims import Dim
+from whorl.ir.graph import Module, Node, Region
+from whorl.ir.infer import names_in_type
+from whorl.ir.types import AnyShape, Known, TensorType, Type, type_string
+from whorl.ir.walk import clone_region
+from whorl.lowering.builder import Unsupported
+from whorl.lowering.graphs import GraphProgram, lower_graph, specialised
+from whorl.lowering.places import is_fixed, sizes
+from whorl.runtime.feeds import checked
+from whorl.runtime.library import LoadedLibrary
+from whorl.runtime.node_arg import NodeArg
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What `compile` made: what the functions' names begin with, inputs and outputs, the sizes of code and workspace.
+
+    `needs` are the functions of the C library that the code calls.
+    """
+
+    name: str
+    inputs: dict[str, TensorType]
+    outputs: dict[str, TensorType]
+    code_bytes: int
+    workspace_bytes: int
+    needs: list[str]
+
+
+class CompiledSession:
+    """A library of `compile`, used like an `InferenceSession`. Threads may run it at once."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._library = LoadedLibrary(path)
+
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any]) -> list[Any]:
+        """The outputs named (all where None). Feeds are arrays of the very shapes. Errors: RunError names the node."""
+        return self._library.execute(output_names, input_feed)
+
+    def get_inputs(self) -> list[NodeArg]:
+        """The inputs that every run needs."""
+        return _args(self._library.inputs)
+
+    def get_outputs(self) -> list[NodeArg]:
+        """The outputs."""
+        return _args(self._library.outputs)
+
+
+def load_compiled(path: str | Path) -> CompiledSession:
+    """A session over a shared library that `compile` wrote. Errors: LoadError."""
+    return CompiledSession(path)
+
+
+def _args(types: Mapping[str, TensorType]) -> list[NodeArg]:
+    return [NodeArg(name, list(sizes(type)), type_string(type)) for name, type in types.items()]
+
+
+def compile(
+    model: Source,
+    output: str | Path,
+    header: str | Path | None = None,
+    dims: Mapping[str, int] | None = None,
+    values: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    target: str | None = None,
+    cpu: str | None = None,
+) -> Compiled:
+    """Write a model as a shared library, or as an object file where `output` ends in .o, with a C interface.
+
+    `dims` gives lengths of named dims, `values` inputs that are part of the program from then on, as inputs with a
+    default are anyway. `name` begins the functions' names (else the file's). `target` is another machine's triple, for
+    which only object files are written; `cpu` LLVM's name of a CPU. Errors: LoadError, CompileError.
+    """
+    if not is_available():
+        raise CompileError("llvmlite is not installed", fix="pip install 'whorl[native]'")
+    path = Path(output)
+    machine = host() if target is None and cpu is None else target_of(target or host().triple, cpu)
+    is_object = path.suffix == ".o"
+    if target is not None and not is_object:
+        raise CompileError("only object files are written for other machines", str(path), "end the name in .o")
+    if not is_object:
+        linker()
+    library = library_of(load(model), name or _name_of(path), dims or {}, values or {})
+    with writing_for(machine):
+        text, depth = library_text(library, "-windows" in machine.triple)
+    code, needs = linkable_code(text, machine)
+    if is_object:
+        path.write_bytes(code)
+    else:
+        _link(code, path)
+    if header is not None:
+        Path(header).write_text(header_text(library, depth), encoding="utf-8")
+    inputs, outputs = _types(library.inputs), _types(library.outputs)
+    return Compiled(library.name, inputs, outputs, len(code), library.workspace_bytes, needs)
+
+
+def _types(ports: Sequence[Port]) -> dict[str, TensorType]:
+    return {port.name: TensorType(port.dtype, port.shape) for port in ports}
+
+
+def _name_of(path: Path) -> str:
+    name = re.sub(r"\W", "_", path.name.split(".")[0].removeprefix("lib"), flags=re.ASCII) or "model"
+    return name if _NAME.fullmatch(name) else f"_{name}"
+
+
+def _link(code: bytes, path: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.o"
+        file.write_bytes(code)
+        link([file], path)
+
+
+# ---- the program ---------------------------------------------------------------------------------------------
+
+
+def library_of(module: Module, name: str, lengths: Mapping[str, int], values: Mapping[str, Any]) -> Library:
+    """The library of a module whose lengths are all fixed."""
+    if not _NAME.fullmatch(name):
+        raise CompileError(f"{name!r} cannot begin the names of C functions", fix="use letters, digits and _")
+    main = _with_values(module, values)
+    types = [_fixed(value.type, lengths) for value in main.arguments]
+    _require_lengths(main, types, lengths)
+    facts = [Known(type) for type in types]
+    try:
+        _require_fixed_outputs(module.output_names, specialised(main, facts))
+        graph = lower_graph(main, facts)
+    except (Unsupported, TypeRuleError) as reason:
+        raise CompileError(f"the model cannot be compiled ahead of time: {reason}") from None
+    _require_native(graph)
+    inputs = [_port(value.name, type) for value, type in zip(main.arguments, types, strict=True)]
+    outputs = [_port(name, type) for name, type in zip(module.output_names, graph.outputs, strict=True)]
+    return Library(name, inputs, outputs, graph)
+
+
+def _port(name: str, type: Type) -> Port:
+    assert isinstance(type, TensorType)
+    return Port(name, type.dtype, sizes(type))
+
+
+def _with_values(module: Module, values: Mapping[str, Any]) -> Region:
+    """The main region with inputs that have a value made constants."""
+    names = {value.name for value in module.main.arguments}
+    for name in values:
+        if name not in names:
+            raise CompileError(f"the model has no input {name!r}", fix=f"choose from {', '.join(names) or 'none'}")
+    main = clone_region(module.main)
+    given = [v for v in main.arguments if v.name in values or v.name in module.defaults]
+    nodes = []
+    for argument in given:
+        found = module.defaults.get(argument.name)
+        if argument.name in values:
+            found = checked(values[argument.name], argument.type, f"input {argument.name!r}")
+        node = Node(Constant(found), [], (), argument.name)
+        node.outputs = [argument]
+        argument.owner, argument.index = node, 0
+        nodes.append(node)
+    main.arguments = [v for v in main.arguments if v not in given]
+    for index, argument in enumerate(main.arguments):
+        argument.index = index
+    main.nodes = [*nodes, *main.nodes]
+    return main
+
+
+def _fixed(type: Type, lengths: Mapping[str, int]) -> Type:
+    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
+        return type
+    binding: dict[str, Dim] = dict(lengths)
+    return TensorType(type.dtype, tuple(dims.substitute(d, binding) for d in type.shape))
+
+
+def _require_lengths(main: Region, types: list[Type], lengths: Mapping[str, int]) -> None:
+    """Refuse inputs whose lengths are not all numbers, and lengths of dims that the model does not have."""
+    known = set().union(*(names_in_type(value.type) for value in main.arguments))
+    for name in lengths.keys() - known:
+        raise CompileError(f"no input has a dim {name!r}", fix=f"choose from {', '.join(sorted(known)) or 'none'}")
+    missing: dict[str, str] = {}
+    for value, type in zip(main.arguments, types, strict=True):
+        if isinstance(type, TensorType) and isinstance(type.shape, AnyShape):
+            raise CompileError(f"the rank of input {value.name!r} is not known", fix="declare its shape in the model")
+        for name in sorted(names_in_type(type)):
+            missing.setdefault(name, f"input {value.name!r}, {value.type}")
+    if missing:
+        told = "; ".join(f"{name!r} of {where}" for name, where in missing.items())
+        options = " ".join(f"--dim {name}=N" for name in missing)
+        raise CompileError(f"lengths are not fixed: {told}", fix=f"give them: {options}")
+
+
+def _require_fixed_outputs(names: Sequence[str], main: Region) -> None:
+    """Refuse outputs that a caller cannot give memory for in advance."""
+    for name, value in zip(names, main.results, strict=True):
+        if isinstance(value.type, TensorType) and not is_fixed(value.type):
+            raise CompileError(
+                f"only a run knows the lengths of output {name!r}, {value.type}",
+                fix="give the inputs that they depend on: --input NAME=VALUE",
+            )
+
+
+def _require_native(graph: GraphProgram) -> None:
+    """Refuse a program that needs NumPy for some of its nodes."""
+    if graph.program.calls:
+        nodes = ", ".join(dict.fromkeys(call.node or call.op.name for call in graph.program.calls))
+        raise CompileError(
+            f"the model cannot be compiled ahead of time: {nodes} would run in Python, having no native form for "
+            "these types and shapes"
+        )

@@ -1,0 +1,103 @@
+"""Element types of hand-written routines: their vectors on this host, lanes, masks, and intrinsics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from whorl.codegen.formulas import Library
+from whorl.codegen.routine import Routine
+from whorl.codegen.target import vector_bytes
+from whorl.ir.dtypes import FLOAT32
+
+
+@dataclass(frozen=True)
+class Element:
+    """A float type on this host, and vectors of it."""
+
+    kind: str
+    size: int
+    lanes: int
+
+    @property
+    def vector(self) -> str:
+        return f"<{self.lanes} x {self.kind}>"
+
+    @property
+    def mask(self) -> str:
+        return f"<{self.lanes} x i1>"
+
+    @property
+    def suffix(self) -> str:
+        return f"f{8 * self.size}"
+
+    @property
+    def overload(self) -> str:
+        """What LLVM calls the vector in the name of an intrinsic."""
+        return f"v{self.lanes}{self.suffix}"
+
+    def splat(self, f: Routine, value: str) -> str:
+        return f.splat(self.vector, self.kind, value)
+
+    def lane_numbers(self, f: Routine, first: str, step: str = "1") -> str:
+        """first + lane * step, as a vector of i64."""
+        kind = f"<{self.lanes} x i64>"
+        numbers = "<" + ", ".join(f"i64 {lane}" for lane in range(self.lanes)) + ">"
+        if step != "1":
+            numbers = f.value(f"mul {kind} {f.splat(kind, 'i64', step)}, {numbers}")
+        return f.value(f"add {kind} {f.splat(kind, 'i64', first)}, {numbers}")
+
+    def compare(self, f: Routine, how: str, numbers: str, limit: str) -> str:
+        """A mask of the lanes whose number compares so with a limit."""
+        kind = f"<{self.lanes} x i64>"
+        return f.value(f"icmp {how} {kind} {numbers}, {f.splat(kind, 'i64', limit)}")
+
+    def fused(self, f: Routine, library: Library, a: str, b: str, c: str) -> str:
+        """a * b + c."""
+        name = self._declare(library, "fmuladd", f"{self.vector}, {self.vector}, {self.vector}")
+        return f.value(f"call {self.vector} {name}({self.vector} {a}, {self.vector} {b}, {self.vector} {c})")
+
+    def larger(self, f: Routine, library: Library, a: str, b: str) -> str:
+        """The larger number of each lane; NaN where one is NaN."""
+        name = self._declare(library, "maximum", f"{self.vector}, {self.vector}")
+        return f.value(f"call {self.vector} {name}({self.vector} {a}, {self.vector} {b})")
+
+    def bounded(self, f: Routine, value: str, low: str, high: str) -> str:
+        """The value kept between two vectors; NaN stays."""
+        for how, bound in (("olt", low), ("ogt", high)):
+            beyond = f.value(f"fcmp {how} {self.vector} {value}, {bound}")
+            value = f.value(f"select {self.mask} {beyond}, {self.vector} {bound}, {self.vector} {value}")
+        return value
+
+    def masked_load(self, f: Routine, library: Library, pointer: str, mask: str, rest: str) -> str:
+        """The lanes chosen from memory, the others from `rest`."""
+        name = f"@llvm.masked.load.{self.overload}.p0"
+        library.setdefault(name, f"declare {self.vector} {name}(ptr, {self.mask}, {self.vector})")
+        given = f"ptr align {self.size} {pointer}, {self.mask} {mask}, {self.vector} {rest}"
+        return f.value(f"call {self.vector} {name}({given})")
+
+    def masked_store(self, f: Routine, library: Library, value: str, pointer: str, mask: str) -> None:
+        name = f"@llvm.masked.store.{self.overload}.p0"
+        library.setdefault(name, f"declare void {name}({self.vector}, ptr, {self.mask})")
+        f.line(f"call void {name}({self.vector} {value}, ptr align {self.size} {pointer}, {self.mask} {mask})")
+
+    def gather(self, f: Routine, library: Library, base: str, places: str, mask: str, rest: str) -> str:
+        """The lanes chosen from places counted from an address, the others from `rest`."""
+        pointers = f"<{self.lanes} x ptr>"
+        name = f"@llvm.masked.gather.{self.overload}.v{self.lanes}p0"
+        library.setdefault(name, f"declare {self.vector} {name}({pointers}, {self.mask}, {self.vector})")
+        found = f.value(f"getelementptr {self.kind}, ptr {base}, <{self.lanes} x i64> {places}")
+        given = f"{pointers} align {self.size} {found}, {self.mask} {mask}, {self.vector} {rest}"
+        return f.value(f"call {self.vector} {name}({given})")
+
+    def _declare(self, library: Library, operation: str, parameters: str) -> str:
+        name = f"@llvm.{operation}.{self.overload}"
+        library.setdefault(name, f"declare {self.vector} {name}({parameters})")
+        return name
+
+
+def element_of(dtype: np.dtype) -> Element:
+    """float32 or float64 on this host."""
+    size = dtype.itemsize
+    return Element("float" if dtype == FLOAT32 else "double", size, vector_bytes() // size)

@@ -1,0 +1,108 @@
+"""The C header of a library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from whorl.codegen.library import BAD_ARGUMENT, ELEMENT_TYPES, FIRST_FAILURE, NO_MEMORY, Library, Port
+from whorl.ir.dtypes import name_of
+
+C_TYPES = {
+    "bool": "uint8_t",
+    "float16": "uint16_t",
+    "bfloat16": "uint16_t",
+    "float32": "float",
+    "float64": "double",
+}
+"""The C type that holds an element, by its name; integers are `int32_t` and the like."""
+
+
+def header_text(library: Library, depth: int) -> str:
+    """Declarations of a library's functions, with what its inputs and outputs are; at most `depth` loops may fail."""
+    name = library.name
+    guard = f"{name.upper()}_H"
+    return "\n".join(
+        (
+            f"/* {name}: written by whorl. Needs no other library than C's own. */",
+            f"#ifndef {guard}",
+            f"#define {guard}",
+            "",
+            "#include <stdint.h>",
+            "",
+            "#ifdef __cplusplus",
+            'extern "C" {',
+            "#endif",
+            "",
+            *_common(),
+            "",
+            *_ports(library, "input", library.inputs),
+            *_ports(library, "output", library.outputs),
+            f"#define {name.upper()}_DEPTH {depth} /* the most loops around a node that may fail */",
+            "",
+            *_functions(name),
+            "",
+            "#ifdef __cplusplus",
+            "}",
+            "#endif",
+            "#endif",
+            "",
+        )
+    )
+
+
+def _common() -> Iterator[str]:
+    """What headers of several libraries share."""
+    yield "#ifndef WHORL_TENSOR"
+    yield "#define WHORL_TENSOR"
+    yield "enum whorl_type {"
+    for dtype, number in ELEMENT_TYPES.items():
+        yield f"    WHORL_{name_of(dtype).upper()} = {number},"
+    yield "};"
+    yield "/* A tensor lies row by row without gaps; a bool is a byte that is 0 or 1. */"
+    yield "typedef struct whorl_tensor {"
+    yield "    const char *name;"
+    yield "    const int64_t *shape; /* `rank` lengths */"
+    yield "    int64_t bytes;"
+    yield "    int32_t type;         /* enum whorl_type */"
+    yield "    int32_t rank;"
+    yield "} whorl_tensor;"
+    yield "#define WHORL_DONE 0"
+    yield f"#define WHORL_NO_MEMORY {NO_MEMORY}"
+    yield f"#define WHORL_BAD_ARGUMENT ({BAD_ARGUMENT})"
+    yield "#endif"
+
+
+def _ports(library: Library, kind: str, ports: Sequence[Port]) -> Iterator[str]:
+    """`NAME_INPUT_0_BYTES` and the like, and a comment that says what each is."""
+    start = f"{library.name}_{kind}".upper()
+    yield f"#define {start}S {len(ports)}"
+    for number, port in enumerate(ports):
+        element = name_of(port.dtype)
+        lengths = "".join(f"[{n}]" for n in port.shape)
+        said = f"{C_TYPES.get(element, element + '_t')} {lengths or '*'}"
+        yield f"#define {start}_{number}_BYTES {port.bytes} /* {_comment(port.name)}: {element}, {said} */"
+
+
+def _comment(text: str) -> str:
+    return text.replace("*/", "* /").replace("\n", " ")
+
+
+def _functions(name: str) -> list[str]:
+    return [
+        "/* What input or output `n` is; NULL beyond the last. */",
+        f"const whorl_tensor *{name}_input(int32_t n);",
+        f"const whorl_tensor *{name}_output(int32_t n);",
+        "",
+        "/* Bytes of memory that a run works in; 0 where it needs none. */",
+        f"int64_t {name}_workspace_size(void);",
+        "",
+        "/* Runs once and returns a status, 0 when done. `inputs` and `outputs` point to the tensors in their order;",
+        "   outputs overlap nothing. `workspace` is memory that no other run uses meanwhile, or NULL: the run then takes",
+        "   its own and gives it back. `iterations` is NULL or room for as many numbers as the depth above. Any number",
+        "   of threads may run at once. */",
+        f"int32_t {name}_run(const void *const *inputs, void *const *outputs, void *workspace, int64_t *iterations);",
+        "",
+        f"/* What a status says. From {FIRST_FAILURE} on it names the node that failed; `{{0}}`, `{{1}}`, ... in it",
+        "   stand for the iterations of the loops around it, which the run wrote to `iterations`. */",
+        f"const char *{name}_message(int32_t status);",
+    ]

@@ -1,0 +1,304 @@
+"""A program as a library of C functions: LLVM IR that embeds its constants and describes its inputs and outputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from whorl.codegen.emit import FIRST_FAILURE, FUNCTION, emit_numbered
+from whorl.errors import place
+from whorl.ir.dtypes import BY_NAME
+from whorl.kernel.program import Fail
+from whorl.lowering.arena import ALIGNMENT
+from whorl.lowering.graphs import GraphProgram
+
+ELEMENT_TYPES = {
+    BY_NAME[name]: number
+    for name, number in (
+        *(("float32", 1), ("uint8", 2), ("int8", 3), ("uint16", 4), ("int16", 5), ("int32", 6), ("int64", 7)),
+        *(("bool", 9), ("float16", 10), ("float64", 11), ("uint32", 12), ("uint64", 13), ("bfloat16", 16)),
+    )
+}
+"""The numbers of element types in the C interface: those of ONNX."""
+BAD_ARGUMENT, NO_MEMORY = -1, 1
+COMMON_MESSAGES = {0: "done", NO_MEMORY: "memory was refused", BAD_ARGUMENT: "an argument is a null pointer"}
+MARK = "whorl_library_1"
+"""The function that marks a library of this version of the interface, and says what its functions begin with."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of a library."""
+
+    name: str
+    dtype: np.dtype
+    shape: tuple[int, ...]
+
+    @property
+    def bytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+@dataclass(frozen=True)
+class Library:
+    """What becomes one library: a program, and what its functions say of it."""
+
+    name: str
+    inputs: Sequence[Port]
+    outputs: Sequence[Port]
+    graph: GraphProgram
+
+    @property
+    def workspace_bytes(self) -> int:
+        """Scratch memory, with room to align it."""
+        return self.graph.arena.size + ALIGNMENT if self.graph.arena.size else 0
+
+
+def library_text(library: Library, is_dll: bool = False) -> tuple[str, int]:
+    """The LLVM IR of a library, and the most loops around a failure; `is_dll` marks functions for export by Windows."""
+    export = "dllexport " if is_dll else ""
+    body, failures = emit_numbered(library.graph.program)
+    texts = dict(COMMON_MESSAGES) | {n: failure_text(f) for n, f in enumerate(failures, FIRST_FAILURE)}
+    depth = max((len(f.iterations) for f in failures), default=0)
+    parts = [
+        body,
+        *_constants(library.graph.constants),
+        "%whorl_tensor = type { ptr, ptr, i64, i32, i32 }",
+        *(line for kind, ports in _kinds(library) for line in _ports(kind, ports)),
+        _run(library, depth, export),
+        *(_described(library, kind, ports, export) for kind, ports in _kinds(library)),
+        _number(library, "workspace_size", library.workspace_bytes, export),
+        _message_function(library, texts, export),
+        _string("@whorl_name", library.name),
+        f"define weak {export}ptr @{MARK}() nounwind {{\n  ret ptr @whorl_name\n}}",
+    ]
+    return "\n".join(parts) + "\n", depth
+
+
+def failure_text(failure: Fail) -> str:
+    """What failed and where; `{0}` stands for the iteration of the outermost loop, `{1}` for that of the next."""
+    numbers = iter(range(len(failure.iterations)))
+    regions = [
+        title if number is None else f"{title} (iteration {{{next(numbers)}}})" for title, number in failure.around
+    ]
+    return f"{place(failure.node, *reversed(regions))}: a value is refused"
+
+
+def _kinds(library: Library) -> tuple[tuple[str, Sequence[Port]], ...]:
+    return ("input", library.inputs), ("output", library.outputs)
+
+
+# ---- data ----------------------------------------------------------------------------------------------------
+
+_HEX = np.array([list(f"\\{byte:02X}".encode()) for byte in range(256)], np.uint8)
+
+
+def _bytes(data: bytes) -> str:
+    """Bytes as a string of LLVM's."""
+    return f'c"{_HEX[np.frombuffer(data, np.uint8)].tobytes().decode()}"'
+
+
+def _string(name: str, text: str) -> str:
+    data = text.encode() + b"\0"
+    return f"{name} = private unnamed_addr constant [{len(data)} x i8] {_bytes(data)}"
+
+
+def _constants(arrays: Sequence[np.ndarray]) -> list[str]:
+    lines = []
+    for number, array in enumerate(arrays):
+        data = np.ascontiguousarray(array).tobytes() or b"\0"
+        kind = f"private unnamed_addr constant [{len(data)} x i8]"
+        lines.append(f"@whorl_constant{number} = {kind} {_bytes(data)}, align {ALIGNMENT}")
+    return lines
+
+
+def _ports(kind: str, ports: Sequence[Port]) -> list[str]:
+    """The table that describes inputs or outputs, with the texts and shapes it points to."""
+    lines, entries = [], []
+    for number, port in enumerate(ports):
+        name, shape = f"@whorl_{kind}{number}_name", f"@whorl_{kind}{number}_shape"
+        lengths = ", ".join(f"i64 {n}" for n in port.shape or (0,))
+        lines.append(_string(name, port.name))
+        lines.append(f"{shape} = private unnamed_addr constant [{max(1, len(port.shape))} x i64] [{lengths}]")
+        numbers = f"i64 {port.bytes}, i32 {ELEMENT_TYPES[port.dtype]}, i32 {len(port.shape)}"
+        entries.append(f"%whorl_tensor {{ ptr {name}, ptr {shape}, {numbers} }}")
+    table = f"[{len(entries)} x %whorl_tensor] [{', '.join(entries)}]"
+    return [*lines, f"@whorl_{kind}s = private unnamed_addr constant {table}"]
+
+
+# ---- functions -----------------------------------------------------------------------------------------------
+
+
+def _described(library: Library, kind: str, ports: Sequence[Port], export: str) -> str:
+    """`const whorl_tensor *NAME_input(int n)`: a row of the table, or NULL."""
+    table = f"[{len(ports)} x %whorl_tensor]"
+    return f"""define {export}ptr @{library.name}_{kind}(i32 %n) nounwind {{
+  %exists = icmp ult i32 %n, {len(ports)}
+  %row = zext i32 %n to i64
+  %found = getelementptr {table}, ptr @whorl_{kind}s, i64 0, i64 %row
+  %result = select i1 %exists, ptr %found, ptr null
+  ret ptr %result
+}}"""
+
+
+def _number(library: Library, what: str, value: int, export: str) -> str:
+    return f"define {export}i64 @{library.name}_{what}() nounwind {{\n  ret i64 {value}\n}}"
+
+
+def _message_function(library: Library, texts: dict[int, str], export: str) -> str:
+    """`const char *NAME_message(int status)`."""
+    names = [f"@whorl_message{number}" for number in range(len(texts))]
+    cases = " ".join(f"i32 {status}, label %at{number}" for number, status in enumerate(texts))
+    return "\n".join(
+        (
+            *(_string(name, text) for name, text in zip(names, texts.values(), strict=True)),
+            _string("@whorl_no_message", "no such status"),
+            f"define {export}ptr @{library.name}_message(i32 %status) nounwind {{",
+            f"  switch i32 %status, label %other [ {cases} ]",
+            *(f"at{number}:\n  ret ptr {name}" for number, name in enumerate(names)),
+            "other:\n  ret ptr @whorl_no_message\n}",
+        )
+    )
+
+
+def _run(library: Library, depth: int, export: str) -> str:
+    """`int NAME_run(inputs, outputs, workspace, iterations)`: checks, memory, the block of cells, the program."""
+    graph, size = library.graph, library.workspace_bytes
+    cells = _Cells()
+    cells.zero(len(graph.program.scalars))
+    for number in graph.inputs:
+        cells.address(cells.loaded("%inputs", number))
+    for number in range(len(graph.constants)):
+        cells.address(f"@whorl_constant{number}")
+    for number in range(len(graph.outputs)):
+        cells.address(cells.loaded("%outputs", number))
+    for offset in graph.arena.offsets:
+        cells.address(cells.place("%scratch", offset))
+    cells.zero(2)
+    where = cells.count
+    cells.zero(depth)
+    given = cells.checks((("%inputs", library.inputs), ("%outputs", library.outputs)))
+    take, give = _workspace(size)
+    return "\n".join(
+        (
+            f"define {export}i32 @{library.name}_run(ptr noundef %inputs, ptr noundef %outputs, "
+            "ptr noundef %workspace, ptr noundef %iterations) nounwind {",
+            "entry:",
+            f"  %cells = alloca [{cells.count} x i64], align 16",
+            *given,
+            "bad:",
+            f"  ret i32 {BAD_ARGUMENT}",
+            *take,
+            *cells.lines,
+            f"  %status = call i64 @{FUNCTION}(ptr %cells)",
+            *give,
+            *_report(where, depth),
+            "  %result = trunc i64 %status to i32",
+            "  ret i32 %result",
+            "}",
+        )
+    ) + ("\ndeclare noalias ptr @malloc(i64)\ndeclare void @free(ptr)" if size else "")
+
+
+class _Cells:
+    """The instructions that fill the block of cells."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.count = 0
+
+    def _next(self) -> str:
+        name = f"%cell{self.count}"
+        self.lines.append(f"  {name} = getelementptr i64, ptr %cells, i64 {self.count}")
+        self.count += 1
+        return name
+
+    def zero(self, count: int) -> None:
+        for _ in range(count):
+            self.lines.append(f"  store i64 0, ptr {self._next()}")
+
+    def address(self, pointer: str) -> None:
+        self.lines.append(f"  store ptr {pointer}, ptr {self._next()}")
+
+    def loaded(self, table: str, number: int) -> str:
+        name = f"{table}.{number}"
+        self.lines.append(f"  {name}.at = getelementptr ptr, ptr {table}, i64 {number}")
+        self.lines.append(f"  {name} = load ptr, ptr {name}.at")
+        return name
+
+    def place(self, base: str, offset: int) -> str:
+        name = f"{base}.{offset}.{self.count}"
+        self.lines.append(f"  {name} = getelementptr i8, ptr {base}, i64 {offset}")
+        return name
+
+    def checks(self, tables: Sequence[tuple[str, Sequence[Port]]]) -> list[str]:
+        """Branches to `bad` where an array of pointers, or one of its pointers to a tensor with elements, is null."""
+        pointers: list[tuple[str, int | None]] = [(table, None) for table, ports in tables if ports]
+        pointers += [(table, k) for table, ports in tables for k, port in enumerate(ports) if port.bytes]
+        lines = []
+        for number, (table, k) in enumerate(pointers):
+            pointer = table
+            if k is not None:
+                pointer = f"%given{number}"
+                lines.append(f"  {pointer}.at = getelementptr ptr, ptr {table}, i64 {k}")
+                lines.append(f"  {pointer} = load ptr, ptr {pointer}.at")
+            lines.append(f"  %null{number} = icmp eq ptr {pointer}, null")
+            lines.append(f"  br i1 %null{number}, label %bad, label %good{number}")
+            lines.append(f"good{number}:")
+        return [*lines, "  br label %start"]
+
+
+def _workspace(size: int) -> tuple[list[str], list[str]]:
+    """Instructions that take scratch memory, the caller's or our own, and that give our own back."""
+    if not size:
+        return ["start:"], []
+    take = [
+        "start:",
+        "  %own = icmp eq ptr %workspace, null",
+        "  br i1 %own, label %allocate, label %filled",
+        "allocate:",
+        f"  %block = call ptr @malloc(i64 {size})",
+        "  %refused = icmp eq ptr %block, null",
+        "  br i1 %refused, label %none, label %filled",
+        "none:",
+        f"  ret i32 {NO_MEMORY}",
+        "filled:",
+        "  %memory = phi ptr [ %workspace, %start ], [ %block, %allocate ]",
+        "  %first = ptrtoint ptr %memory to i64",
+        f"  %beyond = add i64 %first, {ALIGNMENT - 1}",
+        f"  %aligned = and i64 %beyond, {-ALIGNMENT}",
+        "  %skipped = sub i64 %aligned, %first",
+        "  %scratch = getelementptr i8, ptr %memory, i64 %skipped",
+    ]
+    give = [
+        "  br i1 %own, label %release, label %over",
+        "release:",
+        "  call void @free(ptr %memory)",
+        "  br label %over",
+        "over:",
+    ]
+    return take, give
+
+
+def _report(where: int, depth: int) -> list[str]:
+    """Instructions that tell the caller who asks the iterations that a failure left in the cells."""
+    if not depth:
+        return []
+    lines = [
+        f"  %failed = icmp sge i64 %status, {FIRST_FAILURE}",
+        "  %asked = icmp ne ptr %iterations, null",
+        "  %told = and i1 %failed, %asked",
+        "  br i1 %told, label %report, label %end",
+        "report:",
+    ]
+    for number in range(depth):
+        lines += [
+            f"  %from{number} = getelementptr i64, ptr %cells, i64 {where + number}",
+            f"  %iteration{number} = load i64, ptr %from{number}",
+            f"  %to{number} = getelementptr i64, ptr %iterations, i64 {number}",
+            f"  store i64 %iteration{number}, ptr %to{number}",
+        ]
+    return [*lines, "  br label %end", "end:"]

@@ -1,0 +1,132 @@
+"""Kernels in LLVM IR that take an image plane by plane: spreading it, and windows over a single plane."""
+
+from __future__ import annotations
+
+from whorl.codegen.convolutions import WINDOWS
+from whorl.codegen.elements import Element, element_of
+from whorl.codegen.formulas import Library
+from whorl.codegen.routine import Routine
+from whorl.kernel.program import Call
+
+_LINES = 4
+"""Rows of windows that are computed side by side."""
+
+
+def spread_image(call: Call, library: Library) -> str:
+    """for channel, phases, rows: a row of the image from a phase on, by steps of the stride, and what lies outside."""
+    e = element_of(call.dtype)
+    name = f"@whorl.spread_image.{e.suffix}"
+    if name in library:
+        return name
+    axes = [[f"%{what}{axis}" for what in ("length", "begin", "stride", "phases", "spread")] for axis in range(3)]
+    f = Routine(name, ["noalias %s", "noalias readonly %x"], ["%fill", "%channels", *(n for row in axes for n in row)])
+    done = f.slot("i64")
+    f.line(f"store i64 0, ptr {done}")
+    outside = f.value("icmp ne i64 %fill, 0")
+    zeros = "zeroinitializer"
+    least = e.splat(f, "0xFFF0000000000000")
+    fill = f.value(f"select i1 {outside}, {e.vector} {least}, {e.vector} {zeros}")
+    with f.loop(0, "%channels") as c, f.loop(0, "%phases0") as p, f.loop(0, "%phases1") as q:
+        with f.loop(0, "%phases2") as r, f.loop(0, "%spread0") as i, f.loop(0, "%spread1") as j:
+            first, in_depth = _source(f, i, p, 0)
+            second, in_height = _source(f, j, q, 1)
+            line = f.add(f.mul(f.add(f.mul(c, "%length0"), first), "%length1"), second)
+            inside = f.value(f"and i1 {in_depth}, {in_height}")
+            count = f.value(f"select i1 {inside}, i64 %length2, i64 0")
+            before = f.sub(r, "%begin2")
+            start = f.value(f"load i64, ptr {done}")
+            target = f.place("%s", e.kind, start)
+            x = f.value(f"getelementptr {e.kind}, ptr %x, i64 {f.mul(line, '%length2')}")
+            _spread_row(f, e, target, x, before, count, fill, library)
+            f.line(f"store i64 {f.add(start, '%spread2')}, ptr {done}")
+    library[name] = f.text()
+    return name
+
+
+def _source(f: Routine, place: str, phase: str, axis: int) -> tuple[str, str]:
+    """The element of the image at a place of a phase, and whether there is one."""
+    shifted = f.sub(f.add(f.mul(place, f"%stride{axis}"), phase), f"%begin{axis}")
+    return shifted, f.value(f"icmp ult i64 {shifted}, %length{axis}")
+
+
+def _spread_row(
+    f: Routine, e: Element, target: str, x: str, before: str, count: str, fill: str, library: Library
+) -> None:
+    """target[j] = x[j * stride + before] where that is below count, else fill; whole vectors are written."""
+    dense = f.value("icmp eq i64 %stride2, 1")
+    with f.when(dense), f.loop(0, "%spread2", e.lanes) as j:
+        first = f.add(j, before)
+        mask = e.compare(f, "ult", e.lane_numbers(f, first), count)
+        source = f.value(f"getelementptr {e.kind}, ptr {x}, i64 {first}")
+        f.store(e.vector, e.masked_load(f, library, source, mask, fill), f.place(target, e.kind, j), e.size)
+    by_two = f.value("icmp eq i64 %stride2, 2")
+    with f.when(by_two), f.loop(0, "%spread2", e.lanes) as j:
+        parts = []
+        for half in range(2):
+            first = f.add(f.add(f.mul(j, 2), before), half * e.lanes)
+            mask = e.compare(f, "ult", e.lane_numbers(f, first), count)
+            source = f.value(f"getelementptr {e.kind}, ptr {x}, i64 {first}")
+            parts.append(e.masked_load(f, library, source, mask, fill))
+        chosen = ", ".join(f"i32 {2 * lane}" for lane in range(e.lanes))
+        given = f"{e.vector} {parts[0]}, {e.vector} {parts[1]}, <{e.lanes} x i32> <{chosen}>"
+        f.store(e.vector, f.value(f"shufflevector {given}"), f.place(target, e.kind, j), e.size)
+    with f.when(f.value("icmp sgt i64 %stride2, 2")), f.loop(0, "%spread2", e.lanes) as j:
+        places = e.lane_numbers(f, f.add(f.mul(j, "%stride2"), before), "%stride2")
+        mask = e.compare(f, "ult", places, count)
+        f.store(e.vector, e.gather(f, library, x, places, mask, fill), f.place(target, e.kind, j), e.size)
+
+
+def plane_windows(call: Call, library: Library) -> str:
+    """for slices: for 4 rows: for vectors of windows: total = 0; for taps: total += weight * x, or the larger one."""
+    e, weighted = element_of(call.dtype), call.kernel == "plane_sums"
+    name = f"@whorl.{call.kernel}.{e.suffix}"
+    if name in library:
+        return name
+    given = ("%x", "%offsets", "%w", "%bias", "%limits") if weighted else ("%x", "%offsets")
+    numbers = ["%taps", *(["%bounded"] * weighted), "%reach", *WINDOWS]
+    f = Routine(name, ["noalias %y", *(f"noalias readonly {p}" for p in given)], numbers)
+    last = f.sub("%rows", 1)
+    with f.loop(0, "%depth") as d, f.loop(0, "%rows", _LINES) as line, f.loop(0, "%width", e.lanes) as column:
+        lines = [f.least(f.add(line, n), last) for n in range(_LINES)]
+        sources = [
+            f.place("%x", e.kind, f.add(f.mul(f.add(f.mul(d, "%row_pitch"), n), "%pitch"), column)) for n in lines
+        ]
+        totals = _over_taps(f, e, sources, weighted, library)
+        mask = e.compare(f, "slt", e.lane_numbers(f, column), "%width")
+        for n, slot in zip(lines, totals, strict=True):
+            total = f.value(f"load {e.vector}, ptr {slot}")
+            if weighted:
+                total = _ended(f, e, total)
+            target = f.place("%y", e.kind, f.add(f.mul(f.add(f.mul(d, "%rows"), n), "%width"), column))
+            e.masked_store(f, library, total, target, mask)
+    library[name] = f.text()
+    return name
+
+
+def _over_taps(f: Routine, e: Element, sources: list[str], weighted: bool, library: Library) -> list[str]:
+    """The sums or the largest elements, one vector of windows a source."""
+    totals = [f.slot(e.vector) for _ in sources]
+    start = "zeroinitializer" if weighted else e.splat(f, "0xFFF0000000000000")
+    for slot in totals:
+        f.line(f"store {e.vector} {start}, ptr {slot}")
+    with f.loop(0, "%taps") as tap:
+        offset = f.value(f"sext i32 {f.load('i32', f.place('%offsets', 'i32', tap), 4)} to i64")
+        factor = e.splat(f, f.load(e.kind, f.place("%w", e.kind, tap), e.size)) if weighted else ""
+        for source, slot in zip(sources, totals, strict=True):
+            x = f.load(e.vector, f.place(source, e.kind, offset), e.size)
+            total = f.value(f"load {e.vector}, ptr {slot}")
+            total = e.fused(f, library, factor, x, total) if weighted else e.larger(f, library, total, x)
+            f.line(f"store {e.vector} {total}, ptr {slot}")
+    return totals
+
+
+def _ended(f: Routine, e: Element, total: str) -> str:
+    """The sum with its bias, kept between the limits if it is bounded."""
+    slot = f.slot(e.vector)
+    bias = e.splat(f, f.load(e.kind, "%bias", e.size))
+    f.line(f"store {e.vector} {f.value(f'fadd {e.vector} {total}, {bias}')}, ptr {slot}")
+    with f.when(f.value("icmp ne i64 %bounded, 0")):
+        limits = [e.splat(f, f.load(e.kind, f.place("%limits", e.kind, n), e.size)) for n in range(2)]
+        value = e.bounded(f, f.value(f"load {e.vector}, ptr {slot}"), limits[0], limits[1])
+        f.line(f"store {e.vector} {value}, ptr {slot}")
+    return f.value(f"load {e.vector}, ptr {slot}")

@@ -1,0 +1,1 @@
+"""MLIR text with the onnx dialect, as onnx-mlir reads and prints it."""

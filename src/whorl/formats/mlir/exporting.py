@@ -1,0 +1,158 @@
+"""A module as an ONNX graph with the type of every value, which the printer turns into text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from onnx import GraphProto, ValueInfoProto
+
+from whorl.errors import SaveError, WhorlError
+from whorl.formats.onnx.importing import OnnxNode, find_importer
+from whorl.formats.onnx.schemas import NEWEST
+from whorl.formats.onnx.writer import GraphWriter, Names
+from whorl.ir.build import Builder
+from whorl.ir.constants import LazyArray, as_array
+from whorl.ir.graph import Module, Node, Region, Value
+from whorl.ir.infer import Inference
+from whorl.ir.types import TensorType, Type
+
+DIALECT_OPSET = 22
+"""The opset whose forms the dialect has; a later one where it cannot say a module."""
+Constants = dict[str, np.ndarray | LazyArray]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A graph without the bytes of its constants, the constants, and each name's type and hub name."""
+
+    graph: GraphProto
+    constants: Constants
+    types: dict[str, Type]
+    hints: dict[str, str]
+    opset: int
+
+
+def export_module(module: Module) -> Exported:
+    """The graph of a module at the lowest opset from the dialect's on that can say it. Errors: SaveError."""
+    first: WhorlError | None = None
+    for opset in range(DIALECT_OPSET, NEWEST[""] + 1):
+        try:
+            return _export_at(module, opset)
+        except SaveError as error:
+            first = first or error
+    assert first is not None
+    raise first
+
+
+def _export_at(module: Module, opset: int) -> Exported:
+    constants: Constants = {}
+    names = Names({value.name for value in module.main.arguments})
+    write = TypedWriter(NEWEST | {"": opset}, names, constants, None)
+    for argument in module.main.arguments:
+        write.values[argument] = argument.name
+        write.note(argument)
+        write.graph.input.append(ValueInfoProto(name=argument.name))
+    graph = write.finish(module.main, module.main.results)
+    return Exported(graph, constants, write.types, write.hints, opset)
+
+
+class TypedWriter(GraphWriter):
+    """Writes one region, gives results the names they have, and notes the type behind every name."""
+
+    def __init__(self, targets: dict[str, int], names: Names, constants: Constants, outer: TypedWriter | None) -> None:
+        super().__init__(targets, names, constants, outer)
+        self.types: dict[str, Type] = {} if outer is None else outer.types
+        self.hints: dict[str, str] = {} if outer is None else outer.hints
+        self.current: Node | None = None
+
+    def note(self, value: Value) -> None:
+        """Note what a value is behind the name it has here."""
+        self.types[self.values[value]] = value.type
+        self.hints[self.values[value]] = value.name
+
+    def child(self) -> TypedWriter:
+        return TypedWriter(self.targets, self.names, self.constants, self)
+
+    def add_inputs(self, arguments: Sequence[Value]) -> None:
+        for argument in arguments:
+            self.values[argument] = self.fresh(argument.name)
+            self.note(argument)
+            self.graph.input.append(ValueInfoProto(name=self.values[argument]))
+
+    def finish(
+        self,
+        region: Region,
+        results: Sequence[Value],
+        names: Sequence[str] | None = None,
+        declared: Mapping[int, Type | None] = MappingProxyType({}),
+    ) -> GraphProto:
+        for node in region.nodes:
+            self.write(node, {})
+        self.graph.output.extend(ValueInfoProto(name=self.values[value]) for value in results)
+        return self.graph
+
+    def write(self, node: Node, renamed: dict[Value, str]) -> None:
+        before, self.current = self.current, node
+        super().write(node, renamed)
+        for value in node.outputs:
+            self.note(value)
+        self.current = before
+
+    def constant(self, value: np.ndarray | LazyArray, hint: str = "const") -> str:
+        name = super().constant(value, hint)
+        self.types[name] = TensorType(value.dtype, tuple(value.shape))
+        return name
+
+    def node(
+        self,
+        op_type: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        domain: str = "",
+        name: str = "",
+        **attributes: Any,
+    ) -> None:
+        super().node(op_type, inputs, outputs, domain, name, **attributes)
+        own = set(self.outputs(self.current)) if self.current is not None else set()
+        unknown = [k for k, output in enumerate(outputs) if output and output not in own]
+        if not unknown:
+            return
+        body = attributes.get("body")
+        if isinstance(body, GraphProto):
+            found = [self._unranked(info.name) for info in body.output[op_type == "Loop" :]]
+        else:
+            found = self._inferred(op_type, inputs, outputs, domain, attributes)
+        for k in unknown:
+            self.types[outputs[k]] = found[k]
+
+    def _unranked(self, name: str) -> Type:
+        """The type of what a loop gives, from what its body gives."""
+        type = self.types[name]
+        return TensorType(type.dtype) if isinstance(type, TensorType) else type
+
+    def _inferred(
+        self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], domain: str, attributes: dict[str, Any]
+    ) -> list[Type]:
+        """The types that a node between two nodes of the hub gives."""
+        region = Region()
+        build = Builder(region, Inference())
+        values = [self._stand_in(name, build) for name in inputs]
+        given = {key: value for key, value in attributes.items() if value is not None}
+        given = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+        version = self.schema(op_type, domain).since_version
+        node = OnnxNode(op_type, domain, version, "", values, list(outputs), given)
+        read = find_importer(node)
+        if read is None:
+            raise SaveError(f"the type of what {op_type} gives is not known")
+        result = read(node, build)
+        return [value.type for value in (result if isinstance(result, list) else [result])]
+
+    def _stand_in(self, name: str, build: Builder) -> Value | None:
+        if not name:
+            return None
+        held = self.held.get(name)
+        return build.region.add_argument(name, self.types[name]) if held is None else build.constant(as_array(held), name)

@@ -1,0 +1,58 @@
+"""MLIR files out: a module as the function `main_graph` with its entry point."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from whorl.errors import SaveError
+from whorl.formats.mlir.elements import print_dense
+from whorl.formats.mlir.exporting import export_module
+from whorl.formats.mlir.numbers import string_text
+from whorl.formats.mlir.printer import FunctionPrinter, Locations, Signature, Style
+from whorl.formats.mlir.types import element_text
+from whorl.ir.constants import as_array
+from whorl.ir.graph import Module, Value
+from whorl.ir.types import AnyShape, TensorType
+
+ENTRY = "main_graph"
+
+
+def save_mlir(module: Module, path: Path) -> None:
+    """Write a module as MLIR text. Errors: SaveError."""
+    text = print_mlir(module)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SaveError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+
+
+def print_mlir(module: Module) -> str:
+    """A module as MLIR text with the onnx dialect. Errors: SaveError."""
+    style = Style()
+    arguments = [_argument_texts(value, module) for value in module.main.arguments]
+    results = list(module.output_types().values())
+    names = [{"onnx.name": string_text(name)} for name in module.output_names]
+    signature = Signature(ENTRY, arguments, results, names)
+    lines = FunctionPrinter(export_module(module), {}, style, Locations({}, style)).function(signature, "  ")
+    entry = f'  "onnx.EntryPoint"() {{func = @{ENTRY}}} : () -> ()'
+    return "\n".join(["module {", *lines, entry, "}", ""])
+
+
+def _argument_texts(value: Value, module: Module) -> dict[str, str]:
+    """The names of an input and of its dims, and its default."""
+    texts = {"onnx.name": string_text(value.name)}
+    type = value.type
+    if isinstance(type, TensorType) and not isinstance(type.shape, AnyShape):
+        named = [f"{axis}:{dim}" for axis, dim in enumerate(type.shape) if _is_named(dim, value, axis)]
+        if named:
+            texts["onnx.dim_params"] = string_text(",".join(named))
+    if value.name in module.defaults:
+        array = as_array(module.defaults[value.name])
+        shape = "".join(f"{dim}x" for dim in array.shape)
+        texts["onnx.default"] = f"{print_dense(array)} : tensor<{shape}{element_text(array.dtype)}>"
+    return texts
+
+
+def _is_named(dim: object, value: Value, axis: int) -> bool:
+    """Whether the file named a dim, rather than inference after the value."""
+    return not isinstance(dim, int) and str(dim).partition("'")[0] != f"{value.name}.{axis}" and "," not in str(dim)

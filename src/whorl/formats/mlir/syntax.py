@@ -1,0 +1,101 @@
+"""What MLIR text says, as plain data: operations, blocks, and attributes that are no Python values by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from whorl.ir.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """`@name`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """An attribute or a type of another dialect, kept as text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionType:
+    """`(inputs) -> results`."""
+
+    inputs: tuple[Type | None, ...]
+    results: tuple[Type | None, ...]
+
+
+@dataclass(slots=True)
+class Argument:
+    """An argument of a block or function: its name without `%`, type, attributes and location."""
+
+    name: str
+    type: Type | None
+    attributes: dict[str, Any] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    location: str = ""
+
+
+@dataclass(slots=True)
+class Block:
+    """The only block of a region."""
+
+    arguments: list[Argument] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Operation:
+    """One operation. Properties count as attributes; `texts` holds each attribute as it was written."""
+
+    name: str
+    position: int
+    results: list[str] = field(default_factory=list)
+    operands: list[str] = field(default_factory=list)
+    attributes: dict[str, Any] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    blocks: list[Block] = field(default_factory=list)
+    types: FunctionType = FunctionType((), ())
+    location: str = ""
+
+
+@dataclass(slots=True)
+class Function:
+    """A function: `block` is None where it is only declared."""
+
+    name: str
+    position: int
+    block: Block | None
+    results: list[Type | None]
+    result_attributes: list[dict[str, Any]]
+    result_texts: list[dict[str, str]]
+    texts: dict[str, str] = field(default_factory=dict)
+    location: str = ""
+
+
+@dataclass(slots=True)
+class Program:
+    """A file, or a piece of one: its functions, what the module around them says, and its entry point."""
+
+    name: str
+    text: str
+    line: int = 0
+    functions: list[Function] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+    entry: str | None = None
+    locations: dict[str, str] = field(default_factory=dict)
+
+    def place(self, position: int) -> str:
+        """`file:line:column` of a position in the text."""
+        line, column = self.coordinates(position)
+        return f"{self.name}:{line}:{column}"
+
+    def coordinates(self, position: int) -> tuple[int, int]:
+        """The line and the column of a position, both from 1."""
+        start = self.text.rfind("\n", 0, position) + 1
+        return self.text.count("\n", 0, position) + 1 + self.line, position - start + 1

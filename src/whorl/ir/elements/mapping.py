@@ -1,0 +1,89 @@
+"""Arrays that lie in mapped files: their pages are given back as they have been read."""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+
+RESIDENT = 16 << 20
+"""Bytes read of a mapped file after which its pages are given back; they stay in the system's cache."""
+SPAN = 128 << 20
+"""Bytes of a mapped file that one reading may touch; a larger one is done in pieces."""
+
+
+def mapping_of(array: np.ndarray) -> mmap.mmap | None:
+    """The mapped file that an array lies in."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, memoryview):
+        base = base.obj
+    return base if isinstance(base, mmap.mmap) else None
+
+
+class _Reading:
+    """How much was read of mapped files since their pages were given back."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+_READING = _Reading()
+
+
+def drop_after(array: np.ndarray, part: np.ndarray) -> None:
+    """Count a reading of a mapped array, and give its pages back now and then."""
+    if part.nbytes < 4096:
+        return
+    mapping = mapping_of(array)
+    if mapping is None:
+        return
+    _READING.count += part.nbytes
+    if _READING.count > RESIDENT:
+        drop(mapping)
+
+
+def drop(mapping: mmap.mmap) -> None:
+    """Give back the pages of a mapped file, which are read again when they are touched again."""
+    _READING.count = 0
+    mapping.madvise(mmap.MADV_DONTNEED)
+
+
+def gathered(part: np.ndarray) -> np.ndarray:
+    """A row-major copy of an array whose neighbours in a row lie far apart, made in tiles that fit the cache.
+
+    Where the array is strewn over too much of a mapped file, the pages of that are given back on the way.
+    """
+    result = np.empty(part.shape, part.dtype)
+    pitch, mapping = abs(part.strides[-1]), mapping_of(part)
+    touched, rest = 0, _span(part[..., :1])
+    for start in range(0, part.shape[-1], _TILE):
+        result[..., start : start + _TILE] = part[..., start : start + _TILE]
+        touched += _TILE * max(pitch, rest)
+        if mapping is not None and touched > SPAN:
+            touched = 0
+            drop(mapping)
+    return result
+
+
+_TILE = 16
+
+
+def is_scattered(array: np.ndarray) -> bool:
+    """Whether neighbours in a row lie further apart than other elements do."""
+    return (
+        array.ndim > 1
+        and array.shape[-1] > 1
+        and any(
+            0 < abs(step) < abs(array.strides[-1])
+            for step, length in zip(array.strides, array.shape, strict=True)
+            if length > 1
+        )
+    )
+
+
+def _span(array: np.ndarray) -> int:
+    """The bytes from the first to the last element."""
+    return array.itemsize + sum(abs(n) * (length - 1) for n, length in zip(array.strides, array.shape, strict=True))

@@ -1,0 +1,59 @@
+"""Elements of 4 and 2 bits, several to a byte as files hold them, unpacked as they are read."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from whorl.ir.dtypes import SIGNED, UNSIGNED, bits
+from whorl.ir.elements.base import Elements, Memo
+from whorl.ir.elements.mapping import drop_after
+from whorl.ir.elements.regions import Region, lengths_of, runs
+
+
+def unpacked(data: np.ndarray, dtype: np.dtype, first: int, count: int) -> np.ndarray:
+    """`count` elements of a narrow type from bytes, the low bits first, from the element `first` on."""
+    width = bits(dtype)
+    per = 8 // width
+    shifts = np.arange(per, dtype=np.uint8) * np.uint8(width)
+    lanes = (data[first // per : -(-(first + count) // per), None] >> shifts) & np.uint8((1 << width) - 1)
+    codes = lanes.reshape(-1)[first % per : first % per + count]
+    if dtype in SIGNED:
+        return np.where(codes >> (width - 1), codes.astype(np.int8) - (1 << width), codes).astype(np.int8).astype(dtype)
+    return codes.astype(dtype) if dtype in UNSIGNED else codes.view(dtype)
+
+
+class Packed(Elements):
+    """A leaf: elements of a narrow type in the bytes of a file, row-major."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: np.ndarray, dtype: np.dtype, shape: tuple[int, ...]) -> None:
+        super().__init__(dtype, shape)
+        self.data = data
+
+    def compute(self, region: Region, memo: Memo) -> np.ndarray:
+        parts = [self.flat(start, stop) for start, stop in runs(self.shape, region)]
+        flat = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return flat.reshape(lengths_of(region))
+
+    def flat(self, start: int, stop: int) -> np.ndarray:
+        part = unpacked(self.data, self.dtype, start, stop - start)
+        drop_after(self.data, part)
+        return part
+
+
+def packed_bytes(array: np.ndarray) -> np.ndarray:
+    """The elements of a narrow type as bytes, the low bits first."""
+    width = bits(array.dtype)
+    per = 8 // width
+    codes = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & np.uint8((1 << width) - 1)
+    codes = np.concatenate([codes, np.zeros(-len(codes) % per, np.uint8)]).reshape(-1, per)
+    shifts = np.arange(per, dtype=np.uint8) * np.uint8(width)
+    return np.bitwise_or.reduce(codes << shifts, axis=1).astype(np.uint8)
+
+
+def packed_size(dtype: np.dtype, shape: tuple[int, ...]) -> int:
+    """The bytes that elements take in a file."""
+    return (math.prod(shape) * bits(dtype) + 7) // 8

@@ -1,0 +1,15 @@
+"""What is done to a kernel program before it becomes machine code, in order."""
+
+from __future__ import annotations
+
+from whorl.kernel.copies import remove_copies
+from whorl.kernel.program import Program
+from whorl.kernel.reductions import write_out_reductions
+
+STEPS = (remove_copies, write_out_reductions)
+
+
+def optimise(program: Program) -> None:
+    """Make a program faster, in place; what it computes stays the same, sums in an order of their own."""
+    for step in STEPS:
+        step(program)

@@ -1,0 +1,168 @@
+"""Walks over kernel programs: what statements are made of, and expressions with parts replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from whorl.kernel.program import (
+    Apply,
+    Assign,
+    Buffer,
+    Call,
+    Const,
+    Expr,
+    For,
+    Load,
+    Reserve,
+    RunOp,
+    Statement,
+    Store,
+    Swap,
+    Var,
+    When,
+    While,
+)
+from whorl.kernel.verify import parts_in_order
+
+Block = list[Statement]
+
+
+def blocks(statement: Statement) -> Iterator[Block]:
+    """The statements inside a statement, in the order in which they run."""
+    match statement:
+        case For():
+            yield statement.body
+        case When():
+            yield statement.then
+            yield statement.other
+        case While():
+            yield statement.head
+            yield statement.body
+
+
+def all_statements(block: Sequence[Statement]) -> Iterator[Statement]:
+    """The statements of a block and all inside them."""
+    for statement in block:
+        yield statement
+        for inner in blocks(statement):
+            yield from all_statements(inner)
+
+
+def position(block: Sequence[Statement], statement: Statement) -> int:
+    """Where a statement, and none that is merely like it, stands in a block."""
+    return next(n for n, s in enumerate(block) if s is statement)
+
+
+def expressions(statement: Statement) -> Iterator[Expr]:
+    """The expressions of a statement itself."""
+    match statement:
+        case Assign(value=value):
+            yield value
+        case Store(index=index, value=value):
+            yield from (*index, value)
+        case For(extent=extent):
+            yield extent
+        case When(condition=condition) | While(condition=condition):
+            yield condition
+        case Reserve(count=count):
+            yield count
+        case Call(places=places):
+            for _, index in places:
+                yield from index
+
+
+def written(statement: Statement) -> Iterator[Buffer]:
+    """The buffers whose elements, or whose place in memory, a statement itself changes."""
+    match statement:
+        case Store(buffer=buffer) | Reserve(buffer=buffer):
+            yield buffer
+        case Swap(a, b):
+            yield from (a, b)
+        case RunOp(outputs=outputs):
+            yield from outputs
+        case Call(places=places):
+            yield from (buffer for buffer, _ in places)
+
+
+def assigned(statement: Statement) -> Iterator[Var]:
+    """The variables that a statement itself gives values."""
+    match statement:
+        case Assign(var) | For(var):
+            yield var
+
+
+def loads(block: Sequence[Statement]) -> Iterator[Load]:
+    """The elements that the statements of a block, and all inside them, read; each expression once."""
+    seen: set[Expr] = set()
+    for statement in all_statements(block):
+        for expr in expressions(statement):
+            if expr not in seen:
+                for part in parts_in_order(expr):
+                    if part not in seen and isinstance(part, Load):
+                        yield part
+                    seen.add(part)
+
+
+def used_by(statement: Statement) -> set[Buffer]:
+    """The buffers that a statement itself uses in any way."""
+    found = set(written(statement))
+    for expr in expressions(statement):
+        found.update(part.buffer for part in parts_in_order(expr) if isinstance(part, Load))
+    if isinstance(statement, RunOp):
+        found.update(b for b in statement.inputs if b is not None)
+    return found
+
+
+@dataclass
+class Replacement:
+    """Expressions with parts replaced: `part(expr)` says what stands for a Var or a Load, None for itself.
+
+    A Load is asked for with its own index already replaced.
+    """
+
+    part: Callable[[Expr], Expr | None]
+    done: dict[Expr, Expr] = field(default_factory=dict)
+
+    def expr(self, expr: Expr) -> Expr:
+        for inner in parts_in_order(expr):
+            if inner not in self.done:
+                self.done[inner] = self._replaced(inner)
+        return self.done[expr]
+
+    def _replaced(self, expr: Expr) -> Expr:
+        match expr:
+            case Const():
+                return expr
+            case Load(dtype, buffer, index):
+                places = tuple(self.done[i] for i in index)
+                same = all(a is b for a, b in zip(places, index, strict=True))
+                expr = expr if same else Load(dtype, buffer, places)
+            case Apply(dtype, op, args):
+                values = tuple(self.done[a] for a in args)
+                same = all(a is b for a, b in zip(values, args, strict=True))
+                return expr if same else Apply(dtype, op, values)
+        found = self.part(expr)
+        return expr if found is None else found
+
+    def block(self, block: Sequence[Statement]) -> None:
+        """Replace in the statements of a block and all inside them, in place."""
+        for statement in all_statements(block):
+            self.statement(statement)
+
+    def statement(self, statement: Statement) -> None:
+        """Replace in a statement itself, in place."""
+        match statement:
+            case Assign():
+                statement.value = self.expr(statement.value)
+            case Store():
+                statement.index = tuple(self.expr(i) for i in statement.index)
+                statement.value = self.expr(statement.value)
+            case For():
+                statement.extent = self.expr(statement.extent)
+            case When() | While():
+                statement.condition = self.expr(statement.condition)
+            case Reserve():
+                statement.count = self.expr(statement.count)
+            case Call():
+                statement.places = [(b, tuple(self.expr(i) for i in index)) for b, index in statement.places]

@@ -1,0 +1,298 @@
+"""Convolutions by fixed filters arranged for native code: filters in blocks once, what follows at once done with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from whorl.ir.constants import Constant
+from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.op import Op
+from whorl.ir.types import AnyShape, TensorType, Type
+from whorl.ops.base import accumulator
+from whorl.ops.convolution import Conv, with_bias
+from whorl.ops.elementwise import Add, Clip, Mul, Sum
+from whorl.ops.filters import from_blocks, in_blocks, spread_of
+from whorl.ops.index_maps import converted, widened_view, with_blanks
+from whorl.ops.native_convolution import Ending, blocked, convolution, is_native
+from whorl.ops.nonlinear import Relu
+from whorl.ops.normalization import BatchNormalization
+
+INPUTS = {BatchNormalization: 4, Mul: 1, Add: 1}
+"""How many inputs a step after a convolution has besides the value that it changes."""
+
+
+def _folded(steps: Sequence[Op], values: Sequence[np.ndarray], factor: np.ndarray, term: np.ndarray) -> Any:
+    """x * factor + term after steps on each feature alone."""
+    rest = iter(values)
+    for step in steps:
+        given = [next(rest).reshape(-1).astype(factor.dtype) for _ in range(INPUTS[type(step)])]
+        match step:
+            case BatchNormalization():
+                scale, shift, mean, variance = given
+                change = scale / np.sqrt(variance + factor.dtype.type(step.epsilon))
+                factor, term = factor * change, (term - mean) * change + shift
+            case Mul():
+                factor, term = factor * given[0], term * given[0]
+            case Add():
+                term = term + given[0]
+    return factor, term
+
+
+@dataclass(frozen=True)
+class FilterBlocks(Op, abstract=True):
+    """Filters in blocks, each filter scaled by steps that follow its convolution."""
+
+    group: int
+    steps: tuple[Op, ...] = ()
+
+    def run(self, w: np.ndarray, *values: np.ndarray) -> np.ndarray:
+        dtype = accumulator(w.dtype)
+        filters = w.reshape(len(w), -1).astype(dtype, copy=False)
+        if self.steps:
+            factor, _ = _folded(self.steps, values, np.ones(len(w), dtype), np.zeros(len(w), dtype))
+            filters = filters * factor[:, None]
+        return in_blocks(filters.reshape(self.group, len(w) // self.group, filters.shape[1]))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return None if self.steps else [blocked(k, widened_view(k, inputs[0]), self.group)]
+
+
+@dataclass(frozen=True)
+class FilterBias(Op, abstract=True):
+    """The bias of a convolution, 0 where it has none, after steps that follow it."""
+
+    features: int
+    has_bias: bool
+    steps: tuple[Op, ...] = ()
+
+    def run(self, *values: np.ndarray) -> np.ndarray:
+        dtype = accumulator(values[0].dtype)
+        bias = values[0].astype(dtype) if self.has_bias else np.zeros(self.features, dtype)
+        _, bias = _folded(self.steps, values[self.has_bias :], np.ones(self.features, dtype), bias)
+        return np.broadcast_to(bias, (self.features,)).astype(dtype)
+
+
+@dataclass(frozen=True)
+class BlockConvolution(Op, abstract=True):
+    """A convolution by filters in blocks, plus a tensor if it is given, kept within bounds.
+
+    Inputs: X, filters, bias, offsets of the taps, the tensor to add. `shape` is that of the filters before.
+    """
+
+    op: Conv
+    shape: tuple[int, ...]
+    bounds: tuple[float, float] | None = None
+
+    def run(
+        self,
+        x: np.ndarray,
+        packed: np.ndarray,
+        bias: np.ndarray,
+        offsets: np.ndarray,
+        added: np.ndarray | None = None,
+    ) -> np.ndarray:
+        each = self.shape[0] // self.op.group
+        filters = np.concatenate([from_blocks(row, each) for row in packed]).reshape(self.shape)
+        y = with_bias(self.op.run(x.astype(packed.dtype, copy=False), filters), bias)
+        y = y if added is None else y + added
+        return (y if self.bounds is None else np.clip(y, *self.bounds)).astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, packed, bias, offsets, added = with_blanks(inputs, 5)
+        tracks = self.op.tracks(x, k.view(x.dtype, self.shape, _unread, 0))
+        wide = widened_view(k, x)
+        y = convolution(k, wide, packed, bias, tracks, self.shape[0], offsets, Ending(added, self.bounds))
+        return [converted(k, y, x.dtype)]
+
+
+def _unread(index: Any) -> Any:
+    raise TypeError("filters in blocks have no elements of their own")
+
+
+def lay_out_convolutions(body: Region, captured: Sequence[Value]) -> None:
+    """Give every convolution by fixed filters these in blocks, and the steps that follow it alone."""
+    fixed = set(captured)
+    for node in body.nodes:
+        if node.op.pure and not node.regions and all(v is None or v in fixed for v in node.inputs):
+            fixed.update(node.outputs)
+    readers = _readers(body)
+    taken: set[Node] = set()
+    placed: dict[Node, list[Node]] = {}
+    for node in body.nodes:
+        if node in taken or node.outputs[0] in fixed or not _is_arranged(node, fixed):
+            continue
+        chain = _Chain(node, fixed, readers).follow()
+        if taken.isdisjoint(chain.nodes):
+            taken.update(chain.nodes)
+            placed[chain.nodes[-1]] = chain.arranged()
+    if placed:
+        kept = [placed.get(node, [] if node in taken else [node]) for node in body.nodes]
+        body.nodes = [node for group in kept for node in group]
+
+
+def _readers(body: Region) -> dict[Value, list[Node | None]]:
+    """The nodes that read each value, one entry a reading; None for a result of the region."""
+    found: dict[Value, list[Node | None]] = {}
+    for node in body.nodes:
+        for value in node.inputs:
+            if value is not None:
+                found.setdefault(value, []).append(node)
+    for value in body.results:
+        found.setdefault(value, []).append(None)
+    return found
+
+
+def _is_arranged(node: Node, fixed: set[Value]) -> bool:
+    """Whether a node is a convolution by fixed filters that kernels compute."""
+    if not isinstance(node.op, Conv) or any(v is not None and v not in fixed for v in node.inputs[1:]):
+        return False
+    types = [v.type for v in (*node.inputs, *node.outputs) if v is not None]
+    if not all(_is_static(t) for t in types):
+        return False
+    x, w, y = (_shape(v) for v in (node.inputs[0], node.inputs[1], node.outputs[0]))
+    if not math.prod(y) or not math.prod(w):
+        return False
+    return is_native(_tracks(node.op, x, w), x[1], accumulator(_dtype(node.inputs[0])).itemsize)
+
+
+def _is_static(type: Type) -> bool:
+    return (
+        isinstance(type, TensorType)
+        and not isinstance(type.shape, AnyShape)
+        and all(isinstance(d, int) for d in type.shape)
+    )
+
+
+def _shape(value: Value | None) -> tuple[int, ...]:
+    assert value is not None and isinstance(value.type, TensorType) and not isinstance(value.type.shape, AnyShape)
+    return tuple(int(d) for d in value.type.shape)  # type: ignore[arg-type]
+
+
+def _dtype(value: Value | None) -> np.dtype:
+    assert value is not None and isinstance(value.type, TensorType)
+    return value.type.dtype
+
+
+def _tracks(op: Conv, x: tuple[int, ...], w: tuple[int, ...]) -> Any:
+    blank = np.empty(0, FLOAT32)
+    return op.tracks(np.broadcast_to(blank.sum(), x), np.broadcast_to(blank.sum(), w))
+
+
+@dataclass
+class _Chain:
+    """A convolution and the nodes that follow it alone."""
+
+    conv: Node
+    fixed: set[Value]
+    readers: Mapping[Value, Sequence[Node | None]]
+    nodes: list[Node] = field(default_factory=list)
+    steps: list[Op] = field(default_factory=list)
+    values: list[Value] = field(default_factory=list)
+    added: Value | None = None
+    bounds: tuple[float, float] | None = None
+
+    def follow(self) -> _Chain:
+        """Take in what follows: steps on features, one sum with another tensor, bounds."""
+        self.nodes.append(self.conv)
+        if _dtype(self.conv.outputs[0]) not in (FLOAT32, FLOAT64):
+            return self
+        while (node := self._reader()) is not None and self._is_step(node):
+            self.nodes.append(node)
+            self.steps.append(node.op)
+            self.values += self._others(node)
+        if (node := self._reader()) is not None and self._adds(node):
+            self.nodes.append(node)
+            self.added = self._others(node)[0]
+        if (node := self._reader()) is not None and (bounds := _bounds(node)) is not None:
+            self.nodes.append(node)
+            self.bounds = bounds
+        return self
+
+    def _reader(self) -> Node | None:
+        """The only reader of the last node's only value."""
+        first, *more = self.nodes[-1].outputs
+        readers = self.readers.get(first, ())
+        return readers[0] if len(readers) == 1 and not any(v in self.readers for v in more) else None
+
+    def _others(self, node: Node) -> list[Value]:
+        value = self.nodes[self.nodes.index(node) - 1 if node in self.nodes else -1].outputs[0]
+        return [v for v in node.inputs if v is not value and v is not None]
+
+    def _is_step(self, node: Node) -> bool:
+        """Whether a node changes each feature alone, by fixed numbers."""
+        if type(node.op) not in INPUTS or not all(v in self.fixed for v in self._others(node)):
+            return False
+        shape = _shape(self.conv.outputs[0])
+        if isinstance(node.op, BatchNormalization):
+            return not node.op.training_mode and node.inputs[0] is self.nodes[-1].outputs[0]
+        others = self._others(node)
+        if len(others) != 1 or not _is_static(others[0].type) or _dtype(others[0]) != _dtype(self.conv.outputs[0]):
+            return False
+        lengths = _shape(others[0])
+        return len(lengths) <= len(shape) and math.prod(lengths) in (1, _length(lengths, len(shape), 1))
+
+    def _adds(self, node: Node) -> bool:
+        if not isinstance(node.op, Add | Sum) or len(node.inputs) != 2 or len(self._others(node)) != 1:
+            return False
+        return self._others(node)[0].type == self.conv.outputs[0].type
+
+    def arranged(self) -> list[Node]:
+        """The nodes in the place of all."""
+        conv = self.conv.op
+        x, w, *bias = (v for v in self.conv.inputs if v is not None)
+        assert isinstance(conv, Conv)
+        dtype, shape, steps = accumulator(_dtype(x)), _shape(w), tuple(self.steps)
+        group, features = conv.group, shape[0]
+        blocks = _node(
+            FilterBlocks(group, steps), [w, *self.values], dtype, (group, math.prod(shape) // group), "blocks"
+        )
+        term = _constant(np.zeros(features, dtype), "bias")
+        if bias or steps:
+            op = FilterBias(features, bool(bias), steps)
+            term = _node(op, [*bias, *self.values], dtype, (features,), "bias")
+        layout = spread_of(_tracks(conv, _shape(x), shape), dtype.itemsize)
+        offsets = _constant(layout.offsets(shape[1]), "offsets")
+        inputs = [x, *blocks.outputs, *term.outputs, *offsets.outputs, self.added]
+        last = self.nodes[-1]
+        op = BlockConvolution(conv, shape, self.bounds)
+        result = Node(op, inputs if self.added is not None else inputs[:-1], (), self.conv.name)
+        result.outputs = last.outputs[:1]
+        result.outputs[0].owner = result
+        return [blocks, term, offsets, result]
+
+
+def _length(shape: Sequence[int], rank: int, axis: int) -> int:
+    """The length of an axis of a shape that broadcasts to a rank."""
+    place = axis - (rank - len(shape))
+    return shape[place] if place >= 0 else 1
+
+
+def _bounds(node: Node) -> tuple[float, float] | None:
+    """The bounds that a node keeps its value in, if it does no more and they are known."""
+    if isinstance(node.op, Relu):
+        return 0.0, math.inf
+    if not isinstance(node.op, Clip):
+        return None
+    found = []
+    for value, default in zip(with_blanks(node.inputs[1:], 2), (-math.inf, math.inf), strict=False):
+        if value is None:
+            found.append(default)
+        elif value.known is not None and value.known.size == 1 and isinstance(value.known.flat[0], float):
+            found.append(value.known.flat[0])
+    return (found[0], found[1]) if len(found) == 2 and found[0] <= found[1] else None
+
+
+def _node(op: Op, inputs: Sequence[Value], dtype: np.dtype, shape: Sequence[int], name: str) -> Node:
+    node = Node(op, inputs)
+    node.outputs = [Value(name, TensorType(dtype, tuple(shape)), node, 0)]
+    return node
+
+
+def _constant(array: np.ndarray, name: str) -> Node:
+    return _node(Constant(array), (), INT32 if array.dtype == INT32 else array.dtype, array.shape, name)

@@ -1,0 +1,159 @@
+"""What an inner loop or a branch repeats without need, moved before it: matrices in panels, products of slices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from whorl.ir.constants import Constant
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.types import AnyShape, TensorType
+from whorl.lowering.products import Hoisted, InPanels, PanelProduct, hoist_products
+from whorl.ops.casting import Cast
+from whorl.ops.control import Loop, Scanned
+from whorl.ops.elementwise import Identity
+from whorl.ops.movement import Transpose
+from whorl.ops.shapes import Reshape, Squeeze, Unsqueeze
+
+MOVED = (InPanels, Transpose, Squeeze, Unsqueeze, Identity, Cast)
+"""Ops that move out of a loop: they cannot fail, and take no more time than reading what they give."""
+
+
+def move_out(node: Node, wanted: set[Value] | None) -> list[Node]:
+    """Nodes of the node's regions that lay matrices out, to run before it; it captures what they give.
+
+    `wanted`: only what follows from these values, which it captures; None for all.
+    """
+    moved: list[Node] = []
+    for region in node.regions:
+        first = len(region.arguments) - _captured_count(node)
+        outer = dict(zip(region.arguments[first:], node.inputs[len(node.inputs) - _captured_count(node) :], strict=True))
+        outer = {inner: v for inner, v in outer.items() if wanted is None or v in wanted}
+        found = _laying_out(region, set(outer))
+        for inner in found:
+            moved.append(_copy_outside(inner, outer))
+        region.nodes = [n for n in region.nodes if n not in found]
+        _capture(node, region, [v for n in found for v in n.outputs], outer)
+    return moved
+
+
+def _captured_count(node: Node) -> int:
+    match node.op:
+        case Loop():
+            return len(node.op.split(node.inputs)[4])
+    return len(node.inputs) - 1
+
+
+def _laying_out(region: Region, known: set[Value]) -> list[Node]:
+    """The nodes that put a matrix in panels out of known values, and those on the way to them."""
+    chains: dict[Value, list[Node]] = {v: [] for v in known}
+    found: list[Node] = []
+    for node in region.nodes:
+        if isinstance(node.op, Constant):
+            chains[node.outputs[0]] = [node]
+        if not isinstance(node.op, MOVED) or not all(v is not None and v in chains for v in node.inputs):
+            continue
+        chain = [*(n for v in node.inputs if v is not None for n in chains[v]), node]
+        chains[node.outputs[0]] = chain
+        if isinstance(node.op, InPanels):
+            found += [n for n in chain if n not in found]
+    return [n for n in region.nodes if n in found]
+
+
+def _copy_outside(node: Node, outer: dict[Value, Value | None]) -> Node:
+    copy = Node(node.op, [outer[v] for v in node.inputs if v is not None], (), node.name)
+    copy.outputs = [Value(v.name, v.type, copy, v.index, v.known) for v in node.outputs]
+    outer.update(zip(node.outputs, copy.outputs, strict=True))
+    return copy
+
+
+def _capture(node: Node, region: Region, values: Sequence[Value], outer: dict[Value, Value | None]) -> None:
+    """Make values that are computed outside now arguments of the node's regions, where they are read."""
+    for value in values:
+        if not is_read(region, value):
+            continue
+        node.inputs.append(outer[value])
+        for each in node.regions:
+            argument = each.add_argument(value.name, value.type, value.known)
+            if each is region:
+                replace_value(region, value, argument)
+
+
+def is_read(region: Region, value: Value) -> bool:
+    """Whether a node of a region reads a value, or its results hold it."""
+    return value in region.results or any(value in node.inputs for node in region.nodes)
+
+
+def replace_value(region: Region, old: Value, new: Value) -> None:
+    """Read another value wherever one is read in a region."""
+    for node in region.nodes:
+        node.inputs = [new if v is old else v for v in node.inputs]
+    region.results = [new if v is old else v for v in region.results]
+
+
+# ---- products of slices --------------------------------------------------------------------------------------
+
+
+def products_of_slices(node: Node) -> list[Node]:
+    """Nodes that multiply all slices of an inner loop at once before it; it then scans the products."""
+    assert isinstance(node.op, Loop)
+    op, body = node.op, node.regions[0]
+    _, _, _, scanned, captured = op.split(node.inputs)
+    _, _, _, slices, copies = op.split(body.arguments)
+    length = op.length(node)
+    if not isinstance(length, int) or length < 1 or any(how.keep_axis for how in op.scanned):
+        return []
+    outer = dict(zip(copies, captured, strict=True))
+    made: list[Node] = []
+    for hoisted in hoist_products(body, slices, copies, length):
+        how, panels = op.scanned[hoisted.rows], outer[hoisted.panels]
+        made += _whole_product(hoisted, scanned[hoisted.rows], how, panels)
+        _scan(node, made[-1].outputs[0], hoisted.output, how.reverse)
+    return made
+
+
+def _whole_product(hoisted: Hoisted, rows: Value, how: Scanned, panels: Value | None) -> list[Node]:
+    """The product of all slices, the scanned axis first."""
+    made: list[Node] = []
+    shape, dtype = list(_sizes(rows)), rows.type.dtype  # type: ignore[union-attr]
+    axis = how.axis % len(shape)
+    if axis:
+        order = (axis, *(n for n in range(len(shape)) if n != axis))
+        shape = [shape[n] for n in order]
+        rows = _add(made, Node(Transpose(order), [rows]), TensorType(dtype, tuple(shape)))
+    product = Node(PanelProduct(hoisted.columns), [rows, panels])
+    rows = _add(made, product, TensorType(dtype, (*shape[:-1], hoisted.columns)))
+    target = (shape[0], *_sizes(hoisted.output))
+    if target != _sizes(rows):
+        sizes = Node(Constant(np.array(target, np.int64)), [])
+        known = np.array(target, object)
+        wanted = _add(made, sizes, TensorType(np.dtype(np.int64), (len(target),)), known)
+        _add(made, Node(Reshape(), [rows, wanted]), TensorType(dtype, target))
+    return made
+
+
+def _add(made: list[Node], node: Node, type: TensorType, known: np.ndarray | None = None) -> Value:
+    node.outputs = [Value("hoisted", type, node, 0, known)]
+    made.append(node)
+    return node.outputs[0]
+
+
+def _sizes(value: Value) -> tuple[int, ...]:
+    assert isinstance(value.type, TensorType) and not isinstance(value.type.shape, AnyShape)
+    return tuple(int(d) for d in value.type.shape)  # type: ignore[arg-type]
+
+
+def _scan(node: Node, rows: Value, slice: Value, reverse: bool) -> None:
+    """Give a loop one more scanned value, whose slice is read in place of what the body computed."""
+    assert isinstance(node.op, Loop)
+    op, body = node.op, node.regions[0]
+    place = 2 + op.carried + len(op.scanned)
+    argument = Value(slice.name, slice.type, body, place)
+    node.inputs.insert(place, rows)
+    body.arguments.insert(place, argument)
+    for index, each in enumerate(body.arguments):
+        each.index = index
+    replace_value(body, slice, argument)
+    node.op = replace(op, scanned=(*op.scanned, Scanned(0, reverse)))

@@ -1,0 +1,223 @@
+"""Where values live that change while a program runs: carried values, and the results of branches and inner loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whorl.ir import dims
+from whorl.ir.dims import Linear
+from whorl.ir.dtypes import BY_NAME, INT64, name_of
+from whorl.ir.graph import Value
+from whorl.ir.types import AnyShape, SequenceType, TensorType, Type
+from whorl.kernel.program import Buffer, Expr, Swap, Var
+from whorl.lowering.builder import Index, KernelBuilder, Unsupported, View
+
+NATIVE = frozenset(
+    BY_NAME[name]
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "bfloat16", "float32", "float64"),
+    )
+)
+"""The element types that have native code."""
+
+
+def native_type(type: Type, what: str) -> TensorType:
+    """A tensor type of known rank whose element type has native code, or Unsupported."""
+    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
+        raise Unsupported(f"{what} is {type}")
+    if type.dtype not in NATIVE:
+        raise Unsupported(f"{what} is {name_of(type.dtype)}")
+    return type
+
+
+def memory_type(value: Value, k: KernelBuilder, what: str = "") -> TensorType:
+    """How a value lies in memory: a tensor as it is, a sequence of equal tensors as their rows."""
+    title = f"{what}{value.name!r}"
+    if not isinstance(value.type, SequenceType):
+        return native_type(value.type, title)
+    element = fixed_type(value.type.element, f"an element of {title}")
+    return TensorType(element.dtype, (k.count_of(value), *lengths_of(element)))
+
+
+def fixed_type(type: Type, what: str) -> TensorType:
+    """A tensor type with numbers for lengths and an element type with native code, or Unsupported."""
+    found = native_type(type, what)
+    if not is_fixed(found):
+        raise Unsupported(f"the shape of {what} changes or is not known: {type}")
+    return found
+
+
+def is_fixed(type: TensorType) -> bool:
+    """Whether every length is a number."""
+    return not isinstance(type.shape, AnyShape) and all(isinstance(d, int) for d in type.shape)
+
+
+def sizes(type: Type) -> tuple[int, ...]:
+    """The shape of a tensor whose lengths are all numbers."""
+    assert isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
+    return tuple(int(d) for d in type.shape)  # type: ignore[arg-type]
+
+
+def lengths_of(type: TensorType) -> tuple[Any, ...]:
+    """The lengths of a tensor of known rank: numbers and dims."""
+    assert not isinstance(type.shape, AnyShape)
+    return type.shape
+
+
+@dataclass(frozen=True)
+class Growing:
+    """Memory for a carried value whose lengths change, and for the next one; lengths by axis, in registers."""
+
+    now: Buffer
+    next: Buffer
+    lengths: dict[int, Var]
+    lengths_after: dict[int, Var]
+
+
+Place = Var | tuple[Buffer, Buffer] | Growing
+"""Where a carried value lives: a register for one element, else the current buffer and the next one."""
+Target = tuple[View, Buffer, Index]
+"""A tensor, the buffer it goes to, and the index there that comes before its own."""
+
+
+def is_single(type: TensorType) -> bool:
+    """Whether a tensor surely has one element."""
+    return math.prod(lengths_of(type)) == 1
+
+
+def growing(k: KernelBuilder, name: str, type: TensorType) -> Growing:
+    """Places for a value whose own lengths, those with names that are new, become registers."""
+    before, after = ({axis: k.variable(INT64, "len", once=False) for axis in _own(k, type)} for _ in range(2))
+    shape = lengths_of(type)
+    for axis, register in before.items():
+        k.dims[str(shape[axis])] = register
+    now, then = (
+        Buffer(f"{name}.{hint}", type.dtype, _memory_shape(k, shape, registers), True)
+        for hint, registers in (("now", before), ("next", after))
+    )
+    return Growing(now, then, before, after)
+
+
+def _own(k: KernelBuilder, type: TensorType) -> list[int]:
+    """The axes whose lengths have names that are new."""
+    shape = lengths_of(type)
+    axes = [n for n, d in enumerate(shape) if isinstance(d, Linear) and dims.names_in(d) - k.dims.keys()]
+    if any(shape[n] != dims.name(str(shape[n])) for n in axes) or len({str(shape[n]) for n in axes}) < len(axes):
+        raise Unsupported(f"the lengths of {type} depend on each other")
+    return axes
+
+
+def _memory_shape(k: KernelBuilder, shape: Sequence[Any], registers: dict[int, Var]) -> tuple[int | Expr | None, ...]:
+    """Lengths as memory is addressed: the first that is not 1 takes no part in that, so it may change at will."""
+    first = next((n for n, d in enumerate(shape) if d != 1), 0)
+    return tuple(
+        d if isinstance(d, int) else None if n == first else registers[n] if n in registers else k.length(d)
+        for n, d in enumerate(shape)
+    )
+
+
+def first_element(view: View, k: KernelBuilder) -> Expr:
+    """The element of a tensor that has only one."""
+    return view.at((k.const(0),) * len(view.shape))
+
+
+def kept_value(view: View, k: KernelBuilder) -> Expr:
+    """The one element of a tensor, in a register that no later assignment changes."""
+    return held(first_element(view, k), k)
+
+
+def held(value: Expr, k: KernelBuilder) -> Expr:
+    """A number in a register that no later assignment changes."""
+    if isinstance(value, Var) and not value.once:
+        copy = k.variable(value.dtype)
+        k.assign(copy, value)
+        return copy
+    return k.let(value)
+
+
+def require_kept_shapes(results: Sequence[View], states: Sequence[TensorType], k: KernelBuilder) -> None:
+    """Refuse a carried value that changes a length which its memory has for good."""
+    for view, type in zip(results, states, strict=True):
+        fixed = [d if isinstance(d, int) else n for d, n in zip(lengths_of(type), view.shape, strict=False)]
+        require_lengths(view.shape, fixed if len(fixed) == len(lengths_of(type)) else lengths_of(type), k)
+
+
+def change_together(
+    results: Sequence[View], places: Sequence[Place], elements: Sequence[Target], k: KernelBuilder
+) -> None:
+    """Put the results of an iteration into their places: all are computed before any place changes."""
+    targets, changes = list(elements), list[Callable[[], None]]()
+    for view, place in zip(results, places, strict=True):
+        match place:
+            case Var():
+                changes.append(_assignment(place, kept_value(view, k), k))
+            case Growing():
+                changes += _growth(view, place, targets, k)
+            case (now, after) if view.buffer is not now:
+                targets.append((view, after, ()))
+                changes.append(lambda pair=place: k.block.append(Swap(*pair)))
+    fill_all(k, targets)
+    for change in changes:
+        change()
+
+
+def _assignment(var: Var, value: Expr, k: KernelBuilder) -> Callable[[], None]:
+    return lambda: k.assign(var, value)
+
+
+def _growth(view: View, place: Growing, targets: list[Target], k: KernelBuilder) -> list[Callable[[], None]]:
+    """What makes a result the carried value: its lengths, and its memory unless it lies there already."""
+    found = {axis: held(k.length(view.shape[axis]), k) for axis in place.lengths}
+    changes = [_assignment(place.lengths[axis], value, k) for axis, value in found.items()]
+    if view.buffer is place.now:
+        return changes
+    for axis, value in found.items():
+        k.assign(place.lengths_after[axis], value)
+    k.reserve(place.next, view.shape)
+    targets.append((view, place.next, ()))
+    return [*changes, lambda: k.block.append(Swap(place.now, place.next))]
+
+
+def fill_all(k: KernelBuilder, targets: Sequence[Target]) -> None:
+    """Compute tensors into buffers, those of one shape in one nest, so that what they share is computed once."""
+    groups: dict[tuple[Any, ...], list[Target]] = {}
+    for target in targets:
+        groups.setdefault(target[0].shape, []).append(target)
+    for shape, members in groups.items():
+        with k.nest(shape) as index:
+            values = [k.let(view.at(index)) for view, _, _ in members]
+            for value, (_, buffer, prefix) in zip(values, members, strict=True):
+                k.store(buffer, (*prefix, *index), value)
+
+
+def carried_view(place: Place, type: TensorType, k: KernelBuilder) -> View:
+    """A carried value as it is now."""
+    match place:
+        case Var():
+            return k.scalar(place, lengths_of(type))
+        case Growing():
+            return k.view_of(place.now, lengths_of(type))
+    return k.view_of(place[0], lengths_of(type))
+
+
+def growing_scratch(k: KernelBuilder, type: TensorType) -> Growing:
+    """Scratch memory for a value whose lengths change."""
+    place = growing(k, k.fresh("g"), type)
+    k.add_scratch(place.now)
+    k.add_scratch(place.next)
+    return place
+
+
+def require_lengths(found: Sequence[Any], wanted: Sequence[Any], k: KernelBuilder) -> None:
+    """Refuse a tensor of another shape, in the program where only the run tells."""
+    if len(found) != len(wanted):
+        raise Unsupported("a value changes its rank")
+    for a, b in zip(found, wanted, strict=True):
+        if a != b:
+            if isinstance(a, int) and isinstance(b, int):
+                raise Unsupported("a value changes its shape")
+            k.fail_unless(k.compare("eq", k.length(a), b if isinstance(b, Expr) else k.length(b)))

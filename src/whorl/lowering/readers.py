@@ -1,0 +1,47 @@
+"""Who reads the values of a region: the ops that take a value first, and how many nests compute with it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from whorl.ir.graph import Region, Value
+from whorl.ir.op import Op
+from whorl.lowering.builder import FUNCTION_COST, KernelBuilder, View
+from whorl.ops.base import Elementwise
+from whorl.ops.elementwise import Identity
+
+SHARED_COST = FUNCTION_COST + 1
+"""Operations from which an element is computed once and kept, where several nests read it."""
+
+
+@dataclass(frozen=True)
+class Readers:
+    """For each value, the ops that read it as their first input, and what ends the elementwise chains that begin there.
+
+    A chain ends at a node that is not elementwise, or among the region's results of a shape, which one nest computes.
+    """
+
+    first: dict[Value, list[Op]]
+    ends: dict[Value, frozenset[object]]
+
+    @classmethod
+    def of(cls, region: Region) -> Readers:
+        first: defaultdict[Value, list[Op]] = defaultdict(list)
+        ends: defaultdict[Value, frozenset[object]] = defaultdict(frozenset)
+        for value in region.results:
+            ends[value] |= {getattr(value.type, "shape", None)}
+        for node in reversed(region.nodes):
+            if node.inputs and node.inputs[0] is not None:
+                first[node.inputs[0]].append(node.op)
+            through = isinstance(node.op, Elementwise | Identity)
+            found = frozenset().union(*(ends[v] for v in node.outputs)) if through else frozenset((node,))
+            for value in node.inputs:
+                if value is not None:
+                    ends[value] |= found
+        return cls(dict(first), dict(ends))
+
+    def kept(self, value: Value, view: View, k: KernelBuilder) -> View:
+        """The tensor kept, if several nests would compute what costs much."""
+        apart = len(self.ends.get(value, ())) > 1 and view.cost >= SHARED_COST and view.is_fixed
+        return k.kept(view) if apart else k.cheap(view)

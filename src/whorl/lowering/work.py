@@ -1,0 +1,50 @@
+"""About how much a program computes, from its statements alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whorl.kernel.kernels import KERNELS
+from whorl.kernel.program import Apply, Call, Const, Expr, For, Program, RunOp, Statement, When, While
+from whorl.lowering.builder import MOST_TRIPS
+
+OP_WORK = 4096
+"""What an op that the runtime computes counts for, whatever it does."""
+
+
+def work_of(program: Program, most_trips: int = MOST_TRIPS) -> int:
+    """Innermost statements that run at most; a loop whose bound only the run knows has `most_trips` of them."""
+    return _work(program.body, most_trips)
+
+
+def _work(statements: Sequence[Statement], most: int) -> int:
+    total = 0
+    for statement in statements:
+        match statement:
+            case For(extent=extent, body=body):
+                total += _number(extent, most) * _work(body, most)
+            case While(head=head, condition=condition, body=body):
+                total += _trips(condition, most) * (1 + _work(head, most) + _work(body, most))
+            case When(then=then, other=other):
+                total += 1 + max(_work(then, most), _work(other, most))
+            case Call(kernel=kernel, numbers=numbers):
+                total += KERNELS[kernel].work(*numbers)
+            case RunOp():
+                total += OP_WORK
+            case _:
+                total += 1
+    return total
+
+
+def _number(extent: Expr, most: int) -> int:
+    return max(0, int(extent.value)) if isinstance(extent, Const) else most
+
+
+def _trips(condition: Expr, most: int) -> int:
+    """The bound in a condition such as `go and i < bound`."""
+    match condition:
+        case Apply(op="lt", args=(_, Const(value=bound))):
+            return max(0, int(bound))
+        case Apply(op="and", args=args):
+            return min(_trips(part, most) for part in args)
+    return most

@@ -1,0 +1,40 @@
+"""How ops give the results of large constants as elements that are not computed yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from whorl.ir.dtypes import STRING
+from whorl.ir.elements.base import Elements
+from whorl.ir.elements.mapped import mapped
+from whorl.ir.elements.views import viewed
+from whorl.ir.op import Op, as_types
+from whorl.ir.types import AnyShape, Known, TensorType
+
+Lazy = tuple[Elements, ...] | None
+"""An op's outputs as elements; None where its `run` must see whole arrays."""
+
+
+def lazy_view(op: Op, source: Elements, *settings: Elements | None) -> Lazy:
+    """For an op whose `run` answers views of its first input, and reads of the others alone."""
+    return viewed(op.run, source, *(None if each is None else each.numpy() for each in settings))
+
+
+def lazy_map(op: Op, *inputs: Elements | None) -> Lazy:
+    """For an op whose output elements depend on the input elements at the same place, and that refuses none."""
+    given = [x for x in inputs if x is not None]
+    (type,) = as_types(op.infer(*(None if x is None else Known(TensorType(x.dtype, x.shape)) for x in inputs)))
+    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape) or STRING in (type.dtype, given[0].dtype):
+        return None
+    shape = tuple(dim for dim in type.shape if isinstance(dim, int))
+    if len(shape) < len(type.shape) or any(len(x.shape) > len(shape) for x in given):
+        return None
+    places = [x is not None for x in inputs]
+
+    def function(*blocks: np.ndarray) -> Any:
+        rest = iter(blocks)
+        return op.run(*(next(rest) if is_given else None for is_given in places))
+
+    return (mapped(op.run if all(places) else function, given, type.dtype, shape),)

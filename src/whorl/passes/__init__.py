@@ -1,0 +1,1 @@
+"""Passes: from a module to a better module that computes the same."""

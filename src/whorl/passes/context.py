@@ -1,0 +1,75 @@
+"""What a pass is given besides the module: options, the report it adds to, inference, and the number of edits left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from whorl.ir.elements.pool import Pool
+from whorl.ir.graph import Module, Node
+from whorl.ir.infer import Inference
+from whorl.ir.rewrite import resumed_inference
+from whorl.passes.report import Report
+
+
+@dataclass(frozen=True)
+class PassOptions:
+    """How a module is optimised.
+
+    `fast_math`: float sums and products may be regrouped, which changes last bits. `expansion_bound`: a folded
+    result may have so many times the bytes of its operands; None for any. `memory_budget`: bytes of folded constants
+    held in memory before they go to a file. `disabled`: names of passes, rules and ops to leave alone. `only`: the
+    passes to run, all if empty. `limit`: edits after which to stop. `max_iterations`, `max_seconds`, `max_bytes`:
+    what evaluating one loop may take. `verify`: check the module before and after every pass. `poison`: overwrite
+    buffers that no constant uses any more, to find who reads them.
+    """
+
+    fast_math: bool = False
+    expansion_bound: float | None = None
+    memory_budget: int | None = None
+    disabled: frozenset[str] = frozenset()
+    only: tuple[str, ...] = ()
+    limit: int | None = None
+    max_iterations: int = 100_000
+    max_seconds: float = 10.0
+    max_bytes: int = 1 << 30
+    verify: bool = False
+    poison: bool = False
+
+
+@dataclass
+class Context:
+    """One run of the passes over one module."""
+
+    module: Module
+    options: PassOptions = field(default_factory=PassOptions)
+    report: Report = field(default_factory=Report)
+    edits: int = 0
+    refused: set[Node] = field(default_factory=set)
+    """Loops that could not be evaluated: they are not tried again."""
+    pool: Pool = field(init=False)
+    _inference: Inference | None = None
+
+    def __post_init__(self) -> None:
+        self.pool = Pool(self.options.memory_budget, self.options.poison)
+
+    @property
+    def inference(self) -> Inference:
+        """The inference of this run, which goes on from what the module says of its values."""
+        if self._inference is None:
+            self._inference = resumed_inference(self.module)
+        return self._inference
+
+    def is_enabled(self, name: str) -> bool:
+        """Whether a pass, rule or op may be used."""
+        return name not in self.options.disabled
+
+    def may_edit(self, rule: str) -> bool:
+        """Whether one more edit by this rule is allowed; a pass asks right before it makes the edit, which is counted.
+
+        `--limit N` so stops after N edits, which finds the one that goes wrong by bisection.
+        """
+        if rule in self.options.disabled or (self.options.limit is not None and self.edits >= self.options.limit):
+            return False
+        self.edits += 1
+        self.report.edits[rule] += 1
+        return True

@@ -1,0 +1,36 @@
+"""Constants through control flow: branches, loops, and what crosses the border of a region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whorl.ir.build import Builder
+from whorl.ir.graph import Module, Node, Value
+from whorl.ir.rewrite import rewrite
+from whorl.ops.control import If, Loop
+from whorl.passes.context import Context
+from whorl.passes.control_flow.branches import simplify_if
+from whorl.passes.control_flow.captured import hoist_invariants, push_constants
+from whorl.passes.control_flow.loops import inline_single, release_constant_states, remove_idle
+from whorl.passes.control_flow.partial import run_constant_part
+
+STEPS = (remove_idle, release_constant_states, inline_single, run_constant_part)
+"""What is tried on a loop, in order: each gives what takes its place, or None."""
+
+
+def simplify_control_flow(module: Module, context: Context) -> None:
+    """Simplify every If and Loop, outer ones first."""
+
+    def visit(node: Node, build: Builder) -> Sequence[Value | None] | None:
+        found: Sequence[Value | None] | None = None
+        match node.op:
+            case If():
+                found = simplify_if(node, build, context)
+            case Loop():
+                found = next((values for step in STEPS if (values := step(node, build, context)) is not None), None)
+        if found is None and node.regions:
+            push_constants(node, build, context)
+            hoist_invariants(node, build, context)
+        return found
+
+    rewrite(module.main, context.inference, visit)

@@ -1,0 +1,39 @@
+"""If nodes whose condition is known, and outputs that both branches give alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whorl.ir.build import Builder
+from whorl.ir.constants import same_elements
+from whorl.ir.graph import Node, Value
+from whorl.ops.control import known_bool
+from whorl.passes.context import Context
+from whorl.passes.control_flow.inlining import inline
+from whorl.passes.rules.pattern import constant_of
+
+
+def simplify_if(node: Node, build: Builder, context: Context) -> Sequence[Value | None] | None:
+    """What takes the place of an If: the branch that is taken, or what both branches give."""
+    condition, *captured = node.inputs
+    taken = None if condition is None else known_bool(condition)
+    if taken is not None:
+        if not context.may_edit("IfOfConst"):
+            return None
+        return inline(node.regions[0 if taken else 1], [v for v in captured if v is not None], build)
+    common = [_common(node, k, build) for k in range(len(node.outputs))]
+    if not common or any(value is None for value in common) or not context.may_edit("IfGivesTheSame"):
+        return None
+    return common
+
+
+def _common(node: Node, index: int, build: Builder) -> Value | None:
+    """The outer value that both branches give as an output; a constant that both hold is made anew."""
+    then, other = (region.results[index] for region in node.regions)
+    if then in node.regions[0].arguments and other in node.regions[1].arguments:
+        a, b = node.inputs[1 + then.index], node.inputs[1 + other.index]
+        return a if a is b else None
+    x, y = constant_of(then), constant_of(other)
+    if x is None or y is None or not same_elements(x.value, y.value):
+        return None
+    return build.constant(x.value, node.outputs[index].name)

@@ -1,0 +1,150 @@
+"""Nodes whose inputs are all constants are computed now, by the op's own `run`; large ones when they are read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import WhorlError
+from whorl.ir.build import Builder
+from whorl.ir.constants import Constant, as_array
+from whorl.ir.dtypes import BOOL, INT32, INT64
+from whorl.ir.elements.base import Elements, elements_of
+from whorl.ir.elements.mapped import SMALL
+from whorl.ir.graph import Module, Node, Value
+from whorl.ir.op import Op, as_types, as_values
+from whorl.ir.rewrite import rewrite
+from whorl.ir.types import AnyShape, Known, TensorType
+from whorl.passes.context import Context
+
+MAX_DEPTH = 150
+"""Computations that may wait for each other before they are done."""
+FAILURES = (WhorlError, ArithmeticError, ValueError, TypeError, IndexError, KeyError, MemoryError, NotImplementedError)
+"""What an op may raise that refuses its inputs."""
+
+
+def fold_constants(module: Module, context: Context) -> None:
+    """Fold in every region. A node that fails stays, to fail when it runs; the report says why."""
+
+    def visit(node: Node, build: Builder) -> Sequence[Value | None] | None:
+        return fold_node(node, build, context)
+
+    rewrite(module.main, context.inference, visit)
+
+
+def fold_node(node: Node, build: Builder, context: Context) -> Sequence[Value | None] | None:
+    """The constants that a node's outputs are, or None where they are not known."""
+    op = node.op
+    if isinstance(op, Constant) or node.regions or not node.outputs:
+        return None
+    inputs = [_constant(value) for value in node.inputs]
+    if all(x is not None or value is None for x, value in zip(inputs, node.inputs, strict=True)):
+        results = evaluate(op, inputs, context)
+    else:
+        results = _inferred(node)
+    if results is None or not context.may_edit("fold_constants"):
+        return None
+    context.report.fold(op, [math.prod(x.shape) for x in inputs if x is not None])
+    return [build.constant(result, value.name) for result, value in zip(results, node.outputs, strict=False)]
+
+
+def _constant(value: Value | None) -> Any:
+    """What the constant holds that a value is; None where the value is computed at run time."""
+    if value is not None and isinstance(value.owner, Node) and isinstance(value.owner.op, Constant):
+        return value.owner.op.value
+    return None
+
+
+def _inferred(node: Node) -> list[np.ndarray] | None:
+    """What inference knows of all outputs, though not of all inputs: the shape of a tensor, say."""
+    results = []
+    for value in node.outputs:
+        known, type = value.known, value.type
+        if known is None or not isinstance(type, TensorType) or type.dtype not in (INT64, INT32, BOOL):
+            return None
+        elements = known.reshape(-1).tolist()
+        kind = bool if type.dtype == BOOL else int
+        if not all(type_of is kind for type_of in map(_kind, elements)) or not _fit(elements, type.dtype):
+            return None
+        results.append(np.array(elements, type.dtype).reshape(known.shape))
+    return results if node.op.pure else None
+
+
+def _kind(element: Any) -> type:
+    return type(element)
+
+
+def _fit(elements: list[int], dtype: np.dtype) -> bool:
+    """Whether the element type holds what inference, which has no overflow, computed."""
+    bound = 1 << (8 * dtype.itemsize - 1)
+    return dtype == BOOL or all(-bound <= element < bound for element in elements)
+
+
+def evaluate(op: Op, inputs: Sequence[Any], context: Context) -> Sequence[Any] | None:
+    """The outputs of an op for constants (None for an omitted input): arrays, or elements computed when read.
+
+    None where the op is random, disabled or fails, or its result is no tensor or too large; the report says which.
+    """
+    if not op.pure:
+        context.report.skip(op, "gives other values each time")
+    elif op.name in context.options.disabled:
+        context.report.skip(op, "disabled")
+    else:
+        try:
+            with np.errstate(all="ignore"):
+                return _results(op, inputs, context)
+        except FAILURES as error:
+            context.report.skip(op, f"fails: {error.message if isinstance(error, WhorlError) else error}")
+    return None
+
+
+def _results(op: Op, inputs: Sequence[Any], context: Context) -> Sequence[Any] | None:
+    is_small = all(x is None or (type(x) is np.ndarray and x.size <= SMALL) for x in inputs)
+    size = _result_bytes(op, inputs) if not is_small or context.options.expansion_bound is not None else 0
+    if _is_expansion(inputs, size, context.options.expansion_bound):
+        context.report.skip(op, "the result is larger than the expansion bound allows")
+        return None
+    if not is_small:
+        lazy = op.lazily(*(None if x is None else elements_of(x) for x in inputs))
+        if lazy is not None:
+            return [_settled(each, context) for each in lazy]
+        if size > context.pool.budget:
+            context.report.skip(op, "the result is larger than the memory budget")
+            return None
+    results = as_values(op.run(*(None if x is None else as_array(x) for x in inputs)))
+    if not all(isinstance(result, np.ndarray) for result in results):
+        context.report.skip(op, "the result is no tensor")
+        return None
+    return results if is_small else [context.pool.keep(result) for result in results]
+
+
+def _settled(elements: Elements, context: Context) -> Any:
+    """Elements computed at once where they are few, or wait for too many others."""
+    if elements.size <= SMALL:
+        return elements.numpy()
+    return context.pool.evaluate(elements) if elements.depth > MAX_DEPTH else elements
+
+
+def _is_expansion(inputs: Sequence[Any], size: int, bound: float | None) -> bool:
+    """Whether the result has more bytes than so many times those of the operands."""
+    return bound is not None and size > bound * sum(_bytes(x.dtype, x.shape) for x in inputs if x is not None)
+
+
+def _result_bytes(op: Op, inputs: Sequence[Any]) -> int:
+    """The bytes that the outputs take, as far as inference tells."""
+    facts = [None if x is None else _fact(x) for x in inputs]
+    types = [type for type in as_types(op.infer(*facts)) if isinstance(type, TensorType)]
+    return sum(_bytes(type.dtype, () if isinstance(type.shape, AnyShape) else type.shape) for type in types)
+
+
+def _fact(value: Any) -> Known:
+    type = TensorType(value.dtype, tuple(value.shape))
+    small = len(type.shape) <= 1 and math.prod(type.shape) <= 256 and value.dtype != object
+    return Known(type, as_array(value).astype(object) if small else None)
+
+
+def _bytes(dtype: np.dtype, shape: Sequence[Any]) -> int:
+    return math.prod(dim for dim in shape if isinstance(dim, int)) * dtype.itemsize

@@ -1,0 +1,70 @@
+"""Equal constants become one, and so do nodes that apply equal ops to the same values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from whorl.ir.build import Builder
+from whorl.ir.constants import Constant, as_array, same_elements, sample_of
+from whorl.ir.dtypes import STRING
+from whorl.ir.elements.mapped import SMALL
+from whorl.ir.graph import Module, Node, Region, Value
+from whorl.ir.rewrite import rewrite
+from whorl.passes.context import Context
+
+
+def merge_equal(module: Module, context: Context) -> None:
+    """Merge within each region; what two regions both hold stays in both."""
+    tables: dict[Region, dict[Any, list[_Candidate]]] = {}
+
+    def visit(node: Node, build: Builder) -> Sequence[Value | None] | None:
+        key = _key(node)
+        if key is None:
+            return None
+        candidates = tables.setdefault(build.region, {}).setdefault(key, [])
+        found = _Candidate(node)
+        for earlier in candidates:
+            if earlier.is_equal(found) and context.may_edit("merge_equal"):
+                return earlier.node.outputs
+        candidates.append(found)
+        return None
+
+    rewrite(module.main, context.inference, visit)
+
+
+def _key(node: Node) -> Any:
+    """What equal nodes have in common; None for a node that is never merged."""
+    op = node.op
+    if isinstance(op, Constant):
+        value = op.value
+        shape = tuple(value.shape)
+        is_small = math.prod(shape) <= SMALL and value.dtype != STRING
+        return value.dtype, shape, as_array(value).tobytes() if is_small else None
+    if not op.pure or node.regions:
+        return None
+    return (type(op), *node.inputs)
+
+
+class _Candidate:
+    """A node that later ones may be equal to."""
+
+    __slots__ = ("_sample", "node")
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self._sample: Any = None
+
+    def is_equal(self, other: _Candidate) -> bool:
+        """Whether both give the same. The text of attributes tells 0.0 from -0.0, `==` does not."""
+        a, b = self.node.op, other.node.op
+        if isinstance(a, Constant) and isinstance(b, Constant):
+            return self.sample() == other.sample() and same_elements(a.value, b.value)
+        return len(self.node.outputs) == len(other.node.outputs) and repr(a) == repr(b)
+
+    def sample(self) -> Any:
+        """A few elements of a constant, read once."""
+        if self._sample is None and isinstance(self.node.op, Constant):
+            self._sample = sample_of(self.node.op.value)
+        return self._sample

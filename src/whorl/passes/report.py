@@ -1,0 +1,95 @@
+"""What an optimisation did: what it folded, what it did not fold and why, and what it cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from whorl.ir.op import Op
+from whorl.ops.base import Elementwise
+from whorl.ops.reductions import Reduction
+
+ELEMENTWISE = {1: "ElementwiseUnary", 2: "ElementwiseBinary"}
+
+
+def helper_name(op: Op, inputs: int) -> str:
+    """The kind of computation that a fold is counted under: a family where the op has one, else the op itself."""
+    match op:
+        case Elementwise():
+            return ELEMENTWISE.get(inputs, "VariadicElementwiseBinary")
+        case Reduction():
+            return "Reduce"
+    return op.name
+
+
+@dataclass
+class Tally:
+    """Invocations of one kind of computation, and the elements it read."""
+
+    invocations: int = 0
+    elements: int = 0
+
+
+@dataclass(frozen=True)
+class PassRun:
+    """One run of one pass."""
+
+    name: str
+    edits: int
+    nodes: int
+    seconds: float
+
+
+@dataclass
+class Report:
+    """Counters that passes add to, and figures that the driver fills in."""
+
+    folded: dict[str, Tally] = field(default_factory=dict)
+    skipped: Counter[tuple[str, str]] = field(default_factory=Counter)
+    edits: Counter[str] = field(default_factory=Counter)
+    runs: list[PassRun] = field(default_factory=list)
+    nodes_before: int = 0
+    nodes_after: int = 0
+    bytes_before: int = 0
+    bytes_after: int = 0
+    seconds: float = 0.0
+    peak_bytes: int = 0
+    spilled_bytes: int = 0
+
+    def fold(self, op: Op, sizes: Iterable[int]) -> None:
+        """Count a folded node with the sizes of its inputs in elements."""
+        counts = list(sizes)
+        tally = self.folded.setdefault(helper_name(op, len(counts)), Tally())
+        tally.invocations += 1
+        tally.elements += sum(counts)
+
+    def skip(self, op: Op | str, reason: str) -> None:
+        """Count a node that could have been folded but was not."""
+        self.skipped[op if isinstance(op, str) else op.name, reason] += 1
+
+    def constprop_lines(self) -> list[str]:
+        """The counters of constant propagation as text."""
+        invocations = sum(tally.invocations for tally in self.folded.values())
+        elements = sum(tally.elements for tally in self.folded.values())
+        lines = [f"constprop report (cumulative), entries, {invocations} total invocations, {elements} input elements"]
+        for name, tally in sorted(self.folded.items()):
+            lines.append(f"  {name}: {tally.invocations} invocations, {tally.elements} input elements")
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "nodes": {"before": self.nodes_before, "after": self.nodes_after},
+            "constant_bytes": {"before": self.bytes_before, "after": self.bytes_after},
+            "seconds": round(self.seconds, 4),
+            "peak_bytes": self.peak_bytes,
+            "spilled_bytes": self.spilled_bytes,
+            "folded": {name: vars(tally) for name, tally in sorted(self.folded.items())},
+            "edits": dict(sorted(self.edits.items())),
+            "skipped": [
+                {"op": op, "reason": reason, "count": count} for (op, reason), count in sorted(self.skipped.items())
+            ],
+            "passes": [vars(run) for run in self.runs],
+        }

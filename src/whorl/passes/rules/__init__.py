@@ -1,0 +1,1 @@
+"""The algebra of constants as rules, one family a file."""

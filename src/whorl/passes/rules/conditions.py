@@ -1,0 +1,108 @@
+"""What rules ask of a match: element types, shapes, the elements of constants, and what the options allow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from whorl.ir import dims
+from whorl.ir.constants import as_array
+from whorl.ir.dtypes import BOOL, is_float, is_integer
+from whorl.ir.graph import Value
+from whorl.ir.types import AnyShape, TensorType, Type
+from whorl.passes.rules.pattern import Condition, Match, constant_of
+
+_LARGEST = 1 << 20
+"""Constants with more elements than this are not searched for zeros or ones."""
+
+
+def same_type(a: Type, b: Type) -> bool:
+    """Whether two tensors have one element type and, as far as is proved, one shape."""
+    if not isinstance(a, TensorType) or not isinstance(b, TensorType) or a.dtype != b.dtype:
+        return False
+    return same_shape(a, b)
+
+
+def same_shape(a: TensorType, b: TensorType) -> bool:
+    """Whether two shapes are proved equal."""
+    if isinstance(a.shape, AnyShape) or isinstance(b.shape, AnyShape) or len(a.shape) != len(b.shape):
+        return False
+    return all(dims.equal(x, y) for x, y in zip(a.shape, b.shape, strict=True))
+
+
+def static_shape(type: Type) -> tuple[int, ...] | None:
+    """The shape of a tensor whose dims are all numbers."""
+    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
+        return None
+    lengths = tuple(dim for dim in type.shape if isinstance(dim, int))
+    return lengths if len(lengths) == len(type.shape) else None
+
+
+def is_scalar(value: Value) -> bool:
+    """Whether a value is a tensor of rank 0, or of rank 1 with one element."""
+    return static_shape(value.type) in ((), (1,))
+
+
+def keeps_type(name: str) -> Condition:
+    """The root gives a tensor of the very type of a value."""
+    return lambda m: same_type(m[name].type, m.result.type)
+
+
+def may_regroup(m: Match) -> bool:
+    """Sums and products may be regrouped: of integers, which wrap, always; of floats where `fast_math` says so."""
+    return is_integer(m.dtype) or (m.rewriter.context.options.fast_math and is_float(m.dtype))
+
+
+def is_whole(m: Match) -> bool:
+    """The root gives integers."""
+    return is_integer(m.dtype)
+
+
+def is_truth(m: Match) -> bool:
+    """The root gives bools."""
+    return m.dtype == BOOL
+
+
+def fast_math(m: Match) -> bool:
+    """The options allow last bits to change."""
+    return m.rewriter.context.options.fast_math
+
+
+def every(*conditions: Condition) -> Condition:
+    """All of several conditions."""
+    return lambda m: all(holds(m) for holds in conditions)
+
+
+def is_not_scalar(name: str) -> Condition:
+    return lambda m: not is_scalar(m[name])
+
+
+def elements(value: Value | None) -> np.ndarray | None:
+    """The elements of a constant that is not too large to be searched; one element where all are the same."""
+    held = constant_of(value)
+    if held is None or math.prod(held.value.shape) > _LARGEST:
+        return None
+    return as_array(held.value)
+
+
+def all_are(name: str, test: Callable[[np.ndarray], np.ndarray | bool]) -> Condition:
+    """Every element of a constant passes a test; false for an empty one."""
+
+    def holds(m: Match) -> bool:
+        found = elements(m[name])
+        return found is not None and found.size > 0 and found.dtype != object and bool(np.all(test(found)))
+
+    return holds
+
+
+def bits_are(name: str, number: float) -> Condition:
+    """Every element of a constant is the number, the sign of a zero included."""
+    sign = math.copysign(1.0, number)
+    return all_are(name, lambda a: (a == number) & (not is_float(a.dtype) or np.signbit(a) == (sign < 0)))
+
+
+def equals(name: str, number: float) -> Condition:
+    """Every element of a constant equals the number; -0 equals 0."""
+    return all_are(name, lambda a: a == number)

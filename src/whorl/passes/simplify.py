@@ -1,0 +1,17 @@
+"""The rules of algebra, applied in every region."""
+
+from __future__ import annotations
+
+from whorl.ir.graph import Module
+from whorl.passes.context import Context
+from whorl.passes.fold_constants import fold_node
+from whorl.passes.rewriting import apply_rules
+from whorl.passes.rules import arithmetic, identities, movement
+from whorl.passes.rules.pattern import AnyRule, RuleSet
+
+RULES: tuple[AnyRule, ...] = (*identities.RULES, *arithmetic.RULES, *movement.RULES)
+
+
+def simplify(module: Module, context: Context) -> None:
+    """Apply the rules once to every node, and fold what they make constant."""
+    apply_rules(module, context, RuleSet(RULES, context.options.disabled), fold_node)

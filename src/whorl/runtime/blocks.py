@@ -1,0 +1,121 @@
+"""The memory of carried values: two arrays that trade places, or blocks that grow with what they hold."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from whorl.ir.types import TensorType
+from whorl.lowering.places import lengths_of, sizes
+from whorl.ops.panels import aligned_empty
+
+WASTE = 1 << 20
+"""Bytes that a value may leave unused behind it before it is copied to memory of its own."""
+_BYTES = np.dtype(np.uint8)
+_Grow = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+
+
+class Blocks:
+    """Memory that a program asks for while it runs, by address."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[int, np.ndarray] = {}
+        self.callback: Any = None
+
+    @property
+    def address(self) -> int:
+        """The function that a program calls for more memory."""
+        if self.callback is None:
+            self.callback = _Grow(self._grow)
+        return pointer(self.callback)
+
+    def take(self, size: int) -> int:
+        """The address of a new block."""
+        array = aligned_empty((size,), _BYTES)
+        found = address(array)
+        self.arrays[found] = array
+        return found
+
+    def _grow(self, old: int | None, size: int) -> int | None:
+        """A larger block with the contents of an old one, which is given back; None where there is no memory."""
+        try:
+            found = self.take(size)
+        except (MemoryError, ValueError, OverflowError):
+            return None
+        before = self.arrays.pop(old, None) if old else None
+        if before is not None:
+            self.arrays[found][: len(before)] = before
+        return found
+
+
+class Pair:
+    """Two arrays for a carried value of fixed shape; one holds it, and the next one is computed into the other."""
+
+    capacities: tuple[int, ...] = ()
+
+    def __init__(self, value: np.ndarray, type: TensorType) -> None:
+        self.arrays = np.array(value, order="C"), np.empty(sizes(type), type.dtype)
+        self.addresses = tuple(map(address, self.arrays))
+
+    def current(self, place: int, cells: np.ndarray) -> np.ndarray:
+        """The array at an address."""
+        return self.arrays[self.addresses.index(place)]
+
+
+class Lengthening:
+    """Two blocks for a carried value whose lengths along `axes` change; `cell` is the first of its lengths."""
+
+    def __init__(self, value: np.ndarray, blocks: Blocks, size: int, axes: tuple[int, ...], cell: int) -> None:
+        self.blocks, self.axes, self.cell = blocks, axes, cell
+        self.shape, self.dtype = value.shape, value.dtype
+        first = blocks.take(size)
+        blocks.arrays[first][: value.nbytes] = np.ascontiguousarray(value).reshape(-1).view(_BYTES)
+        self.addresses, self.capacities = (first, 0), (size, 0)
+
+    def current(self, place: int, cells: np.ndarray) -> np.ndarray:
+        """The value at an address."""
+        shape = list(self.shape)
+        for n, axis in enumerate(self.axes):
+            shape[axis] = int(cells[self.cell + n])
+        size = math.prod(shape) * self.dtype.itemsize
+        block = self.blocks.arrays[place]
+        found = block[:size].view(self.dtype).reshape(shape)
+        return found.copy() if len(block) - size > WASTE and len(block) > 2 * size else found
+
+
+class Rows(NamedTuple):
+    """What tells one sequence of equal tensors from another, in the place of a dtype and a shape."""
+
+    dtype: Any
+    shape: tuple[int, ...]
+
+
+def signature_of(value: Any) -> np.ndarray | Rows | None:
+    """What a program depends on of a carried value; None for one that it cannot hold."""
+    if not isinstance(value, list):
+        return value if isinstance(value, np.ndarray) else None
+    kinds = {(x.dtype, x.shape) if isinstance(x, np.ndarray) else None for x in value}
+    if None in kinds or len(kinds) > 1:
+        return None
+    return Rows(("sequence", *kinds), ())
+
+
+def as_rows(value: Any, type: TensorType) -> np.ndarray:
+    """A tensor, or the tensors of a sequence stacked."""
+    if not isinstance(value, list):
+        return value
+    shape = tuple(n for n in lengths_of(type)[1:] if isinstance(n, int))
+    return np.stack(value) if value else np.empty((0, *shape), type.dtype)
+
+
+def address(array: np.ndarray) -> int:
+    """Where the first element of an array lies."""
+    return array.__array_interface__["data"][0]
+
+
+def pointer(function: Any) -> int:
+    """The address of a callback."""
+    return ctypes.cast(function, ctypes.c_void_p).value or 0

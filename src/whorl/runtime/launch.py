@@ -1,0 +1,154 @@
+"""A program of straight-line code ready to run: its machine code, and the memory that each run borrows."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from whorl.codegen.arrays import ARRAYS_FUNCTION, address_offset, with_arrays_entry
+from whorl.codegen.emit import FUNCTION, emit
+from whorl.codegen.target import MachineCode
+from whorl.errors import WhorlError
+from whorl.ir.op import as_values
+from whorl.kernel.program import Buffer, RunOp
+from whorl.lowering.graphs import GraphProgram
+from whorl.lowering.places import sizes
+from whorl.ops.panels import aligned_empty
+from whorl.runtime.blocks import Blocks, address, pointer
+
+SPARE_BYTES = 1 << 26
+"""Scratch memory that a program keeps for the next run; of what takes more, it keeps one."""
+SPARE_COUNT = 4
+CONTIGUOUS = 0x101
+"""NumPy's flags of an array that is row-major and aligned."""
+_BYTES = np.dtype(np.uint8)
+_CELL = ctypes.sizeof(ctypes.c_int64)
+_Entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+
+
+class Launch:
+    """Machine code of a graph program. Any number of threads may run it at once."""
+
+    def __init__(self, graph: GraphProgram) -> None:
+        self.graph = graph
+        program = graph.program
+        first_out = len(graph.inputs) + len(graph.constants)
+        self.outputs = [(sizes(t), t.dtype) for t in graph.outputs]
+        self.out_place = first_out * _CELL
+        filled = [*range(len(graph.inputs)), *range(first_out, len(program.buffers))]
+        offset = address_offset()
+        source = emit(program)
+        self.takes_arrays = offset is not None
+        if offset is not None:
+            source = with_arrays_entry(source, filled, offset)
+        self.code = MachineCode(source, ARRAYS_FUNCTION if self.takes_arrays else FUNCTION)
+        self.entry = _Entry(self.code.address)
+        self.pack_inputs = struct.Struct(f"{len(graph.inputs)}q").pack_into
+        self.pack_outputs = struct.Struct(f"{len(self.outputs)}q").pack_into
+        self.needs_help = bool(program.calls or program.growing)
+        self.spare: list[Memory] = []
+
+    def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
+        """Outputs for the arrays of `graph.inputs`, row-major and of the right types; None if the program failed."""
+        try:
+            memory = self.spare.pop() if self.spare else Memory(self.graph)
+            results = [np.empty(shape, dtype) for shape, dtype in self.outputs]
+        except (MemoryError, IndexError):
+            return None
+        key = id if self.takes_arrays else address
+        self.pack_inputs(memory.block, 0, *map(key, arrays))
+        self.pack_outputs(memory.block, self.out_place, *map(key, results))
+        status = self._run_with_help(memory, arrays, results) if self.needs_help else self.entry(memory.address)
+        if len(self.spare) < (SPARE_COUNT if memory.size <= SPARE_BYTES else 1):
+            self.spare.append(memory)
+        return None if status else results
+
+    def _run_with_help(self, memory: Memory, arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> int:
+        """Run a program that calls back: for ops that have no native form, or for memory that grows."""
+        blocks = Blocks()
+        memory.start_growing(blocks)
+        memory.show(arrays, results)
+        status = self.entry(memory.address)
+        memory.show((), ())
+        return status
+
+    @property
+    def bytes(self) -> int:
+        """Memory that a run takes besides its inputs."""
+        return self.graph.arena.size + sum(np.dtype(d).itemsize * int(np.prod(s)) for s, d in self.outputs)
+
+
+class Memory:
+    """What one run at a time uses: the block of cells, with the constants' addresses in place, and scratch memory."""
+
+    def __init__(self, graph: GraphProgram) -> None:
+        program = graph.program
+        self.graph = graph
+        self.size = graph.arena.size
+        self.arena = aligned_empty((self.size,), _BYTES)
+        start = address(self.arena)
+        inputs, outputs = [0] * len(graph.inputs), [0] * len(graph.outputs)
+        cells = [*inputs, *map(address, graph.constants), *outputs, *(start + o for o in graph.arena.offsets)]
+        self.callback_cell = len(cells)
+        cells += [0] * (2 + len(program.growing))
+        self.block = (ctypes.c_int64 * len(cells))(*cells)
+        self.address = ctypes.addressof(self.block)
+        self.arrays: dict[Buffer, np.ndarray] = {}
+        self.fixed: dict[Buffer, np.ndarray] = {}
+        if program.calls:
+            self._callback = _Callback(self._run_op)
+            self.block[self.callback_cell] = pointer(self._callback)
+            given = program.buffers[len(inputs) : len(inputs) + len(graph.constants)]
+            self.fixed = dict(zip(given, graph.constants, strict=True)) | self._scratch()
+
+    def start_growing(self, blocks: Blocks) -> None:
+        """Give what grows no memory but the means to ask for it."""
+        program = self.graph.program
+        self.block[self.callback_cell + 1] = blocks.address
+        first = len(program.buffers)
+        for n, buffer in enumerate(program.scratch):
+            if buffer.grows:
+                self.block[first + n] = 0
+        for n in range(len(program.growing)):
+            self.block[self.callback_cell + 2 + n] = 0
+
+    def _scratch(self) -> dict[Buffer, np.ndarray]:
+        found = {}
+        for buffer, offset in zip(self.graph.program.scratch, self.graph.arena.offsets, strict=True):
+            if buffer.grows:
+                continue
+            shape = tuple(int(n or 0) for n in buffer.shape)  # type: ignore[arg-type]
+            count = int(np.prod(shape)) * buffer.dtype.itemsize
+            found[buffer] = self.arena[offset : offset + count].view(buffer.dtype).reshape(shape)
+        return found
+
+    def show(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
+        """Say which arrays the ops that have no native form see in this run; none after it."""
+        buffers = self.graph.program.buffers
+        own = dict(zip(buffers, inputs, strict=False))
+        own |= dict(zip(reversed(buffers), reversed(outputs), strict=False))
+        self.arrays = self.fixed | own
+
+    def _run_op(self, number: int) -> int:
+        call = self.graph.program.calls[number]
+        return 0 if run_op(call, self.arrays) else 1
+
+
+def run_op(call: RunOp, memory: dict[Buffer, np.ndarray]) -> bool:
+    """Run an op that has no native form on a program's memory; False if it fails or gives another type."""
+    inputs = [None if b is None else memory[b] for b in call.inputs]
+    try:
+        values: Sequence[Any] = as_values(call.op.run(*inputs))
+        for buffer, value in zip(call.outputs, values, strict=False):
+            target = memory[buffer]
+            if target.shape != value.shape or target.dtype != value.dtype:
+                return False
+            target[...] = value
+    except (WhorlError, ValueError, ArithmeticError, IndexError, TypeError, MemoryError):
+        return False
+    return True

@@ -1,0 +1,209 @@
+"""Segments: runs of nodes without long loops that native code computes together, one program for each signature of inputs."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from whorl.errors import TypeRuleError
+from whorl.ir.constants import Constant
+from whorl.ir.dtypes import INTEGERS
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.op import Op
+from whorl.ir.types import Known, TensorType, tensor
+from whorl.ir.walk import clone_node
+from whorl.lowering.builder import Unsupported
+from whorl.lowering.graphs import Folded, lower_graph
+from whorl.lowering.places import NATIVE
+from whorl.lowering.work import work_of
+from whorl.ops.control import If, Loop
+from whorl.runtime.launch import CONTIGUOUS, Launch
+
+MOST_NODES = 64
+"""Nodes of one segment: LLVM takes longer for a long function than for several short ones."""
+MOST_SIGNATURES = 8
+"""Signatures that a segment is compiled for; whatever else it meets is interpreted."""
+HOT = 4096
+"""Nodes that are interpreted inside a loop before their segment is compiled."""
+REPEATED = 2
+"""Runs with the same trip count before a segment is compiled for it, where its loop needs one that is known."""
+FEW_NODES, SMALL = 2, 4096
+"""A segment of so few nodes and elements, among other steps, is as fast interpreted."""
+MOST_WATCHED = 16
+"""Elements of an integer input that a program may be made for."""
+MOST_TRIPS, MOST_WORK = 1 << 12, 1 << 24
+"""Iterations, and innermost statements, of loops that a segment may hold: it is not interrupted for limits."""
+Signature = tuple
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a segment has no native form, and the number of the node that has none, if it is one."""
+
+    reason: str
+    position: int | None = None
+
+
+def is_native_candidate(node: Node) -> bool:
+    """Whether a segment may hold a node: no random numbers, all values tensors of element types with code."""
+    values = [v for v in (*node.inputs, *node.outputs) if v is not None]
+    if not node.outputs or not all(isinstance(v.type, TensorType) and v.type.dtype in NATIVE for v in values):
+        return False
+    if isinstance(node.op, If | Loop):
+        inner = [n for region in node.regions for n in region.nodes]
+        return all(isinstance(n.op, Constant) or is_native_candidate(n) for n in inner)
+    kind = type(node.op)
+    has_form = kind.lower is not Op.lower or kind.decompose is not Op.decompose
+    return node.op.pure and not node.regions and has_form
+
+
+def holds_loop(node: Node) -> bool:
+    return isinstance(node.op, Loop) or any(holds_loop(n) for region in node.regions for n in region.nodes)
+
+
+class Segment:
+    """Nodes that follow each other, and their native forms."""
+
+    def __init__(
+        self, nodes: Sequence[Node], inputs: Sequence[Value], results: Sequence[Value], constants: Sequence[Node]
+    ) -> None:
+        self.size, self.constants = len(nodes), len(constants)
+        self.region = _region(nodes, inputs, results, constants)
+        self.dtypes = [tensor(v).dtype for v in inputs]
+        self.loop = next((n for n, node in enumerate(nodes) if holds_loop(node)), None)
+        self.watched: tuple[int, ...] = ()
+        self.found: dict[Signature, Launch | Refusal] = {}
+        self.pending: set[Signature] = set()
+        self.seen: dict[Signature, int] = {}
+        self.folded = Folded()
+        self.lock = threading.Lock()
+
+    def find(self, arrays: Sequence[np.ndarray], in_loop: bool, whole: bool, wait: bool) -> Launch | Refusal | None:
+        """The native form for these inputs; a refusal where there is none, None where there is none yet.
+
+        `whole`: nothing else runs before or after. Unless `wait`, compiling goes on in the background.
+        """
+        key = self.signature(arrays)
+        found = self.found.get(key)
+        if found is not None or not self._is_due(key, in_loop):
+            return found
+        request = Request([x.dtype for x in arrays], [x.shape for x in arrays], _small_integers(arrays), whole)
+        if not wait:
+            _compiler().submit(self._compile, key, request)
+            return None
+        self._compile(key, request)
+        return self.found.get(self.signature(arrays))
+
+    def signature(self, arrays: Sequence[np.ndarray]) -> Signature:
+        """What a program depends on: shapes, and the elements of watched inputs."""
+        shapes = tuple([x.shape for x in arrays])
+        return (shapes, *(arrays[n].tobytes() for n in self.watched)) if self.watched else shapes
+
+    def accepts(self, arrays: Sequence[object]) -> bool:
+        """Whether every input is an array of the element type that its value has."""
+        pairs = zip(arrays, self.dtypes, strict=True)
+        return all(type(x) is np.ndarray and x.dtype == dtype for x, dtype in pairs)
+
+    def run(self, launch: Launch, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
+        """The results; None if the program failed."""
+        given = [arrays[n] for n in launch.graph.inputs]
+        return launch.run([x if x.flags.num & CONTIGUOUS == CONTIGUOUS else np.array(x, order="C") for x in given])
+
+    def _is_due(self, key: Signature, in_loop: bool) -> bool:
+        """Whether to compile for a signature now; it is then marked as under way."""
+        with self.lock:
+            if key in self.found or key in self.pending or len(self.found) + len(self.pending) >= MOST_SIGNATURES:
+                return False
+            if len(self.seen) >= MOST_SIGNATURES and key not in self.seen:
+                self.seen.clear()
+            self.seen[key] = seen = self.seen.get(key, 0) + 1
+            varies = bool(self.watched) and self.loop is not None
+            if seen * self.size < HOT if in_loop else varies and seen < REPEATED:
+                return False
+            self.pending.add(key)
+            return True
+
+    def _compile(self, key: Signature, request: Request) -> None:
+        """Find the native form, if need be one for what small integer inputs hold: shapes may follow from that."""
+        found = self._attempt(request, self.watched)
+        watched = self.watched
+        if isinstance(found, Refusal) and found.position is not None and not watched and request.integers:
+            again = self._attempt(request, tuple(request.integers))
+            if isinstance(again, Launch):
+                found, watched = again, tuple(request.integers)
+        if isinstance(found, Refusal) and watched:
+            found = Refusal(found.reason)
+        with self.lock:
+            self.pending.discard(key)
+            if watched != self.watched:
+                self.found.clear()
+                self.watched = watched
+                key = (key, *(request.integers[n].tobytes() for n in watched))
+            self.found[key] = found
+
+    def _attempt(self, request: Request, watched: tuple[int, ...]) -> Launch | Refusal:
+        if not request.whole and self.size <= FEW_NODES and not request.is_large:
+            return Refusal("it is too little to be worth it")
+        try:
+            graph = lower_graph(self.region, request.facts(watched), self.folded, MOST_TRIPS)
+            if len(graph.program.calls) >= self.size:
+                return Refusal("no node has a native form")
+            if self.loop is not None and work_of(graph.program, MOST_TRIPS) > MOST_WORK:
+                return Refusal("it may take long", self.loop)
+            return Launch(graph)
+        except Unsupported as reason:
+            inside = reason.node in self.region.nodes
+            return Refusal(str(reason), self.region.nodes.index(reason.node) - self.constants if inside else None)
+        except TypeRuleError as error:
+            return Refusal(str(error))
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a program is asked for: types of the inputs, and the contents of small integer ones."""
+
+    dtypes: list[np.dtype]
+    shapes: list[tuple[int, ...]]
+    integers: dict[int, np.ndarray]
+    whole: bool
+
+    @property
+    def is_large(self) -> bool:
+        return any(math.prod(shape) > SMALL for shape in self.shapes)
+
+    def facts(self, watched: Sequence[int]) -> list[Known]:
+        """The inputs' types, and the elements of the watched ones."""
+        facts = [Known(TensorType(d, s)) for d, s in zip(self.dtypes, self.shapes, strict=True)]
+        for n in watched:
+            facts[n] = Known(facts[n].type, self.integers[n].astype(object))
+        return facts
+
+
+def _small_integers(arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
+    return {n: x.copy() for n, x in enumerate(arrays) if x.dtype in INTEGERS and x.ndim <= 1 and x.size <= MOST_WATCHED}
+
+
+def _region(
+    nodes: Sequence[Node], inputs: Sequence[Value], results: Sequence[Value], constants: Sequence[Node]
+) -> Region:
+    region = Region("segment")
+    values: dict[Value, Value] = {v: region.add_argument(v.name, v.type) for v in inputs}
+    region.nodes = [clone_node(node, values) for node in (*constants, *nodes)]
+    region.results = [values[v] for v in results]
+    return region
+
+
+@functools.cache
+def _compiler() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, "whorl-compiler")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_compiler.cache_clear)

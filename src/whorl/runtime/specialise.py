@@ -1,0 +1,115 @@
+"""A Loop typed for the operands it meets, with what can be computed before it moved out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from whorl.ir.constants import Constant
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.infer import Inference
+from whorl.ir.types import AnyShape, Fact, Known, SequenceType, TensorType, Type, tensor, type_of
+from whorl.ir.walk import clone_region
+from whorl.lowering.builder import Unsupported
+from whorl.ops.control import Loop
+from whorl.ops.iteration import Iteration
+from whorl.ops.sequences import SequenceInsert
+from whorl.runtime.prologue import Prologue, split_off
+
+
+def specialise(node: Node, iteration: Iteration) -> tuple[Node, Prologue, list[np.ndarray | None]]:
+    """A copy of a Loop typed for these operands, what was moved out of it, and the captured values that are fixed."""
+    op = node.op
+    assert isinstance(op, Loop)
+    trip, condition, _, _, outer = op.split(node.inputs)
+    states = _state_facts(node, iteration)
+    body = clone_region(node.regions[0])
+    captured = _captured_facts(outer, iteration)
+    copy = Node(op, [], [body], node.name)
+    copy.inputs = [trip, condition, *states, *_scanned_facts(op, iteration), *captured]  # type: ignore[list-item]
+    types = _infer(copy)
+    copy.outputs = [Value(v.name, t, copy, v.index) for v, t in zip(node.outputs, types, strict=False)]
+    constants = [_constant(v) for v in outer]
+    goes_on = not iteration.stops or _is_true(body.results[0])
+    length = iteration.bound if goes_on else None
+    prologue = split_off(body, copy, length, {n: x for n, x in enumerate(constants) if x is not None})
+    fixed = constants + [_constant(v) for v in prologue.results]
+    return copy, prologue, fixed
+
+
+def _infer(loop: Node) -> Sequence[Type]:
+    inference = Inference()
+    inference.depth = 1
+    return loop.op.infer_regions(loop, inference)
+
+
+def _scanned_facts(op: Loop, iteration: Iteration) -> list[Fact]:
+    pairs = zip(iteration.rows, op.scanned, strict=True)
+    return [Known(TensorType(x.dtype, _unmoved(x.shape, how.axis))) for x, how in pairs]
+
+
+def _captured_facts(outer: Sequence[Value], iteration: Iteration) -> list[Fact]:
+    pairs = zip(iteration.captured, outer, strict=True)
+    return [Known(type_of(x), _numbers(value)) for x, value in pairs]
+
+
+def _state_facts(node: Node, iteration: Iteration) -> list[Fact]:
+    """The types of the carried values; of an empty sequence, that of the tensors that the body puts into it."""
+    facts: list[Fact] = [Known(type_of(x)) for x in iteration.state]
+    empty = [n for n, x in enumerate(iteration.state) if isinstance(x, list) and not x]
+    if not empty:
+        return facts
+    op = node.op
+    assert isinstance(op, Loop)
+    _, _, declared, _, outer = op.split(node.inputs)
+    for n in empty:
+        facts[n] = Known(declared[n].type)
+    body = clone_region(node.regions[0])
+    scanned = zip(_scanned_facts(op, iteration), op.scanned, strict=True)
+    slices = [Known(how.slice_type(tensor(fact))) for fact, how in scanned]
+    given = [*facts, *slices, *_captured_facts(outer, iteration)]
+    for argument, fact in zip(body.arguments[2:], given, strict=True):
+        argument.type, argument.known = fact.type, fact.known
+    inference = Inference()
+    inference.depth = 1
+    inference.region(body)
+    states = op.split(body.arguments)[2]
+    for n in empty:
+        facts[n] = Known(SequenceType(_inserted(body, states[n])))
+    return facts
+
+
+def _inserted(body: Region, sequence: Value) -> TensorType:
+    """The type of the tensors put into a sequence that is empty at first."""
+    for node in body.nodes:
+        if isinstance(node.op, SequenceInsert) and node.inputs[0] is sequence and node.inputs[1] is not None:
+            found = node.inputs[1].type
+            if isinstance(found, TensorType) and not isinstance(found.shape, AnyShape):
+                return found
+    raise Unsupported(f"nothing tells the shape of the tensors in {sequence.name!r}")
+
+
+def _unmoved(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    """The shape of a scanned value whose scanned axis was moved to the front."""
+    rest, axis = list(shape[1:]), axis % len(shape)
+    rest.insert(axis, shape[0])
+    return tuple(rest)
+
+
+def _numbers(value: Value | None) -> np.ndarray | None:
+    """The known elements of an operand where all are numbers, which then hold for every run."""
+    if value is None or value.known is None or not all(isinstance(e, bool | int | float) for e in value.known.flat):
+        return None
+    return value.known
+
+
+def _is_true(value: Value) -> bool:
+    return value.known is not None and value.known.size == 1 and value.known.flat[0] is True
+
+
+def _constant(value: Value | None) -> np.ndarray | None:
+    if value is None or not isinstance(value.owner, Node) or not isinstance(value.owner.op, Constant):
+        return None
+    return value.owner.op.run()

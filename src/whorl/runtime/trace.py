@@ -1,0 +1,86 @@
+"""What happened when in a run: spans on lanes, written as a trace that Chrome and Perfetto show."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+MAIN, COMPILE = "main graph", "compile"
+LARGEST = 1 << 18
+"""Spans that are kept; later ones are counted only."""
+
+now = time.perf_counter
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Something that took a while; `facts` are shown with it."""
+
+    lane: str
+    name: str
+    start: float
+    stop: float
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+class Trace:
+    """The spans of runs, in the order in which they ended. Threads may add to it at once."""
+
+    def __init__(self) -> None:
+        self.begun = now()
+        self.spans: list[Span] = []
+        self.dropped = 0
+        self._lock = threading.Lock()
+
+    def add(self, lane: str, name: str, start: float, **facts: Any) -> None:
+        """A span that ends now."""
+        span = Span(lane, name, start, now(), facts)
+        with self._lock:
+            if len(self.spans) < LARGEST:
+                self.spans.append(span)
+            else:
+                self.dropped += 1
+
+    def add_compilation(self, what: str, start: float, refusal: str | None) -> None:
+        """An attempt to compile that ends now, with the reason where there is no native form."""
+        self.add(COMPILE, what, start, **({} if refusal is None else {"refused": refusal}))
+
+    def lanes(self) -> list[str]:
+        """The names of lanes: the main graph, the loops in the order in which they began, and compilation."""
+        found = dict.fromkeys(span.lane for span in sorted(self.spans, key=lambda span: span.start))
+        loops = [lane for lane in found if lane not in (MAIN, COMPILE)]
+        return [MAIN, *loops, COMPILE]
+
+    def document(self) -> dict[str, Any]:
+        """The trace in Chrome's format; times are in microseconds from the beginning."""
+        numbers = {lane: number for number, lane in enumerate(self.lanes())}
+        names = [
+            {"ph": "M", "pid": 1, "tid": number, "name": "thread_name", "args": {"name": lane}}
+            for lane, number in numbers.items()
+        ]
+        order = [
+            {"ph": "M", "pid": 1, "tid": number, "name": "thread_sort_index", "args": {"sort_index": number}}
+            for number in numbers.values()
+        ]
+        events = [
+            {
+                "ph": "X",
+                "pid": 1,
+                "tid": numbers[span.lane],
+                "name": span.name,
+                "ts": round((span.start - self.begun) * 1e6, 3),
+                "dur": round((span.stop - span.start) * 1e6, 3),
+                "args": span.facts,
+            }
+            for span in self.spans
+        ]
+        told = {"dropped_spans": self.dropped} if self.dropped else {}
+        return {"traceEvents": [*names, *order, *events], "displayTimeUnit": "ns", "otherData": told}
+
+    def write(self, path: str | Path) -> None:
+        """Write the trace to a file that chrome://tracing and ui.perfetto.dev open."""
+        Path(path).write_text(json.dumps(self.document()), encoding="utf-8")

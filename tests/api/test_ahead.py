@@ -1,0 +1,225 @@
+"""Compiling ahead of time: libraries give what sessions give; what cannot be compiled is refused with the reason."""
+
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx_text import model
+
+import whorl
+from whorl.codegen import linker
+
+pytest.importorskip("llvmlite", reason="llvmlite, which writes machine code, has no wheel for this platform")
+needs_compiler = pytest.mark.skipif(
+    not any(map(shutil.which, linker.COMPILERS)), reason="there is no C compiler to link with"
+)
+
+CHECKOUT = Path(__file__).parents[2]
+NEST = """
+    main (float[b, 3] x, float[12] table, int64 n) => (float[b, 3] y, float last) {
+        zero = Constant<value = float {0}> ()
+        [outer] y, last = Loop (n, "", x, zero) <
+            body = step (int64 i, bool go, float[b, 3] h, float e) => (bool on, float[b, 3] h_out, float e_out) {
+                on = Identity(go)
+                weights = Constant<value = float[3] {0.5, -1, 2}> ()
+                scaled = Mul(h, weights)
+                h_out = Tanh(scaled)
+                three = Constant<value = int64 {3}> ()
+                [inner] e_out = Loop (three, "", e) <
+                    body = look (int64 j, bool go2, float f) => (bool on2, float f_out) {
+                        on2 = Identity(go2)
+                        k = Mul(i, j)
+                        [read] f_out = Gather(table, k)
+                    }>
+            }>
+    }"""
+FEEDS = {
+    "x": np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3),
+    "table": np.arange(12, dtype=np.float32),
+    "n": np.array(4),
+}
+
+
+@pytest.fixture
+def nest(tmp_path):
+    whorl.compile(model(NEST), tmp_path / "nest.so", dims={"b": 2})
+    return whorl.load_compiled(tmp_path / "nest.so")
+
+
+@needs_compiler
+def test_library_gives_what_a_session_gives(nest):
+    expected = whorl.InferenceSession(model(NEST)).run(None, FEEDS)
+    for e, f in zip(expected, nest.run(None, FEEDS), strict=True):
+        np.testing.assert_allclose(f, e, rtol=1e-6)
+    (last,) = nest.run(["last"], FEEDS)
+    assert last == expected[1]
+
+
+@needs_compiler
+def test_library_says_what_it_takes_and_gives(nest):
+    assert [(a.name, a.shape, a.type) for a in nest.get_inputs()] == [
+        ("x", [2, 3], "tensor(float)"),
+        ("table", [12], "tensor(float)"),
+        ("n", [], "tensor(int64)"),
+    ]
+    assert [(a.name, a.shape) for a in nest.get_outputs()] == [("y", [2, 3]), ("last", [])]
+
+
+@needs_compiler
+def test_failure_names_node_and_iterations_as_a_session_does(nest):
+    feeds = FEEDS | {"n": np.array(20)}
+    with pytest.raises(whorl.RunError) as caught:
+        nest.run(None, feeds)
+    with pytest.raises(whorl.RunError) as expected:
+        whorl.InferenceSession(model(NEST)).run(None, feeds)
+    assert caught.value.where == expected.value.where
+    assert caught.value.where.endswith("body of Loop 'inner' (iteration 2) in body of Loop 'outer' (iteration 6)")
+    assert nest.run(None, FEEDS)[1] == 6
+
+
+@needs_compiler
+def test_feeds_are_checked(nest):
+    for wrong, message in (
+        ({"x": FEEDS["x"][:1]}, r"input 'x' has shape \[1, 3\], expected float32\[2, 3\]"),
+        ({"x": FEEDS["x"].astype(np.float64)}, "input 'x' is float64"),
+        ({"z": FEEDS["x"]}, "the library has no 'z'"),
+    ):
+        with pytest.raises(whorl.RunError, match=message):
+            nest.run(None, FEEDS | wrong)
+    with pytest.raises(whorl.RunError, match=r"missing inputs: 'table' \(float32\[12\]\), 'n' \(int64\[\]\)"):
+        nest.run(None, {"x": FEEDS["x"]})
+
+
+@needs_compiler
+def test_threads_share_a_library(nest):
+    results = {}
+
+    def work(k):
+        results[k] = nest.run(None, FEEDS | {"x": np.full((2, 3), k, np.float32)})[0]
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    session = whorl.InferenceSession(model(NEST))
+    for k, y in results.items():
+        expected = session.run(None, FEEDS | {"x": np.full((2, 3), k, np.float32)})[0]
+        np.testing.assert_allclose(y, expected, rtol=1e-6)
+
+
+@needs_compiler
+def test_inputs_with_values_become_part_of_the_program(tmp_path):
+    collects = model("""
+        main (float[3] x, int64 n, float step) => (float[3] y, float[n, 3] seen) <float step = {2}> {
+            y, seen = Loop (n, "", x) <body = add (int64 i, bool go, float[3] h) => (bool on, float[3] a, float[3] b) {
+                on = Identity(go)
+                a = Add(h, step)
+                b = Identity(a)
+            }>
+        }""")
+    whorl.compile(collects, tmp_path / "sums.so", values={"n": 5})
+    library = whorl.load_compiled(tmp_path / "sums.so")
+    assert [a.name for a in library.get_inputs()] == ["x"]
+    y, seen = library.run(None, {"x": np.zeros(3, np.float32)})
+    assert y.tolist() == [10, 10, 10]
+    assert seen.shape == (5, 3) and seen[1].tolist() == [4, 4, 4]
+
+
+def test_dims_that_nobody_fixed_are_named(tmp_path):
+    with pytest.raises(whorl.CompileError) as caught:
+        whorl.compile(model(NEST), tmp_path / "nest.o")
+    assert str(caught.value) == "lengths are not fixed: 'b' of input 'x', float32[b, 3]\n  fix: give them: --dim b=N"
+    with pytest.raises(whorl.CompileError, match="no input has a dim 'c'"):
+        whorl.compile(model(NEST), tmp_path / "nest.o", dims={"b": 1, "c": 1})
+
+
+def test_outputs_whose_lengths_only_a_run_knows_are_named(tmp_path):
+    with pytest.raises(whorl.CompileError) as caught:
+        whorl.compile(CHECKOUT / "examples" / "neurons.onnxtxt", tmp_path / "neurons.o", dims={"n": 2})
+    assert str(caught.value) == (
+        "only a run knows the lengths of output 'trace', float32[trace.0, 2]\n"
+        "  fix: give the inputs that they depend on: --input NAME=VALUE"
+    )
+
+
+def test_nodes_that_need_python_are_listed(tmp_path):
+    text = """
+        main (float[4, 4] x) => (float d, float e) {
+            [first] d = Det(x)
+            y = Add(x, x)
+            [second] e = Det(y)
+        }"""
+    with pytest.raises(whorl.CompileError) as caught:
+        whorl.compile(model(text), tmp_path / "d.o")
+    assert "Det 'first', Det 'second' would run in Python, having no native form" in str(caught.value)
+    assert not (tmp_path / "d.o").exists()
+
+
+def test_values_that_are_no_tensors_are_refused(tmp_path):
+    with pytest.raises(whorl.CompileError, match=r"cannot be compiled ahead of time: .*'a' is string"):
+        whorl.compile(model("main (string[2] a) => (string[2] b) { b = Identity(a) }"), tmp_path / "s.o")
+
+
+@pytest.mark.parametrize(
+    ("target", "magic"),
+    [
+        ("aarch64-linux-gnu", b"\x7fELF\x02\x01\x01"),
+        ("x86_64-linux-gnu", b"\x7fELF\x02\x01\x01"),
+        ("arm64-apple-macos", b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01"),
+        ("x86_64-windows-msvc", b"\x64\x86"),
+        ("aarch64-windows-msvc", b"\x64\xaa"),
+    ],
+)
+def test_objects_for_other_machines(tmp_path, target, magic):
+    made = whorl.compile(model(NEST), tmp_path / "nest.o", dims={"b": 2}, target=target)
+    code = (tmp_path / "nest.o").read_bytes()
+    assert code.startswith(magic)
+    assert len(code) == made.code_bytes
+    assert b"nest_run" in code
+
+
+def test_library_for_another_machine_is_refused(tmp_path):
+    with pytest.raises(whorl.CompileError, match="only object files are written for other machines"):
+        whorl.compile(model(NEST), tmp_path / "nest.so", dims={"b": 2}, target="aarch64-linux-gnu")
+    with pytest.raises(whorl.CompileError, match="there is no target 'abacus'"):
+        whorl.compile(model(NEST), tmp_path / "nest.o", dims={"b": 2}, target="abacus")
+
+
+@pytest.mark.skipif(not shutil.which("nm"), reason="there is no nm to list symbols")
+def test_object_needs_nothing_but_what_is_told(tmp_path):
+    made = whorl.compile(model(NEST), tmp_path / "nest.o", dims={"b": 2})
+    listed = subprocess.run(["nm", "-u", tmp_path / "nest.o"], capture_output=True, text=True, check=True).stdout
+    assert {line.split()[-1] for line in listed.splitlines()} <= set(made.needs) <= {"free", "malloc"}
+
+
+def test_absent_linker_is_told(tmp_path, monkeypatch):
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(linker.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(whorl.CompileError, match="there is no linker") as caught:
+        linker.linker()
+    assert "pip install 'whorl[aot]'" in caught.value.fix
+
+
+def test_linker_of_a_package_is_used_where_the_system_has_none(tmp_path, monkeypatch):
+    pytest.importorskip("ziglang", reason="ziglang is not installed")
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert linker.linker() == [sys.executable, "-m", "ziglang", "cc"]
+
+
+def test_linker_that_fails_says_why(tmp_path, monkeypatch):
+    monkeypatch.setenv("CC", f"{sys.executable} -c 'import sys; sys.exit(\"no room\")'")
+    with pytest.raises(whorl.CompileError, match="the linker failed with status 1: no room"):
+        whorl.compile(model(NEST), tmp_path / "nest.so", dims={"b": 2})
+
+
+def test_file_that_is_no_library_is_refused(tmp_path):
+    (tmp_path / "text.so").write_text("text")
+    with pytest.raises(whorl.LoadError, match="the library cannot be loaded"):
+        whorl.load_compiled(tmp_path / "text.so")

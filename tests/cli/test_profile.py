@@ -1,0 +1,60 @@
+"""`whorl run --profile`: a trace with a lane for the main graph, one a loop, and one for compilation."""
+
+import json
+
+import pytest
+from onnx_text import model
+
+NEST = model("""
+    main (float[4] x, int64 n) => (float[4] y, float[4] z) {
+        two = Constant<value = int64 {2}> ()
+        start = Neg(x)
+        [outer] y = Loop (n, "", start) <body = step (int64 i, bool go, float[4] h) => (bool on, float[4] h_out) {
+            on = Identity(go)
+            [inner] h_out = Loop (two, "", h) <
+                body = deep (int64 j, bool go2, float[4] a) => (bool on2, float[4] b) {
+                    on2 = Identity(go2)
+                    b = Tanh(a)
+                }>
+        }>
+        z = Abs(y)
+    }""")
+
+
+def spans(path, lane):
+    """The spans of a lane in a trace file, checked for what the format asks."""
+    document = json.loads(path.read_text())
+    names = {e["tid"]: e["args"]["name"] for e in document["traceEvents"] if e["name"] == "thread_name"}
+    events = [e for e in document["traceEvents"] if e["ph"] == "X"]
+    assert all(e["ts"] >= 0 and e["dur"] >= 0 and e["tid"] in names for e in events)
+    return [e for e in events if names[e["tid"]] == lane]
+
+
+def test_interpreted_loops_show_their_iterations(whorl, saved, tmp_path):
+    path = tmp_path / "trace.json"
+    given = ("--input", "n=3", "--random", "1", "--backend", "interpreter", "--profile", path)
+    assert whorl("run", saved(NEST), *given).code == 0
+    assert [e["name"] for e in spans(path, "main graph")] == ["Neg 'start'", "Loop 'outer'", "Abs 'z'"]
+    assert [e["args"]["iteration"] for e in spans(path, "Loop 'outer'")] == [0, 1, 2]
+    assert [e["args"]["iteration"] for e in spans(path, "Loop 'inner'")] == [0, 1] * 3
+    outer, inner = spans(path, "Loop 'outer'")[0], spans(path, "Loop 'inner'")[0]
+    assert outer["ts"] <= inner["ts"] and inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"]
+    assert spans(path, "compile") == []
+
+
+def test_native_loops_show_slices_and_compilation(whorl, saved, tmp_path):
+    pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
+    path = tmp_path / "trace.json"
+    given = ("--input", "n=1000", "--random", "1", "--backend", "native", "--profile", path)
+    assert whorl("run", saved(NEST), *given).code == 0
+    slices = spans(path, "Loop 'outer'")
+    assert {e["name"] for e in slices} == {"slice"}
+    assert sum(e["args"]["iterations"] for e in slices) == 1000
+    assert "Loop 'outer'" in [e["name"] for e in spans(path, "compile")]
+
+
+def test_trace_is_written_where_the_run_fails(whorl, saved, tmp_path):
+    path = tmp_path / "trace.json"
+    given = ("--input", "n=3", "--random", "1", "--max-iterations", "2", "--profile", path)
+    assert whorl("run", saved(NEST), *given).code == 5
+    assert len(spans(path, "Loop 'outer'")) == 2

@@ -1,0 +1,39 @@
+"""The C example runs without Python and gives what a session gives."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import whorl
+from whorl.cli import main
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+NEURON = re.compile(r"neuron (\d+): current (\S+), v (\S+), w (\S+), (\d+) spikes")
+COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+@pytest.mark.parametrize("kind", ["o", "so"])
+def test_neurons_in_c_do_as_in_a_session(tmp_path, capsys, kind):
+    pytest.importorskip("llvmlite", reason="llvmlite, which writes machine code, has no wheel for this platform")
+    library, header, program = tmp_path / f"libneurons.{kind}", tmp_path / "neurons.h", tmp_path / "neurons"
+    source = EXAMPLES / "neurons.onnxtxt"
+    given = ["--dim", "n=8", "--input", "steps=1000", "--header", str(header)]
+    assert main(["compile", str(source), "-o", str(library), *given]) == 0
+    assert "output  trace: float32[1000, 8]" in capsys.readouterr().out
+
+    strict = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+    command = [COMPILER, *strict, f"-I{tmp_path}", EXAMPLES / "neurons.c", library, "-lm", "-o", program]
+    subprocess.run([*command, f"-Wl,-rpath,{tmp_path}"], check=True)
+    printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+
+    current = 0.125 * np.arange(8, dtype=np.float32)
+    feeds = {"v0": np.full(8, -1, np.float32), "w0": np.zeros(8, np.float32), "current": current}
+    v, w, trace = whorl.InferenceSession(source).run(None, feeds | {"steps": np.array(1000)})
+    spikes = ((trace[:-1] < 1) & (trace[1:] >= 1)).sum(0)
+    found = np.array([row.groups() for row in NEURON.finditer(printed)], float)
+    np.testing.assert_allclose(found, np.column_stack([np.arange(8), current, v, w, spikes]), atol=2e-6)
