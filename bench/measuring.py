@@ -12,9 +12,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
+from typing import Any
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 US = "whorl"
+LEAST = 0.01
+"""Seconds that a measurement of something short takes."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,9 @@ class Measurement:
     def misses(self) -> bool:
         return self.target is not None and self.medians[US] > self.target
 
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"ratios": self.ratios, "misses": self.misses}
+
 
 def use_one_thread() -> None:
     """Keep NumPy's libraries to one thread; takes effect if it is called before NumPy is imported."""
@@ -46,6 +52,18 @@ def cpu(work: Callable[[], object]) -> float:
     start = time.process_time()
     work()
     return time.process_time() - start
+
+
+def repeated(measure: Callable[[], float], seconds: float = LEAST) -> Callable[[], float]:
+    """The mean of so many measurements that they take about these seconds: short work is measured warm."""
+    counts: list[int] = []
+
+    def mean() -> float:
+        if not counts:
+            counts.append(max(1, int(seconds / max(measure(), 1e-6))))
+        return sum(measure() for _ in range(counts[0])) / counts[0]
+
+    return mean
 
 
 def in_turns(candidates: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, float]:
@@ -64,15 +82,16 @@ def report(question: str, measure: Callable[[], Sequence[Measurement]]) -> int:
     options = parser.parse_args()
     measurements = measure()
     if options.json:
-        found = [asdict(m) | {"ratios": m.ratios, "misses": m.misses} for m in measurements]
+        found = [m.as_json() for m in measurements]
         print(json.dumps({"question": question, "machine": machine(), "measurements": found}, indent=1))
     else:
         print(question, ", ".join(f"{key} {value}" for key, value in machine().items()), "", sep="\n")
-        print("\n".join(line for m in measurements for line in _lines(m)))
+        print("\n".join(line for m in measurements for line in lines(m)))
     return int(any(m.misses for m in measurements))
 
 
-def _lines(measurement: Measurement) -> list[str]:
+def lines(measurement: Measurement) -> list[str]:
+    """What a measurement says, an engine a line."""
     unit, target = measurement.unit, measurement.target
     verdict = "" if target is None else f"   target {target:g} {unit}: {'MISSED' if measurement.misses else 'met'}"
     lines = [measurement.what]

@@ -36,6 +36,40 @@ may be meant otherwise.
 | `unused-carried` | note | a carried value that the body never reads |
 | `unproved-shape` | note | a collected value of which a length is known only once the body has run |
 
+## What `show --native` prints
+
+A line for each stretch of nodes that ran as one program, and for each node between them:
+
+```text
+native      Neg 'a' to Abs 'c' (3 nodes)
+native      Loop 'roll' (4 nodes)
+  calls back for Det 'det': no native form for their types and shapes
+interpreted Unique 'once': Unique has no native form
+interpreted Loop 'text' (3 nodes): carried value 's' is string
+    interpreted Identity 'on': it ran too seldom to be worth compiling
+    interpreted Identity 't': 's' is string[2]
+```
+
+`native` is machine code; a node that it calls back for runs in NumPy from inside. `interpreted` is NumPy, node by node,
+with the reason. Lengths are those of the inputs given, of `--dim`, or 2.
+
+## Libraries in C
+
+`compile` writes functions that begin with the library's name; the header says what each takes. For a library `neurons`:
+
+```c
+const whorl_tensor *neurons_input(int32_t n);   /* name, shape, bytes, element type; NULL beyond the last */
+const whorl_tensor *neurons_output(int32_t n);
+int64_t neurons_workspace_size(void);
+int32_t neurons_run(const void *const *inputs, void *const *outputs, void *workspace, int64_t *iterations);
+const char *neurons_message(int32_t status);
+```
+
+`examples/neurons.c` is a whole program. Without C, `whorl.load_compiled("neurons.so").run(None, feeds)` runs the same
+library. The lengths of inputs are fixed when it is compiled; an output of which only the run knows the lengths comes in
+memory that the library takes and the caller frees. What has no native form is refused. Shared libraries are linked by the C compiler of the system (`CC`, `cc`, `gcc` or `clang`) or, where
+there is none, by that of the package ziglang (`pip install 'whorl[aot]'`); object files need neither.
+
 ## Values in files
 
 `--output` writes a `.npz` file that `--input` reads again. An array lies under its name. The items of a sequence lie

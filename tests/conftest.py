@@ -27,6 +27,13 @@ def code_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(params=["interpreter", "native"])
+def each_backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Sessions that name no backend run on each in turn."""
+    monkeypatch.setenv("WHORL_BACKEND", request.param)
+    return request.param
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """`corpus_model` runs a test once for each ONNX file of the corpus, or skips it where there is no corpus."""
     if "corpus_model" not in metafunc.fixturenames:

@@ -58,7 +58,9 @@ class Watch:
     """A session that checks. `problems` says what did not hold; the first value that has a dim's name binds it."""
 
     def __init__(self, module: Module) -> None:
-        self.session = whorl.InferenceSession(module)
+        options = whorl.SessionOptions()
+        options.backend = "interpreter"
+        self.session = whorl.InferenceSession(module, options)
         self.session._plan = WatchedPlan(self.session._plan, module.main, self)  # type: ignore[assignment]
         self.names: list[dict[str, int]] = []
         self.problems: list[str] = []

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from whorl.api import ModelMetadata as ModelMetadata
     from whorl.api import NodeArg as NodeArg
     from whorl.api import Problem as Problem
+    from whorl.api import Report as Report
     from whorl.api import RunOptions as RunOptions
     from whorl.api import SessionOptions as SessionOptions
     from whorl.api import check as check
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from whorl.api import load as load
     from whorl.api import load_compiled as load_compiled
     from whorl.api import loop as loop
+    from whorl.api import optimize as optimize
     from whorl.api import run as run
     from whorl.api import save as save
     from whorl.api import scan as scan
@@ -56,6 +58,7 @@ _API = (
     "ModelMetadata",
     "NodeArg",
     "Problem",
+    "Report",
     "RunOptions",
     "SessionOptions",
     "check",
@@ -67,6 +70,7 @@ _API = (
     "load",
     "load_compiled",
     "loop",
+    "optimize",
     "run",
     "save",
     "scan",

@@ -86,12 +86,20 @@ def test_feeds_are_checked(nest):
     for wrong, message in (
         ({"x": FEEDS["x"][:1]}, r"input 'x' has shape \[1, 3\], expected float32\[2, 3\]"),
         ({"x": FEEDS["x"].astype(np.float64)}, "input 'x' is float64"),
-        ({"z": FEEDS["x"]}, "the library has no 'z'"),
+        ({"z": FEEDS["x"]}, "the library has no input 'z'"),
     ):
         with pytest.raises(whorl.RunError, match=message):
             nest.run(None, FEEDS | wrong)
     with pytest.raises(whorl.RunError, match=r"missing inputs: 'table' \(float32\[12\]\), 'n' \(int64\[\]\)"):
         nest.run(None, {"x": FEEDS["x"]})
+
+
+@needs_compiler
+def test_library_compiled_again_under_its_name_is_loaded_anew(nest, tmp_path):
+    whorl.compile(model(NEST), tmp_path / "nest.so", dims={"b": 3})
+    again = whorl.load_compiled(tmp_path / "nest.so")
+    assert [a.shape for a in again.get_inputs()] == [[3, 3], [12], []]
+    assert nest.run(None, FEEDS)[0].shape == (2, 3)
 
 
 @needs_compiler
@@ -138,13 +146,63 @@ def test_dims_that_nobody_fixed_are_named(tmp_path):
         whorl.compile(model(NEST), tmp_path / "nest.o", dims={"b": 1, "c": 1})
 
 
-def test_outputs_whose_lengths_only_a_run_knows_are_named(tmp_path):
-    with pytest.raises(whorl.CompileError) as caught:
-        whorl.compile(CHECKOUT / "examples" / "neurons.onnxtxt", tmp_path / "neurons.o", dims={"n": 2})
-    assert str(caught.value) == (
-        "only a run knows the lengths of output 'trace', float32[trace.0, 2]\n"
-        "  fix: give the inputs that they depend on: --input NAME=VALUE"
-    )
+@needs_compiler
+def test_outputs_whose_lengths_only_a_run_knows(tmp_path):
+    text = model("""
+        main (float[3] x, int64 n) => (float[a, 3] seen, float[m] grown, int64[1, k] places, float[3] y) {
+            start = Constant<value = float[0] {}> ()
+            y, grown, seen = Loop (n, "", x, start) <
+                body = step (int64 i, bool go, float[3] h, float[l] g) =>
+                    (bool on, float[3] h2, float[l2] g2, float[3] row) {
+                    on = Identity(go)
+                    h2 = Add(h, x)
+                    g2 = Concat<axis = 0>(g, h)
+                    row = Neg(h)
+                }>
+            places = NonZero(x)
+        }""")
+    made = whorl.compile(text, tmp_path / "open.so", header=tmp_path / "open.h")
+    assert [port.shape for port in made.outputs] == [(-1, 3), (-1,), (1, -1), (3,)]
+    header = (tmp_path / "open.h").read_text()
+    assert "#define OPEN_OUTPUT_0_BYTES -1 /* seen: float32, whorl_array of float [][3] */" in header
+    library, session = whorl.load_compiled(tmp_path / "open.so"), whorl.InferenceSession(text)
+    for n, x in ((5, [1, 0, -2]), (0, [0, 0, 0]), (1000, [0, 2, 3])):
+        feeds = {"x": np.array(x, np.float32), "n": np.array(n)}
+        for e, f in zip(session.run(None, feeds), library.run(None, feeds), strict=True):
+            np.testing.assert_array_equal(f, e)
+            assert f.shape == e.shape and f.dtype == e.dtype
+    assert [a.shape for a in library.get_outputs()] == [[None, 3], [None], [1, None], [3]]
+
+
+@needs_compiler
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is counted as Linux does")
+@pytest.mark.parametrize("fails", [False, True])
+def test_memory_that_grew_is_given_back(tmp_path, fails):
+    text = model("""
+        main (float[100000] x, int64 n) => (float last) {
+            start = Constant<value = float[0] {}> ()
+            grown = Loop (n, "", start) <body = step (int64 i, bool go, float[l] g) => (bool on, float[l2] g2) {
+                on = Identity(go)
+                g2 = Concat<axis = 0>(g, x)
+            }>
+            place = Constant<value = int64 {250000}> ()
+            last = Gather(grown, place)
+        }""")
+    whorl.compile(text, tmp_path / "grows.so")
+    library = whorl.load_compiled(tmp_path / "grows.so")
+    feeds = {"x": np.ones(100000, np.float32), "n": np.array(2 if fails else 3)}
+
+    def held() -> int:
+        for _ in range(20):
+            if fails:
+                with pytest.raises(whorl.RunError, match="a value is refused"):
+                    library.run(None, feeds)
+            else:
+                assert library.run(None, feeds)[0] == 1
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    before = held()
+    assert held() - before < 8_000_000
 
 
 def test_nodes_that_need_python_are_listed(tmp_path):

@@ -1,6 +1,9 @@
 """Object code on disk: read again, ignored when damaged, never shared with other users."""
 
 import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -45,3 +48,49 @@ def test_folder_that_others_can_write_is_not_used(place):
 
 def test_key_depends_on_every_part():
     assert cache.key_of("a", "b") != cache.key_of("ab", "") != cache.key_of("a", "c")
+
+
+def test_entries_not_read_for_longest_go_first(place, monkeypatch):
+    monkeypatch.setattr(cache, "LARGEST", 400)
+    for k in range(4):
+        cache.write(f"old{k}", bytes(100))
+        os.utime(place / f"old{k}.o", (k + 1, k + 1))
+    assert cache.read("old0") is not None
+    cache.write("new0", bytes(100))
+    assert sorted(path.stem for path in place.iterdir()) == ["new0", "old0", "old3"]
+
+
+def test_files_that_a_process_left_behind_are_removed(place):
+    cache.write("a", b"code")
+    (place / "tmp1").write_bytes(b"half")
+    (place / "tmp2").write_bytes(b"half")
+    os.utime(place / "tmp1", (1, 1))
+    cache.trim(1 << 20)
+    assert sorted(path.name for path in place.iterdir()) == ["a.o", "tmp2"]
+
+
+BUSY = """
+import random, sys
+from whorl.codegen import cache
+cache.LARGEST = 3000
+random.seed(int(sys.argv[1]))
+for _ in range(300):
+    key = f"{random.randrange(8)}0"
+    code = cache.read(key)
+    assert code is None or code == key.encode() * 200, key
+    cache.write(key, key.encode() * 200)
+"""
+
+
+def test_processes_share_a_folder(place):
+    path = os.pathsep.join(p for p in sys.path if p)
+    environment = {**os.environ, "PYTHONPATH": path}
+
+    def work(seed: int) -> subprocess.CompletedProcess:
+        command = [sys.executable, "-c", BUSY, str(seed)]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(work, range(4)))
+    assert [d.returncode for d in done] == [0] * 4, [d.stderr for d in done]
+    assert all(cache.read(path.stem) == path.stem.encode() * 200 for path in place.iterdir())

@@ -67,6 +67,12 @@ def noted(block: Block) -> ModelProto:
     return model
 
 
+def options(backend: str) -> whorl.SessionOptions:
+    chosen = whorl.SessionOptions()
+    chosen.backend = backend
+    return chosen
+
+
 def agree(expected: list | None, run: Callable[[], list]) -> None:
     """The run gives what is expected, or fails as it must."""
     if expected is None:
@@ -85,7 +91,7 @@ def test_program_gives_what_the_oracle_gives(program):
     def run() -> list:
         module = whorl.load(model)
         verify(module)
-        return whorl.InferenceSession(module).run(None, inputs)
+        return whorl.InferenceSession(module, options("interpreter")).run(None, inputs)
 
     agree(expected, run)
 
@@ -109,7 +115,7 @@ def test_program_written_and_read_again_gives_the_same(program):
     assume(expected is not None)
     again = to_proto(whorl.load(model))
     note(printer.to_text(again))
-    agree(expected, lambda: whorl.InferenceSession(again).run(None, inputs))
+    agree(expected, lambda: whorl.InferenceSession(again, options("interpreter")).run(None, inputs))
 
 
 @settings(fuzz, max_examples=max(1, EXAMPLES // 10))
@@ -118,9 +124,7 @@ def test_native_code_gives_what_the_oracle_gives(program):
     pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
     block, inputs = program
     model, expected = noted(block), expected_of(block, inputs)
-    options = whorl.SessionOptions()
-    options.backend = "native"
-    agree(expected, lambda: whorl.InferenceSession(model, options).run(None, inputs))
+    agree(expected, lambda: whorl.InferenceSession(model, options("native")).run(None, inputs))
 
 
 def engines_agree_on(block: Block) -> bool:

@@ -7,6 +7,7 @@ from onnx_text import ROLLOUT, model
 import whorl
 
 F32 = np.float32
+pytestmark = pytest.mark.usefixtures("each_backend")
 
 
 def message(proto, **feeds):

@@ -1,9 +1,12 @@
-"""The interpreter: what no iteration collects, what a run keeps in memory."""
+"""Runs on each backend: what no iteration collects, what a run keeps in memory."""
 
 import numpy as np
+import pytest
 from onnx_text import model, run
 
 import whorl
+
+pytestmark = pytest.mark.usefixtures("each_backend")
 
 X = np.zeros((2, 0), np.float32)
 

@@ -10,11 +10,14 @@ from onnx_text import FOREVER, ROLLOUT, model
 import whorl
 
 F32 = np.float32
+pytestmark = pytest.mark.usefixtures("each_backend")
 KIB = 1 << 10
 
 
 def session(proto, **options):
+    """A session; one that tells its progress does so after every iteration only as an interpreter."""
     chosen = whorl.SessionOptions()
+    chosen.backend = "interpreter" if "progress" in options else None
     for name, value in options.items():
         setattr(chosen, name, value)
     return whorl.InferenceSession(proto, chosen)

@@ -14,6 +14,7 @@ from onnx_text import ROLLOUT, model
 import whorl
 
 F32 = np.float32
+pytestmark = pytest.mark.usefixtures("each_backend")
 
 
 # ---- results belong to the caller --------------------------------------------------------------------------------

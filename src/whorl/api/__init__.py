@@ -5,6 +5,7 @@ from whorl.api.check import Problem, check
 from whorl.api.describe import describe
 from whorl.api.functional import loop, scan
 from whorl.api.models import load, run, save
+from whorl.api.optimizing import optimize
 from whorl.api.options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions, SessionOptions
 from whorl.api.session import (
     InferenceSession,
@@ -14,6 +15,7 @@ from whorl.api.session import (
     get_device,
     set_default_logger_severity,
 )
+from whorl.passes.report import Report
 from whorl.runtime.node_arg import NodeArg
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "ModelMetadata",
     "NodeArg",
     "Problem",
+    "Report",
     "RunOptions",
     "SessionOptions",
     "check",
@@ -36,6 +39,7 @@ __all__ = [
     "load",
     "load_compiled",
     "loop",
+    "optimize",
     "run",
     "save",
     "scan",

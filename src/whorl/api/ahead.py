@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 from whorl.api.models import Source, load
 from whorl.codegen.header import header_text
-from whorl.codegen.library import Library, Port, library_text
+from whorl.codegen.library import MOST_AXES, OPEN, Library, Port, library_text
 from whorl.codegen.linker import link, linker
 from whorl.codegen.target import host, is_available, linkable_code, target_of, writing_for
 from whorl.errors import CompileError, TypeRuleError
@@ -23,12 +24,14 @@ from whorl.ir.infer import names_in_type
 from whorl.ir.types import AnyShape, Known, TensorType, Type, type_string
 from whorl.ir.walk import clone_region
 from whorl.lowering.builder import Unsupported
-from whorl.lowering.graphs import GraphProgram, lower_graph, specialised
-from whorl.lowering.places import is_fixed, sizes
+from whorl.lowering.graphs import GraphProgram, lower_graph
+from whorl.lowering.places import lengths_of, native_type
 from whorl.runtime.feeds import checked
 from whorl.runtime.library import LoadedLibrary
 from whorl.runtime.node_arg import NodeArg
 
+MOST_TRIPS = 1 << 62
+"""Iterations that a loop of a library may take: nobody interrupts it."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -40,8 +43,8 @@ class Compiled:
     """
 
     name: str
-    inputs: dict[str, TensorType]
-    outputs: dict[str, TensorType]
+    inputs: Sequence[Port]
+    outputs: Sequence[Port]
     code_bytes: int
     workspace_bytes: int
     needs: list[str]
@@ -71,8 +74,10 @@ def load_compiled(path: str | Path) -> CompiledSession:
     return CompiledSession(path)
 
 
-def _args(types: Mapping[str, TensorType]) -> list[NodeArg]:
-    return [NodeArg(name, list(sizes(type)), type_string(type)) for name, type in types.items()]
+def _args(ports: Sequence[Port]) -> list[NodeArg]:
+    return [
+        NodeArg(port.name, [None if n == OPEN else n for n in port.shape], type_string(port.type)) for port in ports
+    ]
 
 
 def compile(
@@ -110,12 +115,7 @@ def compile(
         _link(code, path)
     if header is not None:
         Path(header).write_text(header_text(library, depth), encoding="utf-8")
-    inputs, outputs = _types(library.inputs), _types(library.outputs)
-    return Compiled(library.name, inputs, outputs, len(code), library.workspace_bytes, needs)
-
-
-def _types(ports: Sequence[Port]) -> dict[str, TensorType]:
-    return {port.name: TensorType(port.dtype, port.shape) for port in ports}
+    return Compiled(library.name, library.inputs, library.outputs, len(code), library.workspace_bytes, needs)
 
 
 def _name_of(path: Path) -> str:
@@ -124,10 +124,12 @@ def _name_of(path: Path) -> str:
 
 
 def _link(code: bytes, path: Path) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "model.o"
+    """Link beside the place and then move there: processes that have an older library open keep it whole."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        file, made = Path(folder) / "model.o", Path(folder) / path.name
         file.write_bytes(code)
-        link([file], path)
+        link([file], made)
+        os.replace(made, path)
 
 
 # ---- the program ---------------------------------------------------------------------------------------------
@@ -142,8 +144,7 @@ def library_of(module: Module, name: str, lengths: Mapping[str, int], values: Ma
     _require_lengths(main, types, lengths)
     facts = [Known(type) for type in types]
     try:
-        _require_fixed_outputs(module.output_names, specialised(main, facts))
-        graph = lower_graph(main, facts)
+        graph = lower_graph(main, facts, most_trips=MOST_TRIPS)
     except (Unsupported, TypeRuleError) as reason:
         raise CompileError(f"the model cannot be compiled ahead of time: {reason}") from None
     _require_native(graph)
@@ -153,8 +154,11 @@ def library_of(module: Module, name: str, lengths: Mapping[str, int], values: Ma
 
 
 def _port(name: str, type: Type) -> Port:
-    assert isinstance(type, TensorType)
-    return Port(name, type.dtype, sizes(type))
+    type = native_type(type, f"{name!r}")
+    shape = tuple(n if isinstance(n, int) else OPEN for n in lengths_of(type))
+    if OPEN in shape and len(shape) > MOST_AXES:
+        raise CompileError(f"output {name!r} has {len(shape)} axes, and lengths that only a run knows")
+    return Port(name, type.dtype, shape)
 
 
 def _with_values(module: Module, values: Mapping[str, Any]) -> Region:
@@ -203,16 +207,6 @@ def _require_lengths(main: Region, types: list[Type], lengths: Mapping[str, int]
         told = "; ".join(f"{name!r} of {where}" for name, where in missing.items())
         options = " ".join(f"--dim {name}=N" for name in missing)
         raise CompileError(f"lengths are not fixed: {told}", fix=f"give them: {options}")
-
-
-def _require_fixed_outputs(names: Sequence[str], main: Region) -> None:
-    """Refuse outputs that a caller cannot give memory for in advance."""
-    for name, value in zip(names, main.results, strict=True):
-        if isinstance(value.type, TensorType) and not is_fixed(value.type):
-            raise CompileError(
-                f"only a run knows the lengths of output {name!r}, {value.type}",
-                fix="give the inputs that they depend on: --input NAME=VALUE",
-            )
 
 
 def _require_native(graph: GraphProgram) -> None:

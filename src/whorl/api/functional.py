@@ -201,7 +201,7 @@ def _run(name: str, op: Loop, inputs: list[Any], body: Region, limits: Limits) -
         raise RunError(error.message, error.where, error.fix) from None
     module = Module(region, [f"output_{k}" for k in range(len(names))])
     feeds = {f"input_{k}": value for k, value in enumerate(inputs) if operands[k] is not None}
-    return Session(module, limits).execute(None, feeds)
+    return Session(module, limits, once=True).execute(None, feeds)
 
 
 def _type(value: Any, declared: Type) -> Type:

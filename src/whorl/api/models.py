@@ -39,7 +39,7 @@ def load(
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
 ) -> Module:
-    """Read a model: a path (`.onnx`, `.onnxtxt`, `.mlir`), a file's bytes, a ModelProto or GraphProto; a module is returned.
+    """Read a model: a path (`.onnx`, `.onnxtxt`, `.mlir`), a file's bytes, a ModelProto or GraphProto, or a module.
 
     `condition_when_omitted` says what a Loop without a condition input does with the condition its body computes:
     "specification" ignores it, "honour" stops as onnxruntime does. `max_depth` bounds the nesting of graphs.
@@ -58,7 +58,7 @@ def load(
 
 
 def save(source: Source, path: str | os.PathLike[str], *, opset: int | None = None) -> None:
-    """Write whatever `load` takes as `.onnx`, `.onnxtxt` or `.mlir`; weights of `.onnx` over 1 GiB go into a file beside it.
+    """Write whatever `load` takes as `.onnx`, `.onnxtxt` or `.mlir`; weights over 1 GiB go into a file beside `.onnx`.
 
     `opset` is the version of ai.onnx to write; without it, the model's own or the lowest above that can say it all.
     Errors: LoadError; SaveError names the op and the opset that could say it.
@@ -73,4 +73,4 @@ def save(source: Source, path: str | os.PathLike[str], *, opset: int | None = No
 def run(model: Source, feeds: Mapping[str, Any]) -> dict[str, Any]:
     """Load a model, run it once, and return its outputs by name. Errors: LoadError, RunError."""
     module = load(model)
-    return dict(zip(module.output_names, Session(module).execute(None, feeds), strict=True))
+    return dict(zip(module.output_names, Session(module, once=True).execute(None, feeds), strict=True))

@@ -73,8 +73,9 @@ class SessionOptions(_Options):
 
     `max_iterations` of any one loop, `timeout` in seconds and `max_memory` in bytes bound every run; `max_depth` is for
     nested graphs. `progress(loop, done, total)` is called after every iteration of an outermost loop, or slice of one
-    that runs natively. `backend` is "interpreter", "native" or "auto"; without it, that of the environment variable
-    WHORL_BACKEND, else the interpreter. `condition_when_omitted` is explained at `whorl.load`.
+    that runs natively. `backend` is "native" (the first run compiles), "auto" (in the background, while the interpreter
+    serves) or "interpreter"; without it, that of the environment variable WHORL_BACKEND, else "native".
+    `condition_when_omitted` is explained at `whorl.load`.
     """
 
     max_iterations: int | None = None

@@ -9,7 +9,7 @@ from whorl.errors import WhorlError
 from whorl.formats.onnx.frame import MAX_DEPTH
 from whorl.ir.graph import Module
 from whorl.runtime.limits import Limits, Progress
-from whorl.runtime.session import NATIVE_AFTER
+from whorl.runtime.session import BACKENDS
 
 
 class UsageError(WhorlError):
@@ -45,7 +45,9 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-iterations", type=count, metavar="N", help="iterations allowed to any one loop")
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="seconds allowed to a run")
     parser.add_argument("--max-memory", type=count, metavar="BYTES", help="bytes that the values of a run may take")
-    parser.add_argument("--backend", choices=tuple(NATIVE_AFTER), help="what runs the loops (default interpreter)")
+    parser.add_argument(
+        "--backend", choices=tuple(BACKENDS), help="what runs the model (default: native code for long loops)"
+    )
 
 
 def limits_of(arguments: argparse.Namespace, progress: Progress | None = None) -> Limits:

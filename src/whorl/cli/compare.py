@@ -34,24 +34,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ENGINES",
         help=f"comma-separated: {', '.join(BACKENDS)}, or module:function as for conformance (default onnxruntime)",
     )
+    add_tolerances(parser)
+
+
+def add_tolerances(parser: argparse.ArgumentParser) -> None:
+    """How far results may lie apart."""
     parser.add_argument("--rtol", type=float, default=1e-4, help="relative tolerance (default 1e-4)")
     parser.add_argument("--atol", type=float, default=1e-6, help="absolute tolerance (default 1e-6)")
 
 
-def execute(arguments: argparse.Namespace) -> int:
-    engines = [name.strip() for name in arguments.against.split(",")]
+def engines_of(text: str) -> list[str]:
+    """The engines that `--against` names."""
+    engines = [name.strip() for name in text.split(",")]
     for engine in engines:
         if engine not in BACKENDS and ":" not in engine:
             raise UsageError(f"there is no engine {engine!r}", fix=f"choose from {', '.join(BACKENDS)}")
+    return engines
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    engines = engines_of(arguments.against)
     module = module_of(arguments)
     feeds = synthetic_feeds(module, arguments.random or 0, sizes_of(arguments.dim))
     feeds |= read_inputs(arguments.input, module)
-    expected = Session(module, limits_of(arguments), arguments.backend).execute(None, feeds)
+    expected = Session(module, limits_of(arguments), arguments.backend, once=True).execute(None, feeds)
     question = Question(bytes_in_one(arguments.model), feeds)
     report = {}
     for engine in engines:
-        answer = _ask(engine, question, arguments.timeout or PATIENCE)
-        report[engine] = _judge(answer, dict(zip(module.output_names, expected, strict=True)), arguments)
+        answer = ask(engine, question, arguments.timeout or PATIENCE)
+        report[engine] = judge(answer, dict(zip(module.output_names, expected, strict=True)), arguments)
     if arguments.json:
         print_document(report)
     else:
@@ -59,7 +70,8 @@ def execute(arguments: argparse.Namespace) -> int:
     return int(any(judged["status"] != "equal" for judged in report.values()))
 
 
-def _ask(engine: str, question: Question, timeout: float) -> Answer:
+def ask(engine: str, question: Question, timeout: float) -> Answer:
+    """The answer of an engine in a process of its own; one that ends or hangs is an answer, too."""
     try:
         worker = Worker(engine)
     except WorkerLost as lost:
@@ -72,7 +84,7 @@ def _ask(engine: str, question: Question, timeout: float) -> Answer:
         worker.close()
 
 
-def _judge(answer: Answer, expected: dict[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
+def judge(answer: Answer, expected: dict[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
     """`equal` or `different` with what differs by output; else what became of the engine."""
     if answer.status != "ran":
         return {"status": answer.status, "message": answer.message}

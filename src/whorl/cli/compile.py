@@ -54,7 +54,7 @@ def execute(arguments: argparse.Namespace) -> int:
         arguments.target,
         arguments.cpu,
     )
-    inputs, outputs = ({n: str(t) for n, t in types.items()} for types in (made.inputs, made.outputs))
+    inputs, outputs = ({port.name: str(port.type) for port in ports} for ports in (made.inputs, made.outputs))
     if arguments.json:
         told = {"output": arguments.output, "name": made.name, "inputs": inputs, "outputs": outputs}
         sizes = {"code_bytes": made.code_bytes, "workspace_bytes": made.workspace_bytes}

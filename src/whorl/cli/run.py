@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--output {arguments.output!r} does not end in .npz")
     module = module_of(arguments)
     with progress_bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
-        session = Session(module, limits_of(arguments, progress), arguments.backend)
+        session = Session(module, limits_of(arguments, progress), arguments.backend, once=True)
         with _profile(session, arguments.profile):
             if folders:
                 return _compare_stored(folders, session, arguments)

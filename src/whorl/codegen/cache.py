@@ -1,7 +1,8 @@
 """Object code kept on disk between processes, in a folder that only its user can write.
 
 An entry is named by a hash of everything its code depends on and begins with a hash of its bytes, so that a damaged one
-is found out and ignored. Entries are written under another name first: concurrent processes see whole ones only.
+is found out and ignored. Entries are written under another name first: concurrent processes see whole ones only. Where
+all take too much, those go first that were not read for longest.
 """
 
 from __future__ import annotations
@@ -9,9 +10,16 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 
+LARGEST = 1 << 29
+"""Bytes that all entries may take."""
 _DIGEST = hashlib.sha256().digest_size
+_SUFFIX = ".o"
+_ABANDONED = 3600.0
+"""Seconds after which a file that was never renamed belongs to nobody."""
 
 
 def folder() -> Path | None:
@@ -44,7 +52,9 @@ def read(key: str) -> bytes | None:
     if place is None:
         return None
     try:
-        data = (place / f"{key}.o").read_bytes()
+        path = place / f"{key}{_SUFFIX}"
+        data = path.read_bytes()
+        os.utime(path)
     except OSError:
         return None
     digest, code = data[:_DIGEST], data[_DIGEST:]
@@ -59,6 +69,34 @@ def write(key: str, code: bytes) -> None:
     try:
         with tempfile.NamedTemporaryFile(dir=place, delete=False) as file:
             file.write(hashlib.sha256(code).digest() + code)
-        os.replace(file.name, place / f"{key}.o")
+        os.replace(file.name, place / f"{key}{_SUFFIX}")
     except OSError:
         return
+    if key.endswith("0"):
+        trim(LARGEST)
+
+
+def entries() -> list[tuple[Path, os.stat_result]]:
+    """The entries and what the disk says of them, the one first that was not read for longest."""
+    place, found = folder(), []
+    for path in place.iterdir() if place is not None else ():
+        with suppress(OSError):
+            status = path.stat()
+            if path.suffix == _SUFFIX:
+                found.append((path, status))
+            elif status.st_mtime < time.time() - _ABANDONED:
+                path.unlink()
+    return sorted(found, key=lambda entry: entry[1].st_mtime)
+
+
+def trim(most: int) -> int:
+    """Remove entries until the rest takes no more than so many bytes; returns how many went."""
+    found = entries()
+    size, removed = sum(status.st_size for _, status in found), 0
+    for path, status in found:
+        if size <= most:
+            break
+        with suppress(OSError):
+            path.unlink()
+        size, removed = size - status.st_size, removed + 1
+    return removed

@@ -25,7 +25,7 @@ _GEOMETRY = ("%pixels", "%first", "%span", *WINDOWS[1:])
 
 @dataclass(frozen=True)
 class _Tile:
-    """So many features, of a block of `block`, by so many vectors of windows; `added`: plus a tensor like the result."""
+    """`height` features of a block by so many vectors of windows; `added`: plus a tensor like the result."""
 
     element: Element
     height: int
@@ -44,7 +44,7 @@ class _Tile:
 
 
 def convolution(call: Call, library: Library) -> str:
-    """for windows: for features: tile, or the other way round."""
+    """for parts of the windows: for features: for windows of the part: tile."""
     element, features, added = element_of(call.dtype), call.numbers[0], call.kernel == "convolution_sum"
     blocks = filter_blocks(features)
     vectors = min(_WIDEST, max(2, _SUMS[vector_bytes()] // min(blocks[0][0], _HIGHEST[vector_bytes()])))
@@ -53,16 +53,15 @@ def convolution(call: Call, library: Library) -> str:
     if name in library:
         return name
     library[name] = ""
-    pointers = ["noalias %y", *(f"noalias readonly {p}" for p in ("%x", "%offsets", "%w", "%bias", "%limits"))]
-    pointers += ["noalias readonly %added"] * added
-    numbers = ["%features", "%inner", "%bounded", "%by_feature", "%reach", *WINDOWS]
+    pointers = _pointers(added)
+    numbers = ["%features", "%inner", "%bounded", "%together", "%reach", *WINDOWS]
     f = Routine(name, pointers, numbers)
     pixels = f.mul(f.mul("%depth", "%rows"), "%width")
     span = _span(f)
     step = vectors * element.lanes
     last = f.value(f"call i64 @llvm.smax.i64(i64 {f.sub(span, step)}, i64 0)")
     library.setdefault("@llvm.smax.i64", "declare i64 @llvm.smax.i64(i64, i64)")
-    size = f.value(f"select i1 {f.value('icmp ne i64 %by_feature, 0')}, i64 {span}, i64 {step}")
+    size = f.mul(f.value(f"udiv i64 {f.add('%together', step - 1)}, {step}"), step)
     with _stepped(f, span, size) as start:
         stop = f.least(f.add(start, size), span)
         for height, first, count in blocks:
@@ -76,6 +75,11 @@ def convolution(call: Call, library: Library) -> str:
                         _call_tile(f, tile, f.add(feature, skipped), feature, skipped, at, pixels, span)
     library[name] = f.text()
     return name
+
+
+def _pointers(added: bool) -> list[str]:
+    read = ["%x", "%offsets", "%w", "%bias", "%limits", *["%added"] * added]
+    return ["noalias %y", *(f"noalias readonly {pointer}" for pointer in read)]
 
 
 def _parts(height: int) -> list[tuple[int, int]]:
@@ -125,8 +129,7 @@ def _require_tile(tile: _Tile, library: Library) -> None:
         return
     library[tile.name] = ""
     e, kind = tile.element, tile.element.kind
-    pointers = ["noalias %y", *(f"noalias readonly {p}" for p in ("%x", "%offsets", "%w", "%bias", "%limits"))]
-    pointers += ["noalias readonly %added"] * tile.added
+    pointers = _pointers(tile.added)
     f = Routine(tile.name, pointers, ["%inner", "%bounded", *_GEOMETRY])
     sums = [[f.slot(e.vector) for _ in range(tile.vectors)] for _ in range(tile.height)]
     for slot in (slot for row in sums for slot in row):

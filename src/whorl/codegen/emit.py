@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from whorl.codegen.debug import dumped_program
 from whorl.codegen.formulas import Library
 from whorl.codegen.kernels import require_kernel
 from whorl.codegen.scalars import Scalars, literal, memory_type, register_type
@@ -35,6 +36,7 @@ from whorl.kernel.program import (
     When,
     While,
 )
+from whorl.kernel.verify import parts
 
 FUNCTION = "whorl_run"
 FIRST_FAILURE = 2
@@ -47,7 +49,7 @@ these is a long chain of operations that wait for each other."""
 
 def emit(program: Program) -> str:
     """The LLVM IR of a program."""
-    return _Emitter().program(program)
+    return dumped_program(program, _Emitter().program(program))
 
 
 def emit_numbered(program: Program) -> tuple[str, list[Fail]]:
@@ -58,7 +60,7 @@ def emit_numbered(program: Program) -> tuple[str, list[Fail]]:
     emitter = _Emitter()
     emitter.failures = []
     text = emitter.program(program).replace(f"define i64 @{FUNCTION}(", f"define internal i64 @{FUNCTION}(", 1)
-    return text, emitter.failures
+    return dumped_program(program, text), emitter.failures
 
 
 class _Emitter:
@@ -79,6 +81,7 @@ class _Emitter:
         self.calls: list[RunOp] = []
         self.failures: list[Fail] | None = None
         self.report = 0
+        self.growing: dict[Var | Buffer, int] = {}
 
     # ---- text ------------------------------------------------------------------------------------------------
 
@@ -108,6 +111,7 @@ class _Emitter:
         cells = [*program.scalars, *program.buffers, *program.scratch]
         self.callback, self.calls = len(cells), program.calls
         self.report = len(cells) + 2 + len(program.growing)
+        self.growing = {buffer: position for position, buffer in enumerate(cells) if buffer in program.growing}
         self.lines.append("body:")
         for position, cell in enumerate(cells):
             self._open(cell, self._cell(position))
@@ -215,7 +219,7 @@ class _Emitter:
         new = self.value(f"call ptr {function}(ptr {old}, i64 {size})")
         self.line(f"br i1 {self.value(f'icmp eq ptr {new}, null')}, label {refused}, label {given}")
         self.label(refused)
-        self.line("ret i64 1")
+        self._end(1)
         self.label(given)
         self.line(f"store ptr {new}, ptr {self.pointers[buffer]}")
         self.line(f"store i64 {size}, ptr {slot}")
@@ -229,19 +233,62 @@ class _Emitter:
             self.failures.append(fail)
             for position, var in enumerate(fail.iterations, self.report):
                 self.line(f"store i64 {self._read(var)}, ptr {self._cell(position)}")
-        self.line(f"ret i64 {status}")
+        self._end(status)
         self.label(self.fresh("dead"))
+
+    def _end(self, status: int) -> None:
+        """Return early; who numbers failures learns, too, where memory that has grown lies now."""
+        if self.failures is not None:
+            for buffer, position in self.growing.items():
+                self._close(buffer, self._cell(position))
+        self.line(f"ret i64 {status}")
 
     def _run_op(self, call: RunOp) -> None:
         """Call the runtime with the number of the op; anything but 0 ends the program."""
         address = self.value(f"getelementptr inbounds i64, ptr %cells, i64 {self.callback}")
         function = self.value(f"load ptr, ptr {address}")
-        status = self.value(f"call i64 {function}(i64 {self.calls.index(call)})")
+        said = self._say(call) if call.found else "null"
+        status = self.value(f"call i64 {function}(i64 {self.calls.index(call)}, ptr {said})")
         failed, done = self.fresh("failed"), self.fresh("called")
         self.line(f"br i1 {self.value(f'icmp ne i64 {status}, 0')}, label {failed}, label {done}")
         self.label(failed)
         self.line("ret i64 1")
         self.label(done)
+        if call.found:
+            self._hear(call, said)
+
+    def _say(self, call: RunOp) -> str:
+        """Cells with the address and the lengths of each input, then address, capacity and lengths of each output."""
+        cells: list[str] = []
+        for buffer, lengths in zip(call.inputs, call.given, strict=True):
+            cells.append(self._where(buffer) if buffer is not None else "0")
+            cells += [self.expr(length) for length in lengths]
+        for buffer, registers in zip(call.outputs, call.found, strict=True):
+            cells += [self._where(buffer), self.value(f"load i64, ptr {self.capacities[buffer]}")]
+            cells += ["0"] * len(registers)
+        block = self._alloca(f"[{len(cells)} x i64]")
+        for place, value in enumerate(cells):
+            self.line(f"store i64 {value}, ptr {self._part(block, place)}")
+        return block
+
+    def _hear(self, call: RunOp, block: str) -> None:
+        """Take what the runtime said of the outputs."""
+        place = len(call.inputs) + sum(map(len, call.given))
+        for buffer, registers in zip(call.outputs, call.found, strict=True):
+            start = self.value(f"load ptr, ptr {self._part(block, place)}")
+            self.line(f"store ptr {start}, ptr {self.pointers[buffer]}")
+            capacity = self.value(f"load i64, ptr {self._part(block, place + 1)}")
+            self.line(f"store i64 {capacity}, ptr {self.capacities[buffer]}")
+            for number, var in enumerate(registers, place + 2):
+                self._write(var, self.value(f"load i64, ptr {self._part(block, number)}"))
+            place += 2 + len(registers)
+        self.memo = {}
+
+    def _where(self, buffer: Buffer) -> str:
+        return self.value(f"ptrtoint ptr {self.value(f'load ptr, ptr {self.pointers[buffer]}')} to i64")
+
+    def _part(self, block: str, place: int) -> str:
+        return self.value(f"getelementptr inbounds i64, ptr {block}, i64 {place}")
 
     def _call(self, call: Call) -> None:
         function = require_kernel(call, self.library)
@@ -320,8 +367,15 @@ class _Emitter:
         """The register, or the literal, that holds an expression; shared parts of one block are computed once."""
         if isinstance(expr, Const):
             return literal(expr.value, expr.dtype)
-        if expr not in self.memo:
-            self.memo[expr] = self._compute(expr)
+        waiting = [expr]
+        while waiting:
+            part = waiting[-1]
+            inside = [p for p in parts(part) if not isinstance(p, Const) and p not in self.memo]
+            if part not in self.memo and not inside:
+                self.memo[part] = self._compute(part)
+            waiting += reversed(inside)
+            if part in self.memo:
+                waiting.pop()
         return self.memo[expr]
 
     def _compute(self, expr: Expr) -> str:

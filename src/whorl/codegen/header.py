@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from whorl.codegen.library import BAD_ARGUMENT, ELEMENT_TYPES, FIRST_FAILURE, NO_MEMORY, Library, Port
+from whorl.codegen.library import BAD_ARGUMENT, ELEMENT_TYPES, FIRST_FAILURE, MOST_AXES, NO_MEMORY, OPEN, Library, Port
 from whorl.ir.dtypes import name_of
 
 C_TYPES = {
@@ -61,11 +61,17 @@ def _common() -> Iterator[str]:
     yield "/* A tensor lies row by row without gaps; a bool is a byte that is 0 or 1. */"
     yield "typedef struct whorl_tensor {"
     yield "    const char *name;"
-    yield "    const int64_t *shape; /* `rank` lengths */"
-    yield "    int64_t bytes;"
+    yield f"    const int64_t *shape; /* `rank` lengths; {OPEN} is one that only the run knows */"
+    yield f"    int64_t bytes;        /* {OPEN} where only the run knows */"
     yield "    int32_t type;         /* enum whorl_type */"
     yield "    int32_t rank;"
     yield "} whorl_tensor;"
+    yield "/* What `outputs` points to for a tensor with lengths that only the run knows: memory from malloc, which the"
+    yield "   caller frees (NULL if there are no elements), and all lengths. */"
+    yield "typedef struct whorl_array {"
+    yield "    void *data;"
+    yield f"    int64_t shape[{MOST_AXES}];"
+    yield "} whorl_array;"
     yield "#define WHORL_DONE 0"
     yield f"#define WHORL_NO_MEMORY {NO_MEMORY}"
     yield f"#define WHORL_BAD_ARGUMENT ({BAD_ARGUMENT})"
@@ -78,8 +84,10 @@ def _ports(library: Library, kind: str, ports: Sequence[Port]) -> Iterator[str]:
     yield f"#define {start}S {len(ports)}"
     for number, port in enumerate(ports):
         element = name_of(port.dtype)
-        lengths = "".join(f"[{n}]" for n in port.shape)
+        lengths = "".join(f"[{'' if n == OPEN else n}]" for n in port.shape)
         said = f"{C_TYPES.get(element, element + '_t')} {lengths or '*'}"
+        if port.is_open:
+            said = f"whorl_array of {said}"
         yield f"#define {start}_{number}_BYTES {port.bytes} /* {_comment(port.name)}: {element}, {said} */"
 
 
@@ -100,7 +108,8 @@ def _functions(name: str) -> list[str]:
         "   outputs overlap nothing. `workspace` is memory that no other run uses meanwhile, or NULL: the run then takes",
         "   its own and gives it back. `iterations` is NULL or room for as many numbers as the depth above. Any number",
         "   of threads may run at once. */",
-        f"int32_t {name}_run(const void *const *inputs, void *const *outputs, void *workspace, int64_t *iterations);",
+        f"int32_t {name}_run(const void *const *inputs, void *const *outputs, void *workspace,",
+        "                    int64_t *iterations);",
         "",
         f"/* What a status says. From {FIRST_FAILURE} on it names the node that failed; `{{0}}`, `{{1}}`, ... in it",
         "   stand for the iterations of the loops around it, which the run wrote to `iterations`. */",

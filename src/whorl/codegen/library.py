@@ -10,10 +10,13 @@ import numpy as np
 
 from whorl.codegen.emit import FIRST_FAILURE, FUNCTION, emit_numbered
 from whorl.errors import place
+from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BY_NAME
+from whorl.ir.types import TensorType
 from whorl.kernel.program import Fail
 from whorl.lowering.arena import ALIGNMENT
 from whorl.lowering.graphs import GraphProgram
+from whorl.lowering.places import lengths_of
 
 ELEMENT_TYPES = {
     BY_NAME[name]: number
@@ -29,17 +32,31 @@ MARK = "whorl_library_1"
 """The function that marks a library of this version of the interface, and says what its functions begin with."""
 
 
+OPEN = -1
+"""In a shape, a length that only the run knows."""
+MOST_AXES = 8
+"""Axes of an output that the library gives memory to."""
+
+
 @dataclass(frozen=True)
 class Port:
-    """An input or output of a library."""
+    """An input or output of a library. Outputs may have lengths that are `OPEN`."""
 
     name: str
     dtype: np.dtype
     shape: tuple[int, ...]
 
     @property
+    def type(self) -> TensorType:
+        return TensorType(self.dtype, tuple(UNKNOWN if n == OPEN else n for n in self.shape))
+
+    @property
+    def is_open(self) -> bool:
+        return OPEN in self.shape
+
+    @property
     def bytes(self) -> int:
-        return math.prod(self.shape) * self.dtype.itemsize
+        return OPEN if self.is_open else math.prod(self.shape) * self.dtype.itemsize
 
 
 @dataclass(frozen=True)
@@ -167,21 +184,30 @@ def _message_function(library: Library, texts: dict[int, str], export: str) -> s
 def _run(library: Library, depth: int, export: str) -> str:
     """`int NAME_run(inputs, outputs, workspace, iterations)`: checks, memory, the block of cells, the program."""
     graph, size = library.graph, library.workspace_bytes
-    cells = _Cells()
+    cells, growing = _Cells(), graph.program.growing
     cells.zero(len(graph.program.scalars))
     for number in graph.inputs:
         cells.address(cells.loaded("%inputs", number))
     for number in range(len(graph.constants)):
         cells.address(f"@whorl_constant{number}")
     for number in range(len(graph.outputs)):
-        cells.address(cells.loaded("%outputs", number))
-    for offset in graph.arena.offsets:
-        cells.address(cells.place("%scratch", offset))
-    cells.zero(2)
+        if number not in graph.grown:
+            cells.address(cells.loaded("%outputs", number))
+    scratch = cells.count
+    for buffer, offset in zip(graph.program.scratch, graph.arena.offsets, strict=True):
+        cells.address(cells.place("%scratch", offset) if size and not buffer.grows else "null")
+    cells.zero(1)
+    cells.address("@realloc" if growing else "null")
+    cells.zero(len(growing))
     where = cells.count
     cells.zero(depth)
     given = cells.checks((("%inputs", library.inputs), ("%outputs", library.outputs)))
     take, give = _workspace(size)
+    declared = [
+        *(["declare noalias ptr @malloc(i64)"] if size else []),
+        *(["declare ptr @realloc(ptr, i64)"] if growing else []),
+        *(["declare void @free(ptr)"] if size or growing else []),
+    ]
     return "\n".join(
         (
             f"define {export}i32 @{library.name}_run(ptr noundef %inputs, ptr noundef %outputs, "
@@ -194,13 +220,55 @@ def _run(library: Library, depth: int, export: str) -> str:
             *take,
             *cells.lines,
             f"  %status = call i64 @{FUNCTION}(ptr %cells)",
+            *(_handed_out(graph, scratch) if graph.grown else ()),
+            *(_given_back(graph, scratch) if growing else ()),
             *give,
             *_report(where, depth),
             "  %result = trunc i64 %status to i32",
             "  ret i32 %result",
             "}",
+            *declared,
         )
-    ) + ("\ndeclare noalias ptr @malloc(i64)\ndeclare void @free(ptr)" if size else "")
+    )
+
+
+def _handed_out(graph: GraphProgram, scratch: int) -> list[str]:
+    """Instructions that give the memory of outputs that have grown to the caller, with their lengths, after success."""
+    lines = [
+        "  %is_done = icmp eq i64 %status, 0",
+        "  br i1 %is_done, label %hand_out, label %handed_out",
+        "hand_out:",
+    ]
+    for number, grown in graph.grown.items():
+        array = f"%array{number}"
+        lines += [
+            f"  {array}.at = getelementptr ptr, ptr %outputs, i64 {number}",
+            f"  {array} = load ptr, ptr {array}.at",
+            f"  {array}.cell = getelementptr i64, ptr %cells, i64 {scratch + grown.scratch}",
+            f"  {array}.data = load ptr, ptr {array}.cell",
+            f"  store ptr {array}.data, ptr {array}",
+            f"  store ptr null, ptr {array}.cell",
+        ]
+        for axis, length in enumerate(lengths_of(graph.outputs[number])):
+            value, place = str(length), f"{array}.length{axis}"
+            if axis in grown.lengths:
+                value = f"{place}.value"
+                lines.append(f"  {place}.cell = getelementptr i64, ptr %cells, i64 {grown.lengths[axis]}")
+                lines.append(f"  {value} = load i64, ptr {place}.cell")
+            lines.append(f"  {place} = getelementptr i64, ptr {array}, i64 {axis + 1}")
+            lines.append(f"  store i64 {value}, ptr {place}")
+    return [*lines, "  br label %handed_out", "handed_out:"]
+
+
+def _given_back(graph: GraphProgram, scratch: int) -> list[str]:
+    """Instructions that free memory that has grown and is no output."""
+    lines = []
+    for number, buffer in enumerate(graph.program.scratch):
+        if buffer.grows:
+            lines.append(f"  %grown{number}.cell = getelementptr i64, ptr %cells, i64 {scratch + number}")
+            lines.append(f"  %grown{number} = load ptr, ptr %grown{number}.cell")
+            lines.append(f"  call void @free(ptr %grown{number})")
+    return lines
 
 
 class _Cells:

@@ -36,7 +36,7 @@ def linker() -> list[str]:
 
 def link(objects: Sequence[Path], output: Path) -> None:
     """Link object files of this machine into a shared library. Errors: CompileError with what the linker said."""
-    command = [*linker(), *_options(), "-o", str(output), *map(str, objects), *_libraries()]
+    command = [*linker(), *_options(output.name), "-o", str(output), *map(str, objects), *_libraries()]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -46,8 +46,11 @@ def link(objects: Sequence[Path], output: Path) -> None:
         raise CompileError(f"the linker failed with status {done.returncode}: {said}", str(output))
 
 
-def _options() -> list[str]:
-    return ["-dynamiclib"] if sys.platform == "darwin" else ["-shared"]
+def _options(name: str) -> list[str]:
+    """A shared library that programs linked with it look for by its name alone."""
+    if sys.platform == "darwin":
+        return ["-dynamiclib", f"-Wl,-install_name,@rpath/{name}"]
+    return ["-shared", *([f"-Wl,-soname,{name}"] if sys.platform.startswith("linux") else [])]
 
 
 def _libraries() -> list[str]:

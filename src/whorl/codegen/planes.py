@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from whorl.codegen.convolutions import WINDOWS
 from whorl.codegen.elements import Element, element_of
 from whorl.codegen.formulas import Library
@@ -26,19 +28,20 @@ def spread_image(call: Call, library: Library) -> str:
     zeros = "zeroinitializer"
     least = e.splat(f, "0xFFF0000000000000")
     fill = f.value(f"select i1 {outside}, {e.vector} {least}, {e.vector} {zeros}")
-    with f.loop(0, "%channels") as c, f.loop(0, "%phases0") as p, f.loop(0, "%phases1") as q:
-        with f.loop(0, "%phases2") as r, f.loop(0, "%spread0") as i, f.loop(0, "%spread1") as j:
-            first, in_depth = _source(f, i, p, 0)
-            second, in_height = _source(f, j, q, 1)
-            line = f.add(f.mul(f.add(f.mul(c, "%length0"), first), "%length1"), second)
-            inside = f.value(f"and i1 {in_depth}, {in_height}")
-            count = f.value(f"select i1 {inside}, i64 %length2, i64 0")
-            before = f.sub(r, "%begin2")
-            start = f.value(f"load i64, ptr {done}")
-            target = f.place("%s", e.kind, start)
-            x = f.value(f"getelementptr {e.kind}, ptr %x, i64 {f.mul(line, '%length2')}")
-            _spread_row(f, e, target, x, before, count, fill, library)
-            f.line(f"store i64 {f.add(start, '%spread2')}, ptr {done}")
+    lengths = ("%channels", "%phases0", "%phases1", "%phases2", "%spread0", "%spread1")
+    with ExitStack() as stack:
+        c, p, q, r, i, j = (stack.enter_context(f.loop(0, length)) for length in lengths)
+        first, in_depth = _source(f, i, p, 0)
+        second, in_height = _source(f, j, q, 1)
+        line = f.add(f.mul(f.add(f.mul(c, "%length0"), first), "%length1"), second)
+        inside = f.value(f"and i1 {in_depth}, {in_height}")
+        count = f.value(f"select i1 {inside}, i64 %length2, i64 0")
+        before = f.sub(r, "%begin2")
+        start = f.value(f"load i64, ptr {done}")
+        target = f.place("%s", e.kind, start)
+        x = f.value(f"getelementptr {e.kind}, ptr %x, i64 {f.mul(line, '%length2')}")
+        _spread_row(f, e, target, x, before, count, fill, library)
+        f.line(f"store i64 {f.add(start, '%spread2')}, ptr {done}")
     library[name] = f.text()
     return name
 

@@ -25,6 +25,8 @@ _FEW_SUMS = 8
 """Tiles of few rows are wider, up to a panel, for so many sums that do not wait for each other."""
 _FAR_BYTES, _FAR_PANELS = 1 << 23, 2
 """Matrices larger than caches are read from several panels at once by few rows."""
+_LINE_BYTES, _AHEAD_BYTES = 64, 1024
+"""How far before its use a matrix is fetched by few rows, which use each element once."""
 
 
 @dataclass(frozen=True)
@@ -232,6 +234,9 @@ def _tile_text(name: str, height: int, tile: _Tile, element: _Element, library: 
         a, b = f.place("%a", kind, f.mul(k, height)), f.place("%b", kind, f.mul(k, width))
         starts = [b if p == 0 else f.place(b, kind, f.mul("%inner", p * width)) for p in range(tile.panels)]
         row = [f.load(vector, f.place(s, kind, v * lanes), size) for s in starts for v in range(tile.vectors)]
+        for s in starts if height <= FEW_ROWS and tile.panels == 1 else ():
+            for line in range(0, tile.vectors * lanes * size, _LINE_BYTES):
+                _fetch(f, f.place(s, kind, (line + _AHEAD_BYTES) // size), library)
         for r in range(height):
             factor = f.splat(vector, kind, f.load(kind, f.place(a, kind, r), size))
             for v in range(vectors):
@@ -245,6 +250,12 @@ def _tile_text(name: str, height: int, tile: _Tile, element: _Element, library: 
     with f.when(part):
         _write_tile(f, element, sums, "%left", library)
     return f.text()
+
+
+def _fetch(f: Routine, place: str, library: Library) -> None:
+    """Ask for a cache line that will be read soon."""
+    library.setdefault("@llvm.prefetch", "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+    f.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
 
 
 def _write_tile(f: Routine, element: _Element, sums: list[list[str]], left: str | None, library: Library) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from whorl.codegen import cache
+from whorl.codegen.debug import debug, dump_module
 from whorl.errors import CompileError
 
 _LOCK = threading.Lock()
@@ -127,7 +128,7 @@ def kept_object_code(source: str) -> bytes:
     features = llvm.get_host_cpu_features().flatten()
     version = ".".join(map(str, llvm.llvm_version_info))
     key = cache.key_of(source, repr(TUNING), version, llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
-    code = cache.read(key)
+    code = cache.read(key) if debug().folder is None else None
     if code is None:
         code = object_code(source)
         cache.write(key, code)
@@ -161,6 +162,7 @@ def optimised(source: str, machine: Any) -> Any:
         setattr(tuning, name, value)
     builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
+    dump_module(source, module)
     return module
 
 

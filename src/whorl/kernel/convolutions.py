@@ -29,7 +29,8 @@ def _spread_image(s: np.ndarray, x: np.ndarray, fill: int, channels: int, *axes:
         wanted = [np.arange(n) * s + f - b for n, s, f, b in zip(spread, strides, phase, begins, strict=True)]
         inside = [np.flatnonzero((w >= 0) & (w < n)) for w, n in zip(wanted, lengths, strict=True)]
         taken = [w[i] for w, i in zip(wanted, inside, strict=True)]
-        target[(slice(None), *phase)][np.ix_(range(channels), *inside)] = image[np.ix_(range(channels), *taken)]
+        every = np.arange(channels)
+        target[(slice(None), *phase)][np.ix_(every, *inside)] = image[np.ix_(every, *taken)]  # type: ignore
 
 
 def _spread_extents(fill: int, channels: int, *rest: int | np.dtype) -> Numbers:
@@ -82,7 +83,7 @@ def _image_extent(reach: int, windows: Numbers, dtype: np.dtype) -> int:
     return reach + max(span_of_places(*windows), _beyond(dtype))
 
 
-def _convolution_extents(features: int, inner: int, bounded: int, by_feature: int, reach: int, *rest: int) -> Numbers:
+def _convolution_extents(features: int, inner: int, bounded: int, together: int, reach: int, *rest: int) -> Numbers:
     *windows, dtype = rest
     image = _image_extent(reach, tuple(windows), dtype)  # type: ignore[arg-type]
     made = features * math.prod(windows[:3])
@@ -102,7 +103,7 @@ def _sums_extents(taps: int, bounded: int, reach: int, *rest: int) -> Numbers:
 
 def _maxima_extents(taps: int, reach: int, *rest: int) -> Numbers:
     *windows, dtype = rest
-    return math.prod(windows[:3]), reach + span_of_places(*windows) + _beyond(dtype), taps  # type: ignore[arg-type]
+    return math.prod(windows[:3]), reach + span_of_places(*windows) + _beyond(dtype), taps  # type: ignore
 
 
 CONVOLUTIONS = (
@@ -112,13 +113,13 @@ CONVOLUTIONS = (
     Kernel("plane_sums", 1, _sums_extents, _plane_sums, (2,)),
     Kernel("plane_maxima", 1, _maxima_extents, _plane_maxima, (2,)),
 )
-"""`windows` are five numbers: windows along three axes, rows of a slice, elements of a row. The window (d, r, w) has the
-place (d * rows + r) * elements + w, and tap k reads the image at its place + offsets[k].
+"""`windows` are five numbers: windows along three axes, rows of a slice, elements of a row. The window (d, r, w) has
+the place (d * rows + r) * elements + w, and tap k reads the image at its place + offsets[k].
 
 `spread_image`: s = the image x [channels, axes] spread (`ops.filters.Spread`), with 0 or, for fill 1, minus infinity
 outside; numbers fill, channels, and five an axis. `convolution`: y[m, window] = sum over k of filters[m, k] * image +
-bias[m], kept inside limits[0] and limits[1] if bounded; numbers features, taps, bounded, by_feature (whether a filter
-stays near while all windows go by, not the other way round), reach (the largest offset), windows. `convolution_sum`
+bias[m], kept inside limits[0] and limits[1] if bounded; numbers features, taps, bounded, together (how many
+windows go by a filter before the next one has its turn), reach (the largest offset), windows. `convolution_sum`
 adds a tensor like y, the last place, before it is bounded. `plane_sums`: the same for one feature, filters by tap;
 numbers taps, bounded, reach, windows. `plane_maxima`: the largest element, NaN above all; numbers taps, reach, windows.
 

@@ -1,4 +1,4 @@
-"""Copies that a kernel program does not need: results computed where they are wanted, carried values changed in place."""
+"""Copies that a program does not need: results computed where they are wanted, carried values changed in place."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def remove_copies(program: Program) -> None:
     scratch = {b for b in program.scratch if not b.grows}
     for block in _all_blocks(program.body):
         for place, statement in enumerate(block):
-            for copy in _copies(statement, place):
+            for copy in list(_copies(statement, place)):
                 if copy.source in scratch and _may_forward(uses, block, copy):
                     _forward(uses, block, copy)
                     scratch.discard(copy.source)
@@ -159,11 +159,11 @@ def _nest(loop: For) -> tuple[list[For], Block]:
 def _is_whole(load: Load, nest: Sequence[For]) -> bool:
     """Whether the loops go over all elements of what is loaded, in order."""
     left = list(nest)
-    for position, length in zip(load.index, load.buffer.shape, strict=True):
-        if length == 1 and isinstance(position, Const):
+    for place, length in zip(load.index, load.buffer.shape, strict=True):
+        if length == 1 and isinstance(place, Const):
             continue
         extent = left[0].extent if left else None
-        if not isinstance(extent, Const) or left[0].var is not position or extent.value != length:
+        if not isinstance(extent, Const) or left[0].var is not place or extent.value != length:
             return False
         left.pop(0)
     return not left

@@ -147,11 +147,21 @@ class _Machine:
 
     def run_op(self, call: RunOp) -> None:
         given = [None if b is None else self.memory[b].array for b in call.inputs]
+        for n, lengths in enumerate(call.given):
+            shape, array = [int(self.value(length)) for length in lengths], given[n]
+            if array is not None:
+                given[n] = array.reshape(-1)[: math.prod(shape)].reshape(shape)
         try:
             results = as_values(call.op.run(*given))
         except (WhorlError, ValueError, ArithmeticError, IndexError, TypeError):
             raise _Failed(1) from None
-        for buffer, result in zip(call.outputs, results, strict=False):
+        for registers, buffer, result in zip(call.found, call.outputs, results, strict=False):
+            if (result.ndim, result.dtype) != (len(registers), buffer.dtype):
+                raise _Failed(1)
+            self.registers |= {var.name: np.int64(n) for var, n in zip(registers, result.shape, strict=True)}
+            flat = np.ascontiguousarray(result).reshape(-1)
+            self.memory[buffer] = _Memory(flat, flat)
+        for buffer, result in zip(call.outputs, results, strict=False) if not call.found else ():
             memory = self.memory[buffer]
             if (result.shape, result.dtype) != (memory.array.shape, memory.array.dtype):
                 raise _Failed(1)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from whorl.kernel.copies import remove_copies
 from whorl.kernel.program import Program
 from whorl.kernel.reductions import write_out_reductions
+from whorl.kernel.tiles import cut_into_parts
 
-STEPS = (remove_copies, write_out_reductions)
+STEPS = (remove_copies, write_out_reductions, cut_into_parts)
 
 
 def optimise(program: Program) -> None:

@@ -172,12 +172,18 @@ class Reserve:
 
 @dataclass(slots=True)
 class RunOp:
-    """Computes an op that has no native form by its `run`: from whole buffers into whole buffers, by the runtime."""
+    """Computes an op that has no native form by its `run`: from whole buffers into whole buffers, by the runtime.
+
+    Where only the run knows the lengths, `given` are those of the inputs, and `found` what those of the outputs, which
+    grow, are put into.
+    """
 
     op: Op
     inputs: list[Buffer | None]
     outputs: list[Buffer]
     node: str = ""
+    given: list[tuple[Expr, ...]] = field(default_factory=list)
+    found: list[tuple[Var, ...]] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from whorl.ir.dtypes import INT64
 from whorl.kernel.copies import same_index
@@ -124,7 +125,7 @@ class _WriteOut:
             step = self.across(step, loop.var, inner.var, around)
         value: Expr = total
         for n in range(int(inner.extent.value)):
-            given = {inner.var: index_const(n), total: value}
+            given: dict[Expr, Expr] = {inner.var: index_const(n), total: value}
             value = Replacement(lambda part, given=given: given.get(part)).expr(step)
         return [Assign(total, value)]
 
@@ -184,7 +185,7 @@ class _WriteOut:
         for n in range(size):
             number = first if n == 0 else Apply(INT64, "add", (first, index_const(n)))
             given: dict[Expr, Expr] = {row: number}
-            replaced = Replacement(lambda part, given=given: _given(part, given, held)).expr
+            replaced = Replacement(partial(_given, given, held)).expr
             new: dict[Buffer, Expr] = {}
             for statement in body:
                 assert isinstance(statement, Assign | Store)
@@ -198,7 +199,7 @@ class _WriteOut:
         return [*made, *(Store(buffer, index, held[buffer]) for buffer, index in totals.items())]
 
 
-def _given(part: Expr, given: dict[Expr, Expr], held: dict[Buffer, Expr]) -> Expr | None:
+def _given(given: dict[Expr, Expr], held: dict[Buffer, Expr], part: Expr) -> Expr | None:
     if isinstance(part, Load):
         return held.get(part.buffer)
     return given.get(part)
@@ -218,30 +219,27 @@ def _is_beside(load: Load, lane: Var) -> bool:
     inside = [lane in parts_in_order(i) for i in load.index]
     if not any(inside):
         return True
-    last = load.index[-1]
-    moved = isinstance(last, Apply) and last.op == "add" and sum(part is lane for part in last.args) == 1
-    is_next = last is lane or (moved and not _hides(last, lane))
+    match load.index[-1]:
+        case Apply(op="add", args=(x, y)) if (x is lane) != (y is lane):
+            is_next = lane not in parts_in_order(y if x is lane else x)
+        case last:
+            is_next = last is lane
     return is_next and not any(inside[:-1])
-
-
-def _hides(sum_: Apply, lane: Var) -> bool:
-    """Whether the other part of a sum depends on a variable too."""
-    return any(part is not lane and lane in parts_in_order(part) for part in sum_.args)
 
 
 def _column(load: Load, lane: Var, along: Var, around: _Around | None) -> int | None:
     """The axis that a loop goes along, where the steps go along the last one, of a tensor that stays the same."""
-    if around is None or load.buffer in around.changed or load.index[-1] is not along:
+    if around is None or load.buffer in around.changed or not load.index or load.index[-1] is not along:
         return None
-    shape = load.buffer.shape
-    if load.buffer.grows or not all(isinstance(n, int) for n in shape) or math.prod(shape) > MOST_TRANSPOSED:  # type: ignore[arg-type]
+    lengths = [n for n in load.buffer.shape if isinstance(n, int)]
+    if load.buffer.grows or len(lengths) < len(load.index) or math.prod(lengths) > MOST_TRANSPOSED:
         return None
     inside = [axis for axis, i in enumerate(load.index[:-1]) if lane in parts_in_order(i) or along in parts_in_order(i)]
     return inside[0] if len(inside) == 1 and load.index[inside[0]] is lane else None
 
 
 def _totals(body: Sequence[Statement]) -> dict[Buffer, tuple[Expr, ...]] | None:
-    """Where a body stores the totals that it reads at the same index, and nothing else; None if it does other things."""
+    """Where a body stores the totals that it reads at the same index; None if it does other things, too."""
     found: dict[Buffer, tuple[Expr, ...]] = {}
     for statement in body:
         if any(load.buffer in found for load in loads([statement])):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -119,6 +120,11 @@ class _Check:
             case RunOp(_, inputs, outputs):
                 self.declared(*(b for b in inputs if b is not None), *outputs)
                 self.calls.append(statement)
+                for length in itertools.chain(*statement.given):
+                    self.read(length, known, INT64)
+                for var in itertools.chain(*statement.found):
+                    self.assign(var)
+                    known |= {var}
             case Call():
                 self.call(statement, known)
             case Fail(status):

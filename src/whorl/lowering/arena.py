@@ -14,6 +14,7 @@ from whorl.kernel.program import (
     For,
     Load,
     Program,
+    Reserve,
     RunOp,
     Statement,
     Store,
@@ -106,7 +107,7 @@ def used_buffers(statements: Sequence[Statement]) -> set[Buffer]:
     seen: set[Expr] = set()
     for statement in statements:
         match statement:
-            case Store(buffer):
+            case Store(buffer) | Reserve(buffer):
                 found.add(buffer)
             case Swap(a, b):
                 found |= {a, b}
@@ -131,7 +132,7 @@ def _expressions(statement: Statement) -> Iterator[Expr]:
             yield value
         case Store(_, index, value):
             yield from (*index, value)
-        case For(_, extent):
+        case For(_, extent) | Reserve(_, extent):
             yield extent
         case When(condition) | While(_, condition):
             yield condition

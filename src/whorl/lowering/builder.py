@@ -162,6 +162,12 @@ class KernelBuilder:
             shape.append(length if isinstance(length, int) else dim)
         return view if tuple(shape) == view.shape else replace(view, shape=tuple(shape))
 
+    def new_length(self, value: Expr) -> Linear:
+        """A dim that is this number at run time."""
+        name = self.fresh("#")
+        self.dims[name] = value
+        return dims.name(name)
+
     def count_of(self, value: Any) -> Linear:
         """The dim that stands for the length of a sequence."""
         if value not in self.counts:
@@ -406,6 +412,24 @@ class KernelBuilder:
         self.block.append(call)
         return [self.view_of(buffer) for buffer in results]
 
+    def run_any(self, op: Op, inputs: Sequence[View | None], outputs: Sequence[TensorType]) -> list[View]:
+        """An op computed by its `run` from tensors whose lengths only the run knows."""
+        given = [None if x is None else x if x.buffer is not None else self.copied(x) for x in inputs]
+        lengths = [() if x is None else tuple(self.length(n) for n in x.shape) for x in given]
+        buffers, found, views = [], [], []
+        for type in outputs:
+            registers = tuple(self.variable(INT64, "n") for _ in type.shape)  # type: ignore[union-attr]
+            shape: tuple[int | Expr | None, ...] = registers
+            buffers.append(Buffer(self.fresh("s"), type.dtype, shape, True))
+            self.add_scratch(buffers[-1])
+            found.append(registers)
+            views.append(self.view_of(buffers[-1], [self.new_length(var) for var in registers]))
+        call = RunOp(op, [None if x is None else x.buffer for x in given], buffers, self.node, lengths, found)
+        self.calls.append(call)
+        self.may_fail = True
+        self.block.append(call)
+        return views
+
     def _whole(self, view: View) -> Buffer:
         if view.buffer is not None and view.buffer in self.fixed and view.buffer.shape == view.shape:
             return view.buffer
@@ -444,8 +468,9 @@ class KernelBuilder:
         return buffer, (self.const(0),) * len(view.shape)
 
     def last_index(self, element: Expr) -> Expr | None:
-        """The last index of an element that is simply loaded."""
-        return element.index[-1] if isinstance(element, Load) and element.index else None
+        """The last index of all elements in memory that an element is made of, if they have the same."""
+        found = {part.index[-1] for part in parts_in_order(element) if isinstance(part, Load) and part.index}
+        return found.pop() if len(found) == 1 else None
 
     def view_of(self, buffer: Buffer, shape: Sequence[int] | None = None, prefix: Index = ()) -> View:
         """The tensor that lies in a buffer, or behind a fixed prefix of its index."""

@@ -127,10 +127,9 @@ def lay_out_convolutions(body: Region, captured: Sequence[Value]) -> None:
     for node in body.nodes:
         if node in taken or node.outputs[0] in fixed or not _is_arranged(node, fixed):
             continue
-        chain = _Chain(node, fixed, readers).follow()
-        if taken.isdisjoint(chain.nodes):
-            taken.update(chain.nodes)
-            placed[chain.nodes[-1]] = chain.arranged()
+        chain = _Chain(node, fixed, readers, taken).follow()
+        taken.update(chain.nodes)
+        placed[chain.nodes[-1]] = chain.arranged()
     if placed:
         kept = [placed.get(node, [] if node in taken else [node]) for node in body.nodes]
         body.nodes = [node for group in kept for node in group]
@@ -186,11 +185,12 @@ def _tracks(op: Conv, x: tuple[int, ...], w: tuple[int, ...]) -> Any:
 
 @dataclass
 class _Chain:
-    """A convolution and the nodes that follow it alone."""
+    """A convolution and the nodes that follow it alone and belong to no other one."""
 
     conv: Node
     fixed: set[Value]
     readers: Mapping[Value, Sequence[Node | None]]
+    taken: set[Node]
     nodes: list[Node] = field(default_factory=list)
     steps: list[Op] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
@@ -215,10 +215,11 @@ class _Chain:
         return self
 
     def _reader(self) -> Node | None:
-        """The only reader of the last node's only value."""
+        """The only reader of the last node's only value, if it is free."""
         first, *more = self.nodes[-1].outputs
         readers = self.readers.get(first, ())
-        return readers[0] if len(readers) == 1 and not any(v in self.readers for v in more) else None
+        alone = len(readers) == 1 and readers[0] not in self.taken
+        return readers[0] if alone and not any(v in self.readers for v in more) else None
 
     def _others(self, node: Node) -> list[Value]:
         value = self.nodes[self.nodes.index(node) - 1 if node in self.nodes else -1].outputs[0]

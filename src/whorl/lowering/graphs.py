@@ -11,19 +11,19 @@ import numpy as np
 
 from whorl.errors import RunError
 from whorl.ir.constants import Constant, as_array
-from whorl.ir.dtypes import STRING
+from whorl.ir.dtypes import INT64, STRING
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.op import Op, as_values
-from whorl.ir.types import AnyShape, Fact, TensorType
+from whorl.ir.types import Fact, TensorType
 from whorl.ir.walk import clone_region
 from whorl.kernel.optimise import optimise
-from whorl.kernel.program import Buffer, Program
+from whorl.kernel.program import Buffer, Program, Var
 from whorl.lowering.arena import Arena, plan_arena, swapped_pairs, used_buffers
 from whorl.lowering.builder import MOST_TRIPS, KernelBuilder, Unsupported, View
 from whorl.lowering.convolutions import FilterBlocks
 from whorl.lowering.layout import prepare
-from whorl.lowering.places import Target, fill_all, fixed_type, sizes
+from whorl.lowering.places import Target, fill_all, fixed_type, is_fixed, memory_shape, native_type, sizes
 from whorl.lowering.products import InPanels
 from whorl.lowering.regions import lower_region
 
@@ -36,7 +36,8 @@ class GraphProgram:
     """The program of a region at fixed shapes, and where its values lie among the program's buffers.
 
     Buffers, in order: the inputs, by `inputs` their positions among the region's arguments; `constants`, whose contents
-    are the same in every run; the outputs. Scratch buffer n begins at byte `arena.offsets[n]` of `arena.size` bytes.
+    are the same in every run; the outputs, those in `grown` left out, which lie in memory that grows. Scratch buffer n
+    begins at byte `arena.offsets[n]` of `arena.size` bytes.
     """
 
     program: Program
@@ -45,6 +46,15 @@ class GraphProgram:
     outputs: tuple[TensorType, ...]
     arena: Arena
     may_fail: bool
+    grown: dict[int, Grown] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Grown:
+    """An output of which only the run knows the shape: its scratch buffer, and its lengths among the scalars by axis."""
+
+    scratch: int
+    lengths: dict[int, int]
 
 
 @dataclass
@@ -90,7 +100,7 @@ def lower_graph(
         _drop_unread(special)
         return _lower(special, most_trips)
     except Unsupported as reason:
-        found = [origins[v] for v in reason.node.outputs if v in origins] if reason.node is not None else []
+        found = [origins[v] for v in reason.node.outputs if v in origins] if isinstance(reason.node, Node) else []
         raise reason.at(found[0] if found else None) from None
 
 
@@ -128,18 +138,13 @@ def _is_small(node: Node, inputs: Sequence[np.ndarray]) -> bool:
     made = 0
     for value in node.outputs:
         type = value.type
-        if not isinstance(type, TensorType) or type.dtype == STRING or not is_static(type):
+        if not isinstance(type, TensorType) or type.dtype == STRING or not is_fixed(type):
             return False
         made += math.prod(sizes(type)) * type.dtype.itemsize
     return (
         isinstance(node.op, InPanels | FilterBlocks)
         or made <= max((x.nbytes for x in inputs), default=0) + FOLDED_GROWTH
     )
-
-
-def is_static(type: TensorType) -> bool:
-    """Whether every length is a number."""
-    return not isinstance(type.shape, AnyShape) and all(isinstance(d, int) for d in type.shape)
 
 
 def _given(node: Node, value: np.ndarray) -> Node:
@@ -169,23 +174,22 @@ def _lower(region: Region, most_trips: int) -> GraphProgram:
     buffers = {n: _argument(v, k) for n, v in inputs.items()}
     env = {v: _view(buffers[n], v, k) for n, v in inputs.items()}
     results = lower_region(region, env, k)
-    outputs = [_output_type(v) for v in region.results]
-    targets, outs = _placed(results, outputs, k)
-    fill_all(k, targets)
+    outs = _Outputs(k, {b for pair in swapped_pairs(k.block) for b in pair})
+    for value, view in zip(region.results, results, strict=True):
+        try:
+            outs.add(value, view)
+        except Unsupported as reason:
+            raise reason.at(value.owner) from None
+    fill_all(k, outs.targets)
     used = used_buffers(k.block)
-    scratch = [b for b in k.scratch if b in used and b not in outs]
+    scratch = [b for b in k.scratch if b in used and b not in outs.fixed]
     given = [(b, array) for b, array in k.constants.items() if b in used]
-    program = Program([], [*buffers.values(), *(b for b, _ in given), *outs], scratch, k.block, k.calls)
+    buffers_in_order = [*buffers.values(), *(b for b, _ in given), *outs.fixed]
+    program = Program(outs.lengths, buffers_in_order, scratch, k.block, k.calls)
     optimise(program)
     arrays = tuple(np.ascontiguousarray(array) for _, array in given)
-    return GraphProgram(program, tuple(buffers), arrays, tuple(outputs), plan_arena(program), k.may_fail)
-
-
-def _output_type(value: Value) -> TensorType:
-    try:
-        return fixed_type(value.type, f"output {value.name!r}")
-    except Unsupported as reason:
-        raise reason.at(value.owner if isinstance(value.owner, Node) else None) from None
+    grown = {n: Grown(scratch.index(buffer), axes) for n, (buffer, axes) in outs.grown.items()}
+    return GraphProgram(program, tuple(buffers), arrays, tuple(outs.types), plan_arena(program), k.may_fail, grown)
 
 
 def _argument(value: Value, k: KernelBuilder) -> Buffer:
@@ -200,38 +204,60 @@ def _view(buffer: Buffer, value: Value, k: KernelBuilder) -> View:
     return View(view.dtype, view.shape, view.at, 1, buffer, value.known)
 
 
-def _placed(
-    results: Sequence[View], types: Sequence[TensorType], k: KernelBuilder
-) -> tuple[list[Target], list[Buffer]]:
-    """A buffer for each output: the scratch memory where it lies already, else one that is still to be filled."""
-    trading = {b for pair in swapped_pairs(k.block) for b in pair}
-    targets: list[Target] = []
-    outs: list[Buffer] = []
-    for n, (view, type) in enumerate(zip(results, types, strict=True)):
-        if view.shape != sizes(type):
-            raise Unsupported(f"output {n} has another shape than inference says")
-        lies = _whole(view, k)
-        if lies in k.scratch and not lies.grows and lies not in trading and lies not in outs:
-            outs.append(lies)
-            continue
-        out = Buffer(f"out{n}", type.dtype, sizes(type))
-        outs.append(out)
-        targets.append((view, out, ()))
-    return targets, outs
+@dataclass
+class _Outputs:
+    """A buffer for each output: scratch memory where it lies already, else one that is still to be filled.
+
+    Memory among `trading`, which trades places, is none of them.
+    """
+
+    k: KernelBuilder
+    trading: set[Buffer]
+    types: list[TensorType] = field(default_factory=list)
+    fixed: list[Buffer] = field(default_factory=list)
+    grown: dict[int, tuple[Buffer, dict[int, int]]] = field(default_factory=dict)
+    lengths: list[Var] = field(default_factory=list)
+    targets: list[Target] = field(default_factory=list)
+
+    def add(self, value: Value, view: View) -> None:
+        """Place the next output."""
+        k, lies = self.k, _whole(view, self.k)
+        type = native_type(TensorType(view.dtype, view.shape), f"output {value.name!r}")
+        taken = {*self.fixed, *(buffer for buffer, _ in self.grown.values()), *self.trading}
+        if lies not in k.scratch or lies in taken:
+            lies = None
+        if is_fixed(type):
+            out = lies or Buffer(f"out{len(self.types)}", type.dtype, sizes(type))
+            self.fixed.append(out)
+        else:
+            out = lies or Buffer(f"out{len(self.types)}", type.dtype, memory_shape(k, view.shape, {}), True)
+            self.grown[len(self.types)] = out, self._lengths(view.shape)
+            if lies is None:
+                k.add_scratch(out)
+                k.reserve(out, view.shape)
+        if lies is None:
+            self.targets.append((view, out, ()))
+        self.types.append(type)
+
+    def _lengths(self, shape: Sequence[Any]) -> dict[int, int]:
+        """Scalars of the program for the lengths that are no numbers, by axis."""
+        found = {}
+        for axis, length in enumerate(shape):
+            if not isinstance(length, int):
+                var = self.k.variable(INT64, "length", once=False)
+                self.k.assign(var, self.k.length(length))
+                found[axis] = len(self.lengths)
+                self.lengths.append(var)
+        return found
 
 
 def _whole(view: View, k: KernelBuilder) -> Buffer | None:
     """The buffer that holds a tensor and nothing else, row-major."""
-    if view.buffer is not None and view.buffer.shape == view.shape:
+    if view.buffer is not None and (view.buffer.grows or view.buffer.shape == view.shape):
         return view.buffer
     found = k.contiguous(view)
-    if found is None:
+    if found is None or found[0].grows:
         return None
     buffer, origin = found
     is_start = all(k.number(position) == 0 for position in origin)
-    return buffer if is_start and _count(buffer) == view.size else None
-
-
-def _count(buffer: Buffer) -> int:
-    """The elements of a buffer; 0 where only the run knows."""
-    return 0 if buffer.grows else math.prod(n for n in buffer.shape if isinstance(n, int))
+    return buffer if is_start and math.prod(buffer.shape) == view.size else None  # type: ignore[arg-type]

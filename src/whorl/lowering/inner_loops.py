@@ -10,7 +10,7 @@ import numpy as np
 from whorl.ir.constants import Constant
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import AnyShape, TensorType
-from whorl.lowering.products import Hoisted, InPanels, PanelProduct, hoist_products
+from whorl.lowering.products import Hoisted, InPanels, PanelProduct, hoist_products, slice_captured
 from whorl.ops.casting import Cast
 from whorl.ops.control import Loop, Scanned
 from whorl.ops.elementwise import Identity
@@ -29,7 +29,9 @@ def move_out(node: Node, wanted: set[Value] | None) -> list[Node]:
     moved: list[Node] = []
     for region in node.regions:
         first = len(region.arguments) - _captured_count(node)
-        outer = dict(zip(region.arguments[first:], node.inputs[len(node.inputs) - _captured_count(node) :], strict=True))
+        outer = dict(
+            zip(region.arguments[first:], node.inputs[len(node.inputs) - _captured_count(node) :], strict=True)
+        )
         outer = {inner: v for inner, v in outer.items() if wanted is None or v in wanted}
         found = _laying_out(region, set(outer))
         for inner in found:
@@ -105,10 +107,13 @@ def products_of_slices(node: Node) -> list[Node]:
     length = op.length(node)
     if not isinstance(length, int) or length < 1 or any(how.keep_axis for how in op.scanned):
         return []
+    for number, value in slice_captured(body, copies, length, length):
+        scanned.append(captured[number])
+        slices.append(_scan(node, captured[number], value, False))
     outer = dict(zip(copies, captured, strict=True))
     made: list[Node] = []
     for hoisted in hoist_products(body, slices, copies, length):
-        how, panels = op.scanned[hoisted.rows], outer[hoisted.panels]
+        how, panels = node.op.scanned[hoisted.rows], outer[hoisted.panels]
         made += _whole_product(hoisted, scanned[hoisted.rows], how, panels)
         _scan(node, made[-1].outputs[0], hoisted.output, how.reverse)
     return made
@@ -145,7 +150,7 @@ def _sizes(value: Value) -> tuple[int, ...]:
     return tuple(int(d) for d in value.type.shape)  # type: ignore[arg-type]
 
 
-def _scan(node: Node, rows: Value, slice: Value, reverse: bool) -> None:
+def _scan(node: Node, rows: Value, slice: Value, reverse: bool) -> Value:
     """Give a loop one more scanned value, whose slice is read in place of what the body computed."""
     assert isinstance(node.op, Loop)
     op, body = node.op, node.regions[0]
@@ -157,3 +162,4 @@ def _scan(node: Node, rows: Value, slice: Value, reverse: bool) -> None:
         each.index = index
     replace_value(body, slice, argument)
     node.op = replace(op, scanned=(*op.scanned, Scanned(0, reverse)))
+    return argument

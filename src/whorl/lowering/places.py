@@ -96,7 +96,7 @@ def growing(k: KernelBuilder, name: str, type: TensorType) -> Growing:
     for axis, register in before.items():
         k.dims[str(shape[axis])] = register
     now, then = (
-        Buffer(f"{name}.{hint}", type.dtype, _memory_shape(k, shape, registers), True)
+        Buffer(f"{name}.{hint}", type.dtype, memory_shape(k, shape, registers), True)
         for hint, registers in (("now", before), ("next", after))
     )
     return Growing(now, then, before, after)
@@ -111,7 +111,7 @@ def _own(k: KernelBuilder, type: TensorType) -> list[int]:
     return axes
 
 
-def _memory_shape(k: KernelBuilder, shape: Sequence[Any], registers: dict[int, Var]) -> tuple[int | Expr | None, ...]:
+def memory_shape(k: KernelBuilder, shape: Sequence[Any], registers: dict[int, Var]) -> tuple[int | Expr | None, ...]:
     """Lengths as memory is addressed: the first that is not 1 takes no part in that, so it may change at will."""
     first = next((n for n, d in enumerate(shape) if d != 1), 0)
     return tuple(

@@ -222,17 +222,19 @@ def _is_worth_hoisting(node: Node, length: int) -> bool:
     return few and length * FEW_ROWS * columns * _dtype(output).itemsize <= HOISTED_BYTES
 
 
-def slice_captured(body: Region, captured: Sequence[Value], length: int) -> list[tuple[int, Value]]:
+def slice_captured(
+    body: Region, captured: Sequence[Value], length: int, most: float = math.inf
+) -> list[tuple[int, Value]]:
     """Take out of a body each Gather of row i of a captured value that has a row for every iteration i.
 
-    With the number of the captured value, the value that is now to be scanned.
+    With the number of the captured value, the value that is now to be scanned. Values of more than `most` rows stay.
     """
     numbers = {value: n for n, value in enumerate(captured)}
     found: list[tuple[int, Value]] = []
     rest: list[Node] = []
     for node in body.nodes:
         number = numbers.get(node.inputs[0]) if isinstance(node.op, Gather) and node.inputs[0] is not None else None
-        if number is None or not _reads_row(node, body.arguments[0], length):
+        if number is None or not _reads_row(node, body.arguments[0], length, most):
             rest.append(node)
             continue
         found.append((number, node.outputs[0]))
@@ -240,10 +242,10 @@ def slice_captured(body: Region, captured: Sequence[Value], length: int) -> list
     return found
 
 
-def _reads_row(node: Node, i: Value, length: int) -> bool:
+def _reads_row(node: Node, i: Value, length: int, most: float) -> bool:
     assert isinstance(node.op, Gather)
     data, row = node.inputs
     if data is None or row is not i or not _is_static(data) or not _is_static(i):
         return False
     shape = _shape(data)
-    return node.op.axis in (0, -len(shape)) and _shape(i) == () and shape[0] >= length
+    return node.op.axis in (0, -len(shape)) and _shape(i) == () and length <= shape[0] <= most

@@ -14,8 +14,9 @@ from whorl.ir.dims import Linear
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import region_title
+from whorl.ir.op import Op
 from whorl.ir.types import TensorType
-from whorl.kernel.program import TRUE, Buffer, Expr, Var, When, While
+from whorl.kernel.program import TRUE, Buffer, Expr, Statement, Var, When, While
 from whorl.lowering.builder import Index, KernelBuilder, Unsupported, View
 from whorl.lowering.places import (
     Growing,
@@ -109,7 +110,7 @@ def _taken_over(
 ) -> set[Buffer]:
     """The memory of the node's first input, if nobody reads that later: what was to be read there is read now."""
     value = node.inputs[0]
-    if value is None or ends[value] > place or (buffer := k.owned_by(value, env[value])) is None:
+    if value is None or ends[value] > place or node.inputs.count(value) > 1 or (buffer := k.owned_by(value, env[value])) is None:
         return set()
     for other, view in env.items():
         if ends.get(other, -1) >= place and other is not value and view.buffer is None and k.reads(view, buffer):
@@ -129,14 +130,34 @@ def lower_node(node: Node, env: dict[Value, View], k: KernelBuilder) -> Sequence
     types = [memory_type(value, k) for value in node.outputs]
     inputs = [None if value is None else env[value] for value in node.inputs]
     fixed = all(x is None or x.is_fixed for x in inputs) and all(is_fixed(t) for t in types)
-    views = node.op.lower(k, inputs, types) if fixed or node.op.any_length else None
+    views = _native_form(node.op, k, inputs, types, fixed)
     if views is not None:
         return views
     if not node.op.pure:
         raise Unsupported(f"{node.op.name} is not pure and has no native form")
-    if not fixed:
-        raise Unsupported(f"{node.op.name} has no native form for lengths that only the run knows")
-    return k.run_op(node.op, inputs, types)
+    if fixed:
+        return k.run_op(node.op, inputs, types)
+    if any(not isinstance(v.type, TensorType) for v in (*node.inputs, *node.outputs) if v is not None):
+        raise Unsupported(f"{node.op.name} has no native form for sequences")
+    return k.run_any(node.op, inputs, types)
+
+
+def _native_form(
+    op: Op, k: KernelBuilder, inputs: Sequence[View | None], types: Sequence[TensorType], fixed: bool
+) -> Sequence[View] | None:
+    """What `lower` gives; where it asks for a length that nobody knows yet, it has written nothing."""
+    if fixed:
+        return op.lower(k, inputs, types)
+    if not op.any_length:
+        return None
+    statements: list[Statement] = []
+    try:
+        with k.into(statements):
+            views = op.lower(k, inputs, types)
+    except Unsupported:
+        return None
+    k.block += statements
+    return views
 
 
 def _constant(array: np.ndarray, value: Value, k: KernelBuilder) -> View:

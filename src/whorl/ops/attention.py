@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
+from whorl.ir.build import Builder
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL
+from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
+from whorl.ops.attention_nodes import write_attention
 from whorl.ops.base import (
     COMPUTED_FLOATS,
     accumulator,
@@ -140,6 +144,9 @@ class Attention(Op):
         if rank == 3:
             y = y.swapaxes(1, 2).reshape(y.shape[0], y.shape[2], y.shape[1] * y.shape[3])
         return y, k, v, (scores, capped, biased, weights)[self.qk_matmul_output_mode].astype(dtype)
+
+    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+        return write_attention(self, inputs, build)
 
     def _bias(
         self, queries: int, keys: int, offset: np.ndarray, nonpad: np.ndarray | None, mask: np.ndarray | None

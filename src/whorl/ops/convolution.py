@@ -11,7 +11,7 @@ import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir.dims import Dim
-from whorl.ir.dtypes import BY_NAME, FLOAT32, INT32
+from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, Type, tensor
 from whorl.ops.base import (
@@ -23,11 +23,13 @@ from whorl.ops.base import (
     require_dtype,
     same_dtype,
 )
-from whorl.ops.index_maps import converted, lengths, widened_view, with_blanks
+from whorl.ops.index_maps import converted, element, filled, lengths, widened_view, with_blanks
 from whorl.ops.native_convolution import biases_alone, blocked, convolution, is_native
 from whorl.ops.windows import Track, blocks, spatial_rank, unfold, windows_of
 
 BYTES = frozenset((BY_NAME["int8"], BY_NAME["uint8"]))
+LARGEST_PRODUCT = 255 * 255
+"""The largest product of two differences of bytes."""
 COLUMN_LIMIT = 1 << 22
 """The most elements that the columns of one block hold."""
 
@@ -120,6 +122,11 @@ class ConvInteger(Convolution):
         checked_types(self, x, w, x_zero, w_zero)
         return exact_sums(self, x, w, x_zero, w_zero).astype(np.int32)
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, w, x_zero, w_zero = with_blanks(inputs, 4)
+        sums = native_sums(self, k, x, w, x_zero, w_zero, outputs[0])
+        return None if sums is None else [converted(k, converted(k, sums, INT64), INT32)]
+
 
 @dataclass(frozen=True)
 class QLinearConv(Convolution):
@@ -164,6 +171,26 @@ class QLinearConv(Convolution):
         limits = np.iinfo(y_zero.dtype)
         return np.clip(levels, limits.min, limits.max).astype(y_zero.dtype)
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b = with_blanks(inputs, 9)
+        sums = native_sums(self, k, x, w, x_zero, w_zero, outputs[0])
+        if sums is None or any(view.size != 1 for view in (x_scale, y_scale, y_zero)):
+            return None
+        first, last, zero = element(k, x_scale), element(k, y_scale), k.cast(element(k, y_zero), FLOAT32)
+        limits = np.iinfo(y_zero.dtype)
+        low, high = k.const(limits.min, FLOAT32), k.const(limits.max, FLOAT32)
+
+        def at(index: Any) -> Any:
+            total, m = sums.at(index), index[1:2]
+            if b is not None:
+                total = k.add(k.cast(total, INT64), k.cast(b.at(m), INT64))
+            own = element(k, w_scale) if w_scale.size == 1 else w_scale.at(m)
+            scale = k.div(k.mul(first, own), last)
+            level = k.add(k.apply("rint", k.mul(k.cast(total, FLOAT32), scale)), zero)
+            return k.cast(k.apply("min", k.apply("max", level, low), high), y_zero.dtype)
+
+        return [k.view(y_zero.dtype, sums.shape, at, 12)]
+
 
 def convolve(x: np.ndarray, w: np.ndarray, group: int, tracks: Sequence[Track], dtype: np.dtype) -> np.ndarray:
     """Convolution without bias, computed in `dtype`: for each image and block of windows, W [group, M / group,
@@ -194,6 +221,32 @@ def exact_sums(
     if w_zero is not None:
         weights -= feature_column(w_zero.astype(np.float64), w.ndim)
     return convolve(numbers, weights, op.group, op.tracks(x, w), np.dtype(np.float64)).astype(np.int64)
+
+
+def native_sums(op: Convolution, k: Any, x: Any, w: Any, x_zero: Any, w_zero: Any, output: Any) -> Any:
+    """Native form of `exact_sums`: whole numbers as float32 where every partial sum is below 2^24, else as float64.
+
+    None where no kernel computes it.
+    """
+    shape, taps = lengths(output), math.prod(w.shape[1:])
+    dtype = FLOAT32 if taps * LARGEST_PRODUCT < 1 << 24 else FLOAT64
+    if not math.prod(shape) or not w.size:
+        return filled(k, k.const(0, dtype), shape)
+    tracks = op.tracks(x, w)
+    if not is_native(tracks, x.shape[1], dtype.itemsize) or (x_zero is not None and x_zero.size != 1):
+        return None
+    numbers, weights = converted(k, x, dtype), converted(k, w, dtype)
+    if x_zero is not None:
+        zero = k.let(k.cast(element(k, x_zero), dtype))
+        numbers = k.view(dtype, x.shape, lambda index: k.sub(k.cast(x.at(index), dtype), zero), x.cost + 2)
+    if w_zero is not None:
+        column = w_zero if w_zero.size > 1 else filled(k, element(k, w_zero), (1,))
+
+        def shifted(index: Any) -> Any:
+            return k.sub(k.cast(w.at(index), dtype), k.cast(k.aligned(column, index[:1]), dtype))
+
+        weights = k.view(dtype, w.shape, shifted, w.cost + 3)
+    return convolution(k, numbers, blocked(k, weights, op.group), None, tracks, w.shape[0])
 
 
 def feature_column(values: np.ndarray, rank: int) -> np.ndarray:

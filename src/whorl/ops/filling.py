@@ -11,11 +11,11 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import BY_NAME, FLOAT32, is_integer, name_of
+from whorl.ir.dtypes import BY_NAME, FLOAT32, INT64, is_integer, name_of
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import known_dims, one_element, same_dtype, unknown_shape
-from whorl.ops.index_maps import element, filled, lengths
+from whorl.ops.index_maps import all_fixed, element, filled, lengths, whole_element
 from whorl.ops.lengths import ceil_div, nonnegative
 from whorl.ops.rearranging import (
     Rearranging,
@@ -26,6 +26,7 @@ from whorl.ops.rearranging import (
     sizes,
     vector_length,
 )
+from whorl.ops.run_time_lengths import counted_range
 
 _SMALL = 4096
 """Elements up to which a constant tensor is written out; beyond, all elements are one place in memory."""
@@ -34,6 +35,8 @@ _SMALL = 4096
 @dataclass(frozen=True, eq=False)
 class ConstantOfShape(Rearranging):
     """A tensor of the shape given, every element `value` (float32 0 without one). Source: ONNX ConstantOfShape-25."""
+
+    any_length = True
 
     value: Any = None
 
@@ -56,8 +59,13 @@ class ConstantOfShape(Rearranging):
         return repeated(element, wanted)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        value = self.element
-        return [filled(k, k.const(value.reshape(-1)[0].item(), value.dtype), lengths(outputs[0]))]
+        value, shape = self.element, lengths(outputs[0])
+        if not all_fixed(shape):
+            found = [k.let(whole_element(k, inputs[0], n)) for n in range(len(shape))]
+            for length in found:
+                k.fail_unless(k.compare("ge", length, k.const(0)))
+            shape = tuple(k.new_length(length) for length in found)
+        return [filled(k, k.const(value.reshape(-1)[0].item(), value.dtype), shape)]
 
 
 RANGE_DTYPES = frozenset(BY_NAME[n] for n in ("int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"))
@@ -69,6 +77,8 @@ class Range(Op):
 
     float16 and bfloat16 are computed in `stash_type` and rounded once; the count is a quotient of float64.
     """
+
+    any_length = True
 
     stash_type: np.dtype = FLOAT32
 
@@ -131,7 +141,13 @@ class Range(Op):
         def at(index: Any) -> Any:
             return k.cast(k.add(start, k.mul(k.cast(index[0], work), step)), dtype)
 
-        return [k.view(dtype, lengths(outputs[0]), at, 2)]
+        shape = lengths(outputs[0])
+        if not all_fixed(shape):
+            if not is_integer(dtype):
+                return None
+            ends = [k.let(k.cast(element(k, x), INT64)) for x in inputs]
+            shape = (k.new_length(counted_range(k, *ends)),)
+        return [k.view(dtype, shape, at, 2)]
 
 
 def _scalar(fact: Fact) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from whorl.ir.dims import Linear
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.ops.base import accumulator
@@ -66,8 +67,8 @@ def integer(k: Any, view: Any, index: Any) -> Any:
 
 def whole_element(k: Any, view: Any, place: int = 0) -> Any:
     """An element of a scalar or a tensor with one axis, as int64; the number itself where it is known."""
-    number = known_numbers(view)[place]
-    return k.cast(element(k, view, place), INT64) if number is None else k.const(number)
+    number = None if view.known is None else view.known.reshape(-1)[place]
+    return k.const(number) if isinstance(number, int | Linear) else k.cast(element(k, view, place), INT64)
 
 
 def position(k: Any, index: Sequence[Any], shape: Sequence[int]) -> Any:

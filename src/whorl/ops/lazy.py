@@ -17,15 +17,16 @@ Lazy = tuple[Elements, ...] | None
 """An op's outputs as elements; None where its `run` must see whole arrays."""
 
 
-def lazy_view(op: Op, source: Elements, *settings: Elements | None) -> Lazy:
+def lazy_view(self: Op, *inputs: Any) -> Lazy:
     """For an op whose `run` answers views of its first input, and reads of the others alone."""
-    return viewed(op.run, source, *(None if each is None else each.numpy() for each in settings))
+    source, *settings = inputs
+    return viewed(self.run, source, *(None if each is None else each.numpy() for each in settings))
 
 
-def lazy_map(op: Op, *inputs: Elements | None) -> Lazy:
+def lazy_map(self: Op, *inputs: Any) -> Lazy:
     """For an op whose output elements depend on the input elements at the same place, and that refuses none."""
     given = [x for x in inputs if x is not None]
-    (type,) = as_types(op.infer(*(None if x is None else Known(TensorType(x.dtype, x.shape)) for x in inputs)))
+    (type,) = as_types(self.infer(*(None if x is None else Known(TensorType(x.dtype, x.shape)) for x in inputs)))
     if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape) or STRING in (type.dtype, given[0].dtype):
         return None
     shape = tuple(dim for dim in type.shape if isinstance(dim, int))
@@ -35,6 +36,6 @@ def lazy_map(op: Op, *inputs: Elements | None) -> Lazy:
 
     def function(*blocks: np.ndarray) -> Any:
         rest = iter(blocks)
-        return op.run(*(next(rest) if is_given else None for is_given in places))
+        return self.run(*(next(rest) if is_given else None for is_given in places))
 
-    return (mapped(op.run if all(places) else function, given, type.dtype, shape),)
+    return (mapped(self.run if all(places) else function, given, type.dtype, shape),)

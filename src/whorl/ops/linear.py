@@ -12,11 +12,25 @@ import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
-from whorl.ir.dtypes import BY_NAME, FLOATS, INT32, INTEGERS, PACKED_BITS, is_float, is_integer
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import (
+    BY_NAME,
+    FLOAT32,
+    FLOAT64,
+    FLOATS,
+    INT32,
+    INT64,
+    INTEGERS,
+    PACKED_BITS,
+    is_float,
+    is_integer,
+)
+from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, tensor
 from whorl.ops.base import (
     COMPUTED_FLOATS,
+    accumulator,
     agreed,
     broadcast_shapes,
     checked_types,
@@ -26,12 +40,16 @@ from whorl.ops.base import (
     same_dtype,
     widened,
 )
+from whorl.ops.elementwise import Clip, Div, Round
 from whorl.ops.index_maps import converted, expanded, filled, lengths, transposed, widened_view, with_blanks
 from whorl.ops.native_products import product
 from whorl.ops.native_reductions import combined
+from whorl.ops.writer import Writer, is_fixed, sizes_of
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
 _BYTES = frozenset((BY_NAME["int8"], BY_NAME["uint8"]))
+_LARGEST_TERM = 255 * 255
+"""What a product of two bytes, each less its zero point, is at most."""
 _QUANTIZED = _BYTES | frozenset(d for d in FLOATS if d.itemsize == 1)
 
 
@@ -179,6 +197,31 @@ def _exact_product(a: np.ndarray, a_zero: np.ndarray | None, b: np.ndarray, b_ze
     return np.asarray(np.matmul(left, right))
 
 
+def _given(value: Value | None) -> Value:
+    assert value is not None
+    return value
+
+
+def _write_exact_product(write: Writer, a: Value, a_zero: Value | None, b: Value, b_zero: Value | None) -> Value:
+    """`_exact_product` as nodes, in float32 where that holds every sum."""
+    inner = sizes_of(a)[-1]
+    wide = FLOAT32 if inner * _LARGEST_TERM < 1 << 24 else FLOAT64
+    left, right = (write.cast(x, wide) for x in (a, b))
+    if a_zero is not None:
+        left = write.sub(left, _write_per_line(write, write.cast(a_zero, wide), -2))
+    if b_zero is not None:
+        right = write.sub(right, _write_per_line(write, write.cast(b_zero, wide), -1))
+    return write.node(MatMul(), left, right)
+
+
+def _write_per_line(write: Writer, value: Value, axis: int) -> Value:
+    """`_per_line` as nodes."""
+    shape = sizes_of(value)
+    if math.prod(shape) == 1:
+        return write.squeezed(value)
+    return write.inserted(value, 1) if len(shape) == 1 and axis == -2 else value
+
+
 @dataclass(frozen=True)
 class MatMulInteger(Op):
     """(A - a_zero_point) @ (B - b_zero_point) as int32, wrapping. Source: ONNX MatMulInteger-10.
@@ -202,6 +245,13 @@ class MatMulInteger(Op):
     ) -> np.ndarray:
         checked_types(self, a, b, a_zero_point, b_zero_point)
         return _exact_product(a, a_zero_point, b, b_zero_point).astype(np.int64).astype(np.int32)
+
+    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+        a, b, a_zero, b_zero = (*inputs, None, None)[:4]
+        if a is None or b is None or not is_fixed(*inputs):
+            return None
+        write = Writer(build)
+        return [write.cast(write.cast(_write_exact_product(write, a, a_zero, b, b_zero), INT64), INT32)]
 
 
 @dataclass(frozen=True)
@@ -254,6 +304,21 @@ class QLinearMatMul(Op):
             return np.clip(np.rint(scaled) + zero, limits.min, limits.max).astype(dtype)
         limits = ml_dtypes.finfo(dtype)
         return np.clip(scaled + zero, float(limits.min), float(limits.max)).astype(dtype)
+
+    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+        if not is_fixed(*inputs) or any(tensor(x).dtype not in _BYTES for x in (inputs[0], inputs[3], inputs[7]) if x):
+            return None
+        write, (a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero) = Writer(build), map(_given, inputs)
+        wide = accumulator(tensor(a_scale).dtype)
+        factors = [
+            _write_per_line(write, write.cast(x, wide), n) for x, n in ((a_scale, -2), (b_scale, -1), (y_scale, -2))
+        ]
+        scale = build.add(Div(), write.mul(factors[0], factors[1]), factors[2])
+        total = write.cast(_write_exact_product(write, a, a_zero, b, b_zero), FLOAT64)
+        rounded = build.add(Round(), write.mul(total, write.cast(scale, FLOAT64)))
+        zero, limits = _write_per_line(write, write.cast(y_zero, FLOAT64), -2), np.iinfo(tensor(y_zero).dtype)
+        low, high = (write.number(float(bound), FLOAT64) for bound in (limits.min, limits.max))
+        return [write.cast(build.add(Clip(), write.add(rounded, zero), low, high), tensor(y_zero).dtype)]
 
 
 @dataclass(frozen=True)

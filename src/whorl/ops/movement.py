@@ -19,6 +19,7 @@ from whorl.ir.elements.views import Joined, tiled
 from whorl.ir.types import KNOWN_LIMIT, UNRANKED, AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import agreed, known_dims, known_ints, normal_axis, same_dtype, unknown_shape
 from whorl.ops.index_maps import (
+    all_fixed,
     all_numbers,
     cut,
     integer,
@@ -44,6 +45,7 @@ from whorl.ops.rearranging import (
     sizes,
     vector_length,
 )
+from whorl.ops.run_time_lengths import sliced_at_run_time
 
 
 @dataclass(frozen=True)
@@ -213,6 +215,8 @@ class Slice(Rearranging):
     Source: ONNX Slice-13.
     """
 
+    any_length = True
+
     lazily = lazy_view
 
     def infer(
@@ -267,6 +271,9 @@ class Slice(Rearranging):
             return None
         if 0 in strides or not starts.size == ends.size == len(named) == len(strides):
             return None
+        if not all_fixed((*x.shape, *lengths(outputs[0]))):
+            ends = [(whole_element(k, starts, n), whole_element(k, ends, n), step) for n, step in enumerate(strides)]
+            return [sliced_at_run_time(k, x, [axis % len(x.shape) for axis in named], ends)]
         shape, firsts, step = lengths(outputs[0]), [k.const(0)] * len(x.shape), [1] * len(x.shape)
         for n, (axis, stride) in enumerate(zip(named, strides, strict=True)):
             axis %= len(x.shape)

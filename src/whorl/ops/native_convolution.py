@@ -18,6 +18,10 @@ FARTHEST = (1 << 31) - 1
 """The largest offset that a table holds."""
 
 
+NEAR_BYTES = 1 << 19
+"""The part of an image that is kept near while all filters go by."""
+
+
 @dataclass(frozen=True)
 class Ending:
     """What follows a convolution at once: a tensor of the same shape is added, and the sum is kept within bounds."""
@@ -41,7 +45,7 @@ def convolution(
     tracks: Sequence[Track],
     features: int,
     offsets: Any = None,
-    ending: Ending = Ending(),  # noqa: B008
+    ending: Ending = Ending(),
 ) -> Any:
     """Windows over x [N, C, axes...] times filters in blocks [group, features / group * taps], kept in memory.
 
@@ -53,7 +57,7 @@ def convolution(
     depth, each = channels // group, features // group
     result = k.temporary(dtype, (batch, features, *(t.count for t in tracks)))
     run = _Run(k, layout, depth, each, k.place(x), k.place(filters))
-    table = k.place(_offset_table(k, layout, depth) if offsets is None else offsets)
+    table = k.place(offset_table(k, layout.tap_offsets(), layout.plane, depth) if offsets is None else offsets)
     term = k.place(filled(k, k.const(0, dtype), (features,)) if bias is None else bias)
     limits = _limits(k, dtype, ending) or term
     added = None if ending.added is None else k.place(ending.added)
@@ -105,9 +109,14 @@ class _Run:
         rest = (layout.reach(self.depth), *layout.numbers)
         if self.features == self.depth == 1 and ending.added is None and not layout.direct:
             return "plane_sums", (self.inner, bounded, *rest)
-        by_feature = int(self.features * layout.taps > layout.plane)
+        together = windows_together(layout.places, self.depth * layout.plane * self.source[0].dtype.itemsize)
         name = "convolution" if ending.added is None else "convolution_sum"
-        return name, (self.features, self.inner, bounded, by_feature, *rest)
+        return name, (self.features, self.inner, bounded, together, *rest)
+
+
+def windows_together(places: int, image_bytes: int) -> int:
+    """How many windows go by a filter before the next filter has its turn: so many that what they read stays near."""
+    return max(1, min(places, places * NEAR_BYTES // image_bytes))
 
 
 def moved(k: Any, place: Any, distance: Any) -> Any:
@@ -125,12 +134,11 @@ def _limits(k: Any, dtype: np.dtype, ending: Ending) -> Any:
     return buffer, (k.const(0),)
 
 
-def _offset_table(k: Any, layout: Spread, channels: int) -> Any:
-    """The table of offsets, computed here."""
-    taps = layout.tap_offsets()
+def offset_table(k: Any, taps: Sequence[int], plane: int, channels: int) -> Any:
+    """How far each tap of each channel reads from the place of its window, computed here."""
     table = k.temporary(INT32, (channels, len(taps)))
     with k.loop(channels, parallel=True) as c:
-        first = k.mul(c, k.const(layout.plane, INT64))
+        first = k.mul(c, k.const(plane, INT64))
         for place, offset in enumerate(taps):
             k.store(table, (c, k.const(place)), k.cast(k.add(first, k.const(offset)), INT32))
     return k.view_of(table)
@@ -139,15 +147,19 @@ def _offset_table(k: Any, layout: Spread, channels: int) -> Any:
 def blocked(k: Any, filters: Any, group: int) -> Any:
     """Filters [features, depth, kernel...] copied into blocks."""
     features, taps = filters.shape[0], math.prod(filters.shape[1:])
-    each = features // group
-    flat = reshaped(k, k.reread(filters), (features, taps))
-    packed = k.temporary(filters.dtype, (group, each * taps))
-    for height, first, count in filter_blocks(each):
+    flat = reshaped(k, k.reread(filters), (group, features // group, taps))
+    return in_blocks_of(k, flat)
+
+
+def in_blocks_of(k: Any, filters: Any) -> Any:
+    """Filters [group, features, taps] copied into blocks."""
+    group, features, taps = filters.shape
+    packed = k.temporary(filters.dtype, (group, features * taps))
+    for height, first, count in filter_blocks(features):
         with k.nest((group, count, taps, height)) as (g, block, tap, row):
             start = k.add(k.mul(block, k.const(height)), k.const(first))
-            feature = k.add(k.add(k.mul(g, k.const(each)), start), row)
             place = k.add(k.mul(start, k.const(taps)), k.add(k.mul(tap, k.const(height)), row))
-            k.store(packed, (g, place), flat.at((feature, tap)))
+            k.store(packed, (g, place), filters.at((g, k.add(start, row), tap)))
     return k.view_of(packed)
 
 

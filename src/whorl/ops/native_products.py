@@ -124,7 +124,8 @@ def block_rows(rows: int, inner: int, dtype: np.dtype) -> int:
     if rows <= most:
         return rows
     blocks = -(-rows // most)
-    return min(most, -(-(-(-rows // blocks)) // _TILE) * _TILE)
+    each = -(-rows // blocks)
+    return min(most, -(-each // _TILE) * _TILE)
 
 
 def panels_of(k: Any, b: Any, width: int) -> Any:

@@ -26,21 +26,19 @@ from whorl.ops.base import (
     same_dtype,
     widened,
 )
-from whorl.ops.index_maps import converted, mapped, replaced, reshaped, widened_view, with_blanks
-from whorl.ops.native_pooling import power, written_out
+from whorl.ops.index_maps import converted, mapped, reshaped, widened_view, with_blanks
 from whorl.ops.native_reductions import combined, mean, reduced, standardized
-from whorl.ops.padding import padded_view
 from whorl.ops.reductions import reduced_axes, without_axes
 
 
-def _floating(*facts: Fact | None) -> TensorType:
+def floating(*facts: Fact | None) -> TensorType:
     """The type of the first tensor; all that are given must have its element type, a float."""
     require_dtype(same_dtype(*facts), COMPUTED_FLOATS)
     assert facts[0] is not None
     return tensor(facts[0])
 
 
-def _channels(x: TensorType, least_rank: int) -> Dim:
+def channels_of(x: TensorType, least_rank: int) -> Dim:
     """The length of axis 1 of a tensor [N, C, ...]."""
     if isinstance(x.shape, AnyShape):
         return UNKNOWN
@@ -88,11 +86,11 @@ class BatchNormalization(Op):
     training_mode: int = 0
 
     def infer(self, x: Fact, scale: Fact, b: Fact, mean: Fact, variance: Fact) -> tuple[TensorType, ...]:
-        type, statistics = _floating(x), _floating(mean, variance)
-        _floating(scale, b)
+        type, statistics = floating(x), floating(mean, variance)
+        floating(scale, b)
         named = (("scale", scale), ("B", b), ("mean", mean), ("variance", variance))
         lengths = [dims_of(fact, 1, what)[0] for what, fact in named]
-        length = agreed("the number of channels", _channels(type, 1), *lengths)
+        length = agreed("the number of channels", channels_of(type, 1), *lengths)
         running = TensorType(statistics.dtype, (length,))
         return type, running, running
 
@@ -144,8 +142,8 @@ class InstanceNormalization(Op):
     epsilon: float = 1e-5
 
     def infer(self, x: Fact, scale: Fact, b: Fact) -> TensorType:
-        type = _floating(x, scale, b)
-        agreed("the number of channels", _channels(type, 2), dims_of(scale, 1, "scale")[0], dims_of(b, 1, "B")[0])
+        type = floating(x, scale, b)
+        agreed("the number of channels", channels_of(type, 2), dims_of(scale, 1, "scale")[0], dims_of(b, 1, "B")[0])
         return type
 
     def run(self, x: np.ndarray, scale: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -182,9 +180,9 @@ class GroupNormalization(Op):
 
     def infer(self, x: Fact, scale: Fact, bias: Fact) -> TensorType:
         _require_stash(self.stash_type)
-        type = _floating(x, scale, bias)
+        type = floating(x, scale, bias)
         channels = agreed(
-            "the number of channels", _channels(type, 2), dims_of(scale, 1, "scale")[0], dims_of(bias, 1, "bias")[0]
+            "the number of channels", channels_of(type, 2), dims_of(scale, 1, "scale")[0], dims_of(bias, 1, "bias")[0]
         )
         if self.num_groups < 1:
             raise TypeRuleError(f"num_groups is {self.num_groups}, expected 1 or more")
@@ -243,7 +241,7 @@ class LayerNormalization(Op):
 
     def infer(self, x: Fact, scale: Fact, b: Fact | None = None) -> tuple[TensorType, ...]:
         _require_stash(self.stash_type)
-        type = _floating(x, scale, b)
+        type = floating(x, scale, b)
         require_broadcast(tensor(scale).shape, type.shape, "Scale")
         if b is not None:
             require_broadcast(tensor(b).shape, type.shape, "B")
@@ -284,7 +282,7 @@ class RMSNormalization(Op):
 
     def infer(self, x: Fact, scale: Fact) -> TensorType:
         _require_stash(self.stash_type)
-        type, result = _floating(x), _floating(scale)
+        type, result = floating(x), floating(scale)
         require_broadcast(tensor(scale).shape, type.shape, "scale")
         if not isinstance(type.shape, AnyShape):
             normal_axis(self.axis, len(type.shape))
@@ -315,7 +313,7 @@ class MeanVarianceNormalization(Op):
     axes: tuple[int, ...] = (0, 2, 3)
 
     def infer(self, x: Fact) -> TensorType:
-        type = _floating(x)
+        type = floating(x)
         if not isinstance(type.shape, AnyShape):
             reduced_axes(self.axes, len(type.shape))
         return type
@@ -343,7 +341,7 @@ class LpNormalization(Op):
     p: int = 2
 
     def infer(self, x: Fact) -> TensorType:
-        type = _floating(x)
+        type = floating(x)
         if self.p not in (1, 2):
             raise TypeRuleError(f"p is {self.p}, expected 1 or 2")
         if not isinstance(type.shape, AnyShape):
@@ -364,52 +362,3 @@ class LpNormalization(Op):
         norm = reduced(k, powers, (axis,), "sum", finish=root)
         y = combined(k, lambda v, n: k.select(k.compare("eq", n, zero), zero, k.div(v, n)), x, norm, cost=6)
         return [converted(k, y, inputs[0].dtype)]
-
-
-@dataclass(frozen=True)
-class LRN(Op):
-    """X / (bias + alpha / size * s) ** beta, s the sum of squares over `size` channels around. Source: ONNX LRN-13.
-
-    The window reaches floor((size - 1) / 2) channels down and ceil((size - 1) / 2) up, and is cut at the ends.
-    """
-
-    size: int
-    alpha: float = 1e-4
-    beta: float = 0.75
-    bias: float = 1.0
-
-    def infer(self, x: Fact) -> TensorType:
-        type = _floating(x)
-        _channels(type, 2)
-        if self.size < 1:
-            raise TypeRuleError(f"size is {self.size}, expected 1 or more")
-        return type
-
-    def run(self, x: np.ndarray) -> np.ndarray:
-        checked_types(self, x)
-        wide, channels = widened(x), x.shape[1]
-        squares, total = wide * wide, np.zeros_like(wide)
-        for offset in range(-min((self.size - 1) // 2, channels), min(self.size // 2, channels) + 1):
-            low, high = max(0, -offset), min(channels, channels - offset)
-            total[:, low:high] += squares[:, low + offset : high + offset]
-        scalar = wide.dtype.type
-        base = scalar(self.bias) + scalar(self.alpha / self.size) * total
-        return (wide / base ** scalar(self.beta)).astype(x.dtype, copy=False)
-
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x = k.reread(widened_view(k, inputs[0]))
-        below, above = min((self.size - 1) // 2, x.shape[1]), min(self.size // 2, x.shape[1])
-        ends = [(0, 0), (below, above), *[(0, 0)] * (len(x.shape) - 2)]
-        squares = padded_view(k, combined(k, lambda v: k.mul(v, v), x), ends, k.const(0, x.dtype))
-        bias, alpha = k.const(self.bias, x.dtype), k.const(self.alpha / self.size, x.dtype)
-        is_positive = self.bias >= 0 and self.alpha >= 0
-
-        def at(index: Any) -> Any:
-            def add(total: Any, step: Any) -> Any:
-                return k.add(total, squares.at(replaced(index, 1, k.add(index[1], step[0]))))
-
-            total = written_out(k, below + above + 1, k.const(0, x.dtype), add)
-            base = k.add(bias, k.mul(alpha, total))
-            return k.div(x.at(index), power(k, base, self.beta, is_positive))
-
-        return [converted(k, k.view(x.dtype, x.shape, at, 40 + x.cost), inputs[0].dtype)]

@@ -15,8 +15,8 @@ from whorl.errors import TypeRuleError
 from whorl.ir.dtypes import BY_NAME, INT64, is_integer
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, Type, tensor
-from whorl.ops.base import COMPUTED_FLOATS, checked_types, dims_of, require_dtype, widened
 from whorl.ops import native_pooling
+from whorl.ops.base import COMPUTED_FLOATS, checked_types, dims_of, require_dtype, widened
 from whorl.ops.index_maps import converted, widened_view
 from whorl.ops.windows import Track, windows_of
 

@@ -26,6 +26,7 @@ from whorl.ops.linear import MatMul
 from whorl.ops.movement import Concat, Split, Transpose
 from whorl.ops.nonlinear import Elu, HardSigmoid, LeakyRelu, Relu, Sigmoid, Softplus
 from whorl.ops.shapes import Unsqueeze
+from whorl.ops.writer import is_fixed, sizes_of
 
 
 @dataclass(frozen=True)
@@ -113,18 +114,12 @@ class StepBuilder(Builder):
         return self.add(Where(), over, x, self.number(0))
 
 
-def is_fixed(*facts: Fact | None) -> bool:
-    """Whether every length of every tensor is a number above 0."""
-    shapes = [tensor(fact).shape for fact in facts if fact is not None]
-    return all(isinstance(shape, tuple) and all(isinstance(d, int) and d > 0 for d in shape) for shape in shapes)
-
-
 def write_out(op: Any, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
     """Nodes for a recurrent op on inputs of known shapes, and its outputs; None where a shape is open or empty."""
     x, w, r, b, lengths, *rest = (*inputs, *(None,) * (8 - len(inputs)))
     if not is_fixed(*inputs):
         return None
-    assert x is not None and w is not None and r is not None
+    assert x is not None
     dtype = tensor(x).dtype
     wide = FLOAT32 if dtype.itemsize < 4 else dtype
     x, w, r, b, *rest = (_widened(v, wide, build) for v in (x, w, r, b, *rest))
@@ -132,10 +127,10 @@ def write_out(op: Any, inputs: Sequence[Value | None], build: Builder) -> list[V
     if op.layout:
         x = build.add(Transpose((1, 0, 2)), x)
         initial = [None if s is None else build.add(Transpose((1, 0, 2)), s) for s in initial]
-    steps, batch, _ = tensor(x).shape  # type: ignore[misc]
-    hidden = tensor(r).shape[2]  # type: ignore[index]
-    checked = None if lengths is None else build.add(CheckedLengths(int(steps)), lengths)
-    zero = build.add(ConstantOfShape(np.zeros(1, wide)), build.int64(int(batch), int(hidden)))  # type: ignore[arg-type]
+    assert x is not None and w is not None and r is not None
+    (steps, batch, _), hidden = sizes_of(x), sizes_of(r)[2]
+    checked = None if lengths is None else build.add(CheckedLengths(steps), lengths)
+    zero = build.add(ConstantOfShape(np.zeros(1, wide)), build.int64(batch, hidden))
     parts: list[list[Value]] = []
     for d, (reverse, functions) in enumerate(zip(op.reversals(), op.functions(), strict=True)):
         own = [zero if s is None else _row(s, d, build) for s in initial]
@@ -144,7 +139,7 @@ def write_out(op: Any, inputs: Sequence[Value | None], build: Builder) -> list[V
         weights = Weights(build.add(Transpose(), _row(r, d, build)), rb, tuple(p))
         product = build.add(MatMul(), x, build.add(Transpose(), _row(w, d, build)))
         projected = product if wb is None else build.add(Add(), product, wb)
-        direction = _Direction(op, functions, reverse, int(steps), wide, weights, checked)
+        direction = _Direction(op, functions, reverse, steps, wide, weights, checked)
         parts.append(direction.walk(projected, own, build))
     return _joined(op, parts, dtype, build)
 

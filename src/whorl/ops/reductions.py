@@ -144,9 +144,9 @@ class Reduction(Op, abstract=True):
     def _with_places(self, k: Any, data: Any, axes: tuple[int, ...]) -> Any:
         """An extreme that is found together with its place, which another op asks for; None if this is none."""
         for op in k.readers if len(axes) == 1 and data.dtype != BOOL else ():
-            if isinstance(op, ArgumentReduction) and self.how == ("max" if op.largest else "min"):
-                if op.axis % len(data.shape) == axes[0] and goes_by_rows(data, axes[0]):
-                    return extremes_by_rows(k, data, axes[0], op.largest, bool(op.select_last_index))[0]
+            same = isinstance(op, ArgumentReduction) and self.how == ("max" if op.largest else "min")
+            if same and op.axis % len(data.shape) == axes[0] and goes_by_rows(data, axes[0]):
+                return extremes_by_rows(k, data, axes[0], op.largest, bool(op.select_last_index))[0]
         return None
 
     def total(self, k: Any, data: Any, axes: tuple[int, ...]) -> Any:

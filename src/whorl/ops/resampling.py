@@ -81,7 +81,7 @@ class Stretch:
     def is_identity(self, mode: str) -> bool:
         """Whether the axis stays what it is."""
         shown = mode != "tf_crop_and_resize" or self.roi == (0.0, 1.0)
-        return shown and self.count == self.length and self.factor == 1
+        return shown and self.count == self.length and self.scale in (None, 1)
 
     def outside(self, mode: str) -> np.ndarray:
         """The output elements that lie outside the input and get the extrapolation value."""

@@ -12,10 +12,20 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import COMPLEX, FLOAT32, FLOAT64, FLOATS, INT64, STRING
+from whorl.ir.dtypes import COMPLEX, FLOAT32, FLOAT64, FLOATS, INT64, STRING, is_float, is_integer
 from whorl.ir.op import Op
-from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
+from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import checked_types, dims_of, known_dims, known_length, normal_axis, require_dtype, widened
+from whorl.ops.index_maps import converted, lengths, widened_view, with_blanks
+from whorl.ops.native_resampling import (
+    EXACT_BITS,
+    LONGEST,
+    extrapolated,
+    numbers,
+    picked,
+    resampled,
+    rounded_view,
+)
 from whorl.ops.resampling import COORDINATES, ROUNDINGS, Filter, Stretch, pick, resample, rounded
 
 POLICIES = ("stretch", "not_larger", "not_smaller")
@@ -125,6 +135,42 @@ class Resize(Op):
                 result = resample(result, index, stretch, kernel, coordinates)
         result = result if result.dtype == x.dtype else rounded(result, x.dtype)
         return self._extrapolated(result, changing)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, roi, scales, sizes = with_blanks(inputs, 4)
+        target, axes = lengths(outputs[0]), self._axes(len(inputs[0].shape))
+        factors = None if scales is None or not scales.size else numbers(scales)
+        given = numbers(sizes, INT64) if sizes is not None and sizes.size else None
+        is_sized = scales is None or not scales.size
+        if given is None and is_sized and self.keep_aspect_ratio_policy == "stretch":
+            given = np.array([target[axis] for axis in axes], np.int64)
+        part = numbers(roi)
+        is_cropped = self.coordinate_transformation_mode == "tf_crop_and_resize"
+        if (given is None and factors is None) or (is_cropped and (part is None or part.shape != (2 * len(axes),))):
+            return None
+        return self._lower(k, x, self._stretches(x.shape, target, part, factors, given))
+
+    def _lower(self, k: Any, x: Any, stretches: dict[int, Stretch]) -> Sequence[Any] | None:
+        mode, coordinates = self.mode, self.coordinate_transformation_mode
+        changing = {i: s for i, s in stretches.items() if not s.is_identity(coordinates)}
+        if any((s.count and not s.length) or s.count > LONGEST for s in changing.values()):
+            return None
+        result, dtype = x, x.dtype
+        if mode == "nearest":
+            for index, stretch in changing.items():
+                result = picked(k, result, index, stretch, coordinates, self.nearest_mode)
+        elif changing:
+            if is_integer(dtype) and 8 * dtype.itemsize > EXACT_BITS:
+                return None
+            result = widened_view(k, x) if is_float(dtype) else converted(k, x, FLOAT64)
+            kernel = Filter(mode == "cubic", self.cubic_coeff_a, bool(self.antialias), bool(self.exclude_outside))
+            if any(s.count * len(kernel.taps(s, coordinates)[0]) > LONGEST for s in changing.values()):
+                return None
+            for index, stretch in changing.items():
+                result = resampled(k, result, index, stretch, kernel, coordinates)
+            result = rounded_view(k, result, dtype)
+        outside = {index: stretch.outside(coordinates) for index, stretch in changing.items()}
+        return [extrapolated(k, result, outside, self.extrapolation_value)]
 
     def _stretches(self, shape: Sequence[int], target: Any, roi: Any, scales: Any, sizes: Any) -> dict[int, Stretch]:
         """How each of the axes is resized."""

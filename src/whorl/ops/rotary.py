@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
+from whorl.ir.build import Builder
 from whorl.ir.dims import Dim
+from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import Fact, TensorType, tensor
-from whorl.ops.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, require_dtype, same_dtype, widened
+from whorl.ops.base import (
+    COMPUTED_FLOATS,
+    accumulator,
+    agreed,
+    checked_types,
+    dims_of,
+    require_dtype,
+    same_dtype,
+    widened,
+)
+from whorl.ops.indexing import Gather
+from whorl.ops.writer import Writer, is_fixed, sizes_of
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,34 @@ class RotaryEmbedding(Op):
         y = by_token.copy()
         y[..., first], y[..., second] = cos * a - sin * b, sin * a + cos * b
         return y.swapaxes(1, 2) if x.ndim == 4 else y.reshape(x.shape)
+
+    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+        x, cos, sin, position_ids = (*inputs, None)[:4]
+        if not is_fixed(*inputs) or x is None or cos is None or sin is None:
+            return None
+        write, shape, dtype = Writer(build), sizes_of(x), tensor(x).dtype
+        wide = accumulator(dtype)
+        by_token = write.ordered(x, (0, 2, 1, 3)) if len(shape) == 4 else self._split_node(write, x)
+        size = sizes_of(by_token)[3]
+        rotated = self.rotary_embedding_dim or size
+        if position_ids is not None:
+            cos, sin = (write.node(Gather(0), cache, position_ids) for cache in (cos, sin))
+        cos, sin = (write.inserted(write.cast(x, wide), 2) for x in (cos, sin))
+        pairs = _pairs(rotated, self.interleaved)
+        a, b = (write.cast(write.part(by_token, 3, s.start, s.stop, s.step or 1), wide) for s in pairs)
+        first = write.cast(write.sub(write.mul(cos, a), write.mul(sin, b)), dtype)
+        second = write.cast(write.add(write.mul(sin, a), write.mul(cos, b)), dtype)
+        if self.interleaved:
+            both = write.joined([write.inserted(each, 4) for each in (first, second)], 4)
+            parts = [write.shaped(both, (*sizes_of(by_token)[:3], rotated))]
+        else:
+            parts = [first, second]
+        y = write.joined([*parts, *([write.part(by_token, 3, rotated, size)] if rotated < size else [])], 3)
+        return [write.ordered(y, (0, 2, 1, 3)) if len(shape) == 4 else write.shaped(y, shape)]
+
+    def _split_node(self, write: Writer, x: Value) -> Value:
+        heads, shape = self.num_heads or 1, sizes_of(x)
+        return write.shaped(x, (*shape[:2], heads, shape[2] // heads))
 
     def _split(self, x: np.ndarray) -> np.ndarray:
         heads = self.num_heads or 1

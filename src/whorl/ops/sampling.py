@@ -6,14 +6,15 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN
-from whorl.ir.dtypes import COMPLEX, FLOAT64, FLOATS, INT64, STRING
+from whorl.ir.dtypes import COMPLEX, FLOAT64, FLOATS, INT64, STRING, is_float
 from whorl.ir.op import Op
-from whorl.ir.types import UNRANKED, Fact, TensorType, tensor
+from whorl.ir.types import UNRANKED, Fact, TensorType, Type, tensor
 from whorl.ops.base import (
     COMPUTED_FLOATS,
     accumulator,
@@ -25,11 +26,11 @@ from whorl.ops.base import (
     require_dtype,
     widened,
 )
+from whorl.ops.index_maps import converted, lengths, table, widened_view
+from whorl.ops.native_resampling import LONGEST
+from whorl.ops.native_sampling import FAR, Sampling
 from whorl.ops.resampling import Filter, real_dtype
 from whorl.ops.windows import spatial_rank
-
-FAR = 2.0**22
-"""Places are held inside [-FAR, FAR], where float32 tells them from their neighbours."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,14 @@ class GridSample(Op):
             taps = [self._taps(length, place.reshape(-1)) for length, place in axes]
             result[...] = weighted(picture, taps).reshape(result.shape)
         return y.astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, grid = inputs
+        exact = self.mode == "nearest"
+        wide = x if exact else widened_view(k, x) if is_float(x.dtype) else converted(k, x, FLOAT64)
+        sampling = Sampling(k, self.mode, self.padding_mode, bool(self.align_corners))
+        y = sampling.sampled(k.kept(wide), k.reread(widened_view(k, grid)), lengths(outputs[0]))
+        return None if y is None else [converted(k, y, x.dtype)]
 
     def _taps(self, length: int, places: np.ndarray) -> Taps:
         """The elements along one axis that each place reads, and their weights."""
@@ -187,3 +196,20 @@ class AffineGrid(Op):
             return np.zeros(1)
         ends = np.linspace(-1, 1, length)
         return ends if self.align_corners else ends * (length - 1) / length
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        theta, shape = widened_view(k, inputs[0]), lengths(outputs[0])
+        if max(shape[1:-1]) > LONGEST:
+            return None
+        axes = [table(k, self._places(n).tolist(), theta.dtype, (n,)) for n in shape[1:-1]]
+        source = k.reread(theta)
+
+        def at(index: Any) -> Any:
+            batch, *spots, row = index
+            places = [axis.at((i,)) for axis, i in zip(axes, spots, strict=True)][::-1]
+            total = k.mul(source.at((batch, row, k.const(0))), places[0])
+            for column, place in enumerate(places[1:], 1):
+                total = k.add(total, k.mul(source.at((batch, row, k.const(column))), place))
+            return k.add(total, source.at((batch, row, k.const(len(places)))))
+
+        return [converted(k, k.view(theta.dtype, shape, at, 12), inputs[0].dtype)]

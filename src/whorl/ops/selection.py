@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,10 @@ from whorl.ir.dtypes import BOOL, COMPLEX, INT64, STRING, is_float, name_of
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.base import known_dims, normal_axis, one_element
-from whorl.ops.index_maps import clamped, element, inserted, lengths, whole_element, with_blanks
+from whorl.ops.index_maps import clamped, element, filled, lengths, reshaped, whole_element, with_blanks
+from whorl.ops.native_selection import MOST_KEPT, best_of_lines
 from whorl.ops.rearranging import Rearranging, integer_input, require_memory, run_axis, vector_length, zero_of
+from whorl.ops.run_time_lengths import compressed, nonzero
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ class Compress(Rearranging):
     The condition may be shorter than the axis: what it does not reach is left out. Source: ONNX Compress-28.
     """
 
+    any_length = True
+
     axis: int | None = None
 
     def infer(self, x: Fact, condition: Fact) -> TensorType:
@@ -105,6 +109,12 @@ class Compress(Rearranging):
             raise RunError(f"condition is true at {chosen[-1]}, axis {axis} has length {x.shape[axis]}")
         return np.take(x, chosen, axis)
 
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, condition = inputs
+        if self.axis is None:
+            return [compressed(k, reshaped(k, x, (x.size,)), condition, 0)]
+        return [compressed(k, x, condition, self.axis % len(x.shape))]
+
 
 def _count_nonzero(known: np.ndarray) -> Dim:
     """How many known elements are not zero; unknown where one is a named dim."""
@@ -118,6 +128,8 @@ class NonZero(Op):
 
     A scalar has no axes: its result has shape [0, 1] or [0, 0].
     """
+
+    any_length = True
 
     def infer(self, x: Fact) -> TensorType:
         rank = tensor(x).rank
@@ -135,6 +147,9 @@ class NonZero(Op):
         if not x.ndim:
             return np.zeros((0, places.size), np.int64)
         return np.array(np.unravel_index(places, x.shape), np.int64).reshape(x.ndim, places.size)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return [nonzero(k, inputs[0])] if inputs[0].shape else None
 
 
 @dataclass(frozen=True)
@@ -190,10 +205,6 @@ def sortable(x: np.ndarray) -> np.ndarray:
     return x.astype(np.float32 if is_float(x.dtype) else np.int8)
 
 
-MOST_KEPT = 64
-"""How many elements native code keeps in order while it reads a line; for more, sorting is faster."""
-
-
 @dataclass(frozen=True)
 class TopK(Op):
     """The k largest (or smallest) elements along `axis` and their places, always sorted.
@@ -235,52 +246,11 @@ class TopK(Op):
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         x, shape, axis = inputs[0], lengths(outputs[0]), self.axis % len(inputs[0].shape)
-        count = shape[axis]
-        if count > MOST_KEPT:
+        if shape[axis] > MOST_KEPT:
             return None
-        values, found = k.temporary(x.dtype, shape), k.temporary(INT64, shape)
-        if not count:
-            return [k.view_of(values), k.view_of(found)]
-        with k.nest((*shape[:axis], *shape[axis + 1 :])) as line:
-            first = inserted(line, axis, k.const(0))
-            k.store(values, first, x.at(first))
-            k.store(found, first, k.const(0))
-            with k.loop(x.shape[axis] - 1) as before:
-                place = k.add(before, k.const(1))
-                value = k.let(x.at(inserted(line, axis, place)))
-                self._insert(k, value, place, (values, found), lambda i, line=line: inserted(line, axis, i), count)
-        return [k.view_of(values), k.view_of(found)]
-
-    def _insert(
-        self, k: Any, value: Any, step: Any, best: tuple[Any, Any], at: Callable[[Any], Any], count: int
-    ) -> None:
-        """Put element number `step` of a line among the best so far, which are in order; the last one may fall out."""
-        values, found = best
-        one, last = k.const(1), k.apply("min", step, k.const(count))
-        is_short = k.compare("lt", step, k.const(count))
-        with k.when(k.apply("or", is_short, self._precedes(k, value, k.load(values, at(k.sub(last, one)))))):
-            free = k.variable(INT64, "free", once=False)
-            k.assign(free, k.apply("min", step, k.const(count - 1)))
-
-            def is_better() -> Any:
-                better = self._precedes(k, value, k.load(values, at(k.apply("max", k.sub(free, one), k.const(0)))))
-                return k.apply("and", k.compare("gt", free, k.const(0)), better)
-
-            with k.repeat_while(is_better):
-                for buffer in best:
-                    k.store(buffer, at(free), k.load(buffer, at(k.sub(free, one))))
-                k.assign(free, k.sub(free, one))
-            k.store(values, at(free), value)
-            k.store(found, at(free), step)
-
-    def _precedes(self, k: Any, value: Any, other: Any) -> Any:
-        """Whether a value comes before another one that stood before it in the line."""
-        better = k.compare("gt" if self.largest else "lt", value, other)
-        if not is_float(value.dtype):
-            return better
-        nan, other_nan = k.apply("isnan", value, dtype=BOOL), k.apply("isnan", other, dtype=BOOL)
-        first, second = (nan, other_nan) if self.largest else (other_nan, nan)
-        return k.apply("or", better, k.apply("and", first, k.apply("not", second)))
+        if 0 in shape:
+            return [filled(k, k.const(0, dtype), shape) for dtype in (x.dtype, INT64)]
+        return best_of_lines(k, x, axis, shape[axis], bool(self.largest))
 
 
 @dataclass(frozen=True)

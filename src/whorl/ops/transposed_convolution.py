@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import STRING
+from whorl.ir.dtypes import BOOL, STRING
 from whorl.ir.op import Op
-from whorl.ir.types import UNRANKED, Fact, TensorType, tensor
+from whorl.ir.types import UNRANKED, Fact, TensorType, Type, tensor
 from whorl.ops.base import (
     COMPUTED_FLOATS,
     accumulator,
@@ -28,6 +28,9 @@ from whorl.ops.base import (
     widened,
 )
 from whorl.ops.convolution import COLUMN_LIMIT, Convolution, agreed_kernel, check_groups, with_bias
+from whorl.ops.index_maps import all_numbers, converted, filled, lengths, reshaped, widened_view, with_blanks
+from whorl.ops.native_convolution import biases_alone
+from whorl.ops.native_transposed import transposed_convolution
 from whorl.ops.windows import Track, blocks, fold, per_axis, spatial_rank, split_padding, windows_of
 
 
@@ -76,7 +79,7 @@ class ConvTranspose(Convolution):
         steps = zip(lengths, windows.strides, extra, strict=True)
         return tuple((n - 1) * stride + more + windows.span(axis) for axis, (n, stride, more) in enumerate(steps))
 
-    def tracks(self, x: np.ndarray, w: np.ndarray) -> list[Track]:
+    def tracks(self, x: Any, w: Any) -> list[Track]:
         """The windows over the axes of Y, one for each element of X."""
         lengths, kernel = x.shape[2:], w.shape[2:]
         windows = windows_of(self, kernel, self.auto_pad)
@@ -103,6 +106,16 @@ class ConvTranspose(Convolution):
                 columns = weights @ part.reshape(self.group, depth, math.prod(sizes))
                 fold(columns.reshape(features, taps, *sizes), parts, result)
         return with_bias(y, b).astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, w, b = with_blanks(inputs, 3)
+        shape, wide = lengths(outputs[0]), widened_view(k, x)
+        bias = None if b is None else widened_view(k, b)
+        if not math.prod(shape) or not x.size or not w.size:
+            return [converted(k, biases_alone(k, bias, wide.dtype, shape), x.dtype)]
+        tracks = self.tracks(x, w)
+        y = transposed_convolution(k, wide, k.reread(widened_view(k, w)), bias, tracks, self.group)
+        return None if y is None else [converted(k, y, x.dtype)]
 
 
 @dataclass(frozen=True)
@@ -146,3 +159,24 @@ class Col2Im(Op):
         y = np.zeros((len(x), x.shape[1] // max(1, taps), *lengths), accumulator(x.dtype))
         fold(widened(x).reshape(*y.shape[:2], taps, *counts), tracks, y)
         return y.astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, _, block = inputs
+        shape, kernel = lengths(outputs[0]), all_numbers(block)
+        if kernel is None or x.dtype == BOOL:
+            return None
+        wide, tracks = widened_view(k, x), windows_of(self, kernel).tracks(shape[2:])
+        y = k.temporary(wide.dtype, shape)
+        k.fill(y, filled(k, k.const(0, wide.dtype), shape))
+        columns = reshaped(k, wide, (*shape[:2], *kernel, *(t.count for t in tracks)))
+        for tap in np.ndindex(*kernel):
+            spans = [track.tap(t) for track, t in zip(tracks, tap, strict=True)]
+            counts = [windows.stop - windows.start for windows, _ in spans]
+            with k.nest((*shape[:2], *counts)) as index:
+                pairs = list(zip(index[2:], tracks, spans, strict=True))
+                windows = [k.add(i, k.const(windows.start)) for i, _, (windows, _) in pairs]
+                spots = [k.add(k.mul(i, k.const(t.stride)), k.const(e.start)) for i, t, (_, e) in pairs]
+                place = (*index[:2], *spots)
+                value = columns.at((*index[:2], *(k.const(t) for t in tap), *windows))
+                k.store(y, place, k.add(k.load(y, place), value))
+        return [converted(k, k.view_of(y), x.dtype)]

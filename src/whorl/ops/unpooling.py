@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import INT64
+from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.op import Op
-from whorl.ir.types import Fact, TensorType, tensor
+from whorl.ir.types import Fact, TensorType, Type, tensor
 from whorl.ops.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, known_dims, require_dtype
+from whorl.ops.index_maps import filled, lengths, with_blanks
+from whorl.ops.padding import padded_view
 from whorl.ops.windows import per_axis
 
 
@@ -67,3 +70,23 @@ class MaxUnpool(Op):
         result = np.zeros(tuple(output_shape.tolist()), x.dtype)
         result[tuple(slice(0, n) for n in y.shape)] = y
         return result
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, places, _ = with_blanks(inputs, 3)
+        shape, covered = lengths(outputs[0]), cast(tuple[int, ...], self.pooled(inputs[0].shape))
+        size, places = math.prod(covered), k.kept(places)
+        y = k.temporary(x.dtype, covered)
+        k.fill(y, filled(k, k.const(0, x.dtype), covered))
+
+        def inside(so_far: Any, index: Any) -> Any:
+            place = places.at(index)
+            fits = k.apply("and", k.compare("ge", place, k.const(0)), k.compare("lt", place, k.const(size)))
+            return k.apply("and", so_far, fits)
+
+        k.fail_unless(k.reduce(x.shape, k.const(True, BOOL), inside))
+        with k.nest(x.shape, parallel=False) as index:
+            k.store(y, (*(k.const(0) for _ in covered[1:]), places.at(index)), x.at(index))
+        if shape == covered:
+            return [k.view_of(y)]
+        ends = [(0, length - n) for length, n in zip(shape, covered, strict=True)]
+        return [padded_view(k, k.view_of(y), ends, k.const(0, x.dtype))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from whorl.ir.elements.pool import Pool
-from whorl.ir.graph import Module, Node
+from whorl.ir.graph import Module, Node, Region
 from whorl.ir.infer import Inference
 from whorl.ir.rewrite import resumed_inference
 from whorl.passes.report import Report
@@ -38,9 +38,9 @@ class PassOptions:
 
 @dataclass
 class Context:
-    """One run of the passes over one module."""
+    """One optimisation of one module, which may begin while the module is read."""
 
-    module: Module
+    module: Module | None = None
     options: PassOptions = field(default_factory=PassOptions)
     report: Report = field(default_factory=Report)
     edits: int = 0
@@ -56,7 +56,7 @@ class Context:
     def inference(self) -> Inference:
         """The inference of this run, which goes on from what the module says of its values."""
         if self._inference is None:
-            self._inference = resumed_inference(self.module)
+            self._inference = resumed_inference(self.module or Module(Region()))
         return self._inference
 
     def is_enabled(self, name: str) -> bool:

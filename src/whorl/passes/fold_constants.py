@@ -11,18 +11,20 @@ import numpy as np
 from whorl.errors import WhorlError
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, as_array
-from whorl.ir.dtypes import BOOL, INT32, INT64
+from whorl.ir.dtypes import BOOL, INT32, INT64, STRING
 from whorl.ir.elements.base import Elements, elements_of
 from whorl.ir.elements.mapped import SMALL
 from whorl.ir.graph import Module, Node, Value
 from whorl.ir.op import Op, as_types, as_values
 from whorl.ir.rewrite import rewrite
-from whorl.ir.types import AnyShape, Known, TensorType
+from whorl.ir.types import KNOWN_LIMIT, AnyShape, Known, TensorType
 from whorl.passes.context import Context
 
+LARGE = 1 << 20
+"""Bytes of a result that is computed at once whatever it is."""
 MAX_DEPTH = 150
 """Computations that may wait for each other before they are done."""
-FAILURES = (WhorlError, ArithmeticError, ValueError, TypeError, IndexError, KeyError, MemoryError, NotImplementedError)
+FAILURES = (WhorlError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError, MemoryError, RuntimeError)
 """What an op may raise that refuses its inputs."""
 
 
@@ -60,17 +62,22 @@ def _constant(value: Value | None) -> Any:
 
 def _inferred(node: Node) -> list[np.ndarray] | None:
     """What inference knows of all outputs, though not of all inputs: the shape of a tensor, say."""
-    results = []
-    for value in node.outputs:
-        known, type = value.known, value.type
-        if known is None or not isinstance(type, TensorType) or type.dtype not in (INT64, INT32, BOOL):
-            return None
-        elements = known.reshape(-1).tolist()
-        kind = bool if type.dtype == BOOL else int
-        if not all(type_of is kind for type_of in map(_kind, elements)) or not _fit(elements, type.dtype):
-            return None
-        results.append(np.array(elements, type.dtype).reshape(known.shape))
-    return results if node.op.pure else None
+    if not node.op.pure or any(value.known is None for value in node.outputs):
+        return None
+    results = [elements_known(value) for value in node.outputs]
+    return None if any(result is None for result in results) else [x for x in results if x is not None]
+
+
+def elements_known(value: Value) -> np.ndarray | None:
+    """The elements that inference knows of an integer or bool tensor, all of them numbers."""
+    known, type = value.known, value.type
+    if known is None or not isinstance(type, TensorType) or type.dtype not in (INT64, INT32, BOOL):
+        return None
+    elements = known.reshape(-1).tolist()
+    kind = bool if type.dtype == BOOL else int
+    if not all(_kind(element) is kind for element in elements) or not _fit(elements, type.dtype):
+        return None
+    return np.array(elements, type.dtype).reshape(known.shape)
 
 
 def _kind(element: Any) -> type:
@@ -88,25 +95,21 @@ def evaluate(op: Op, inputs: Sequence[Any], context: Context) -> Sequence[Any] |
 
     None where the op is random, disabled or fails, or its result is no tensor or too large; the report says which.
     """
-    if not op.pure:
-        context.report.skip(op, "gives other values each time")
-    elif op.name in context.options.disabled:
-        context.report.skip(op, "disabled")
-    else:
-        try:
-            with np.errstate(all="ignore"):
-                return _results(op, inputs, context)
-        except FAILURES as error:
-            context.report.skip(op, f"fails: {error.message if isinstance(error, WhorlError) else error}")
-    return None
-
-
-def _results(op: Op, inputs: Sequence[Any], context: Context) -> Sequence[Any] | None:
-    is_small = all(x is None or (type(x) is np.ndarray and x.size <= SMALL) for x in inputs)
-    size = _result_bytes(op, inputs) if not is_small or context.options.expansion_bound is not None else 0
-    if _is_expansion(inputs, size, context.options.expansion_bound):
-        context.report.skip(op, "the result is larger than the expansion bound allows")
+    try:
+        with np.errstate(all="ignore"):
+            return computed(op, inputs, result_bytes(op, inputs), context)
+    except FAILURES as error:
+        context.report.fails(op, error)
         return None
+
+
+def computed(op: Op, inputs: Sequence[Any], size: int, context: Context) -> Sequence[Any] | None:
+    """As `evaluate`, but a failure is raised, one of FAILURES, and NumPy may warn. `size`: bytes of the result."""
+    reason = _objection(op, inputs, size, context)
+    if reason:
+        context.report.skip(op, reason)
+        return None
+    is_small = size <= LARGE and all(x is None or (type(x) is np.ndarray and x.size <= SMALL) for x in inputs)
     if not is_small:
         lazy = op.lazily(*(None if x is None else elements_of(x) for x in inputs))
         if lazy is not None:
@@ -121,6 +124,18 @@ def _results(op: Op, inputs: Sequence[Any], context: Context) -> Sequence[Any] |
     return results if is_small else [context.pool.keep(result) for result in results]
 
 
+def _objection(op: Op, inputs: Sequence[Any], size: int, context: Context) -> str:
+    """Why an op is not folded; empty where nothing speaks against it."""
+    if not op.pure:
+        return "gives other values each time"
+    if context.options.disabled and op.name in context.options.disabled:
+        return "disabled"
+    bound = context.options.expansion_bound
+    if bound is not None and size > bound * sum(_bytes(x.dtype, x.shape) for x in inputs if x is not None):
+        return "the result is larger than the expansion bound allows"
+    return ""
+
+
 def _settled(elements: Elements, context: Context) -> Any:
     """Elements computed at once where they are few, or wait for too many others."""
     if elements.size <= SMALL:
@@ -128,22 +143,17 @@ def _settled(elements: Elements, context: Context) -> Any:
     return context.pool.evaluate(elements) if elements.depth > MAX_DEPTH else elements
 
 
-def _is_expansion(inputs: Sequence[Any], size: int, bound: float | None) -> bool:
-    """Whether the result has more bytes than so many times those of the operands."""
-    return bound is not None and size > bound * sum(_bytes(x.dtype, x.shape) for x in inputs if x is not None)
-
-
-def _result_bytes(op: Op, inputs: Sequence[Any]) -> int:
-    """The bytes that the outputs take, as far as inference tells."""
+def result_bytes(op: Op, inputs: Sequence[Any]) -> int:
+    """The bytes that the outputs take, as far as inference tells; raises what inference refuses."""
     facts = [None if x is None else _fact(x) for x in inputs]
     types = [type for type in as_types(op.infer(*facts)) if isinstance(type, TensorType)]
     return sum(_bytes(type.dtype, () if isinstance(type.shape, AnyShape) else type.shape) for type in types)
 
 
 def _fact(value: Any) -> Known:
-    type = TensorType(value.dtype, tuple(value.shape))
-    small = len(type.shape) <= 1 and math.prod(type.shape) <= 256 and value.dtype != object
-    return Known(type, as_array(value).astype(object) if small else None)
+    shape = tuple(value.shape)
+    small = len(shape) <= 1 and math.prod(shape) <= KNOWN_LIMIT and value.dtype != STRING
+    return Known(TensorType(value.dtype, shape), as_array(value).astype(object) if small else None)
 
 
 def _bytes(dtype: np.dtype, shape: Sequence[Any]) -> int:

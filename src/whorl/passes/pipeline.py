@@ -15,6 +15,7 @@ from whorl.passes.context import Context, PassOptions
 from whorl.passes.control_flow import simplify_control_flow
 from whorl.passes.fold_constants import fold_constants
 from whorl.passes.merge_equal import merge_equal
+from whorl.passes.propagate_facts import propagate_facts
 from whorl.passes.remove_dead import remove_dead
 from whorl.passes.report import PassRun, Report
 from whorl.passes.simplify import simplify
@@ -24,6 +25,7 @@ Pass = Callable[[Module, Context], None]
 PASSES: tuple[Pass, ...] = (
     fold_constants,  # first, so that the rules see every operand that is a constant
     simplify,  # the algebra, which folds what it makes constant
+    propagate_facts,  # conditions and counts that ranges decide, for what follows
     simplify_control_flow,  # branches and loops whose operands are constant by now
     remove_dead,  # so that only what is read is compared, and rules see how often it is read
     merge_equal,  # rules that ask whether two operands are one value then find them
@@ -31,16 +33,19 @@ PASSES: tuple[Pass, ...] = (
 MAX_ROUNDS = 20
 
 
-def optimize(module: Module, options: PassOptions | None = None, report: Report | None = None) -> Report:
+def optimize(module: Module, options: PassOptions | None = None, context: Context | None = None) -> Report:
     """Run the passes over a module, in place, until a whole round changes nothing. Errors: WhorlError.
 
-    A report that was begun before, while the module was read, is gone on with.
+    A context in which the module was read is gone on with; its options then count.
     """
-    context = Context(module, options or PassOptions(), report or Report())
-    chosen = _chosen(context.options)
+    context = context or Context(module, options or PassOptions())
+    context.module = module
+    check_names(context.options)
+    chosen = [each for each in PASSES if is_chosen(each, context.options)]
     began = time.perf_counter()
-    if not context.report.nodes_before:
-        context.report.nodes_before, context.report.bytes_before = size_of(module)
+    nodes, size = size_of(module)
+    context.report.nodes_before += nodes + context.report.edits["fold_constants"]
+    context.report.bytes_before += size
     if context.options.verify:
         verify(module)
     quiet = 0
@@ -49,20 +54,25 @@ def optimize(module: Module, options: PassOptions | None = None, report: Report 
             break
         edits = context.edits
         _run(chosen[position % len(chosen)], module, context)
-        quiet = quiet + 1 if context.edits == edits else 1
+        quiet = quiet + 1 if context.edits == edits else 0
     context.report.peak_bytes, context.report.spilled_bytes = context.pool.peak, context.pool.spilled
     context.report.seconds += time.perf_counter() - began
     context.report.nodes_after, context.report.bytes_after = size_of(module)
     return context.report
 
 
-def _chosen(options: PassOptions) -> list[Pass]:
+def check_names(options: PassOptions) -> None:
+    """Refuse passes to run that do not exist."""
     names = [each.__name__ for each in PASSES]
     for name in options.only:
         if name not in names:
             raise WhorlError(f"there is no pass {name!r}", fix=f"choose from {', '.join(names)}")
-    wanted = options.only or names
-    return [each for each in PASSES if each.__name__ in wanted and each.__name__ not in options.disabled]
+
+
+def is_chosen(each: Pass, options: PassOptions) -> bool:
+    """Whether the options leave a pass to be run."""
+    name = each.__name__
+    return name not in options.disabled and (not options.only or name in options.only)
 
 
 def _run(each: Pass, module: Module, context: Context) -> None:
@@ -73,10 +83,9 @@ def _run(each: Pass, module: Module, context: Context) -> None:
         verify(module)
     if context.options.poison:
         context.pool.collect(node.op.value for node in module.nodes() if isinstance(node.op, Constant))
-    nodes = size_of(module)[0]
-    context.report.runs.append(
-        PassRun(each.__name__, context.edits - edits, nodes, round(time.perf_counter() - began, 6))
-    )
+    done = context.edits - edits
+    nodes = size_of(module)[0] if done or not context.report.runs else context.report.runs[-1].nodes
+    context.report.runs.append(PassRun(each.__name__, done, nodes, round(time.perf_counter() - began, 6)))
 
 
 def size_of(module: Module) -> tuple[int, int]:

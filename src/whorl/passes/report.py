@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from whorl.errors import WhorlError
 from whorl.ir.op import Op
 from whorl.ops.base import Elementwise
 from whorl.ops.reductions import Reduction
@@ -14,14 +16,12 @@ from whorl.ops.reductions import Reduction
 ELEMENTWISE = {1: "ElementwiseUnary", 2: "ElementwiseBinary"}
 
 
-def helper_name(op: Op, inputs: int) -> str:
+@functools.cache
+def helper_name(kind: type[Op], inputs: int) -> str:
     """The kind of computation that a fold is counted under: a family where the op has one, else the op itself."""
-    match op:
-        case Elementwise():
-            return ELEMENTWISE.get(inputs, "VariadicElementwiseBinary")
-        case Reduction():
-            return "Reduce"
-    return op.name
+    if issubclass(kind, Elementwise):
+        return ELEMENTWISE.get(inputs, "VariadicElementwiseBinary")
+    return "Reduce" if issubclass(kind, Reduction) else kind.__name__
 
 
 @dataclass
@@ -61,9 +61,16 @@ class Report:
     def fold(self, op: Op, sizes: Iterable[int]) -> None:
         """Count a folded node with the sizes of its inputs in elements."""
         counts = list(sizes)
-        tally = self.folded.setdefault(helper_name(op, len(counts)), Tally())
+        name = helper_name(type(op), len(counts))
+        tally = self.folded.get(name)
+        if tally is None:
+            tally = self.folded[name] = Tally()
         tally.invocations += 1
         tally.elements += sum(counts)
+
+    def fails(self, op: Op, error: Exception) -> None:
+        """Count a node that failed when it was to be folded."""
+        self.skip(op, f"fails: {error.message if isinstance(error, WhorlError) else error}")
 
     def skip(self, op: Op | str, reason: str) -> None:
         """Count a node that could have been folded but was not."""

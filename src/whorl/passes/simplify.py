@@ -6,10 +6,16 @@ from whorl.ir.graph import Module
 from whorl.passes.context import Context
 from whorl.passes.fold_constants import fold_node
 from whorl.passes.rewriting import apply_rules
-from whorl.passes.rules import arithmetic, identities, movement
+from whorl.passes.rules import arithmetic, identities, movement, selection, weights
 from whorl.passes.rules.pattern import AnyRule, RuleSet
 
-RULES: tuple[AnyRule, ...] = (*identities.RULES, *arithmetic.RULES, *movement.RULES)
+RULES: tuple[AnyRule, ...] = (
+    *identities.RULES,
+    *arithmetic.RULES,
+    *movement.RULES,
+    *selection.RULES,
+    *weights.RULES,
+)
 
 
 def simplify(module: Module, context: Context) -> None:

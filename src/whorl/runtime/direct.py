@@ -19,22 +19,22 @@ class Direct:
     """
 
     def __init__(self, plan: Plan, names: Sequence[str]) -> None:
-        self.names = list(names)
         self.launches: dict[tuple, tuple[Launch, list[int]]] = {}
         self.watched: list[int] = []
         arguments = list(plan.slots)[: plan.count]
-        self.dtypes = [v.type.dtype if isinstance(v.type, TensorType) else None for v in arguments]
+        dtypes = [v.type.dtype if isinstance(v.type, TensorType) else None for v in arguments]
+        self.expected = list(zip(names, dtypes, strict=True))
         self.stretch = _only_stretch(plan)
         self.order = [self.stretch.outputs.index(slot) for slot in plan.results] if self.stretch is not None else []
 
     def learn(self, arrays: Sequence[Any]) -> None:
         """Remember the form of arguments with which the long way has just succeeded."""
         stretch = self.stretch
-        if stretch is None or stretch.parts:
+        if stretch is None or stretch.parts or any(dtype is None for _, dtype in self.expected):
             return
         given = [arrays[slot - 1] for slot in stretch.inputs]
         launch = stretch.segment.found.get(stretch.segment.signature(given))
-        if not isinstance(launch, Launch) or launch.needs_help:
+        if not isinstance(launch, Launch) or launch.has_calls:
             return
         watched = [stretch.inputs[n] - 1 for n in stretch.segment.watched]
         if watched != self.watched:
@@ -49,15 +49,16 @@ class Direct:
 
     def run(self, feeds: Mapping[str, Any]) -> list[np.ndarray] | None:
         """All outputs, in the model's order; None where the long way must be taken."""
-        if len(feeds) != len(self.names):
+        if len(feeds) != len(self.expected):
             return None
-        arrays = []
-        for name, dtype in zip(self.names, self.dtypes, strict=True):
+        arrays, shapes = [], []
+        for name, dtype in self.expected:
             x = feeds.get(name)
             if type(x) is not np.ndarray or x.dtype is not dtype or x.flags.num & CONTIGUOUS != CONTIGUOUS:
                 return None
             arrays.append(x)
-        found = self.launches.get(self._key(arrays))
+            shapes.append(x.shape)
+        found = self.launches.get(self._key(arrays) if self.watched else tuple(shapes))
         if found is None:
             return None
         launch, positions = found

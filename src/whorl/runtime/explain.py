@@ -60,7 +60,8 @@ def _of_stretch(stretch: Stretch, reasons: dict[Node, str]) -> list[Verdict]:
         return [Verdict(stretch.title, _count(nodes), NATIVELY, "", _calls(launch.graph.program))]
     if len(nodes) == 1 and nodes[0].regions:
         return [_of_step(stretch.steps[0], reasons)]
-    refusal = next((a.reason for a in attempts if isinstance(a, Refusal)), "")
+    seldom = "it ran too seldom to be worth compiling" if stretch.segment.seen else ""
+    refusal = next((a.reason for a in attempts if isinstance(a, Refusal)), seldom)
     how = INTERPRETED if refusal else UNKNOWN
     inside = [v for step in stretch.steps if step.node.regions for v in _of_parts([[step]], reasons)]
     return [Verdict(stretch.title, _count(nodes), how, refusal, [], inside)]

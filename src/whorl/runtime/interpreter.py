@@ -176,6 +176,8 @@ def parts_of(
             parts += [Stretch(members[n : n + MOST_NODES], constants) for n in starts]
         else:
             parts.append(members)
+    if len(parts) == 1 and isinstance(parts[0], Stretch):
+        parts[0].is_whole = True
     return parts
 
 
@@ -203,6 +205,7 @@ class Stretch:
         )
         self.title = f"{steps[0].node.title} to {steps[-1].node.title}" if len(steps) > 1 else steps[0].node.title
         self.parts: list[Part] = []
+        self.is_whole = False
         self.failures = 0
 
     def __call__(self, run: Run, env: list[Any]) -> None:
@@ -225,11 +228,11 @@ class Stretch:
         in_loop = any(i is not None for _, i in run.frames)
         trace, known = run.budget.trace, len(self.segment.found)
         start = now() if trace is not None else 0.0
-        found = self.segment.find(arrays, in_loop, not run.frames, run.waits)
+        found = self.segment.find(arrays, in_loop, self.is_whole and not run.frames, run.waits)
         if trace is not None and len(self.segment.found) > known:
             trace.add_compilation(self.title, start, found.reason if isinstance(found, Refusal) else None)
-        if isinstance(found, Refusal) and found.position is not None:
-            self._split(found.position)
+        if isinstance(found, Refusal):
+            self._split(found)
         if not isinstance(found, Launch):
             return False
         if self._launch(found, arrays, run, env):
@@ -262,11 +265,16 @@ class Stretch:
             env[slot] = None
         return True
 
-    def _split(self, position: int) -> None:
+    def _split(self, refusal: Refusal) -> None:
         """Leave one node to the interpreter, and what comes before and after it to stretches of their own."""
-        groups = self.steps[:position], self.steps[position + 1 :]
-        before, after = ([Stretch(group, self.constants)] if group else [] for group in groups)
-        self.parts = [*before, [self.steps[position]], *after]
+        middle = len(self.steps) // 2
+        first, second = (middle, middle) if refusal.is_long else (refusal.position, (refusal.position or 0) + 1)
+        if first is None:
+            return
+        before, after = (
+            [Stretch(group, self.constants)] if group else [] for group in (self.steps[:first], self.steps[second:])
+        )
+        self.parts = [*before, *([self.steps[first:second]] if second > first else []), *after]
 
 
 def _slotted_values(steps: Sequence[Step]) -> Iterator[tuple[int, Value]]:

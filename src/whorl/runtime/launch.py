@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from whorl.codegen.arrays import ARRAYS_FUNCTION, address_offset, with_arrays_entry
+from whorl.codegen.debug import debug
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode
 from whorl.errors import WhorlError
 from whorl.ir.op import as_values
 from whorl.kernel.program import Buffer, RunOp
 from whorl.lowering.graphs import GraphProgram
-from whorl.lowering.places import sizes
+from whorl.lowering.places import lengths_of, sizes
 from whorl.ops.panels import aligned_empty
-from whorl.runtime.blocks import Blocks, address, pointer
+from whorl.runtime.blocks import Blocks, address, pointer, run_any
+from whorl.runtime.entries import entry_of
 
 SPARE_BYTES = 1 << 26
 """Scratch memory that a program keeps for the next run; of what takes more, it keeps one."""
@@ -27,8 +29,7 @@ CONTIGUOUS = 0x101
 """NumPy's flags of an array that is row-major and aligned."""
 _BYTES = np.dtype(np.uint8)
 _CELL = ctypes.sizeof(ctypes.c_int64)
-_Entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-_Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+_Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
 class Launch:
@@ -37,20 +38,22 @@ class Launch:
     def __init__(self, graph: GraphProgram) -> None:
         self.graph = graph
         program = graph.program
-        first_out = len(graph.inputs) + len(graph.constants)
-        self.outputs = [(sizes(t), t.dtype) for t in graph.outputs]
-        self.out_place = first_out * _CELL
-        filled = [*range(len(graph.inputs)), *range(first_out, len(program.buffers))]
-        offset = address_offset()
+        first = len(program.scalars)
+        first_out = first + len(graph.inputs) + len(graph.constants)
+        self.outputs = [(sizes(t), t.dtype) for n, t in enumerate(graph.outputs) if n not in graph.grown]
+        self.in_place, self.out_place = first * _CELL, first_out * _CELL
+        filled = [*range(first, first + len(graph.inputs)), *range(first_out, first + len(program.buffers))]
+        offset = None if debug().changes_runs else address_offset()
         source = emit(program)
         self.takes_arrays = offset is not None
         if offset is not None:
             source = with_arrays_entry(source, filled, offset)
         self.code = MachineCode(source, ARRAYS_FUNCTION if self.takes_arrays else FUNCTION)
-        self.entry = _Entry(self.code.address)
+        self.entry = entry_of(program, self.code.address)
         self.pack_inputs = struct.Struct(f"{len(graph.inputs)}q").pack_into
         self.pack_outputs = struct.Struct(f"{len(self.outputs)}q").pack_into
-        self.needs_help = bool(program.calls or program.growing)
+        self.has_calls = bool(program.calls)
+        self.needs_help = self.has_calls or bool(program.growing)
         self.spare: list[Memory] = []
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
@@ -61,21 +64,30 @@ class Launch:
         except (MemoryError, IndexError):
             return None
         key = id if self.takes_arrays else address
-        self.pack_inputs(memory.block, 0, *map(key, arrays))
+        self.pack_inputs(memory.block, self.in_place, *map(key, arrays))
         self.pack_outputs(memory.block, self.out_place, *map(key, results))
-        status = self._run_with_help(memory, arrays, results) if self.needs_help else self.entry(memory.address)
+        if not self.needs_help:
+            status = self.entry(memory.address)
+        else:
+            status, results = self._run_with_help(memory, arrays, results)
         if len(self.spare) < (SPARE_COUNT if memory.size <= SPARE_BYTES else 1):
             self.spare.append(memory)
         return None if status else results
 
-    def _run_with_help(self, memory: Memory, arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> int:
+    def _run_with_help(
+        self, memory: Memory, arrays: Sequence[np.ndarray], results: list[np.ndarray]
+    ) -> tuple[int, list[np.ndarray]]:
         """Run a program that calls back: for ops that have no native form, or for memory that grows."""
-        blocks = Blocks()
-        memory.start_growing(blocks)
-        memory.show(arrays, results)
+        if self.has_calls:
+            memory.show(arrays, results)
         status = self.entry(memory.address)
-        memory.show((), ())
-        return status
+        if self.has_calls:
+            memory.show((), ())
+        if not status:
+            for n in memory.outputs:
+                results.insert(n, memory.grown(n))
+        memory.settle(bool(status))
+        return status, results
 
     @property
     def bytes(self) -> int:
@@ -92,30 +104,59 @@ class Memory:
         self.size = graph.arena.size
         self.arena = aligned_empty((self.size,), _BYTES)
         start = address(self.arena)
-        inputs, outputs = [0] * len(graph.inputs), [0] * len(graph.outputs)
-        cells = [*inputs, *map(address, graph.constants), *outputs, *(start + o for o in graph.arena.offsets)]
+        inputs, outputs = [0] * len(graph.inputs), [0] * (len(graph.outputs) - len(graph.grown))
+        cells = [*[0] * len(program.scalars), *inputs, *map(address, graph.constants), *outputs]
+        self.scratch_cell = len(cells)
+        cells += [start + offset for offset in graph.arena.offsets]
         self.callback_cell = len(cells)
         cells += [0] * (2 + len(program.growing))
         self.block = (ctypes.c_int64 * len(cells))(*cells)
         self.address = ctypes.addressof(self.block)
         self.arrays: dict[Buffer, np.ndarray] = {}
         self.fixed: dict[Buffer, np.ndarray] = {}
+        self.blocks = Blocks()
+        self.growing = [n for n, buffer in enumerate(program.scratch) if buffer.grows]
+        self.outputs = {
+            n: (
+                self.scratch_cell + g.scratch,
+                list(lengths_of(graph.outputs[n])),
+                list(g.lengths.items()),
+                graph.outputs[n].dtype,
+            )
+            for n, g in graph.grown.items()
+        }
+        if self.growing:
+            self.block[self.callback_cell + 1] = self.blocks.address
+            self._forget()
         if program.calls:
             self._callback = _Callback(self._run_op)
             self.block[self.callback_cell] = pointer(self._callback)
             given = program.buffers[len(inputs) : len(inputs) + len(graph.constants)]
             self.fixed = dict(zip(given, graph.constants, strict=True)) | self._scratch()
 
-    def start_growing(self, blocks: Blocks) -> None:
-        """Give what grows no memory but the means to ask for it."""
-        program = self.graph.program
-        self.block[self.callback_cell + 1] = blocks.address
-        first = len(program.buffers)
-        for n, buffer in enumerate(program.scratch):
-            if buffer.grows:
-                self.block[first + n] = 0
-        for n in range(len(program.growing)):
+    def _forget(self) -> None:
+        """Take all memory from what grows."""
+        self.blocks.arrays.clear()
+        for n in self.growing:
+            self.block[self.scratch_cell + n] = 0
+        for n in range(len(self.growing)):
             self.block[self.callback_cell + 2 + n] = 0
+
+    def settle(self, failed: bool) -> None:
+        """After a run: what has grown keeps its memory for the next one, unless it is much, or the cells are stale."""
+        size = self.block[self.callback_cell + 2 : self.callback_cell + 2 + len(self.growing)]
+        if failed or sum(size) > SPARE_BYTES:
+            self._forget()
+
+    def grown(self, output: int) -> np.ndarray:
+        """A copy of an output that lies in memory that grows."""
+        cell, shape, lengths, dtype = self.outputs[output]
+        for axis, scalar in lengths:
+            shape[axis] = self.block[scalar]
+        result = np.empty(shape, dtype)
+        if result.size:
+            ctypes.memmove(address(result), self.block[cell], result.nbytes)
+        return result
 
     def _scratch(self) -> dict[Buffer, np.ndarray]:
         found = {}
@@ -134,8 +175,10 @@ class Memory:
         own |= dict(zip(reversed(buffers), reversed(outputs), strict=False))
         self.arrays = self.fixed | own
 
-    def _run_op(self, number: int) -> int:
+    def _run_op(self, number: int, cells: int) -> int:
         call = self.graph.program.calls[number]
+        if call.found:
+            return 0 if run_any(call, self.blocks, cells) else 1
         return 0 if run_op(call, self.arrays) else 1
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+import os
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from whorl.codegen.library import BAD_ARGUMENT, ELEMENT_TYPES, FIRST_FAILURE, MARK, NO_MEMORY
+from whorl.codegen.library import ELEMENT_TYPES, FIRST_FAILURE, MARK, MOST_AXES, NO_MEMORY, Port
 from whorl.errors import LoadError, MemoryLimitError, RunError
-from whorl.ir.types import TensorType
-from whorl.lowering.places import sizes
+from whorl.runtime.blocks import address
 from whorl.runtime.feeds import checked
 
 _DTYPES = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
@@ -32,6 +33,12 @@ class _Tensor(ctypes.Structure):
     )
 
 
+class _Array(ctypes.Structure):
+    """Where a library puts an output of which only the run knows the lengths."""
+
+    _fields_ = (("data", ctypes.c_void_p), ("shape", ctypes.c_int64 * MOST_AXES))
+
+
 class LoadedLibrary:
     """A library of `whorl compile`, ready to run from any number of threads at once."""
 
@@ -39,41 +46,65 @@ class LoadedLibrary:
         self.path = Path(path)
         functions = _opened(self.path)
         self.name = functions.name
-        self.inputs, self.outputs = _types(functions.input), _types(functions.output)
+        self.inputs, self.outputs = _ports(functions.input), _ports(functions.output)
         self.workspace_bytes = int(functions.workspace_size())
         self._run, self._message = functions.run, functions.message
 
     def execute(self, output_names: Sequence[str] | None, feeds: Mapping[str, Any]) -> list[np.ndarray]:
         """Outputs by name, all of them where no names are given. Errors: RunError."""
-        wanted = list(output_names or self.outputs)
-        for name in (*wanted, *feeds):
-            if name not in self.outputs and name not in self.inputs:
-                known = self.outputs if name in wanted else self.inputs
-                raise RunError(f"the library has no {name!r}", fix=f"choose from {', '.join(known) or 'none'}")
-        missing = [f"{name!r} ({type})" for name, type in self.inputs.items() if name not in feeds]
+        names = [port.name for port in self.outputs]
+        wanted = list(output_names or names)
+        _require_known("output", wanted, names)
+        _require_known("input", feeds, [port.name for port in self.inputs])
+        missing = [f"{port.name!r} ({port.type})" for port in self.inputs if port.name not in feeds]
         if missing:
             raise RunError(f"missing inputs: {', '.join(missing)}", fix="feed every input")
         given = [
-            np.ascontiguousarray(checked(feeds[name], type, f"input {name!r}")) for name, type in self.inputs.items()
+            np.ascontiguousarray(checked(feeds[p.name], p.type, f"input {p.name!r}")).reshape(p.shape)
+            for p in self.inputs
         ]
-        results = {name: np.empty(sizes(type), type.dtype) for name, type in self.outputs.items()}
-        self._call(given, list(results.values()))
-        return [results[name] for name in wanted]
+        places = [_Array() if port.is_open else np.empty(port.shape, port.dtype) for port in self.outputs]
+        self._call([address(x) for x in given], [_place(place) for place in places])
+        results = [
+            _taken(x, port) if isinstance(x, _Array) else x for x, port in zip(places, self.outputs, strict=True)
+        ]
+        return [results[names.index(name)] for name in wanted]
 
-    def _call(self, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> None:
+    def _call(self, inputs: list[int], outputs: list[int]) -> None:
         iterations = (ctypes.c_int64 * _DEEPEST)()
-        status = self._run(_pointers(inputs), _pointers(outputs), None, iterations)
+        status = self._run(_table(inputs), _table(outputs), None, iterations)
         if not status:
             return
         message = self._message(status).decode()
         if status == NO_MEMORY:
-            raise MemoryLimitError(f"{self.workspace_bytes} bytes of memory were refused")
-        if status == BAD_ARGUMENT or status < FIRST_FAILURE:
+            raise MemoryLimitError(message)
+        if status < FIRST_FAILURE:
             raise RunError(message)
         for depth, number in enumerate(iterations):
             message = message.replace(f"(iteration {{{depth}}})", f"(iteration {number})")
         where, _, problem = message.rpartition(": ")
         raise RunError(problem, where)
+
+
+def _require_known(what: str, names: Iterable[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise RunError(f"the library has no {what} {name!r}", fix=f"choose from {', '.join(known) or 'none'}")
+
+
+def _place(output: np.ndarray | _Array) -> int:
+    return ctypes.addressof(output) if isinstance(output, _Array) else address(output)
+
+
+def _taken(array: _Array, port: Port) -> np.ndarray:
+    """A copy of an output that the library gave memory to, which is freed."""
+    result = np.empty(tuple(array.shape[: len(port.shape)]), port.dtype)
+    if array.data:
+        ctypes.memmove(address(result), array.data, result.nbytes)
+        free = ctypes.CDLL(None).free
+        free.argtypes, free.restype = [ctypes.c_void_p], None
+        free(array.data)
+    return result
 
 
 class _Functions:
@@ -92,9 +123,19 @@ class _Functions:
         self.run.argtypes, self.run.restype = [ctypes.c_void_p] * 4, ctypes.c_int32
 
 
+def _loaded(path: Path) -> ctypes.CDLL:
+    """The library of a file as it is now: the system's loader remembers files by their names, too."""
+    if os.name != "posix":
+        return ctypes.CDLL(str(path))
+    with tempfile.TemporaryDirectory() as folder:
+        link = Path(folder) / path.name
+        link.symlink_to(path)
+        return ctypes.CDLL(str(link))
+
+
 def _opened(path: Path) -> _Functions:
     try:
-        library = ctypes.CDLL(str(path.resolve()))
+        library = _loaded(path.resolve())
     except OSError as error:
         raise LoadError(f"the library cannot be loaded: {error}", str(path)) from None
     try:
@@ -106,15 +147,15 @@ def _opened(path: Path) -> _Functions:
         raise LoadError("this is no library that whorl compiled, or one of another version", str(path), fix) from None
 
 
-def _types(described: Any) -> dict[str, TensorType]:
-    """Inputs or outputs by name."""
-    found: dict[str, TensorType] = {}
+def _ports(described: Any) -> list[Port]:
+    """Inputs or outputs in their order."""
+    found: list[Port] = []
     while entry := described(len(found)):
         tensor = entry.contents
-        found[tensor.name.decode()] = TensorType(_DTYPES[tensor.type], tuple(tensor.shape[: tensor.rank]))
+        found.append(Port(tensor.name.decode(), _DTYPES[tensor.type], tuple(tensor.shape[: tensor.rank])))
     return found
 
 
-def _pointers(arrays: Sequence[np.ndarray]) -> Any:
-    """A table of addresses, and of one more for a library that has no arrays to point to."""
-    return (ctypes.c_void_p * (len(arrays) + 1))(*(array.__array_interface__["data"][0] for array in arrays))
+def _table(addresses: Sequence[int]) -> Any:
+    """A table of addresses, and of one more for a library that has nothing to point to."""
+    return (ctypes.c_void_p * (len(addresses) + 1))(*addresses)

@@ -14,17 +14,13 @@ import numpy as np
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode, is_available
 from whorl.errors import RunError, TypeRuleError, WhorlError
-from whorl.ir.constants import Constant
-from whorl.ir.graph import Node, Value
-from whorl.ir.infer import Inference
+from whorl.ir.graph import Node
 from whorl.ir.op import as_values
-from whorl.ir.types import Fact, Known, TensorType
-from whorl.ir.walk import clone_region
 from whorl.lowering.builder import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop, sizes
-from whorl.ops.control import Loop
 from whorl.ops.iteration import Iteration
-from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, pointer, signature_of
+from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, pointer, run_any, signature_of
+from whorl.runtime.entries import entry_of
 from whorl.runtime.limits import Budget
 from whorl.runtime.prologue import Workspace
 from whorl.runtime.specialise import specialise
@@ -42,8 +38,7 @@ EXACT_BYTES = 1 << 32
 """Memory for collected rows that is asked for at once where their number is known; beyond it, it grows."""
 SPARE_BYTES = 1 << 26
 """Scratch memory that a loop keeps between runs."""
-_Entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-_Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+_Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
 class NativeLoop:
@@ -130,7 +125,7 @@ class CompiledLoop:
         special, self.prologue, fixed = specialise(node, iteration)
         self.program: LoopProgram = lower_loop(special, fixed)
         self.code = MachineCode(emit(self.program.program), "whorl_run")
-        self.entry = _Entry(self.code.address)
+        self.entry = entry_of(self.program.program, self.code.address)
         self.may_fail = self.program.may_fail
         self.slice = FIRST_SLICE
         self.spare: list[Workspace] = []
@@ -214,12 +209,17 @@ class NativeRun:
         memory |= dict(zip(captured, self.captured, strict=False))
         self.calls = [
             (call.op.run, [None if b is None else memory[b] for b in call.inputs], [memory[b] for b in call.outputs])
+            if not call.found
+            else None
             for call in program.calls
         ]
 
-    def _run_op(self, number: int) -> int:
+    def _run_op(self, number: int, cells: int) -> int:
         """Run an op that has no native form on the program's memory; 1 if it fails or its result has another shape."""
-        run, inputs, outputs = self.calls[number]
+        call = self.calls[number]
+        if call is None:
+            return 0 if run_any(self.compiled.program.program.calls[number], self.blocks, cells) else 1
+        run, inputs, outputs = call
         try:
             for target, value in zip(outputs, as_values(run(*inputs)), strict=False):
                 if target.shape != value.shape or target.dtype != value.dtype:

@@ -26,8 +26,8 @@ from whorl.lowering.work import work_of
 from whorl.ops.control import If, Loop
 from whorl.runtime.launch import CONTIGUOUS, Launch
 
-MOST_NODES = 64
-"""Nodes of one segment: LLVM takes longer for a long function than for several short ones."""
+MOST_NODES, MOST_STATEMENTS = 512, 96
+"""Nodes and outermost statements of one segment: LLVM takes longer for a long function than for several short ones."""
 MOST_SIGNATURES = 8
 """Signatures that a segment is compiled for; whatever else it meets is interpreted."""
 HOT = 4096
@@ -45,10 +45,11 @@ Signature = tuple
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a segment has no native form, and the number of the node that has none, if it is one."""
+    """Why a segment has no native form: the number of the node that has none, if it is one; `is_long`: it has too many."""
 
     reason: str
     position: int | None = None
+    is_long: bool = False
 
 
 def is_native_candidate(node: Node) -> bool:
@@ -157,6 +158,8 @@ class Segment:
                 return Refusal("no node has a native form")
             if self.loop is not None and work_of(graph.program, MOST_TRIPS) > MOST_WORK:
                 return Refusal("it may take long", self.loop)
+            if len(graph.program.body) > MOST_STATEMENTS and self.size > 1:
+                return Refusal("it is too long for one program", None, True)
             return Launch(graph)
         except Unsupported as reason:
             inside = reason.node in self.region.nodes

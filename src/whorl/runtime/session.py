@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,24 +29,42 @@ class Flag(Protocol):
     def is_set(self) -> bool: ...
 
 
-NATIVE_AFTER: dict[str, int | None] = {"interpreter": None, "auto": 500, "native": 0}
-"""Iterations that a loop runs in the interpreter before it is compiled, by backend; None for ever."""
+@dataclass(frozen=True)
+class Mode:
+    """What compiles: a loop after so many interpreted iterations (None never), other nodes (`segments`) at once.
+
+    `waits`: a run waits for the compiler; else the interpreter serves until the code is there.
+    """
+
+    loops_after: int | None
+    segments: bool
+    waits: bool
 
 
-def chosen_backend(name: str | None) -> str:
-    """The backend named, else the one of the environment variable WHORL_BACKEND, else the interpreter."""
-    chosen = name or os.environ.get("WHORL_BACKEND") or "interpreter"
-    if chosen not in NATIVE_AFTER:
-        raise RunError(f"there is no backend {chosen!r}", fix=f"choose from {', '.join(NATIVE_AFTER)}")
-    return chosen
+BACKENDS = {"native": Mode(0, True, True), "auto": Mode(500, True, False), "interpreter": Mode(None, False, True)}
+"""The backends by name."""
+ONCE = Mode(500, False, True)
+"""For a program that runs once: only a long loop is worth compiling."""
+
+
+def chosen_mode(name: str | None, once: bool) -> Mode:
+    """The backend named, else the one of the environment variable WHORL_BACKEND, else native code."""
+    chosen = name or os.environ.get("WHORL_BACKEND")
+    if not chosen:
+        return ONCE if once else BACKENDS["native"]
+    if chosen not in BACKENDS:
+        raise RunError(f"there is no backend {chosen!r}", fix=f"choose from {', '.join(BACKENDS)}")
+    return BACKENDS[chosen]
 
 
 class Session:
-    """A module ready to run, from any number of threads at once."""
+    """A module ready to run, from any number of threads at once; `once` where it will run a single time."""
 
-    def __init__(self, module: Module, limits: Limits | None = None, backend: str | None = None) -> None:
-        self.module, self.limits, self.backend = module, limits or Limits(), chosen_backend(backend)
-        self._plan = Plan(module.main, self.backend != "interpreter" and is_available())
+    def __init__(
+        self, module: Module, limits: Limits | None = None, backend: str | None = None, once: bool = False
+    ) -> None:
+        self.module, self.limits, self.mode = module, limits or Limits(), chosen_mode(backend, once)
+        self._plan = Plan(module.main, self.mode.segments and is_available())
         self._inputs = {value.name: value for value in module.main.arguments}
         self._direct = Direct(self._plan, list(self._inputs))
         self._may_go_directly = self.limits == Limits()
@@ -78,7 +97,7 @@ class Session:
         budget = Budget(limits or self.limits, stopped, self._trace)
         try:
             with np.errstate(all="ignore"):
-                results = self._plan(Run(budget, NATIVE_AFTER[self.backend], self.backend != "auto"), *arguments)
+                results = self._plan(Run(budget, self.mode.loops_after, self.mode.waits), *arguments)
         except RunError:
             if budget.raised is not None:
                 raise budget.raised from None
@@ -95,10 +114,11 @@ class Session:
         event.set()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"module": self.module, "limits": self.limits, "backend": self.backend}
+        return {"module": self.module, "limits": self.limits, "mode": self.mode}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        Session.__init__(self, state["module"], state["limits"], state["backend"])
+        names = {mode: name for name, mode in BACKENDS.items()}
+        Session.__init__(self, state["module"], state["limits"], names.get(state["mode"]), state["mode"] == ONCE)
 
     def _handed_out(self, value: Any, name: str, given: set[int], budget: Budget) -> Any:
         """An output as the caller's own; the copies that this takes count as memory of the run."""

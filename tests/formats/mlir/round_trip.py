@@ -68,12 +68,14 @@ def inputs_of(case: Any, module: Module) -> dict[str, Any]:
     return {argument.name: value for argument, value in zip(module.main.arguments, values, strict=False)}
 
 
-def same_results(name: str, model: Any, case: Any) -> bool:
+def same_results(model: Any, case: Any) -> bool:
     """Whether a model gives the same after the way through text; random ops need only be there still."""
     module = whorl.load(model)
     again = through_text(module)
     if any(not node.op.pure for node in module.nodes()):
-        return [node.op for node in again.nodes() if not node.op.pure] == [n.op for n in module.nodes() if not n.op.pure]
+        return [node.op for node in again.nodes() if not node.op.pure] == [
+            n.op for n in module.nodes() if not n.op.pure
+        ]
     feeds = inputs_of(case, module)
     before, after = whorl.run(module, feeds), whorl.run(again, feeds)
     return list(before) == list(after) and plain(list(before.values())) == plain(list(after.values()))
@@ -84,7 +86,7 @@ def main() -> int:
     for name, model, case in models():
         total += 1
         try:
-            ok = same_results(name, model, case)
+            ok = same_results(model, case)
             equal += ok
             if not ok:
                 print(f"{name}: results differ")

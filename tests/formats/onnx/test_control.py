@@ -19,7 +19,7 @@ def test_body_may_hide_an_outer_name():
             then_branch = t () => (float[2] r) { before = Abs(a) a = Exp(before) r = Identity(a) },
             else_branch = e () => (float[2] r) <float[2] a = {5, 6}> { r = Identity(a) }>
     }""")
-    np.testing.assert_array_equal(run(source, c=YES, x=X), [np.exp(X)])
+    np.testing.assert_allclose(run(source, c=YES, x=X), [np.exp(X)], rtol=1e-6)
     np.testing.assert_array_equal(run(source, c=NO, x=X), [[5, 6]])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -265,8 +266,7 @@ class AttributeParser(BaseParser):
             depth += {"[": 1, "]": -1}.get(found[0], 0)
             if found[0] == ">" and not depth:
                 self._resume_from(found.end())
-                body = self.text[position : found.start()]
-                return self._elements(start, lambda type: _sparse_array(body, type))
+                return self._elements(start, partial(_sparse_array, self.text[position : found.start()]))
         self.refuse("this list is not closed by '>'", start)
 
     def _array(self) -> tuple[Any, ...]:

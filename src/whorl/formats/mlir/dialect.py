@@ -92,7 +92,14 @@ def _custom(operation: Operation) -> OpForm:
     name, domain = operation.attributes.get("function_name"), operation.attributes.get("domain_name", "")
     if not isinstance(name, str):
         raise LoadError("onnx.Custom lacks the attribute 'function_name'")
-    said = ("function_name", "domain_name", "output_element_type", "shape_infer_pattern", "inputs_for_infer", "has_side_effect")
+    said = (
+        "function_name",
+        "domain_name",
+        "output_element_type",
+        "shape_infer_pattern",
+        "inputs_for_infer",
+        "has_side_effect",
+    )
     kinds = {key: _kind(value) for key, value in operation.attributes.items() if key not in (*said, "onnx_node_name")}
     return OpForm(name, str(domain), None, {k: v for k, v in kinds.items() if v}, (), said)
 

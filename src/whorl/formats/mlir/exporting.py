@@ -155,4 +155,6 @@ class TypedWriter(GraphWriter):
         if not name:
             return None
         held = self.held.get(name)
-        return build.region.add_argument(name, self.types[name]) if held is None else build.constant(as_array(held), name)
+        return (
+            build.region.add_argument(name, self.types[name]) if held is None else build.constant(as_array(held), name)
+        )

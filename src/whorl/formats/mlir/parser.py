@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -307,7 +306,11 @@ def _function(operation: Operation) -> Function:
         block = operation.blocks[0] if operation.blocks else None
         for argument, found in zip(block.arguments if block else (), given.get("arg_attrs", ()), strict=False):
             argument.attributes = found if isinstance(found, dict) else {}
-    kept = {k: v for k, v in operation.texts.items() if k not in ("sym_name", "function_type", "arg_attrs", "res_attrs")}
+    kept = {
+        k: v
+        for k, v in operation.texts.items()
+        if k not in ("sym_name", "function_type", "arg_attrs", "res_attrs", "sym_visibility")
+    }
     return Function(
         name.name if isinstance(name, Symbol) else str(name or ""),
         operation.position,
@@ -317,6 +320,7 @@ def _function(operation: Operation) -> Function:
         [argument.texts for argument in results],
         kept,
         operation.location,
+        [argument.type for argument in given.get("arguments", ())],
     )
 
 
@@ -328,5 +332,3 @@ def split_text(text: str) -> list[tuple[int, str]]:
         pieces.append((text.count("\n", 0, start), text[start:end]))
         start = len(text) if found is None else found.end()
     return pieces
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,25 +17,26 @@ from whorl.formats.mlir.elements import print_dense
 from whorl.formats.mlir.exporting import Exported
 from whorl.formats.mlir.numbers import float_text, string_text
 from whorl.formats.mlir.protos import Note
+from whorl.formats.mlir.syntax import Function, Program
 from whorl.formats.mlir.types import element_text, type_text, types_text
 from whorl.formats.onnx.dtypes import FROM_ONNX
 from whorl.formats.onnx.schemas import OpSchema
 from whorl.formats.onnx.tensors import array_of, type_from
 from whorl.ir.constants import as_array
 from whorl.ir.dtypes import FLOAT32
-from whorl.ir.types import Type, meet, same_kind
+from whorl.ir.types import Type, same_kind
 
 _KINDS = AttributeProto
-_SINGLE = onnx.defs.OpSchema.FormalParameterOption.Variadic
+_VARIADIC = onnx.defs.OpSchema.FormalParameterOption.Variadic
+_OPTIONAL = onnx.defs.OpSchema.FormalParameterOption.Optional
 _ONE_OUTPUT = {op: name for name, op in OWN_NAMES.items()}
 
 
 @dataclass(frozen=True)
 class Style:
-    """What is printed besides the program: locations; and the types that the text had, instead of better ones."""
+    """What is printed besides the program."""
 
     locations: bool = False
-    declared_types: bool = False
 
 
 @dataclass
@@ -43,8 +45,8 @@ class Signature:
 
     name: str
     argument_texts: list[dict[str, str]] = field(default_factory=list)
-    results: list[Type | None] = field(default_factory=list)
-    result_texts: list[dict[str, str]] = field(default_factory=list)
+    results: Sequence[Type | None] = ()
+    result_texts: Sequence[dict[str, str]] = ()
     texts: dict[str, str] = field(default_factory=dict)
     terminator: str = "onnx.Return"
     location: str = ""
@@ -77,6 +79,8 @@ class FunctionPrinter:
         self.names: dict[str, str] = {}
         self.none = ""
         self.lines: list[str] = []
+        self.owners = Counter(exported.hints.values())
+        self.read = _read_names(exported.graph)
 
     def function(self, signature: Signature, indent: str) -> list[str]:
         """The lines of the function."""
@@ -86,7 +90,9 @@ class FunctionPrinter:
             self.none, first = "%0", 1
         self._number(graph, first, 0)
         arguments = [self._argument(k, info.name, signature) for k, info in enumerate(graph.input)]
-        results = [f"{type_text(t)}{_dictionary(x)}" for t, x in zip(signature.results, signature.result_texts, strict=True)]
+        results = [
+            f"{type_text(t)}{_dictionary(x)}" for t, x in zip(signature.results, signature.result_texts, strict=True)
+        ]
         arrow = f" -> {_bracketed(results, signature)}" if results else ""
         attributes = f" attributes{_dictionary(signature.texts)}" if signature.texts else ""
         self.lines.append(f"{indent}func.func @{_symbol(signature.name)}({', '.join(arguments)}){arrow}{attributes} {{")
@@ -127,11 +133,11 @@ class FunctionPrinter:
         """The type that is printed for a name; None for a blank."""
         if not name:
             return None
-        type = self.exported.types[name]
-        note = self.notes.get(self.exported.hints.get(name, ""))
-        if note is None or note.type is None or name in self.exported.constants or not same_kind(note.type, type):
+        type, hint = self.exported.types[name], self.exported.hints.get(name, "")
+        note = self.notes.get(hint)
+        if note is None or note.type is None or name in self.exported.constants or self.owners[hint] > 1:
             return type
-        return note.type if self.style.declared_types else meet(type, note.type)
+        return note.type if same_kind(note.type, type) else type
 
     def _shown(self, name: str) -> str:
         return self.names[name] if name else self.none
@@ -204,10 +210,15 @@ class FunctionPrinter:
         return _padded(list(node.input), schema.inputs)
 
     def padded_outputs(self, node: NodeProto) -> list[str]:
-        """The results, those that are not wanted included."""
+        """The results; blank where nobody reads what is optional."""
         if _dialect_name(node) in OWN_NAMES:
             return list(node.output)
-        return _padded(list(node.output), self._schema(node).outputs)
+        parameters = self._schema(node).outputs
+        names = _padded(list(node.output), parameters)
+        if len(names) != len(parameters) or not any(name in self.read for name in names):
+            return names
+        optional = (parameter.option == _OPTIONAL for parameter in parameters)
+        return ["" if skip and name not in self.read else name for name, skip in zip(names, optional, strict=True)]
 
     def _schema(self, node: NodeProto) -> OpSchema:
         return _schema(node.op_type, node.domain, self.exported.opset if not node.domain else 1 << 20)
@@ -217,7 +228,7 @@ class FunctionPrinter:
         given = {a.name: a for a in node.attribute}
         found: dict[str, str] = {}
         for name, attribute in sorted(schema.attributes.items()):
-            value = given.get(name, attribute.default_value)
+            value = given[name] if name in given else attribute.default_value
             if value.type not in (_KINDS.UNDEFINED, _KINDS.GRAPH):
                 found[name] = _attribute_text(node.op_type, value)
         if _dialect_name(node) == "BatchNormalizationInferenceMode":
@@ -227,7 +238,7 @@ class FunctionPrinter:
 
 def _padded(names: list[str], parameters: Sequence[Any]) -> list[str]:
     """Blanks for parameters that are not given; an op that takes any number of them gets none."""
-    if not parameters or parameters[-1].option == _SINGLE:
+    if not parameters or parameters[-1].option == _VARIADIC:
         return names
     return names + [""] * (len(parameters) - len(names))
 
@@ -241,6 +252,12 @@ def _graphs(node: NodeProto) -> Iterator[GraphProto]:
     """The graphs of a node in the order of its regions."""
     graphs = {a.name: a.g for a in node.attribute if a.type == _KINDS.GRAPH}
     yield from (graphs[name] for name in ("then_branch", "else_branch", "body") if name in graphs)
+
+
+def _read_names(graph: GraphProto) -> set[str]:
+    """The names that anything in a graph reads."""
+    read = {info.name for info in graph.output}.union(*(node.input for node in graph.node))
+    return read.union(*(_read_names(inner) for node in graph.node for inner in _graphs(node)))
 
 
 def _needs_none(graph: GraphProto, printer: FunctionPrinter) -> bool:
@@ -309,6 +326,21 @@ def _key(name: str) -> str:
 
 def _symbol(name: str) -> str:
     return _key(name)
+
+
+def print_module(lines: Sequence[str], program: Program, locations: Locations) -> str:
+    """Functions inside a module, with what the text said of it."""
+    attributes = f" attributes{_dictionary(program.texts)}" if program.texts else ""
+    entry = [f'  "onnx.EntryPoint"() {{func = @{_symbol(program.entry)}}} : () -> ()'] if program.entry else []
+    closing = f"}}{locations.suffix('')}"
+    return "\n".join([f"module{attributes} {{", *lines, *entry, closing, *locations.lines(), ""])
+
+
+def print_declaration(function: Function, indent: str) -> str:
+    """A function without a body."""
+    arguments = ", ".join(type_text(type) for type in function.arguments)
+    arrow = f" -> {types_text(function.results)}" if function.results else ""
+    return f"{indent}func.func private @{_symbol(function.name)}({arguments}){arrow}"
 
 
 def _bracketed(results: Sequence[str], signature: Signature) -> str:

@@ -88,8 +88,7 @@ class _Converter:
         names: list[str] = []
         for index, given in enumerate(function.result_attributes):
             name = given.get("onnx.name")
-            fresh = isinstance(name, str) and name and name not in names
-            names.append(name if fresh else f"output_{index}")
+            names.append(name if isinstance(name, str) and name and name not in names else f"output_{index}")
         return names
 
     def _add_input(self, argument: Argument, graph: GraphProto, names: Names, position: int) -> None:
@@ -175,7 +174,9 @@ class _Converter:
         graphs = [self._block(block, names, operation) for block in operation.blocks]
         if len(graphs) != len(form.regions):
             self.refuse(f"{form.name} has {len(form.regions)} regions, not {len(graphs)}", operation.position)
-        attributes += [AttributeProto(name=k, g=g, type=_KINDS.GRAPH) for k, g in zip(form.regions, graphs, strict=True)]
+        attributes += [
+            AttributeProto(name=k, g=g, type=_KINDS.GRAPH) for k, g in zip(form.regions, graphs, strict=True)
+        ]
         node = NodeProto(op_type=form.name, domain=form.domain, input=_trimmed(inputs, form), output=outputs)
         node.name = str(operation.attributes.get(_NAME, ""))
         self.positions.setdefault(node.name, operation.position)
@@ -224,9 +225,7 @@ class _Converter:
         parameters = [name or f"none.{k}" for k, name in enumerate(inputs)]
         given = [name for name in node.output if name]
         self.functions.append(
-            FunctionProto(
-                name=key, domain=VERSION, input=parameters, output=given, node=[inner], opset_import=imports
-            )
+            FunctionProto(name=key, domain=VERSION, input=parameters, output=given, node=[inner], opset_import=imports)
         )
         return NodeProto(op_type=key, domain=VERSION, name=node.name, input=node.input, output=given)
 
@@ -270,5 +269,3 @@ def _plain(value: Any, kind: int) -> Any:
         case _KINDS.TYPE_PROTO:
             return type_to(value)
     raise TypeError(f"kind {kind} has no text")
-
-

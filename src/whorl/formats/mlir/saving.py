@@ -8,7 +8,8 @@ from whorl.errors import SaveError
 from whorl.formats.mlir.elements import print_dense
 from whorl.formats.mlir.exporting import export_module
 from whorl.formats.mlir.numbers import string_text
-from whorl.formats.mlir.printer import FunctionPrinter, Locations, Signature, Style
+from whorl.formats.mlir.printer import FunctionPrinter, Locations, Signature, Style, print_module
+from whorl.formats.mlir.syntax import Program
 from whorl.formats.mlir.types import element_text
 from whorl.ir.constants import as_array
 from whorl.ir.graph import Module, Value
@@ -34,8 +35,7 @@ def print_mlir(module: Module) -> str:
     names = [{"onnx.name": string_text(name)} for name in module.output_names]
     signature = Signature(ENTRY, arguments, results, names)
     lines = FunctionPrinter(export_module(module), {}, style, Locations({}, style)).function(signature, "  ")
-    entry = f'  "onnx.EntryPoint"() {{func = @{ENTRY}}} : () -> ()'
-    return "\n".join(["module {", *lines, entry, "}", ""])
+    return print_module(lines, Program("", "", entry=ENTRY), Locations({}, style))
 
 
 def _argument_texts(value: Value, module: Module) -> dict[str, str]:

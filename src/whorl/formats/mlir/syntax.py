@@ -76,6 +76,7 @@ class Function:
     result_texts: list[dict[str, str]]
     texts: dict[str, str] = field(default_factory=dict)
     location: str = ""
+    arguments: list[Type | None] = field(default_factory=list)
 
 
 @dataclass(slots=True)

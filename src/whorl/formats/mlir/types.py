@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from whorl.errors import SaveError
@@ -60,6 +62,6 @@ def type_text(type: Type | None) -> str:
             return f"!onnx.Map<{element_text(type.key)}, {type_text(type.value)}>"
 
 
-def types_text(types: list[Type | None]) -> str:
+def types_text(types: Sequence[Type | None]) -> str:
     """The results of a function type: one type bare, others in brackets."""
     return type_text(types[0]) if len(types) == 1 else f"({', '.join(map(type_text, types))})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import onnx
 from onnx import AttributeProto, FunctionProto, NodeProto
@@ -14,7 +15,12 @@ from whorl.formats.onnx.importing import OnnxNode
 from whorl.formats.onnx.schemas import NEWEST
 from whorl.formats.onnx.scope import Scope
 from whorl.ir.graph import Value
+from whorl.ir.op import Op
 from whorl.ir.types import Type
+from whorl.passes.context import Context
+
+if TYPE_CHECKING:
+    from whorl.formats.onnx.folding import Folding
 
 MAX_DEPTH = 64
 """Nested graphs a model may have unless the caller allows more."""
@@ -28,12 +34,14 @@ class LoadOptions:
 
     `condition_when_omitted`: "specification" ignores what the body of a Loop without a condition input answers,
     "honour" stops there as onnxruntime and OpenVINO do. `max_depth`: nested graphs and function calls allowed.
-    `mapped`: large tensors stay in the model file, which must not change as long as the module lives.
+    `mapped`: large tensors stay in the model file, which must not change as long as the module lives. With a `context`,
+    what follows from constants alone is computed while the file is read.
     """
 
     condition_when_omitted: str = "specification"
     max_depth: int = MAX_DEPTH
     mapped: bool = False
+    context: Context | None = None
 
     def __post_init__(self) -> None:
         if self.condition_when_omitted not in ("specification", "honour"):
@@ -54,6 +62,8 @@ class Frame:
     regions: tuple[str, ...] = ()
     calls: tuple[FunctionKey, ...] = ()
     declared: Mapping[str, Type] = field(default_factory=dict)
+    folding: Folding | None = None
+    kinds: dict[Any, Op | None] = field(default_factory=dict)
 
     def inside(self, region: str) -> Frame:
         """The frame of a graph nested in this one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +16,7 @@ from whorl.errors import LoadError, TypeRuleError, UnsupportedError, WhorlError,
 from whorl.formats.onnx import versions
 from whorl.formats.onnx.attributes import attribute_value, with_kind
 from whorl.formats.onnx.external import initializer_value
+from whorl.formats.onnx.folding import Folding
 from whorl.formats.onnx.frame import (
     GRAPH_READERS,
     Frame,
@@ -27,12 +28,12 @@ from whorl.formats.onnx.frame import (
     opset_versions,
 )
 from whorl.formats.onnx.importing import OnnxNode, find_importer
-from whorl.formats.onnx.ordering import reading_order, stuck_error
+from whorl.formats.onnx.kinds import op_of
+from whorl.formats.onnx.ordering import free_names, reading_order, stuck_error
 from whorl.formats.onnx.schemas import check_node, schema_for, schema_function
 from whorl.formats.onnx.scope import Scope
 from whorl.formats.onnx.screening import refuse_bytes, refuse_explosion, refuse_unsupported
 from whorl.formats.onnx.tensors import dense, type_from
-from whorl.ir.build import Builder
 from whorl.ir.constants import as_array
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference, escape
@@ -51,19 +52,21 @@ def read_model(
 
     `declared` are types to trust where inference knows less, by the names of values.
     """
-    refuse_bytes(proto)
+    graphs = refuse_bytes(proto)
     opsets = opset_versions(proto.opset_import)
     frame = Frame(opsets, functions_by_key(proto.functions), options, folder, declared=declared)
+    if options.context is not None:
+        frame.folding = Folding(options.context)
     refuse_unsupported(proto.graph, frame)
     refuse_explosion(proto, frame.functions)
     region = Region(proto.graph.name)
-    scope = Scope(region, Inference(_declared_names(proto.graph)))
+    scope = Scope(region, Inference(_declared_names(graphs)))
     module = Module(region, [output.name for output in proto.graph.output])
     _add_inputs(proto, scope, module, frame)
     read_nodes(proto.graph.node, scope, frame)
     region.results = [_output(output, scope, frame) for output in proto.graph.output]
-    declared = {info.name: declared_type(info, f"output {info.name!r}") for info in proto.graph.output}
-    module.declared = {name: type for name, type in declared.items() if type is not None}
+    outputs = {info.name: declared_type(info, f"output {info.name!r}") for info in proto.graph.output}
+    module.declared = {name: type for name, type in outputs.items() if type is not None}
     module.metadata = _metadata(proto, opsets)
     return module
 
@@ -88,16 +91,15 @@ def _readable(text: str | bytes) -> str:
     return text if isinstance(text, str) else text.decode("utf-8", "replace")
 
 
-def _declared_names(graph: GraphProto) -> set[str]:
-    """Dim names the file uses anywhere, so that fresh names keep clear of them."""
-    names: set[str] = set()
-    graphs = [graph]
-    while graphs:
-        current = graphs.pop()
-        for info in (*current.input, *current.output, *current.value_info):
-            names |= {d.dim_param for d in info.type.tensor_type.shape.dim if d.dim_param}
-        graphs += [g for node in current.node for a in node.attribute for g in (a.g, *a.graphs) if g.ByteSize()]
-    return names
+def _declared_names(graphs: Iterable[GraphProto]) -> set[str]:
+    """Dim names that graphs use, so that fresh names keep clear of them."""
+    return {
+        dim.dim_param
+        for graph in graphs
+        for info in (*graph.input, *graph.output, *graph.value_info)
+        for dim in info.type.tensor_type.shape.dim
+        if dim.dim_param
+    }
 
 
 # ---- graphs ------------------------------------------------------------------------------------------------------
@@ -116,7 +118,7 @@ def _add_inputs(proto: ModelProto, scope: Scope, module: Module, frame: Frame) -
         scope.inference.set_type(argument, type)
         scope.values[info.name] = argument
         if info.name in constants:
-            del scope.initializers[info.name]
+            del scope.initializers[info.name], scope.constants[info.name]
             module.defaults[info.name] = _default(info.name, type, constants[info.name])
 
 
@@ -155,7 +157,7 @@ def add_initializers(graph: GraphProto, scope: Scope, frame: Frame) -> dict[str,
         what = f"sparse initializer {sparse.values.name!r}"
         _define(constants, sparse.values.name, dense(sparse, what), what)
     for name, value in constants.items():
-        scope.initializers[name] = _maker(value, name)
+        scope.add_constant(name, value)
     return constants
 
 
@@ -168,10 +170,6 @@ def _define(constants: dict[str, Any], name: str, value: Any, what: str) -> None
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
     return a.dtype == b.dtype and np.array_equal(a, b)
-
-
-def _maker(value: Any, name: str) -> Callable[[Builder], Value]:
-    return lambda build: build.constant(value, name)
 
 
 def _output(info: onnx.ValueInfoProto, scope: Scope, frame: Frame) -> Value:
@@ -196,9 +194,22 @@ def declared_type(info: onnx.ValueInfoProto, what: str) -> Type | None:
 
 def read_nodes(nodes: Iterable[NodeProto], scope: Scope, frame: Frame) -> None:
     """Read nodes in the file's order, postponing any whose inputs are not there yet."""
-    order = reading_order(list(nodes), scope.knows)
+    all_nodes = list(nodes)
+    with np.errstate(all="ignore"):
+        for position, node in enumerate(all_nodes):
+            if frame.folding is not None and frame.folding.fold(node, scope, frame):
+                continue
+            if not all(map(scope.knows, free_names(node))):
+                _read_unordered(all_nodes[position:], scope, frame)
+                return
+            read_node(node, scope, frame)
+
+
+def _read_unordered(nodes: list[NodeProto], scope: Scope, frame: Frame) -> None:
+    order = reading_order(nodes, scope.knows)
     for node in order.nodes:
-        read_node(node, scope, frame)
+        if frame.folding is None or not frame.folding.fold(node, scope, frame):
+            read_node(node, scope, frame)
     if order.stuck:
         raise stuck_error(order.stuck, frame)
 
@@ -224,6 +235,8 @@ def read_node(proto: NodeProto, scope: Scope, frame: Frame) -> None:
             raise LoadError(f"has no output {k}", where)
         if name in scope.values or name in scope.initializers:
             raise LoadError(f"produces {name!r}, which already has a value", where, "rename one of them")
+        if frame.folding is not None and len(values) == 1 and frame.folding.note(name, values[k], scope):
+            continue
         scope.values[name] = values[k]
         if name in frame.declared:
             _narrow(values[k], frame.declared[name], scope)
@@ -236,6 +249,12 @@ def _narrow(value: Value, declared: Type, scope: Scope) -> None:
 
 
 def _read_node(proto: NodeProto, scope: Scope, frame: Frame) -> list[Value]:
+    names, results = list(proto.input), list(proto.output)
+    op = op_of(proto, names, results, frame)
+    if op is not None:
+        operands = [scope.find(name) for name in names]
+        if None not in operands:
+            return scope.build.add_many(op, operands, results, name=proto.name)
     domain = domain_of(proto.domain)
     attributes = [resolved for a in proto.attribute if (resolved := _resolve(a, frame)) is not None]
     inputs = [scope.find(name) if name else None for name in proto.input]

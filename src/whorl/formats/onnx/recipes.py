@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _WORTH = 1024
 """Bytes that a recipe must save."""
+_LONG = 1 << 13
+"""Numbers in steps from which they are written as a Range."""
 _STEPPED = frozenset(BY_NAME[name] for name in ("int16", "int32", "int64"))
 
 
@@ -60,7 +62,7 @@ def _expanded(
 
 def _range(write: GraphWriter, array: np.ndarray, hint: str) -> str | None:
     """Range, for integers with one distance between neighbours."""
-    if array.ndim != 1 or array.dtype not in _STEPPED or write.opset < 11:
+    if array.ndim != 1 or len(array) < _LONG or array.dtype not in _STEPPED or write.opset < 11:
         return None
     first, second, last = (int(array[k]) for k in (0, 1, -1))
     step = second - first
@@ -70,7 +72,10 @@ def _range(write: GraphWriter, array: np.ndarray, hint: str) -> str | None:
     if not np.iinfo(array.dtype).min <= limit <= np.iinfo(array.dtype).max:
         return None
     name = write.fresh(hint)
-    numbers = [write.constant(np.array(n, array.dtype), f"{hint}_{k}") for k, n in zip("fls", (first, limit, step), strict=True)]
+    numbers = [
+        write.constant(np.array(n, array.dtype), f"{hint}_{k}")
+        for k, n in zip("fls", (first, limit, step), strict=True)
+    ]
     write.node("Range", numbers, [name])
     return name
 

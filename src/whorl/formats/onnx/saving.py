@@ -42,13 +42,12 @@ def to_proto(module: Module, opset: int | None = None) -> ModelProto:
     return model
 
 
-def save_onnx(module: Module, path: Path, opset: int | None = None, recipes: bool = False) -> None:
+def save_onnx(module: Module, path: Path, opset: int | None = None) -> None:
     """Write `.onnx` or `.onnxtxt`. Weights over 1 GiB in all go into `<name>.data` beside an `.onnx` file.
 
-    Large constants are computed and written block by block. With `recipes`, one that repeats fewer elements is written
-    as nodes that say so, where that is smaller.
+    Large constants are computed and written block by block.
     """
-    model, constants = write_model(module, opset, recipes)
+    model, constants = write_model(module, opset)
     is_text = path.suffix == ".onnxtxt"
     external = not is_text and sum(map(_size, constants.values())) > EXTERNAL_LIMIT
     weights = path.with_name(path.name + ".data")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from whorl.ir.build import Builder
 from whorl.ir.graph import Region, Value
@@ -12,7 +13,8 @@ from whorl.ir.infer import Inference
 class Scope:
     """The names of one graph. Looking up a name of an outer graph adds a captured argument here and on the way.
 
-    Initializers are put into the graph when they are first used: `initializers` maps a name to what makes its value.
+    Initializers are put into the graph when they are first used: `initializers` maps a name to what makes its value,
+    `constants` to what it holds.
     `absent` are inputs of a function that its caller leaves out: known names without a value.
     """
 
@@ -21,6 +23,7 @@ class Scope:
         self.build = Builder(region, inference)
         self.values: dict[str, Value] = {}
         self.initializers: dict[str, Callable[[Builder], Value]] = {}
+        self.constants: dict[str, Any] = {}
         self.captured: dict[Value, Value] = {}
         self.absent: set[str] = set()
 
@@ -35,6 +38,11 @@ class Scope:
             return None
         outer = self.parent.find(name) if self.parent is not None else None
         return None if outer is None else self.capture(outer)
+
+    def add_constant(self, name: str, value: Any) -> None:
+        """Give a name a value that is fixed."""
+        self.constants[name] = value
+        self.initializers[name] = lambda build: build.constant(value, name)
 
     def capture(self, outer: Value) -> Value:
         """The argument of this region that stands for a value of the parent."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
 from whorl.errors import LoadError, UnsupportedError, place
 from whorl.formats.onnx.frame import (
@@ -19,9 +19,12 @@ from whorl.formats.onnx.frame import (
 from whorl.formats.onnx.importing import OnnxNode, find_importer
 from whorl.formats.onnx.schemas import NEWEST, has_function, schema_for
 
+GRAPH_KINDS = (AttributeProto.UNDEFINED, AttributeProto.GRAPH, AttributeProto.GRAPHS)
+"""The kinds of attributes that may hold graphs; files of IR version 1 do not say the kind."""
 
-def refuse_bytes(model: ModelProto) -> None:
-    """Refuse names that are not UTF-8, which protobuf hands out as bytes, anywhere in the model."""
+
+def refuse_bytes(model: ModelProto) -> list[GraphProto]:
+    """Refuse names that are not UTF-8, which protobuf hands out as bytes, anywhere in the model; returns its graphs."""
     graphs: list[GraphProto] = [model.graph]
     holders: list[GraphProto | FunctionProto] = [model.graph, *model.functions]
     _require_text(*(entry.domain for entry in model.opset_import))
@@ -34,6 +37,8 @@ def refuse_bytes(model: ModelProto) -> None:
             _require_text(node.op_type, node.domain, node.overload, node.name, *node.input, *node.output)
             for attribute in node.attribute:
                 _require_text(attribute.name, attribute.ref_attr_name)
+                if attribute.type not in GRAPH_KINDS:
+                    continue
                 inner = [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
                 graphs += inner
                 holders += inner
@@ -42,9 +47,17 @@ def refuse_bytes(model: ModelProto) -> None:
         _require_text(*(s.values.name for s in graph.sparse_initializer))
         for info in (*graph.input, *graph.output, *graph.value_info):
             _require_text(info.name, *(dim.dim_param for dim in info.type.tensor_type.shape.dim))
+    return graphs
 
 
 def _require_text(*texts: str) -> None:
+    try:
+        "".join(texts)
+    except TypeError:
+        _refuse(texts)
+
+
+def _refuse(texts: Iterable[str]) -> None:
     for text in texts:
         if not isinstance(text, str):
             raise LoadError(f"the name {text!r} is not UTF-8", fix="the file is damaged")
@@ -71,8 +84,8 @@ def refuse_explosion(model: ModelProto, functions: Mapping[FunctionKey, Function
             counts[key] = size(functions[key].node) if key in functions else 1
         return counts[key]
 
-    total = size(model.graph.node)
-    if functions and total > MAX_NODES:
+    total = size(model.graph.node) if functions else 0
+    if total > MAX_NODES:
         raise LoadError(f"the model has {total} nodes once its functions are expanded", fix=f"keep below {MAX_NODES}")
 
 
@@ -80,6 +93,7 @@ def refuse_unsupported(graph: GraphProto, frame: Frame) -> None:
     """Raise one error that names every op nobody can read, with the place of each."""
     problems: list[str] = []
     seen: set[tuple[str, str, str]] = set()
+    reasons: dict[tuple[str, str, int | None], str] = {}
 
     def visit(nodes: Iterable[NodeProto], opsets: dict[str, int], regions: tuple[str, ...]) -> None:
         for node in nodes:
@@ -90,9 +104,15 @@ def refuse_unsupported(graph: GraphProto, frame: Frame) -> None:
                     seen.add(key)
                     function = frame.functions[key]
                     visit(function.node, function_opsets(function, opsets), (f"function {function.name!r}", *regions))
-            elif reason := _why_unsupported(node, domain, opsets):
-                problems.append(f"{place(node_title(node), *regions)}: {reason}")
+            else:
+                kind = domain, key[1], opsets.get(domain)
+                if kind not in reasons:
+                    reasons[kind] = _why_unsupported(node, domain, opsets)
+                if reasons[kind]:
+                    problems.append(f"{place(node_title(node), *regions)}: {reasons[kind]}")
             for attribute in node.attribute:
+                if attribute.type not in GRAPH_KINDS:
+                    continue
                 for inner in (attribute.g, *attribute.graphs):
                     if inner.node:
                         require_depth(regions, frame.options)

@@ -41,45 +41,40 @@ DEFAULT_OPSET = 21
 LOWEST_OPSET = 6
 
 
-def write_model(
-    module: Module, opset: int | None = None, recipes: bool = False
-) -> tuple[ModelProto, dict[str, np.ndarray | LazyArray]]:
+def write_model(module: Module, opset: int | None = None) -> tuple[ModelProto, dict[str, np.ndarray | LazyArray]]:
     """The model without the bytes of its constants, and the constants by initializer name.
 
-    Without `opset`: the model's own, or the lowest above it that can say everything. With `recipes`, constants that
-    nodes say in fewer bytes are written as nodes. Errors: SaveError.
+    Without `opset`: the model's own, or the lowest above it that can say everything. Errors: SaveError.
     """
     try:
-        return _write(module, opset, module.metadata.get("opsets", {}), recipes)
+        return _write(module, opset, module.metadata.get("opsets", {}))
     except DecodeError:
         raise SaveError("graphs are nested deeper than an ONNX file can hold", fix="nest fewer graphs") from None
 
 
 def _write(
-    module: Module, opset: int | None, own: dict[str, int], recipes: bool
+    module: Module, opset: int | None, own: dict[str, int]
 ) -> tuple[ModelProto, dict[str, np.ndarray | LazyArray]]:
     if opset is not None:
-        return _write_at(module, opset, own, recipes)
+        return _write_at(module, opset, own)
     start = max(own.get("", DEFAULT_OPSET), LOWEST_OPSET)
     first: SaveError | None = None
     for candidate in range(start, NEWEST[""] + 1):
         try:
-            return _write_at(module, candidate, own, recipes)
+            return _write_at(module, candidate, own)
         except SaveError as error:
             first = first or error
     assert first is not None
     raise first
 
 
-def _write_at(
-    module: Module, opset: int, own: dict[str, int], recipes: bool
-) -> tuple[ModelProto, dict[str, np.ndarray | LazyArray]]:
+def _write_at(module: Module, opset: int, own: dict[str, int]) -> tuple[ModelProto, dict[str, np.ndarray | LazyArray]]:
     if not LOWEST_OPSET <= opset <= NEWEST[""]:
         raise SaveError(f"opset {opset} cannot be written", fix=f"choose one from {LOWEST_OPSET} to {NEWEST['']}")
     names = Names({*(value.name for value in module.main.arguments), *module.output_names})
     targets = {domain: own.get(domain, newest) for domain, newest in NEWEST.items()} | {"": opset}
     constants: dict[str, np.ndarray | LazyArray] = {}
-    write = GraphWriter(targets, names, constants, None, recipes)
+    write = GraphWriter(targets, names, constants, None)
     said = module.metadata
     graph = write.main_graph(module, said.get("graph_name") or "main")
     graph.doc_string = said.get("graph_description", "")
@@ -124,9 +119,7 @@ class GraphWriter:
         names: Names,
         constants: dict[str, np.ndarray | LazyArray],
         outer: GraphWriter | None,
-        recipes: bool = False,
     ) -> None:
-        self.recipes = recipes
         self.targets, self.names, self.constants = targets, names, constants
         self.graph = GraphProto()
         self.values: dict[Value, str] = {}
@@ -256,8 +249,7 @@ class GraphWriter:
         """Write one hub node."""
         if isinstance(node.op, Constant):
             value, hint = node.op.value, node.outputs[0].name
-            said = write_recipe(self, value, hint) if self.recipes else None
-            self.values[node.outputs[0]] = said or self.constant(value, hint)
+            self.values[node.outputs[0]] = write_recipe(self, value, hint) or self.constant(value, hint)
             return
         for value in node.outputs:
             self.values[value] = renamed.get(value) or self.fresh(value.name)
@@ -277,7 +269,7 @@ class GraphWriter:
             write_by_fields(node, self)
 
     def child(self) -> GraphWriter:
-        return GraphWriter(self.targets, self.names, self.constants, self, self.recipes)
+        return GraphWriter(self.targets, self.names, self.constants, self)
 
 
 def _is_ranked(type: Type) -> bool:

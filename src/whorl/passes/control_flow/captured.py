@@ -101,11 +101,8 @@ def _invariants(node: Node, region: Region) -> list[Node]:
     offset = len(region.arguments) - len(node.inputs)
     is_loop = isinstance(node.op, Loop)
     surely_runs = is_loop and iterations(node)[0] > 0
-    outer = {
-        argument
-        for argument in region.arguments[first + offset :]
-        if is_loop or _captures_constant(node, argument, offset)
-    }
+    captured = region.arguments[first + offset :]
+    outer = {argument for argument in captured if is_loop or is_constant(node.inputs[argument.index - offset])}
     moved: list[Node] = []
     for inner in region.nodes:
         values = [value for value in inner.inputs if value is not None]
@@ -115,10 +112,6 @@ def _invariants(node: Node, region: Region) -> list[Node]:
             moved.append(inner)
             outer.update(inner.outputs)
     return moved
-
-
-def _captures_constant(node: Node, argument: Value, offset: int) -> bool:
-    return constant_of(node.inputs[argument.index - offset]) is not None
 
 
 def cannot_fail(node: Node) -> bool:

@@ -1,4 +1,4 @@
-"""Transposes and reshapes: one for several in a row, none where they undo each other, and target shapes as constants."""
+"""Transposes and reshapes: one for several in a row, none where they undo each other; target shapes as constants."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from whorl.ops.movement import Transpose
 from whorl.ops.shapes import Expand, Reshape, Reshaping
 from whorl.passes.rules.conditions import same_shape, same_type, static_shape
 from whorl.passes.rules.pattern import AnyRule, Match, NodeRule, is_constant, maker, tensor_type
+
+_LONGEST = 8
+"""Elementwise ops that may part two movements."""
 
 
 def permutation(node: Node) -> tuple[int, ...] | None:
@@ -47,7 +50,7 @@ def _transposed_twice(m: Match) -> Value | None:
 def target_of(shape: Sequence[Dim], source: TensorType) -> list[int] | None:
     """Numbers with which Reshape gives a shape that is proved of what it gives; None where they cannot say it.
 
-    A named length is 0 where the source has it on the same axis, else -1, at most once and beside nothing that may be 0.
+    A named length is 0 where the source has it on that axis, else -1, at most once and beside nothing that may be 0.
     """
     given = () if isinstance(source.shape, AnyShape) else source.shape
     target: list[int] = []
@@ -116,7 +119,7 @@ def _past_elementwise(m: Match) -> Value | None:
     kind = Transpose if isinstance(m.node.op, Transpose) else Reshaping
     chain: list[tuple[Node, int]] = []
     value = m.node.inputs[0]
-    while value is not None and m.rewriter.uses(value) == 1:
+    while value is not None and len(chain) <= _LONGEST and m.rewriter.uses(value) == 1:
         node = maker(value)
         if node is None:
             return None

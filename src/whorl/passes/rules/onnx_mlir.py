@@ -15,8 +15,23 @@ import numpy as np
 from whorl.ir.constants import as_array
 from whorl.ir.dtypes import STRING, is_float, is_integer
 from whorl.ir.graph import Module, Value
-from whorl.ops import comparison, elementwise, filling, functions, indexing, linear, logic, movement, nonlinear
-from whorl.ops import padding, powers, reductions, scattering, selection, shapes
+from whorl.ops import (
+    comparison,
+    elementwise,
+    filling,
+    functions,
+    indexing,
+    linear,
+    logic,
+    movement,
+    nonlinear,
+    padding,
+    powers,
+    reductions,
+    scattering,
+    selection,
+    shapes,
+)
 from whorl.ops.casting import Cast
 from whorl.ops.control import If, known_bool
 from whorl.passes.context import Context, PassOptions

@@ -28,7 +28,7 @@ def _strings(texts: tuple[str, ...]) -> np.ndarray:
     return array
 
 
-_FORMS: dict[str, Callable[[Any], Any]] = {
+FORMS: dict[str, Callable[[Any], Any]] = {
     "value": lambda array: array,
     "sparse_value": lambda array: array,
     "value_float": lambda number: np.array(number, np.float32),
@@ -43,11 +43,11 @@ _FORMS: dict[str, Callable[[Any], Any]] = {
 @importer("Constant")
 def constant(node: OnnxNode, build: Builder) -> list[Value]:
     """Exactly one attribute says the value."""
-    given = [name for name in node.attributes if name in _FORMS]
+    given = [name for name in node.attributes if name in FORMS]
     if len(given) != 1 or len(node.attributes) != 1:
         shown = ", ".join(sorted(node.attributes)) or "none"
         raise LoadError(f"needs one attribute that says its value, has {shown}", node.title)
-    value = _FORMS[given[0]](node.attributes[given[0]])
+    value = FORMS[given[0]](node.attributes[given[0]])
     return build.add_many(Constant(value), [], node.outputs, name=node.name)
 
 

@@ -1,0 +1,201 @@
+"""Measure a model on whorl and on other engines: results are compared first, then runs go in turns.
+
+Times are CPU seconds on one thread, medians. Start and memory are measured in new processes: whorl compiles in the
+first, and finds its code on disk in the second. The exit code is 1 where an output differs, or an engine gives none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pickle
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from whorl.api.synthetic import synthetic_feeds
+from whorl.cli.arguments import add_feeds, add_limits, add_model, count, limits_of, module_of, sizes_of
+from whorl.cli.compare import PATIENCE, add_tolerances, ask, engines_of, judge
+from whorl.cli.documents import print_document
+from whorl.cli.inputs import read_inputs
+from whorl.conformance.backends import BACKENDS, load_backend
+from whorl.conformance.messages import Question
+from whorl.formats.onnx.files import bytes_in_one
+from whorl.ir.types import type_of
+from whorl.runtime.session import Session
+from whorl.runtime.trace import COMPILE, MAIN, Trace
+
+US = "whorl"
+BATCH = 5e-3
+"""Seconds that the runs of one measurement take together, at least; a single run may take longer."""
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model(parser)
+    add_feeds(parser)
+    add_limits(parser)
+    parser.set_defaults(backend="native")
+    parser.add_argument(
+        "--against", default="onnxruntime", metavar="ENGINES", help=f"comma-separated: {', '.join(BACKENDS)}"
+    )
+    parser.add_argument("--rounds", type=count, default=11, metavar="N", help="turns of each engine (default 11)")
+    add_tolerances(parser)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    engines = engines_of(arguments.against)
+    module = module_of(arguments)
+    feeds = synthetic_feeds(module, arguments.random or 0, sizes_of(arguments.dim))
+    feeds |= read_inputs(arguments.input, module)
+    session = Session(module, limits_of(arguments), arguments.backend)
+    expected = dict(zip(module.output_names, session.execute(None, feeds), strict=True))
+    question = Question(bytes_in_one(arguments.model), feeds)
+    judged = {name: judge(ask(name, question, arguments.timeout or PATIENCE), expected, arguments) for name in engines}
+    runs: dict[str, Callable[[], object]] = {US: lambda: session.execute(None, feeds)}
+    for name in engines:
+        if judged[name]["status"] == "equal":
+            runs[name] = _bound(load_backend(name).load(question.model), feeds)
+    medians = _in_turns(runs, arguments.rounds)
+    report = {
+        "inputs": {name: str(type_of(value)) for name, value in feeds.items()},
+        "results": judged,
+        "engines": {
+            name: {"run": seconds, "ratio": seconds / medians[US]} | _starts(name, question, arguments)
+            for name, seconds in medians.items()
+        },
+        "loops": _loops(session, feeds),
+    }
+    if arguments.json:
+        print_document(report)
+    else:
+        print("\n".join(_lines(report)))
+    return int(any(found["status"] != "equal" for found in judged.values()))
+
+
+def _bound(run: Callable[[Mapping[str, Any]], object], feeds: Mapping[str, Any]) -> Callable[[], object]:
+    return lambda: run(feeds)
+
+
+# ---- measuring -----------------------------------------------------------------------------------------------
+
+
+def _in_turns(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """The median CPU seconds of one run of each; all are measured once a round, so that a busy machine slows all."""
+    counts = {name: _batch(run) for name, run in runs.items()}
+    found: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(max(1, rounds)):
+        for name, run in runs.items():
+            found[name].append(_seconds(run, counts[name]))
+    return {name: statistics.median(times) for name, times in found.items()}
+
+
+def _batch(run: Callable[[], object]) -> int:
+    """How many runs make a measurement; they warm the engine up, too."""
+    size = 1
+    while True:
+        seconds = _seconds(run, size)
+        if seconds * size >= BATCH:
+            return size
+        size = min(size * 10, max(size + 1, int(size * BATCH / max(seconds * size, 1e-6)) + 1))
+
+
+def _seconds(run: Callable[[], object], times: int) -> float:
+    start = time.process_time()
+    for _ in range(times):
+        run()
+    return (time.process_time() - start) / times
+
+
+def _loops(session: Session, feeds: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Iterations of each loop in one run, and the seconds of one."""
+    session.record(Trace())
+    session.execute(None, feeds)
+    trace = Trace()
+    session.record(trace)
+    session.execute(None, feeds)
+    found: dict[str, dict[str, float]] = {}
+    for lane in trace.lanes():
+        spans = [span for span in trace.spans if span.lane == lane]
+        iterations = sum(span.facts.get("iterations", 0) for span in spans)
+        if lane not in (MAIN, COMPILE) and iterations:
+            seconds = sum(span.stop - span.start for span in spans) / iterations
+            found[lane] = {"iterations": iterations, "seconds": seconds}
+    return found
+
+
+def _starts(engine: str, question: Question, arguments: argparse.Namespace) -> dict[str, float]:
+    """What the first process of an engine takes, and for whorl the second, which finds its code on disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "question"
+        path.write_bytes(pickle.dumps(question))
+        own = {"WHORL_CACHE": str(Path(folder) / "cache"), "WHORL_BACKEND": arguments.backend}
+        first = _start(engine, path, own)
+        if engine != US or not first:
+            return first
+        second = _start(engine, path, own)
+        return first | {"second_load": second.get("load", 0.0), "second_first_run": second.get("first_run", 0.0)}
+
+
+def _start(engine: str, path: Path, own: Mapping[str, str]) -> dict[str, float]:
+    environment = {**os.environ, **ONE_THREAD, **own, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    command = [sys.executable, "-m", "whorl.cli.starting", engine, str(path)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=10 * PATIENCE)
+        return json.loads(done.stdout.splitlines()[-1])
+    except (subprocess.TimeoutExpired, IndexError, ValueError):
+        return {}
+
+
+# ---- telling -------------------------------------------------------------------------------------------------
+
+_COLUMNS = (
+    ("run", "one run"),
+    ("ratio", "times whorl's"),
+    ("load", "load"),
+    ("first_run", "first run"),
+    ("second_load", "load again"),
+    ("second_first_run", "first run again"),
+    ("memory", "memory"),
+)
+
+
+def _lines(report: dict[str, Any]) -> list[str]:
+    lines = [f"input   {name}: {type}" for name, type in report["inputs"].items()]
+    for engine, judged in report["results"].items():
+        outputs = "; ".join(f"{name}: {text}" for name, text in judged.get("outputs", {}).items() if text)
+        lines.append(f"results of {engine}: {judged['status']} {judged.get('message', outputs)}".rstrip())
+    rows = [["", *(title for _, title in _COLUMNS)]]
+    rows += [[name, *(_shown(key, told.get(key)) for key, _ in _COLUMNS)] for name, told in report["engines"].items()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines.append("")
+    lines += ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    if report["loops"]:
+        lines += ["", "loops in whorl"]
+    for name, told in report["loops"].items():
+        lines.append(f"  {name}: {told['iterations']} iterations, {_time(told['seconds'])} each")
+    return lines
+
+
+def _shown(key: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    match key:
+        case "ratio":
+            return f"{value:.3g}"
+        case "memory":
+            return f"{value / 1e6:.1f} MB"
+    return _time(value)
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"

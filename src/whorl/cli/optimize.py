@@ -1,0 +1,112 @@
+"""Optimise a model: fold constants in bounded memory, simplify, remove what is not needed.
+
+Results stay the same, bit for bit, unless --fast-math is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from pathlib import Path
+
+from whorl.api.models import save
+from whorl.api.optimizing import optimize
+from whorl.cli.arguments import UsageError, add_model, count
+from whorl.cli.documents import print_document
+from whorl.passes.pipeline import PASSES
+from whorl.passes.report import Report
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+SHOWN = 10
+"""Reasons for what was not folded that are printed."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    names = ", ".join(each.__name__ for each in PASSES)
+    add_model(parser)
+    parser.add_argument("output", metavar="OUT", help="the file to write: .onnx, .onnxtxt or .mlir")
+    parser.add_argument("--opset", type=count, metavar="N", help="the ai.onnx version to write (default: its own)")
+    parser.add_argument("--only", action="append", default=[], metavar="PASS", help=f"run this pass only: {names}")
+    parser.add_argument(
+        "--disable", action="append", default=[], metavar="NAME", help="leave out a pass, a rule, or folding an op"
+    )
+    parser.add_argument("--limit", type=count, metavar="N", help="stop after N edits, to find the one that goes wrong")
+    parser.add_argument("--fast-math", action="store_true", help="regroup floating-point sums and products too")
+    parser.add_argument(
+        "--expansion-bound", type=float, metavar="N", help="a folded constant has at most N times its operands' bytes"
+    )
+    parser.add_argument(
+        "--memory-budget",
+        type=size,
+        metavar="SIZE",
+        help="constants held in memory, such as 512M; the rest is kept in a temporary file (default: a quarter of RAM)",
+    )
+    parser.add_argument("--report", choices=("text", "json"), default="text", help="how to say what was done")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    if not arguments.output.endswith((".onnx", ".onnxtxt", ".mlir")):
+        raise UsageError(
+            f"{arguments.output!r} has no ending whorl can write", fix="end it in .onnx, .onnxtxt or .mlir"
+        )
+    report, began = Report(), time.process_time()
+    module = optimize(
+        arguments.model,
+        fast_math=arguments.fast_math,
+        expansion_bound=arguments.expansion_bound,
+        memory_budget=arguments.memory_budget,
+        only=arguments.only,
+        disabled=arguments.disable,
+        limit=arguments.limit,
+        condition_when_omitted=arguments.condition_when_omitted,
+        max_depth=arguments.max_depth,
+        report=report,
+    )
+    save(module, arguments.output, opset=arguments.opset)
+    figures = {
+        "output": arguments.output,
+        "file_bytes": {"before": bytes_beside(arguments.model), "after": bytes_beside(arguments.output)},
+        "cpu_seconds": round(time.process_time() - began, 3),
+        "peak_memory": peak_memory(),
+    }
+    if arguments.json or arguments.report == "json":
+        print_document(figures | report.as_dict())
+    else:
+        print("\n".join(lines(report, figures)))
+    return 0
+
+
+def lines(report: Report, figures: dict) -> list[str]:
+    """The report as text."""
+    sizes = figures["file_bytes"]
+    text = [
+        f"wrote {figures['output']}: {report.nodes_before} nodes before, {report.nodes_after} after; "
+        f"{sizes['before']} bytes before, {sizes['after']} after",
+        f"{figures['cpu_seconds']} s of CPU, {figures['peak_memory'] >> 20} MiB of memory at most, "
+        f"{report.peak_bytes >> 20} MiB of folded constants, {report.spilled_bytes >> 20} MiB in a temporary file",
+        *report.constprop_lines(),
+    ]
+    if report.skipped:
+        text.append("not folded:")
+    text += [f"  {op} ({n}): {reason}" for (op, reason), n in report.skipped.most_common(SHOWN)]
+    return text
+
+
+def bytes_beside(path: str) -> int:
+    """The bytes of a model file and of the weights beside it that bear its name."""
+    data = Path(path + ".data")
+    return Path(path).stat().st_size + (data.stat().st_size if data.is_file() else 0)
+
+
+def peak_memory() -> int:
+    """The most memory that this process had at a time, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+def size(text: str) -> int:
+    """A number of bytes, with K, M or G for powers of 1024."""
+    number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
+    if unit not in UNITS or not number.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M")
+    return int(number) * UNITS[unit]

@@ -1,0 +1,62 @@
+"""What WHORL_DEBUG asks for, to find mistakes in whorl itself: words between commas.
+
+`dump:FOLDER` writes every kernel program as text and its LLVM IR after optimisation. `programs` runs kernel programs by
+the interpreter of `kernel` instead of machine code. `guard` puts the memory of every program against pages that nobody
+may touch, so that an access outside ends the process at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from whorl.errors import RunError
+
+_NUMBERS = itertools.count()
+_MARK = re.compile(r"; program (\d+)\n")
+
+
+@dataclass(frozen=True)
+class Debug:
+    """What is asked for."""
+
+    folder: Path | None = None
+    by_programs: bool = False
+    guarded: bool = False
+
+    @property
+    def changes_runs(self) -> bool:
+        return self.by_programs or self.guarded
+
+
+@functools.cache
+def debug() -> Debug:
+    """What WHORL_DEBUG asked for when it was first looked at. Errors: RunError for a word it does not know."""
+    words = [word for word in os.environ.get("WHORL_DEBUG", "").split(",") if word]
+    folders = [Path(word.removeprefix("dump:")) for word in words if word.startswith("dump:")]
+    unknown = [word for word in words if word not in ("programs", "guard") and not word.startswith("dump:")]
+    if unknown:
+        raise RunError(f"WHORL_DEBUG asks for {unknown[0]!r}", fix="choose from dump:FOLDER, programs, guard")
+    return Debug(folders[0] if folders else None, "programs" in words, "guard" in words)
+
+
+def dumped_program(program: object, source: str) -> str:
+    """The source, with a number once the program is written to a file of that number."""
+    folder = debug().folder
+    if folder is None:
+        return source
+    folder.mkdir(parents=True, exist_ok=True)
+    number = next(_NUMBERS)
+    (folder / f"{os.getpid()}-{number}.program").write_text(f"{program}\n", encoding="utf-8")
+    return f"; program {number}\n{source}"
+
+
+def dump_module(source: str, module: object) -> None:
+    """Write LLVM IR after optimisation beside the program that it was."""
+    folder, mark = debug().folder, _MARK.match(source)
+    if folder is not None and mark is not None:
+        (folder / f"{os.getpid()}-{mark[1]}.ll").write_text(f"{module}\n", encoding="utf-8")

@@ -1,0 +1,106 @@
+"""Nodes whose inputs are constants of the file, computed while it is read: they never become part of the program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import NodeProto
+
+from whorl.errors import WhorlError
+from whorl.formats.onnx.attributes import attribute_value
+from whorl.formats.onnx.frame import Frame
+from whorl.formats.onnx.kinds import ATTRIBUTES, op_of
+from whorl.formats.onnx.scope import Scope
+from whorl.formats.onnx.versions.constants import FORMS
+from whorl.ir.graph import Value
+from whorl.ir.op import Op
+from whorl.ops.base import Elementwise
+from whorl.passes.context import Context
+from whorl.passes.fold_constants import FAILURES, computed, elements_known, result_bytes
+
+
+class Folding:
+    """Folds the nodes of one file, and remembers which types their ops accept."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.sizes: dict[Any, int | None] = {}
+
+    def note(self, name: str, value: Value, scope: Scope) -> bool:
+        """Make a value a constant whose elements inference knows, and drop its node; whether that was possible."""
+        nodes = scope.region.nodes
+        if value.known is None or not nodes or nodes[-1] is not value.owner or len(nodes[-1].outputs) > 1:
+            return False
+        found = elements_known(value) if nodes[-1].op.pure else None
+        if found is None or not self.context.may_edit("fold_constants"):
+            return False
+        self.context.report.fold(nodes.pop().op, [])
+        scope.add_constant(name, found)
+        return True
+
+    def fold(self, proto: NodeProto, scope: Scope, frame: Frame) -> bool:
+        """Compute a node of constants and give its results to the scope; whether that was possible."""
+        constants = scope.constants
+        names = list(proto.input)
+        if not names and proto.op_type == "Constant":
+            return self._add_constant(proto, scope, frame)
+        try:
+            inputs = [constants[name] for name in names]
+        except KeyError:
+            return False
+        if not inputs:
+            return False
+        outputs = list(proto.output)
+        for name in outputs:
+            if not name or name in scope.values or name in constants:
+                return False
+        op = op_of(proto, names, outputs, frame)
+        size = None if op is None else self._size(op, inputs)
+        if op is None or size is None:
+            return False
+        try:
+            results = computed(op, inputs, size, self.context)
+        except FAILURES as error:
+            self.context.report.fails(op, error)
+            return False
+        if results is None or len(results) < len(outputs) or not self.context.may_edit("fold_constants"):
+            return False
+        self.context.report.fold(op, [x.size if type(x) is np.ndarray else math.prod(x.shape) for x in inputs])
+        for name, result in zip(outputs, results, strict=False):
+            scope.add_constant(name, result)
+        return True
+
+    def _size(self, op: Op, inputs: Sequence[Any]) -> int | None:
+        """The bytes of the result; None where the type rules of the op do not take these inputs."""
+        if isinstance(op, Elementwise):
+            key = id(op), *[(x.dtype, x.shape) for x in inputs]
+        else:
+            key = id(op), *[(x.dtype, x.shape, _contents(x)) for x in inputs]
+        if key not in self.sizes:
+            try:
+                self.sizes[key] = result_bytes(op, inputs)
+            except FAILURES:
+                self.sizes[key] = None
+        return self.sizes[key]
+
+    def _add_constant(self, proto: NodeProto, scope: Scope, frame: Frame) -> bool:
+        (name,) = proto.output if len(proto.output) == 1 else ("",)
+        attribute = proto.attribute[0] if len(proto.attribute) == 1 else None
+        if attribute is None or not name or name in scope.values or name in scope.constants or proto.domain:
+            return False
+        if attribute.name not in FORMS or attribute.ref_attr_name or attribute.type not in ATTRIBUTES:
+            return False
+        try:
+            value = FORMS[attribute.name](attribute_value(attribute, frame.folder))
+        except WhorlError:
+            return False
+        scope.add_constant(name, value)
+        return True
+
+
+def _contents(value: Any) -> bytes | None:
+    """The elements of a small integer tensor, which may say the shape of a result."""
+    return value.tobytes() if type(value) is np.ndarray and value.size <= 64 and value.dtype.kind in "iu" else None

@@ -1,0 +1,126 @@
+"""Native form of reading an image at fractional places, on the views that a kernel builder `k` makes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.ir.dtypes import BOOL, INT64
+
+FAR = 2.0**22
+"""Places are held inside [-FAR, FAR], where float32 tells them from their neighbours."""
+MOST_TAPS = 16
+"""Elements read for one place, up to which the sum is written out."""
+CUBIC = -0.75
+"""The coefficient of the cubic kernel."""
+
+
+@dataclass(frozen=True)
+class _Tap:
+    """An element along an axis: its place, whether it lies on the axis, and its weight (None: the only one)."""
+
+    place: Any
+    inside: Any
+    weight: Any
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How GridSample reads: `nearest`, `linear` or `cubic`; `zeros`, `border` or `reflection` outside."""
+
+    k: Any
+    mode: str
+    padding: str
+    align_corners: bool
+
+    def sampled(self, x: Any, grid: Any, shape: Sequence[int]) -> Any:
+        """x [N, C, axes...] at grid [N, places..., rank]; None where too many elements are read for a place."""
+        k, rank = self.k, len(x.shape) - 2
+        reach = {"nearest": 1, "linear": 2, "cubic": 4}[self.mode]
+        if reach**rank > MOST_TAPS or not all(x.shape[2:]):
+            return None
+
+        def at(index: Any) -> Any:
+            n, c, *spots = index
+            columns = [grid.at((n, *spots, k.const(column))) for column in reversed(range(rank))]
+            axes = [self.taps(length, place) for length, place in zip(x.shape[2:], columns, strict=True)]
+            total = None
+            for taps in itertools.product(*axes):
+                term = self._term(x, (n, c), taps)
+                total = term if total is None else k.add(total, term)
+            return total
+
+        return k.view(x.dtype, shape, at, 30 * reach**rank)
+
+    def _term(self, x: Any, before: tuple[Any, Any], taps: Sequence[_Tap]) -> Any:
+        k = self.k
+        value, inside, weight = x.at((*before, *(tap.place for tap in taps))), k.const(True, BOOL), None
+        for tap in taps:
+            inside = k.apply("and", inside, tap.inside)
+            weight = tap.weight if weight is None else k.mul(weight, tap.weight) if tap.weight is not None else None
+        value = k.select(inside, value, k.const(0, x.dtype))
+        return value if weight is None else k.mul(value, k.cast(weight, x.dtype))
+
+    def taps(self, length: int, spot: Any) -> list[_Tap]:
+        """The elements along an axis that a place of the grid reads."""
+        k = self.k
+        number = self._numbers(spot.dtype)
+        if self.align_corners:
+            low, high = 0.0, length - 1.0
+            place = k.mul(k.div(k.add(spot, number(1)), number(2)), number(length - 1))
+        else:
+            low, high = -0.5, length - 0.5
+            place = k.div(k.sub(k.mul(k.add(spot, number(1)), number(length)), number(1)), number(2))
+        place = k.select(k.apply("isnan", place, dtype=BOOL), number(-FAR), place)
+        place = k.apply("min", k.apply("max", place, number(-FAR)), number(FAR))
+        if self.mode == "nearest":
+            place = k.apply("rint", place)
+        if self.padding == "reflection":
+            place = self._reflected(place, low, high)
+        if self.mode == "nearest":
+            return [self._tap(place, None, length, low, high)]
+        first = {"linear": 0, "cubic": -1}[self.mode]
+        base = k.apply("floor", place)
+        elements = [k.add(base, number(step)) for step in range(first, 2 - first)]
+        return [self._tap(e, self._weight(k.sub(e, place)), length, low, high) for e in elements]
+
+    def _tap(self, element: Any, weight: Any, length: int, low: float, high: float) -> _Tap:
+        k, number = self.k, self._numbers(element.dtype)
+        inside = k.const(True, BOOL)
+        if self.padding == "zeros":
+            inside = k.apply("and", k.compare("ge", element, number(0)), k.compare("lt", element, number(length)))
+        elif self.padding == "reflection":
+            element = self._reflected(element, low, high)
+        kept = k.apply("min", k.apply("max", element, number(0)), number(length - 1))
+        return _Tap(k.cast(kept, INT64), inside, weight)
+
+    def _reflected(self, place: Any, low: float, high: float) -> Any:
+        """The place thrown back at both ends until it is between them; one that is there stays."""
+        k, number, width = self.k, self._numbers(place.dtype), high - low
+        if width <= 0:
+            return number(low)
+        turn = k.apply("fmod", k.sub(place, number(low)), number(2 * width))
+        turn = k.select(k.compare("lt", turn, number(0)), k.add(turn, number(2 * width)), turn)
+        thrown = k.add(number(low), k.apply("min", turn, k.sub(number(2 * width), turn)))
+        outside = k.apply("or", k.compare("lt", place, number(low)), k.compare("gt", place, number(high)))
+        return k.select(outside, thrown, place)
+
+    def _weight(self, distance: Any) -> Any:
+        """The weight of an element at a distance."""
+        k, number = self.k, self._numbers(distance.dtype)
+        d = k.apply("abs", distance)
+        if self.mode == "linear":
+            return k.apply("max", number(0), k.sub(number(1), d))
+        squared = k.mul(k.sub(k.mul(number(CUBIC + 2), d), number(CUBIC + 3)), d)
+        near = k.add(k.mul(squared, d), number(1))
+        far = k.add(k.mul(k.sub(k.mul(number(CUBIC), d), number(5 * CUBIC)), d), number(8 * CUBIC))
+        far = k.sub(k.mul(far, d), number(4 * CUBIC))
+        beyond = k.select(k.compare("lt", d, number(2)), far, number(0))
+        return k.select(k.compare("le", d, number(1)), near, beyond)
+
+    def _numbers(self, dtype: np.dtype) -> Any:
+        return lambda value: self.k.const(value, dtype)

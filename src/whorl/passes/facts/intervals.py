@@ -1,0 +1,92 @@
+"""Intervals that hold every element of a tensor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from whorl.ir.dims import Dim
+from whorl.ir.dtypes import BOOL, INTEGERS
+from whorl.ops.base import COMPUTED_FLOATS
+
+Number = int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """All elements lie in [low, high], or are NaN where `nan`; integers also lie below the dim `below`, if given."""
+
+    low: Number
+    high: Number
+    nan: bool = False
+    below: Dim | None = None
+
+    @property
+    def is_point(self) -> bool:
+        return self.low == self.high and not self.nan
+
+    @property
+    def is_finite(self) -> bool:
+        return not self.nan and math.isfinite(self.low) and math.isfinite(self.high)
+
+
+TRUTH = Interval(0, 1)
+
+
+def whole(dtype: np.dtype) -> Interval | None:
+    """What any tensor of an element type lies in; None for types that have no order."""
+    if dtype == BOOL:
+        return TRUTH
+    if dtype in INTEGERS and dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return Interval(int(info.min), int(info.max))
+    return Interval(-math.inf, math.inf, True) if dtype in COMPUTED_FLOATS else None
+
+
+def of_array(array: np.ndarray) -> Interval | None:
+    """The interval of the elements of a constant; None for no elements."""
+    if whole(array.dtype) is None or not array.size:
+        return None
+    if array.dtype.kind in "iub":
+        return Interval(int(array.min()), int(array.max()))
+    wide = array.astype(np.float64)
+    nan = np.isnan(wide)
+    if nan.all():
+        return Interval(-math.inf, math.inf, True)
+    return Interval(float(wide[~nan].min()), float(wide[~nan].max()), bool(nan.any()))
+
+
+def union(intervals: Iterable[Interval | None]) -> Interval | None:
+    """What holds all of several; None as soon as one is not known."""
+    found = list(intervals)
+    if not found or any(each is None for each in found):
+        return None
+    known = [each for each in found if each is not None]
+    below = known[0].below if all(each.below == known[0].below for each in known) else None
+    return Interval(
+        min(each.low for each in known), max(each.high for each in known), any(each.nan for each in known), below
+    )
+
+
+def within(interval: Interval, dtype: np.dtype) -> Interval | None:
+    """An interval of an exact result as the element type holds it: integers that leave the type's range wrap."""
+    limits = whole(dtype)
+    if limits is None or dtype.kind not in "iub":
+        return interval if limits is not None else None
+    return interval if limits.low <= interval.low and interval.high <= limits.high else limits
+
+
+def corners(function: object, a: Interval, b: Interval, dtype: np.dtype) -> Interval | None:
+    """The interval of a sum, difference or product, which takes its extremes at the ends of its operands."""
+    ends = [(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+    if dtype.kind in "iu":
+        values = [function(int(x), int(y)) for x, y in ends]  # type: ignore[operator]
+        return within(Interval(min(values), max(values)), dtype)
+    if not a.is_finite or not b.is_finite:
+        return whole(dtype)
+    with np.errstate(all="ignore"):
+        rounded = [float(function(dtype.type(x), dtype.type(y))) for x, y in ends]  # type: ignore[operator]
+    return Interval(min(rounded), max(rounded))

@@ -1,0 +1,103 @@
+"""Numbers, texts and types as MLIR prints them."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from whorl.formats.mlir.elements import print_dense, read_dense, unescaped
+from whorl.formats.mlir.numbers import float_text, string_text
+from whorl.formats.mlir.types import FROM_NAME, TO_NAME, type_text
+from whorl.ir import dims
+from whorl.ir.dtypes import BY_NAME, COMPLEX, FLOATS, STRING
+from whorl.ir.types import MapType, OptionalType, SequenceType, TensorType
+
+F32 = np.dtype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "text"),
+    [
+        (1.0, np.float32, "1.000000e+00"),
+        (-0.0, np.float32, "-0.000000e+00"),
+        (0.1, np.float32, "1.000000e-01"),
+        (1 / 3, np.float32, "0.333333343"),
+        (-3.9825665e-10, np.float32, "-3.9825665E-10"),
+        (1 / 3, np.float64, "0.33333333333333331"),
+        (123456.7, np.float32, "123456.703"),
+        (16777217.0, np.float64, "0x4170000010000000"),
+        (1e300, np.float64, "1.000000e+300"),
+        (3.14, np.float16, "3.140630e+00"),
+        (3.3895314e38, ml_dtypes.bfloat16, "3.389530e+38"),
+        (np.inf, np.float32, "0x7F800000"),
+        (-np.inf, ml_dtypes.bfloat16, "0xFF80"),
+        (np.nan, np.float64, "0x7FF8000000000000"),
+        (np.nan, ml_dtypes.float8_e4m3fnuz, "0x80"),
+        (448.0, ml_dtypes.float8_e4m3fn, "4.480000e+02"),
+        (2.5, np.float32, "2.500000e+00"),
+        (1e-45, np.float32, "1.401300e-45"),
+    ],
+)
+def test_float_as_llvm_prints_it(value: float, dtype: type, text: str) -> None:
+    kind = np.dtype(dtype)
+    assert float_text(np.asarray(value).astype(kind)[()], kind) == text
+
+
+@given(st.floats(width=32, allow_nan=False))
+@settings(max_examples=300, deadline=None)
+def test_float_text_is_read_back(value: float) -> None:
+    text = float_text(np.float32(value), F32)
+    assert read_dense(text, TensorType(F32, ()))[()].tobytes() == np.float32(value).tobytes()
+
+
+@pytest.mark.parametrize("name", [name for name, dtype in BY_NAME.items() if dtype != STRING])
+@pytest.mark.parametrize("size", [0, 1, 5, 120])
+def test_elements_of_every_type_are_read_back(name: str, size: int) -> None:
+    dtype = BY_NAME[name]
+    draw = np.random.default_rng(size)
+    array = (
+        draw.integers(0, 2, size).astype(dtype)
+        if dtype in COMPLEX | FLOATS
+        else draw.integers(0, 2, size).astype(np.int8).astype(dtype)
+    )
+    text = print_dense(array)
+    again = read_dense(text[len("dense<") : -1], TensorType(dtype, array.shape))
+    assert again.dtype == dtype and again.tobytes() == array.tobytes()
+    assert (text.startswith('dense<"0x')) == (size > 100)
+
+
+@pytest.mark.parametrize(
+    ("array", "text"),
+    [
+        (np.full((2, 2), 7, np.int8), "dense<7>"),
+        (np.array([[1, 2], [3, 4]]), "dense<[[1, 2], [3, 4]]>"),
+        (np.zeros((3, 0)), "dense<>"),
+        (np.array([0.0, -0.0], np.float32), "dense<[0.000000e+00, -0.000000e+00]>"),
+        (np.array(["a", "b"], object), 'dense<["a", "b"]>'),
+        (np.array([1 + 2j], np.complex64), "dense<(1.000000e+00,2.000000e+00)>"),
+        (np.arange(101) % 2 == 0, 'dense<"0x55555555555555555555555515">'),
+        (np.arange(6).reshape(2, 3).T, "dense<[[0, 3], [1, 4], [2, 5]]>"),
+    ],
+)
+def test_dense_is_a_splat_a_list_or_bytes(array: np.ndarray, text: str) -> None:
+    assert print_dense(array) == text
+
+
+@given(st.text(max_size=20))
+def test_text_is_read_back(text: str) -> None:
+    if text.isprintable() or text.isascii():
+        assert unescaped(string_text(text)[1:-1]) == text
+
+
+def test_types_by_name() -> None:
+    n, unknown = dims.name("n"), dims.UNKNOWN
+    assert type_text(TensorType(F32, (n, 3, unknown))) == "tensor<?x3x?xf32>"
+    assert type_text(TensorType(BY_NAME["uint8"])) == "tensor<*xui8>"
+    assert type_text(SequenceType(TensorType(STRING, ()))) == "!onnx.Seq<tensor<!onnx.String>>"
+    assert type_text(OptionalType(TensorType(BY_NAME["bool"], (2,)))) == "!onnx.Opt<tensor<2xi1>>"
+    assert type_text(MapType(BY_NAME["int64"], TensorType(F32, ()))) == "!onnx.Map<i64, tensor<f32>>"
+    assert type_text(None) == "none"
+    assert set(TO_NAME) == set(BY_NAME.values()) and all(FROM_NAME[name] == dtype for dtype, name in TO_NAME.items())

@@ -1,0 +1,130 @@
+"""What follows a convolution by fixed filters at once becomes part of it, with the same result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from whorl.ir.build import Builder
+from whorl.ir.graph import Region, Value
+from whorl.ir.infer import Inference
+from whorl.ir.types import Known, TensorType
+from whorl.kernel.interpret import interpret
+from whorl.kernel.program import Call, For, Statement
+from whorl.kernel.verify import verify_program
+from whorl.lowering.graphs import GraphProgram, lower_graph
+from whorl.ops.convolution import Conv
+from whorl.ops.elementwise import Add, Clip, Mul, Sum
+from whorl.ops.nonlinear import Relu, Sigmoid
+from whorl.ops.normalization import BatchNormalization
+
+SHAPE = (1, 3, 6, 7)
+FEATURES = 5
+RESULT = (1, FEATURES, 6, 7)
+
+
+class Model:
+    """A region with the inputs x and r, being built; `draw` gives constants."""
+
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(0)
+        self.region = Region()
+        self.build = Builder(self.region, Inference())
+        self.x, self.r = self._argument("x", SHAPE), self._argument("r", RESULT)
+
+    def _argument(self, name: str, shape: tuple[int, ...]) -> Value:
+        value = Value(name, TensorType(np.dtype(np.float32), shape), self.region, len(self.region.arguments))
+        self.region.arguments.append(value)
+        return value
+
+    def draw(self, *shape: int) -> Value:
+        return self.build.constant(self.rng.uniform(0.5, 2, shape).astype(np.float32))
+
+    def convolved(self) -> Value:
+        filters = self.draw(FEATURES, 3, 3, 3)
+        return self.build.add(Conv(pads=(1, 1, 1, 1)), self.x, filters, self.draw(FEATURES))
+
+    def normalized(self, value: Value) -> Value:
+        return self.build.add(BatchNormalization(), value, *(self.draw(FEATURES) for _ in range(4)))
+
+    def results(self, *values: Value) -> list[np.ndarray]:
+        """What the region gives for drawn inputs, by `run`."""
+        self.region.results = list(values)
+        self.given = [self.rng.standard_normal(shape).astype(np.float32) for shape in (SHAPE, RESULT)]
+        env = dict(zip(self.region.arguments, self.given, strict=True))
+        for node in self.region.nodes:
+            found = node.op.run(*(None if v is None else env[v] for v in node.inputs))
+            env.update(zip(node.outputs, found if isinstance(found, tuple) else (found,), strict=False))
+        return [env[value] for value in values]
+
+
+def nests(statements: list[Statement]) -> int:
+    """Nests of the program itself; what kernels do is not counted, nor loops that only call them."""
+    return sum(isinstance(s, For) and not any(isinstance(inner, Call) for inner in s.body) for s in statements)
+
+
+def run(model: Model, *values: Value) -> GraphProgram:
+    """The program of a model whose result, interpreted, is that of its ops one by one."""
+    expected = model.results(*values)
+    graph = lower_graph(model.region, [Known(TensorType(x.dtype, x.shape)) for x in model.given])
+    verify_program(graph.program)
+    arrays = [*(model.given[n] for n in graph.inputs), *graph.constants, *(np.zeros_like(e) for e in expected)]
+    outcome = interpret(graph.program, [], [np.array(x, order="C") for x in arrays])
+    assert outcome.status == 0
+    for found, wanted in zip(outcome.arrays[-len(expected) :], expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    return graph
+
+
+def calls(graph: GraphProgram) -> list[str]:
+    return [s.kernel for s in graph.program.body if isinstance(s, Call)]
+
+
+def test_normalization_scale_sum_and_relu_are_done_with_the_convolution() -> None:
+    m = Model()
+    y = m.build.add(Mul(), m.normalized(m.convolved()), m.draw(FEATURES, 1, 1))
+    y = m.build.add(Add(), m.draw(1, FEATURES, 1, 1), y)
+    graph = run(m, m.build.add(Relu(), m.build.add(Sum(), y, m.r)))
+    assert calls(graph) == ["spread_image", "convolution_sum"]
+    assert not nests(graph.program.body)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 6.0), (None, 3.0), (-1.0, None)])
+def test_known_bounds_are_kept_by_the_convolution(low: float | None, high: float | None) -> None:
+    m = Model()
+    bounds = [None if b is None else m.build.constant(np.array(b, np.float32)) for b in (low, high)]
+    graph = run(m, m.build.add(Clip(), m.convolved(), *bounds))
+    assert calls(graph) == ["spread_image", "convolution"]
+    assert not nests(graph.program.body)
+
+
+def test_a_convolution_that_is_read_twice_keeps_its_own_result() -> None:
+    m = Model()
+    y = m.convolved()
+    graph = run(m, m.build.add(Relu(), y), y)
+    assert calls(graph) == ["spread_image", "convolution"]
+
+
+def test_a_convolution_plus_itself_is_not_taken_in() -> None:
+    m = Model()
+    y = m.convolved()
+    run(m, m.build.add(Add(), y, y))
+
+
+def test_a_sum_of_two_convolutions_is_done_with_one_of_them() -> None:
+    m = Model()
+    graph = run(m, m.build.add(Relu(), m.build.add(Add(), m.convolved(), m.convolved())))
+    assert calls(graph).count("convolution_sum") == 1
+    assert not nests(graph.program.body)
+
+
+def test_other_functions_follow_as_a_nest_of_their_own() -> None:
+    m = Model()
+    graph = run(m, m.build.add(Sigmoid(), m.convolved()))
+    assert nests(graph.program.body) == 1
+
+
+def test_a_number_for_each_column_is_no_step_on_features() -> None:
+    m = Model()
+    graph = run(m, m.build.add(Mul(), m.convolved(), m.draw(7)))
+    assert nests(graph.program.body) == 1

@@ -1,0 +1,367 @@
+"""Loops that constants decide."""
+
+import pytest
+from passes.programs import Case, check
+
+CASES = {
+    "loop_that_never_runs_is_its_initial_value": Case(
+        """main(%x: float32[2], %y: float32[2]) {
+  %n: int64[] = Constant() {value = int64[] <0>}
+  %r: float32[2] = Loop(%n, _, %x, %y) {carried = 1}
+  body(%i: int64[], %g: bool[], %s: float32[2], %k: float32[2]) {
+    %t: float32[2] = Add(%s, %k)
+    return %g, %t
+  }
+  return r = %r
+}""",
+        """main(%x: float32[2], %y: float32[2]) {
+  return r = %x
+}""",
+    ),
+    "loop_whose_condition_is_false_collects_nothing": Case(
+        """main(%x: float32[2]) {
+  %c: bool[] = Constant() {value = bool[] <False>}
+  %r: float32[2], %q: float32[n, 2] = Loop(_, %c, %x) {carried = 1, collected = (Collected(),)}
+  body(%i: int64[], %g: bool[], %s: float32[2]) {
+    %t: float32[2] = Exp(%s)
+    return %g, %t, %t
+  }
+  return r = %r, q = %q
+}""",
+        """main(%x: float32[2]) {
+  %q: float32[0, 2] = Constant "q" () {value = float32[0, 2] <>}
+  return r = %x, q = %q
+}""",
+    ),
+    "loop_that_runs_once_is_its_body": Case(
+        """main(%x: float32[2]) {
+  %n: int64[] = Constant() {value = int64[] <1>}
+  %r: float32[2], %q: float32[2, 1] = Loop(%n, _, %x) {carried = 1, collected = (Collected(axis = 1),)}
+  body(%i: int64[], %g: bool[], %s: float32[2]) {
+    %f: float32[] = Cast(%i) {to = float32}
+    %t: float32[2] = Add(%s, %f)
+    return %g, %t, %t
+  }
+  return r = %r, q = %q
+}""",
+        """main(%x: float32[2]) {
+  %f: float32[] = Constant "f" () {value = float32[] <0.0>}
+  %t: float32[2] = Add(%x, %f)
+  %const: int64[1] = Constant "const" () {value = int64[1] <1>}
+  %q: float32[2, 1] = Unsqueeze "q" (%t, %const)
+  return r = %t, q = %q
+}""",
+    ),
+    "loop_that_stops_after_its_first_iteration_is_its_body": Case(
+        """main(%x: float32[2]) {
+  %t: bool[] = Constant() {value = bool[] <True>}
+  %r: float32[2] = Loop(_, %t, %x) {carried = 1}
+  body(%i: int64[], %g: bool[], %s: float32[2]) {
+    %t: float32[2] = Exp(%s)
+    %z: int64[] = Constant() {value = int64[] <0>}
+    %c: bool[] = Less(%i, %z)
+    return %c, %t
+  }
+  return r = %r
+}""",
+        """main(%x: float32[2]) {
+  %t: float32[2] = Exp(%x)
+  return r = %t
+}""",
+    ),
+    "scan_of_one_slice_is_its_body": Case(
+        """main(%x: float32[2], %y: float32[2, 1]) {
+  %r: float32[2], %q: float32[1, 2] = Loop(_, _, %x, %y)
+    {carried = 1, scanned = (Scanned(axis = 1),), collected = (Collected(),), keep_shapes = True}
+  body(%i: int64[], %g: bool[], %s: float32[2], %v: float32[2]) {
+    %t: float32[2] = Add(%s, %v)
+    return %g, %t, %s
+  }
+  return r = %r, q = %q
+}""",
+        """main(%x: float32[2], %y: float32[2, 1]) {
+  %const: int64[] = Constant "const" () {value = int64[] <0>}
+  %y~1: float32[2] = Gather "y" (%y, %const) {axis = 1}
+  %t: float32[2] = Add(%x, %y~1)
+  %const~1: int64[1] = Constant "const" () {value = int64[1] <0>}
+  %q: float32[1, 2] = Unsqueeze "q" (%x, %const~1)
+  return r = %t, q = %q
+}""",
+    ),
+    "loop_on_constants_is_run": Case(
+        """main(%x: float32[2]) {
+  %n: int64[] = Constant() {value = int64[] <10>}
+  %o: float32[2] = Constant() {value = float32[2] <0.0 1.0>}
+  %l: float32[2], %q: float32[10, 2] = Loop(%n, _, %o) {carried = 1, collected = (Collected(),)}
+  body(%i: int64[], %g: bool[], %s: float32[2]) {
+    %f: float32[] = Cast(%i) {to = float32}
+    %t: float32[2] = Add(%s, %f)
+    return %g, %t, %t
+  }
+  %m: float32[2] = Add(%l, %x)
+  %z: int64[1] = Constant() {value = int64[1] <0>}
+  %v: float32[2] = ReduceSum(%q, %z) {keepdims = 0}
+  %r: float32[2] = Mul(%m, %v)
+  return r = %r
+}""",
+        """main(%x: float32[2]) {
+  %l: float32[2] = Constant "l" () {value = float32[2] <45.0 46.0>}
+  %m: float32[2] = Add(%x, %l)
+  %v: float32[2] = Constant "v" () {value = float32[2] <165.0 175.0>}
+  %r: float32[2] = Mul(%m, %v)
+  return r = %r
+}""",
+    ),
+    "scan_on_constants_is_run": Case(
+        """main(%x: float32[]) {
+  %o: int32[] = Constant() {value = int32[] <0>}
+  %d: int32[4] = Constant() {value = int32[4] <1 2 3 4>}
+  %l: int32[], %r: int32[4] = Loop(_, _, %o, %d)
+    {carried = 1, scanned = (Scanned(reverse = True),), collected = (Collected(reverse = True),)}
+  body(%i: int64[], %g: bool[], %s: int32[], %v: int32[]) {
+    %t: int32[] = Add(%s, %v)
+    return %g, %t, %t
+  }
+  return r = %r, q = %l
+}""",
+        """main(%x: float32[]) {
+  %l: int32[] = Constant "l" () {value = int32[] <10>}
+  %r: int32[4] = Constant "r" () {value = int32[4] <10 9 7 4>}
+  return r = %r, q = %l
+}""",
+    ),
+    "loop_that_fails_stays": Case(
+        """main(%x: float32[]) {
+  %n: int64[] = Constant() {value = int64[] <3>}
+  %o: int32[] = Constant() {value = int32[] <6>}
+  %r: int32[] = Loop(%n, _, %o) {carried = 1}
+  body(%i: int64[], %g: bool[], %s: int32[]) {
+    %j: int32[] = Cast(%i) {to = int32}
+    %t: int32[] = Div(%s, %j)
+    return %g, %t
+  }
+  return r = %r
+}""",
+        """main(%x: float32[]) {
+  %n: int64[] = Constant() {value = int64[] <3>}
+  %o: int32[] = Constant() {value = int32[] <6>}
+  %r: int32[] = Loop(%n, _, %o) {carried = 1}
+  body(%i: int64[], %g: bool[] {True}, %s: int32[]) {
+    %j: int32[] = Cast(%i) {to = int32}
+    %t: int32[] = Div(%s, %j)
+    return %g, %t
+  }
+  return r = %r
+}""",
+    ),
+    "what_never_changes_is_captured": Case(
+        """main(%x: float32[2], %y: float32[2], %m: int64[]) {
+  %r: float32[2], %q: float32[2] = Loop(%m, _, %x, %y) {carried = 2}
+  body(%i: int64[], %g: bool[], %s: float32[2], %k: float32[2]) {
+    %t: float32[2] = Add(%s, %k)
+    return %g, %t, %k
+  }
+  %u: float32[2] = Mul(%r, %q)
+  return r = %u
+}""",
+        """main(%x: float32[2], %y: float32[2], %m: int64[]) {
+  %r: float32[2] = Loop(%m, _, %x, %y) {carried = 1}
+  body(%i: int64[], %g: bool[] {True}, %s: float32[2], %k: float32[2]) {
+    %t: float32[2] = Add(%s, %k)
+    return %g, %t
+  }
+  %u: float32[2] = Mul(%r, %y)
+  return r = %u
+}""",
+    ),
+    "constant_that_stays_itself_moves_into_the_body": Case(
+        """main(%x: float32[2], %m: int64[]) {
+  %y: float32[] = Constant() {value = float32[] <4.0>}
+  %r: float32[2], %q: float32[] = Loop(%m, _, %x, %y) {carried = 2}
+  body(%i: int64[], %g: bool[], %s: float32[2], %k: float32[]) {
+    %o: float32[] = Sqrt(%k)
+    %t: float32[2] = Add(%s, %o)
+    %c: float32[] = Constant() {value = float32[] <4.0>}
+    return %g, %t, %c
+  }
+  %u: float32[2] = Mul(%r, %q)
+  return r = %u
+}""",
+        """main(%x: float32[2], %m: int64[]) {
+  %y: float32[] = Constant() {value = float32[] <4.0>}
+  %r: float32[2] = Loop(%m, _, %x) {carried = 1}
+  body(%i: int64[], %g: bool[] {True}, %s: float32[2]) {
+    %o: float32[] = Constant "o" () {value = float32[] <2.0>}
+    %t: float32[2] = Add(%s, %o)
+    return %g, %t
+  }
+  %u: float32[2] = Mul(%r, %y)
+  return r = %u
+}""",
+    ),
+    "iterations_before_the_state_varies_are_run": Case(
+        """main(%x: float32[2]) {
+  %t: bool[] = Constant() {value = bool[] <True>}
+  %z: int64[] = Constant() {value = int64[] <0>}
+  %o: float32[2] = Constant() {value = float32[2] <0.0 1.0>}
+  %l: int64[], %r: float32[2] = Loop(_, %t, %z, %o, %x) {carried = 2}
+  body(%i: int64[], %g: bool[], %c: int64[], %s: float32[2], %k: float32[2]) {
+    %three: int64[] = Constant() {value = int64[] <3>}
+    %nine: int64[] = Constant() {value = int64[] <9>}
+    %w: bool[] = Less(%i, %three)
+    %u: float32[2] = If(%w, %s, %k)
+    then_branch(%a: float32[2], %b: float32[2]) {
+      %p: float32[2] = Add(%a, %a)
+      return %p
+    }
+    else_branch(%a: float32[2], %b: float32[2]) {
+      %p: float32[2] = Mul(%a, %b)
+      return %p
+    }
+    %d: int64[] = Add(%c, %i)
+    %go: bool[] = Less(%d, %nine)
+    return %go, %d, %u
+  }
+  return r = %r, q = %l
+}""",
+        """main(%x: float32[2]) {
+  %t: bool[] = Constant() {value = bool[] <True>}
+  %state: int64[] = Constant "state" () {value = int64[] <3>}
+  %state~1: float32[2] = Constant "state" () {value = float32[2] <0.0 8.0>}
+  %l: int64[], %r: float32[2] = Loop(_, %t, %state, %state~1, %x) {carried = 2}
+  body(%i: int64[], %g: bool[] {True}, %c: int64[], %s: float32[2], %k: float32[2]) {
+    %const: int64[] = Constant "const" () {value = int64[] <3>}
+    %nine: int64[] = Constant() {value = int64[] <9>}
+    %p: float32[2] = Mul(%s, %k)
+    %d: int64[] = Add(%c, %i)
+    %d~1: int64[] = Add(%d, %const)
+    %go: bool[] = Less(%d~1, %nine)
+    return %go, %d~1, %p
+  }
+  return r = %r, q = %l
+}""",
+    ),
+    "loop_ends_before_it_needs_what_varies": Case(
+        """main(%x: float32[2]) {
+  %n: int64[] = Constant() {value = int64[] <3>}
+  %o: float32[2] = Constant() {value = float32[2] <0.0 1.0>}
+  %r: float32[2] = Loop(%n, _, %o, %x) {carried = 1}
+  body(%i: int64[], %g: bool[], %s: float32[2], %k: float32[2]) {
+    %three: int64[] = Constant() {value = int64[] <2>}
+    %w: bool[] = LessOrEqual(%i, %three)
+    return %g, %s
+  }
+  return r = %r
+}""",
+        """main(%x: float32[2]) {
+  %o: float32[2] = Constant() {value = float32[2] <0.0 1.0>}
+  return r = %o
+}""",
+    ),
+    "condition_that_the_trip_count_decides": Case(
+        """main(%x: float32[2]) {
+  %n: int64[] = Constant() {value = int64[] <5>}
+  %r: float32[2] = Loop(%n, _, %x) {carried = 1}
+  body(%i: int64[], %g: bool[], %s: float32[2]) {
+    %five: int64[] = Constant() {value = int64[] <5>}
+    %w: bool[] = Less(%i, %five)
+    %u: float32[2] = If(%w, %s)
+    then_branch(%a: float32[2]) {
+      %p: float32[2] = Exp(%a)
+      return %p
+    }
+    else_branch(%a: float32[2]) {
+      %p: float32[2] = Neg(%a)
+      return %p
+    }
+    return %g, %u
+  }
+  return r = %r
+}""",
+        """main(%x: float32[2]) {
+  %n: int64[] = Constant() {value = int64[] <5>}
+  %r: float32[2] = Loop(%n, _, %x) {carried = 1}
+  body(%i: int64[], %g: bool[] {True}, %s: float32[2]) {
+    %p: float32[2] = Exp(%s)
+    return %g, %p
+  }
+  return r = %r
+}""",
+    ),
+    "condition_that_a_named_trip_count_decides": Case(
+        """main(%x: float32[2], %y: float32[N]) {
+  %h: int64[1] = Shape(%y)
+  %n: int64[] = Squeeze(%h)
+  %r: float32[2] = Loop(%n, _, %x, %n) {carried = 1}
+  body(%i: int64[], %g: bool[], %s: float32[2], %five: int64[]) {
+    %w: bool[] = Less(%i, %five)
+    %u: float32[2] = If(%w, %s)
+    then_branch(%a: float32[2]) {
+      %p: float32[2] = Exp(%a)
+      return %p
+    }
+    else_branch(%a: float32[2]) {
+      %p: float32[2] = Neg(%a)
+      return %p
+    }
+    return %g, %u
+  }
+  return r = %r
+}""",
+        """main(%x: float32[2], %y: float32[N]) {
+  %h: int64[1] {N} = Shape(%y)
+  %n: int64[] {N} = Squeeze(%h)
+  %r: float32[2] = Loop(%n, _, %x) {carried = 1}
+  body(%i: int64[], %g: bool[] {True}, %s: float32[2]) {
+    %p: float32[2] = Exp(%s)
+    return %g, %p
+  }
+  return r = %r
+}""",
+    ),
+    "what_is_the_same_each_time_moves_out": Case(
+        """main(%x: float32[2], %y: float32[2], %m: int64[]) {
+  %r: float32[2] = Loop(%m, _, %x, %y) {carried = 1}
+  body(%i: int64[], %g: bool[], %s: float32[2], %k: float32[2]) {
+    %e: float32[2] = Exp(%k)
+    %t: float32[2] = Add(%s, %e)
+    return %g, %t
+  }
+  return r = %r
+}""",
+        """main(%x: float32[2], %y: float32[2], %m: int64[]) {
+  %e: float32[2] = Exp(%y)
+  %r: float32[2] = Loop(%m, _, %x, %e) {carried = 1}
+  body(%i: int64[], %g: bool[] {True}, %s: float32[2], %e: float32[2]) {
+    %t: float32[2] = Add(%s, %e)
+    return %g, %t
+  }
+  return r = %r
+}""",
+    ),
+    "what_may_fail_stays_in_a_loop_that_may_not_run": Case(
+        """main(%x: int32[2], %y: int32[2], %m: int64[]) {
+  %r: int32[2] = Loop(%m, _, %x, %y) {carried = 1}
+  body(%i: int64[], %g: bool[], %s: int32[2], %k: int32[2]) {
+    %e: int32[2] = Div(%k, %k)
+    %t: int32[2] = Add(%s, %e)
+    return %g, %t
+  }
+  return r = %r
+}""",
+        """main(%x: int32[2], %y: int32[2], %m: int64[]) {
+  %r: int32[2] = Loop(%m, _, %x, %y) {carried = 1}
+  body(%i: int64[], %g: bool[] {True}, %s: int32[2], %k: int32[2]) {
+    %e: int32[2] = Div(%k, %k)
+    %t: int32[2] = Add(%s, %e)
+    return %g, %t
+  }
+  return r = %r
+}""",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_program_becomes_what_it_must(case: Case) -> None:
+    check(case)

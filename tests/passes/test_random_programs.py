@@ -1,0 +1,42 @@
+"""Random programs give the same bits before and after the passes, and their values lie where the ranges say."""
+
+import os
+
+import numpy as np
+import pytest
+from passes.bits import assert_same_bits, copied, interpreted, optimized
+from passes.random_programs import Draw
+
+from whorl.ir.graph import Module
+from whorl.passes.propagate_facts import Ranges
+
+EXAMPLES = int(os.environ.get("WHORL_FUZZ_EXAMPLES", "240"))
+BLOCK = 40
+
+
+@pytest.mark.parametrize("first", range(0, EXAMPLES, BLOCK))
+def test_passes_keep_every_bit(first: int) -> None:
+    for seed in range(first, first + BLOCK):
+        draw = Draw(seed)
+        expected = interpreted(draw.module, draw.feeds)
+        assert_same_bits(expected, interpreted(optimized(draw.module), draw.feeds))
+
+
+@pytest.mark.parametrize("first", range(0, EXAMPLES, BLOCK))
+def test_values_lie_in_their_ranges(first: int) -> None:
+    for seed in range(first, first + BLOCK):
+        draw = Draw(seed)
+        module = copied(draw.module)
+        module.main.results = [value for node in module.main.nodes for value in node.outputs]
+        _check_ranges(module, interpreted(module, draw.feeds))
+
+
+def _check_ranges(module: Module, values: list | None) -> None:
+    ranges = Ranges(module)
+    for value, found in zip(module.main.results, values or (), strict=values is not None):
+        interval = ranges.of(value)
+        if interval is None or not found.size:
+            continue
+        elements = found.astype(object if found.dtype.kind in "iub" else np.float64).reshape(-1).tolist()
+        inside = [interval.nan if e != e else interval.low <= e <= interval.high for e in elements]
+        assert all(inside), (value, found, interval)

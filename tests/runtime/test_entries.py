@@ -1,0 +1,97 @@
+"""WHORL_DEBUG: memory against guard pages, kernel programs interpreted, programs and LLVM IR written to files."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from onnx_text import model
+
+import whorl
+from whorl.codegen.debug import debug
+from whorl.conformance.cases import load_cases
+from whorl.conformance.runner import counts, run
+
+pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
+posix = pytest.mark.skipif(os.name != "posix", reason="memory is protected by mprotect")
+
+BEYOND = """
+import numpy as np
+from whorl.codegen.emit import FUNCTION, emit
+from whorl.codegen.target import MachineCode
+from whorl.ir.dtypes import FLOAT32, INT64
+from whorl.kernel.program import Buffer, Const, For, Program, Store, Var, index_const
+from whorl.runtime.entries import entry_of
+
+i, x = Var(INT64, "i", False), Buffer("x", FLOAT32, (5,))
+loop = For(i, index_const(COUNT), [Store(x, (i,), Const(FLOAT32, 1.0))])
+program = Program([], [x], [], [loop])
+code = MachineCode(emit(program), FUNCTION)
+memory = np.zeros(5, np.float32)
+cells = np.array([memory.ctypes.data, 0, 0], np.int64)
+print(entry_of(program, code.address)(cells.ctypes.data), memory.sum())
+"""
+
+
+def python(source: str, **variables: str) -> subprocess.CompletedProcess:
+    path = os.pathsep.join(p for p in sys.path if p)
+    environment = {**os.environ, "PYTHONPATH": path, **variables}
+    return subprocess.run([sys.executable, "-c", source], env=environment, capture_output=True, text=True, timeout=120)
+
+
+@posix
+def test_access_outside_ends_a_guarded_process_at_once():
+    assert python(BEYOND.replace("COUNT", "5"), WHORL_DEBUG="guard").stdout == "0 5.0\n"
+    assert python(BEYOND.replace("COUNT", "6"), WHORL_DEBUG="guard").returncode < 0
+
+
+def test_access_outside_is_told_by_interpreted_programs():
+    assert python(BEYOND.replace("COUNT", "5"), WHORL_DEBUG="programs").stdout == "0 5.0\n"
+    assert "x[i] is at [5] of [5]" in python(BEYOND.replace("COUNT", "6"), WHORL_DEBUG="programs").stderr
+
+
+@posix
+@pytest.mark.parametrize("mode", ["guard", "programs"])
+def test_cases_of_the_suite_pass(monkeypatch, mode):
+    monkeypatch.setenv("WHORL_DEBUG", mode)
+    monkeypatch.setenv("WHORL_BACKEND", "native")
+    small = [case for case in load_cases() if len(case.data) < 2000]
+    assert len(small) > 300
+    results = run("whorl", timeout=60, workers=1, cases=small[::5])
+    assert counts(results)["pass"] == len(results), [r for r in results if r.status != "pass"]
+
+
+def test_programs_and_modules_are_dumped(tmp_path):
+    text = "main (float[3] x) => (float[3] y) { a = Tanh(x)\\n b = Mul(a, x)\\n y = Exp(b) }"
+    source = f"""
+import numpy as np, whorl
+from onnx import parser
+made = whorl.InferenceSession(parser.parse_model('<ir_version: 10, opset_import: ["": 21]> {text}'))
+print(made.run(None, {{"x": np.zeros(3, np.float32)}})[0].tolist())
+"""
+    done = python(source, WHORL_DEBUG=f"dump:{tmp_path}", WHORL_BACKEND="native")
+    assert done.stdout == "[1.0, 1.0, 1.0]\n", done.stderr
+    (program,) = tmp_path.glob("*.program")
+    assert "tanh(x.in[" in program.read_text()
+    assert "@whorl_run(ptr" in program.with_suffix(".ll").read_text()
+
+
+def test_unknown_word_is_refused(monkeypatch):
+    monkeypatch.setenv("WHORL_DEBUG", "everything")
+    debug.cache_clear()
+    made = whorl.InferenceSession(
+        model("main (float[3] x) => (float[3] y) { a = Neg(x)\n b = Abs(a)\n y = Exp(b) }"), _native()
+    )
+    try:
+        with pytest.raises(whorl.RunError, match="WHORL_DEBUG asks for 'everything'"):
+            made.run(None, {"x": np.zeros(3, np.float32)})
+    finally:
+        monkeypatch.undo()
+        debug.cache_clear()
+
+
+def _native() -> whorl.SessionOptions:
+    options = whorl.SessionOptions()
+    options.backend = "native"
+    return options
