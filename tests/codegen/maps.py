@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from whorl.codegen.emit import FUNCTION, emit
-from whorl.codegen.target import MachineCode
+from whorl.codegen.target import MachineCode, optimised
 from whorl.ir.dtypes import BY_NAME, INT64
 from whorl.kernel.program import Buffer, Expr, Program, Var
 from whorl.lowering.builder import KernelBuilder
@@ -54,7 +53,7 @@ class _limited:
         MachineCode(emit(mapping(lambda k, x: x, ["float32"], "float32")), FUNCTION)
         target = llvm.Target.from_triple(llvm.get_process_triple())
         machine = target.create_target_machine(cpu="x86-64", features=features, opt=3, reloc="pic")
-        library = llvm.JITLibraryBuilder().add_object_img(machine.emit_object(_optimised(source, machine)))
+        library = llvm.JITLibraryBuilder().add_object_img(machine.emit_object(optimised(source, machine)))
         library.add_current_process().export_symbol(FUNCTION)
         self._linker = llvm.create_lljit_compiler(machine)
         self._resource = library.link(self._linker, "limited")
@@ -68,19 +67,5 @@ def for_machine(program: Program, triple: str, cpu: str) -> tuple[str, str]:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, opt=3)
-    module = _optimised(emit(program), machine, triple)
+    module = optimised(emit(program), machine)
     return str(module), machine.emit_assembly(module)
-
-
-def _optimised(source: str, machine: Any, triple: str = "") -> Any:
-    import llvmlite.binding as llvm
-
-    module = llvm.parse_assembly(source)
-    if triple:
-        module.triple = triple
-    module.data_layout = str(machine.target_data)
-    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-    tuning.loop_vectorization, tuning.slp_vectorization = True, False
-    builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
-    return module

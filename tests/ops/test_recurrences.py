@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from written_out import check_equal, compiled, interpreted, region_of
 
-from whorl.ir.build import Builder
-from whorl.ir.graph import Region
-from whorl.ir.infer import Inference
-from whorl.ir.op import as_values
-from whorl.ir.types import Known, TensorType
 from whorl.lowering.decomposition import decompose
-from whorl.lowering.graphs import lower_graph
 from whorl.ops.recurrent import GRU, LSTM, RNN, Recurrent
-from whorl.runtime.interpreter import Plan, Run
-from whorl.runtime.launch import Launch
-from whorl.runtime.limits import Budget, Limits
 
 STEPS, BATCH, SIZE, HIDDEN = 5, 3, 4, 6
-Arrays = Sequence["np.ndarray | None"]
 FUNCTIONS = (
     *("Affine", "Elu", "HardSigmoid", "LeakyRelu", "Relu", "ScaledTanh"),
     *("Sigmoid", "Softplus", "Softsign", "Tanh", "ThresholdedRelu"),
@@ -47,41 +38,6 @@ def arrays_for(op: Recurrent, left_out: str = "", dtype: Any = np.float32, batch
     return [*found, None if "p" in left_out else make(directions, 3 * HIDDEN)] if op.states == 2 else found
 
 
-def region_of(op: Recurrent, arrays: Arrays) -> Region:
-    """A region that is the op on arguments."""
-    region = Region()
-    build = Builder(region, Inference())
-    values = [
-        None if x is None else region.add_argument(f"x{n}", TensorType(x.dtype, x.shape)) for n, x in enumerate(arrays)
-    ]
-    region.results = build.add_many(op, values, [f"y{n}" for n in range(1 + op.states)])
-    return region
-
-
-def written_out(op: Recurrent, arrays: Arrays) -> list[Any]:
-    """What the nodes that stand for the op give, interpreted."""
-    region = region_of(op, arrays)
-    decompose(region)
-    assert not any(isinstance(node.op, Recurrent) for node in region.nodes)
-    with np.errstate(all="ignore"):
-        return Plan(region)(Run(Budget(Limits(), lambda: False)), *(x for x in arrays if x is not None))
-
-
-def compiled(op: Recurrent, arrays: Arrays) -> list[np.ndarray] | None:
-    """What machine code gives."""
-    region = region_of(op, arrays)
-    launch = Launch(lower_graph(region, [Known(v.type) for v in region.arguments]))
-    assert not launch.graph.program.calls
-    given = [x for x in arrays if x is not None]
-    return launch.run([np.ascontiguousarray(given[n]) for n in launch.graph.inputs])
-
-
-def check(op: Recurrent, arrays: Arrays, found: Any, tolerance: float = 2e-6) -> None:
-    for want, got in zip(as_values(op.run(*arrays)), found, strict=True):
-        assert got.dtype == want.dtype
-        np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=tolerance, atol=tolerance)
-
-
 def ops() -> Iterator[Recurrent]:
     """Every op with every attribute that changes its nodes."""
     for direction, layout, clip in itertools.product(("forward", "reverse", "bidirectional"), (0, 1), (None, 0.3)):
@@ -96,20 +52,20 @@ def ops() -> Iterator[Recurrent]:
 def test_nodes_of_every_variant_mean_the_op(left_out: str) -> None:
     for op in ops():
         arrays = arrays_for(op, left_out)
-        check(op, arrays, written_out(op, arrays))
+        check_equal(op, arrays, interpreted(op, arrays, 1 + op.states), 2e-6)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_nodes_of_every_activation_mean_the_function(name: str) -> None:
     op = RNN(activations=(name,), activation_alpha=(0.3,), activation_beta=(0.7,), hidden_size=HIDDEN)
-    check(op, arrays_for(op), written_out(op, arrays_for(op)))
+    check_equal(op, arrays_for(op), interpreted(op, arrays_for(op), 2), 2e-6)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float16", 2e-3), (ml_dtypes.bfloat16, 2e-2), ("float64", 1e-12)])
 def test_nodes_compute_other_floats_as_the_op_does(dtype: Any, tolerance: float) -> None:
     op = LSTM(hidden_size=HIDDEN)
     arrays = arrays_for(op, dtype=dtype)
-    check(op, arrays, written_out(op, arrays), tolerance)
+    check_equal(op, arrays, interpreted(op, arrays, 3), tolerance)
 
 
 @pytest.mark.parametrize(
@@ -125,9 +81,7 @@ def test_nodes_compute_other_floats_as_the_op_does(dtype: Any, tolerance: float)
 @pytest.mark.parametrize("left_out", ["", "s"])
 def test_machine_code_means_the_op(op: Recurrent, left_out: str) -> None:
     arrays = arrays_for(op, left_out)
-    found = compiled(op, arrays)
-    assert found is not None
-    check(op, arrays, found, 1e-5)
+    check_equal(op, arrays, compiled(op, arrays, 1 + op.states), 1e-5)
 
 
 def test_machine_code_refuses_lengths_outside_the_sequence() -> None:
@@ -135,13 +89,13 @@ def test_machine_code_refuses_lengths_outside_the_sequence() -> None:
     for bad in (-1, STEPS + 1):
         arrays = arrays_for(op)
         arrays[4] = np.array([1, bad, 2], np.int32)
-        assert compiled(op, arrays) is None
+        assert compiled(op, arrays, 2) is None
 
 
 def test_empty_sequences_stay_one_op() -> None:
     op = RNN(hidden_size=HIDDEN)
     arrays = arrays_for(op, "s")
     arrays[0] = arrays[0][:0]
-    region = region_of(op, arrays)
+    region = region_of(op, arrays, 2)
     decompose(region)
     assert [type(node.op) for node in region.nodes] == [RNN]

@@ -173,7 +173,7 @@ def run_both(text, feeds):
         reason
         for step in session._plan.steps
         if isinstance(step.kernel, LoopKernel)
-        for reason in step.kernel.native.compiled.values()
+        for reason in step.kernel.native.forms.programs
     ]
     assert not [reason for reason in reasons if isinstance(reason, str)]
     return expected, found
@@ -251,13 +251,15 @@ def test_ops_without_native_form_are_called_with_the_lengths_they_meet():
 
 
 def test_one_program_serves_every_first_length():
-    session = whorl.InferenceSession(growing(APPENDED), options("native"))
+    chosen = options("native")
+    chosen.max_iterations = 100_000
+    session = whorl.InferenceSession(growing(APPENDED), chosen)
     for start in (0, 2, 9):
-        feeds = {"n": np.array(50), "x": np.zeros((start, 3), F), "row": np.ones((1, 3), F)}
+        feeds = {"n": np.array(5000), "x": np.zeros((start, 3), F), "row": np.ones((1, 3), F)}
         (found,) = session.run(None, feeds)
-        assert found.shape == (start + 100, 3)
+        assert found.shape == (start + 10000, 3)
     (kernel,) = (step.kernel for step in session._plan.steps if isinstance(step.kernel, LoopKernel))
-    assert len(kernel.native.compiled) == 1
+    assert len(kernel.native.forms.programs) == 1
 
 
 def test_length_that_must_fit_is_an_error_with_its_iteration():
@@ -279,3 +281,26 @@ def test_length_that_must_fit_is_an_error_with_its_iteration():
         errors.append(str(caught.value))
     assert errors[0] == errors[1]
     assert "iteration 1" in errors[0]
+
+
+def test_lengths_that_vary_are_left_open_after_some_programs():
+    text = """
+    main (float[b,3] h0, float[t,b,3] x, float[b,1] scale) => (float[b,3] h, float[t,b,3] hs) {
+      h, hs = Scan <num_scan_inputs = 1, body = step (float[b,3] h, float[b,3] x) => (float[b,3] next, float[b,3] y) {
+        a = Add (h, x)
+        s = Mul (a, scale)
+        next = Tanh (s)
+        y = Identity (next)
+      }> (h0, x)
+    }
+    """
+    native, oracle = (whorl.InferenceSession(growing(text), options(b)) for b in ("native", "interpreter"))
+    rng = np.random.default_rng(0)
+    for size in range(1, 30):
+        shapes = {"h0": (size, 3), "x": (20 + size, size, 3), "scale": (size, 1)}
+        feeds = {name: rng.uniform(-0.5, 0.5, shape).astype(F) for name, shape in shapes.items()}
+        for e, f in zip(oracle.run(None, feeds), native.run(None, feeds), strict=True):
+            np.testing.assert_allclose(f, e, rtol=1e-5, atol=1e-6)
+    kernels = [step.kernel for step in native._plan.steps if isinstance(step.kernel, LoopKernel)]
+    assert all(len(kernel.native.forms.programs) < 12 for kernel in kernels)
+    assert not [reason for kernel in kernels for reason in kernel.native.reasons]

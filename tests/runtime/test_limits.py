@@ -208,7 +208,7 @@ def test_memory_is_given_back_at_the_last_use():
     x = np.zeros(256, F32)
     session(CHAIN, max_memory=4 * KIB).run(None, {"x": x, "count": np.array(500)})
     with pytest.raises(whorl.MemoryLimitError):
-        session(CHAIN, max_memory=KIB).run(None, {"x": x, "count": np.array(500)})
+        session(CHAIN, max_memory=KIB - 1).run(None, {"x": x, "count": np.array(500)})
 
 
 def test_feeds_and_constants_do_not_count_but_what_is_handed_out_does():

@@ -30,7 +30,7 @@ from whorl.runtime.feeds import checked
 from whorl.runtime.library import LoadedLibrary
 from whorl.runtime.node_arg import NodeArg
 
-MOST_TRIPS = 1 << 62
+MOST_TRIPS = (1 << 63) - 1
 """Iterations that a loop of a library may take: nobody interrupts it."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -19,6 +19,8 @@ _HIGHEST = {64: 12, 32: 6, 16: 6}
 """Features of a tile, of which two vectors of windows are computed."""
 _WIDEST = 8
 """Vectors of a tile."""
+_AHEAD = 64
+"""Taps ahead of which filters are fetched, most of them from far away."""
 WINDOWS = ("%depth", "%rows", "%width", "%row_pitch", "%pitch")
 _GEOMETRY = ("%pixels", "%first", "%span", *WINDOWS[1:])
 
@@ -138,6 +140,7 @@ def _require_tile(tile: _Tile, library: Library) -> None:
         x = f.place("%x", kind, _offset(f, tap))
         columns = [f.load(e.vector, f.place(x, kind, v * e.lanes), e.size) for v in range(tile.vectors)]
         w = f.place("%w", kind, f.mul(tap, tile.block))
+        e.prefetch(f, library, f.place(w, kind, _AHEAD * tile.block))
         for r, row in enumerate(sums):
             factor = e.splat(f, f.load(kind, f.place(w, kind, r), e.size))
             for column, slot in zip(columns, row, strict=True):

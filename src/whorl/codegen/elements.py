@@ -91,6 +91,11 @@ class Element:
         given = f"{pointers} align {self.size} {found}, {self.mask} {mask}, {self.vector} {rest}"
         return f.value(f"call {self.vector} {name}({given})")
 
+    def prefetch(self, f: Routine, library: Library, pointer: str) -> None:
+        """Fetch the cache line at an address that is read soon, if there is one."""
+        library.setdefault("@llvm.prefetch.p0", "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        f.line(f"call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 3, i32 1)")
+
     def _declare(self, library: Library, operation: str, parameters: str) -> str:
         name = f"@llvm.{operation}.{self.overload}"
         library.setdefault(name, f"declare {self.vector} {name}({parameters})")

@@ -371,11 +371,12 @@ class _Emitter:
         while waiting:
             part = waiting[-1]
             inside = [p for p in parts(part) if not isinstance(p, Const) and p not in self.memo]
-            if part not in self.memo and not inside:
+            if part not in self.memo and inside:
+                waiting += reversed(inside)
+                continue
+            if part not in self.memo:
                 self.memo[part] = self._compute(part)
-            waiting += reversed(inside)
-            if part in self.memo:
-                waiting.pop()
+            waiting.pop()
         return self.memo[expr]
 
     def _compute(self, expr: Expr) -> str:

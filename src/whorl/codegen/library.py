@@ -101,7 +101,7 @@ def failure_text(failure: Fail) -> str:
     regions = [
         title if number is None else f"{title} (iteration {{{next(numbers)}}})" for title, number in failure.around
     ]
-    return f"{place(failure.node, *reversed(regions))}: a value is refused"
+    return f"{place(failure.node, *reversed(regions))}: {failure.reason}"
 
 
 def _kinds(library: Library) -> tuple[tuple[str, Sequence[Port]], ...]:

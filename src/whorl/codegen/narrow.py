@@ -1,4 +1,4 @@
-"""float16 and bfloat16 in float registers: read from 16 bits, rounded to nearest even, and written to 16 bits.
+"""Floats narrower than float32 in float registers: read from their bits, rounded to nearest even, and written.
 
 LLVM's own conversion to bfloat calls a function that need not exist; of half, so does a machine that lacks the
 instructions, which then computes with bits here.
@@ -10,7 +10,9 @@ import math
 
 import numpy as np
 
+from whorl.codegen import minifloats
 from whorl.codegen.formulas import Formula, Library, Number, define
+from whorl.codegen.minifloats import MINIFLOATS
 from whorl.codegen.target import has_half
 from whorl.ir.dtypes import BY_NAME
 
@@ -19,11 +21,13 @@ _NAN = 0x7FC00000
 
 
 def is_narrow(dtype: np.dtype) -> bool:
-    return dtype in (FLOAT16, BFLOAT16)
+    return dtype in (FLOAT16, BFLOAT16) or dtype in MINIFLOATS
 
 
 def widen(dtype: np.dtype, library: Library) -> str:
-    """The function from 16 bits to the float."""
+    """The function from the bits of an element to the float."""
+    if dtype in MINIFLOATS:
+        return minifloats.widen(dtype, library)
     if dtype == BFLOAT16:
         return define("@whorl.from_bfloat", ["i16"], library, _from_bfloat)
     if has_half():
@@ -32,7 +36,9 @@ def widen(dtype: np.dtype, library: Library) -> str:
 
 
 def pack(dtype: np.dtype, library: Library) -> str:
-    """The function from a float that the type holds to its 16 bits."""
+    """The function from a float that the type holds to its bits."""
+    if dtype in MINIFLOATS:
+        return minifloats.pack(dtype, library)
     if dtype == BFLOAT16:
         return define("@whorl.to_bfloat", ["float"], library, _to_bfloat)
     if has_half():
@@ -42,6 +48,8 @@ def pack(dtype: np.dtype, library: Library) -> str:
 
 def rounding(dtype: np.dtype, library: Library) -> str:
     """The function from any float to the nearest that the type holds."""
+    if dtype in MINIFLOATS:
+        return minifloats.rounding(dtype, library)
     if dtype == BFLOAT16:
         return define("@whorl.round_bfloat", ["float"], library, _round_bfloat)
     if has_half():

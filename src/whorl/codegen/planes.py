@@ -21,16 +21,17 @@ def spread_image(call: Call, library: Library) -> str:
     if name in library:
         return name
     axes = [[f"%{what}{axis}" for what in ("length", "begin", "stride", "phases", "spread")] for axis in range(3)]
-    f = Routine(name, ["noalias %s", "noalias readonly %x"], ["%fill", "%channels", *(n for row in axes for n in row)])
+    numbers = ["%fill", "%channels", "%plane", *(n for row in axes for n in row)]
+    f = Routine(name, ["noalias %s", "noalias readonly %x"], numbers)
     done = f.slot("i64")
-    f.line(f"store i64 0, ptr {done}")
     outside = f.value("icmp ne i64 %fill, 0")
     zeros = "zeroinitializer"
     least = e.splat(f, "0xFFF0000000000000")
     fill = f.value(f"select i1 {outside}, {e.vector} {least}, {e.vector} {zeros}")
-    lengths = ("%channels", "%phases0", "%phases1", "%phases2", "%spread0", "%spread1")
-    with ExitStack() as stack:
-        c, p, q, r, i, j = (stack.enter_context(f.loop(0, length)) for length in lengths)
+    lengths = ("%phases0", "%phases1", "%phases2", "%spread0", "%spread1")
+    with f.loop(0, "%channels") as c, ExitStack() as stack:
+        f.line(f"store i64 {f.mul(c, '%plane')}, ptr {done}")
+        p, q, r, i, j = (stack.enter_context(f.loop(0, length)) for length in lengths)
         first, in_depth = _source(f, i, p, 0)
         second, in_height = _source(f, j, q, 1)
         line = f.add(f.mul(f.add(f.mul(c, "%length0"), first), "%length1"), second)

@@ -254,7 +254,7 @@ def _tile_text(name: str, height: int, tile: _Tile, element: _Element, library: 
 
 def _fetch(f: Routine, place: str, library: Library) -> None:
     """Ask for a cache line that will be read soon."""
-    library.setdefault("@llvm.prefetch", "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+    library.setdefault("@llvm.prefetch.p0", "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
     f.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from whorl.codegen import mathlib, narrow
 from whorl.codegen.formulas import Library, real_literal
-from whorl.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, UNSIGNED, is_float
+from whorl.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, PACKED_BITS, UNSIGNED, is_float
 from whorl.kernel.program import Apply, Const
 
 _INTRINSICS = {
@@ -44,7 +44,7 @@ def memory_type(dtype: np.dtype) -> str:
     """The LLVM type of an element in memory."""
     if dtype == BOOL:
         return "i8"
-    return "i16" if narrow.is_narrow(dtype) else register_type(dtype)
+    return f"i{dtype.itemsize * 8}" if narrow.is_narrow(dtype) else register_type(dtype)
 
 
 def literal(value: bool | int | float, dtype: np.dtype) -> str:
@@ -83,15 +83,17 @@ class Scalars:
         if dtype == BOOL:
             return self.value(f"icmp ne i8 {value}, 0")
         if narrow.is_narrow(dtype):
-            return self.call(narrow.widen(dtype, self.library), "i16", value, result="float")
-        return value
+            return self.call(narrow.widen(dtype, self.library), memory_type(dtype), value, result="float")
+        return self._low_bits(value, dtype)
 
     def to_memory(self, value: str, dtype: np.dtype) -> str:
         """A scalar as it is stored."""
         if dtype == BOOL:
             return self.value(f"zext i1 {value} to i8")
         if narrow.is_narrow(dtype):
-            return self.call(narrow.pack(dtype, self.library), "float", value, result="i16")
+            return self.call(narrow.pack(dtype, self.library), "float", value, result=memory_type(dtype))
+        if dtype in PACKED_BITS:
+            return self.value(f"and i8 {value}, {(1 << PACKED_BITS[dtype]) - 1}")
         return value
 
     def rounded(self, value: str, dtype: np.dtype) -> str:
@@ -216,16 +218,25 @@ class Scalars:
         if is_float(target):
             return self.rounded(self.value(f"{'uitofp' if is_unsigned else 'sitofp'} {a} {value} to {b}"), target)
         if a == b:
-            return value
+            return self._low_bits(value, target)
         shrinks = source != BOOL and source.itemsize > target.itemsize
-        return self.value(f"{'trunc' if shrinks else 'zext' if is_unsigned else 'sext'} {a} {value} to {b}")
+        converted = self.value(f"{'trunc' if shrinks else 'zext' if is_unsigned else 'sext'} {a} {value} to {b}")
+        return self._low_bits(converted, target)
+
+    def _low_bits(self, value: str, dtype: np.dtype) -> str:
+        """An integer of fewer bits than its byte, extended from its lowest bits; others as they are."""
+        if dtype not in PACKED_BITS or is_float(dtype):
+            return value
+        unused = 8 - PACKED_BITS[dtype]
+        raised = self.value(f"shl i8 {value}, {unused}")
+        return self.value(f"{'lshr' if dtype in UNSIGNED else 'ashr'} i8 {raised}, {unused}")
 
     def _between_floats(self, value: str, source: np.dtype, target: np.dtype) -> str:
         a, b = register_type(source), register_type(target)
         if b == "double":
             return value if a == b else self.value(f"fpext float {value} to double")
         if a == "double":
-            if target == narrow.FLOAT16:
+            if target == narrow.FLOAT16 or target in narrow.MINIFLOATS:
                 value = self.call(narrow.to_odd(self.library), "double", value, result="float")
             else:
                 value = self.value(f"fptrunc double {value} to float")

@@ -19,11 +19,12 @@ def _beyond(dtype: np.dtype) -> int:
 # ---- spreading -----------------------------------------------------------------------------------------------
 
 
-def _spread_image(s: np.ndarray, x: np.ndarray, fill: int, channels: int, *axes: int) -> None:
+def _spread_image(s: np.ndarray, x: np.ndarray, fill: int, channels: int, plane: int, *axes: int) -> None:
     rows = [axes[k : k + 5] for k in range(0, len(axes), 5)]
     lengths, begins, strides, phases, spread = zip(*rows, strict=True)
     image = x.reshape(channels, *lengths)
-    target = s[: math.prod((channels, *phases, *spread))].reshape(channels, *phases, *spread)
+    planes = s[: channels * plane].reshape(channels, plane)[:, : math.prod((*phases, *spread))]
+    target = planes.reshape(channels, *phases, *spread)
     target[...] = -np.inf if fill else 0
     for phase in np.ndindex(*phases):
         wanted = [np.arange(n) * s + f - b for n, s, f, b in zip(spread, strides, phase, begins, strict=True)]
@@ -33,11 +34,9 @@ def _spread_image(s: np.ndarray, x: np.ndarray, fill: int, channels: int, *axes:
         target[(slice(None), *phase)][np.ix_(every, *inside)] = image[np.ix_(every, *taken)]  # type: ignore
 
 
-def _spread_extents(fill: int, channels: int, *rest: int | np.dtype) -> Numbers:
+def _spread_extents(fill: int, channels: int, plane: int, *rest: int) -> Numbers:
     *axes, dtype = rest
-    assert isinstance(dtype, np.dtype)
-    spread = math.prod(n for k, n in enumerate(axes) if k % 5 > 2)  # type: ignore[misc]
-    return channels * spread + _beyond(dtype), channels * math.prod(axes[::5])  # type: ignore[arg-type]
+    return channels * plane + _beyond(dtype), channels * math.prod(axes[::5])  # type: ignore
 
 
 # ---- windows -------------------------------------------------------------------------------------------------
@@ -117,7 +116,7 @@ CONVOLUTIONS = (
 the place (d * rows + r) * elements + w, and tap k reads the image at its place + offsets[k].
 
 `spread_image`: s = the image x [channels, axes] spread (`ops.filters.Spread`), with 0 or, for fill 1, minus infinity
-outside; numbers fill, channels, and five an axis. `convolution`: y[m, window] = sum over k of filters[m, k] * image +
+outside; numbers fill, channels, elements of a plane, and five an axis. `convolution`: y[m, window] = sum over k of filters[m, k] * image +
 bias[m], kept inside limits[0] and limits[1] if bounded; numbers features, taps, bounded, together (how many
 windows go by a filter before the next one has its turn), reach (the largest offset), windows. `convolution_sum`
 adds a tensor like y, the last place, before it is bounded. `plane_sums`: the same for one feature, filters by tap;

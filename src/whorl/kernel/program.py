@@ -203,11 +203,12 @@ class Call:
 class Fail:
     """Ends the program with a status that is not 0.
 
-    `node` is the title of what failed, `around` the titles of the regions it is in, outermost first, with the number of
-    the iteration where one is a loop's body.
+    `reason` says why, `node` is the title of what failed, `around` the titles of the regions it is in, outermost first,
+    with the number of the iteration where one is a loop's body.
     """
 
     status: int = 1
+    reason: str = ""
     node: str = ""
     around: tuple[tuple[str, Var | None], ...] = ()
 

@@ -48,6 +48,8 @@ LONGEST = 1 << 20
 """The largest of several lengths of one tensor, where only the run knows them."""
 MOST_TRIPS = 1 << 24
 """The largest bound of a loop inside, so that a program answers in time when it is asked to stop."""
+LENGTHS = "the lengths are others than this program can take"
+"""Why a program fails that is made for some of the lengths only that an op allows."""
 REREAD_COST = 4
 """Operations an element may cost before it is computed once and kept, where one use reads it many times."""
 FUNCTION_COST = 5
@@ -180,7 +182,7 @@ class KernelBuilder:
         if new:
             self.dims[str(dim)] = value
         else:
-            self.fail_unless(self.compare("eq", self.length(dim), value))
+            self.fail_unless(self.compare("eq", self.length(dim), value), LENGTHS)
 
     def number(self, x: Expr) -> bool | int | float | None:
         """The number that an expression is, if it is a fixed one."""
@@ -249,11 +251,11 @@ class KernelBuilder:
     def store(self, buffer: Buffer, index: Index, value: Expr) -> None:
         self.block.append(Store(buffer, index, value))
 
-    def fail_unless(self, condition: Expr) -> None:
+    def fail_unless(self, condition: Expr, reason: str = "a value or a length is refused") -> None:
         """End the program with a failure where a condition does not hold."""
         if condition is not TRUE:
             self.may_fail = True
-            self.block.append(When(condition, [], [Fail(1, self.node, self.around)]))
+            self.block.append(When(condition, [], [Fail(1, reason, self.node, self.around)]))
 
     @contextmanager
     def failing_at(self, node: str, around: tuple[tuple[str, Var | None], ...]) -> Iterator[None]:
@@ -353,7 +355,7 @@ class KernelBuilder:
         """Memory for a shape in a buffer that grows."""
         unknown = [n for n in shape if not isinstance(n, int)]
         for n in unknown if len(unknown) > 1 else ():
-            self.fail_unless(self.compare("le", self.length(n), self.const(LONGEST)))
+            self.fail_unless(self.compare("le", self.length(n), self.const(LONGEST)), LENGTHS)
         self.reserve_count(buffer, reduce(self.mul, [self.length(n) for n in shape]))
 
     def reserve_count(self, buffer: Buffer, count: Expr) -> None:
@@ -574,14 +576,14 @@ class KernelBuilder:
                 if not isinstance(shape[axis], int) and dims.names_in(shape[axis]) - self.dims.keys():
                     shape[axis] = n
                 elif n != shape[axis]:
-                    self.fail_unless(self.compare("eq", self.length(n), self.length(shape[axis])))
+                    self.fail_unless(self.compare("eq", self.length(n), self.length(shape[axis])), LENGTHS)
         return tuple(shape)
 
     def require_broadcast(self, shape: Sequence[Any], target: Sequence[Any]) -> None:
         """End the program with a failure unless a shape broadcasts to a target; a length that may be 1 must not be."""
         for n, wanted in zip(shape, target[len(target) - len(shape) :], strict=True):
             if n not in (1, wanted):
-                self.fail_unless(self.compare("eq", self.length(n), self.length(wanted)))
+                self.fail_unless(self.compare("eq", self.length(n), self.length(wanted)), LENGTHS)
 
     def aligned(self, view: View, index: Index) -> Expr:
         """The element that broadcasting puts at an index of a larger shape."""

@@ -87,8 +87,8 @@ def lower_graph(
 ) -> GraphProgram:
     """The kernel program of a region for arguments of known shapes; their known elements hold in every run.
 
-    Nodes on constants run here, once for all programs that share `folded`. A loop that wants more than `most_trips`
-    iterations is refused, or fails where only the run knows it. Raises Unsupported with the reason, and the
+    Nodes on constants run here, once for all programs that share `folded`. A loop whose length only the run
+    knows fails where it is more than `most_trips`. Raises Unsupported with the reason, and the
     region's own node, where something has no native form; TypeRuleError where inference refuses the region.
     """
     special = specialised(region, arguments)

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Value
-from whorl.ir.types import TensorType, Type
+from whorl.ir.infer import names_of
+from whorl.ir.types import Known, TensorType, Type
 from whorl.kernel.optimise import optimise
-from whorl.kernel.program import TRUE, Assign, Buffer, Program, Statement, Var, While
+from whorl.kernel.program import TRUE, Assign, Buffer, Expr, Program, Statement, Var, While
 from whorl.lowering.builder import KernelBuilder, Unsupported, View
 from whorl.lowering.places import (
     Growing,
     Place,
     carried_view,
     change_together,
-    fixed_type,
     growing,
-    is_fixed,
     is_single,
     kept_value,
     lengths_of,
     memory_type,
+    native_type,
     require_kept_shapes,
     sizes,
 )
@@ -33,14 +33,19 @@ from whorl.lowering.regions import enter_body, lower_region, refuse_parts
 from whorl.ops.control import Loop
 
 
+FREE = "?"
+"""How names begin that stand for lengths of operands which a program takes as they come."""
+
+
 @dataclass
 class LoopProgram:
     """A program for one Loop node at fixed operand shapes, and where its values lie among the program's buffers.
 
     Scalars: the next iteration, the one to stop before, whether to go on, then the lengths that change. Buffers, in
-    order: two for each carried value (the current one first), scanned, captured, collected. `lengths` are the axes of
-    each carried value whose lengths change, with what an iteration adds to them where that is a number; `captured` the
-    positions, among the captured operands, of those that the program reads from memory.
+    order: two for each carried value (the current one first), scanned, captured, `constants`, collected. `lengths` are
+    the axes of each carried value whose lengths change, with what an iteration adds to them where that is a number;
+    `free` names of operands' lengths, whose values follow as scalars; `captured` the positions, among the captured
+    operands, of those that the program reads from memory.
     """
 
     program: Program
@@ -48,6 +53,8 @@ class LoopProgram:
     lengths: list[dict[int, int | None]]
     collected: list[TensorType]
     captured: list[int]
+    constants: list[np.ndarray]
+    free: list[str]
     may_fail: bool
 
     @property
@@ -80,6 +87,9 @@ class _LoopLowering:
         _, _, states, slices, copies = op.split(body.arguments)
         i, stop, go = Var(INT64, "i", False), Var(INT64, "stop", False), Var(BOOL, "go", False)
         env = enter_body(op, body, i, k)
+        free = sorted({name for value in (*states, *slices, *copies) for name in self._given_names(value)})
+        parameters = [k.variable(INT64, "size", once=False) for _ in free]
+        k.dims.update(zip(free, parameters, strict=True))
         carried = [memory_type(s, k, "carried value ") for s in states]
         pairs = [self._pair(s.name, t) for s, t in zip(states, carried, strict=True)]
         places: list[Place] = [
@@ -92,50 +102,64 @@ class _LoopLowering:
         scanned = [self._scanned(s, i, env) for s in slices]
         self._captured(copies, env)
         elements = body.results[1 + op.carried :]
-        collected = [fixed_type(v.type, f"collected value {v.name!r}") for v in elements]
-        outs = [Buffer(f"out{n}", t.dtype, (None, *sizes(t))) for n, t in enumerate(collected)]
+        collected = [self._bound_type(v, "collected value ") for v in elements]
+        outs = [Buffer(f"out{n}", t.dtype, (None, *self._lengths(t))) for n, t in enumerate(collected)]
         loop = While([], k.apply("and", go, k.compare("lt", i, stop)))
         with k.into(loop.body):
             self._iteration(env, i, go, carried, places, outs)
         enter, leave = self._registers(places, pairs)
         flat = [b for pair in pairs for b in ((pair.now, pair.next) if isinstance(pair, Growing) else pair)]
-        buffers = flat + scanned + list(self.memory.values()) + outs
-        if k.constants:
-            raise Unsupported("a constant of a loop or branch inside has more than one element")
+        buffers = flat + scanned + list(self.memory.values()) + list(k.constants) + outs
         lengths = [pair.lengths if isinstance(pair, Growing) else {} for pair in pairs]
-        scalars = [i, stop, go, *(var for found in lengths for var in found.values())]
+        scalars = [i, stop, go, *(var for found in lengths for var in found.values()), *parameters]
         program = Program(scalars, buffers, k.scratch, [*enter, *k.block, loop, *leave], k.calls)
         optimise(program)
         after = body.results[1 : 1 + op.carried]
         steps = [
             {axis: _step(t, v.type, axis) for axis in found} for found, t, v in zip(lengths, carried, after, strict=True)
         ]
-        return LoopProgram(program, carried, steps, collected, list(self.memory), k.may_fail)
+        constants = list(k.constants.values())
+        return LoopProgram(program, carried, steps, collected, list(self.memory), constants, free, k.may_fail)
+
+    def _given_names(self, value: Value) -> set[str]:
+        """The names in a type that stand for lengths of operands."""
+        return {name for name in names_of((value,)) if name.startswith(FREE)}
+
+    def _bound_type(self, value: Value, what: str) -> TensorType:
+        """The type of a value whose lengths are numbers or follow from those of operands."""
+        type = native_type(value.type, f"{what}{value.name!r}")
+        if any(not name.startswith(FREE) for name in names_of((Known(type),))):
+            raise Unsupported(f"the shape of {what}{value.name!r} changes or is not known: {type}")
+        return type
+
+    def _lengths(self, type: TensorType) -> tuple[int | Expr, ...]:
+        """Lengths as memory is addressed."""
+        return tuple(n if isinstance(n, int) else self.k.length(n) for n in lengths_of(type))
 
     def _pair(self, name: str, type: TensorType) -> tuple[Buffer, Buffer] | Growing:
-        if not is_fixed(type):
+        if any(not n.startswith(FREE) for n in names_of((Known(type),))):
             return growing(self.k, name, type)
-        shape = sizes(type)
+        shape = self._lengths(type)
         return Buffer(f"{name}.now", type.dtype, shape), Buffer(f"{name}.next", type.dtype, shape)
+
     def _scanned(self, argument: Value, i: Var, env: dict[Value, View]) -> Buffer:
-        type = fixed_type(argument.type, f"slice {argument.name!r}")
-        buffer = Buffer(f"{argument.name}.rows", type.dtype, (None, *sizes(type)))
-        env[argument] = self.k.view_of(buffer, sizes(type), (i,))
+        type = self._bound_type(argument, "slice ")
+        buffer = Buffer(f"{argument.name}.rows", type.dtype, (None, *self._lengths(type)))
+        env[argument] = self.k.view_of(buffer, lengths_of(type), (i,))
         return buffer
 
     def _captured(self, copies: Sequence[Value], env: dict[Value, View]) -> None:
         """Captured values: a fixed single element is a number in the code, the others lie in memory."""
         k = self.k
         for n, (argument, value) in enumerate(zip(copies, self.fixed, strict=True)):
-            type = fixed_type(argument.type, f"captured value {argument.name!r}")
+            type = self._bound_type(argument, "captured value ")
             if value is not None and value.size == 1:
                 number = k.const(value.reshape(-1)[0].item(), type.dtype)
                 env[argument] = k.scalar(number, sizes(type), argument.known)
                 continue
-            buffer = self.memory[n] = Buffer(f"{argument.name}.in", type.dtype, sizes(type))
+            buffer = self.memory[n] = Buffer(f"{argument.name}.in", type.dtype, self._lengths(type))
             k.fixed.add(buffer)
-            view = k.view_of(buffer)
-            env[argument] = View(view.dtype, view.shape, view.at, 1, buffer, argument.known)
+            env[argument] = replace(k.view_of(buffer, lengths_of(type)), known=argument.known)
 
     def _registers(self, places: Sequence[Place], pairs: Sequence[Any]) -> tuple[list[Statement], list[Statement]]:
         """Carried values of one element are read into registers before the loop and written back after it."""

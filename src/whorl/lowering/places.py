@@ -9,19 +9,13 @@ from typing import Any
 
 from whorl.ir import dims
 from whorl.ir.dims import Linear
-from whorl.ir.dtypes import BY_NAME, INT64, name_of
+from whorl.ir.dtypes import BY_NAME, COMPLEX, INT64, STRING, name_of
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, SequenceType, TensorType, Type
 from whorl.kernel.program import Buffer, Expr, Swap, Var
-from whorl.lowering.builder import Index, KernelBuilder, Unsupported, View
+from whorl.lowering.builder import LENGTHS, Index, KernelBuilder, Unsupported, View
 
-NATIVE = frozenset(
-    BY_NAME[name]
-    for name in (
-        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-        *("float16", "bfloat16", "float32", "float64"),
-    )
-)
+NATIVE = frozenset(BY_NAME.values()) - COMPLEX - {STRING}
 """The element types that have native code."""
 
 
@@ -220,4 +214,4 @@ def require_lengths(found: Sequence[Any], wanted: Sequence[Any], k: KernelBuilde
         if a != b:
             if isinstance(a, int) and isinstance(b, int):
                 raise Unsupported("a value changes its shape")
-            k.fail_unless(k.compare("eq", k.length(a), b if isinstance(b, Expr) else k.length(b)))
+            k.fail_unless(k.compare("eq", k.length(a), b if isinstance(b, Expr) else k.length(b)), LENGTHS)

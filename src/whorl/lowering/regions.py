@@ -17,7 +17,7 @@ from whorl.ir.infer import region_title
 from whorl.ir.op import Op
 from whorl.ir.types import TensorType
 from whorl.kernel.program import TRUE, Buffer, Expr, Statement, Var, When, While
-from whorl.lowering.builder import Index, KernelBuilder, Unsupported, View
+from whorl.lowering.builder import LENGTHS, MOST_TRIPS, Index, KernelBuilder, Unsupported, View
 from whorl.lowering.places import (
     Growing,
     Place,
@@ -288,7 +288,7 @@ class _Rows:
         shape, axis = list(lengths_of(self.type)), self.how.axis % len(lengths_of(self.type))
         length = shape[axis]
         if self.bound is None and isinstance(length, int):
-            k.fail_unless(k.compare("eq", count, k.const(length)))
+            k.fail_unless(k.compare("eq", count, k.const(length)), LENGTHS)
         elif self.bound is None:
             k.name_length(length, count)
         if axis == 0 and not self.how.reverse:
@@ -314,7 +314,7 @@ def _bound(
         lengths = [max(0, number), *lengths[:1]]
     elif trip is not None and lengths:
         raise Unsupported("an inner loop has a trip count and scans as much as only the run knows")
-    if lengths and isinstance(lengths[0], int) and min(lengths) > k.most_trips:
+    if lengths and isinstance(lengths[0], int) and min(lengths) > max(MOST_TRIPS, k.most_trips):
         raise Unsupported(f"an inner loop may run {min(lengths)} times")
     return None if not lengths else min(lengths) if isinstance(lengths[0], int) else lengths[0]
 

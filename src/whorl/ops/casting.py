@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +11,25 @@ import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN
-from whorl.ir.dtypes import BOOL, BY_NAME, COMPLEX, INT32, INT64, SIGNED, STRING, UNSIGNED, bits, name_of
+from whorl.ir.dtypes import (
+    BOOL,
+    BY_NAME,
+    COMPLEX,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    INT64,
+    SIGNED,
+    STRING,
+    UNSIGNED,
+    bits,
+    is_float,
+    name_of,
+)
 from whorl.ir.op import Op
 from whorl.ir.types import Fact, TensorType, Type, tensor
 from whorl.ops.base import Elementwise
-from whorl.ops.conversion import ROUND_MODES, convert
+from whorl.ops.conversion import FLOAT8E8M0, ROUND_MODES, SATURATING, convert
 
 UINT8 = BY_NAME["uint8"]
 
@@ -50,10 +65,34 @@ class Cast(Elementwise):
         return convert(x, self.to, bool(self.saturate), self.round_mode)
 
     def scalar(self, k: Any, x: Any) -> Any:
+        if self.to == FLOAT8E8M0 and x.dtype != self.to:
+            return _native_power_of_two(k, x, bool(self.saturate), self.round_mode)
+        if self.saturate and self.to in SATURATING and x.dtype != self.to:
+            x = x if is_float(x.dtype) else k.cast(x, FLOAT32)
+            low, high = (k.const(bound, x.dtype) for bound in SATURATING[self.to])
+            x = k.apply("min", k.apply("max", x, low), high)
         return k.cast(x, self.to)
 
     def of_dims(self, x: Any) -> Any:
         return x if self.to in (INT32, INT64) else UNKNOWN
+
+
+def _native_power_of_two(k: Any, x: Any, saturate: bool, round_mode: str) -> Any:
+    """float8e8m0 of a number: the code made of the exponent of a float64, one more where the fraction rounds up."""
+    x = k.cast(x, FLOAT64)
+    bits = k.apply("bits", x, dtype=INT64)
+    fraction = k.apply("and", bits, k.const((1 << 52) - 1))
+    least = {"up": 1, "down": 1 << 52, "nearest": 1 << 51}[round_mode]
+    raised = k.cast(k.compare("ge", fraction, k.const(least)), INT64)
+    code = k.add(k.sub(k.apply("shr", bits, k.const(52)), k.const(1023 - 127)), raised)
+    code = k.select(k.compare("eq", x, k.const(0, FLOAT64)), k.const(-1), code)
+    code = k.select(k.compare("eq", x, k.const(math.inf, FLOAT64)), k.const(255), code)
+    if saturate:
+        code = k.apply("min", k.apply("max", code, k.const(0)), k.const(254))
+    valid = k.compare("ge", x, k.const(0, FLOAT64))
+    for bound, compare in ((0, "ge"), (254, "le")):
+        valid = k.apply("and", valid, k.compare(compare, code, k.const(bound)))
+    return k.apply("bits", k.cast(k.select(valid, code, k.const(255)), UINT8), dtype=FLOAT8E8M0)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ _CARRIERS: dict[np.dtype, np.dtype] = {
     **{dtype: FLOAT32 for n, dtype in BY_NAME.items() if "float" in n and n not in ("float16", "float32", "float64")},
 }
 """The NumPy type that holds every value of a type that NumPy lacks."""
-_SATURATING = {
+SATURATING = {
     BY_NAME[n]: (float(ml_dtypes.finfo(BY_NAME[n]).min), float(ml_dtypes.finfo(BY_NAME[n]).max))
     for n in ("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz")
 }
@@ -45,8 +45,8 @@ def convert(x: np.ndarray, dtype: np.dtype, saturate: bool = True, round_mode: s
         return x.astype(dtype) if x.dtype.kind in "iub" else to_integer(x, dtype)
     if dtype == FLOAT8E8M0:
         return _power_of_two(x.astype(FLOAT64), saturate, round_mode)
-    if saturate and dtype in _SATURATING:
-        x = np.clip(x.astype(FLOAT64) if x.dtype.kind in "iub" else x, *_SATURATING[dtype])
+    if saturate and dtype in SATURATING:
+        x = np.clip(x.astype(FLOAT64) if x.dtype.kind in "iub" else x, *SATURATING[dtype])
     return x.astype(dtype)
 
 

@@ -11,11 +11,23 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
+from whorl.ir.build import Builder
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import INTEGERS, PACKED_BITS
+from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
-from whorl.ops.base import COMPUTED_FLOATS, broadcast_dim, checked_types, require_dtype, same_dtype, widened
+from whorl.ops.base import (
+    COMPUTED_FLOATS,
+    accumulator,
+    broadcast_dim,
+    checked_types,
+    require_dtype,
+    same_dtype,
+    widened,
+)
+from whorl.ops.einsum_nodes import Operand, contract
+from whorl.ops.writer import Writer, is_fixed, sizes_of
 
 ELLIPSIS = "..."
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
@@ -124,6 +136,24 @@ class Einsum(Op):
             raise TypeRuleError(
                 f"label {shown!r} of equation {self.equation!r}: {error.message}", fix=error.fix
             ) from None
+
+    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+        given = [x for x in inputs if x is not None]
+        dtype = tensor(given[0]).dtype
+        terms, result = parse(self.equation)
+        if not is_fixed(*given) or (dtype.itemsize < 4 and dtype not in COMPUTED_FLOATS):
+            return None
+        widths = [
+            _width(term, len(sizes_of(x)), k, self.equation)
+            for k, (term, x) in enumerate(zip(terms, given, strict=True))
+        ]
+        written = [spread(term, width) for term, width in zip(terms, widths, strict=True)]
+        if any(len(set(term)) < len(term) for term in written):
+            return None
+        write, wide = Writer(build), accumulator(dtype)
+        pairs = zip(given, written, strict=True)
+        total = contract(write, [Operand(write.cast(x, wide), term) for x, term in pairs], spread(result, max(widths)))
+        return [write.cast(total, dtype)]
 
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         checked_types(self, *inputs)

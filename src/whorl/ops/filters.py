@@ -15,6 +15,8 @@ BLOCK = 12
 """The most features whose sums are computed side by side."""
 WIDEST_BYTES = 512
 """The most bytes of windows that are computed side by side: so far beyond its last window an image may be read."""
+PLANE_STEP = 16
+"""Channels lie an odd multiple of so many elements apart."""
 AXES = 3
 """Spatial axes that native convolutions have; fewer are filled up with axes of one element in front."""
 
@@ -68,8 +70,9 @@ class Spread:
 
     @property
     def plane(self) -> int:
-        """Elements of a spread channel."""
-        return math.prod(self.phases) * math.prod(self.lengths)
+        """Elements from one channel to the next; spread ones never share the same few places of a cache."""
+        size = math.prod(self.phases) * math.prod(self.lengths)
+        return size if self.direct else spread_plane(size)
 
     @property
     def taps(self) -> int:
@@ -106,9 +109,14 @@ class Spread:
 
     @property
     def spreading(self) -> tuple[int, ...]:
-        """What the kernel that spreads is told: length, begin, stride, phases and length of each axis."""
+        """What the kernel that spreads is told: the plane; length, begin, stride, phases and length of each axis."""
         rows = zip(self.tracks, self.phases, self.lengths, strict=True)
-        return tuple(n for t, f, length in rows for n in (t.length, t.begin, t.stride, f, length))
+        return self.plane, *(n for t, f, length in rows for n in (t.length, t.begin, t.stride, f, length))
+
+
+def spread_plane(size: int) -> int:
+    """The next odd multiple of PLANE_STEP."""
+    return (-(-size // PLANE_STEP) | 1) * PLANE_STEP
 
 
 def span_of_places(depth: int, rows: int, width: int, row_pitch: int, pitch: int) -> int:

@@ -18,8 +18,10 @@ FARTHEST = (1 << 31) - 1
 """The largest offset that a table holds."""
 
 
-NEAR_BYTES = 1 << 19
-"""The part of an image that is kept near while all filters go by."""
+NEAR_BYTES = 1 << 18
+"""An image that stays near while the filters go by, one after the other. Of a larger one, the filters go by parts."""
+FEW_WINDOWS = 64
+"""The windows of such a part."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,8 @@ class _Run:
 
 
 def windows_together(places: int, image_bytes: int) -> int:
-    """How many windows go by a filter before the next filter has its turn: so many that what they read stays near."""
-    return max(1, min(places, places * NEAR_BYTES // image_bytes))
+    """How many windows go by a filter before the next filter has its turn."""
+    return places if image_bytes <= NEAR_BYTES else FEW_WINDOWS
 
 
 def moved(k: Any, place: Any, distance: Any) -> Any:

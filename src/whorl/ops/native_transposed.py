@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from whorl.ops.filters import AXES, WIDEST_BYTES, span_of_places
+from whorl.ops.filters import AXES, WIDEST_BYTES, span_of_places, spread_plane
 from whorl.ops.index_maps import filled
 from whorl.ops.native_convolution import FARTHEST, in_blocks_of, moved, offset_table, windows_together
 from whorl.ops.windows import Track
@@ -71,7 +71,7 @@ def transposed_convolution(k: Any, x: Any, w: Any, bias: Any, tracks: Sequence[T
         return None
     axes = [_Axis(Track(1, 1, 1, 1, 0, 1))] * (AXES - len(tracks)) + [_Axis(track) for track in tracks]
     lengths = [axis.spread for axis in axes]
-    plane, depth = math.prod(lengths), x.shape[1] // group
+    plane, depth = spread_plane(math.prod(lengths)), x.shape[1] // group
     if depth * plane > FARTHEST:
         return None
     features = w.shape[1] * group
@@ -80,7 +80,7 @@ def transposed_convolution(k: Any, x: Any, w: Any, bias: Any, tracks: Sequence[T
     spread = k.temporary(x.dtype, (depth * plane + WIDEST_BYTES // x.dtype.itemsize,))
     source, bias_place, zero = k.place(x), k.place(term), k.const(0)
     rows = zip(axes, lengths, strict=True)
-    spreading = [n for axis, length in rows for n in (axis.track.count, -axis.lowest, 1, 1, length)]
+    spreading = [plane, *(n for axis, length in rows for n in (axis.track.count, -axis.lowest, 1, 1, length))]
     with k.loop(x.shape[0]) as n, k.loop(group) as g:
         channel = k.add(k.mul(n, k.const(x.shape[1])), k.mul(g, k.const(depth)))
         image = moved(k, source, k.mul(channel, k.const(math.prod(x.shape[2:]))))
@@ -118,7 +118,7 @@ def _part(k: Any, x: Any, w: Any, axes: Sequence[_Axis], phases: tuple[_Phase, .
             given = tap[AXES - (len(w.shape) - 2) :]
             value = w.at((channel, m, *(k.const(t) for t in given)))
             k.store(own, (g, m, k.add(k.mul(c, k.const(len(taps))), k.const(place))), value)
-    table = offset_table(k, offsets, math.prod(lengths), depth)
+    table = offset_table(k, offsets, spread_plane(math.prod(lengths)), depth)
     return _Part(phases, tuple(offsets), result, in_blocks_of(k, k.view_of(own)), table)
 
 

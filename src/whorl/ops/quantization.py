@@ -11,12 +11,13 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import Dim
-from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64, is_integer, name_of
+from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64, is_float, is_integer, name_of
 from whorl.ir.elements.base import Elements, Held
 from whorl.ir.elements.mapped import mapped
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, Fact, Known, TensorType, Type, tensor
 from whorl.ops.base import COMPUTED_FLOATS, accumulator, normal_axis, require_dtype, widened
+from whorl.ops.casting import Cast
 from whorl.ops.conversion import FLOAT8E8M0, convert, to_integer
 
 UINT8 = BY_NAME["uint8"]
@@ -88,13 +89,17 @@ class QuantizeLinear(Op):
         precision = self.precision or _precision(scale.dtype)
         divisor = _spread_view(k, scale, x.shape, self.axis, self.block_size)
         offset = None if zero_point is None else _spread_view(k, zero_point, x.shape, self.axis, self.block_size)
-        if target not in RANGES or divisor is None or (zero_point is not None and offset is None):
+        if divisor is None or (zero_point is not None and offset is None):
             return None
+        is_whole, converted = target in RANGES, Cast(target, self.saturate)
 
         def quantized(k: Any, element: Any, factor: Any, shift: Any = None) -> Any:
             ratio = k.div(k.cast(element, precision), k.cast(factor, precision))
-            ratio = k.apply("rint", k.cast(ratio, accumulator(precision)))
+            ratio = k.cast(ratio, accumulator(precision))
+            ratio = k.apply("rint", ratio) if is_whole else ratio
             moved = ratio if shift is None else k.add(ratio, k.cast(shift, ratio.dtype))
+            if not is_whole:
+                return converted.scalar(k, moved)
             low, high = (k.const(bound, ratio.dtype) for bound in RANGES[target])
             return k.cast(k.apply("min", k.apply("max", moved, low), high), target)
 
@@ -166,7 +171,8 @@ class DequantizeLinear(Op):
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         given: list[Any] = [*inputs, None]
         x, scale, zero_point = given[:3]
-        target, whole = self.output_dtype or scale.dtype, INT64 if x.dtype == INT32 else INT32
+        target = self.output_dtype or scale.dtype
+        whole = FLOAT32 if is_float(x.dtype) else INT64 if x.dtype == INT32 else INT32
         factor = _spread_view(k, scale, x.shape, self.axis, self.block_size)
         offset = None if zero_point is None else _spread_view(k, zero_point, x.shape, self.axis, self.block_size)
         if factor is None or (zero_point is not None and offset is None):

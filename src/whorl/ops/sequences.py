@@ -181,9 +181,9 @@ class ConcatFromSequence(Op):
         if not -rank <= self.axis < rank:
             raise RunError(f"axis {self.axis} is outside [{-rank}, {rank}) for elements of shape {list(first)}")
         axis = self.axis % rank
-        for index, element in enumerate(sequence):
-            if not self._fits(first, element.shape, axis):
-                raise RunError(f"element {index} has shape {list(element.shape)}, element 0 {list(first)}")
+        for index, other in enumerate(sequence):
+            if other.shape != first and not self._fits(first, other.shape, axis):
+                raise RunError(f"element {index} has shape {list(other.shape)}, element 0 {list(first)}")
         return np.stack(sequence, axis) if self.new_axis else np.concatenate(sequence, axis)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:

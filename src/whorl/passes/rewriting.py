@@ -41,6 +41,8 @@ class Rewriter:
 
     def __init__(self, region: Region, rules: RuleSet, context: Context, fold: Fold | None) -> None:
         self.rules, self.context, self.fold = rules, context, fold
+        self.barren: dict[type[Op], set[Value]] = {}
+        """Values above which a rule has looked for an op of a kind, and found none."""
         self._counts = count_uses(region)
         self._build = Builder(region, context.inference)
         self._gone: set[Node] = set()

@@ -13,7 +13,7 @@ from whorl.errors import WhorlError
 from whorl.ir.op import as_values
 from whorl.ir.types import TensorType
 from whorl.kernel.program import RunOp
-from whorl.lowering.places import lengths_of, sizes
+from whorl.lowering.places import lengths_of
 from whorl.ops.panels import aligned_empty
 
 WASTE = 1 << 20
@@ -104,8 +104,8 @@ class Pair:
 
     capacities: tuple[int, ...] = ()
 
-    def __init__(self, value: np.ndarray, type: TensorType) -> None:
-        self.arrays = np.array(value, order="C"), np.empty(sizes(type), type.dtype)
+    def __init__(self, value: np.ndarray) -> None:
+        self.arrays = np.array(value, order="C"), np.empty(value.shape, value.dtype)
         self.addresses = tuple(map(address, self.arrays))
 
     def current(self, place: int, cells: np.ndarray) -> np.ndarray:

@@ -71,7 +71,7 @@ def _of_step(step: Step, reasons: dict[Node, str]) -> Verdict:
     node, count = step.node, _count([step.node])
     match step.kernel:
         case LoopKernel(native=native, plan=plan):
-            attempts = list(native.compiled.values())
+            attempts = list(native.forms.programs)
             compiled = next((a for a in attempts if isinstance(a, CompiledLoop)), None)
             if compiled is not None:
                 return Verdict(node.title, count, NATIVELY, "", _calls(compiled.program.program))

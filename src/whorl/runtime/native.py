@@ -6,7 +6,6 @@ import ctypes
 import math
 import time
 from collections.abc import Sequence
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -14,22 +13,27 @@ import numpy as np
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode, is_available
 from whorl.errors import RunError, TypeRuleError, WhorlError
+from whorl.ir.dims import Dim, substitute
 from whorl.ir.graph import Node
 from whorl.ir.op import as_values
 from whorl.lowering.builder import Unsupported
-from whorl.lowering.loops import LoopProgram, lower_loop, sizes
+from whorl.lowering.loops import LoopProgram, lower_loop
+from whorl.lowering.places import lengths_of
 from whorl.ops.iteration import Iteration
 from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, pointer, run_any, signature_of
 from whorl.runtime.entries import entry_of
 from whorl.runtime.limits import Budget
 from whorl.runtime.prologue import Workspace
-from whorl.runtime.specialise import specialise
+from whorl.runtime.forms import MOST, Forms
+from whorl.runtime.specialise import Free, specialise
 from whorl.runtime.trace import now
 
 WORTHWHILE = 16
 """Iterations that must be left for a loop that was interpreted so far to change over."""
 SLICE_SECONDS = 0.02
 """How long native code runs before limits are checked again."""
+LONG_BITS = 16
+"""Trip counts that differ by less than this factor, as a power of two, share a program."""
 FIRST_SLICE, LONGEST_SLICE = 64, 1 << 22
 FIRST_CAPACITY = 1024
 LEAST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 30
@@ -46,8 +50,7 @@ class NativeLoop:
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        self.compiled: dict[tuple, CompiledLoop | str] = {}
-        self.free: list[tuple[tuple[int, ...], ...]] = [()]
+        self.forms = Forms()
 
     def is_due(self, iteration: Iteration, after: int, seen: int) -> bool:
         """Whether so much has been interpreted, and is left, that compiling pays; `after` 0 is always."""
@@ -62,9 +65,9 @@ class NativeLoop:
         None where there is no native form, or where native code met an error: the iteration then stands at most a slice
         before it, for the interpreter to meet it again and name its place.
         """
-        trace, known, start = budget.trace, len(self.compiled), now()
+        trace, known, start = budget.trace, len(self.forms.programs), now()
         compiled = self.compiled_for(iteration)
-        if trace is not None and len(self.compiled) > known:
+        if trace is not None and len(self.forms.programs) > known:
             trace.add_compilation(self.node.title, start, compiled if isinstance(compiled, str) else None)
         if isinstance(compiled, str):
             return None
@@ -93,36 +96,52 @@ class NativeLoop:
         """The native form for a loop about to run, or why there is none."""
         if not is_available():
             return "llvmlite is not installed"
-        operands = [*(signature_of(x) for x in iteration.state), *iteration.rows, *iteration.captured]
-        if any(x is None or isinstance(x, list) for x in operands):
+        carried = [signature_of(x) for x in iteration.state]
+        if any(x is None for x in carried) or not all(isinstance(x, np.ndarray) for x in iteration.captured):
             return "it takes values that are not tensors, or sequences of tensors that differ"
-        rows = tuple(iteration.bound is not None and len(x) >= iteration.bound for x in iteration.captured if x.ndim)
-        for free in self.free:
-            signature = (rows, *((x.dtype, _masked(x.shape, axes)) for x, axes in zip_longest(operands, free)))
-            if signature in self.compiled:
-                return self.compiled[signature]
+        shapes = [(x.dtype, x.shape) for x in (*carried, *iteration.captured)]  # type: ignore[union-attr]
+        first = len(carried)
+        shapes[first:first] = [(x.dtype, x.shape[1:]) for x in iteration.rows]
+        reached = tuple(iteration.bound is not None and len(x) >= iteration.bound for x in iteration.captured if x.ndim)
+        flags = (reached, (iteration.bound or 0).bit_length() // LONG_BITS)
+        return self.forms.find(flags, shapes) or self._compile(iteration, flags, shapes)
+
+    def _compile(self, iteration: Iteration, flags: tuple, shapes: list) -> CompiledLoop | str:
+        free = self.forms.open_lengths(shapes)
+        if len(self.forms.programs) >= MOST:
+            return f"it met more than {MOST} combinations of shapes"
         try:
-            compiled = CompiledLoop(self.node, iteration)
+            compiled = CompiledLoop(self.node, iteration, free)
         except (Unsupported, TypeRuleError) as reason:
-            self.compiled[rows, *((x.dtype, x.shape) for x in operands)] = str(reason)
+            if free:
+                return self._compile_exactly(iteration, flags, shapes)
+            self.forms.add({}, flags, shapes, str(reason))
             return str(reason)
-        free = tuple(tuple(steps) for steps in compiled.program.lengths)
-        if free not in self.free:
-            self.free.append(free)
-        self.compiled[rows, *((x.dtype, _masked(x.shape, axes)) for x, axes in zip_longest(operands, free))] = compiled
+        lengths = enumerate(compiled.program.lengths)
+        grown = {(n, axis): f"{n}.{axis}" for n, steps in lengths for axis in steps}
+        self.forms.add({**free, **grown}, flags, shapes, compiled)
         return compiled
 
+    def _compile_exactly(self, iteration: Iteration, flags: tuple, shapes: list) -> CompiledLoop | str:
+        try:
+            compiled: CompiledLoop | str = CompiledLoop(self.node, iteration, {})
+        except (Unsupported, TypeRuleError) as reason:
+            compiled = str(reason)
+        self.forms.add({}, flags, shapes, compiled)
+        return compiled
 
-def _masked(shape: tuple[int, ...], axes: Sequence[int] | None) -> tuple[int | None, ...]:
-    """A shape without the lengths that a program takes as they come."""
-    return tuple(None if n in axes else length for n, length in enumerate(shape)) if axes else shape
+    @property
+    def reasons(self) -> list[str]:
+        """Why there was no native form, for each combination of shapes without one."""
+        return [found for found in self.forms.programs if isinstance(found, str)]
 
 
 class CompiledLoop:
-    """Machine code for a Loop at fixed operand shapes."""
+    """Machine code for a Loop at fixed operand shapes, but for the lengths that `free` names."""
 
-    def __init__(self, node: Node, iteration: Iteration) -> None:
-        special, self.prologue, fixed = specialise(node, iteration)
+    def __init__(self, node: Node, iteration: Iteration, free: Free | None = None) -> None:
+        self.free = dict(free or {})
+        special, self.prologue, fixed = specialise(node, iteration, self.free)
         self.program: LoopProgram = lower_loop(special, fixed)
         self.code = MachineCode(emit(self.program.program), "whorl_run")
         self.entry = entry_of(self.program.program, self.code.address)
@@ -160,13 +179,16 @@ class NativeRun:
         self.pairs, lengths = list[Pair | Lengthening](), list[int]()
         for given, type, steps in zip(iteration.state, program.carried, program.lengths, strict=True):
             x = as_rows(given, type)
-            self.pairs.append(self._lengthening(x, steps, 3 + len(lengths)) if steps else Pair(x, type))
+            self.pairs.append(self._lengthening(x, steps, 3 + len(lengths)) if steps else Pair(x))
             lengths += [x.shape[axis] for axis in steps]
-        self.cells[3 : self.base] = lengths
+        sizes = self._open_sizes(rows, iteration.captured)
+        self.cells[3 : self.base] = [*lengths, *(sizes[name] for name in program.free)]
         self.rows = [np.ascontiguousarray(x) for x in rows]
-        self.captured = [np.ascontiguousarray(captured[n]) for n in program.captured]
+        self.captured = [np.ascontiguousarray(captured[n]) for n in program.captured] + program.constants
+        self.collected_shapes = [[int(substitute(d, sizes)) for d in lengths_of(t)] for t in program.collected]
         self.capacity = self._first_capacity()
-        self.outs = [np.empty((self.capacity, *sizes(t)), t.dtype) for t in program.collected]
+        pairs = zip(self.collected_shapes, program.collected, strict=True)
+        self.outs = [np.empty((self.capacity, *shape), t.dtype) for shape, t in pairs]
         self.scratch = [
             None if b.grows else self.memory.array(n, [int(length or 0) for length in b.shape], b.dtype)  # type: ignore[arg-type]
             for n, b in enumerate(program.program.scratch)
@@ -174,6 +196,13 @@ class NativeRun:
         self._set_addresses()
         if program.program.calls:
             self._set_calls()
+
+    def _open_sizes(self, rows: Sequence[np.ndarray], captured: Sequence[np.ndarray]) -> dict[str, Dim]:
+        """The lengths that the program takes as they come, by name."""
+        states = self.iteration.state
+        shapes = [np.shape(x) for x in states] if self.compiled.free else []
+        shapes += [x.shape[1:] for x in rows[: len(self.iteration.rows)]] + [x.shape for x in captured]
+        return {name: shapes[n][axis] for (n, axis), name in self.compiled.free.items()}
 
     def _lengthening(self, x: np.ndarray, steps: dict[int, int | None], cell: int) -> Lengthening:
         """Memory for a carried value that grows: at once what it will take, where that is known."""
@@ -238,7 +267,8 @@ class NativeRun:
     def _first_capacity(self) -> int:
         bound = self.iteration.bound
         left = None if bound is None else bound - self.first
-        row = sum(math.prod(sizes(t)) * t.dtype.itemsize for t in self.compiled.program.collected)
+        pairs = zip(self.collected_shapes, self.compiled.program.collected, strict=True)
+        row = sum(math.prod(shape) * t.dtype.itemsize for shape, t in pairs)
         if left is not None and not self.iteration.stops and left * row <= EXACT_BYTES:
             return left
         return FIRST_CAPACITY if left is None else min(left, FIRST_CAPACITY)

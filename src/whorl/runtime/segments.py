@@ -20,7 +20,7 @@ from whorl.ir.op import Op
 from whorl.ir.types import Known, TensorType, tensor
 from whorl.ir.walk import clone_node
 from whorl.lowering.builder import Unsupported
-from whorl.lowering.graphs import Folded, lower_graph
+from whorl.lowering.graphs import Folded, GraphProgram, lower_graph
 from whorl.lowering.places import NATIVE
 from whorl.lowering.work import work_of
 from whorl.ops.control import If, Loop
@@ -149,11 +149,20 @@ class Segment:
                 key = (key, *(request.integers[n].tobytes() for n in watched))
             self.found[key] = found
 
+    def _lowered(self, facts: list[Known]) -> GraphProgram:
+        """The program; loops that only the run bounds may run as often as their bodies are short."""
+        graph = lower_graph(self.region, facts, self.folded, MOST_TRIPS)
+        room = MOST_WORK // max(1, work_of(graph.program, MOST_TRIPS)) if self.loop is not None else 0
+        if room < 2 or work_of(graph.program, 2 * MOST_TRIPS) == work_of(graph.program, MOST_TRIPS):
+            return graph
+        longer = lower_graph(self.region, facts, self.folded, room * MOST_TRIPS)
+        return longer if work_of(longer.program, room * MOST_TRIPS) <= MOST_WORK else graph
+
     def _attempt(self, request: Request, watched: tuple[int, ...]) -> Launch | Refusal:
         if not request.whole and self.size <= FEW_NODES and not request.is_large:
             return Refusal("it is too little to be worth it")
         try:
-            graph = lower_graph(self.region, request.facts(watched), self.folded, MOST_TRIPS)
+            graph = self._lowered(request.facts(watched))
             if len(graph.program.calls) >= self.size:
                 return Refusal("no node has a native form")
             if self.loop is not None and work_of(graph.program, MOST_TRIPS) > MOST_WORK:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from whorl.ir import dims
 from whorl.ir.constants import Constant
+from whorl.ir.dims import Dim
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import AnyShape, Fact, Known, SequenceType, TensorType, Type, tensor, type_of
@@ -18,16 +20,24 @@ from whorl.ops.sequences import SequenceInsert
 from whorl.runtime.prologue import Prologue, split_off
 
 
-def specialise(node: Node, iteration: Iteration) -> tuple[Node, Prologue, list[np.ndarray | None]]:
+Free = Mapping[tuple[int, int], str]
+"""Names for lengths that a program takes as they come, by operand (carried, scanned, captured) and axis.
+
+The axes of a scanned operand are those of its slices.
+"""
+
+
+def specialise(
+    node: Node, iteration: Iteration, free: Free
+) -> tuple[Node, Prologue, list[np.ndarray | None]]:
     """A copy of a Loop typed for these operands, what was moved out of it, and the captured values that are fixed."""
     op = node.op
     assert isinstance(op, Loop)
     trip, condition, _, _, outer = op.split(node.inputs)
-    states = _state_facts(node, iteration)
+    facts = _facts(node, iteration, free)
     body = clone_region(node.regions[0])
-    captured = _captured_facts(outer, iteration)
     copy = Node(op, [], [body], node.name)
-    copy.inputs = [trip, condition, *states, *_scanned_facts(op, iteration), *captured]  # type: ignore[list-item]
+    copy.inputs = [trip, condition, *facts]  # type: ignore[list-item]
     types = _infer(copy)
     copy.outputs = [Value(v.name, t, copy, v.index) for v, t in zip(node.outputs, types, strict=False)]
     constants = [_constant(v) for v in outer]
@@ -44,9 +54,35 @@ def _infer(loop: Node) -> Sequence[Type]:
     return loop.op.infer_regions(loop, inference)
 
 
-def _scanned_facts(op: Loop, iteration: Iteration) -> list[Fact]:
-    pairs = zip(iteration.rows, op.scanned, strict=True)
-    return [Known(TensorType(x.dtype, _unmoved(x.shape, how.axis))) for x, how in pairs]
+def _facts(node: Node, iteration: Iteration, free: Free) -> list[Fact]:
+    """What is known of the operands: carried, scanned, captured."""
+    op = node.op
+    assert isinstance(op, Loop)
+    states, outer = _state_facts(node, iteration), op.split(node.inputs)[4]
+    facts = [*states, *_scanned_facts(op, iteration, free, len(states)), *_captured_facts(outer, iteration)]
+    scanned = range(len(states), len(states) + len(op.scanned))
+    return [fact if n in scanned else _freed(fact, n, free) for n, fact in enumerate(facts)]
+
+
+def _freed(fact: Fact, number: int, free: Free) -> Fact:
+    """The fact without the lengths that have names."""
+    if not isinstance(fact.type, TensorType) or isinstance(fact.type.shape, AnyShape):
+        return fact
+    if all((number, axis) not in free for axis in range(len(fact.type.shape))):
+        return fact
+    return Known(fact.type.with_shape(_named(fact.type.shape, number, free)))
+
+
+def _named(shape: Sequence[Dim], number: int, free: Free) -> tuple[Dim, ...]:
+    return tuple(dims.name(free[number, axis]) if (number, axis) in free else n for axis, n in enumerate(shape))
+
+
+def _scanned_facts(op: Loop, iteration: Iteration, free: Free, first: int) -> list[Fact]:
+    facts = []
+    for number, (x, how) in enumerate(zip(iteration.rows, op.scanned, strict=True), first):
+        shape = (x.shape[0], *_named(x.shape[1:], number, free))
+        facts.append(Known(TensorType(x.dtype, _unmoved(shape, how.axis))))
+    return facts
 
 
 def _captured_facts(outer: Sequence[Value], iteration: Iteration) -> list[Fact]:
@@ -66,7 +102,7 @@ def _state_facts(node: Node, iteration: Iteration) -> list[Fact]:
     for n in empty:
         facts[n] = Known(declared[n].type)
     body = clone_region(node.regions[0])
-    scanned = zip(_scanned_facts(op, iteration), op.scanned, strict=True)
+    scanned = zip(_scanned_facts(op, iteration, {}, 0), op.scanned, strict=True)
     slices = [Known(how.slice_type(tensor(fact))) for fact, how in scanned]
     given = [*facts, *slices, *_captured_facts(outer, iteration)]
     for argument, fact in zip(body.arguments[2:], given, strict=True):
@@ -90,7 +126,7 @@ def _inserted(body: Region, sequence: Value) -> TensorType:
     raise Unsupported(f"nothing tells the shape of the tensors in {sequence.name!r}")
 
 
-def _unmoved(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+def _unmoved(shape: tuple[Dim, ...], axis: int) -> tuple[Dim, ...]:
     """The shape of a scanned value whose scanned axis was moved to the front."""
     rest, axis = list(shape[1:]), axis % len(shape)
     rest.insert(axis, shape[0])

@@ -70,11 +70,6 @@ def fast_math(m: Match) -> bool:
     return m.rewriter.context.options.fast_math
 
 
-def every(*conditions: Condition) -> Condition:
-    """All of several conditions."""
-    return lambda m: all(holds(m) for holds in conditions)
-
-
 def is_not_scalar(name: str) -> Condition:
     return lambda m: not is_scalar(m[name])
 

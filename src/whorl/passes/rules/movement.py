@@ -17,9 +17,6 @@ from whorl.ops.shapes import Expand, Reshape, Reshaping
 from whorl.passes.rules.conditions import same_shape, same_type, static_shape
 from whorl.passes.rules.pattern import AnyRule, Match, NodeRule, is_constant, maker, tensor_type
 
-_LONGEST = 8
-"""Elementwise ops that may part two movements."""
-
 
 def permutation(node: Node) -> tuple[int, ...] | None:
     """The axes that a Transpose takes, None where it reverses axes of unknown number."""
@@ -117,19 +114,23 @@ def _known_expansion(m: Match) -> Value | None:
 def _past_elementwise(m: Match) -> Value | None:
     """Bring two movements together that only elementwise ops part, where they then undo or become each other."""
     kind = Transpose if isinstance(m.node.op, Transpose) else Reshaping
+    barren = m.rewriter.barren.setdefault(kind, set())
     chain: list[tuple[Node, int]] = []
+    passed: list[Value] = []
     value = m.node.inputs[0]
-    while value is not None and len(chain) <= _LONGEST and m.rewriter.uses(value) == 1:
+    while value is not None and value not in barren and m.rewriter.uses(value) == 1:
         node = maker(value)
         if node is None:
-            return None
+            break
         if isinstance(node.op, kind):
             return _joined(m, node, chain) if chain else None
         place = moved_operand(node)
         if place is None:
-            return None
+            break
         chain.append((node, place))
+        passed.append(value)
         value = node.inputs[place]
+    barren.update(passed)
     return None
 
 

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whorl.ir.constants import Constant, as_array
-from whorl.ir.graph import Node, Region, Value
+from whorl.ir.graph import Node, Value
 from whorl.ir.op import Op
 from whorl.ir.types import TensorType
-from whorl.ir.walk import clone_node
 
 if TYPE_CHECKING:
     from whorl.passes.rewriting import Rewriter
@@ -36,7 +35,6 @@ class Apply:
 
     op: type[Op]
     inputs: tuple[Pattern, ...]
-    name: str = ""
     once: bool = False
 
     @property
@@ -58,14 +56,9 @@ def once(pattern: Apply) -> Apply:
     return replace(pattern, once=True)
 
 
-def named(name: str, pattern: Apply) -> Apply:
-    """The same, with a name for its result."""
-    return replace(pattern, name=name)
-
-
-X, Y, Z = (Variable(name, constant=False) for name in "xyz")
-C, C1, C2, C3 = (Variable(name, constant=True) for name in ("c", "c1", "c2", "c3"))
-ANY, OTHER, THIRD = (Variable(name) for name in ("any", "other", "third"))
+X, Y = Variable("x", constant=False), Variable("y", constant=False)
+C, C1, C2 = (Variable(name, constant=True) for name in ("c", "c1", "c2"))
+ANY = Variable("any")
 
 
 class Match:
@@ -107,15 +100,6 @@ class Match:
     def constant(self, value: Any) -> Value:
         """A new constant."""
         return self.rewriter.constant(value)
-
-    def inline(self, region: Region, arguments: Sequence[Value | None]) -> list[Value]:
-        """The results of a region whose nodes are put here, each simplified at once."""
-        values = {a: v for a, v in zip(region.arguments, arguments, strict=True) if v is not None}
-        for node in region.nodes:
-            copy = clone_node(node, values)
-            self.rewriter.context.inference.node(copy)
-            values.update(zip(node.outputs, self.rewriter.emit(copy), strict=True))
-        return [values[value] for value in region.results]
 
     def build(self, pattern: Pattern) -> Value:
         """The value that a pattern over the match's names stands for; nodes are made innermost first."""
@@ -172,8 +156,6 @@ def fits(pattern: Pattern, value: Value | None, found: Match) -> bool:
         return False
     if pattern.once and found.rewriter.uses(value) != 1:
         return False
-    if pattern.name:
-        found.values[pattern.name] = value
     return fits_inputs(pattern, owner, found)
 
 

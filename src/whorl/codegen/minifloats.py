@@ -1,0 +1,132 @@
+"""Floats of 8 bits and fewer in float registers: one byte an element, computed with bits.
+
+Scaling by a power of two puts the exponent of a number where a float has it, and makes denormals normal.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+
+from whorl.codegen.formulas import Formula, Library, Number, define
+from whorl.ir.dtypes import BY_NAME, name_of
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The bits of a type: sign, exponent, fraction. `nan` is the code of NaN, `infinity` that of infinity, or None."""
+
+    width: int
+    fraction: int
+    bias: int
+    largest: float
+    nan: int | None = None
+    infinity: int | None = None
+
+    @property
+    def sign(self) -> int:
+        return 1 << (self.width - 1)
+
+    @property
+    def has_minus_zero(self) -> bool:
+        return self.nan != self.sign
+
+
+def _layout(name: str, bias: int, nan: int | None = None, infinity: int | None = None) -> Layout:
+    info = ml_dtypes.finfo(BY_NAME[name])
+    return Layout(info.bits, info.nmant, bias, float(info.max), nan, infinity)
+
+
+LAYOUTS: dict[np.dtype, Layout] = {
+    BY_NAME["float4e2m1"]: _layout("float4e2m1", 1),
+    BY_NAME["float6e2m3"]: _layout("float6e2m3", 1),
+    BY_NAME["float6e3m2"]: _layout("float6e3m2", 3),
+    BY_NAME["float8e4m3fn"]: _layout("float8e4m3fn", 7, 0x7F),
+    BY_NAME["float8e4m3fnuz"]: _layout("float8e4m3fnuz", 8, 0x80),
+    BY_NAME["float8e5m2"]: _layout("float8e5m2", 15, 0x7E, 0x7C),
+    BY_NAME["float8e5m2fnuz"]: _layout("float8e5m2fnuz", 16, 0x80),
+}
+POWERS = BY_NAME["float8e8m0"]
+"""The type of powers of two."""
+MINIFLOATS = frozenset(LAYOUTS) | {POWERS}
+
+
+def widen(dtype: np.dtype, library: Library) -> str:
+    """The function from a byte to the float."""
+    write = _from_power if dtype == POWERS else lambda f, x: _from_code(f, x, LAYOUTS[dtype])
+    return define(f"@whorl.from_{name_of(dtype)}", ["i8"], library, write)
+
+
+def pack(dtype: np.dtype, library: Library) -> str:
+    """The function from a float that the type holds to its byte."""
+    write = _to_power if dtype == POWERS else lambda f, x: _to_code(f, x, LAYOUTS[dtype])
+    return define(f"@whorl.to_{name_of(dtype)}", ["float"], library, write)
+
+
+def rounding(dtype: np.dtype, library: Library) -> str:
+    """The function from any float to the nearest that the type holds; past the largest, infinity, NaN or the largest.
+
+    NaN is zero, of the other sign, where the type has none.
+    """
+    layout = LAYOUTS[dtype]
+    return define(f"@whorl.round_{name_of(dtype)}", ["float"], library, lambda f, x: _round(f, x, layout))
+
+
+def _from_code(f: Formula, x: Number, layout: Layout) -> Number:
+    wide = f.convert("zext", x, "i32")
+    code = wide & (layout.sign - 1)
+    magnitude = f.real(code << (23 - layout.fraction)) * 2.0 ** (127 - layout.bias)
+    if layout.infinity is not None:
+        magnitude = f.select(code.equals(layout.infinity), f.number(math.inf, "float"), magnitude)
+        magnitude = f.select(f.number(layout.infinity, "i32") < code, f.number(math.nan, "float"), magnitude)
+    elif layout.nan is not None and layout.has_minus_zero:
+        magnitude = f.select(code.equals(layout.nan), f.number(math.nan, "float"), magnitude)
+    signed = f.real(f.bits(magnitude) | ((wide & layout.sign) << (32 - layout.width)))
+    if layout.has_minus_zero:
+        return signed
+    return f.select((wide & 0xFF).equals(layout.sign), f.number(math.nan, "float"), signed)
+
+
+def _to_code(f: Formula, x: Number, layout: Layout) -> Number:
+    size = f.intrinsic("fabs", x)
+    code = f.bits(size * 2.0 ** (layout.bias - 127)) >> (23 - layout.fraction)
+    if layout.infinity is not None:
+        code = f.select(size.equals(math.inf), layout.infinity, code)
+    sign = (f.bits(x) >> (32 - layout.width)) & layout.sign
+    if layout.nan is None:
+        return f.convert("trunc", code | sign, "i8")
+    if layout.has_minus_zero:
+        return f.convert("trunc", f.select(x.is_nan(), layout.nan, code) | sign, "i8")
+    signed = f.select(code.equals(0), code, code | sign)
+    return f.convert("trunc", f.select(x.is_nan(), layout.nan, signed), "i8")
+
+
+def _round(f: Formula, x: Number, layout: Layout) -> Number:
+    """A power of two whose last bit weighs what that of the type does is added and taken away."""
+    size = f.intrinsic("fabs", x)
+    near = f.select(size < 2 * layout.largest, size, 2 * layout.largest)
+    normal = 2.0 ** (1 - layout.bias)
+    least = f.select(near < normal, normal, near)
+    unit = f.real((f.bits(least) & 0x7F800000) + ((23 - layout.fraction) << 23))
+    rounded = (near + unit) - unit
+    excess = layout.largest if layout.nan is None else math.nan if layout.infinity is None else math.inf
+    rounded = f.select(rounded > layout.largest, excess, rounded)
+    signed = f.intrinsic("copysign", rounded, x)
+    if layout.nan is None:
+        return f.select(x.is_nan(), f.intrinsic("copysign", f.number(0, "float"), -x), signed)
+    signed = f.select(x.is_nan(), math.nan, signed)
+    return signed if layout.has_minus_zero else signed + 0.0
+
+
+def _from_power(f: Formula, x: Number) -> Number:
+    """2 to the code less 127, the least of which is a denormal float; the largest code is NaN."""
+    bits = f.convert("zext", x, "i32") << 23
+    bits = f.select(bits.equals(0), 1 << 22, bits)
+    return f.real(f.select(bits.equals(255 << 23), 0x7FC00000, bits))
+
+
+def _to_power(f: Formula, x: Number) -> Number:
+    return f.convert("trunc", f.bits(x) >> 23, "i8")

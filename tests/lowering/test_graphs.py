@@ -1,0 +1,171 @@
+"""Whole regions as one program: verified, interpreted, and compared with the interpreter of modules."""
+
+import math
+
+import numpy as np
+import pytest
+
+from whorl.ir.parse import parse_module
+from whorl.ir.types import Known, TensorType
+from whorl.kernel.interpret import interpret
+from whorl.kernel.verify import verify_program
+from whorl.lowering.builder import Unsupported
+from whorl.lowering.graphs import Folded, GraphProgram, lower_graph
+from whorl.runtime.session import Session
+
+CHAIN = """
+main(%x: float32[N, 8], %s: float32[]) {
+  %w: float32[8] = Constant() {value = float32[8] <1 2 3 4 5 6 7 8>}
+  %a: float32[N, 8] = Mul(%x, %w)
+  %b: float32[N, 8] = Add(%a, %s)
+  %axes: int64[1] = Constant() {value = int64[1] <1>}
+  %m: float32[N, 1] = ReduceMax(%b, %axes)
+  %c: float32[N, 8] = Sub(%b, %m)
+  %t: float32[8, N] = Transpose(%c)
+  return c = %c, t = %t
+}
+"""
+BRANCHED = """
+main(%go: bool[], %x: float32[4]) {
+  %y: float32[4] = If(%go, %x)
+  then_branch(%u: float32[4]) {
+    %k: float32[4] = Constant() {value = float32[4] <1 2 3 4>}
+    %r: float32[4] = Add(%u, %k)
+    return %r
+  }
+  else_branch(%v: float32[4]) {
+    %n: float32[4] = Neg(%v)
+    return %n
+  }
+  return y = %y
+}
+"""
+LOOPED = """
+main(%n: int64[], %x: float32[3]) {
+  %y: float32[3], %ys: float32[k, 3] = Loop(%n, _, %x) {carried = 1, collected = (Collected(),)}
+  body(%i: int64[], %go: bool[], %h: float32[3]) {
+    %h2: float32[3] = Add(%h, %h)
+    return %go, %h2, %h
+  }
+  return y = %y, ys = %ys
+}
+"""
+
+
+def lowered(text: str, feeds: dict[str, np.ndarray], known: tuple[str, ...] = (), **options) -> GraphProgram:
+    facts = [
+        Known(TensorType(x.dtype, x.shape), x.astype(object) if name in known else None) for name, x in feeds.items()
+    ]
+    graph = lower_graph(parse_module(text).main, facts, **options)
+    verify_program(graph.program)
+    return graph
+
+
+def interpreted(graph: GraphProgram, feeds: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """What a program of outputs with known shapes gives by the interpreter of programs."""
+    values = list(feeds.values())
+    outputs = [np.empty(t.shape, t.dtype) for t in graph.outputs]
+    arrays = [*(values[n].copy() for n in graph.inputs), *graph.constants, *outputs]
+    outcome = interpret(graph.program, [], arrays)
+    assert outcome.status == 0
+    return outcome.arrays[len(arrays) - len(outputs) :]
+
+
+def check(text: str, feeds: dict[str, np.ndarray], known: tuple[str, ...] = ()) -> GraphProgram:
+    graph = lowered(text, feeds, known)
+    expected = Session(parse_module(text), backend="interpreter").execute(None, feeds)
+    for e, f in zip(expected, interpreted(graph, feeds), strict=True):
+        np.testing.assert_array_equal(f, e)
+    return graph
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5])
+def test_straight_line_equals_the_interpreter(rows):
+    x = np.arange(8 * rows, dtype=np.float32).reshape(rows, 8)
+    graph = check(CHAIN, {"x": x, "s": np.array(0.5, np.float32)})
+    assert [t.shape for t in graph.outputs] == [(rows, 8), (8, rows)]
+
+
+def test_single_elements_are_numbers_and_other_constants_lie_in_memory():
+    graph = lowered(CHAIN, {"x": np.zeros((2, 8), np.float32), "s": np.array(0.5, np.float32)})
+    assert [c.shape for c in graph.constants] == [(8,)]
+
+
+@pytest.mark.parametrize("go", [True, False])
+def test_branch_with_a_constant_inside_equals_the_interpreter(go):
+    check(BRANCHED, {"go": np.array(go), "x": np.arange(4, dtype=np.float32)})
+
+
+def test_loop_of_known_length_has_outputs_of_known_shape():
+    graph = check(LOOPED, {"n": np.array(4), "x": np.ones(3, np.float32)}, known=("n",))
+    assert graph.outputs[1].shape == (4, 3)
+    assert not graph.grown
+
+
+def test_loop_of_any_length_has_an_output_that_grows():
+    graph = lowered(LOOPED, {"n": np.array(4), "x": np.ones(3, np.float32)})
+    assert list(graph.grown) == [1]
+    assert list(graph.grown[1].lengths) == [0]
+    assert graph.program.scratch[graph.grown[1].scratch].grows
+
+
+def test_loop_longer_than_allowed_is_refused_with_its_node():
+    text = LOOPED.replace("return y = %y, ys = %ys", "return y = %y").replace("main(%n: int64[], ", "main(")
+    text = text.replace("  %y:", "  %n: int64[] = Constant() {value = int64[] <1073741824>}\n  %y:", 1)
+    with pytest.raises(Unsupported) as caught:
+        lowered(text, {"x": np.ones(3, np.float32)})
+    assert caught.value.node.op.name == "Loop"
+
+
+def test_matrix_is_laid_out_once_for_all_programs():
+    text = """
+    main(%x: float32[N, 64]) {
+      %one: float32[] = Constant() {value = float32[] <1>}
+      %shape: int64[2] = Constant() {value = int64[2] <64 64>}
+      %w: float32[64, 64] = Expand(%one, %shape)
+      %y: float32[N, 64] = MatMul(%x, %w)
+      return y = %y
+    }
+    """
+    region, folded = parse_module(text).main, Folded()
+    graphs = [lower_graph(region, [Known(TensorType(np.dtype(np.float32), (n, 64)))], folded) for n in (4, 9)]
+    assert graphs[0].constants[0] is graphs[1].constants[0]
+    assert math.prod(graphs[0].constants[0].shape) >= 64 * 64
+
+
+def test_node_that_nobody_reads_is_left_out():
+    text = """
+    main(%x: float32[3]) {
+      %unread: float32[3] = Exp(%x)
+      %y: float32[3] = Neg(%x)
+      return y = %y
+    }
+    """
+    assert "exp" not in str(check(text, {"x": np.arange(3, dtype=np.float32)}).program)
+
+
+def test_two_outputs_that_are_one_value_have_their_own_memory():
+    text = """
+    main(%x: float32[3]) {
+      %y: float32[3] = Neg(%x)
+      return y = %y, again = %y, given = %x
+    }
+    """
+    graph = check(text, {"x": np.arange(3, dtype=np.float32)})
+    assert len({id(b) for b in graph.program.buffers}) == 4
+
+
+def test_refusal_names_the_node_of_the_region():
+    text = """
+    main(%x: float32[3]) {
+      %a: float32[3] = Neg(%x)
+      %s: seq(float32[3]) = SequenceConstruct(%a)
+      %zero: int64[] = Constant() {value = int64[] <0>}
+      %b: string[3] = Cast(%a) {to = string}
+      return b = %b
+    }
+    """
+    region = parse_module(text).main
+    with pytest.raises(Unsupported) as caught:
+        lower_graph(region, [Known(TensorType(np.dtype(np.float32), (3,)))])
+    assert caught.value.node is region.nodes[3]
