@@ -67,8 +67,9 @@ const char *neurons_message(int32_t status);
 
 `examples/neurons.c` is a whole program. Without C, `whorl.load_compiled("neurons.so").run(None, feeds)` runs the same
 library. The lengths of inputs are fixed when it is compiled; an output of which only the run knows the lengths comes in
-memory that the library takes and the caller frees. What has no native form is refused. Shared libraries are linked by the C compiler of the system (`CC`, `cc`, `gcc` or `clang`) or, where
-there is none, by that of the package ziglang (`pip install 'whorl[aot]'`); object files need neither.
+memory that the library takes and the caller frees. What has no native form is refused. Shared libraries are linked by
+the C compiler of the system (`CC`, `cc`, `gcc` or `clang`) or, where there is none, by that of the package ziglang
+(`pip install 'whorl[aot]'`); object files need neither.
 
 ## Values in files
 

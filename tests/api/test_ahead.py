@@ -6,15 +6,19 @@ import sys
 import threading
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
+import onnx
 import pytest
 from onnx_text import model
 
 import whorl
 from whorl.codegen import linker
+from whorl.codegen.library import ELEMENT_TYPES
 from whorl.conformance.cases import load_cases
 from whorl.conformance.messages import Answer
 from whorl.conformance.runner import verdict
+from whorl.ir.dtypes import name_of
 from whorl.ir.graph import Module
 from whorl.ir.types import AnyShape, TensorType
 
@@ -244,6 +248,63 @@ def test_objects_for_other_machines(tmp_path, target, magic):
     assert code.startswith(magic)
     assert len(code) == made.code_bytes
     assert b"nest_run" in code
+
+
+@pytest.mark.parametrize("target", [None, "aarch64-linux-gnu", "arm64-apple-macos", "x86_64-windows-msvc"])
+def test_weights_lie_in_the_object(tmp_path, target):
+    table = np.random.default_rng(0).standard_normal((64, 32)).astype(ml_dtypes.bfloat16)
+    text = "main (int64[3] rows) => (bfloat16[3, 32] y) { y = Gather(table, rows) }"
+    proto = model(text)
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(table, "table"))
+    whorl.compile(proto, tmp_path / "table.o", target=target)
+    assert table.tobytes() in (tmp_path / "table.o").read_bytes()
+
+
+def test_element_types_have_the_numbers_of_onnx():
+    ours = {number: name_of(dtype) for dtype, number in ELEMENT_TYPES.items()}
+    theirs = {n: name.lower() for name, n in onnx.TensorProto.DataType.items() if name not in ("UNDEFINED", "STRING")}
+    assert ours == theirs | {1: "float32", 11: "float64"}
+
+
+@needs_compiler
+def test_elements_narrower_than_a_byte(tmp_path):
+    text = model("main (float[5] x) => (int4[5] q, float8e4m3fn[5] f) { q = Cast<to = 22>(x)\n f = Cast<to = 17>(x) }")
+    whorl.compile(text, tmp_path / "narrow.so", header=tmp_path / "narrow.h")
+    x = np.array([-3, 1.5, 0, 7, 2.25], np.float32)
+    q, f = whorl.load_compiled(tmp_path / "narrow.so").run(None, {"x": x})
+    assert q.tolist() == [-3, 1, 0, 7, 2] and q.dtype == ml_dtypes.int4
+    assert f.astype(float).tolist() == [-3, 1.5, 0, 7, 2.25]
+    assert "#define NARROW_OUTPUT_0_BYTES 5 /* q: int4, int8_t [5] */" in (tmp_path / "narrow.h").read_text()
+
+
+@needs_compiler
+def test_large_weights_are_used(tmp_path):
+    weights = np.random.default_rng(0).standard_normal((64, 48)).astype(np.float32)
+    proto = model("main (float[2, 64] x) => (float[2, 48] y) { y = MatMul(x, w) }")
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
+    whorl.compile(proto, tmp_path / "product.so")
+    x = np.linspace(-1, 1, 128, dtype=np.float32).reshape(2, 64)
+    (y,) = whorl.load_compiled(tmp_path / "product.so").run(None, {"x": x})
+    np.testing.assert_allclose(y, x @ weights, rtol=1e-4, atol=1e-5)
+
+
+@needs_compiler
+@pytest.mark.skipif(not Path("/proc").exists(), reason="only Linux is known to refuse so much")
+def test_memory_that_is_refused_is_an_error(tmp_path):
+    text = model("""
+        main (float[1] x) => (float s) {
+            n = Constant<value = int64[1] {4398046511104}> ()
+            zero = Constant<value = int64 {0}> ()
+            many = Expand(x, n)
+            sums = CumSum(many, zero)
+            most = ReduceMax<keepdims = 0>(sums)
+            least = ReduceMin<keepdims = 0>(sums)
+            s = Add(most, least)
+        }""")
+    made = whorl.compile(text, tmp_path / "huge.so")
+    assert made.workspace_bytes > 1 << 44
+    with pytest.raises(whorl.MemoryLimitError, match="memory was refused"):
+        whorl.load_compiled(tmp_path / "huge.so").run(None, {"x": np.ones(1, np.float32)})
 
 
 def test_library_for_another_machine_is_refused(tmp_path):

@@ -1,5 +1,7 @@
 """`import whorl as ort`: scripts written for onnxruntime, and what both tell of the same models."""
 
+import json
+
 import ml_dtypes
 import numpy as np
 import onnx
@@ -224,7 +226,7 @@ def test_options_do_not_share_values():
         (lambda: ort.RunOptions().add_run_config_entry("memory.x", "1"), "unknown configuration key 'memory.x'"),
         (lambda: ort.InferenceSession(ROLLOUT, {"max_iterations": 3}), "sess_options is dict"),
         (lambda: ort.InferenceSession(ROLLOUT).run(None, {}, {"terminate": True}), "run_options is dict"),
-        (lambda: ort.InferenceSession(ROLLOUT, _with(enable_profiling=True)), "there is no profiler"),
+        (lambda: ort.InferenceSession(ROLLOUT).end_profiling(), "nothing was recorded"),
         (lambda: ort.InferenceSession(ROLLOUT, _with(backend="fast")), "there is no backend 'fast'"),
         (
             lambda: ort.InferenceSession(ROLLOUT, providers=["CUDAExecutionProvider"]),
@@ -276,3 +278,16 @@ def test_run_options_are_for_one_run():
     options.terminate = True
     with pytest.raises(whorl.CancelledError):
         session.run(None, {"start": 1.0}, run_options=options)
+
+
+def test_profile_is_written_when_asked(tmp_path):
+    options = _with(enable_profiling=True, profile_file_prefix=f"{tmp_path}/profile", backend="interpreter")
+    session = ort.InferenceSession(ROLLOUT, options)
+    session.run(None, {"count": np.array(3), "table": np.zeros(12, np.float32)})
+    path = session.end_profiling()
+    assert path.startswith(f"{tmp_path}/profile_") and path.endswith(".json")
+    with open(path) as file:
+        events = json.load(file)["traceEvents"]
+    assert [e["args"]["iteration"] for e in events if e["name"] == "iteration"] == [0, 1, 2]
+    with pytest.raises(whorl.RunError, match="nothing was recorded"):
+        session.end_profiling()

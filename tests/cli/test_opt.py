@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from onnx_text import ROLLOUT, model
+from onnx_text import ROLLOUT
 
 SUM = """func.func @f(%x: tensor<2xi32>) -> tensor<*xi32> {
   %a = onnx.Constant dense<[1, 2]> : tensor<2xi32>
@@ -89,7 +89,7 @@ def test_opt_wrong_use_is_told(whorl, file, tmp_path):
 
 
 def test_convert_to_text_and_back_keeps_the_results(whorl, saved, tmp_path):
-    source = saved(model(ROLLOUT))
+    source = saved(ROLLOUT)
     assert whorl("convert", source, tmp_path / "m.mlir").code == 0
     assert whorl("convert", tmp_path / "m.mlir", tmp_path / "again.onnx").code == 0
     np.savez(tmp_path / "in.npz", count=np.array(4), table=np.arange(12, dtype=np.float32))

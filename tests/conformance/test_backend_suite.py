@@ -1,4 +1,4 @@
-"""The onnx package's backend suite, every case of it, through `whorl.backend`.
+"""The onnx package's backend suite, every case of it, through `whorl.backend`: natively, and by the interpreter.
 
 A case listed in `known_failures.txt` must fail: the list may only shrink.
 """
@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from onnx.backend.test import BackendTest
 
-from whorl.backend import WhorlBackend
+import whorl
+from whorl.backend import WhorlBackend, WhorlBackendRep
 
 KNOWN_FAILURES = Path(__file__).parent / "known_failures.txt"
 
@@ -21,6 +22,16 @@ class EveryModel(WhorlBackend):
         return True
 
 
+class Interpreted(EveryModel):
+    """The same with the interpreter."""
+
+    @classmethod
+    def prepare(cls, model, device="CPU", **options):
+        chosen = whorl.SessionOptions()
+        chosen.backend = "interpreter"
+        return WhorlBackendRep(whorl.InferenceSession(model, chosen))
+
+
 def known_failures() -> dict[str, str]:
     """Case -> reason, from the lines of the list."""
     lines = KNOWN_FAILURES.read_text().splitlines()
@@ -29,7 +40,8 @@ def known_failures() -> dict[str, str]:
 
 
 suite = BackendTest(EveryModel, __name__).test_cases
-for _case in suite.values():
+interpreted = {f"{name}_interpreted": case for name, case in BackendTest(Interpreted, __name__).test_cases.items()}
+for _case in (suite | interpreted).values():
     for _cuda in [name for name in vars(_case) if name.endswith("_cuda")]:
         delattr(_case, _cuda)
     for _name, _reason in known_failures().items():
@@ -37,7 +49,7 @@ for _case in suite.values():
             # A random case passes now and then.
             _mark = pytest.mark.xfail(strict=not _reason.startswith("random"), reason=_reason)
             setattr(_case, f"{_name}_cpu", _mark(getattr(_case, f"{_name}_cpu")))
-globals().update({name: pytest.mark.slow(case) for name, case in suite.items()})
+globals().update({name: pytest.mark.slow(case) for name, case in (suite | interpreted).items()})
 
 
 def test_suite_has_every_case_and_the_list_names_cases_of_it():

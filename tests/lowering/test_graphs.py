@@ -9,7 +9,7 @@ from whorl.ir.parse import parse_module
 from whorl.ir.types import Known, TensorType
 from whorl.kernel.interpret import interpret
 from whorl.kernel.verify import verify_program
-from whorl.lowering.builder import Unsupported
+from whorl.lowering.expressions import Unsupported
 from whorl.lowering.graphs import Folded, GraphProgram, lower_graph
 from whorl.runtime.session import Session
 

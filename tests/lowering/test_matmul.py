@@ -14,7 +14,7 @@ from lowering.looped import Case, check, compiled_run, draw
 from whorl.codegen import products
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode, vector_bytes
-from whorl.ir.dtypes import INT64
+from whorl.ir.dtypes import BY_NAME, INT64
 from whorl.kernel.program import Buffer, Call, Program, Var, index_const
 from whorl.ops.linear import Gemm, MatMul
 from whorl.ops.panels import aligned_empty, from_panels, in_panels, panel_width, panels_shape
@@ -106,7 +106,7 @@ def multiplied(a: np.ndarray, b: np.ndarray, kernel: str, width: int = 32) -> np
         shapes["b"], numbers, b = panels_shape(inner, columns, width), (rows, *numbers, width), in_panels(b, width)
     else:
         del shapes["s"]
-    buffers = [Buffer(name, dtype, shape) for name, shape in shapes.items()]
+    buffers = [Buffer(name, b.dtype if name == "b" else dtype, shape) for name, shape in shapes.items()]
     call = Call(kernel, [(x, (zero,) * len(x.shape)) for x in buffers], numbers)
     code = MachineCode(emit(Program([Var(INT64, "n", False)], buffers, [], [call])), "whorl_run")
     result = aligned_empty((rows, columns), dtype)
@@ -137,6 +137,21 @@ def test_kernel_error_is_bounded_for_every_vector_width(
         assert np.all(np.abs(multiplied(a, b, "panel_product", panel) - exact) <= bound), panel
     if rows == 1:
         assert np.all(np.abs(multiplied(a, b, "row_product") - exact) <= bound)
+
+
+@pytest.mark.parametrize("stored", ["float16", "bfloat16"])
+@pytest.mark.parametrize("has_half", [True, False])
+@pytest.mark.parametrize(("rows", "panel"), [(1, 64), (2, 32), (7, 32)])
+def test_narrow_panels_are_widened_exactly(
+    stored: str, has_half: bool, rows: int, panel: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not has_half:
+        monkeypatch.setattr(products, "has_half", lambda: False)
+    rng = np.random.default_rng(rows)
+    a = rng.standard_normal((rows, 20)).astype(np.float32)
+    b = (rng.standard_normal((20, 70)) * 10.0 ** rng.integers(-7, 4, (20, 70))).astype(BY_NAME[stored])
+    wide = multiplied(a, b.astype(np.float32), "panel_product", panel)
+    np.testing.assert_array_equal(multiplied(a, b, "panel_product", panel), wide)
 
 
 def test_row_of_a_product_does_not_depend_on_the_other_rows() -> None:

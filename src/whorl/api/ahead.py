@@ -12,7 +12,7 @@ from typing import Any
 
 from whorl.api.models import Source, load
 from whorl.codegen.header import header_text
-from whorl.codegen.library import MOST_AXES, OPEN, Library, Port, library_text
+from whorl.codegen.library import MOST_AXES, OPEN, Library, Port, library_text, with_constants
 from whorl.codegen.linker import link, linker
 from whorl.codegen.target import host, is_available, linkable_code, target_of, writing_for
 from whorl.errors import CompileError, TypeRuleError
@@ -23,7 +23,7 @@ from whorl.ir.graph import Module, Node, Region
 from whorl.ir.infer import names_in_type
 from whorl.ir.types import AnyShape, Known, TensorType, Type, type_string
 from whorl.ir.walk import clone_region
-from whorl.lowering.builder import Unsupported
+from whorl.lowering.expressions import Unsupported
 from whorl.lowering.graphs import GraphProgram, lower_graph
 from whorl.lowering.places import lengths_of, native_type
 from whorl.runtime.feeds import checked
@@ -109,6 +109,7 @@ def compile(
     with writing_for(machine):
         text, depth = library_text(library, "-windows" in machine.triple)
     code, needs = linkable_code(text, machine)
+    code = with_constants(code, library)
     if is_object:
         path.write_bytes(code)
     else:
@@ -123,7 +124,7 @@ def _name_of(path: Path) -> str:
     return name if _NAME.fullmatch(name) else f"_{name}"
 
 
-def _link(code: bytes, path: Path) -> None:
+def _link(code: bytes | bytearray, path: Path) -> None:
     """Link beside the place and then move there: processes that have an older library open keep it whole."""
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         file, made = Path(folder) / "model.o", Path(folder) / path.name

@@ -69,7 +69,8 @@ class _Options:
 
 
 class SessionOptions(_Options):
-    """How a session is made. whorl's own come first; of onnxruntime's, only `optimized_model_filepath` does something.
+    """How a session is made. whorl's own come first; of onnxruntime's, `optimized_model_filepath` does something, and
+    `enable_profiling` with `profile_file_prefix`: `InferenceSession.end_profiling` writes a Chrome trace of the runs.
 
     `max_iterations` of any one loop, `timeout` in seconds and `max_memory` in bytes bound every run; `max_depth` is for
     nested graphs. `progress(loop, done, total)` is called after every iteration of an outermost loop, or slice of one

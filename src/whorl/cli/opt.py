@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         _add(parser, name, dest="passes", action="append_const", const=name, help=help)
     _add(parser, "split-input-file", action="store_true", help="treat pieces between '// -----' on their own")
     _add(parser, "mlir-print-debuginfo", action="store_true", help="print locations")
+    parser.add_argument("-j", dest="threads", type=count, default=1, metavar="N", help="accepted: one thread is used")
     parser.add_argument("-o", dest="output", metavar="OUT", default="-", help="the file to write (default: print)")
     _add(
         parser,

@@ -41,34 +41,37 @@ class Element:
         return f.splat(self.vector, self.kind, value)
 
     def lane_numbers(self, f: Routine, first: str, step: str = "1") -> str:
-        """first + lane * step, as a vector of i64."""
-        kind = f"<{self.lanes} x i64>"
-        numbers = "<" + ", ".join(f"i64 {lane}" for lane in range(self.lanes)) + ">"
+        """first + lane * step, as a vector of i32, which they must fit."""
+        kind = f"<{self.lanes} x i32>"
+        numbers = "<" + ", ".join(f"i32 {lane}" for lane in range(self.lanes)) + ">"
         if step != "1":
-            numbers = f.value(f"mul {kind} {f.splat(kind, 'i64', step)}, {numbers}")
-        return f.value(f"add {kind} {f.splat(kind, 'i64', first)}, {numbers}")
+            numbers = f.value(f"mul {kind} {self._spread(f, step)}, {numbers}")
+        return f.value(f"add {kind} {self._spread(f, first)}, {numbers}")
 
     def compare(self, f: Routine, how: str, numbers: str, limit: str) -> str:
         """A mask of the lanes whose number compares so with a limit."""
-        kind = f"<{self.lanes} x i64>"
-        return f.value(f"icmp {how} {kind} {numbers}, {f.splat(kind, 'i64', limit)}")
+        return f.value(f"icmp {how} <{self.lanes} x i32> {numbers}, {self._spread(f, limit)}")
+
+    def _spread(self, f: Routine, number: str) -> str:
+        """An i64 as i32 in every lane."""
+        return f.splat(f"<{self.lanes} x i32>", "i32", f.value(f"trunc i64 {number} to i32"))
 
     def fused(self, f: Routine, library: Library, a: str, b: str, c: str) -> str:
         """a * b + c."""
         name = self._declare(library, "fmuladd", f"{self.vector}, {self.vector}, {self.vector}")
         return f.value(f"call {self.vector} {name}({self.vector} {a}, {self.vector} {b}, {self.vector} {c})")
 
-    def larger(self, f: Routine, library: Library, a: str, b: str) -> str:
-        """The larger number of each lane; NaN where one is NaN."""
-        name = self._declare(library, "maximum", f"{self.vector}, {self.vector}")
-        return f.value(f"call {self.vector} {name}({self.vector} {a}, {self.vector} {b})")
+    def larger(self, f: Routine, a: str, b: str) -> str:
+        """a where it is the larger number, else b; so b where one is NaN."""
+        return self._chosen(f, "ogt", a, b)
+
+    def _chosen(self, f: Routine, how: str, a: str, b: str) -> str:
+        is_first = f.value(f"fcmp {how} {self.vector} {a}, {b}")
+        return f.value(f"select {self.mask} {is_first}, {self.vector} {a}, {self.vector} {b}")
 
     def bounded(self, f: Routine, value: str, low: str, high: str) -> str:
         """The value kept between two vectors; NaN stays."""
-        for how, bound in (("olt", low), ("ogt", high)):
-            beyond = f.value(f"fcmp {how} {self.vector} {value}, {bound}")
-            value = f.value(f"select {self.mask} {beyond}, {self.vector} {bound}, {self.vector} {value}")
-        return value
+        return self._chosen(f, "olt", high, self._chosen(f, "ogt", low, value))
 
     def masked_load(self, f: Routine, library: Library, pointer: str, mask: str, rest: str) -> str:
         """The lanes chosen from memory, the others from `rest`."""
@@ -87,7 +90,7 @@ class Element:
         pointers = f"<{self.lanes} x ptr>"
         name = f"@llvm.masked.gather.{self.overload}.v{self.lanes}p0"
         library.setdefault(name, f"declare {self.vector} {name}({pointers}, {self.mask}, {self.vector})")
-        found = f.value(f"getelementptr {self.kind}, ptr {base}, <{self.lanes} x i64> {places}")
+        found = f.value(f"getelementptr {self.kind}, ptr {base}, <{self.lanes} x i32> {places}")
         given = f"{pointers} align {self.size} {found}, {self.mask} {mask}, {self.vector} {rest}"
         return f.value(f"call {self.vector} {name}({given})")
 

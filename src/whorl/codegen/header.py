@@ -13,8 +13,12 @@ C_TYPES = {
     "bfloat16": "uint16_t",
     "float32": "float",
     "float64": "double",
+    "complex64": "float _Complex",
+    "complex128": "double _Complex",
+    "int2": "int8_t",
+    "int4": "int8_t",
 }
-"""The C type that holds an element, by its name; integers are `int32_t` and the like."""
+"""The C type that holds an element, by its name; other integers are `int32_t` and the like, the rest is `uint8_t`."""
 
 
 def header_text(library: Library, depth: int) -> str:
@@ -58,7 +62,8 @@ def _common() -> Iterator[str]:
     for dtype, number in ELEMENT_TYPES.items():
         yield f"    WHORL_{name_of(dtype).upper()} = {number},"
     yield "};"
-    yield "/* A tensor lies row by row without gaps; a bool is a byte that is 0 or 1. */"
+    yield "/* A tensor lies row by row without gaps; a bool is a byte that is 0 or 1, and what is narrower than a byte"
+    yield "   takes one. */"
     yield "typedef struct whorl_tensor {"
     yield "    const char *name;"
     yield f"    const int64_t *shape; /* `rank` lengths; {OPEN} is one that only the run knows */"
@@ -85,7 +90,8 @@ def _ports(library: Library, kind: str, ports: Sequence[Port]) -> Iterator[str]:
     for number, port in enumerate(ports):
         element = name_of(port.dtype)
         lengths = "".join(f"[{'' if n == OPEN else n}]" for n in port.shape)
-        said = f"{C_TYPES.get(element, element + '_t')} {lengths or '*'}"
+        whole = port.dtype.kind in "iu"
+        said = f"{C_TYPES.get(element, f'{element}_t' if whole else 'uint8_t')} {lengths or '*'}"
         if port.is_open:
             said = f"whorl_array of {said}"
         yield f"#define {start}_{number}_BYTES {port.bytes} /* {_comment(port.name)}: {element}, {said} */"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +23,10 @@ ELEMENT_TYPES = {
     BY_NAME[name]: number
     for name, number in (
         *(("float32", 1), ("uint8", 2), ("int8", 3), ("uint16", 4), ("int16", 5), ("int32", 6), ("int64", 7)),
-        *(("bool", 9), ("float16", 10), ("float64", 11), ("uint32", 12), ("uint64", 13), ("bfloat16", 16)),
+        *(("bool", 9), ("float16", 10), ("float64", 11), ("uint32", 12), ("uint64", 13), ("complex64", 14)),
+        *(("complex128", 15), ("bfloat16", 16), ("float8e4m3fn", 17), ("float8e4m3fnuz", 18), ("float8e5m2", 19)),
+        *(("float8e5m2fnuz", 20), ("uint4", 21), ("int4", 22), ("float4e2m1", 23), ("float8e8m0", 24)),
+        *(("uint2", 25), ("int2", 26), ("float6e2m3", 27), ("float6e3m2", 28)),
     )
 }
 """The numbers of element types in the C interface: those of ONNX."""
@@ -32,6 +36,8 @@ MARK = "whorl_library_1"
 """The function that marks a library of this version of the interface, and says what its functions begin with."""
 
 
+LARGE = 1 << 12
+"""Bytes up to which LLVM sees the contents of a constant."""
 OPEN = -1
 """In a shape, a length that only the run knows."""
 MOST_AXES = 8
@@ -124,12 +130,39 @@ def _string(name: str, text: str) -> str:
 
 
 def _constants(arrays: Sequence[np.ndarray]) -> list[str]:
+    """Constants as data; in the place of a large one, a mark and as many zeros, of which LLVM assumes nothing."""
     lines = []
     for number, array in enumerate(arrays):
-        data = np.ascontiguousarray(array).tobytes() or b"\0"
-        kind = f"private unnamed_addr constant [{len(data)} x i8]"
-        lines.append(f"@whorl_constant{number} = {kind} {_bytes(data)}, align {ALIGNMENT}")
+        if array.nbytes <= LARGE:
+            data = np.ascontiguousarray(array).tobytes() or b"\0"
+            kind, value = f"private unnamed_addr constant [{len(data)} x i8]", _bytes(data)
+        else:
+            types = f"<{{ [{ALIGNMENT} x i8], [{array.nbytes} x i8] }}>"
+            kind = f"internal externally_initialized constant {types}"
+            value = f"<{{ [{ALIGNMENT} x i8] {_bytes(_mark(number))}, [{array.nbytes} x i8] zeroinitializer }}>"
+        lines.append(f"@whorl_constant{number} = {kind} {value}, align {ALIGNMENT}")
     return lines
+
+
+def _constant_place(number: int, array: np.ndarray) -> str:
+    """The address of a constant, as an operand."""
+    name = f"@whorl_constant{number}"
+    return name if array.nbytes <= LARGE else f"getelementptr (i8, ptr {name}, i64 {ALIGNMENT})"
+
+
+def _mark(number: int) -> bytes:
+    """What lies before a large constant in an object file."""
+    return hashlib.sha512(f"whorl constant {number}".encode()).digest()[:ALIGNMENT]
+
+
+def with_constants(code: bytes, library: Library) -> bytearray:
+    """An object file with the large constants in their places: as text they would take LLVM long."""
+    filled = bytearray(code)
+    for number, array in enumerate(library.graph.constants):
+        if array.nbytes > LARGE:
+            start = filled.index(_mark(number)) + ALIGNMENT
+            filled[start : start + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+    return filled
 
 
 def _ports(kind: str, ports: Sequence[Port]) -> list[str]:
@@ -188,8 +221,8 @@ def _run(library: Library, depth: int, export: str) -> str:
     cells.zero(len(graph.program.scalars))
     for number in graph.inputs:
         cells.address(cells.loaded("%inputs", number))
-    for number in range(len(graph.constants)):
-        cells.address(f"@whorl_constant{number}")
+    for number, array in enumerate(graph.constants):
+        cells.address(_constant_place(number, array))
     for number in range(len(graph.outputs)):
         if number not in graph.grown:
             cells.address(cells.loaded("%outputs", number))

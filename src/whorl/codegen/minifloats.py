@@ -15,6 +15,9 @@ from whorl.codegen.formulas import Formula, Library, Number, define
 from whorl.ir.dtypes import BY_NAME, name_of
 
 
+_MINUS_NAN = -(1 << 22)
+
+
 @dataclass(frozen=True)
 class Layout:
     """The bits of a type: sign, exponent, fraction. `nan` is the code of NaN, `infinity` that of infinity, or None."""
@@ -84,10 +87,10 @@ def _from_code(f: Formula, x: Number, layout: Layout) -> Number:
         magnitude = f.select(f.number(layout.infinity, "i32") < code, f.number(math.nan, "float"), magnitude)
     elif layout.nan is not None and layout.has_minus_zero:
         magnitude = f.select(code.equals(layout.nan), f.number(math.nan, "float"), magnitude)
-    signed = f.real(f.bits(magnitude) | ((wide & layout.sign) << (32 - layout.width)))
+    bits = f.bits(magnitude) | ((wide & layout.sign) << (32 - layout.width))
     if layout.has_minus_zero:
-        return signed
-    return f.select((wide & 0xFF).equals(layout.sign), f.number(math.nan, "float"), signed)
+        return f.real(bits)
+    return f.real(f.select((wide & 0xFF).equals(layout.sign), _MINUS_NAN, bits))
 
 
 def _to_code(f: Formula, x: Number, layout: Layout) -> Number:

@@ -15,7 +15,7 @@ _LINES = 4
 
 
 def spread_image(call: Call, library: Library) -> str:
-    """for channel, phases, rows: a row of the image from a phase on, by steps of the stride, and what lies outside."""
+    """for channel, rows: a row of the image, by steps of the stride from each phase on, and what lies outside."""
     e = element_of(call.dtype)
     name = f"@whorl.spread_image.{e.suffix}"
     if name in library:
@@ -23,26 +23,24 @@ def spread_image(call: Call, library: Library) -> str:
     axes = [[f"%{what}{axis}" for what in ("length", "begin", "stride", "phases", "spread")] for axis in range(3)]
     numbers = ["%fill", "%channels", "%plane", *(n for row in axes for n in row)]
     f = Routine(name, ["noalias %s", "noalias readonly %x"], numbers)
-    done = f.slot("i64")
     outside = f.value("icmp ne i64 %fill, 0")
     zeros = "zeroinitializer"
     least = e.splat(f, "0xFFF0000000000000")
     fill = f.value(f"select i1 {outside}, {e.vector} {least}, {e.vector} {zeros}")
-    lengths = ("%phases0", "%phases1", "%phases2", "%spread0", "%spread1")
-    with f.loop(0, "%channels") as c, ExitStack() as stack:
-        f.line(f"store i64 {f.mul(c, '%plane')}, ptr {done}")
-        p, q, r, i, j = (stack.enter_context(f.loop(0, length)) for length in lengths)
+    lengths = ("%channels", "%phases0", "%spread0", "%phases1", "%spread1")
+    with ExitStack() as stack:
+        c, p, i, q, j = (stack.enter_context(f.loop(0, length)) for length in lengths)
         first, in_depth = _source(f, i, p, 0)
         second, in_height = _source(f, j, q, 1)
         line = f.add(f.mul(f.add(f.mul(c, "%length0"), first), "%length1"), second)
         inside = f.value(f"and i1 {in_depth}, {in_height}")
         count = f.value(f"select i1 {inside}, i64 %length2, i64 0")
-        before = f.sub(r, "%begin2")
-        start = f.value(f"load i64, ptr {done}")
-        target = f.place("%s", e.kind, start)
         x = f.value(f"getelementptr {e.kind}, ptr %x, i64 {f.mul(line, '%length2')}")
-        _spread_row(f, e, target, x, before, count, fill, library)
-        f.line(f"store i64 {f.add(start, '%spread2')}, ptr {done}")
+        with f.loop(0, "%phases2") as r:
+            phase = f.add(f.mul(f.add(f.mul(p, "%phases1"), q), "%phases2"), r)
+            row = f.add(f.mul(f.add(f.mul(phase, "%spread0"), i), "%spread1"), j)
+            target = f.place("%s", e.kind, f.add(f.mul(c, "%plane"), f.mul(row, "%spread2")))
+            _spread_row(f, e, target, x, f.sub(r, "%begin2"), count, fill, library)
     library[name] = f.text()
     return name
 
@@ -56,13 +54,13 @@ def _source(f: Routine, place: str, phase: str, axis: int) -> tuple[str, str]:
 def _spread_row(
     f: Routine, e: Element, target: str, x: str, before: str, count: str, fill: str, library: Library
 ) -> None:
-    """target[j] = x[j * stride + before] where that is below count, else fill; whole vectors are written."""
+    """target[j] = x[j * stride + before] where that is below count, else fill."""
     dense = f.value("icmp eq i64 %stride2, 1")
     with f.when(dense), f.loop(0, "%spread2", e.lanes) as j:
         first = f.add(j, before)
         mask = e.compare(f, "ult", e.lane_numbers(f, first), count)
         source = f.value(f"getelementptr {e.kind}, ptr {x}, i64 {first}")
-        f.store(e.vector, e.masked_load(f, library, source, mask, fill), f.place(target, e.kind, j), e.size)
+        _store_part(f, e, e.masked_load(f, library, source, mask, fill), target, j, library)
     by_two = f.value("icmp eq i64 %stride2, 2")
     with f.when(by_two), f.loop(0, "%spread2", e.lanes) as j:
         parts = []
@@ -73,11 +71,17 @@ def _spread_row(
             parts.append(e.masked_load(f, library, source, mask, fill))
         chosen = ", ".join(f"i32 {2 * lane}" for lane in range(e.lanes))
         given = f"{e.vector} {parts[0]}, {e.vector} {parts[1]}, <{e.lanes} x i32> <{chosen}>"
-        f.store(e.vector, f.value(f"shufflevector {given}"), f.place(target, e.kind, j), e.size)
+        _store_part(f, e, f.value(f"shufflevector {given}"), target, j, library)
     with f.when(f.value("icmp sgt i64 %stride2, 2")), f.loop(0, "%spread2", e.lanes) as j:
         places = e.lane_numbers(f, f.add(f.mul(j, "%stride2"), before), "%stride2")
         mask = e.compare(f, "ult", places, count)
-        f.store(e.vector, e.gather(f, library, x, places, mask, fill), f.place(target, e.kind, j), e.size)
+        _store_part(f, e, e.gather(f, library, x, places, mask, fill), target, j, library)
+
+
+def _store_part(f: Routine, e: Element, value: str, target: str, first: str, library: Library) -> None:
+    """Store the elements of a row from a place on, as many as the row has left."""
+    mask = e.compare(f, "slt", e.lane_numbers(f, first), "%spread2")
+    e.masked_store(f, library, value, f.place(target, e.kind, first), mask)
 
 
 def plane_windows(call: Call, library: Library) -> str:
@@ -109,18 +113,28 @@ def plane_windows(call: Call, library: Library) -> str:
 
 def _over_taps(f: Routine, e: Element, sources: list[str], weighted: bool, library: Library) -> list[str]:
     """The sums or the largest elements, one vector of windows a source."""
-    totals = [f.slot(e.vector) for _ in sources]
+    totals, broken = [f.slot(e.vector) for _ in sources], [f.slot(e.mask) for _ in sources]
     start = "zeroinitializer" if weighted else e.splat(f, "0xFFF0000000000000")
-    for slot in totals:
+    for slot, mask in zip(totals, broken, strict=True):
         f.line(f"store {e.vector} {start}, ptr {slot}")
+        f.line(f"store {e.mask} zeroinitializer, ptr {mask}")
     with f.loop(0, "%taps") as tap:
         offset = f.value(f"sext i32 {f.load('i32', f.place('%offsets', 'i32', tap), 4)} to i64")
         factor = e.splat(f, f.load(e.kind, f.place("%w", e.kind, tap), e.size)) if weighted else ""
-        for source, slot in zip(sources, totals, strict=True):
+        for source, slot, mask in zip(sources, totals, broken, strict=True):
             x = f.load(e.vector, f.place(source, e.kind, offset), e.size)
             total = f.value(f"load {e.vector}, ptr {slot}")
-            total = e.fused(f, library, factor, x, total) if weighted else e.larger(f, library, total, x)
+            total = e.fused(f, library, factor, x, total) if weighted else e.larger(f, x, total)
             f.line(f"store {e.vector} {total}, ptr {slot}")
+            if not weighted:
+                is_nan = f.value(f"fcmp uno {e.vector} {x}, {x}")
+                before = f.value(f"load {e.mask}, ptr {mask}")
+                f.line(f"store {e.mask} {f.value(f'or {e.mask} {before}, {is_nan}')}, ptr {mask}")
+    for slot, mask in zip(totals, broken, strict=True) if not weighted else ():
+        total, is_nan = f.value(f"load {e.vector}, ptr {slot}"), f.value(f"load {e.mask}, ptr {mask}")
+        nan = e.splat(f, "0x7FF8000000000000")
+        value = f.value(f"select {e.mask} {is_nan}, {e.vector} {nan}, {e.vector} {total}")
+        f.line(f"store {e.vector} {value}, ptr {slot}")
     return totals
 
 

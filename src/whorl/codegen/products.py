@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from whorl.codegen.formulas import Library
+import numpy as np
+
+from whorl.codegen.formulas import Library, real_literal
+from whorl.codegen.narrow import BFLOAT16, FLOAT16
 from whorl.codegen.routine import AS_WRITTEN, Routine
-from whorl.codegen.target import vector_bytes
-from whorl.ir.dtypes import FLOAT32
+from whorl.codegen.target import has_half, vector_bytes
+from whorl.ir.dtypes import FLOAT32, name_of
 from whorl.kernel.program import Call
 from whorl.ops.panels import FEW_ROWS
 
@@ -36,6 +39,12 @@ class _Element:
     kind: str
     size: int
     lanes: int
+    stored: np.dtype
+    """What the elements of panels are in memory; they are widened as they are read."""
+
+    @property
+    def stored_kind(self) -> str:
+        return self.kind if self.stored.itemsize == self.size else f"i{8 * self.stored.itemsize}"
 
     @property
     def vector(self) -> str:
@@ -43,6 +52,9 @@ class _Element:
 
     def suffix(self) -> str:
         return f"f{8 * self.size}"
+
+    def panels_suffix(self) -> str:
+        return self.suffix() if self.stored.itemsize == self.size else f"{self.suffix()}.{name_of(self.stored)}"
 
     def of(self, vector: str) -> str:
         """What LLVM calls a type in the name of an intrinsic."""
@@ -52,7 +64,8 @@ class _Element:
 def require_kernel(call: Call, library: Library) -> str:
     """The name of the function for a call; its text is added to the library."""
     size = call.dtype.itemsize
-    element = _Element("float" if call.dtype == FLOAT32 else "double", size, vector_bytes() // size)
+    kind = "float" if call.dtype == FLOAT32 else "double"
+    element = _Element(kind, size, vector_bytes() // size, call.places[-1][0].dtype)
     library.setdefault("!as_written", AS_WRITTEN)
     library.setdefault("@llvm.smin.i64", "declare i64 @llvm.smin.i64(i64, i64)")
     return _WRITERS[call.kernel](call, element, library)
@@ -137,8 +150,8 @@ def _blocks(rows: int, most: int) -> Iterator[tuple[int, int, int]]:
 
 def _panel_product(call: Call, element: _Element, library: Library) -> str:
     rows, inner, columns, width = call.numbers
-    panels = _FAR_PANELS if rows <= FEW_ROWS and inner * columns * element.size > _FAR_BYTES else 1
-    name = f"@whorl.panel_product.{element.suffix()}.{rows}x{panels}x{width}"
+    panels = _FAR_PANELS if rows <= FEW_ROWS and inner * columns * element.stored.itemsize > _FAR_BYTES else 1
+    name = f"@whorl.panel_product.{element.panels_suffix()}.{rows}x{panels}x{width}"
     if name in library:
         return name
     f = Routine(
@@ -181,7 +194,8 @@ def _tiles(
     packed = "%a" if blocks == [(1, 0, 1)] else "%s"
     with f.loop(*columns, tile.vectors * tile.panels * element.lanes) as j:
         inside = f.value(f"and i64 {j}, {width - 1}")
-        panel = f.place(f.place("%b", kind, f.mul(f.sub(j, inside), "%inner")), kind, inside)
+        stored = element.stored_kind
+        panel = f.place(f.place("%b", stored, f.mul(f.sub(j, inside), "%inner")), stored, inside)
         left = f.sub("%columns", j)
         for height, first, count in blocks:
             function = _require_tile(height, tile, element, library)
@@ -210,7 +224,7 @@ def _pack_rows(f: Routine, element: _Element, height: int, first: int, count: in
 
 
 def _require_tile(height: int, tile: _Tile, element: _Element, library: Library) -> str:
-    name = f"@whorl.tile.{element.suffix()}.{height}x{tile.panels}x{tile.vectors * element.lanes}.{tile.width}"
+    name = f"@whorl.tile.{element.panels_suffix()}.{height}x{tile.panels}x{tile.vectors * element.lanes}.{tile.width}"
     if name not in library:
         library[name] = ""
         library[name] = _tile_text(name, height, tile, element, library)
@@ -220,7 +234,7 @@ def _require_tile(height: int, tile: _Tile, element: _Element, library: Library)
 def _tile_text(name: str, height: int, tile: _Tile, element: _Element, library: Library) -> str:
     """c[height, vectors] = the sum over k of a[k, height] by b[k, vectors], all sums in registers."""
     kind, vector, lanes, size = element.kind, element.vector, element.lanes, element.size
-    vectors, width = tile.vectors * tile.panels, tile.width
+    vectors, width, stored = tile.vectors * tile.panels, tile.width, element.stored_kind
     fused = _fused(element, vector, library)
     f = Routine(
         name,
@@ -231,12 +245,12 @@ def _tile_text(name: str, height: int, tile: _Tile, element: _Element, library: 
     for slot in (slot for row in sums for slot in row):
         f.line(f"store {vector} zeroinitializer, ptr {slot}")
     with f.loop(0, "%inner") as k:
-        a, b = f.place("%a", kind, f.mul(k, height)), f.place("%b", kind, f.mul(k, width))
-        starts = [b if p == 0 else f.place(b, kind, f.mul("%inner", p * width)) for p in range(tile.panels)]
-        row = [f.load(vector, f.place(s, kind, v * lanes), size) for s in starts for v in range(tile.vectors)]
+        a, b = f.place("%a", kind, f.mul(k, height)), f.place("%b", stored, f.mul(k, width))
+        starts = [b if p == 0 else f.place(b, stored, f.mul("%inner", p * width)) for p in range(tile.panels)]
+        row = [_widened(f, element, f.place(s, stored, v * lanes)) for s in starts for v in range(tile.vectors)]
         for s in starts if height <= FEW_ROWS and tile.panels == 1 else ():
-            for line in range(0, tile.vectors * lanes * size, _LINE_BYTES):
-                _fetch(f, f.place(s, kind, (line + _AHEAD_BYTES) // size), library)
+            for line in range(0, tile.vectors * lanes * element.stored.itemsize, _LINE_BYTES):
+                _fetch(f, f.place(s, "i8", line + _AHEAD_BYTES), library)
         for r in range(height):
             factor = f.splat(vector, kind, f.load(kind, f.place(a, kind, r), size))
             for v in range(vectors):
@@ -250,6 +264,42 @@ def _tile_text(name: str, height: int, tile: _Tile, element: _Element, library: 
     with f.when(part):
         _write_tile(f, element, sums, "%left", library)
     return f.text()
+
+
+def _widened(f: Routine, element: _Element, place: str) -> str:
+    """A vector of a matrix in panels."""
+    stored, lanes = element.stored, element.lanes
+    narrow = f"<{lanes} x {element.stored_kind}>"
+    value = f.load(narrow, place, stored.itemsize)
+    if stored.itemsize == element.size:
+        return value
+    if stored == FLOAT16 and has_half():
+        half = f.value(f"bitcast {narrow} {value} to <{lanes} x half>")
+        return f.value(f"fpext <{lanes} x half> {half} to {element.vector}")
+    whole = f"<{lanes} x i32>"
+    bits = f.value(f"zext {narrow} {value} to {whole}")
+    if stored == BFLOAT16:
+        raised = f.value(f"shl {whole} {bits}, {f.splat(whole, 'i32', '16')}")
+        return f.value(f"bitcast {whole} {raised} to {element.vector}")
+    return _from_half_bits(f, element, whole, bits)
+
+
+def _from_half_bits(f: Routine, element: _Element, whole: str, bits: str) -> str:
+    """The exponent is moved by a product, which also makes denormals normal; the largest means infinity or NaN."""
+    vector = element.vector
+
+    def masked(mask: int) -> str:
+        return f.value(f"and {whole} {bits}, {f.splat(whole, 'i32', str(mask))}")
+
+    moved = f.value(f"shl {whole} {masked(0x7FFF)}, {f.splat(whole, 'i32', '13')}")
+    factor = f.splat(vector, "float", real_literal(2.0**112, "float"))
+    size = f.value(f"fmul {vector} {f.value(f'bitcast {whole} {moved} to {vector}')}, {factor}")
+    finite = f.value(f"bitcast {vector} {size} to {whole}")
+    special = f.value(f"or {whole} {finite}, {f.splat(whole, 'i32', str(0x7F800000))}")
+    largest = f.value(f"icmp eq {whole} {masked(0x7C00)}, {f.splat(whole, 'i32', str(0x7C00))}")
+    chosen = f.value(f"select <{element.lanes} x i1> {largest}, {whole} {special}, {whole} {finite}")
+    sign = f.value(f"shl {whole} {masked(0x8000)}, {f.splat(whole, 'i32', '16')}")
+    return f.value(f"bitcast {whole} {f.value(f'or {whole} {chosen}, {sign}')} to {vector}")
 
 
 def _fetch(f: Routine, place: str, library: Library) -> None:

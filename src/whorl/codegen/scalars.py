@@ -236,7 +236,7 @@ class Scalars:
         if b == "double":
             return value if a == b else self.value(f"fpext float {value} to double")
         if a == "double":
-            if target == narrow.FLOAT16 or target in narrow.MINIFLOATS:
+            if target == narrow.FLOAT16:
                 value = self.call(narrow.to_odd(self.library), "double", value, result="float")
             else:
                 value = self.value(f"fptrunc double {value} to float")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
 
 
 def _product(*numbers: int) -> int:
@@ -18,7 +20,7 @@ class Kernel:
     `work(*numbers)` is about how many scalar statements take as long.
 
     The first `written` places are overwritten, none of which may overlap another place. The places at `tables` hold
-    int32 numbers, all others are of one element type.
+    int32 numbers, those at `narrow` any of these element types, all others are of one element type.
     """
 
     name: str
@@ -26,4 +28,5 @@ class Kernel:
     extents: Callable[..., tuple[int, ...]]
     run: Callable[..., None]
     tables: tuple[int, ...] = ()
+    narrow: Mapping[int, frozenset[np.dtype]] = field(default_factory=dict)
     work: Callable[..., int] = _product

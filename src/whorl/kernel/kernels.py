@@ -6,11 +6,14 @@ import math
 
 import numpy as np
 
+from whorl.ir.dtypes import BY_NAME
 from whorl.kernel.convolutions import CONVOLUTIONS
 from whorl.kernel.kernel import Kernel
 from whorl.ops.panels import from_panels, panels_shape
 
 _AT_ONCE = 64
+NARROW = frozenset((BY_NAME["float16"], BY_NAME["bfloat16"]))
+"""Element types of matrices that kernels widen to float32 as they read them."""
 
 
 def _row_product(y: np.ndarray, x: np.ndarray, b: np.ndarray, inner: int, columns: int) -> None:
@@ -20,7 +23,7 @@ def _row_product(y: np.ndarray, x: np.ndarray, b: np.ndarray, inner: int, column
 def _panel_product(
     c: np.ndarray, scratch: np.ndarray, a: np.ndarray, b: np.ndarray, rows: int, inner: int, columns: int, width: int
 ) -> None:
-    matrix = from_panels(b.reshape(panels_shape(inner, columns, width)), columns)
+    matrix = from_panels(b.reshape(panels_shape(inner, columns, width)), columns).astype(a.dtype)
     c.reshape(rows, columns)[...] = a.reshape(rows, inner) @ matrix
 
 
@@ -38,11 +41,12 @@ KERNELS = {
     kernel.name: kernel
     for kernel in (
         Kernel("row_product", 1, lambda k, n, dtype: (n, k, k * n), _row_product, work=_work),
-        Kernel("panel_product", 2, _panel_extents, _panel_product, work=_work),
+        Kernel("panel_product", 2, _panel_extents, _panel_product, narrow={3: NARROW}, work=_work),
         *CONVOLUTIONS,
     )
 }
 """`row_product`: y[N] = x[K] @ B[K, N], numbers K, N. `panel_product`: C[M, N] = A[M, K] @ B with B in panels and M * K
-elements of scratch after C, numbers M, K, N and the width of panels. float32 or float64. Each element is one sum in
+elements of scratch after C, numbers M, K, N and the width of panels. float32 or float64, panels
+with float32 float16 or bfloat16 too. Each element is one sum in
 ascending order of k from 0, every step fused where the machine can: |error| <= K * eps * sum |a| |b|. Infinities and
 NaN follow from that sum."""

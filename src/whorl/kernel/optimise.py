@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from whorl.kernel.copies import remove_copies
+from whorl.kernel.joined_loops import join_loops
 from whorl.kernel.program import Program
 from whorl.kernel.reductions import write_out_reductions
 from whorl.kernel.tiles import cut_into_parts
 
-STEPS = (remove_copies, write_out_reductions, cut_into_parts)
+STEPS = (remove_copies, write_out_reductions, join_loops, cut_into_parts)
 
 
 def optimise(program: Program) -> None:

@@ -59,10 +59,11 @@ def _in_parts(loop: While, number: str) -> When | None:
     if counter is None or len(nests) != 1 or not isinstance(nests[0].extent, Const) or not nests[0].parallel:
         return None
     (nest,), length = nests, int(nests[0].extent.value)
-    size = _bytes(loop.body, nest)
-    if size is None or size * length < LARGE:
+    size = _bytes(loop.body, nest, max(1, length))
+    if not size or size * length < LARGE:
         return None
-    count = _part(length, PART // size)
+    has_rows = any(isinstance(s, For) for s in nest.body)
+    count = _part(length, PART // size, 1 if has_rows else min(SMALLEST, length))
     return None if count is None else _rewritten(loop, nest, counter, length, count, number)
 
 
@@ -90,7 +91,7 @@ def _counter(loop: While) -> tuple[Var, Var] | None:
     return i, go
 
 
-def _bytes(body: Sequence[Statement], nest: For) -> int | None:
+def _bytes(body: Sequence[Statement], nest: For, length: int) -> int | None:
     """The bytes that stay from one iteration to the next, for each step of a nest; None where steps may meet.
 
     They do not if all that is written is written, and read, at the step's own place along some axis.
@@ -110,7 +111,7 @@ def _bytes(body: Sequence[Statement], nest: For) -> int | None:
         if axis is not None and load.buffer not in kept and all(isinstance(n, int) for n in load.buffer.shape):
             kept.add(load.buffer)
             shape = [n for n in load.buffer.shape if isinstance(n, int)]
-            size += math.prod(shape) // max(1, shape[axis]) * load.dtype.itemsize
+            size += math.prod(shape) * load.dtype.itemsize // length
     return size if kept & axes.keys() else None
 
 
@@ -120,9 +121,8 @@ def _axis(index: Sequence[Expr], var: Var) -> int | None:
     return inside[0] if len(inside) == 1 and index[inside[0]] is var else None
 
 
-def _part(length: int, most: int) -> int | None:
+def _part(length: int, most: int, least: int) -> int | None:
     """How many steps to take at a time: a divisor, if one is near; None where parts would be too small."""
-    least = min(SMALLEST, length)
     if most < least:
         return None
     divisors = (n for n in range(most, max(least, most // 2) - 1, -1) if length % n == 0)

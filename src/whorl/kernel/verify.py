@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from whorl.errors import VerifyError
-from whorl.ir.dtypes import BOOL, INT32, INT64, is_float, name_of
+from whorl.ir.dtypes import BOOL, FLOAT32, INT32, INT64, is_float, name_of
 from whorl.kernel.kernels import KERNELS
 from whorl.kernel.program import (
     OPS,
@@ -154,6 +154,9 @@ class _Check:
         expected = [call.dtype] * len(kernel.extents(*call.numbers, call.dtype))
         for table in kernel.tables:
             expected[table] = INT32
+        for place, narrow in kernel.narrow.items():
+            if call.dtype == FLOAT32 and place < len(call.places) and call.places[place][0].dtype in narrow:
+                expected[place] = call.places[place][0].dtype
         if [b.dtype for b, _ in call.places] != expected:
             raise VerifyError(f"{call.kernel} takes {len(expected)} places: {', '.join(map(name_of, expected))}")
         for buffer, index in call.places:

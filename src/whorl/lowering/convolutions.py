@@ -18,7 +18,8 @@ from whorl.ops.base import accumulator
 from whorl.ops.convolution import Conv, with_bias
 from whorl.ops.elementwise import Add, Clip, Mul, Sum
 from whorl.ops.filters import from_blocks, in_blocks, spread_of
-from whorl.ops.index_maps import converted, widened_view, with_blanks
+from whorl.ops.index_maps import converted, lengths, widened_view, with_blanks
+from whorl.ops.movement import Concat
 from whorl.ops.native_convolution import Ending, blocked, convolution, is_native
 from whorl.ops.nonlinear import Relu
 from whorl.ops.normalization import BatchNormalization
@@ -104,11 +105,45 @@ class BlockConvolution(Op, abstract=True):
         return (y if self.bounds is None else np.clip(y, *self.bounds)).astype(x.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return [converted(k, self.native(k, inputs), inputs[0].dtype)]
+
+    def native(self, k: Any, inputs: Sequence[Any], into: tuple[Any, int] | None = None) -> Any:
+        """The result in memory; in the features of a larger tensor from a number on, where that is given."""
         x, packed, bias, offsets, added = with_blanks(inputs, 5)
         tracks = self.op.tracks(x, k.view(x.dtype, self.shape, _unread, 0))
-        wide = widened_view(k, x)
-        y = convolution(k, wide, packed, bias, tracks, self.shape[0], offsets, Ending(added, self.bounds))
-        return [converted(k, y, x.dtype)]
+        ending = Ending(added, self.bounds, into)
+        return convolution(k, widened_view(k, x), packed, bias, tracks, self.shape[0], offsets, ending)
+
+
+@dataclass(frozen=True)
+class JoinedConvolutions(Op, abstract=True):
+    """Convolutions, and other tensors where a part is None, one after the other along the features.
+
+    Inputs: those of each part, so many as `counts` says.
+    """
+
+    parts: tuple[BlockConvolution | None, ...]
+    counts: tuple[int, ...]
+
+    def _given(self, inputs: Sequence[Any]) -> list[Sequence[Any]]:
+        ends = np.cumsum(self.counts).tolist()
+        return [inputs[end - count : end] for count, end in zip(self.counts, ends, strict=True)]
+
+    def run(self, *inputs: np.ndarray) -> np.ndarray:
+        pairs = zip(self.parts, self._given(inputs), strict=True)
+        return np.concatenate([given[0] if part is None else part.run(*given) for part, given in pairs], axis=1)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        result, first = k.temporary(inputs[0].dtype, lengths(outputs[0])), 0
+        for part, given in zip(self.parts, self._given(inputs), strict=True):
+            if part is not None:
+                part.native(k, given, (result, first))
+                first += part.shape[0]
+                continue
+            with k.nest(given[0].shape) as (n, c, *rest):
+                k.store(result, (n, k.add(c, k.const(first)), *rest), given[0].at((n, c, *rest)))
+            first += given[0].shape[1]
+        return [k.view_of(result)]
 
 
 def _unread(index: Any) -> Any:
@@ -133,6 +168,46 @@ def lay_out_convolutions(body: Region, captured: Sequence[Value]) -> None:
     if placed:
         kept = [placed.get(node, [] if node in taken else [node]) for node in body.nodes]
         body.nodes = [node for group in kept for node in group]
+        _join_convolutions(body)
+
+
+def _join_convolutions(body: Region) -> None:
+    """Let convolutions whose results are only joined along the features write them where they are to be."""
+    readers = _readers(body)
+    gone: set[Node] = set()
+    for position, node in enumerate(body.nodes):
+        if not isinstance(node.op, Concat) or not _joins_features(node):
+            continue
+        owners = [_joined_owner(v, readers) for v in node.inputs]
+        if not any(owners):
+            continue
+        gone.update(owner for owner in owners if owner is not None)
+        given = [[v] if owner is None else owner.inputs for v, owner in zip(node.inputs, owners, strict=True)]
+        parts = tuple(None if owner is None else owner.op for owner in owners)
+        op = JoinedConvolutions(parts, tuple(len(values) for values in given))  # type: ignore[arg-type]
+        joined = Node(op, [v for values in given for v in values], (), node.name)
+        joined.outputs = node.outputs
+        joined.outputs[0].owner = joined
+        body.nodes[position] = joined
+    body.nodes = [node for node in body.nodes if node not in gone]
+
+
+def _joins_features(node: Node) -> bool:
+    assert isinstance(node.op, Concat)
+    values = [*node.inputs, *node.outputs]
+    if not all(v is not None and _is_static(v.type) and _dtype(v) in (FLOAT32, FLOAT64) for v in values):
+        return False
+    rank = len(_shape(node.outputs[0]))
+    return node.op.axis in (1, 1 - rank) and math.prod(_shape(node.outputs[0])) > 0
+
+
+def _joined_owner(value: Value | None, readers: Mapping[Value, Sequence[Node | None]]) -> Node | None:
+    """The convolution whose result is read here alone."""
+    assert value is not None
+    owner = value.owner
+    if not isinstance(owner, Node) or not isinstance(owner.op, BlockConvolution) or len(readers[value]) != 1:
+        return None
+    return owner
 
 
 def _readers(body: Region) -> dict[Value, list[Node | None]]:

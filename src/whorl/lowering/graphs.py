@@ -20,8 +20,9 @@ from whorl.ir.walk import clone_region
 from whorl.kernel.optimise import optimise
 from whorl.kernel.program import Buffer, Program, Var
 from whorl.lowering.arena import Arena, plan_arena, swapped_pairs, used_buffers
-from whorl.lowering.builder import MOST_TRIPS, KernelBuilder, Unsupported, View
+from whorl.lowering.builder import MOST_TRIPS, KernelBuilder, View
 from whorl.lowering.convolutions import FilterBlocks
+from whorl.lowering.expressions import Unsupported
 from whorl.lowering.layout import prepare
 from whorl.lowering.places import Target, fill_all, fixed_type, is_fixed, memory_shape, native_type, sizes
 from whorl.lowering.products import InPanels
@@ -117,12 +118,15 @@ def specialised(region: Region, arguments: Sequence[Fact]) -> Region:
 def _fold(region: Region, folded: Folded) -> None:
     """Put Constant nodes in the place of those that give the same in every run."""
     fixed: dict[Value, np.ndarray] = {}
+    laid_out = _read_for_panels(region)
     for position, node in enumerate(region.nodes):
         if isinstance(node.op, Constant):
             fixed[node.outputs[0]] = as_array(node.op.value)
             continue
         inputs = [fixed[v] for v in node.inputs if v in fixed]
-        if not node.op.pure or node.regions or len(inputs) < len(node.inputs) or not _is_small(node, inputs):
+        if not node.op.pure or node.regions or len(inputs) < len(node.inputs):
+            continue
+        if node not in laid_out and not _is_small(node, inputs):
             continue
         try:
             values = folded.run(node, inputs)
@@ -131,6 +135,19 @@ def _fold(region: Region, folded: Folded) -> None:
         if len(values) == len(node.outputs) == 1 and isinstance(values[0], np.ndarray):
             fixed[node.outputs[0]] = values[0]
             region.nodes[position] = _given(node, values[0])
+
+
+def _read_for_panels(region: Region) -> set[Node]:
+    """Nodes whose results nobody reads but to lay a matrix out, which the program then reads in their place."""
+    found: set[Node] = set()
+    read: set[Value | None] = set(region.results)
+    for node in reversed(region.nodes):
+        is_fixed_size = all(isinstance(v.type, TensorType) and is_fixed(v.type) for v in node.outputs)
+        if isinstance(node.op, InPanels) or (is_fixed_size and not read.intersection(node.outputs)):
+            found.add(node)
+        else:
+            read.update(node.inputs)
+    return found
 
 
 def _is_small(node: Node, inputs: Sequence[np.ndarray]) -> bool:

@@ -14,7 +14,8 @@ from whorl.ir.infer import names_of
 from whorl.ir.types import Known, TensorType, Type
 from whorl.kernel.optimise import optimise
 from whorl.kernel.program import TRUE, Assign, Buffer, Expr, Program, Statement, Var, While
-from whorl.lowering.builder import KernelBuilder, Unsupported, View
+from whorl.lowering.builder import KernelBuilder, View
+from whorl.lowering.expressions import Unsupported
 from whorl.lowering.places import (
     Growing,
     Place,
@@ -31,7 +32,6 @@ from whorl.lowering.places import (
 )
 from whorl.lowering.regions import enter_body, lower_region, refuse_parts
 from whorl.ops.control import Loop
-
 
 FREE = "?"
 """How names begin that stand for lengths of operands which a program takes as they come."""

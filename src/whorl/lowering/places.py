@@ -13,7 +13,9 @@ from whorl.ir.dtypes import BY_NAME, COMPLEX, INT64, STRING, name_of
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, SequenceType, TensorType, Type
 from whorl.kernel.program import Buffer, Expr, Swap, Var
-from whorl.lowering.builder import LENGTHS, Index, KernelBuilder, Unsupported, View
+from whorl.lowering.builder import KernelBuilder, View
+from whorl.lowering.expressions import Index, Unsupported
+from whorl.lowering.statements import LENGTHS
 
 NATIVE = frozenset(BY_NAME.values()) - COMPLEX - {STRING}
 """The element types that have native code."""

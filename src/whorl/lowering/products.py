@@ -13,8 +13,10 @@ from whorl.ir.dtypes import FLOAT32, FLOAT64
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, TensorType, Type
+from whorl.kernel.kernels import NARROW
+from whorl.ops.base import accumulator, widened
 from whorl.ops.elementwise import Identity
-from whorl.ops.index_maps import transposed, with_blanks
+from whorl.ops.index_maps import transposed, widened_view, with_blanks
 from whorl.ops.indexing import Gather
 from whorl.ops.linear import Gemm, MatMul
 from whorl.ops.movement import Transpose
@@ -22,6 +24,8 @@ from whorl.ops.native_products import SMALL, panels_of, product
 from whorl.ops.panels import FEW_ROWS, from_panels, in_panels, panel_width, panels_shape
 from whorl.ops.shapes import Reshape, Squeeze, Unsqueeze
 
+_KNOWN = NARROW | {FLOAT32, FLOAT64}
+"""Element types that kernels multiply."""
 HOISTED_BYTES = 1 << 30
 """Memory that products taken before a loop may use."""
 
@@ -43,27 +47,31 @@ class InPanels(Op, abstract=True):
 
 @dataclass(frozen=True)
 class PanelProduct(Op, abstract=True):
-    """The product with a matrix of so many columns that is in panels."""
+    """The product with a matrix of so many columns that is in panels; `wide` leaves it as its sums are kept."""
 
     columns: int
+    wide: bool = False
 
     def run(self, a: np.ndarray, panels: np.ndarray) -> np.ndarray:
-        return MatMul().run(a, from_panels(panels, self.columns))
+        a, matrix = (widened(x) if self.wide else x for x in (a, from_panels(panels, self.columns)))
+        return MatMul().run(a, matrix)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         a, panels = inputs
+        a = widened_view(k, a) if self.wide else a
         matrix = k.view(a.dtype, (panels.shape[1], self.columns), _unread, 0)
         return [product(k, a, matrix, panels)]
 
 
 @dataclass(frozen=True)
 class ProductSum(Op, abstract=True):
-    """What a Gemm does with the product of its operands."""
+    """What a Gemm does with the product of its operands, in its element type."""
 
     op: Gemm
+    dtype: np.dtype
 
     def run(self, result: np.ndarray, c: np.ndarray | None = None) -> np.ndarray:
-        return self.op.run_sum(result, c)
+        return self.op.run_sum(result, c).astype(self.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         result, c = with_blanks(inputs, 2)
@@ -96,14 +104,16 @@ def _by_panels(node: Node, b: Value | None, turned: bool) -> list[Node]:
     inputs = [node.inputs[0], panels.outputs[0]]
     if not isinstance(node.op, Gemm):
         return [panels, _taking(node, Node(PanelProduct(columns), inputs, (), node.name))]
-    product = _node(PanelProduct(columns), inputs, node.outputs[0].type, "product")
-    total = Node(ProductSum(node.op), [*product.outputs, *node.inputs[2:]], (), node.name)
+    dtype = _dtype(node.outputs[0])
+    wide = TensorType(accumulator(dtype), _shape(node.outputs[0]))
+    product = _node(PanelProduct(columns, True), inputs, wide, "product")
+    total = Node(ProductSum(node.op, dtype), [*product.outputs, *node.inputs[2:]], (), node.name)
     return [panels, product, _taking(node, total)]
 
 
 def _in_panels(matrix: Value, shape: tuple[int, int], rows: int, turned: bool) -> Node:
     """A matrix of that shape, or its transpose, laid out for products of so many rows."""
-    width = panel_width(rows, _dtype(matrix))
+    width = panel_width(rows, accumulator(_dtype(matrix)))
     return _node(InPanels(width, turned), [matrix], _type(matrix, panels_shape(*shape, width)), "panels")
 
 
@@ -164,7 +174,7 @@ def _is_matrix(value: Value | None) -> bool:
 def _is_worth(node: Node) -> bool:
     """Whether a product is large enough, and of an element type that kernels multiply."""
     values = [v for v in (*node.inputs, *node.outputs) if v is not None]
-    if not all(_is_static(v) for v in values) or _dtype(values[0]) not in (FLOAT32, FLOAT64):
+    if not all(_is_static(v) for v in values) or _dtype(values[0]) not in _KNOWN:
         return False
     work = math.prod(_shape(node.outputs[0])) * (_shape(values[0])[-1] if _shape(values[0]) else 0)
     return work > SMALL
@@ -218,6 +228,8 @@ def _is_worth_hoisting(node: Node, length: int) -> bool:
     panels, output = node.inputs[1], node.outputs[0]
     assert panels is not None
     columns = _shape(output)[-1]
+    if _dtype(panels) in NARROW:
+        return False
     few = math.prod(_shape(output)) <= FEW_ROWS * columns
     return few and length * FEW_ROWS * columns * _dtype(output).itemsize <= HOISTED_BYTES
 

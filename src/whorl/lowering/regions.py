@@ -17,7 +17,8 @@ from whorl.ir.infer import region_title
 from whorl.ir.op import Op
 from whorl.ir.types import TensorType
 from whorl.kernel.program import TRUE, Buffer, Expr, Statement, Var, When, While
-from whorl.lowering.builder import LENGTHS, MOST_TRIPS, Index, KernelBuilder, Unsupported, View
+from whorl.lowering.builder import MOST_TRIPS, KernelBuilder, View
+from whorl.lowering.expressions import Index, Unsupported
 from whorl.lowering.places import (
     Growing,
     Place,
@@ -39,6 +40,7 @@ from whorl.lowering.places import (
     sizes,
 )
 from whorl.lowering.readers import Readers
+from whorl.lowering.statements import LENGTHS
 from whorl.ops.control import Collected, If, Loop, Scanned
 from whorl.ops.elementwise import Identity
 

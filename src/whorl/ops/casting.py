@@ -68,7 +68,7 @@ class Cast(Elementwise):
         if self.to == FLOAT8E8M0 and x.dtype != self.to:
             return _native_power_of_two(k, x, bool(self.saturate), self.round_mode)
         if self.saturate and self.to in SATURATING and x.dtype != self.to:
-            x = x if is_float(x.dtype) else k.cast(x, FLOAT32)
+            x = x if is_float(x.dtype) and x.dtype.itemsize > 1 else k.cast(x, FLOAT32)
             low, high = (k.const(bound, x.dtype) for bound in SATURATING[self.to])
             x = k.apply("min", k.apply("max", x, low), high)
         return k.cast(x, self.to)

@@ -81,7 +81,7 @@ class MatMul(Op):
 
     def run(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         try:
-            result = np.matmul(_as_rows(widened(a), b), widened(b))
+            result = np.matmul(_as_rows(matrices(widened(a)), b), matrices(widened(b)))
         except ValueError:
             checked_types(self, a, b)
             raise
@@ -92,6 +92,12 @@ class MatMul(Op):
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         return [product(k, *inputs)]
+
+
+def matrices(x: np.ndarray) -> np.ndarray:
+    """The matrices in row-major order: the last bits of a product depend on how its operands lie in memory."""
+    steps = (x.itemsize * x.shape[-1], x.itemsize)[2 - min(x.ndim, 2) :] if x.ndim else ()
+    return x if x.strides[-2:] == steps else x.copy(order="C")
 
 
 def _as_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -125,7 +131,7 @@ class Gemm(Op):
 
     def run(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None = None) -> np.ndarray:
         checked_types(self, a, b, c)
-        left, right = widened(a), widened(b)
+        left, right = matrices(widened(a)), matrices(widened(b))
         result = np.matmul(left.T if self.transA else left, right.T if self.transB else right)
         return self.run_sum(result, c).astype(a.dtype, copy=False)
 

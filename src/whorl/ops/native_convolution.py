@@ -26,10 +26,14 @@ FEW_WINDOWS = 64
 
 @dataclass(frozen=True)
 class Ending:
-    """What follows a convolution at once: a tensor of the same shape is added, and the sum is kept within bounds."""
+    """What follows a convolution at once: a tensor of the same shape is added, and the sum is kept within bounds.
+
+    `into` is a buffer [N, features, axes...] of more features, and the first one there that is to be written.
+    """
 
     added: Any = None
     bounds: tuple[float, float] | None = None
+    into: tuple[Any, int] | None = None
 
 
 def is_native(tracks: Sequence[Track], channels: int, itemsize: int) -> bool:
@@ -57,7 +61,7 @@ def convolution(
     batch, channels = x.shape[:2]
     group = filters.shape[0]
     depth, each = channels // group, features // group
-    result = k.temporary(dtype, (batch, features, *(t.count for t in tracks)))
+    result, start = ending.into or (k.temporary(dtype, (batch, features, *(t.count for t in tracks))), 0)
     run = _Run(k, layout, depth, each, k.place(x), k.place(filters))
     table = k.place(offset_table(k, layout.tap_offsets(), layout.plane, depth) if offsets is None else offsets)
     term = k.place(filled(k, k.const(0, dtype), (features,)) if bias is None else bias)
@@ -67,7 +71,7 @@ def convolution(
     with k.loop(batch) as n, k.loop(group) as g:
         image = run.image(n, g, channels, spread)
         first = k.mul(g, k.const(each))
-        at = (n, first, *(k.const(0) for _ in tracks))
+        at = (n, k.add(first, k.const(start)), *(k.const(0) for _ in tracks))
         places = [(result, at), image, table, run.filters(g), moved(k, term, first), limits]
         if added is not None:
             plane = k.add(k.mul(n, k.const(features)), first)

@@ -113,7 +113,7 @@ def _lazily(
     given = [each for each in (scale, zero_point) if each is not None]
     if any(each.size > 1 for each in given) and (op.block_size or not -x.ndim <= op.axis < x.ndim):
         return None
-    axis = 0 if x.ndim == 1 else op.axis % x.ndim
+    axis = op.axis % x.ndim if x.ndim > 1 else 0
     along = [-1 if k == axis else 1 for k in range(x.ndim)]
     spread = [Held(each.numpy().reshape(along)) for each in given]
     facts = [None if each is None else Known(TensorType(each.dtype, each.shape)) for each in (x, scale, zero_point)]

@@ -25,9 +25,9 @@ Pass = Callable[[Module, Context], None]
 PASSES: tuple[Pass, ...] = (
     fold_constants,  # first, so that the rules see every operand that is a constant
     simplify,  # the algebra, which folds what it makes constant
+    remove_dead,  # so that only what is read is gone through, and rules see how often it is read
     propagate_facts,  # conditions and counts that ranges decide, for what follows
     simplify_control_flow,  # branches and loops whose operands are constant by now
-    remove_dead,  # so that only what is read is compared, and rules see how often it is read
     merge_equal,  # rules that ask whether two operands are one value then find them
 )
 MAX_ROUNDS = 20

@@ -1,10 +1,11 @@
-"""Nodes whose results nobody reads, and values captured by regions that do not read them, are removed."""
+"""Nodes whose results nobody reads, what loops carry for nobody, and captured values that regions do not read, go."""
 
 from __future__ import annotations
 
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ops.control import first_captured
 from whorl.passes.context import Context
+from whorl.passes.control_flow.unread import drop_unread
 
 
 def remove_dead(module: Module, context: Context) -> None:
@@ -20,6 +21,8 @@ def _clean(region: Region, context: Context) -> None:
         if not any(value in read for value in node.outputs) and _is_removable(node):
             context.report.edits["remove_dead"] += 1
             continue
+        if node.regions and drop_unread(node, read, _is_removable):
+            context.report.edits["remove_dead"] += 1
         for inner in node.regions:
             _clean(inner, context)
         if node.regions:

@@ -21,17 +21,17 @@ _REWRITES_PER_NODE = 20
 """Rules that may be applied in one walk for each node there is: a bound for rule sets that would not end."""
 
 
-def apply_rules(module: Module, context: Context, rules: RuleSet, fold: Fold | None) -> None:
+def apply_rules(module: Module, context: Context, rules: RuleSet, fold: Fold, *, is_folded: bool = False) -> None:
     """Walk through every region once, each node after what makes its inputs, and apply the first rule that fits.
 
     What a rule makes is visited at once, so that a chain is simplified from its beginning to its end in one walk.
-    `fold` is asked before any rule.
+    `fold` is asked before any rule; where the module `is_folded` already, only of nodes that are new or read such.
     """
     rewriters: dict[Region, Rewriter] = {}
     regions = [module.main]
     while regions:
         region = regions.pop()
-        rewriters[region] = Rewriter(region, rules, context, fold)
+        rewriters[region] = Rewriter(region, rules, context, fold, is_folded)
         regions += (inner for node in region.nodes for inner in node.regions)
     rewrite(module.main, context.inference, lambda node, build: rewriters[build.region].visit(node, build))
 
@@ -39,13 +39,14 @@ def apply_rules(module: Module, context: Context, rules: RuleSet, fold: Fold | N
 class Rewriter:
     """The rules at work in one region."""
 
-    def __init__(self, region: Region, rules: RuleSet, context: Context, fold: Fold | None) -> None:
-        self.rules, self.context, self.fold = rules, context, fold
+    def __init__(self, region: Region, rules: RuleSet, context: Context, fold: Fold, is_folded: bool) -> None:
+        self.rules, self.context, self.fold, self.is_folded = rules, context, fold, is_folded
         self.barren: dict[type[Op], set[Value]] = {}
         """Values above which a rule has looked for an op of a kind, and found none."""
         self._counts = count_uses(region)
         self._build = Builder(region, context.inference)
         self._gone: set[Node] = set()
+        self._new: set[Value | None] = set()
         self._hint = ""
         self._budget = _REWRITES_PER_NODE * (1 + len(region.nodes))
 
@@ -60,6 +61,7 @@ class Rewriter:
         for old, new in zip(node.outputs, values, strict=False):
             if new is not None and new is not old:
                 self._counts[new] += self._counts.pop(old, 0)
+                self._new.add(new)
         self._release(node)
         return values
 
@@ -77,6 +79,7 @@ class Rewriter:
     def emit(self, node: Node) -> list[Value]:
         """What a typed node that was made elsewhere becomes here."""
         self._read(node.inputs)
+        self._new.update(node.outputs)
         values = self.visit(node, self._build)
         if values is None:
             self._build.region.nodes.append(node)
@@ -85,15 +88,22 @@ class Rewriter:
 
     def constant(self, value: Any) -> Value:
         """A new constant; NumPy gives a scalar where an array of rank 0 is meant."""
-        return self._build.constant(np.asarray(value) if isinstance(value, np.generic) else value, self._hint)
+        found = self._build.constant(np.asarray(value) if isinstance(value, np.generic) else value, self._hint)
+        self._new.add(found)
+        return found
 
     def _simplified(self, node: Node) -> Sequence[Value | None] | None:
         before, self._hint = self._hint, node.outputs[0].name if node.outputs else ""
         try:
-            values = self.fold(node, self._build, self.context) if self.fold is not None else None
-            return values or self._ruled(node)
+            return self._folded(node) or self._ruled(node)
         finally:
             self._hint = before
+
+    def _folded(self, node: Node) -> Sequence[Value | None] | None:
+        """The constants that a node gives, if it was not asked for them before."""
+        if self.is_folded and self._new.isdisjoint(node.inputs) and self._new.isdisjoint(node.outputs):
+            return None
+        return self.fold(node, self._build, self.context)
 
     def _ruled(self, node: Node) -> Sequence[Value] | None:
         for rule in self.rules[node.op]:

@@ -6,7 +6,7 @@ from whorl.ir.graph import Module
 from whorl.passes.context import Context
 from whorl.passes.fold_constants import fold_node
 from whorl.passes.rewriting import apply_rules
-from whorl.passes.rules import arithmetic, identities, movement, selection, weights
+from whorl.passes.rules import arithmetic, identities, movement, selection, spreading, weights
 from whorl.passes.rules.pattern import AnyRule, RuleSet
 
 RULES: tuple[AnyRule, ...] = (
@@ -14,10 +14,11 @@ RULES: tuple[AnyRule, ...] = (
     *arithmetic.RULES,
     *movement.RULES,
     *selection.RULES,
+    *spreading.RULES,
     *weights.RULES,
 )
 
 
 def simplify(module: Module, context: Context) -> None:
     """Apply the rules once to every node, and fold what they make constant."""
-    apply_rules(module, context, RuleSet(RULES, context.options.disabled), fold_node)
+    apply_rules(module, context, RuleSet(RULES, context.options.disabled), fold_node, is_folded=True)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.types import TensorType
-from whorl.runtime.interpreter import Plan, Stretch
+from whorl.runtime.interpreter import Plan
 from whorl.runtime.launch import CONTIGUOUS, Launch
+from whorl.runtime.stretches import Stretch
 
 
 class Direct:

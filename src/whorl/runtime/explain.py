@@ -10,10 +10,12 @@ from whorl.ir.op import Op
 from whorl.ir.types import TensorType
 from whorl.kernel.program import Program
 from whorl.lowering.places import NATIVE
-from whorl.runtime.interpreter import BranchKernel, LoopKernel, Part, Plan, Step, Stretch
+from whorl.runtime.interpreter import BranchKernel, LoopKernel, Plan
 from whorl.runtime.launch import Launch
 from whorl.runtime.native import CompiledLoop
 from whorl.runtime.segments import Refusal
+from whorl.runtime.steps import Step
+from whorl.runtime.stretches import Part, Stretch
 
 NATIVELY, INTERPRETED, UNKNOWN = "native", "interpreted", "not reached"
 

@@ -2,65 +2,30 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Union
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from whorl.errors import MemoryLimitError, RunError, WhorlError, place
+from whorl.errors import RunError
 from whorl.ir.constants import Constant
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference, region_title
-from whorl.ir.op import as_types, as_values
-from whorl.ir.types import AnyShape, Fact, Known, TensorType, Type, fact_of, tensor, type_of
+from whorl.ir.types import AnyShape, Fact, Known, TensorType, Type, fact_of, tensor
 from whorl.ir.walk import clone_region
 from whorl.ops.base import one_element
 from whorl.ops.control import If, Loop
 from whorl.ops.iteration import Iteration, empty_collected
-from whorl.ops.random import Generator, Random
-from whorl.runtime.launch import Launch
-from whorl.runtime.limits import Budget, largest
+from whorl.ops.random import Random
 from whorl.runtime.native import NativeLoop
-from whorl.runtime.segments import MOST_NODES, Refusal, Segment, holds_loop, is_native_candidate
-from whorl.runtime.trace import MAIN, now
+from whorl.runtime.steps import Kernel, Run, Step
+from whorl.runtime.stretches import parts_of, run_parts
+from whorl.runtime.trace import now
 
-
-class Run:
-    """One run under way: its budget, and the regions it is in, outermost first, with their iteration numbers."""
-
-    __slots__ = ("budget", "counts", "frames", "generators", "native_after", "waits", "watched")
-
-    def __init__(self, budget: Budget, native_after: int | None = None, waits: bool = True) -> None:
-        self.budget, self.native_after, self.waits = budget, native_after, waits
-        self.watched = budget.limits.max_memory is not None
-        limits = budget.limits
-        self.counts = bool(limits.max_iterations is not None or limits.progress or budget.trace)
-        self.frames: list[list[Any]] = []
-        self.generators: dict[Node, Generator] = {}
-
-    def where(self, title: str, depth: int | None = None) -> str:
-        """The place of a node, with the iteration of every loop around it; `depth` counts the regions that are."""
-        shown = (name if i is None else f"{name} (iteration {i})" for name, i in reversed(self.frames[:depth]))
-        return place(title, *shown)
-
-
-Kernel = Callable[..., Any]
+LOOKS = 64
+"""Iterations from one look to the next whether code that is made in the background is there."""
 EMPTY_LIMIT = 64
 """Signatures of operands for which a loop remembers what no iteration collects."""
-
-
-class Step:
-    """One node ready to run: where its inputs lie, where its outputs go, and which values end here."""
-
-    __slots__ = ("frees", "inputs", "kernel", "needs_run", "node", "outputs", "single")
-
-    def __init__(self, node: Node, kernel: Kernel, needs_run: bool, inputs: tuple[int, ...], outputs: tuple[int, ...]):
-        self.node, self.kernel, self.needs_run, self.inputs, self.outputs = node, kernel, needs_run, inputs, outputs
-        self.single = outputs[0] if len(outputs) == 1 else -1
-        self.frees: tuple[int, ...] = ()
 
 
 class Plan:
@@ -109,178 +74,6 @@ class Plan:
         env = [None, *arguments, *self.template]
         run_parts(run, env, self.parts)
         return [env[k] for k in self.results]
-
-
-def run_parts(run: Run, env: list[Any], parts: Sequence[Part]) -> None:
-    """Run stretches, and the steps between them, on the values in the slots."""
-    for part in parts:
-        if isinstance(part, Stretch):
-            part(run, env)
-        else:
-            interpret(run, env, part)
-
-
-def interpret(run: Run, env: list[Any], steps: Sequence[Step]) -> None:
-    """Run nodes one after the other on the values in the slots."""
-    trace = run.budget.trace
-    if trace is None or run.frames:
-        return interpret_each(run, env, steps)
-    for step in steps:
-        start = now()
-        try:
-            interpret_each(run, env, [step])
-        finally:
-            trace.add(MAIN, step.node.title, start)
-    return None
-
-
-def interpret_each(run: Run, env: list[Any], steps: Sequence[Step]) -> None:
-    """Run nodes one after the other, without a trace."""
-    budget, watched = run.budget, run.watched
-    for step in steps:
-        inputs = [env[k] for k in step.inputs]
-        try:
-            budget.check()
-            if watched:
-                foresee(step, inputs, budget)
-            result = step.kernel(run, *inputs) if step.needs_run else step.kernel(*inputs)
-            if step.single >= 0 and type(result) is np.ndarray:
-                env[step.single] = result
-            else:
-                for slot, value in zip(step.outputs, as_values(result), strict=False):
-                    env[slot] = value
-            if watched and not step.node.regions:
-                budget.hold([env[k] for k in step.outputs], inputs)
-        except WhorlError as error:
-            raise placed(error, step.node, run) from None
-        except Exception as error:
-            raise explained(error, step.node, inputs, run) from error
-        for slot in step.frees:
-            env[slot] = None
-
-
-Part = Union["Stretch", list[Step]]
-
-
-def parts_of(
-    steps: Sequence[Step],
-    constants: Mapping[int, Node],
-    is_native: Callable[[Step], bool] = lambda step: is_native_candidate(step.node),
-) -> list[Part]:
-    """The steps in order, those together that native code may run."""
-    parts: list[Part] = []
-    for native, group in itertools.groupby(steps, is_native):
-        members = list(group)
-        if native:
-            starts = range(0, len(members), MOST_NODES)
-            parts += [Stretch(members[n : n + MOST_NODES], constants) for n in starts]
-        else:
-            parts.append(members)
-    if len(parts) == 1 and isinstance(parts[0], Stretch):
-        parts[0].is_whole = True
-    return parts
-
-
-MOST_FAILURES = 2
-"""Runs in which a native stretch with loops may fail before its loops run on their own: they may be too long for it."""
-
-
-class Stretch:
-    """Steps that native code may run together, as a segment; what it cannot is left to the interpreter."""
-
-    def __init__(self, steps: list[Step], constants: Mapping[int, Node]) -> None:
-        self.steps, self.constants = steps, constants
-        values = dict(_slotted_values(steps))
-        made = {slot for step in steps for slot in step.outputs}
-        read = [slot for slot in dict.fromkeys(k for step in steps for k in step.inputs if k) if slot not in made]
-        ended = {slot for step in steps for slot in step.frees}
-        self.inputs = [slot for slot in read if slot not in constants]
-        self.outputs = sorted(made - ended)
-        self.frees = tuple(ended.intersection(self.inputs))
-        self.segment = Segment(
-            [step.node for step in steps],
-            [values[slot] for slot in self.inputs],
-            [values[slot] for slot in self.outputs],
-            [constants[slot] for slot in read if slot in constants],
-        )
-        self.title = f"{steps[0].node.title} to {steps[-1].node.title}" if len(steps) > 1 else steps[0].node.title
-        self.parts: list[Part] = []
-        self.is_whole = False
-        self.failures = 0
-
-    def __call__(self, run: Run, env: list[Any]) -> None:
-        if self.parts:
-            run_parts(run, env, self.parts)
-        elif run.counts and self.segment.loop is not None:
-            run_parts(run, env, self._apart)
-        elif not self._runs_natively(run, env):
-            run_parts(run, env, self.parts or [self.steps])
-
-    @functools.cached_property
-    def _apart(self) -> list[Part]:
-        """The steps with loops left out of stretches, so that their iterations are counted."""
-        return parts_of(self.steps, self.constants, lambda step: not holds_loop(step.node))
-
-    def _runs_natively(self, run: Run, env: list[Any]) -> bool:
-        arrays = [env[slot] for slot in self.inputs]
-        if not self.segment.accepts(arrays):
-            return False
-        in_loop = any(i is not None for _, i in run.frames)
-        trace, known = run.budget.trace, len(self.segment.found)
-        start = now() if trace is not None else 0.0
-        found = self.segment.find(arrays, in_loop, self.is_whole and not run.frames, run.waits)
-        if trace is not None and len(self.segment.found) > known:
-            trace.add_compilation(self.title, start, found.reason if isinstance(found, Refusal) else None)
-        if isinstance(found, Refusal):
-            self._split(found)
-        if not isinstance(found, Launch):
-            return False
-        if self._launch(found, arrays, run, env):
-            return True
-        self.failures += 1
-        if self.segment.loop is not None and self.failures >= MOST_FAILURES:
-            self.parts = self._apart
-        return False
-
-    def _launch(self, launch: Launch, arrays: Sequence[np.ndarray], run: Run, env: list[Any]) -> bool:
-        """Run the segment; False where it failed, or where only the interpreter may stay within the memory limit."""
-        budget = run.budget
-        start = now() if budget.trace is not None else 0.0
-        try:
-            budget.check()
-        except WhorlError as error:
-            raise placed(error, self.steps[0].node, run) from None
-        if run.watched and (launch.graph.program.growing or not budget.has_room(launch.bytes)):
-            return False
-        results = self.segment.run(launch, arrays)
-        if budget.trace is not None and not run.frames:
-            budget.trace.add(MAIN, self.title, start, native=True, failed=results is None)
-        if results is None:
-            return False
-        if run.watched:
-            budget.hold(results)
-        for slot, value in zip(self.outputs, results, strict=True):
-            env[slot] = value
-        for slot in self.frees:
-            env[slot] = None
-        return True
-
-    def _split(self, refusal: Refusal) -> None:
-        """Leave one node to the interpreter, and what comes before and after it to stretches of their own."""
-        middle = len(self.steps) // 2
-        first, second = (middle, middle) if refusal.is_long else (refusal.position, (refusal.position or 0) + 1)
-        if first is None:
-            return
-        before, after = (
-            [Stretch(group, self.constants)] if group else [] for group in (self.steps[:first], self.steps[second:])
-        )
-        self.parts = [*before, *([self.steps[first:second]] if second > first else []), *after]
-
-
-def _slotted_values(steps: Sequence[Step]) -> Iterator[tuple[int, Value]]:
-    for step in steps:
-        yield from ((slot, v) for slot, v in zip(step.inputs, step.node.inputs, strict=True) if v is not None)
-        yield from zip(step.outputs, step.node.outputs, strict=True)
 
 
 def kernel_of(node: Node, native: bool) -> tuple[Kernel, bool]:
@@ -360,7 +153,7 @@ class LoopKernel:
         budget, plan, is_outermost = run.budget, self.plan, not any(i is not None for _, i in run.frames[:-1])
         may_compile, trace = run.native_after is not None and not run.watched, budget.trace
         while (arguments := iteration.next()) is not None:
-            if may_compile and self.native.is_due(iteration, run.native_after or 0, self.seen):
+            if may_compile and self._may_change_over(iteration, run):
                 may_compile = False
                 rows = self.native.run(iteration, frame, budget, self.node.title if is_outermost else None)
                 if rows is not None:
@@ -376,6 +169,12 @@ class LoopKernel:
             if is_outermost:
                 budget.report(self.node.title, iteration.index, iteration.bound)
         return ()
+
+    def _may_change_over(self, iteration: Iteration, run: Run) -> bool:
+        """Whether native code takes over here: so late that it pays, and where it is there or may be waited for."""
+        if not self.native.is_due(iteration, run.native_after or 0, self.seen):
+            return False
+        return run.waits or (iteration.index % LOOKS == 0 and self.native.is_ready(iteration))
 
     def nothing(self, inputs: Sequence[Any]) -> list[np.ndarray]:
         """The collected outputs of no iteration."""
@@ -424,58 +223,6 @@ def _is_open(type: Type, how: Any) -> bool:
         return True
     axis = how.axis % len(type.shape)
     return any(not isinstance(dim, int) for k, dim in enumerate(type.shape) if k != axis)
-
-
-def placed(error: WhorlError, node: Node, run: Run) -> WhorlError:
-    """A kernel's own error with its place; what inference refuses at run time is a RunError too."""
-    if isinstance(error, RunError):
-        return error.at(run.where(node.title))
-    return RunError(error.message, error.where or run.where(node.title), error.fix)
-
-
-def explained(error: Exception, node: Node, inputs: Sequence[Any], run: Run) -> RunError:
-    """Why a kernel failed: what the type rules say of its inputs, else what NumPy or Python says."""
-    where = run.where(node.title)
-    if isinstance(error, MemoryError):
-        return MemoryLimitError(f"no memory: {error}", where, "use smaller tensors, or set max_memory")
-    if isinstance(error, RecursionError):
-        return RunError("graphs are nested too deep for this interpreter", where)
-    pairs = zip(node.inputs, inputs, strict=False)
-    given = ", ".join(f"{value.name}: {type_of(x)}" for value, x in pairs if value is not None and x is not None)
-    try:
-        types_of(node, inputs)
-    except WhorlError as rule:
-        return RunError(f"{rule.message} ({given})", where, rule.fix)
-    return RunError(f"{str(error) or type(error).__name__} ({given})", where)
-
-
-def types_of(node: Node, inputs: Sequence[Any]) -> tuple[Type, ...]:
-    """The types of what a node will give for these very inputs; nothing for a node with regions."""
-    if node.regions:
-        return ()
-    return as_types(node.op.infer(*(None if x is None else fact_of(x) for x in inputs)))
-
-
-def foresee(step: Step, inputs: Sequence[Any], budget: Budget) -> None:
-    """Refuse a node whose results will not fit, before it allocates them.
-
-    Results no larger than an input may be views of it: those are counted when they are there.
-    """
-    try:
-        types = types_of(step.node, inputs)
-    except WhorlError:
-        return
-    size = sum(_size(type) for type in types[: len(step.outputs)])
-    if size > largest(inputs):
-        budget.reserve(size)
-
-
-def _size(type: Type) -> int:
-    """The bytes of a tensor; 0 where its shape is not known in full."""
-    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
-        return 0
-    lengths = [dim for dim in type.shape if isinstance(dim, int)]
-    return math.prod(lengths) * type.dtype.itemsize if len(lengths) == len(type.shape) else 0
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import math
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -16,15 +18,16 @@ from whorl.errors import RunError, TypeRuleError, WhorlError
 from whorl.ir.dims import Dim, substitute
 from whorl.ir.graph import Node
 from whorl.ir.op import as_values
-from whorl.lowering.builder import Unsupported
+from whorl.lowering.expressions import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop
 from whorl.lowering.places import lengths_of
 from whorl.ops.iteration import Iteration
+from whorl.runtime.background import in_background
 from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, pointer, run_any, signature_of
 from whorl.runtime.entries import entry_of
+from whorl.runtime.forms import MOST, Forms
 from whorl.runtime.limits import Budget
 from whorl.runtime.prologue import Workspace
-from whorl.runtime.forms import MOST, Forms
 from whorl.runtime.specialise import Free, specialise
 from whorl.runtime.trace import now
 
@@ -51,6 +54,7 @@ class NativeLoop:
     def __init__(self, node: Node) -> None:
         self.node = node
         self.forms = Forms()
+        self.making: Future[Any] | None = None
 
     def is_due(self, iteration: Iteration, after: int, seen: int) -> bool:
         """Whether so much has been interpreted, and is left, that compiling pays; `after` 0 is always."""
@@ -58,6 +62,15 @@ class NativeLoop:
             return True
         left = None if iteration.bound is None else iteration.bound - iteration.index
         return seen >= after and (left is None or left >= WORTHWHILE)
+
+    def is_ready(self, iteration: Iteration) -> bool:
+        """Whether there is a native form, or surely none; else one is made in the background."""
+        asked = self._asked(iteration)
+        if isinstance(asked, str) or self.forms.find(*asked) is not None:
+            return True
+        if self.making is None or self.making.done():
+            self.making = in_background(self.compiled_for, copy.copy(iteration))
+        return False
 
     def run(self, iteration: Iteration, frame: list[Any], budget: Budget, title: str | None) -> list[np.ndarray] | None:
         """Run a loop to its end; returns the rows it collected.
@@ -94,6 +107,13 @@ class NativeLoop:
 
     def compiled_for(self, iteration: Iteration) -> CompiledLoop | str:
         """The native form for a loop about to run, or why there is none."""
+        asked = self._asked(iteration)
+        if isinstance(asked, str):
+            return asked
+        return self.forms.find(*asked) or self._compile(iteration, *asked)
+
+    def _asked(self, iteration: Iteration) -> tuple[tuple, list] | str:
+        """What a native form depends on; a text where there can be none."""
         if not is_available():
             return "llvmlite is not installed"
         carried = [signature_of(x) for x in iteration.state]
@@ -104,7 +124,7 @@ class NativeLoop:
         shapes[first:first] = [(x.dtype, x.shape[1:]) for x in iteration.rows]
         reached = tuple(iteration.bound is not None and len(x) >= iteration.bound for x in iteration.captured if x.ndim)
         flags = (reached, (iteration.bound or 0).bit_length() // LONG_BITS)
-        return self.forms.find(flags, shapes) or self._compile(iteration, flags, shapes)
+        return flags, shapes
 
     def _compile(self, iteration: Iteration, flags: tuple, shapes: list) -> CompiledLoop | str:
         free = self.forms.open_lengths(shapes)
@@ -304,7 +324,7 @@ class NativeRun:
     def _as_given(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Carried values as the interpreter knows them."""
         pairs = zip(arrays, self.iteration.state, strict=True)
-        return [[x[n, ...] for n in range(len(x))] if isinstance(old, list) else x for x, old in pairs]
+        return [_elements(x) if isinstance(old, list) else x for x, old in pairs]
 
     def _states(self) -> list[np.ndarray]:
         """The carried values, by the addresses and the lengths that the code left."""
@@ -322,3 +342,8 @@ class NativeRun:
         """What this run collected, an iteration a row."""
         done = self.iteration.index - self.first
         return [out if len(out) == done else out[:done] for out in self.outs]
+
+
+def _elements(rows: np.ndarray) -> list[np.ndarray]:
+    """The tensors of a sequence that was carried as rows."""
+    return list(rows) if rows.ndim > 1 else [rows[n, ...] for n in range(len(rows))]

@@ -1,13 +1,10 @@
-"""Segments: runs of nodes without long loops that native code computes together, one program for each signature of inputs."""
+"""Segments: nodes without long loops that native code computes together, one program for each signature of inputs."""
 
 from __future__ import annotations
 
-import functools
 import math
-import os
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,11 +16,12 @@ from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import Op
 from whorl.ir.types import Known, TensorType, tensor
 from whorl.ir.walk import clone_node
-from whorl.lowering.builder import Unsupported
+from whorl.lowering.expressions import Unsupported
 from whorl.lowering.graphs import Folded, GraphProgram, lower_graph
 from whorl.lowering.places import NATIVE
 from whorl.lowering.work import work_of
 from whorl.ops.control import If, Loop
+from whorl.runtime.background import in_background
 from whorl.runtime.launch import CONTIGUOUS, Launch
 
 MOST_NODES, MOST_STATEMENTS = 512, 96
@@ -45,7 +43,7 @@ Signature = tuple
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a segment has no native form: the number of the node that has none, if it is one; `is_long`: it has too many."""
+    """Why a segment has no native form: the number of the node that has none, if it is one; `is_long`: too many."""
 
     reason: str
     position: int | None = None
@@ -53,7 +51,7 @@ class Refusal:
 
 
 def is_native_candidate(node: Node) -> bool:
-    """Whether a segment may hold a node: no random numbers, all values tensors of element types with code."""
+    """Whether a segment may hold a node: one with a native form, all values tensors of element types with code."""
     values = [v for v in (*node.inputs, *node.outputs) if v is not None]
     if not node.outputs or not all(isinstance(v.type, TensorType) and v.type.dtype in NATIVE for v in values):
         return False
@@ -62,7 +60,7 @@ def is_native_candidate(node: Node) -> bool:
         return all(isinstance(n.op, Constant) or is_native_candidate(n) for n in inner)
     kind = type(node.op)
     has_form = kind.lower is not Op.lower or kind.decompose is not Op.decompose
-    return node.op.pure and not node.regions and has_form
+    return has_form and not node.regions
 
 
 def holds_loop(node: Node) -> bool:
@@ -97,7 +95,7 @@ class Segment:
             return found
         request = Request([x.dtype for x in arrays], [x.shape for x in arrays], _small_integers(arrays), whole)
         if not wait:
-            _compiler().submit(self._compile, key, request)
+            in_background(self._compile, key, request)
             return None
         self._compile(key, request)
         return self.found.get(self.signature(arrays))
@@ -211,11 +209,3 @@ def _region(
     region.results = [values[v] for v in results]
     return region
 
-
-@functools.cache
-def _compiler() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, "whorl-compiler")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_compiler.cache_clear)

@@ -18,8 +18,9 @@ from whorl.ir.types import OptionalType
 from whorl.runtime.direct import Direct
 from whorl.runtime.explain import Verdict, explain
 from whorl.runtime.feeds import checked
-from whorl.runtime.interpreter import Plan, Run
+from whorl.runtime.interpreter import Plan
 from whorl.runtime.limits import Budget, Limits
+from whorl.runtime.steps import Run
 from whorl.runtime.trace import Trace
 
 
@@ -74,6 +75,11 @@ class Session:
     def record(self, trace: Trace) -> None:
         """Let every run from now on tell a trace what it does."""
         self._trace, self._may_go_directly = trace, False
+
+    def recorded(self) -> Trace | None:
+        """The trace that runs told until now, which they tell nothing more; None if there is none."""
+        trace, self._trace = self._trace, None
+        return trace
 
     def explain(self) -> list[Verdict]:
         """How the nodes ran in the runs so far: natively, or interpreted for what reason."""

@@ -13,12 +13,11 @@ from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import AnyShape, Fact, Known, SequenceType, TensorType, Type, tensor, type_of
 from whorl.ir.walk import clone_region
-from whorl.lowering.builder import Unsupported
+from whorl.lowering.expressions import Unsupported
 from whorl.ops.control import Loop
 from whorl.ops.iteration import Iteration
 from whorl.ops.sequences import SequenceInsert
 from whorl.runtime.prologue import Prologue, split_off
-
 
 Free = Mapping[tuple[int, int], str]
 """Names for lengths that a program takes as they come, by operand (carried, scanned, captured) and axis.

@@ -23,7 +23,7 @@ from whorl.formats.mlir.optimizing import TextOptions, optimize_text
 from whorl.formats.mlir.parser import parse_program, split_text
 from whorl.formats.mlir.reader import read_function
 from whorl.formats.onnx.frame import LoadOptions
-from whorl.ir.graph import Module
+from whorl.ir.graph import Module, Value
 from whorl.ir.types import TensorType
 
 FILES = sorted(Path(__file__).parent.glob("cases/*.mlir"))
@@ -51,10 +51,9 @@ def test_case_file_prints_what_it_says(
     assert program == "whorl" and main(arguments) == 0
     text = capsys.readouterr().out
     options = parse_argv_options(shlex.split(check))
-    with open(options.match_filename) as file:
-        matcher = Matcher(options, FInput("printed", text), Parser(options, file))
-        monkeypatch.setattr(matcher, "stderr", complaint := io.StringIO())
-        assert matcher.run() == 0, complaint.getvalue()
+    matcher = Matcher(options, FInput("printed", text), Parser.from_opts(options))
+    monkeypatch.setattr(matcher, "stderr", complaint := io.StringIO())
+    assert matcher.run() == 0, complaint.getvalue()
 
 
 def test_there_are_enough_cases() -> None:
@@ -66,12 +65,17 @@ def modules(text: str) -> dict[str, Module]:
     return {f.name: read_function(program, f, LoadOptions()).module for f in program.functions}
 
 
+def rank_of(value: Value) -> int | None:
+    assert isinstance(value.type, TensorType)
+    return value.type.rank
+
+
 def feeds(module: Module) -> dict[str, np.ndarray]:
-    """Small numbers for every input; an unknown length is 2, an unknown shape a square of one element."""
+    """Small numbers for every input; an unknown length is 2."""
     given = {}
     for index, value in enumerate(module.main.arguments):
         assert isinstance(value.type, TensorType)
-        shape = (1, 1) if value.type.rank is None else tuple(d if isinstance(d, int) else 2 for d in value.type.shape)
+        shape = tuple(d if isinstance(d, int) else 2 for d in value.type.shape)
         given[value.name] = (np.arange(np.prod(shape, dtype=int)).reshape(shape) + index + 1).astype(value.type.dtype)
     return given
 
@@ -83,7 +87,7 @@ def test_folding_computes_what_running_does(name: str) -> None:
     for _, piece in split_text(text):
         after = modules(optimize_text(piece, "case.mlir", options, LoadOptions()).text)
         for function, module in modules(piece).items():
-            if function in DEFINED_ELSEWHERE:
+            if function in DEFINED_ELSEWHERE or any(rank_of(value) is None for value in module.main.arguments):
                 continue
             given = feeds(module)
             expected = list(whorl.run(module, given).values())

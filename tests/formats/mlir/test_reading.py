@@ -149,7 +149,7 @@ def test_elements_of_constants(text: str, type: str, expected: np.ndarray | None
             body('%a = "onnx.Nothing"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>'),
             "m.mlir:2:8: onnx.Nothing is no operator that is known",
         ),
-        (body('%a = "onnx.ReluV3"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>'), "m.mlir:2:8: Relu"),
+        (body('%a = "onnx.GeluV3"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>'), "m.mlir:2:8: Gelu has no version 3"),
         (
             body('%a = "krnl.load"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>'),
             "m.mlir:2:8: krnl.load is no operation of the onnx dialect",
@@ -233,7 +233,7 @@ def test_regions_nested_too_deep_are_refused() -> None:
     )
     text = f"func.func @f(%c: tensor<i1>) -> tensor<i1> {{\n{open_ifs}{close_ifs}onnx.Return %c : tensor<i1>\n}}"
     program = parse_program(text, "m.mlir")
-    with pytest.raises(whorl.LoadError, match="nested deeper than 64"):
+    with pytest.raises(whorl.LoadError, match="nested deeper"):
         read_function(program, program.functions[0], LoadOptions())
 
 

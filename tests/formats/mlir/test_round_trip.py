@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from formats.mlir.round_trip import models, same_results, through_text
 from ir.structure import plain
-from onnx_text import ROLLOUT, model
+from onnx_text import ROLLOUT
 
 import whorl
 from whorl.formats.mlir.saving import print_mlir
@@ -23,7 +23,7 @@ KNOWN = {
 
 
 def test_loop_model_keeps_names_and_results(tmp_path: Path) -> None:
-    source = whorl.load(model(ROLLOUT))
+    source = whorl.load(ROLLOUT)
     whorl.save(source, tmp_path / "rollout.mlir")
     again = whorl.load(tmp_path / "rollout.mlir")
     feeds = {"count": np.array(4), "table": np.arange(12, dtype=np.float32)}
@@ -34,7 +34,7 @@ def test_loop_model_keeps_names_and_results(tmp_path: Path) -> None:
 
 
 def test_text_of_what_was_read_is_the_same_text() -> None:
-    once = through_text(whorl.load(model(ROLLOUT)))
+    once = through_text(whorl.load(ROLLOUT))
     assert print_mlir(through_text(once)) == print_mlir(once)
 
 

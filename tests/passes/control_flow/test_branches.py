@@ -141,6 +141,32 @@ CASES = {
   return r = %r
 }""",
     ),
+    "what_branches_give_for_nobody_goes": Case(
+        """main(%c: bool[], %x: float32[2]) {
+  %r: float32[2], %q: float32[2] = If(%c, %x)
+  then_branch(%a: float32[2]) {
+    %n: float32[2] = Neg(%a)
+    %e: float32[2] = Exp(%a)
+    return %n, %e
+  }
+  else_branch(%a: float32[2]) {
+    %n: float32[2] = Sqrt(%a)
+    return %a, %n
+  }
+  return r = %r
+}""",
+        """main(%c: bool[], %x: float32[2]) {
+  %r: float32[2] = If(%c, %x)
+  then_branch(%a: float32[2]) {
+    %n: float32[2] = Neg(%a)
+    return %n
+  }
+  else_branch(%a: float32[2]) {
+    return %a
+  }
+  return r = %r
+}""",
+    ),
 }
 
 

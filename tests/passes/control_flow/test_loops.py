@@ -225,19 +225,14 @@ CASES = {
   return r = %r, q = %l
 }""",
         """main(%x: float32[2]) {
-  %t: bool[] = Constant() {value = bool[] <True>}
-  %state: int64[] = Constant "state" () {value = int64[] <3>}
-  %state~1: float32[2] = Constant "state" () {value = float32[2] <0.0 8.0>}
-  %l: int64[], %r: float32[2] = Loop(_, %t, %state, %state~1, %x) {carried = 2}
-  body(%i: int64[], %g: bool[] {True}, %c: int64[], %s: float32[2], %k: float32[2]) {
-    %const: int64[] = Constant "const" () {value = int64[] <3>}
-    %nine: int64[] = Constant() {value = int64[] <9>}
+  %state: float32[2] = Constant "state" () {value = float32[2] <0.0 8.0>}
+  %trips: int64[] = Constant "trips" () {value = int64[] <2>}
+  %r: float32[2] = Loop(%trips, _, %state, %x) {carried = 1}
+  body(%i: int64[], %g: bool[] {True}, %s: float32[2], %k: float32[2]) {
     %p: float32[2] = Mul(%s, %k)
-    %d: int64[] = Add(%c, %i)
-    %d~1: int64[] = Add(%d, %const)
-    %go: bool[] = Less(%d~1, %nine)
-    return %go, %d~1, %p
+    return %g, %p
   }
+  %l: int64[] = Constant "l" () {value = int64[] <10>}
   return r = %r, q = %l
 }""",
     ),
@@ -357,6 +352,85 @@ CASES = {
     return %g, %t
   }
   return r = %r
+}""",
+    ),
+    "what_is_carried_for_nobody_goes": Case(
+        """main(%x: float32[2], %m: int64[], %y: float32[2]) {
+  %z: int64[] = Constant() {value = int64[] <0>}
+  %r: float32[2], %q: int64[], %p: float32[2], %o: float32[n, 2] = Loop(%m, _, %x, %z, %y)
+    {carried = 3, collected = (Collected(),)}
+  body(%i: int64[], %g: bool[], %s: float32[2], %k: int64[], %v: float32[2]) {
+    %j: int64[] = Add(%k, %i)
+    %t: float32[2] = Add(%s, %v)
+    %w: float32[2] = Exp(%v)
+    %e: float32[2] = Sqrt(%t)
+    return %g, %t, %j, %w, %e
+  }
+  return r = %r
+}""",
+        """main(%x: float32[2], %m: int64[], %y: float32[2]) {
+  %r: float32[2], %p: float32[2] = Loop(%m, _, %x, %y) {carried = 2}
+  body(%i: int64[], %g: bool[] {True}, %s: float32[2], %v: float32[2]) {
+    %t: float32[2] = Add(%s, %v)
+    %w: float32[2] = Exp(%v)
+    return %g, %t, %w
+  }
+  return r = %r
+}""",
+    ),
+    "trip_count_that_a_counter_decides": Case(
+        """main(%x: float32[2]) {
+  %t: bool[] = Constant() {value = bool[] <True>}
+  %z: int64[] = Constant() {value = int64[] <0>}
+  %l: int64[], %r: float32[2] = Loop(_, %t, %z, %x) {carried = 2}
+  body(%i: int64[], %g: bool[], %c: int64[], %s: float32[2]) {
+    %three: int64[] = Constant() {value = int64[] <3>}
+    %d: int64[] = Add(%c, %three)
+    %ten: int64[] = Constant() {value = int64[] <10>}
+    %go: bool[] = Less(%d, %ten)
+    %u: float32[2] = Abs(%s)
+    %v: float32[2] = Sub(%u, %s)
+    return %go, %d, %v
+  }
+  return r = %r, q = %l
+}""",
+        """main(%x: float32[2]) {
+  %trips: int64[] = Constant "trips" () {value = int64[] <4>}
+  %r: float32[2] = Loop(%trips, _, %x) {carried = 1}
+  body(%i: int64[], %g: bool[] {True}, %s: float32[2]) {
+    %u: float32[2] = Abs(%s)
+    %v: float32[2] = Sub(%u, %s)
+    return %g, %v
+  }
+  %l: int64[] = Constant "l" () {value = int64[] <12>}
+  return r = %r, q = %l
+}""",
+    ),
+    "value_after_a_loop_is_known": Case(
+        """main(%x: float32[2]) {
+  %n: int64[] = Constant() {value = int64[] <6>}
+  %z: int64[] = Constant() {value = int64[] <1>}
+  %l: int64[], %r: float32[2] = Loop(%n, _, %z, %x) {carried = 2}
+  body(%i: int64[], %g: bool[], %c: int64[], %s: float32[2]) {
+    %d: int64[] = Add(%c, %c)
+    %f: float32[] = Cast(%d) {to = float32}
+    %u: float32[2] = Mul(%s, %f)
+    return %g, %d, %u
+  }
+  return r = %r, q = %l
+}""",
+        """main(%x: float32[2]) {
+  %n: int64[] = Constant() {value = int64[] <6>}
+  %z: int64[] = Constant() {value = int64[] <1>}
+  %l: int64[], %r: float32[2] = Loop(%n, _, %z, %x) {carried = 2}
+  body(%i: int64[], %g: bool[] {True}, %c: int64[], %s: float32[2]) {
+    %d: int64[] = Add(%c, %c)
+    %f: float32[] = Cast(%d) {to = float32}
+    %u: float32[2] = Mul(%s, %f)
+    return %g, %d, %u
+  }
+  %l~1: int64[] = Constant "l" () {value = int64[] <64>}
+  return r = %r, q = %l~1
 }""",
     ),
 }

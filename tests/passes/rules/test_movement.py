@@ -237,6 +237,72 @@ CASES = {
   return r = %r
 }""",
     ),
+    "constants_of_integers_meet_past_a_movement": Case(
+        """main(%x: int32[2, 3]) {
+  %a: int32[] = Constant() {value = int32[] <5>}
+  %b: int32[2] = Constant() {value = int32[2] <1 2>}
+  %s: int32[2, 3] = Add(%x, %a)
+  %t: int32[3, 2] = Transpose(%s)
+  %r: int32[3, 2] = Add(%t, %b)
+  return r = %r
+}""",
+        """main(%x: int32[2, 3]) {
+  %r: int32[3, 2] = Transpose(%x)
+  %r~1: int32[2] = Constant "r" () {value = int32[2] <6 7>}
+  %r~2: int32[3, 2] = Add(%r, %r~1)
+  return r = %r~2
+}""",
+    ),
+    "matrices_of_bits_meet_past_a_movement": Case(
+        """main(%x: uint8[2, 2]) {
+  %a: uint8[2, 2] = Constant() {value = uint8[2, 2] <1 2 3 4>}
+  %s: uint8[2, 2] = BitwiseXor(%x, %a)
+  %t: uint8[2, 2] = Transpose(%s)
+  %r: uint8[2, 2] = BitwiseXor(%t, %a)
+  return r = %r
+}""",
+        """main(%x: uint8[2, 2]) {
+  %r: uint8[2, 2] = Transpose(%x)
+  %r~1: uint8[2, 2] = Constant "r" () {value = uint8[2, 2] <0 1 1 0>}
+  %r~2: uint8[2, 2] = BitwiseXor(%r, %r~1)
+  return r = %r~2
+}""",
+    ),
+    "zeros_like_an_operand_need_no_shape": Case(
+        """main(%x: float32[N, 3]) {
+  %s: int64[2] = Shape(%x)
+  %z: float32[N, 3] = ConstantOfShape(%s)
+  %r: float32[N, 3] = Sub(%x, %z)
+  return r = %r
+}""",
+        """main(%x: float32[N, 3]) {
+  return r = %x
+}""",
+    ),
+    "operand_is_not_expanded_to_the_other": Case(
+        """main(%x: float32[N, 3], %y: float32[3]) {
+  %s: int64[2] = Shape(%x)
+  %z: float32[N, 3] = Expand(%y, %s)
+  %r: float32[N, 3] = Mul(%x, %z)
+  return r = %r
+}""",
+        """main(%x: float32[N, 3], %y: float32[3]) {
+  %r: float32[N, 3] = Mul(%x, %y)
+  return r = %r
+}""",
+    ),
+    "expanded_operand_that_gives_the_shape_stays": Case(
+        """main(%x: float32[1, 3], %y: float32[3], %s: int64[2]) {
+  %z: float32[a, b] = Expand(%y, %s)
+  %r: float32[a, b] = Mul(%x, %z)
+  return r = %r
+}""",
+        """main(%x: float32[1, 3], %y: float32[3], %s: int64[2]) {
+  %z: float32[z.0, 3] = Expand(%y, %s)
+  %r: float32[z.0, 3] = Mul(%x, %z)
+  return r = %r
+}""",
+    ),
 }
 
 

@@ -21,19 +21,25 @@ from whorl.ir.types import UNRANKED, MapType, OptionalType, SequenceType, Shape,
 
 _SHAPE = re.compile(r"\s*(?:(\*\s*x)|((?:(?:\?|[0-9]+)\s*x\s*)*))\s*")
 _DIM = re.compile(r"\?|[0-9]+")
-_BODY = re.compile(r'(?:[^"<>]|"(?:[^"\\]|\\.)*")*', re.DOTALL)
+_BODY = re.compile(r'(?:[^"<>]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 _HEX_BODY = re.compile(r'\s*"0x[0-9A-Fa-f]*"\s*')
 _OPEN, _CLOSED = "(<[{", ")>]}"
-_FLAT = re.compile(r'"(?:[^"\\]|\\.)*"|->|[(<\[{)>\]}]', re.DOTALL)
+_FLAT = re.compile(r'"(?:[^"\\]++|\\.)*+"|->|[(<\[{)>\]}]', re.DOTALL)
 _WORDS = {"true": True, "false": False}
 _WRAPPERS = {"!onnx.Seq": SequenceType, "!onnx.Opt": OptionalType}
+
+
+class _Lexer(MLIRLexer):
+    """xDSL's lexer, with texts that end by time linear in their length also where they are not closed."""
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
 
 class AttributeParser(BaseParser):
     """Parses types and attributes from the current token on."""
 
     def __init__(self, text: str, name: str) -> None:
-        super().__init__(ParserState(MLIRLexer(Input(text, name))))  # type: ignore[arg-type]
+        super().__init__(ParserState(_Lexer(Input(text, name))))  # type: ignore[arg-type]
         self.types: dict[str, Any] = {}
         self.aliases: dict[str, Any] = {}
         self.resources: dict[str, bytes] = {}

@@ -16,7 +16,7 @@ from whorl.ir.types import AnyShape, TensorType
 HEX_ABOVE = 100
 """Elements above which MLIR prints bytes."""
 MAX_RANK = 64
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)"', re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 _ITEMS = {"string": _STRING, "complex": re.compile(r"\(([^()]*)\)"), "number": re.compile(r"([^\s\[\],]+)")}
 _ROW = re.compile(r"\[([^\[\]]*)\]")

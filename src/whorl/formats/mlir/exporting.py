@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from google.protobuf.message import DecodeError
 from onnx import GraphProto, ValueInfoProto
 
 from whorl.errors import SaveError, WhorlError
@@ -42,6 +43,8 @@ def export_module(module: Module) -> Exported:
     for opset in range(DIALECT_OPSET, NEWEST[""] + 1):
         try:
             return _export_at(module, opset)
+        except DecodeError:
+            raise SaveError("regions are nested deeper than protobuf allows", fix="nest fewer graphs") from None
         except SaveError as error:
             first = first or error
     assert first is not None

@@ -15,7 +15,7 @@ from whorl.ir.types import Type
 
 MAX_BRACKETS = 256
 """Brackets that may be nested outside of lists of elements."""
-_MARKS = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|dense<(?:[^"<>]|"[^"]*")*>|[(<\[{)>\]}]')
+_MARKS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*|dense<(?:[^"<>]++|"(?:[^"\\]++|\\.)*+")*+>|[(<\[{)>\]}]')
 _RESOURCE = re.compile(r'([\w$.]+|"[^"]*")\s*:\s*"0x([0-9A-Fa-f]*)"')
 _RETURNS = ("onnx.Return", "func.return", "return", "std.return", "onnx.Yield")
 _FUNCTIONS, _MODULES = ("func.func", "func"), ("module", "builtin.module")

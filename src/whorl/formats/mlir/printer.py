@@ -228,7 +228,7 @@ class FunctionPrinter:
         given = {a.name: a for a in node.attribute}
         found: dict[str, str] = {}
         for name, attribute in sorted(schema.attributes.items()):
-            value = given[name] if name in given else attribute.default_value
+            value: AttributeProto = given.get(name) or attribute.default_value
             if value.type not in (_KINDS.UNDEFINED, _KINDS.GRAPH):
                 found[name] = _attribute_text(node.op_type, value)
         if _dialect_name(node) == "BatchNormalizationInferenceMode":

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
+from google.protobuf.message import DecodeError
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, helper
 
 from whorl.errors import LoadError, WhorlError
@@ -47,7 +48,11 @@ class Converted:
 
 def convert_function(program: Program, function: Function) -> Converted:
     """The model of a function with a body. Errors: LoadError with the place in the text."""
-    return _Converter(program).function(function)
+    try:
+        return _Converter(program).function(function)
+    except DecodeError:
+        place = program.place(function.position)
+        raise LoadError(f"{place}: regions are nested deeper than protobuf allows", fix="nest fewer regions") from None
 
 
 Names = ChainMap[str, str]

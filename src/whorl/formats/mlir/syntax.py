@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,6 +92,7 @@ class Program:
     texts: dict[str, str] = field(default_factory=dict)
     entry: str | None = None
     locations: dict[str, str] = field(default_factory=dict)
+    starts: list[int] = field(default_factory=list)
 
     def place(self, position: int) -> str:
         """`file:line:column` of a position in the text."""
@@ -98,5 +101,7 @@ class Program:
 
     def coordinates(self, position: int) -> tuple[int, int]:
         """The line and the column of a position, both from 1."""
-        start = self.text.rfind("\n", 0, position) + 1
-        return self.text.count("\n", 0, position) + 1 + self.line, position - start + 1
+        if not self.starts:
+            self.starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
+        line = bisect_right(self.starts, position)
+        return line + self.line, position - self.starts[line - 1] + 1

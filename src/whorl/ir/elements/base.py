@@ -116,7 +116,7 @@ class Held(Elements):
         self.is_across = strides != sorted(strides, reverse=True)
 
     def compute(self, region: Region, memo: Memo) -> np.ndarray:
-        part = self.array[slices_of(region)]
+        part = self.array[(..., *slices_of(region))]
         drop_after(self.array, part)
         return gathered(part) if part.size >= SCATTERED and is_scattered(part) else part
 

@@ -60,4 +60,4 @@ def _cut(array: np.ndarray, axes: Sequence[int]) -> np.ndarray:
     for axis in axes:
         if axis <= array.ndim:
             index[-axis] = slice(0, 1)
-    return array[tuple(index)]
+    return array[(..., *index)]

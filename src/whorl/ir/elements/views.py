@@ -104,7 +104,7 @@ class Placed(Elements):
                 ends = sorted(self.start[axis.source] + axis.step * k for k in (low, high - 1))
                 spans[axis.source] = ends[0], ends[1] + 1
                 index[axis.source] = slice(None, None, axis.step)
-        part = self.inputs[0].read(tuple(spans), memo)[tuple(index)]
+        part = self.inputs[0].read(tuple(spans), memo)[(..., *index)]
         kept = [axis.source for axis in self.axes if axis is not None]
         dropped = [k for k in range(len(spans)) if k not in kept]
         part = part.transpose(kept + dropped).reshape([part.shape[k] for k in kept])

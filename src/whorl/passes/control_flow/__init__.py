@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from whorl.ir.build import Builder
-from whorl.ir.graph import Module, Node, Value
+from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.rewrite import rewrite
 from whorl.ops.control import If, Loop
 from whorl.passes.context import Context
 from whorl.passes.control_flow.branches import simplify_if
 from whorl.passes.control_flow.captured import hoist_invariants, push_constants
+from whorl.passes.control_flow.closed import settle_trip_count
 from whorl.passes.control_flow.loops import inline_single, release_constant_states, remove_idle
 from whorl.passes.control_flow.partial import run_constant_part
 
@@ -20,6 +21,7 @@ STEPS = (remove_idle, release_constant_states, inline_single, run_constant_part)
 
 def simplify_control_flow(module: Module, context: Context) -> None:
     """Simplify every If and Loop, outer ones first."""
+    read = _read(module)
 
     def visit(node: Node, build: Builder) -> Sequence[Value | None] | None:
         found: Sequence[Value | None] | None = None
@@ -28,9 +30,23 @@ def simplify_control_flow(module: Module, context: Context) -> None:
                 found = simplify_if(node, build, context)
             case Loop():
                 found = next((values for step in STEPS if (values := step(node, build, context)) is not None), None)
+                found = settle_trip_count(node, build, context, read) if found is None else found
         if found is None and node.regions:
             push_constants(node, build, context)
             hoist_invariants(node, build, context)
         return found
 
     rewrite(module.main, context.inference, visit)
+
+
+def _read(module: Module) -> set[Value | None]:
+    """Every value that a node or a result of any region reads."""
+    found: set[Value | None] = set()
+    regions: list[Region] = [module.main]
+    while regions:
+        region = regions.pop()
+        found.update(region.results)
+        for node in region.nodes:
+            found.update(node.inputs)
+            regions += node.regions
+    return found

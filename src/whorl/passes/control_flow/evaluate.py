@@ -89,7 +89,7 @@ class Evaluator:
                 condition = inputs[0]
                 if condition is UNRESOLVED:
                     return unresolved
-                return self.region(node.regions[0 if _is_true(condition, node) else 1], inputs[1:])
+                return self.region(node.regions[0 if is_true(condition, node) else 1], inputs[1:])
             case Loop():
                 return LoopRun(node, inputs, self).to_end()
         if not node.op.pure or any(value is UNRESOLVED for value in inputs):
@@ -121,7 +121,8 @@ class Evaluator:
         return found
 
 
-def _is_true(condition: np.ndarray, node: Node) -> bool:
+def is_true(condition: np.ndarray, node: Node) -> bool:
+    """The value of a condition."""
     try:
         return bool(one_element(condition, "the condition"))
     except WhorlError as error:

@@ -25,8 +25,8 @@ from whorl.passes.rules.pattern import constant_of, tensor_type
 Replacement = Sequence[Value | None] | None
 
 
-def iterations(node: Node) -> tuple[int, float]:
-    """The fewest and the most iterations that a loop can run."""
+def iterations(node: Node, *, by_condition: bool = True) -> tuple[int, float]:
+    """The fewest and the most iterations of a loop, by its trip count and, if asked, by what its body answers."""
     assert isinstance(node.op, Loop)
     trip, condition, _, scanned, _ = node.op.split(node.inputs)
     goes = True if condition is None else known_bool(condition)
@@ -37,7 +37,7 @@ def iterations(node: Node) -> tuple[int, float]:
     known = [n for n in counts if n is not None]
     most: float = min(known, default=float("inf"))
     fewest = 0 if None in counts else min(known, default=1)
-    if condition is not None:
+    if condition is not None and by_condition:
         answer = known_bool(node.regions[0].results[0])
         if answer is False:
             most = min(most, 1)

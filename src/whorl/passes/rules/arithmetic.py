@@ -17,7 +17,7 @@ from whorl.ops.comparison import Equal
 from whorl.ops.elementwise import Abs, Add, Ceil, Div, Floor, Max, Min, Mul, Neg, Round, Sign, Sub, Sum
 from whorl.ops.logic import And, BitwiseAnd, BitwiseNot, BitwiseOr, BitwiseXor, Not, Or, Xor
 from whorl.ops.nonlinear import Relu
-from whorl.passes.rules.conditions import all_are, elements, equals, is_whole, may_regroup
+from whorl.passes.rules.conditions import all_are, elements, equals, is_whole, joins_small, may_regroup
 from whorl.passes.rules.pattern import C1, C2, AnyRule, C, Condition, Match, NodeRule, Rule, X, Y, is_constant, once, op
 
 add, sub, mul, div, neg = op(Add), op(Sub), op(Mul), op(Div), op(Neg)
@@ -40,8 +40,8 @@ def _free(kinds: Sequence[type[Op]], when: Sequence[Condition]) -> Iterator[Rule
 
 
 COMMUTATIVE: tuple[Rule, ...] = (
-    *_free((Add, Mul), (may_regroup,)),
-    *_free((And, Or, Xor, BitwiseAnd, BitwiseOr, BitwiseXor), ()),
+    *_free((Add, Mul), (may_regroup, joins_small)),
+    *_free((And, Or, Xor, BitwiseAnd, BitwiseOr, BitwiseXor), (joins_small,)),
     Rule("EqualConstCommutative1", op(Equal)(C, X), op(Equal)(X, C)),
 )
 

@@ -18,6 +18,10 @@ _LARGEST = 1 << 20
 """Constants with more elements than this are not searched for zeros or ones."""
 
 
+_SMALL = 4096
+"""Elements up to which constants may grow by being broadcast together."""
+
+
 def same_type(a: Type, b: Type) -> bool:
     """Whether two tensors have one element type and, as far as is proved, one shape."""
     if not isinstance(a, TensorType) or not isinstance(b, TensorType) or a.dtype != b.dtype:
@@ -53,6 +57,19 @@ def keeps_type(name: str) -> Condition:
 def may_regroup(m: Match) -> bool:
     """Sums and products may be regrouped: of integers, which wrap, always; of floats where `fast_math` says so."""
     return is_integer(m.dtype) or (m.rewriter.context.options.fast_math and is_float(m.dtype))
+
+
+def joins_small(m: Match) -> bool:
+    """The constants `c1` and `c2`, if both are there, broadcast to little more than they are."""
+    pair = [m.values[name] for name in ("c1", "c2") if name in m.values]
+    shapes = [static_shape(value.type) for value in pair]
+    if len(pair) < 2 or any(shape is None for shape in shapes):
+        return True
+    known = [shape for shape in shapes if shape is not None]
+    rank = max(map(len, known))
+    padded = [(1,) * (rank - len(shape)) + shape for shape in known]
+    joined = math.prod(max(lengths) if min(lengths) else 0 for lengths in zip(*padded, strict=True))
+    return joined <= max(_SMALL, 2 * sum(map(math.prod, known)))
 
 
 def is_whole(m: Match) -> bool:

@@ -18,6 +18,7 @@ from whorl.ops.logic import And, BitShift, BitwiseAnd, BitwiseOr, BitwiseXor, No
 from whorl.ops.movement import Concat, Slice, Split, Tile, Transpose
 from whorl.ops.padding import Pad
 from whorl.ops.powers import Pow
+from whorl.ops.random import Dropout
 from whorl.ops.reductions import ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum
 from whorl.ops.shapes import Expand, Reshaping
 from whorl.passes.rules.conditions import (
@@ -193,6 +194,15 @@ def _unlimited(m: Match) -> Value | None:
     return _first(m) if all(value is None for value in m.node.inputs[1:]) else None
 
 
+def _nothing_dropped(m: Match) -> Value | None:
+    """The input of a Dropout that is not in training, where nobody asks what was kept."""
+    training = m.node.inputs[2] if len(m.node.inputs) > 2 else None
+    found = elements(training)
+    if training is not None and (found is None or found.size != 1 or found.any()):
+        return None
+    return _first(m) if not any(m.rewriter.uses(value) for value in m.node.outputs[1:]) else None
+
+
 def _same_dtype(m: Match) -> Value | None:
     return _first(m) if tensor_type(_first(m)).dtype == m.dtype else None
 
@@ -220,6 +230,7 @@ UNMOVED: tuple[NodeRule, ...] = (
     NodeRule("TransposeOfNothing", (Transpose,), _same_order),
     NodeRule("OnlyOneOperand", (Concat, Sum, Mean, Max, Min), _only_one),
     NodeRule("SplitIntoOne", (Split,), _only_part),
+    NodeRule("DropoutOfNothing", (Dropout,), _nothing_dropped),
     NodeRule("ClipWithoutLimits", (Clip,), _unlimited),
     NodeRule("ReduceSingleElements", (ReduceMax, ReduceMin, ReduceSum, ReduceProd, ReduceMean), _single_elements),
 )

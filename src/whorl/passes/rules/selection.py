@@ -36,8 +36,8 @@ def _flattened(m: Match) -> Value | None:
     """One Concat for nested ones, without empty pieces, neighbouring constants as one."""
     axis = _axis(m.node)
     pieces = [value for value in m.node.inputs if value is not None]
-    if axis is None or len(pieces) < 2:
-        return None
+    if axis is None or len(pieces) < 2 or (m.result.known is not None and m.dtype == INT64):
+        return None  # inference follows a vector of lengths, and what reads it no longer needs it
     flat: list[Value] = []
     for value in pieces:
         inner = maker(value)
@@ -156,7 +156,7 @@ def _onto_constants(m: Match) -> Value | None:
     Only where every constant can be computed now: a division by zero that is not chosen must not fail.
     """
     operands = [(k, v) for k, v in enumerate(m.node.inputs) if v is not None and not is_constant(v)]
-    if len(operands) != 1 or isinstance(m.node.op, Where):
+    if len(operands) != 1 or isinstance(m.node.op, Where) or tensor_type(m.result).rank is None:
         return None
     place, value = operands[0]
     chosen = maker(value)
