@@ -124,9 +124,10 @@ def network(name: str) -> onnx.ModelProto:
         tensors[node.output[0]] = drawn(rng, shape)
     read = {name for node in nodes for name in node.input}
     inputs = [value for value in graph.input if value.name in read and value.name not in tensors]
-    for kept, values in ((graph.node, nodes), (graph.input, inputs), (graph.initializer, [])):
+    for kept in (graph.node, graph.input, graph.initializer):
         del kept[:]
-        kept.extend(values)
+    graph.node.extend(nodes)
+    graph.input.extend(inputs)
     graph.initializer.extend(numpy_helper.from_array(array, key) for key, array in tensors.items() if key in read)
     return model
 

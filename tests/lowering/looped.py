@@ -64,11 +64,11 @@ class Case:
     rows: list[Inputs] = field(default_factory=list)
 
     def draw(self, rng: np.random.Generator) -> None:
-        first = list(self.make(rng))
+        first = [None if x is None else np.asarray(x) for x in self.make(rng)]
         self.rows = [first]
         for _ in range(STEPS - 1):
             pairs = enumerate(zip(first, self.make(rng), strict=True))
-            self.rows.append([a if k in self.constants else b for k, (a, b) in pairs])
+            self.rows.append([a if k in self.constants or b is None else np.asarray(b) for k, (a, b) in pairs])
         self.steps = self.steps or [(self.op, tuple(range(len(first))))]
 
     def expected(self, step: int) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from whorl.codegen import cache
 from whorl.codegen.debug import debug, dump_module
+from whorl.codegen.separate import separated
 from whorl.errors import CompileError
 
 _LOCK = threading.Lock()
@@ -115,11 +116,19 @@ class MachineCode:
     """A linked function; the code is unmapped when this object goes."""
 
     def __init__(self, source: str, function: str) -> None:
+        program, routines = separated(source)
         with _LOCK:
-            library = _llvm().JITLibraryBuilder().add_object_img(kept_object_code(source)).add_current_process()
-            library.export_symbol(function)
+            library = _llvm().JITLibraryBuilder().add_object_img(kept_object_code(program))
+            for routine in routines:
+                library.add_object_img(_routine_code(routine))
+            library.add_current_process().export_symbol(function)
             self._resource = library.link(_linker(), f"whorl{next(_COUNT)}")
             self.address: int = self._resource[function]
+
+
+@functools.lru_cache(maxsize=256)
+def _routine_code(source: str) -> bytes:
+    return kept_object_code(source)
 
 
 def kept_object_code(source: str) -> bytes:

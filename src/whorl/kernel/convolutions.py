@@ -116,10 +116,11 @@ CONVOLUTIONS = (
 the place (d * rows + r) * elements + w, and tap k reads the image at its place + offsets[k].
 
 `spread_image`: s = the image x [channels, axes] spread (`ops.filters.Spread`), with 0 or, for fill 1, minus infinity
-outside; numbers fill, channels, elements of a plane, and five an axis. `convolution`: y[m, window] = sum over k of filters[m, k] * image +
-bias[m], kept inside limits[0] and limits[1] if bounded; numbers features, taps, bounded, together (how many
-windows go by a filter before the next one has its turn), reach (the largest offset), windows. `convolution_sum`
-adds a tensor like y, the last place, before it is bounded. `plane_sums`: the same for one feature, filters by tap;
-numbers taps, bounded, reach, windows. `plane_maxima`: the largest element, NaN above all; numbers taps, reach, windows.
+outside; numbers fill, channels, elements of a plane, and five an axis. `convolution`: y[m, window] = sum over k of
+filters[m, k] * image + bias[m], kept inside limits[0] and limits[1] if bounded; numbers features, taps, bounded,
+together (how many windows go by a filter before the next one has its turn), reach (the largest offset), windows.
+`convolution_sum` adds a tensor like y, the last place, before it is bounded. `plane_sums`: the same for one feature,
+filters by tap; numbers taps, bounded, reach, windows. `plane_maxima`: the largest element, NaN above all; numbers taps,
+reach, windows.
 
 Sums are float32 or float64, in ascending order of k from 0, every step fused where the machine can."""

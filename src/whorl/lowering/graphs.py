@@ -13,7 +13,7 @@ from whorl.errors import RunError
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import INT64, STRING
 from whorl.ir.graph import Node, Region, Value
-from whorl.ir.infer import Inference
+from whorl.ir.infer import Inference, names_in_type
 from whorl.ir.op import Op, as_values
 from whorl.ir.types import Fact, TensorType
 from whorl.ir.walk import clone_region
@@ -38,7 +38,7 @@ class GraphProgram:
 
     Buffers, in order: the inputs, by `inputs` their positions among the region's arguments; `constants`, whose contents
     are the same in every run; the outputs, those in `grown` left out, which lie in memory that grows. Scratch buffer n
-    begins at byte `arena.offsets[n]` of `arena.size` bytes.
+    begins at byte `arena.offsets[n]` of `arena.size` bytes. The first scalars are the lengths that have `names`.
     """
 
     program: Program
@@ -48,6 +48,7 @@ class GraphProgram:
     arena: Arena
     may_fail: bool
     grown: dict[int, Grown] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -188,10 +189,11 @@ def _lower(region: Region, most_trips: int) -> GraphProgram:
     k.most_trips = most_trips
     read = {v for node in region.nodes for v in node.inputs} | set(region.results)
     inputs = {n: v for n, v in enumerate(region.arguments) if v in read}
+    names = _named_lengths(region, k)
     buffers = {n: _argument(v, k) for n, v in inputs.items()}
     env = {v: _view(buffers[n], v, k) for n, v in inputs.items()}
     results = lower_region(region, env, k)
-    outs = _Outputs(k, {b for pair in swapped_pairs(k.block) for b in pair})
+    outs = _Outputs(k, {b for pair in swapped_pairs(k.block) for b in pair}, lengths=list(names.values()))
     for value, view in zip(region.results, results, strict=True):
         try:
             outs.add(value, view)
@@ -206,19 +208,29 @@ def _lower(region: Region, most_trips: int) -> GraphProgram:
     optimise(program)
     arrays = tuple(np.ascontiguousarray(array) for _, array in given)
     grown = {n: Grown(scratch.index(buffer), axes) for n, (buffer, axes) in outs.grown.items()}
-    return GraphProgram(program, tuple(buffers), arrays, tuple(outs.types), plan_arena(program), k.may_fail, grown)
+    arena, types = plan_arena(program), tuple(outs.types)
+    return GraphProgram(program, tuple(buffers), arrays, types, arena, k.may_fail, grown, tuple(names))
 
 
 def _argument(value: Value, k: KernelBuilder) -> Buffer:
-    type = fixed_type(value.type, f"input {value.name!r}")
-    buffer = Buffer(f"{value.name}.in", type.dtype, sizes(type))
+    type = native_type(value.type, f"input {value.name!r}")
+    shape = memory_shape(k, lengths_of(type), {})
+    buffer = Buffer(f"{value.name}.in", type.dtype, shape, not is_fixed(type))
     k.fixed.add(buffer)
     return buffer
 
 
 def _view(buffer: Buffer, value: Value, k: KernelBuilder) -> View:
-    view = k.view_of(buffer)
+    view = k.view_of(buffer, lengths_of(native_type(value.type, value.name)))
     return View(view.dtype, view.shape, view.at, 1, buffer, value.known)
+
+
+def _named_lengths(region: Region, k: KernelBuilder) -> dict[str, Var]:
+    """A variable for each length of an input that has a name, in the order of the inputs."""
+    names = [name for value in region.arguments for name in sorted(names_in_type(value.type))]
+    found = {name: k.variable(INT64, "n", once=False) for name in dict.fromkeys(names)}
+    k.dims.update(found)
+    return found
 
 
 @dataclass

@@ -14,11 +14,11 @@ from whorl.lowering.products import Hoisted, InPanels, PanelProduct, hoist_produ
 from whorl.ops.casting import Cast
 from whorl.ops.control import Loop, Scanned
 from whorl.ops.elementwise import Identity
-from whorl.ops.movement import Transpose
+from whorl.ops.movement import Slice, Transpose
 from whorl.ops.shapes import Reshape, Squeeze, Unsqueeze
 
-MOVED = (InPanels, Transpose, Squeeze, Unsqueeze, Identity, Cast)
-"""Ops that move out of a loop: they cannot fail, and take no more time than reading what they give."""
+MOVED = (InPanels, Transpose, Slice, Reshape, Squeeze, Unsqueeze, Identity, Cast)
+"""Ops that move out of a loop: with known shapes they cannot fail, and they take no longer than reading a matrix."""
 
 
 def move_out(node: Node, wanted: set[Value] | None) -> list[Node]:
@@ -112,7 +112,7 @@ def products_of_slices(node: Node) -> list[Node]:
         slices.append(_scan(node, captured[number], value, False))
     outer = dict(zip(copies, captured, strict=True))
     made: list[Node] = []
-    for hoisted in hoist_products(body, slices, copies, length):
+    for hoisted in hoist_products(body, slices, copies, length, set(copies)):
         how, panels = node.op.scanned[hoisted.rows], outer[hoisted.panels]
         made += _whole_product(hoisted, scanned[hoisted.rows], how, panels)
         _scan(node, made[-1].outputs[0], hoisted.output, how.reverse)

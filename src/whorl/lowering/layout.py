@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whorl.ir.graph import Region, Value
+from whorl.ir.graph import Node, Region, Value
 from whorl.lowering.convolutions import lay_out_convolutions
 from whorl.lowering.decomposition import decompose
 from whorl.lowering.inner_loops import move_out, products_of_slices
+from whorl.lowering.joined_operands import take_apart
 from whorl.lowering.products import laid_out
 from whorl.ops.control import Loop
 
@@ -24,6 +25,7 @@ def prepare(region: Region, captured: Sequence[Value]) -> None:
 
 
 def _lay_out(region: Region, captured: Sequence[Value]) -> None:
+    take_apart(region, captured)
     fixed = set(captured)
     nodes, region.nodes = region.nodes, []
     for node in nodes:
@@ -32,11 +34,17 @@ def _lay_out(region: Region, captured: Sequence[Value]) -> None:
             region.nodes.append(node)
             continue
         for inner in node.regions:
-            copies = node.op.split(inner.arguments)[4] if isinstance(node.op, Loop) else inner.arguments
-            _lay_out(inner, copies)
+            _lay_out(inner, _fixed_inside(node, inner, fixed))
         moved = move_out(node, None if isinstance(node.op, Loop) else fixed) if node.regions else []
         for each in moved:
             if all(v in fixed for v in each.inputs):
                 fixed.update(each.outputs)
         before = products_of_slices(node) if isinstance(node.op, Loop) else []
         region.nodes += [*moved, *before, *laid_out(node, fixed)]
+
+
+def _fixed_inside(node: Node, region: Region, fixed: set[Value]) -> list[Value]:
+    """The arguments that no iteration of a loop changes; those of a branch that are fixed outside."""
+    if isinstance(node.op, Loop):
+        return node.op.split(region.arguments)[4]
+    return [a for a, v in zip(region.arguments, node.inputs[1:], strict=True) if v in fixed]

@@ -198,10 +198,13 @@ class Hoisted:
     output: Value
 
 
-def hoist_products(body: Region, slices: Sequence[Value], captured: Sequence[Value], length: int) -> list[Hoisted]:
+def hoist_products(
+    body: Region, slices: Sequence[Value], captured: Sequence[Value], length: int, ready: set[Value] | None = None
+) -> list[Hoisted]:
     """Take products of slices by matrices in panels out of a body; their outputs are to be scanned instead.
 
     Only where a slice has few rows: its product takes as long as reading the matrix, and all of them together less.
+    `ready`: only by these matrices.
     """
     sources = {value: n for n, value in enumerate(slices)}
     fixed = set(captured)
@@ -213,7 +216,7 @@ def hoist_products(body: Region, slices: Sequence[Value], captured: Sequence[Val
         source = next((sources[v] for v in node.inputs[:1] if v in sources), None)
         if source is not None and isinstance(node.op, Identity | Reshape | Unsqueeze | Squeeze):
             sources[node.outputs[0]] = source
-        if source is None or not isinstance(node.op, PanelProduct) or not _is_worth_hoisting(node, length):
+        if source is None or not isinstance(node.op, PanelProduct) or not _is_worth_hoisting(node, length, ready):
             rest.append(node)
             continue
         a, panels = node.inputs
@@ -224,9 +227,11 @@ def hoist_products(body: Region, slices: Sequence[Value], captured: Sequence[Val
     return found
 
 
-def _is_worth_hoisting(node: Node, length: int) -> bool:
+def _is_worth_hoisting(node: Node, length: int, ready: set[Value] | None) -> bool:
     panels, output = node.inputs[1], node.outputs[0]
     assert panels is not None
+    if ready is not None and panels not in ready:
+        return False
     columns = _shape(output)[-1]
     if _dtype(panels) in NARROW:
         return False

@@ -265,6 +265,8 @@ class Slice(Rearranging):
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         x, starts, ends, axes, steps = with_blanks(inputs, 5)
+        if not isinstance(starts.size, int):
+            return None
         named = list(range(starts.size)) if axes is None else all_numbers(axes)
         strides = [1] * starts.size if steps is None else all_numbers(steps)
         if named is None or strides is None or len({axis % len(x.shape) for axis in named}) < len(named):

@@ -168,7 +168,7 @@ def _by_loops(k: Any, a: Any, b: Any, result: Any, prefix: Any) -> None:
     (rows, inner), columns = a.shape, b.shape[1]
     if is_larger(_NARROW_BYTES // a.dtype.itemsize, columns) or inner == 1:
         return _by_sums(k, k.reread(a), k.reread(b), result, prefix)
-    a, b = k.reread(a), k.reread(b) if rows > 1 else b
+    a, b = k.reread(a), k.reread(b) if rows != 1 else b
     with k.loop(rows) as i:
         with k.loop(columns, parallel=True) as j:
             k.store(result, (*prefix, i, j), k.const(0, a.dtype))

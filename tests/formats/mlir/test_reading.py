@@ -213,6 +213,9 @@ def test_what_is_wrong_is_refused_with_its_line_and_column(text: str, message: s
         '#a = "' + "a" * 1_000_000,
         "// " + "-" * 100_000,
         "{-#" * 1000,
+        f"#a = {'9' * 10_000}",
+        f"#a = dense<{'9' * 10_000}> : tensor<i64>",
+        f"func.func @f(%x: tensor<{'9' * 10_000}xf32>) {{}}",
     ],
 )
 def test_hostile_text_ends_soon_with_an_error_or_nothing(text: str) -> None:

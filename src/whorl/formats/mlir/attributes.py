@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -20,7 +20,9 @@ from whorl.ir.dtypes import INT64
 from whorl.ir.types import UNRANKED, MapType, OptionalType, SequenceType, Shape, TensorType, Type
 
 _SHAPE = re.compile(r"\s*(?:(\*\s*x)|((?:(?:\?|[0-9]+)\s*x\s*)*))\s*")
+_SIMPLE = re.compile(r"<(\*x|(?:(?:\?|[0-9]+)x)*)([a-z][a-zA-Z0-9]*)>")
 _DIM = re.compile(r"\?|[0-9]+")
+_DIM_DIGITS = 18
 _BODY = re.compile(r'(?:[^"<>]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 _HEX_BODY = re.compile(r'\s*"0x[0-9A-Fa-f]*"\s*')
 _OPEN, _CLOSED = "(<[{", ")>]}"
@@ -105,6 +107,10 @@ class AttributeParser(BaseParser):
     def _tensor(self) -> TensorType:
         if not self._at(MLIRTokenKind.LESS):
             self.refuse("'<' expected")
+        simple = _SIMPLE.match(self.text, self.pos)
+        if simple is not None and simple[2] in FROM_NAME:
+            self._resume_from(simple.end())
+            return _tensor_type(simple[1], simple[2])
         start = self._current_token.span.end
         found = _SHAPE.match(self.text, start)
         assert found is not None
@@ -214,7 +220,7 @@ class AttributeParser(BaseParser):
         if token.kind not in (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT):
             self.refuse("a number is expected", token.span.start)
         word, position = token.text, token.span.start
-        value: int | float = float(word) if token.kind is MLIRTokenKind.FLOAT_LIT else int(word, 0)
+        value: int | float = float(word) if token.kind is MLIRTokenKind.FLOAT_LIT else _whole(word)
         type = self._optional_type()
         if isinstance(type, np.dtype) and type.kind not in "iub" and isinstance(value, int):
             try:
@@ -272,7 +278,7 @@ class AttributeParser(BaseParser):
             depth += {"[": 1, "]": -1}.get(found[0], 0)
             if found[0] == ">" and not depth:
                 self._resume_from(found.end())
-                return self._elements(start, partial(_sparse_array, self.text[position : found.start()]))
+                return self._elements(start, functools.partial(_sparse_array, self.text[position : found.start()]))
         self.refuse("this list is not closed by '>'", start)
 
     def _array(self) -> tuple[Any, ...]:
@@ -305,8 +311,22 @@ class AttributeParser(BaseParser):
         return self._opaque(start)
 
 
+@functools.lru_cache(1024)
+def _tensor_type(shape: str, element: str) -> TensorType:
+    """`4x?x` and `f32` as a type."""
+    if shape.startswith("*"):
+        return TensorType(FROM_NAME[element])
+    return TensorType(FROM_NAME[element], tuple(map(_dim, _DIM.findall(shape))))
+
+
 def _dim(text: str) -> Dim:
+    if text != "?" and len(text) > _DIM_DIGITS:
+        raise ValueError(f"a length may have up to {_DIM_DIGITS} digits")
     return UNKNOWN if text == "?" else int(text)
+
+
+def _whole(word: str) -> int:
+    return int(word, 16) if word[:2].lower() == "0x" else int(word)
 
 
 def _sparse_array(body: str, type: TensorType) -> np.ndarray:

@@ -33,6 +33,8 @@ from whorl.passes.rules.conditions import equals, is_not_scalar, keeps_type, sta
 from whorl.passes.rules.pattern import AnyRule, C, Match, NodeRule, Result, Rule, RuleSet, X, op
 
 MAX_ROUNDS = 20
+MAX_BYTES = 1 << 30
+"""A folded constant has at most so many bytes."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,9 @@ def _fold(node: Node, build: Builder, context: Context, unbounded: Context, mann
     if not context.is_enabled(how.pattern) or not how.when(node):
         context.report.skip(node.op, "left as onnx-mlir leaves it")
         return None
+    if _bytes_of(node) > MAX_BYTES:
+        context.report.skip(node.op, "the result is too large")
+        return None
     with np.errstate(all="ignore"):
         results = _special(node, inputs, manner)
     results = results or evaluate(node.op, inputs, context if how.bounded else unbounded)
@@ -170,6 +175,14 @@ def _fold(node: Node, build: Builder, context: Context, unbounded: Context, mann
         return None
     context.report.fold(node.op, [math.prod(x.shape) for x in inputs if x is not None])
     return [build.constant(result, value.name) for result, value in zip(results, node.outputs, strict=False)]
+
+
+def _bytes_of(node: Node) -> int:
+    """The bytes of what a node gives, as far as its types tell."""
+    shapes = ((value.type, static_shape(value.type)) for value in node.outputs)
+    return sum(
+        math.prod(shape) * type.dtype.itemsize for type, shape in shapes if shape and isinstance(type, TensorType)
+    )
 
 
 def _held(value: Value) -> Constant | None:

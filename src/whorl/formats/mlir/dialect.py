@@ -72,9 +72,11 @@ def _form(name: str) -> OpForm:
 
 def _schema(name: str, domain: str, version: int) -> OpSchema:
     try:
-        return onnx.defs.get_schema(name, version, domain)
+        if version <= NEWEST[domain]:
+            return onnx.defs.get_schema(name, version, domain)
     except onnx.defs.SchemaError:
-        raise LoadError(f"{name} has no version {version}") from None
+        pass
+    raise LoadError(f"{name} has no version {version}")
 
 
 @functools.cache

@@ -16,6 +16,8 @@ from whorl.ir.types import AnyShape, TensorType
 HEX_ABOVE = 100
 """Elements above which MLIR prints bytes."""
 MAX_RANK = 64
+MAX_BYTES = 1 << 31
+"""What protobuf holds in one piece."""
 _STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)"', re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 _ITEMS = {"string": _STRING, "complex": re.compile(r"\(([^()]*)\)"), "number": re.compile(r"([^\s\[\],]+)")}
@@ -30,7 +32,10 @@ def static_shape(type: TensorType) -> tuple[int, ...]:
         raise ValueError("a tensor that is written out needs a static shape")
     if len(type.shape) > MAX_RANK:
         raise ValueError(f"a tensor may have up to {MAX_RANK} axes")
-    return tuple(dim for dim in type.shape if isinstance(dim, int))
+    shape = tuple(dim for dim in type.shape if isinstance(dim, int))
+    if math.prod(shape) * type.dtype.itemsize > MAX_BYTES:
+        raise ValueError(f"a constant may have up to {MAX_BYTES} bytes")
+    return shape
 
 
 def read_dense(body: str, type: TensorType) -> np.ndarray:
@@ -97,6 +102,12 @@ def _integers(values: list[int], dtype: np.dtype) -> np.ndarray:
 
 
 def _floats(items: Sequence[str], dtype: np.dtype) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return _rounded(items, dtype)
+
+
+def _rounded(items: Sequence[str], dtype: np.dtype) -> np.ndarray:
+    """Decimal numbers rounded to the type, and bits after 0x."""
     if not any("x" in item for item in items):
         return np.array([float(item) for item in items], np.float64).astype(dtype)
     unsigned = np.dtype(f"u{dtype.itemsize}")

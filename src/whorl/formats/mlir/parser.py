@@ -29,6 +29,8 @@ def parse_program(text: str, name: str, line: int = 0) -> Program:
     except ParseError as error:
         place = error.span.get_location()
         raise LoadError(f"{name}:{place.line + line}:{place.col}: {error.msg}") from None
+    except ValueError as error:
+        raise LoadError(f"{name} has a number that cannot be: {error}") from None
     except RecursionError:
         raise LoadError(f"{name} is nested too deep", fix="nest fewer regions") from None
 

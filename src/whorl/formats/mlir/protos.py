@@ -127,6 +127,8 @@ class _Converter:
         for argument in block.arguments:
             self._add_input(argument, graph, inner, operation.position)
         last = self._add_operations(block, graph, inner, ("onnx.Yield", *_RETURNS), operation.position)
+        if len(last.operands) != len(last.types.inputs):
+            self.refuse(f"has {len(last.operands)} operands of {len(last.types.inputs)} types", last.position)
         for name, type in zip(last.operands, last.types.inputs, strict=True):
             graph.output.append(self._info(self._operand(name, inner, last), type, last.position))
         return graph

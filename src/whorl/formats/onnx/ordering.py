@@ -89,7 +89,7 @@ def _graphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
 def free_names(node: NodeProto) -> set[str]:
     """The names a node reads from its own graph or from around it, inside its subgraphs too."""
     names = {name for name in node.input if name}
-    return names.union(*(_free_in(graph) for _, graph in _graphs(node)))
+    return names.union(*(_free_in(graph) for _, graph in _graphs(node))) if node.attribute else names
 
 
 def _free_in(graph: GraphProto) -> set[str]:

@@ -219,22 +219,25 @@ def _read_unordered(nodes: list[NodeProto], scope: Scope, frame: Frame) -> None:
 
 def read_node(proto: NodeProto, scope: Scope, frame: Frame) -> None:
     """Add one node of the file to the graph and give its outputs their names."""
-    title = node_title(proto)
-    where = place(title, *frame.regions)
     try:
         values = _read_node(proto, scope, frame)
+        _name_outputs(proto, values, scope, frame)
     except TypeRuleError as error:
-        raise LoadError(error.message, place(error.where or title, *frame.regions), error.fix) from None
+        raise LoadError(error.message, place(error.where or node_title(proto), *frame.regions), error.fix) from None
     except WhorlError as error:
+        title = node_title(proto)
         bare = type(error)(error.message, fix=error.fix) if error.where == title else error
-        raise bare.at(where) from None
+        raise bare.at(place(title, *frame.regions)) from None
+
+
+def _name_outputs(proto: NodeProto, values: list[Value], scope: Scope, frame: Frame) -> None:
     for k, name in enumerate(proto.output):
         if not name:
             continue
         if k >= len(values):
-            raise LoadError(f"has no output {k}", where)
+            raise LoadError(f"has no output {k}")
         if name in scope.values or name in scope.initializers:
-            raise LoadError(f"produces {name!r}, which already has a value", where, "rename one of them")
+            raise LoadError(f"produces {name!r}, which already has a value", fix="rename one of them")
         if frame.folding is not None and len(values) == 1 and frame.folding.note(name, values[k], scope):
             continue
         scope.values[name] = values[k]

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from whorl.ir.elements.mapping import drop_after, gathered, is_scattered
+from whorl.ir.elements.mapping import drop_after, gathered, is_scattered, mapping_of
 from whorl.ir.elements.regions import Region, blocks_of, rectangles, slices_of, whole
 
-BLOCK = 1 << 16
+BLOCK = 1 << 17
 """Elements computed at a time: few enough that a chain of operations stays in the processor's cache."""
 SCATTERED = 1 << 12
 """Elements from which it pays to copy in tiles."""
@@ -66,7 +66,8 @@ class Elements:
 
     def flat(self, start: int, stop: int) -> np.ndarray:
         """The elements `start` to `stop` of the row-major order, as a vector."""
-        parts = [self.read(region, {}).reshape(-1) for region in rectangles(self.shape, start, stop)]
+        with np.errstate(all="ignore"):
+            parts = [self.read(region, {}).reshape(-1) for region in rectangles(self.shape, start, stop)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.empty(0, self.dtype)
 
     def blocks(self, limit: int | None = None) -> Iterator[np.ndarray]:
@@ -74,7 +75,9 @@ class Elements:
         if not self.size:
             return
         for region in blocks_of(self.shape, limit or self.window):
-            yield self.read(region, {})
+            with np.errstate(all="ignore"):
+                block = self.read(region, {})
+            yield block
 
     @property
     def window(self) -> int:
@@ -92,11 +95,12 @@ class Elements:
         return held
 
     def _whole(self) -> np.ndarray:
-        if self.size <= BLOCK:
-            return np.ascontiguousarray(self.read(whole(self.shape), {})).reshape(self.shape)
-        result = np.empty(self.shape, self.dtype)
-        for region in blocks_of(self.shape, self.window):
-            result[slices_of(region)] = self.read(region, {})
+        with np.errstate(all="ignore"):
+            if self.size <= BLOCK:
+                return np.ascontiguousarray(self.read(whole(self.shape), {})).reshape(self.shape)
+            result = np.empty(self.shape, self.dtype)
+            for region in blocks_of(self.shape, self.window):
+                result[slices_of(region)] = self.read(region, {})
         result.flags.writeable = False
         return result
 
@@ -107,17 +111,18 @@ class Elements:
 class Held(Elements):
     """A leaf: elements that lie in memory, or in a file mapped into it. Any strides, also those of repeated axes."""
 
-    __slots__ = ("array",)
+    __slots__ = ("array", "mapping")
 
     def __init__(self, array: np.ndarray) -> None:
         super().__init__(array.dtype, array.shape)
-        self.array = array
+        self.array, self.mapping = array, mapping_of(array)
         strides = [abs(n) for n, length in zip(array.strides, array.shape, strict=True) if length > 1 and n]
         self.is_across = strides != sorted(strides, reverse=True)
 
     def compute(self, region: Region, memo: Memo) -> np.ndarray:
         part = self.array[(..., *slices_of(region))]
-        drop_after(self.array, part)
+        if self.mapping is not None:
+            drop_after(self.mapping, part)
         return gathered(part) if part.size >= SCATTERED and is_scattered(part) else part
 
     def numpy(self) -> np.ndarray:

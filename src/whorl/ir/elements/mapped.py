@@ -27,8 +27,7 @@ class Mapped(Elements):
 
     def compute(self, region: Region, memo: Memo) -> np.ndarray:
         blocks = [each.read(_within(each.shape, region), memo) for each in self.inputs]
-        with np.errstate(all="ignore"):
-            return np.asarray(self.function(*blocks))
+        return np.asarray(self.function(*blocks))
 
 
 def _within(shape: tuple[int, ...], region: Region) -> Region:

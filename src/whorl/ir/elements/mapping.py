@@ -33,12 +33,9 @@ class _Reading:
 _READING = _Reading()
 
 
-def drop_after(array: np.ndarray, part: np.ndarray) -> None:
-    """Count a reading of a mapped array, and give its pages back now and then."""
+def drop_after(mapping: mmap.mmap, part: np.ndarray) -> None:
+    """Count a reading of a mapped file, and give its pages back now and then."""
     if part.nbytes < 4096:
-        return
-    mapping = mapping_of(array)
-    if mapping is None:
         return
     _READING.count += part.nbytes
     if _READING.count > RESIDENT:

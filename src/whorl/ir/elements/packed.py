@@ -8,7 +8,7 @@ import numpy as np
 
 from whorl.ir.dtypes import SIGNED, UNSIGNED, bits
 from whorl.ir.elements.base import Elements, Memo
-from whorl.ir.elements.mapping import drop_after
+from whorl.ir.elements.mapping import drop_after, mapping_of
 from whorl.ir.elements.regions import Region, lengths_of, runs
 
 
@@ -40,7 +40,9 @@ class Packed(Elements):
 
     def flat(self, start: int, stop: int) -> np.ndarray:
         part = unpacked(self.data, self.dtype, start, stop - start)
-        drop_after(self.data, part)
+        mapping = mapping_of(self.data)
+        if mapping is not None:
+            drop_after(mapping, part)
         return part
 
 

@@ -153,7 +153,8 @@ def _joined(m: Match, first: Node, chain: Sequence[tuple[Node, int]]) -> Value |
         a, b = permutation(first), permutation(m.node)
         if a is None or b is None or len(a) != len(b):
             return None
-        value = m.add(Transpose(tuple(a[axis] for axis in b)), source)
+        both = tuple(a[axis] for axis in b)
+        value = source if both == tuple(range(len(both))) else m.add(Transpose(both), source)
     else:
         shape = tensor_type(m.result).shape
         type = TensorType(tensor_type(source).dtype, shape)
@@ -174,7 +175,7 @@ def _joined(m: Match, first: Node, chain: Sequence[tuple[Node, int]]) -> Value |
 RULES: tuple[AnyRule, ...] = (
     NodeRule("TransposeOfTranspose", (Transpose,), _transposed_twice),
     NodeRule("ReshapeOfReshape", (Reshaping,), _reshaped_twice),
+    NodeRule("MovementPastElementwise", (Transpose, Reshaping), _past_elementwise),
     NodeRule("ReshapeToKnownShape", (Reshape,), _known_target),
     NodeRule("ExpandToKnownShape", (Expand,), _known_expansion),
-    NodeRule("MovementPastElementwise", (Transpose, Reshaping), _past_elementwise),
 )

@@ -1,0 +1,75 @@
+"""Products of tensors side by side taken apart: [x, h] W is x W1 + h W2, and a loop may need a part only once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import FLOAT32, FLOAT64
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.infer import Inference
+from whorl.ir.types import TensorType
+from whorl.ops.elementwise import Add
+from whorl.ops.linear import Gemm, MatMul
+from whorl.ops.movement import Concat
+from whorl.ops.panels import FEW_ROWS
+from whorl.ops.writer import Writer, is_fixed, sizes_of
+
+LEAST_WIDTH, MOST_PARTS = 8, 4
+"""Parts that are worth a product of their own."""
+
+
+def take_apart(region: Region, fixed: Sequence[Value]) -> None:
+    """Replace products of few rows of joined tensors by a fixed matrix by sums of products."""
+    known = set(fixed)
+    inference = Inference()
+    inference.depth = 1
+    build = Builder(region, inference)
+    nodes, region.nodes = region.nodes, []
+    for node in nodes:
+        if node.op.pure and not node.regions and all(v is None or v in known for v in node.inputs):
+            known.update(node.outputs)
+        parts = _parts(node, known)
+        if not parts:
+            region.nodes.append(node)
+            continue
+        total = _sum(node, parts, build)
+        last = region.nodes[-1]
+        total.owner, last.outputs, last.name = last, node.outputs, node.name
+        for value in node.outputs:
+            value.owner = last
+
+
+def _parts(node: Node, known: set[Value]) -> list[Value]:
+    """The tensors that lie side by side in the left operand of a product, where it is to be taken apart."""
+    is_product = isinstance(node.op, MatMul) or (isinstance(node.op, Gemm) and not node.op.transA)
+    if not is_product or not is_fixed(*node.inputs):
+        return []
+    a, matrix = node.inputs[:2]
+    joined = a.owner if a is not None else None
+    if matrix not in known or a in known or not isinstance(joined, Node) or not isinstance(joined.op, Concat):
+        return []
+    assert a is not None and matrix is not None and isinstance(a.type, TensorType)
+    shape, parts = sizes_of(a), [v for v in joined.inputs if v is not None]
+    fits = joined.op.axis in (-1, len(shape) - 1) and len(sizes_of(matrix)) == 2 and is_fixed(*parts)
+    if not fits or a.type.dtype not in (FLOAT32, FLOAT64) or math.prod(shape[:-1]) > FEW_ROWS:
+        return []
+    return parts if len(parts) <= MOST_PARTS and min(sizes_of(x)[-1] for x in parts) >= LEAST_WIDTH else []
+
+
+def _sum(node: Node, parts: Sequence[Value], build: Builder) -> Value:
+    """The sum of the products of the parts; the first one takes what else a Gemm adds."""
+    write, matrix = Writer(build), node.inputs[1]
+    assert matrix is not None
+    axis = 1 if isinstance(node.op, Gemm) and node.op.transB else 0
+    ends = np.cumsum([0, *(sizes_of(x)[-1] for x in parts)]).tolist()
+    total: Value | None = None
+    for x, start, stop in zip(parts, ends, ends[1:], strict=False):
+        rest = node.inputs[2:] if total is None else []
+        product = build.add(node.op, x, write.part(matrix, axis, start, stop), *rest)
+        total = product if total is None else build.add(Add(), total, product)
+    assert total is not None
+    return total
