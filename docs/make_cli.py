@@ -61,14 +61,16 @@ with the reason. Lengths are those of the inputs given, of `--dim`, or 2.
 const whorl_tensor *neurons_input(int32_t n);   /* name, shape, bytes, element type; NULL beyond the last */
 const whorl_tensor *neurons_output(int32_t n);
 int64_t neurons_workspace_size(void);
-int32_t neurons_run(const void *const *inputs, void *const *outputs, void *workspace, int64_t *iterations);
+const char *neurons_length(int32_t n);          /* what length n of a run is called */
+int32_t neurons_run(const void *const *inputs, void *const *outputs, const int64_t *lengths, void *workspace,
+                    int64_t *iterations);
 const char *neurons_message(int32_t status);
 ```
 
 `examples/neurons.c` is a whole program. Without C, `whorl.load_compiled("neurons.so").run(None, feeds)` runs the same
-library. The lengths of inputs are fixed when it is compiled; an output of which only the run knows the lengths comes in
-memory that the library takes and the caller frees. What has no native form is refused. Shared libraries are linked by
-the C compiler of the system (`CC`, `cc`, `gcc` or `clang`) or, where there is none, by that of the package ziglang
+library. Lengths that `--dim` does not fix are given to each run; fixed ones make faster code, and some ops have a native
+form for those alone. An output of which only the run knows the lengths comes in memory that the library takes and the
+caller frees. What has no native form is refused. Shared libraries are linked by the C compiler of the system (`CC`, `cc`, `gcc` or `clang`) or, where there is none, by that of the package ziglang
 (`pip install 'whorl[aot]'`); object files need neither.
 
 ## Values in files

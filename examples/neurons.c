@@ -40,7 +40,7 @@ int main(void)
     }
     const void *inputs[] = {v0, w0, current};
     void *outputs[] = {v, w, trace};
-    int32_t status = neurons_run(inputs, outputs, NULL, NULL);
+    int32_t status = neurons_run(inputs, outputs, NULL, NULL, NULL);
     if (status != WHORL_DONE) {
         fprintf(stderr, "%s\n", neurons_message(status));
         return EXIT_FAILURE;

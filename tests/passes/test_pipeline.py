@@ -14,7 +14,7 @@ from whorl.passes.pipeline import PASSES, optimize
 from whorl.passes.report import Report
 
 SUMS = """main(%x: float32[2]) {
-  %a: float32[2] = Constant() {value = float32[2] <1, 2>}
+  %a: float32[2] = Constant() {value = float32[2] <1 2>}
   %b: float32[2] = Neg(%a)
   %c: float32[2] = Exp(%b)
   %d: float32[2] = Sub(%x, %c)
@@ -57,14 +57,14 @@ def test_pass_that_does_not_exist_is_refused():
 
 def test_failing_node_stays_and_the_report_says_why():
     text = """main() {
-  %a: int32[2] = Constant() {value = int32[2] <1, 2>}
+  %a: int32[2] = Constant() {value = int32[2] <1 2>}
   %z: int32[] = Constant() {value = int32[] <0>}
   %q: int32[2] = Div(%a, %z)
   return r = %q
 }"""
     report = report_of(text)
     assert report.nodes_after == 1
-    assert set(report.skipped) == {("Div", "fails: integer division by zero, at [] of the divisor")} or report.skipped
+    assert set(report.skipped) == {("Div", "fails: integer division by zero")}
 
 
 def test_random_node_stays():
@@ -78,7 +78,7 @@ def test_random_node_stays():
 
 EXPANDED = """main() {
   %a: float32[1] = Constant() {value = float32[1] <1>}
-  %n: int64[2] = Constant() {value = int64[2] <3, 5>}
+  %n: int64[2] = Constant() {value = int64[2] <3 5>}
   %e: float32[3, 5] = Expand(%a, %n)
   return r = %e
 }"""
@@ -108,7 +108,7 @@ def test_result_beyond_the_budget_is_not_computed():
 def test_large_results_wait_until_they_are_read():
     text = """main() {
   %a: float32[] = Constant() {value = float32[] <2>}
-  %n: int64[2] = Constant() {value = int64[2] <1000, 1000>}
+  %n: int64[2] = Constant() {value = int64[2] <1000 1000>}
   %e: float32[1000, 1000] = Expand(%a, %n)
   %r: int64[] = Constant() {value = int64[] <7>}
   %f: float32[] = Cast(%r) {to = float32}
@@ -133,17 +133,17 @@ def test_equal_nodes_and_constants_are_merged_but_not_zeros_of_other_sign():
     check(
         Case(
             """main(%x: float32[2]) {
-  %a: float32[2] = Constant() {value = float32[2] <0, 3>}
-  %b: float32[2] = Constant() {value = float32[2] <0, 3>}
-  %c: float32[2] = Constant() {value = float32[2] <-0.0, 3>}
+  %a: float32[2] = Constant() {value = float32[2] <0 3>}
+  %b: float32[2] = Constant() {value = float32[2] <0 3>}
+  %c: float32[2] = Constant() {value = float32[2] <-0.0 3>}
   %p: float32[2] = Mod(%x, %a) {fmod = 1}
   %q: float32[2] = Mod(%x, %b) {fmod = 1}
   %r: float32[2] = Mod(%x, %c) {fmod = 1}
   return p = %p, q = %q, r = %r
 }""",
             """main(%x: float32[2]) {
-  %a: float32[2] = Constant() {value = float32[2] <0, 3>}
-  %c: float32[2] = Constant() {value = float32[2] <-0, 3>}
+  %a: float32[2] = Constant() {value = float32[2] <0.0 3.0>}
+  %c: float32[2] = Constant() {value = float32[2] <-0.0 3.0>}
   %p: float32[2] = Mod(%x, %a) {fmod = 1}
   %r: float32[2] = Mod(%x, %c) {fmod = 1}
   return p = %p, q = %p, r = %r
@@ -170,27 +170,25 @@ def test_dead_nodes_and_captured_values_nobody_reads_are_removed():
         Case(
             """main(%c: bool[], %x: float32[2], %y: float32[2]) {
   %d: float32[2] = Exp(%y)
-  %r: float32[2] = If(%c, %x, %d) {
-    then_branch(%a: float32[2], %b: float32[2]) {
-      %n: float32[2] = Neg(%a)
-      %u: float32[2] = Abs(%b)
-      return %n
-    }
-    else_branch(%a1: float32[2], %b1: float32[2]) {
-      return %a1
-    }
+  %r: float32[2] = If(%c, %x, %d)
+  then_branch(%a: float32[2], %b: float32[2]) {
+    %n: float32[2] = Neg(%a)
+    %u: float32[2] = Abs(%b)
+    return %n
+  }
+  else_branch(%a: float32[2], %b: float32[2]) {
+    return %a
   }
   return r = %r
 }""",
             """main(%c: bool[], %x: float32[2], %y: float32[2]) {
-  %r: float32[2] = If(%c, %x) {
-    then_branch(%a: float32[2]) {
-      %n: float32[2] = Neg(%a)
-      return %n
-    }
-    else_branch(%a1: float32[2]) {
-      return %a1
-    }
+  %r: float32[2] = If(%c, %x)
+  then_branch(%a: float32[2]) {
+    %n: float32[2] = Neg(%a)
+    return %n
+  }
+  else_branch(%a: float32[2]) {
+    return %a
   }
   return r = %r
 }""",

@@ -92,7 +92,7 @@ def compile(
 ) -> Compiled:
     """Write a model as a shared library, or as an object file where `output` ends in .o, with a C interface.
 
-    `dims` gives lengths of named dims, `values` inputs that are part of the program from then on, as inputs with a
+    `dims` fixes lengths of named dims, which each run gives otherwise, `values` inputs that are part of the program from then on, as inputs with a
     default are anyway. `name` begins the functions' names (else the file's). `target` is another machine's triple, for
     which only object files are written; `cpu` LLVM's name of a CPU. Errors: LoadError, CompileError.
     """
@@ -137,18 +137,18 @@ def _link(code: bytes | bytearray, path: Path) -> None:
 
 
 def library_of(module: Module, name: str, lengths: Mapping[str, int], values: Mapping[str, Any]) -> Library:
-    """The library of a module whose lengths are all fixed."""
+    """The library of a module; lengths that are not fixed are given at each run."""
     if not _NAME.fullmatch(name):
         raise CompileError(f"{name!r} cannot begin the names of C functions", fix="use letters, digits and _")
     main = _with_values(module, values)
     types = [_fixed(value.type, lengths) for value in main.arguments]
-    _require_lengths(main, types, lengths)
-    facts = [Known(type) for type in types]
+    open_names = _open_lengths(main, types, lengths)
+    fix = f"fix lengths: {' '.join(f'--dim {name}=N' for name in open_names)}" if open_names else ""
     try:
-        graph = lower_graph(main, facts, most_trips=MOST_TRIPS)
+        graph = lower_graph(main, [Known(type) for type in types], most_trips=MOST_TRIPS)
     except (Unsupported, TypeRuleError) as reason:
-        raise CompileError(f"the model cannot be compiled ahead of time: {reason}") from None
-    _require_native(graph)
+        raise CompileError(f"the model cannot be compiled ahead of time: {reason}", fix=fix) from None
+    _require_native(graph, fix)
     inputs = [_port(value.name, type) for value, type in zip(main.arguments, types, strict=True)]
     outputs = [_port(name, type) for name, type in zip(module.output_names, graph.outputs, strict=True)]
     return Library(name, inputs, outputs, graph)
@@ -158,8 +158,9 @@ def _port(name: str, type: Type) -> Port:
     type = native_type(type, f"{name!r}")
     shape = tuple(n if isinstance(n, int) else OPEN for n in lengths_of(type))
     if OPEN in shape and len(shape) > MOST_AXES:
-        raise CompileError(f"output {name!r} has {len(shape)} axes, and lengths that only a run knows")
-    return Port(name, type.dtype, shape)
+        raise CompileError(f"{name!r} has {len(shape)} axes, and lengths that only a run knows")
+    names = tuple("" if isinstance(n, int) else str(n) for n in lengths_of(type)) if OPEN in shape else ()
+    return Port(name, type.dtype, shape, names)
 
 
 def _with_values(module: Module, values: Mapping[str, Any]) -> Region:
@@ -193,28 +194,30 @@ def _fixed(type: Type, lengths: Mapping[str, int]) -> Type:
     return TensorType(type.dtype, tuple(dims.substitute(d, binding) for d in type.shape))
 
 
-def _require_lengths(main: Region, types: list[Type], lengths: Mapping[str, int]) -> None:
-    """Refuse inputs whose lengths are not all numbers, and lengths of dims that the model does not have."""
+def _open_lengths(main: Region, types: list[Type], lengths: Mapping[str, int]) -> list[str]:
+    """The names of lengths that each run gives. Refuses ranks that are not known, and dims that no input has."""
     known = set().union(*(names_in_type(value.type) for value in main.arguments))
     for name in lengths.keys() - known:
         raise CompileError(f"no input has a dim {name!r}", fix=f"choose from {', '.join(sorted(known)) or 'none'}")
-    missing: dict[str, str] = {}
+    found: dict[str, str] = {}
     for value, type in zip(main.arguments, types, strict=True):
         if isinstance(type, TensorType) and isinstance(type.shape, AnyShape):
             raise CompileError(f"the rank of input {value.name!r} is not known", fix="declare its shape in the model")
         for name in sorted(names_in_type(type)):
-            missing.setdefault(name, f"input {value.name!r}, {value.type}")
-    if missing:
-        told = "; ".join(f"{name!r} of {where}" for name, where in missing.items())
-        options = " ".join(f"--dim {name}=N" for name in missing)
-        raise CompileError(f"lengths are not fixed: {told}", fix=f"give them: {options}")
+            found.setdefault(name, f"input {value.name!r}, {value.type}")
+    plain = {str(d) for type in types if isinstance(type, TensorType) for d in lengths_of(type)}
+    for name, where in found.items():
+        if name not in plain:
+            raise CompileError(f"the length {name!r} is no length of {where}", fix=f"fix it: --dim {name}=N")
+    return list(found)
 
 
-def _require_native(graph: GraphProgram) -> None:
+def _require_native(graph: GraphProgram, fix: str) -> None:
     """Refuse a program that needs NumPy for some of its nodes."""
     if graph.program.calls:
         nodes = ", ".join(dict.fromkeys(call.node or call.op.name for call in graph.program.calls))
         raise CompileError(
             f"the model cannot be compiled ahead of time: {nodes} would run in Python, having no native form for "
-            "these types and shapes"
+            "these types and shapes",
+            fix=fix,
         )

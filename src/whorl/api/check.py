@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whorl.api.models import Source, load
+from whorl.api.models import Source, is_mlir, load
 from whorl.errors import place
 from whorl.formats.onnx.files import OnnxSource, read_proto
 from whorl.formats.onnx.frame import MAX_DEPTH
@@ -37,12 +37,12 @@ def check(
 ) -> list[Problem]:
     """Problems of a model that is read as by `load`, outermost places first. Errors: LoadError."""
     module = load(source, condition_when_omitted=condition_when_omitted, max_depth=max_depth)
-    named = [] if isinstance(source, Module) else _shadowed(source)
+    named = [] if isinstance(source, Module) or is_mlir(source) else _shadowed(source)
     return [*named, *_region(module.main, ()), *_ill_shaped(module)]
 
 
 def _shadowed(source: OnnxSource) -> Iterator[Problem]:
-    """One problem for each inner graph that gives a name of an outer one anew; a module has no such names."""
+    """One problem for each inner graph that gives a name of an outer one anew; a module and MLIR text have no such names."""
     hidden: dict[str, list[str]] = {}
     for name, where in shadowed_names(read_proto(source).graph):
         hidden.setdefault(where, []).append(repr(name))

@@ -10,9 +10,9 @@ from types import ModuleType
 from typing import Any
 
 from whorl.errors import LoadError, SaveError
-from whorl.formats.onnx.files import OnnxSource, load_onnx
+from whorl.formats.onnx.files import OnnxSource, bytes_in_one, load_onnx
 from whorl.formats.onnx.frame import MAX_DEPTH, LoadOptions
-from whorl.formats.onnx.saving import save_onnx
+from whorl.formats.onnx.saving import save_onnx, to_proto
 from whorl.ir.graph import Module
 from whorl.runtime.session import Session
 
@@ -23,14 +23,24 @@ Source = OnnxSource | Module
 MLIR_SUFFIX = ".mlir"
 
 
-def _mlir(name: str, error: type[LoadError] | type[SaveError]) -> ModuleType:
-    """A module of `formats.mlir`, which needs an extra."""
+def is_mlir(source: Source) -> bool:
+    """Whether a source is the path of MLIR text."""
+    return isinstance(source, str | os.PathLike) and Path(source).suffix == MLIR_SUFFIX
+
+
+def onnx_bytes(path: str | os.PathLike[str]) -> bytes:
+    """A model file as one piece of ONNX, for engines that take bytes. Errors: LoadError, SaveError."""
+    return to_proto(load(path)).SerializeToString() if is_mlir(path) else bytes_in_one(path)
+
+
+def mlir_part(name: str) -> ModuleType:
+    """A module of `formats.mlir`. Errors: LoadError where xDSL, which it needs, is not installed."""
     try:
         return importlib.import_module(f"whorl.formats.mlir.{name}")
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] != "xdsl":
             raise
-        raise error("MLIR text needs xDSL", fix="pip install 'whorl[mlir]'") from None
+        raise LoadError("MLIR text needs xDSL", fix="pip install 'whorl[mlir]'") from None
 
 
 def load(
@@ -52,8 +62,8 @@ def load(
     if not isinstance(max_depth, int) or max_depth < 1:
         raise LoadError(f"max_depth is {max_depth!r}, expected a whole number of 1 or more")
     options = LoadOptions(condition_when_omitted, max_depth)
-    if isinstance(source, str | os.PathLike) and Path(source).suffix == MLIR_SUFFIX:
-        return _mlir("reader", LoadError).load_mlir(source, options)
+    if is_mlir(source):
+        return mlir_part("reader").load_mlir(source, options)
     return load_onnx(source, options)
 
 
@@ -64,7 +74,7 @@ def save(source: Source, path: str | os.PathLike[str], *, opset: int | None = No
     Errors: LoadError; SaveError names the op and the opset that could say it.
     """
     if Path(path).suffix == MLIR_SUFFIX:
-        return _mlir("saving", SaveError).save_mlir(load(source), Path(path))
+        return mlir_part("saving").save_mlir(load(source), Path(path))
     if Path(path).suffix not in (".onnx", ".onnxtxt"):
         raise SaveError(f"{str(path)!r} has no ending whorl can write", fix="end it in .onnx, .onnxtxt or .mlir")
     save_onnx(load(source), Path(path), opset)

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from whorl.api.models import onnx_bytes
 from whorl.api.synthetic import synthetic_feeds
 from whorl.cli.arguments import add_feeds, add_limits, add_model, count, limits_of, module_of, sizes_of
 from whorl.cli.compare import PATIENCE, add_tolerances, ask, engines_of, judge
@@ -26,7 +27,6 @@ from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
 from whorl.conformance.backends import BACKENDS, load_backend
 from whorl.conformance.messages import Question
-from whorl.formats.onnx.files import bytes_in_one
 from whorl.ir.types import type_of
 from whorl.runtime.session import Session
 from whorl.runtime.trace import COMPILE, MAIN, Trace
@@ -56,7 +56,7 @@ def execute(arguments: argparse.Namespace) -> int:
     feeds |= read_inputs(arguments.input, module)
     session = Session(module, limits_of(arguments), arguments.backend)
     expected = dict(zip(module.output_names, session.execute(None, feeds), strict=True))
-    question = Question(bytes_in_one(arguments.model), feeds)
+    question = Question(onnx_bytes(arguments.model), feeds)
     judged = {name: judge(ask(name, question, arguments.timeout or PATIENCE), expected, arguments) for name in engines}
     runs: dict[str, Callable[[], object]] = {US: lambda: session.execute(None, feeds)}
     for name in engines:

@@ -10,6 +10,7 @@ import argparse
 from typing import Any
 
 from whorl.api.differences import difference
+from whorl.api.models import onnx_bytes
 from whorl.api.synthetic import synthetic_feeds
 from whorl.cli.arguments import UsageError, add_feeds, add_limits, add_model, limits_of, module_of, sizes_of
 from whorl.cli.documents import print_document
@@ -17,7 +18,6 @@ from whorl.cli.inputs import read_inputs
 from whorl.conformance.backends import BACKENDS
 from whorl.conformance.messages import Answer, Question
 from whorl.conformance.runner import Worker, WorkerLost
-from whorl.formats.onnx.files import bytes_in_one
 from whorl.runtime.session import Session
 
 PATIENCE = 60.0
@@ -58,7 +58,7 @@ def execute(arguments: argparse.Namespace) -> int:
     feeds = synthetic_feeds(module, arguments.random or 0, sizes_of(arguments.dim))
     feeds |= read_inputs(arguments.input, module)
     expected = Session(module, limits_of(arguments), arguments.backend, once=True).execute(None, feeds)
-    question = Question(bytes_in_one(arguments.model), feeds)
+    question = Question(onnx_bytes(arguments.model), feeds)
     report = {}
     for engine in engines:
         answer = ask(engine, question, arguments.timeout or PATIENCE)

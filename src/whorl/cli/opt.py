@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from pathlib import Path
 from typing import Any
 
+from whorl.api.models import mlir_part
 from whorl.cli.arguments import UsageError, count
 from whorl.cli.documents import print_document
 from whorl.errors import LoadError, SaveError
@@ -85,14 +85,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _optimized(arguments: argparse.Namespace) -> Any:
-    """The text after the passes. MLIR needs an extra, so that its modules are loaded here."""
-    try:
-        optimizing = importlib.import_module("whorl.formats.mlir.optimizing")
-        constprop = importlib.import_module("whorl.formats.mlir.constprop")
-    except ModuleNotFoundError as missing:
-        if missing.name is None or missing.name.partition(".")[0] != "xdsl":
-            raise
-        raise LoadError("MLIR text needs xDSL", fix="pip install 'whorl[mlir]'") from None
+    """The text after the passes."""
+    optimizing = mlir_part("optimizing")
     rounds = _TRUTH.get(arguments.onnx_const_prop_round_fp_to_int)
     if rounds is None:
         raise UsageError("--onnx-const-prop-round-fp-to-int takes true or false")
@@ -103,7 +97,7 @@ def _optimized(arguments: argparse.Namespace) -> Any:
     bound = arguments.onnx_const_prop_expansion_bound
     options = optimizing.TextOptions(
         passes,
-        constprop.ConstpropOptions(bound, frozenset(disabled), rounds),
+        optimizing.ConstpropOptions(bound, frozenset(disabled), rounds),
         arguments.split_input_file,
         arguments.mlir_print_debuginfo,
     )

@@ -41,6 +41,8 @@ def header_text(library: Library, depth: int) -> str:
             "",
             *_ports(library, "input", library.inputs),
             *_ports(library, "output", library.outputs),
+            f"#define {name.upper()}_LENGTHS {len(library.graph.names)}",
+            *(f"/* length {n}: {_comment(text)} */" for n, text in enumerate(library.graph.names)),
             f"#define {name.upper()}_DEPTH {depth} /* the most loops around a node that may fail */",
             "",
             *_functions(name),
@@ -67,6 +69,7 @@ def _common() -> Iterator[str]:
     yield "typedef struct whorl_tensor {"
     yield "    const char *name;"
     yield f"    const int64_t *shape; /* `rank` lengths; {OPEN} is one that only the run knows */"
+    yield "    const char *const *dims; /* what lengths that only the run knows are called, or NULL */"
     yield f"    int64_t bytes;        /* {OPEN} where only the run knows */"
     yield "    int32_t type;         /* enum whorl_type */"
     yield "    int32_t rank;"
@@ -89,10 +92,11 @@ def _ports(library: Library, kind: str, ports: Sequence[Port]) -> Iterator[str]:
     yield f"#define {start}S {len(ports)}"
     for number, port in enumerate(ports):
         element = name_of(port.dtype)
-        lengths = "".join(f"[{'' if n == OPEN else n}]" for n in port.shape)
+        names = port.dims or [""] * len(port.shape)
+        lengths = "".join(f"[{name if n == OPEN else n}]" for n, name in zip(port.shape, names, strict=True))
         whole = port.dtype.kind in "iu"
         said = f"{C_TYPES.get(element, f'{element}_t' if whole else 'uint8_t')} {lengths or '*'}"
-        if port.is_open:
+        if port.is_open and kind == "output":
             said = f"whorl_array of {said}"
         yield f"#define {start}_{number}_BYTES {port.bytes} /* {_comment(port.name)}: {element}, {said} */"
 
@@ -107,14 +111,17 @@ def _functions(name: str) -> list[str]:
         f"const whorl_tensor *{name}_input(int32_t n);",
         f"const whorl_tensor *{name}_output(int32_t n);",
         "",
+        "/* What length `n` is called; NULL beyond the last. */",
+        f"const char *{name}_length(int32_t n);",
+        "",
         "/* Bytes of memory that a run works in; 0 where it needs none. */",
         f"int64_t {name}_workspace_size(void);",
         "",
         "/* Runs once and returns a status, 0 when done. `inputs` and `outputs` point to the tensors in their order;",
-        "   outputs overlap nothing. `workspace` is memory that no other run uses meanwhile, or NULL: the run then",
-        "   takes its own and gives it back. `iterations` is NULL or room for as many numbers as the depth above. Any",
-        "   number of threads may run at once. */",
-        f"int32_t {name}_run(const void *const *inputs, void *const *outputs, void *workspace,",
+        "   outputs overlap nothing. `lengths` are those that have names, or NULL where there are none. `workspace` is",
+        "   memory that no other run uses meanwhile, or NULL: the run then takes its own and gives it back. `iterations`",
+        "   is NULL or room for as many numbers as the depth above. Any number of threads may run at once. */",
+        f"int32_t {name}_run(const void *const *inputs, void *const *outputs, const int64_t *lengths, void *workspace,",
         "                    int64_t *iterations);",
         "",
         f"/* What a status says. From {FIRST_FAILURE} on it names the node that failed; `{{0}}`, `{{1}}`, ... in it",

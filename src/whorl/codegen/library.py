@@ -11,6 +11,7 @@ import numpy as np
 
 from whorl.codegen.emit import FIRST_FAILURE, FUNCTION, emit_numbered
 from whorl.errors import place
+from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BY_NAME
 from whorl.ir.types import TensorType
@@ -31,7 +32,11 @@ ELEMENT_TYPES = {
 }
 """The numbers of element types in the C interface: those of ONNX."""
 BAD_ARGUMENT, NO_MEMORY = -1, 1
-COMMON_MESSAGES = {0: "done", NO_MEMORY: "memory was refused", BAD_ARGUMENT: "an argument is a null pointer"}
+COMMON_MESSAGES = {
+    0: "done",
+    NO_MEMORY: "memory was refused",
+    BAD_ARGUMENT: "an argument is a null pointer or a negative length",
+}
 MARK = "whorl_library_1"
 """The function that marks a library of this version of the interface, and says what its functions begin with."""
 
@@ -46,15 +51,17 @@ MOST_AXES = 8
 
 @dataclass(frozen=True)
 class Port:
-    """An input or output of a library. Outputs may have lengths that are `OPEN`."""
+    """An input or output of a library. Lengths that are `OPEN` may have names: `dims` has one an axis, or an empty text."""
 
     name: str
     dtype: np.dtype
     shape: tuple[int, ...]
+    dims: tuple[str, ...] = ()
 
     @property
     def type(self) -> TensorType:
-        return TensorType(self.dtype, tuple(UNKNOWN if n == OPEN else n for n in self.shape))
+        named = (dims.name(name) if name else UNKNOWN for name in self.dims or [""] * len(self.shape))
+        return TensorType(self.dtype, tuple(d if n == OPEN else n for n, d in zip(self.shape, named, strict=True)))
 
     @property
     def is_open(self) -> bool:
@@ -89,11 +96,12 @@ def library_text(library: Library, is_dll: bool = False) -> tuple[str, int]:
     parts = [
         body,
         *_constants(library.graph.constants),
-        "%whorl_tensor = type { ptr, ptr, i64, i32, i32 }",
+        "%whorl_tensor = type { ptr, ptr, ptr, i64, i32, i32 }",
         *(line for kind, ports in _kinds(library) for line in _ports(kind, ports)),
         _run(library, depth, export),
         *(_described(library, kind, ports, export) for kind, ports in _kinds(library)),
         _number(library, "workspace_size", library.workspace_bytes, export),
+        _length_function(library, export),
         _message_function(library, texts, export),
         _string("@whorl_name", library.name),
         f"define weak {export}ptr @{MARK}() nounwind {{\n  ret ptr @whorl_name\n}}",
@@ -174,7 +182,12 @@ def _ports(kind: str, ports: Sequence[Port]) -> list[str]:
         lines.append(_string(name, port.name))
         lines.append(f"{shape} = private unnamed_addr constant [{max(1, len(port.shape))} x i64] [{lengths}]")
         numbers = f"i64 {port.bytes}, i32 {ELEMENT_TYPES[port.dtype]}, i32 {len(port.shape)}"
-        entries.append(f"%whorl_tensor {{ ptr {name}, ptr {shape}, {numbers} }}")
+        names = [f"@whorl_{kind}{number}_dim{axis}" if name else "null" for axis, name in enumerate(port.dims)]
+        lines += [_string(text, name) for text, name in zip(names, port.dims, strict=True) if name]
+        texts = ", ".join(f"ptr {text}" for text in names or ["null"] * max(1, len(port.shape)))
+        places = f"@whorl_{kind}{number}_dims"
+        lines.append(f"{places} = private unnamed_addr constant [{texts.count('ptr')} x ptr] [{texts}]")
+        entries.append(f"%whorl_tensor {{ ptr {name}, ptr {shape}, ptr {places}, {numbers} }}")
     table = f"[{len(entries)} x %whorl_tensor] [{', '.join(entries)}]"
     return [*lines, f"@whorl_{kind}s = private unnamed_addr constant {table}"]
 
@@ -198,6 +211,27 @@ def _number(library: Library, what: str, value: int, export: str) -> str:
     return f"define {export}i64 @{library.name}_{what}() nounwind {{\n  ret i64 {value}\n}}"
 
 
+def _length_function(library: Library, export: str) -> str:
+    """`const char *NAME_length(int n)`: what length `n` is called, or NULL."""
+    names = [f"@whorl_length{number}" for number in range(len(library.graph.names))]
+    table = f"[{len(names)} x ptr] [{', '.join(f'ptr {name}' for name in names)}]"
+    return "\n".join(
+        (
+            *(_string(name, text) for name, text in zip(names, library.graph.names, strict=True)),
+            f"@whorl_lengths = private unnamed_addr constant {table}",
+            f"define {export}ptr @{library.name}_length(i32 %n) nounwind {{",
+            f"  %exists = icmp ult i32 %n, {len(names)}",
+            "  br i1 %exists, label %known, label %unknown",
+            "known:",
+            "  %row = zext i32 %n to i64",
+            "  %place = getelementptr ptr, ptr @whorl_lengths, i64 %row",
+            "  %name = load ptr, ptr %place",
+            "  ret ptr %name",
+            "unknown:\n  ret ptr null\n}",
+        )
+    )
+
+
 def _message_function(library: Library, texts: dict[int, str], export: str) -> str:
     """`const char *NAME_message(int status)`."""
     names = [f"@whorl_message{number}" for number in range(len(texts))]
@@ -215,10 +249,12 @@ def _message_function(library: Library, texts: dict[int, str], export: str) -> s
 
 
 def _run(library: Library, depth: int, export: str) -> str:
-    """`int NAME_run(inputs, outputs, workspace, iterations)`: checks, memory, the block of cells, the program."""
+    """`int NAME_run(inputs, outputs, lengths, workspace, iterations)`: checks, memory, the cells, the program."""
     graph, size = library.graph, library.workspace_bytes
     cells, growing = _Cells(), graph.program.growing
-    cells.zero(len(graph.program.scalars))
+    for number in range(len(graph.names)):
+        cells.number(f"%given_length{number}")
+    cells.zero(len(graph.program.scalars) - len(graph.names))
     for number in graph.inputs:
         cells.address(cells.loaded("%inputs", number))
     for number, array in enumerate(graph.constants):
@@ -234,7 +270,7 @@ def _run(library: Library, depth: int, export: str) -> str:
     cells.zero(len(growing))
     where = cells.count
     cells.zero(depth)
-    given = cells.checks((("%inputs", library.inputs), ("%outputs", library.outputs)))
+    given = cells.checks((("%inputs", library.inputs), ("%outputs", library.outputs)), len(graph.names))
     take, give = _workspace(size)
     declared = [
         *(["declare noalias ptr @malloc(i64)"] if size else []),
@@ -244,7 +280,7 @@ def _run(library: Library, depth: int, export: str) -> str:
     return "\n".join(
         (
             f"define {export}i32 @{library.name}_run(ptr noundef %inputs, ptr noundef %outputs, "
-            "ptr noundef %workspace, ptr noundef %iterations) nounwind {",
+            "ptr noundef %lengths, ptr noundef %workspace, ptr noundef %iterations) nounwind {",
             "entry:",
             f"  %cells = alloca [{cells.count} x i64], align 16",
             *given,
@@ -324,6 +360,9 @@ class _Cells:
     def address(self, pointer: str) -> None:
         self.lines.append(f"  store ptr {pointer}, ptr {self._next()}")
 
+    def number(self, value: str) -> None:
+        self.lines.append(f"  store i64 {value}, ptr {self._next()}")
+
     def loaded(self, table: str, number: int) -> str:
         name = f"{table}.{number}"
         self.lines.append(f"  {name}.at = getelementptr ptr, ptr {table}, i64 {number}")
@@ -335,10 +374,11 @@ class _Cells:
         self.lines.append(f"  {name} = getelementptr i8, ptr {base}, i64 {offset}")
         return name
 
-    def checks(self, tables: Sequence[tuple[str, Sequence[Port]]]) -> list[str]:
-        """Branches to `bad` where an array of pointers, or one of its pointers to a tensor with elements, is null."""
+    def checks(self, tables: Sequence[tuple[str, Sequence[Port]]], lengths: int) -> list[str]:
+        """Branches to `bad` where an array of pointers, or one of its pointers, is null, or a length is negative."""
         pointers: list[tuple[str, int | None]] = [(table, None) for table, ports in tables if ports]
-        pointers += [(table, k) for table, ports in tables for k, port in enumerate(ports) if port.bytes]
+        pointers += [("%lengths", None)] if lengths else []
+        pointers += [(table, k) for table, ports in tables for k, port in enumerate(ports) if port.bytes > 0]
         lines = []
         for number, (table, k) in enumerate(pointers):
             pointer = table
@@ -346,10 +386,18 @@ class _Cells:
                 pointer = f"%given{number}"
                 lines.append(f"  {pointer}.at = getelementptr ptr, ptr {table}, i64 {k}")
                 lines.append(f"  {pointer} = load ptr, ptr {pointer}.at")
-            lines.append(f"  %null{number} = icmp eq ptr {pointer}, null")
-            lines.append(f"  br i1 %null{number}, label %bad, label %good{number}")
-            lines.append(f"good{number}:")
+            lines += _unless(f"icmp eq ptr {pointer}, null", f"null{number}")
+        for number in range(lengths):
+            length = f"%given_length{number}"
+            lines.append(f"  {length}.at = getelementptr i64, ptr %lengths, i64 {number}")
+            lines.append(f"  {length} = load i64, ptr {length}.at")
+            lines += _unless(f"icmp slt i64 {length}, 0", f"negative{number}")
         return [*lines, "  br label %start"]
+
+
+def _unless(condition: str, name: str) -> list[str]:
+    """Instructions that go to `bad` where a condition holds."""
+    return [f"  %{name} = {condition}", f"  br i1 %{name}, label %bad, label %{name}.not", f"{name}.not:"]
 
 
 def _workspace(size: int) -> tuple[list[str], list[str]]:

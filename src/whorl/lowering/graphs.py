@@ -24,7 +24,7 @@ from whorl.lowering.builder import MOST_TRIPS, KernelBuilder, View
 from whorl.lowering.convolutions import FilterBlocks
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.layout import prepare
-from whorl.lowering.places import Target, fill_all, fixed_type, is_fixed, memory_shape, native_type, sizes
+from whorl.lowering.places import Target, fill_all, is_fixed, lengths_of, memory_shape, native_type, sizes
 from whorl.lowering.products import InPanels
 from whorl.lowering.regions import lower_region
 

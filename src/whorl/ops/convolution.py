@@ -23,7 +23,7 @@ from whorl.ops.base import (
     require_dtype,
     same_dtype,
 )
-from whorl.ops.index_maps import converted, element, filled, lengths, widened_view, with_blanks
+from whorl.ops.index_maps import converted, cut, element, filled, lengths, widened_view, with_blanks
 from whorl.ops.native_convolution import biases_alone, blocked, convolution, is_native
 from whorl.ops.windows import Track, blocks, spatial_rank, unfold, windows_of
 
@@ -224,17 +224,34 @@ def exact_sums(
 
 
 def native_sums(op: Convolution, k: Any, x: Any, w: Any, x_zero: Any, w_zero: Any, output: Any) -> Any:
-    """Native form of `exact_sums`: whole numbers as float32 where every partial sum is below 2^24, else as float64.
+    """Native form of `exact_sums`: whole numbers, of a type that holds every partial sum. None where no kernel has it.
 
-    None where no kernel computes it.
+    As float32 where these are below 2^24, or as int32, the sum of such sums over parts of the channels; else float64.
     """
-    shape, taps = lengths(output), math.prod(w.shape[1:])
-    dtype = FLOAT32 if taps * LARGEST_PRODUCT < 1 << 24 else FLOAT64
+    shape, each = lengths(output), math.prod(w.shape[2:]) * LARGEST_PRODUCT
+    depth = max(1, ((1 << 24) - 1) // max(1, each))
+    dtype = FLOAT32 if w.shape[1] <= depth or (op.group == 1 and each < 1 << 24) else FLOAT64
     if not math.prod(shape) or not w.size:
         return filled(k, k.const(0, dtype), shape)
     tracks = op.tracks(x, w)
     if not is_native(tracks, x.shape[1], dtype.itemsize) or (x_zero is not None and x_zero.size != 1):
         return None
+    numbers, weights = _differences(k, x, w, x_zero, w_zero, dtype)
+    if dtype == FLOAT64 or w.shape[1] <= depth:
+        return convolution(k, numbers, blocked(k, weights, op.group), None, tracks, w.shape[0])
+    total = k.temporary(INT32, shape)
+    for first in range(0, w.shape[1], depth):
+        count = min(depth, w.shape[1] - first)
+        part = cut(k, numbers, 1, first, count), blocked(k, cut(k, weights, 1, first, count), 1)
+        sums = convolution(k, *part, None, tracks, w.shape[0])
+        with k.nest(shape) as index:
+            value = k.cast(sums.at(index), INT32)
+            k.store(total, index, k.add(k.load(total, index), value) if first else value)
+    return k.view_of(total)
+
+
+def _differences(k: Any, x: Any, w: Any, x_zero: Any, w_zero: Any, dtype: np.dtype) -> tuple[Any, Any]:
+    """x - x_zero and w - w_zero as floats."""
     numbers, weights = converted(k, x, dtype), converted(k, w, dtype)
     if x_zero is not None:
         zero = k.let(k.cast(element(k, x_zero), dtype))
@@ -246,7 +263,7 @@ def native_sums(op: Convolution, k: Any, x: Any, w: Any, x_zero: Any, w_zero: An
             return k.sub(k.cast(w.at(index), dtype), k.cast(k.aligned(column, index[:1]), dtype))
 
         weights = k.view(dtype, w.shape, shifted, w.cost + 3)
-    return convolution(k, numbers, blocked(k, weights, op.group), None, tracks, w.shape[0])
+    return numbers, weights
 
 
 def feature_column(values: np.ndarray, rank: int) -> np.ndarray:

@@ -26,7 +26,7 @@ from whorl.ops.linear import MatMul
 from whorl.ops.movement import Concat, Split, Transpose
 from whorl.ops.nonlinear import Elu, HardSigmoid, LeakyRelu, Relu, Sigmoid, Softplus
 from whorl.ops.shapes import Unsqueeze
-from whorl.ops.writer import is_fixed, sizes_of
+from whorl.ops.writer import Writer, is_fixed, sizes_of
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,10 @@ class StepBuilder(Builder):
         """The argument of an activation, held inside [-clip, clip]."""
         return x if clip is None else self.add(Clip(), x, self.number(-clip), self.number(clip))
 
+    def columns(self, x: Value, start: int, stop: int) -> Value:
+        """Columns of a matrix from one place to another."""
+        return Writer(self).part(x, 1, start, stop)
+
     def parts(self, x: Value, count: int) -> list[Value]:
         """Columns of a matrix cut into equal parts."""
         return self.add_many(Split(1, count, count), [x], [f"part{n}" for n in range(count)])
@@ -135,7 +139,7 @@ def write_out(op: Any, inputs: Sequence[Value | None], build: Builder) -> list[V
     for d, (reverse, functions) in enumerate(zip(op.reversals(), op.functions(), strict=True)):
         own = [zero if s is None else _row(s, d, build) for s in initial]
         wb, rb = _biases(op, b, d, build)
-        p = () if peepholes is None else build.add_many(Split(0, 3, 3), [_row(peepholes, d, build)], ["pi", "po", "pf"])
+        p = () if peepholes is None else _cut(_row(peepholes, d, build), 3, build)
         weights = Weights(build.add(Transpose(), _row(r, d, build)), rb, tuple(p))
         product = build.add(MatMul(), x, build.add(Transpose(), _row(w, d, build)))
         projected = product if wb is None else build.add(Add(), product, wb)
@@ -152,8 +156,14 @@ def _biases(op: Any, b: Value | None, d: int, build: Builder) -> tuple[Value | N
     """The bias of the input's product and that of the state's; their sum as the latter where that means the same."""
     if b is None:
         return None, None
-    wb, rb = build.add_many(Split(0, 2, 2), [_row(b, d, build)], ["wb", "rb"])
+    wb, rb = _cut(_row(b, d, build), 2, build)
     return (wb, rb) if op.has_inner_bias else (None, build.add(Add(), wb, rb))
+
+
+def _cut(x: Value, count: int, build: Builder) -> list[Value]:
+    """Equal parts of a vector, each by a node of its own, which can be computed in advance."""
+    size = sizes_of(x)[0] // count
+    return [Writer(build).part(x, 0, n * size, (n + 1) * size) for n in range(count)]
 
 
 def _row(x: Value, d: int, build: Builder) -> Value:

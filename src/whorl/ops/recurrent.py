@@ -18,8 +18,8 @@ from whorl.ops.activations import Activation, activation_functions
 from whorl.ops.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, require_dtype, same_dtype, widened
 from whorl.ops.elementwise import Mul, Sub
 from whorl.ops.linear import MatMul
-from whorl.ops.movement import Split
 from whorl.ops.recurrences import StepBuilder, Weights, write_out
+from whorl.ops.writer import sizes_of
 
 _DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 Arrays = tuple[np.ndarray, ...]
@@ -262,13 +262,11 @@ class GRU(Recurrent):
             far = b.add(Mul(), r, hn)
         else:
             x = b.added(x, weights.rb)
-            xz, xr, xn = b.parts(x, 3)
-            rz, rr, rn = b.add_many(Split(1, 3, 3), [weights.r], ["rz", "rr", "rn"])
-            z, r = (
-                b.activated(f, b.clipped(b.added(part, b.add(MatMul(), h, own)), self.clip))
-                for part, own in ((xz, rz), (xr, rr))
-            )
-            far = b.add(MatMul(), b.add(Mul(), r, h), rn)
+            opened, n = 2 * sizes_of(weights.r)[0], sizes_of(weights.r)[1]
+            xg, xn = b.columns(x, 0, opened), b.columns(x, opened, n)
+            total = b.added(xg, b.add(MatMul(), h, b.columns(weights.r, 0, opened)))
+            z, r = b.parts(b.activated(f, b.clipped(total, self.clip)), 2)
+            far = b.add(MatMul(), b.add(Mul(), r, h), b.columns(weights.r, opened, n))
         candidate = b.activated(g, b.clipped(b.added(xn, far), self.clip))
         return [b.added(b.add(Mul(), b.add(Sub(), b.number(1), z), candidate), b.add(Mul(), z, h))]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.codegen.library import ELEMENT_TYPES, FIRST_FAILURE, MARK, MOST_AXES, NO_MEMORY, Port
+from whorl.codegen.library import ELEMENT_TYPES, FIRST_FAILURE, MARK, MOST_AXES, NO_MEMORY, OPEN, Port
 from whorl.errors import LoadError, MemoryLimitError, RunError
 from whorl.runtime.blocks import address
 from whorl.runtime.feeds import checked
@@ -27,6 +27,7 @@ class _Tensor(ctypes.Structure):
     _fields_ = (
         ("name", ctypes.c_char_p),
         ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("dims", ctypes.POINTER(ctypes.c_char_p)),
         ("bytes", ctypes.c_int64),
         ("type", ctypes.c_int32),
         ("rank", ctypes.c_int32),
@@ -47,6 +48,7 @@ class LoadedLibrary:
         functions = _opened(self.path)
         self.name = functions.name
         self.inputs, self.outputs = _ports(functions.input), _ports(functions.output)
+        self.lengths = functions.lengths()
         self.workspace_bytes = int(functions.workspace_size())
         self._run, self._message = functions.run, functions.message
 
@@ -60,19 +62,29 @@ class LoadedLibrary:
         if missing:
             raise RunError(f"missing inputs: {', '.join(missing)}", fix="feed every input")
         given = [
-            np.ascontiguousarray(checked(feeds[p.name], p.type, f"input {p.name!r}")).reshape(p.shape)
-            for p in self.inputs
+            np.array(checked(feeds[p.name], p.type, f"input {p.name!r}"), order="C", copy=None) for p in self.inputs
         ]
         places = [_Array() if port.is_open else np.empty(port.shape, port.dtype) for port in self.outputs]
-        self._call([address(x) for x in given], [_place(place) for place in places])
+        self._call([address(x) for x in given], [_place(place) for place in places], self._lengths(given))
         results = [
             _taken(x, port) if isinstance(x, _Array) else x for x, port in zip(places, self.outputs, strict=True)
         ]
         return [results[names.index(name)] for name in wanted]
 
-    def _call(self, inputs: list[int], outputs: list[int]) -> None:
+    def _lengths(self, inputs: Sequence[np.ndarray]) -> list[int]:
+        """The lengths that have names, which inputs must agree on."""
+        found: dict[str, tuple[int, str]] = {}
+        for port, array in zip(self.inputs, inputs, strict=True):
+            for name, size in zip(port.dims, array.shape, strict=False):
+                before, other = found.setdefault(name, (size, port.name))
+                if name and before != size:
+                    raise RunError(f"{name!r} is {before} in input {other!r} and {size} in {port.name!r}")
+        return [found[name][0] for name in self.lengths]
+
+    def _call(self, inputs: list[int], outputs: list[int], lengths: list[int]) -> None:
         iterations = (ctypes.c_int64 * _DEEPEST)()
-        status = self._run(_table(inputs), _table(outputs), None, iterations)
+        given = (ctypes.c_int64 * (len(lengths) + 1))(*lengths)
+        status = self._run(_table(inputs), _table(outputs), given, None, iterations)
         if not status:
             return
         message = self._message(status).decode()
@@ -117,10 +129,19 @@ class _Functions:
             described.argtypes, described.restype = [ctypes.c_int32], ctypes.POINTER(_Tensor)
         self.workspace_size = library[f"{name}_workspace_size"]
         self.workspace_size.argtypes, self.workspace_size.restype = [], ctypes.c_int64
+        self.length = library[f"{name}_length"]
+        self.length.argtypes, self.length.restype = [ctypes.c_int32], ctypes.c_char_p
         self.message = library[f"{name}_message"]
         self.message.argtypes, self.message.restype = [ctypes.c_int32], ctypes.c_char_p
         self.run = library[f"{name}_run"]
-        self.run.argtypes, self.run.restype = [ctypes.c_void_p] * 4, ctypes.c_int32
+        self.run.argtypes, self.run.restype = [ctypes.c_void_p] * 5, ctypes.c_int32
+
+    def lengths(self) -> list[str]:
+        """What the lengths are called that a run is given."""
+        found: list[str] = []
+        while name := self.length(len(found)):
+            found.append(name.decode())
+        return found
 
 
 def _loaded(path: Path) -> ctypes.CDLL:
@@ -152,7 +173,9 @@ def _ports(described: Any) -> list[Port]:
     found: list[Port] = []
     while entry := described(len(found)):
         tensor = entry.contents
-        found.append(Port(tensor.name.decode(), _DTYPES[tensor.type], tuple(tensor.shape[: tensor.rank])))
+        shape = tuple(tensor.shape[: tensor.rank])
+        names = tuple(name.decode() if name else "" for name in tensor.dims[: tensor.rank]) if OPEN in shape else ()
+        found.append(Port(tensor.name.decode(), _DTYPES[tensor.type], shape, names))
     return found
 
 

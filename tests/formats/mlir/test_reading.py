@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -277,3 +280,10 @@ def test_missing_file_is_an_error_of_loading(tmp_path: Path) -> None:
     (tmp_path / "bytes.mlir").write_bytes(b"\xff\xfe")
     with pytest.raises(whorl.LoadError, match="is not UTF-8"):
         whorl.load(tmp_path / "bytes.mlir")
+
+
+def test_without_xdsl_the_error_says_what_to_install(tmp_path: Path) -> None:
+    path = written(tmp_path, CAPTURES)
+    program = f"import sys; sys.modules['xdsl'] = None; import whorl; whorl.load({str(path)!r})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ)
+    assert "LoadError: MLIR text needs xDSL" in done.stderr and "pip install 'whorl[mlir]'" in done.stderr

@@ -1,0 +1,145 @@
+"""Models with large tensors: read without them, written block by block, and constants that nodes say in fewer bytes."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import whorl
+from whorl.formats.onnx import saving, wire
+from whorl.formats.onnx.files import load_onnx
+from whorl.formats.onnx.frame import LoadOptions
+from whorl.formats.onnx.saving import save_onnx, to_proto
+from whorl.ir.build import Builder
+from whorl.ir.constants import Constant, as_array
+from whorl.ir.elements.base import Held
+from whorl.ir.elements.mapped import Mapped
+from whorl.ir.elements.mapping import mapping_of
+from whorl.ir.elements.views import tiled
+from whorl.ir.graph import Module, Region
+from whorl.ir.infer import Inference
+
+LARGE = np.arange(60_000, dtype=np.float32).reshape(200, 300)
+MAPPED = LoadOptions(mapped=True)
+
+
+def constants_of(module: Module) -> list[object]:
+    return [node.op.value for node in module.nodes() if isinstance(node.op, Constant)]
+
+
+def nested() -> onnx.ModelProto:
+    """A large initializer, one in a branch, one in a Constant node, and one of 4 bits."""
+    inner = [numpy_helper.from_array(-LARGE, "inner")]
+    then = helper.make_graph([helper.make_node("Identity", ["inner"], ["t"])], "t", [], [info("t")], inner)
+    value = numpy_helper.from_array(2 * LARGE, "v")
+    other = helper.make_graph([helper.make_node("Constant", [], ["e"], value=value)], "e", [], [info("e")])
+    nodes = [
+        helper.make_node("If", ["c"], ["chosen"], then_branch=then, else_branch=other),
+        helper.make_node("Add", ["chosen", "weight"], ["sum"]),
+        helper.make_node("Cast", ["narrow"], ["wide"], to=TensorProto.INT8),
+    ]
+    narrow = helper.make_tensor("narrow", TensorProto.INT4, [40_001], np.arange(40_001) % 16 - 8)
+    tensors = [numpy_helper.from_array(LARGE, "weight"), narrow]
+    outputs = [info("sum"), helper.make_tensor_value_info("wide", TensorProto.INT8, [40_001])]
+    condition = helper.make_tensor_value_info("c", TensorProto.BOOL, [])
+    graph = helper.make_graph(nodes, "g", [condition], outputs, tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def info(name: str) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, [200, 300])
+
+
+def results(module: Module) -> list[np.ndarray]:
+    session = whorl.InferenceSession(module)
+    return [array for c in (True, False) for array in session.run(None, {"c": np.array(c)})]
+
+
+def test_mapped_model_holds_no_copy_and_computes_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(nested(), path)
+    module = load_onnx(path, MAPPED)
+    held = [value for value in constants_of(module) if isinstance(value, np.ndarray)]
+    assert len(held) == 3 and all(mapping_of(array) is not None for array in held)
+    for found, expected in zip(results(module), results(whorl.load(path)), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert not wire.OWN_FILES
+
+
+@pytest.mark.parametrize("limit", [saving.EXTERNAL_LIMIT, 0])
+def test_large_constants_are_written_block_by_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    monkeypatch.setattr(saving, "EXTERNAL_LIMIT", limit)
+    source, target = tmp_path / "model.onnx", tmp_path / "out.onnx"
+    onnx.save(nested(), source)
+    save_onnx(load_onnx(source, MAPPED), target)
+    assert (tmp_path / "out.onnx.data").exists() == (limit == 0)
+    onnx.checker.check_model(str(target))
+    for found, expected in zip(results(whorl.load(target)), results(whorl.load(source)), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_model_may_be_written_over_the_file_it_is_read_from(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(nested(), path)
+    module = load_onnx(path, MAPPED)
+    save_onnx(module, path)
+    np.testing.assert_array_equal(results(module)[0], results(whorl.load(path))[0])
+
+
+@pytest.mark.parametrize("cut", [100, 50_000, 300_000])
+def test_truncated_file_is_refused_as_without_mapping(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(nested().SerializeToString()[:cut])
+    messages = []
+    for options in (MAPPED, LoadOptions()):
+        with pytest.raises(whorl.LoadError) as caught:
+            load_onnx(path, options)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def saved_constant(value: object, path: Path) -> onnx.ModelProto:
+    """A model whose result is a constant, read back."""
+    region = Region()
+    region.results = [Builder(region, Inference()).constant(value)]
+    save_onnx(Module(region, ["r"]), path)
+    proto = onnx.load(path)
+    onnx.checker.check_model(proto, full_check=True)
+    (found,) = whorl.InferenceSession(path).run(None, {})
+    expected = as_array(value)  # type: ignore[arg-type]
+    assert found.dtype == expected.dtype and found.tobytes() == np.ascontiguousarray(expected).tobytes()
+    return proto
+
+
+WAITING = Mapped(np.negative, [Held(LARGE)], LARGE.dtype, LARGE.shape)
+REPEATED = Held(np.broadcast_to(np.arange(300, dtype=np.float32), (200, 300)))
+RECIPES = {
+    "one element": (np.broadcast_to(np.float32(7), (200, 300)), ["Expand"]),
+    "a row": (REPEATED, ["Expand"]),
+    "tiles": (tiled(Held(LARGE[:2, :2]), (300, 20)), ["Expand", "Reshape"]),
+    "steps": (np.arange(100_000, -100_000, -3), ["Range"]),
+    "other numbers": (np.arange(100_000) ** 2, []),
+    "few elements": (np.broadcast_to(np.float32(7), (20, 3)), []),
+    "elements that are computed": (WAITING, []),
+    "text": (np.broadcast_to(np.array("a", object), (5000,)), []),
+}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_constant_is_written_as_nodes_where_that_is_smaller(name: str, tmp_path: Path) -> None:
+    value, kinds = RECIPES[name]
+    path = tmp_path / "model.onnx"
+    proto = saved_constant(value, path)
+    assert [node.op_type for node in proto.graph.node if node.op_type != "Identity"] == kinds
+    assert not kinds or path.stat().st_size < 4096
+
+
+def test_proto_of_waiting_elements_holds_them() -> None:
+    region = Region()
+    region.results = [Builder(region, Inference()).constant(WAITING)]
+    (tensor,) = to_proto(Module(region, ["r"])).graph.initializer
+    np.testing.assert_array_equal(numpy_helper.to_array(tensor), -LARGE)
