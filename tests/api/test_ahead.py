@@ -147,12 +147,45 @@ def test_inputs_with_values_become_part_of_the_program(tmp_path):
     assert seen.shape == (5, 3) and seen[1].tolist() == [4, 4, 4]
 
 
-def test_dims_that_nobody_fixed_are_named(tmp_path):
+@needs_compiler
+def test_lengths_that_nobody_fixed_are_given_by_each_run(tmp_path):
+    made = whorl.compile(model(NEST), tmp_path / "open.so", header=tmp_path / "open.h")
+    assert (made.inputs[0].shape, made.inputs[0].dims) == ((-1, 3), ("b", ""))
+    assert made.outputs[0].dims == ("b", "")
+    header = (tmp_path / "open.h").read_text()
+    assert "#define OPEN_LENGTHS 1\n/* length 0: b */" in header
+    assert "/* x: float32, float [b][3] */" in header
+    library, session = whorl.load_compiled(tmp_path / "open.so"), whorl.InferenceSession(model(NEST))
+    for b in (2, 1, 0, 33):
+        feeds = FEEDS | {"x": np.linspace(-1, 1, 3 * b, dtype=np.float32).reshape(b, 3)}
+        for e, f in zip(session.run(None, feeds), library.run(None, feeds), strict=True):
+            np.testing.assert_allclose(f, e, rtol=1e-6)
+            assert f.shape == e.shape
+
+
+@needs_compiler
+def test_inputs_agree_on_the_lengths_they_name(tmp_path):
+    text = model("main (float[n] x, float[n, 2] y) => (float[n, 2] z) { a = Unsqueeze(x, one)\n z = Mul(a, y) }")
+    text.graph.initializer.append(onnx.numpy_helper.from_array(np.array([1]), "one"))
+    whorl.compile(text, tmp_path / "two.so")
+    library = whorl.load_compiled(tmp_path / "two.so")
+    (z,) = library.run(None, {"x": np.array([1, 2], np.float32), "y": np.ones((2, 2), np.float32)})
+    assert z.tolist() == [[1, 1], [2, 2]]
+    with pytest.raises(whorl.RunError, match="'n' is 2 in input 'x' and 3 in 'y'"):
+        library.run(None, {"x": np.zeros(2, np.float32), "y": np.ones((3, 2), np.float32)})
+
+
+def test_model_that_needs_fixed_lengths_says_which(tmp_path):
+    text = model("main (float[batch, 1, 5, 5] x, float[1, 1, 3, 3] w) => (float[batch, 1, 3, 3] y) { y = Conv(x, w) }")
     with pytest.raises(whorl.CompileError) as caught:
-        whorl.compile(model(NEST), tmp_path / "nest.o")
-    assert str(caught.value) == "lengths are not fixed: 'b' of input 'x', float32[b, 3]\n  fix: give them: --dim b=N"
+        whorl.compile(text, tmp_path / "conv.o")
+    assert str(caught.value) == (
+        "the model cannot be compiled ahead of time: Conv 'y' would run in Python, having no native form for these "
+        "types and shapes\n  fix: fix lengths: --dim batch=N"
+    )
+    whorl.compile(text, tmp_path / "conv.o", dims={"batch": 2})
     with pytest.raises(whorl.CompileError, match="no input has a dim 'c'"):
-        whorl.compile(model(NEST), tmp_path / "nest.o", dims={"b": 1, "c": 1})
+        whorl.compile(text, tmp_path / "conv.o", dims={"batch": 1, "c": 1})
 
 
 @needs_compiler
@@ -309,7 +342,7 @@ def test_memory_that_is_refused_is_an_error(tmp_path):
 
 def test_library_for_another_machine_is_refused(tmp_path):
     with pytest.raises(whorl.CompileError, match="only object files are written for other machines"):
-        whorl.compile(model(NEST), tmp_path / "nest.so", dims={"b": 2}, target="aarch64-linux-gnu")
+        whorl.compile(model(NEST), tmp_path / "nest.so", target="aarch64-linux-gnu")
     with pytest.raises(whorl.CompileError, match="there is no target 'abacus'"):
         whorl.compile(model(NEST), tmp_path / "nest.o", dims={"b": 2}, target="abacus")
 

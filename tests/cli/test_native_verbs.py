@@ -60,10 +60,11 @@ def test_compile_as_json_with_an_input_fixed(whorl, saved, tmp_path):
     assert set(told.document["needs"]) <= {"free", "malloc", "memcpy", "memset"}
 
 
-def test_compile_without_a_length_says_which_and_how(whorl, saved, tmp_path):
-    told = whorl("compile", saved(SUM), "-o", tmp_path / "sum.o")
+def test_compile_that_needs_a_length_says_which_and_how(whorl, saved, tmp_path):
+    text = model("main (float[batch, 1, 5] x, float[1, 1, 3] w) => (float[batch, 1, 3] y) { y = Conv(x, w) }")
+    told = whorl("compile", saved(text), "-o", tmp_path / "conv.o")
     assert told.code == 6
-    assert told.err == "whorl: lengths are not fixed: 'n' of input 'x', float32[n]\n  fix: give them: --dim n=N\n"
+    assert told.err.endswith("\n  fix: fix lengths: --dim batch=N\n")
 
 
 def test_show_native_tells_how_each_node_runs_and_why(whorl, saved):

@@ -1,4 +1,4 @@
-"""Nests as lowering writes them become vectors: many arrays, short rows, reductions, places, functions, collected rows."""
+"""Nests as lowering writes them become vectors: many arrays, short rows, reductions, places, functions, rows kept."""
 
 from __future__ import annotations
 

@@ -202,6 +202,31 @@ def test_states_whose_elements_meet_are_not_cut(what: str, monkeypatch: pytest.M
     assert "part" not in text
 
 
+BLOCK, OTHER, ROW = Buffer("b", FLOAT32, (3, 5, 4)), Buffer("o", FLOAT32, (3, 5, 4)), Buffer("r", FLOAT32, (3, 1, 4))
+
+
+@pytest.mark.parametrize("what", ["whole", "broadcast", "turned", "counted"])
+def test_loops_over_memory_in_order_are_joined(what: str) -> None:
+    k = KernelBuilder()
+    with k.nest((3, 5, 4)) as (a, b, c):
+        value = k.load(BLOCK, (a, b, c))
+        if what == "broadcast":
+            value = k.add(value, k.load(ROW, (a, k.const(0), c)))
+        if what == "counted":
+            value = k.mul(value, k.cast(a, FLOAT32))
+        if what == "turned":
+            value = k.load(BLOCK, (a, b, k.sub(k.const(3), c)))
+        k.store(OTHER, (a, b, c), value)
+    program = Program([], [BLOCK, OTHER, ROW], k.scratch, k.block)
+    arrays = [np.random.default_rng(0).standard_normal(b.shape).astype(np.float32) for b in program.buffers]
+    before = interpret(copy.deepcopy(program), [], [x.copy() for x in arrays]).arrays[1]
+    optimise(program)
+    verify_program(program)
+    np.testing.assert_array_equal(interpret(program, [], arrays).arrays[1], before)
+    loops = {"whole": 1, "counted": 2}.get(what, 3)
+    assert str(program).count("for ") == loops
+
+
 def test_statements_that_are_alike_are_told_apart() -> None:
     first, second = (Swap(NOW, NEXT) for _ in range(2))
     body: list[Statement] = [first, second]

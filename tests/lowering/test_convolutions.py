@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from lowering.looped import Case, check, draw
 from whorl.ir.dtypes import BY_NAME
 from whorl.ops.convolution import Conv, ConvInteger, QLinearConv
+from whorl.ops.deformable_convolution import DeformConv
 from whorl.ops.transposed_convolution import Col2Im, ConvTranspose
+from whorl.ops.windows import windows_of
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 
@@ -160,4 +163,26 @@ def test_quantized_convolutions_equal_run(x: str, w: str) -> None:
             return [*left, *right, scale(rng, (), 40), draw(rng, (), x), bias]
 
         cases.append(Case(QLinearConv(**attributes), make))
+    check(cases)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_deformed_convolutions_equal_run(dtype: str) -> None:
+    cases = []
+    forms: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
+        ((2, 4, 6, 7), (6, 2, 3, 2), {"group": 2, "offset_group": 2, "pads": (1, 0, 1, 1), "strides": (2, 1)}),
+        ((1, 2, 9), (3, 2, 3), {"dilations": (2,)}),
+    ]
+    for k, (x, w, kind) in enumerate(forms):
+        op, rank = DeformConv(**kind), len(x) - 2
+        counts = [t.count for t in windows_of(op, w[2:]).tracks(x[2:])]
+        taps = math.prod(w[2:]) * op.offset_group
+
+        def make(rng: np.random.Generator, a: Any = (x, w, counts, taps, rank), k: int = k) -> list[Any]:
+            x, w, counts, taps, rank = a
+            offset = rng.uniform(-3, 3, (x[0], taps * rank, *counts)).astype(BY_NAME[dtype])
+            mask = draw(rng, (x[0], taps, *counts), dtype, 0.0) if k == 0 else None
+            return [draw(rng, x, dtype, 0.0), draw(rng, w, dtype, 0.0), offset, draw(rng, w[:1], dtype, 0.0), mask]
+
+        cases.append(Case(op, make, ulps=ULPS))
     check(cases)

@@ -54,7 +54,7 @@ JOINED_GEMM = """
 
 def loaded(text: str) -> whorl.Module:
     proto = model(text, opset=18)
-    named = {name: array for name, array in TENSORS.items() if f", {name})" in text or f", {name}," in text}
+    named = {name: array for name, array in TENSORS.items() if any(f"{c}{name}{d}" in text for c in " (" for d in ",)")}
     proto.graph.initializer.extend(numpy_helper.from_array(array, name) for name, array in named.items())
     return whorl.load(proto.SerializeToString())
 
@@ -138,4 +138,22 @@ def test_matrix_of_a_branch_is_laid_out_before_the_program() -> None:
     module = loaded(text)
     graph = program_of(module)
     assert [array.ndim for array in graph.constants].count(3) == 2
+    check(module, graph)
+
+
+def test_matrix_converted_from_a_narrow_type_stays_narrow_in_panels() -> None:
+    text = """main (float[6, 1, 24] xs, float[1, 24] h0) => (float[1, 24] last, float[6, 1, 24] ys) {
+      half = Cast <to = 10> (w)
+      last, ys = Scan <num_scan_inputs = 1, body = step (float[1, 24] h, float[1, 24] x)
+        => (float[1, 24] next, float[1, 24] y) {
+        single = Cast <to = 1> (half)
+        p = MatMul (h, single)
+        s = Add (p, x)
+        next = Tanh (s)
+        y = Identity (next)
+      }> (h0, xs)
+    }"""
+    module = loaded(text)
+    graph = program_of(module)
+    assert [array.dtype.name for array in graph.constants if array.ndim == 3] == ["float16"]
     check(module, graph)

@@ -139,8 +139,9 @@ def test_kernel_error_is_bounded_for_every_vector_width(
         assert np.all(np.abs(multiplied(a, b, "row_product") - exact) <= bound)
 
 
-@pytest.mark.parametrize("stored", ["float16", "bfloat16"])
-@pytest.mark.parametrize("has_half", [True, False])
+@pytest.mark.parametrize(
+    ("stored", "has_half"), [("float16", True), ("float16", False), ("bfloat16", True), ("int8", True), ("uint8", True)]
+)
 @pytest.mark.parametrize(("rows", "panel"), [(1, 64), (2, 32), (7, 32)])
 def test_narrow_panels_are_widened_exactly(
     stored: str, has_half: bool, rows: int, panel: int, monkeypatch: pytest.MonkeyPatch
@@ -150,6 +151,8 @@ def test_narrow_panels_are_widened_exactly(
     rng = np.random.default_rng(rows)
     a = rng.standard_normal((rows, 20)).astype(np.float32)
     b = (rng.standard_normal((20, 70)) * 10.0 ** rng.integers(-7, 4, (20, 70))).astype(BY_NAME[stored])
+    if "int" in stored:
+        b = rng.integers(0, 256, (20, 70)).astype(stored)
     wide = multiplied(a, b.astype(np.float32), "panel_product", panel)
     np.testing.assert_array_equal(multiplied(a, b, "panel_product", panel), wide)
 

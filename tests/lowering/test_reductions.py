@@ -88,6 +88,9 @@ def test_products_and_places_equal_run(dtype: str) -> None:
                 make = lambda rng, s=shape: [np.trunc(draw(rng, s, dtype, 0.3)).astype(BY_NAME[dtype])]  # noqa: E731
                 cases.append(Case(op(len(shape) - 1 if n % 2 else -1, n % 2, last), make))
         cases.append(Case(op(), lambda rng: [draw(rng, (), dtype)]))
+        for shape, axis, last in (((9, 17), 0, 0), ((33, 8), 0, 1), ((2, 16, 9), 1, 0), ((7, 2, 10), 0, 1)):
+            make = lambda rng, s=shape: [np.trunc(draw(rng, s, dtype, 0.3)).astype(BY_NAME[dtype])]  # noqa: E731
+            cases.append(Case(op(axis, 1, last), make))
     check(cases)
 
 

@@ -8,9 +8,10 @@ from passes.bits import assert_same_bits, copied, interpreted, optimized
 from passes.random_programs import Draw
 
 from whorl.ir.graph import Module
+from whorl.passes.pipeline import optimize
 from whorl.passes.propagate_facts import Ranges
 
-EXAMPLES = int(os.environ.get("WHORL_FUZZ_EXAMPLES", "240"))
+EXAMPLES = int(os.environ.get("WHORL_FUZZ_EXAMPLES", "120"))
 BLOCK = 40
 
 
@@ -40,3 +41,12 @@ def _check_ranges(module: Module, values: list | None) -> None:
         elements = found.astype(object if found.dtype.kind in "iub" else np.float64).reshape(-1).tolist()
         inside = [interval.nan if e != e else interval.low <= e <= interval.high for e in elements]
         assert all(inside), (value, found, interval)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_passes_may_stop_after_any_edit(seed: int) -> None:
+    draw = Draw(seed)
+    expected = interpreted(draw.module, draw.feeds)
+    edits = optimize(copied(draw.module)).edits.total()
+    for limit in range(min(edits, 40)):
+        assert_same_bits(expected, interpreted(optimized(draw.module, limit=limit), draw.feeds))

@@ -22,7 +22,8 @@ main (int64 n, float[k,3] x, float[1,3] row) => (float[m,3] y) {
 PREPENDED = APPENDED.replace("(h, r, row)", "(r, h)")
 SECOND_AXIS = """
 main (int64 n, float[1,k] x, float[1,1] e) => (float[1,m] y, float[t] sums) {
-  y, sums = Loop (n, "", x) <body = b (int64 i, bool go, float[1,a] h) => (bool on, float[1,c] next, float s) {
+  y, sums = Loop (n, "", x) <body = b (int64 i, bool go, float[1,a] h)
+      => (bool on, float[1,c] next, float s) {
     on = Identity (go)
     last = Concat <axis = 1> (h, e)
     t = ReduceSum <keepdims = 0> (last)
@@ -41,7 +42,8 @@ main (int64 n, float[2,k] x, float[2,1] e) => (float[2,m] y) {
 """
 CROSSED = """
 main (int64 n, float[k] x, float[j] z, float[1] e) => (float[m] y, float[o] w) {
-  y, w = Loop (n, "", x, z) <body = b (int64 i, bool go, float[a] h, float[d] g) => (bool on, float[c] hn, float[f] gn) {
+  y, w = Loop (n, "", x, z) <body = b (int64 i, bool go, float[a] h, float[d] g)
+      => (bool on, float[c] hn, float[f] gn) {
     on = Identity (go)
     hn = Concat <axis = 0> (g, e)
     gn = Identity (h)
@@ -50,7 +52,8 @@ main (int64 n, float[k] x, float[j] z, float[1] e) => (float[m] y, float[o] w) {
 """
 KEPT_OLD = """
 main (int64 n, float[k] x, float[1] e) => (float[m] y, float[o] w) {
-  y, w = Loop (n, "", x, x) <body = b (int64 i, bool go, float[a] h, float[d] g) => (bool on, float[c] hn, float[f] gn) {
+  y, w = Loop (n, "", x, x) <body = b (int64 i, bool go, float[a] h, float[d] g)
+      => (bool on, float[c] hn, float[f] gn) {
     on = Identity (go)
     hn = Concat <axis = 0> (h, e)
     gn = Identity (h)
@@ -90,7 +93,8 @@ main (int64 n, float[2] x) => (float[m] y, int64 count, float[2] third) {
 READ_SEQUENCE = """
 main (int64 n, float[1,2] x) => (float[m,2] y, float[t,2] firsts) {
   s0 = SequenceConstruct (x)
-  grown, firsts = Loop (n, "", s0) <body = b (int64 i, bool go, seq(float) s) => (bool on, seq(float) t, float[2] first) {
+  grown, firsts = Loop (n, "", s0) <body = b (int64 i, bool go, seq(float) s)
+      => (bool on, seq(float) t, float[2] first) {
     on = Identity (go)
     e = SequenceAt (s, i)
     more = Add (e, e)
@@ -265,7 +269,8 @@ def test_one_program_serves_every_first_length():
 def test_length_that_must_fit_is_an_error_with_its_iteration():
     text = """
     main (int64 n, float[k] x, float[1] e, float[20] z) => (float[m] y, float s) {
-      y, s = Loop (n, "", x, zero) <body = b (int64 i, bool go, float[a] h, float t) => (bool on, float[c] next, float u) {
+      y, s = Loop (n, "", x, zero) <body = b (int64 i, bool go, float[a] h, float t)
+      => (bool on, float[c] next, float u) {
         on = Identity (go)
         next = Concat <axis = 0> (h, e)
         joined = Add (next, z)

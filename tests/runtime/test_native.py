@@ -192,3 +192,21 @@ def test_loop_changes_over_to_native_code_on_the_way():
     assert 500 <= kernel.seen < trips
     assert y.tolist() == [trips] * 3
     np.testing.assert_array_equal(seen[:, 2], 2.0 * np.arange(1, trips + 1, dtype=np.float32))
+
+
+def test_slice_whose_number_of_cuts_only_the_run_knows():
+    text = """
+    main (int64 n, float[6] x, bool[1] keep) => (float[6] total) {
+      flat = Constant <value = int64[1] {-1}> ()
+      three = Constant <value = int64[1] {3}> ()
+      total = Loop (n, "", x) <body = step (int64 i, bool go, float[6] h) => (bool on, float[6] next) {
+        on = Identity (go)
+        places = NonZero (keep)
+        starts = Reshape (places, flat)
+        ends = Add (starts, three)
+        part = Slice (h, starts, ends)
+        next = Concat <axis = 0> (part, part)
+      }>
+    }"""
+    feeds = {"n": np.array(20), "x": np.arange(6, dtype=np.float32), "keep": np.array([True])}
+    assert session(text).run(None, feeds)[0].tolist() == [0, 1, 2, 0, 1, 2]

@@ -92,9 +92,10 @@ def compile(
 ) -> Compiled:
     """Write a model as a shared library, or as an object file where `output` ends in .o, with a C interface.
 
-    `dims` fixes lengths of named dims, which each run gives otherwise, `values` inputs that are part of the program from then on, as inputs with a
-    default are anyway. `name` begins the functions' names (else the file's). `target` is another machine's triple, for
-    which only object files are written; `cpu` LLVM's name of a CPU. Errors: LoadError, CompileError.
+    `dims` fixes lengths of named dims, which each run gives otherwise; `values` makes inputs part of the program, as
+    inputs with a default are anyway. `name` begins the functions' names (else the file's). `target` is another
+    machine's triple, for which only object files are written; `cpu` LLVM's name of a CPU. Errors: LoadError,
+    CompileError.
     """
     if not is_available():
         raise CompileError("llvmlite is not installed", fix="pip install 'whorl[native]'")
@@ -149,18 +150,21 @@ def library_of(module: Module, name: str, lengths: Mapping[str, int], values: Ma
     except (Unsupported, TypeRuleError) as reason:
         raise CompileError(f"the model cannot be compiled ahead of time: {reason}", fix=fix) from None
     _require_native(graph, fix)
-    inputs = [_port(value.name, type) for value, type in zip(main.arguments, types, strict=True)]
-    outputs = [_port(name, type) for name, type in zip(module.output_names, graph.outputs, strict=True)]
+    inputs = [_port(value.name, type, graph) for value, type in zip(main.arguments, types, strict=True)]
+    outputs = [_port(name, type, graph) for name, type in zip(module.output_names, graph.outputs, strict=True)]
     return Library(name, inputs, outputs, graph)
 
 
-def _port(name: str, type: Type) -> Port:
+def _port(name: str, type: Type, graph: GraphProgram) -> Port:
     type = native_type(type, f"{name!r}")
     shape = tuple(n if isinstance(n, int) else OPEN for n in lengths_of(type))
     if OPEN in shape and len(shape) > MOST_AXES:
         raise CompileError(f"{name!r} has {len(shape)} axes, and lengths that only a run knows")
-    names = tuple("" if isinstance(n, int) else str(n) for n in lengths_of(type)) if OPEN in shape else ()
-    return Port(name, type.dtype, shape, names)
+    if OPEN not in shape:
+        return Port(name, type.dtype, shape)
+    given = set(graph.names)
+    names = (str(n) if not isinstance(n, int) and dims.names_in(n) <= given else "" for n in lengths_of(type))
+    return Port(name, type.dtype, shape, tuple(names))
 
 
 def _with_values(module: Module, values: Mapping[str, Any]) -> Region:

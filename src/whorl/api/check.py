@@ -37,12 +37,13 @@ def check(
 ) -> list[Problem]:
     """Problems of a model that is read as by `load`, outermost places first. Errors: LoadError."""
     module = load(source, condition_when_omitted=condition_when_omitted, max_depth=max_depth)
-    named = [] if isinstance(source, Module) or is_mlir(source) else _shadowed(source)
+    unique = isinstance(source, Module) or is_mlir(source)
+    named = [] if unique else _shadowed(source)
     return [*named, *_region(module.main, ()), *_ill_shaped(module)]
 
 
 def _shadowed(source: OnnxSource) -> Iterator[Problem]:
-    """One problem for each inner graph that gives a name of an outer one anew; a module and MLIR text have no such names."""
+    """One problem for each inner graph that gives a name of an outer one anew; modules and MLIR have no such names."""
     hidden: dict[str, list[str]] = {}
     for name, where in shadowed_names(read_proto(source).graph):
         hidden.setdefault(where, []).append(repr(name))

@@ -18,7 +18,7 @@ class UsageError(WhorlError):
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The model, and how it is read."""
-    parser.add_argument("model", metavar="MODEL", help="a .onnx or .onnxtxt file")
+    parser.add_argument("model", metavar="MODEL", help="a .onnx, .onnxtxt or .mlir file")
     parser.add_argument(
         "--condition-when-omitted",
         choices=("specification", "honour"),

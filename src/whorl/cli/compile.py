@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--header", metavar="FILE", help="also write the C header")
     parser.add_argument("--name", metavar="NAME", help="what the functions' names begin with (default: the file's)")
     parser.add_argument(
-        "--dim", action="append", default=[], metavar="NAME=SIZE", help="the length of a named dim; may be repeated"
+        "--dim", action="append", default=[], metavar="NAME=SIZE", help="fix the length of a named dim; may be repeated"
     )
     parser.add_argument(
         "--input",

@@ -1,4 +1,4 @@
-"""Convert a model: to another opset, or between binary and text."""
+"""Convert a model: to another opset, or between binary, text and MLIR."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from whorl.cli.documents import print_document
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
-    parser.add_argument("output", metavar="OUT", help="the file to write: .onnx or .onnxtxt")
+    parser.add_argument("output", metavar="OUT", help="the file to write: .onnx, .onnxtxt or .mlir")
     parser.add_argument(
         "--opset", type=count, metavar="N", help="the ai.onnx version to write (default: the model's own)"
     )

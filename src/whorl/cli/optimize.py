@@ -6,7 +6,7 @@ Results stay the same, bit for bit, unless --fast-math is given.
 from __future__ import annotations
 
 import argparse
-import resource
+import sys
 import time
 from pathlib import Path
 
@@ -100,8 +100,13 @@ def bytes_beside(path: str) -> int:
 
 
 def peak_memory() -> int:
-    """The most memory that this process had at a time, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    """The most memory that this process had at a time, in bytes; 0 where the system does not tell."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1 << 10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def size(text: str) -> int:

@@ -11,6 +11,9 @@ from whorl.codegen.routine import Routine
 from whorl.codegen.target import vector_bytes
 from whorl.ir.dtypes import FLOAT32
 
+MASKED_BYTES = 64
+"""The width of vectors that are stored by a mask as fast as without."""
+
 
 @dataclass(frozen=True)
 class Element:
@@ -84,6 +87,18 @@ class Element:
         name = f"@llvm.masked.store.{self.overload}.p0"
         library.setdefault(name, f"declare void {name}({self.vector}, ptr, {self.mask})")
         f.line(f"call void {name}({self.vector} {value}, ptr align {self.size} {pointer}, {self.mask} {mask})")
+
+    def store_part(self, f: Routine, library: Library, value: str, pointer: str, left: str) -> None:
+        """Store the first `left` lanes, or all; without a mask where that is slow and not needed."""
+        mask = self.compare(f, "slt", self.lane_numbers(f, "0"), left)
+        if self.size * self.lanes == MASKED_BYTES:
+            return self.masked_store(f, library, value, pointer, mask)
+        whole = f.value(f"icmp sge i64 {left}, {self.lanes}")
+        with f.when(whole):
+            f.store(self.vector, value, pointer, self.size)
+        with f.when(f.value(f"xor i1 {whole}, true")):
+            self.masked_store(f, library, value, pointer, mask)
+        return None
 
     def gather(self, f: Routine, library: Library, base: str, places: str, mask: str, rest: str) -> str:
         """The lanes chosen from places counted from an address, the others from `rest`."""

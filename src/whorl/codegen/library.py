@@ -51,7 +51,7 @@ MOST_AXES = 8
 
 @dataclass(frozen=True)
 class Port:
-    """An input or output of a library. Lengths that are `OPEN` may have names: `dims` has one an axis, or an empty text."""
+    """An input or output of a library. Where lengths are `OPEN`, `dims` has the names, empty texts among them."""
 
     name: str
     dtype: np.dtype

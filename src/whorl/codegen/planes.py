@@ -80,8 +80,7 @@ def _spread_row(
 
 def _store_part(f: Routine, e: Element, value: str, target: str, first: str, library: Library) -> None:
     """Store the elements of a row from a place on, as many as the row has left."""
-    mask = e.compare(f, "slt", e.lane_numbers(f, first), "%spread2")
-    e.masked_store(f, library, value, f.place(target, e.kind, first), mask)
+    e.store_part(f, library, value, f.place(target, e.kind, first), f.sub("%spread2", first))
 
 
 def plane_windows(call: Call, library: Library) -> str:
@@ -100,13 +99,13 @@ def plane_windows(call: Call, library: Library) -> str:
             f.place("%x", e.kind, f.add(f.mul(f.add(f.mul(d, "%row_pitch"), n), "%pitch"), column)) for n in lines
         ]
         totals = _over_taps(f, e, sources, weighted, library)
-        mask = e.compare(f, "slt", e.lane_numbers(f, column), "%width")
+        left = f.sub("%width", column)
         for n, slot in zip(lines, totals, strict=True):
             total = f.value(f"load {e.vector}, ptr {slot}")
             if weighted:
                 total = _ended(f, e, total)
             target = f.place("%y", e.kind, f.add(f.mul(f.add(f.mul(d, "%rows"), n), "%width"), column))
-            e.masked_store(f, library, total, target, mask)
+            e.store_part(f, library, total, target, left)
     library[name] = f.text()
     return name
 

@@ -14,7 +14,7 @@ from whorl.codegen.formulas import Library, real_literal
 from whorl.codegen.narrow import BFLOAT16, FLOAT16
 from whorl.codegen.routine import AS_WRITTEN, Routine
 from whorl.codegen.target import has_half, vector_bytes
-from whorl.ir.dtypes import FLOAT32, name_of
+from whorl.ir.dtypes import FLOAT32, UNSIGNED, is_integer, name_of
 from whorl.kernel.program import Call
 from whorl.ops.panels import FEW_ROWS
 
@@ -277,6 +277,9 @@ def _widened(f: Routine, element: _Element, place: str) -> str:
         half = f.value(f"bitcast {narrow} {value} to <{lanes} x half>")
         return f.value(f"fpext <{lanes} x half> {half} to {element.vector}")
     whole = f"<{lanes} x i32>"
+    if is_integer(stored):
+        kind = "zext" if stored in UNSIGNED else "sext"
+        return f.value(f"sitofp {whole} {f.value(f'{kind} {narrow} {value} to {whole}')} to {element.vector}")
     bits = f.value(f"zext {narrow} {value} to {whole}")
     if stored == BFLOAT16:
         raised = f.value(f"shl {whole} {bits}, {f.splat(whole, 'i32', '16')}")

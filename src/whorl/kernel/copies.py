@@ -181,7 +181,7 @@ def _may_forward(uses: Uses, block: Block, copy: _Copy) -> bool:
     for number, statement in enumerate(block):
         if over and uses.has(statement, source):
             return False
-        if around & {v for s in all_statements([statement]) for v in assigned(s)}:
+        if around and around & {v for s in all_statements([statement]) for v in assigned(s)}:
             if number <= copy.number:
                 return False
             over = True

@@ -225,9 +225,7 @@ class _Machine:
     def position(self, buffer: Buffer, index: Sequence[Expr], numbers: list[int]) -> int:
         """The place in a row. Behind axes whose index is the number 0, the last index may run over them too."""
         array = self.memory[buffer].array
-        limits = [
-            int(self.value(n)) if isinstance(n, Expr) else len(array) if n is None else n for n in buffer.shape
-        ]
+        limits = [int(self.value(n)) if isinstance(n, Expr) else len(array) if n is None else n for n in buffer.shape]
         for axis in range(len(limits) - 2, -1, -1):
             if not constant_zero(index[axis]):
                 break
@@ -251,7 +249,7 @@ def _function(expr: Apply) -> Callable[..., Any]:
     if op == "select":
         return lambda condition, x, y: x if condition else y
     if op == "cast":
-        return lambda x: convert(np.asarray(x), target)[()]
+        return lambda x: convert(np.asarray(x), target, False)[()]
     if op == "bits":
         return lambda x: np.asarray(x).view(target)[()]
     if op == "not" and source == BOOL:

@@ -12,7 +12,7 @@ from whorl.kernel.kernel import Kernel
 from whorl.ops.panels import from_panels, panels_shape
 
 _AT_ONCE = 64
-NARROW = frozenset((BY_NAME["float16"], BY_NAME["bfloat16"]))
+NARROW = frozenset(BY_NAME[name] for name in ("float16", "bfloat16", "int8", "uint8"))
 """Element types of matrices that kernels widen to float32 as they read them."""
 
 
@@ -47,6 +47,6 @@ KERNELS = {
 }
 """`row_product`: y[N] = x[K] @ B[K, N], numbers K, N. `panel_product`: C[M, N] = A[M, K] @ B with B in panels and M * K
 elements of scratch after C, numbers M, K, N and the width of panels. float32 or float64, panels
-with float32 float16 or bfloat16 too. Each element is one sum in
+with float32 of float16, bfloat16, int8 or uint8 too. Each element is one sum in
 ascending order of k from 0, every step fused where the machine can: |error| <= K * eps * sum |a| |b|. Infinities and
 NaN follow from that sum."""

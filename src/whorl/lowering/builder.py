@@ -216,7 +216,7 @@ class KernelBuilder(Statements):
         self.fill(buffer, view)
         return buffer, (self.const(0),) * len(view.shape)
 
-    def view_of(self, buffer: Buffer, shape: Sequence[int] | None = None, prefix: Index = ()) -> View:
+    def view_of(self, buffer: Buffer, shape: Sequence[Any] | None = None, prefix: Index = ()) -> View:
         """The tensor that lies in a buffer, or behind a fixed prefix of its index."""
         inner = tuple(shape) if shape is not None else tuple(n or 0 for n in buffer.shape)  # type: ignore[misc]
         whole = buffer if not prefix else None

@@ -10,6 +10,7 @@ import numpy as np
 from whorl.ir.constants import Constant
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import AnyShape, TensorType
+from whorl.lowering.convolutions import FilterBias, FilterBlocks
 from whorl.lowering.products import Hoisted, InPanels, PanelProduct, hoist_products, slice_captured
 from whorl.ops.casting import Cast
 from whorl.ops.control import Loop, Scanned
@@ -17,7 +18,9 @@ from whorl.ops.elementwise import Identity
 from whorl.ops.movement import Slice, Transpose
 from whorl.ops.shapes import Reshape, Squeeze, Unsqueeze
 
-MOVED = (InPanels, Transpose, Slice, Reshape, Squeeze, Unsqueeze, Identity, Cast)
+LAID_OUT = (InPanels, FilterBlocks, FilterBias)
+"""Ops that lay out what products and convolutions read again and again."""
+MOVED = (*LAID_OUT, Transpose, Slice, Reshape, Squeeze, Unsqueeze, Identity, Cast)
 """Ops that move out of a loop: with known shapes they cannot fail, and they take no longer than reading a matrix."""
 
 
@@ -49,7 +52,7 @@ def _captured_count(node: Node) -> int:
 
 
 def _laying_out(region: Region, known: set[Value]) -> list[Node]:
-    """The nodes that put a matrix in panels out of known values, and those on the way to them."""
+    """The nodes that lay out matrices and filters that follow from known values, and those on the way to them."""
     chains: dict[Value, list[Node]] = {v: [] for v in known}
     found: list[Node] = []
     for node in region.nodes:
@@ -59,7 +62,7 @@ def _laying_out(region: Region, known: set[Value]) -> list[Node]:
             continue
         chain = [*(n for v in node.inputs if v is not None for n in chains[v]), node]
         chains[node.outputs[0]] = chain
-        if isinstance(node.op, InPanels):
+        if isinstance(node.op, LAID_OUT):
             found += [n for n in chain if n not in found]
     return [n for n in region.nodes if n in found]
 

@@ -20,11 +20,11 @@ def prepare(region: Region, captured: Sequence[Value]) -> None:
     that they can run once, before the region. Every type has its shape.
     """
     decompose(region)
-    lay_out_convolutions(region, captured)
     _lay_out(region, captured)
 
 
 def _lay_out(region: Region, captured: Sequence[Value]) -> None:
+    lay_out_convolutions(region, captured)
     take_apart(region, captured)
     fixed = set(captured)
     nodes, region.nodes = region.nodes, []

@@ -93,7 +93,8 @@ class _LoopLowering:
         carried = [memory_type(s, k, "carried value ") for s in states]
         pairs = [self._pair(s.name, t) for s, t in zip(states, carried, strict=True)]
         places: list[Place] = [
-            k.variable(t.dtype, "c", once=False) if is_single(t) else pair for t, pair in zip(carried, pairs, strict=True)
+            k.variable(t.dtype, "c", once=False) if is_single(t) else pair
+            for t, pair in zip(carried, pairs, strict=True)
         ]
         for state, type, place in zip(states, carried, places, strict=True):
             env[state] = carried_view(place, type, k)
@@ -115,9 +116,8 @@ class _LoopLowering:
         program = Program(scalars, buffers, k.scratch, [*enter, *k.block, loop, *leave], k.calls)
         optimise(program)
         after = body.results[1 : 1 + op.carried]
-        steps = [
-            {axis: _step(t, v.type, axis) for axis in found} for found, t, v in zip(lengths, carried, after, strict=True)
-        ]
+        each = zip(lengths, carried, after, strict=True)
+        steps = [{axis: _step(t, v.type, axis) for axis in found} for found, t, v in each]
         constants = list(k.constants.values())
         return LoopProgram(program, carried, steps, collected, list(self.memory), constants, free, k.may_fail)
 

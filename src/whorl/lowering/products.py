@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from whorl.ir.dtypes import FLOAT32, FLOAT64
+from whorl.ir.dtypes import FLOAT32
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.kernel.kernels import NARROW
-from whorl.ops.base import accumulator, widened
+from whorl.ops.base import COMPUTED_FLOATS, accumulator, widened
+from whorl.ops.casting import Cast
 from whorl.ops.elementwise import Identity
 from whorl.ops.index_maps import transposed, widened_view, with_blanks
 from whorl.ops.indexing import Gather
@@ -24,7 +25,7 @@ from whorl.ops.native_products import SMALL, panels_of, product
 from whorl.ops.panels import FEW_ROWS, from_panels, in_panels, panel_width, panels_shape
 from whorl.ops.shapes import Reshape, Squeeze, Unsqueeze
 
-_KNOWN = NARROW | {FLOAT32, FLOAT64}
+_KNOWN = COMPUTED_FLOATS
 """Element types that kernels multiply."""
 HOISTED_BYTES = 1 << 30
 """Memory that products taken before a loop may use."""
@@ -53,8 +54,8 @@ class PanelProduct(Op, abstract=True):
     wide: bool = False
 
     def run(self, a: np.ndarray, panels: np.ndarray) -> np.ndarray:
-        a, matrix = (widened(x) if self.wide else x for x in (a, from_panels(panels, self.columns)))
-        return MatMul().run(a, matrix)
+        a, matrix = widened(a) if self.wide else a, from_panels(panels, self.columns)
+        return MatMul().run(a, matrix.astype(a.dtype, copy=False))
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         a, panels = inputs
@@ -88,12 +89,21 @@ def laid_out(node: Node, fixed: set[Value]) -> list[Node]:
         case MatMul():
             a, b = node.inputs
             if b in fixed and _is_matrix(b) and _is_worth(node):
-                return _by_panels(node, b, False)
+                return _by_panels(node, _stored(b, fixed), False)
             if a in fixed and _is_matrix(a) and _is_worth(node) and b is not None and len(_shape(b)) <= 2:
                 return _turned(node, a, b)
         case Gemm(transA=0, transB=turned) if node.inputs[1] in fixed and _is_worth(node):
-            return _by_panels(node, node.inputs[1], bool(turned))
+            return _by_panels(node, _stored(node.inputs[1], fixed), bool(turned))
     return [node]
+
+
+def _stored(matrix: Value | None, fixed: set[Value]) -> Value | None:
+    """What a float32 matrix is converted from, if kernels do that as they read it."""
+    node = matrix.owner if matrix is not None else None
+    if not isinstance(node, Node) or node.op != Cast(FLOAT32) or node.inputs[0] not in fixed:
+        return matrix
+    source = node.inputs[0]
+    return source if _dtype(source) in NARROW else matrix
 
 
 def _by_panels(node: Node, b: Value | None, turned: bool) -> list[Node]:
@@ -113,7 +123,7 @@ def _by_panels(node: Node, b: Value | None, turned: bool) -> list[Node]:
 
 def _in_panels(matrix: Value, shape: tuple[int, int], rows: int, turned: bool) -> Node:
     """A matrix of that shape, or its transpose, laid out for products of so many rows."""
-    width = panel_width(rows, accumulator(_dtype(matrix)))
+    width = panel_width(rows, FLOAT32 if _dtype(matrix) in NARROW else _dtype(matrix))
     return _node(InPanels(width, turned), [matrix], _type(matrix, panels_shape(*shape, width)), "panels")
 
 

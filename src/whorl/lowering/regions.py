@@ -112,7 +112,12 @@ def _taken_over(
 ) -> set[Buffer]:
     """The memory of the node's first input, if nobody reads that later: what was to be read there is read now."""
     value = node.inputs[0]
-    if value is None or ends[value] > place or node.inputs.count(value) > 1 or (buffer := k.owned_by(value, env[value])) is None:
+    if (
+        value is None
+        or ends[value] > place
+        or node.inputs.count(value) > 1
+        or (buffer := k.owned_by(value, env[value])) is None
+    ):
         return set()
     for other, view in env.items():
         if ends.get(other, -1) >= place and other is not value and view.buffer is None and k.reads(view, buffer):

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from whorl.ir.dims import Dim
 from whorl.ir.op import Op
-from whorl.ir.types import UNRANKED, Fact, TensorType
+from whorl.ir.types import UNRANKED, Fact, TensorType, Type
 from whorl.ops.base import COMPUTED_FLOATS, accumulator, agreed, checked_types, dims_of, require_dtype, same_dtype
 from whorl.ops.convolution import COLUMN_LIMIT, agreed_kernel, check_groups, with_bias
+from whorl.ops.index_maps import converted, lengths, reshaped, widened_view, with_blanks
+from whorl.ops.native_deformable import DEEPEST, deformed_columns
+from whorl.ops.native_products import product
+from whorl.ops.native_reductions import combined
 from whorl.ops.sampling import spread, weighted
 from whorl.ops.windows import spatial_rank, windows_of
 
@@ -86,6 +92,22 @@ class DeformConv(Op):
                 sums = weights @ columns.reshape(self.group, rows, columns.shape[-1])
                 result[part] = sums.reshape(len(w), columns.shape[-1])
         return with_bias(y.reshape(len(x), len(w), *counts), b).astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, w, offset, b, mask = with_blanks(inputs, 5)
+        shape, dtype = lengths(outputs[0]), accumulator(x.dtype)
+        if not math.prod(shape) or not w.size or not all(x.shape[2:]) or len(x.shape) > 2 + DEEPEST:
+            return None
+        given = [None if v is None else k.reread(widened_view(k, v)) for v in (x, offset, mask)]
+        tracks = windows_of(self, w.shape[2:]).tracks(x.shape[2:])
+        columns = deformed_columns(k, *given, tracks, self.offset_group)
+        rows, windows = math.prod(w.shape[1:]), math.prod(shape[2:])
+        right = reshaped(k, columns, (x.shape[0], self.group, rows, windows))
+        left = reshaped(k, widened_view(k, w), (1, self.group, w.shape[0] // self.group, rows))
+        y = reshaped(k, product(k, left, right), shape)
+        if b is not None:
+            y = combined(k, k.add, y, reshaped(k, widened_view(k, b), (1, shape[1], *(1,) * len(tracks))))
+        return [converted(k, converted(k, y, dtype), x.dtype)]
 
     def _home(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Where the taps read without offsets: [taps, rank, windows]."""

@@ -19,7 +19,6 @@ from whorl.ir.dtypes import (
     FLOAT64,
     FLOATS,
     INT32,
-    INT64,
     INTEGERS,
     PACKED_BITS,
     is_float,
@@ -48,8 +47,8 @@ from whorl.ops.writer import Writer, is_fixed, sizes_of
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
 _BYTES = frozenset((BY_NAME["int8"], BY_NAME["uint8"]))
-_LARGEST_TERM = 255 * 255
-"""What a product of two bytes, each less its zero point, is at most."""
+_EXACT = 1 << 24
+"""Whole numbers up to this are exact in float32."""
 _QUANTIZED = _BYTES | frozenset(d for d in FLOATS if d.itemsize == 1)
 
 
@@ -209,15 +208,38 @@ def _given(value: Value | None) -> Value:
 
 
 def _write_exact_product(write: Writer, a: Value, a_zero: Value | None, b: Value, b_zero: Value | None) -> Value:
-    """`_exact_product` as nodes, in float32 where that holds every sum."""
+    """`_exact_product` as nodes: int32 sums of products in float32, each over so few terms that it is exact."""
     inner = sizes_of(a)[-1]
-    wide = FLOAT32 if inner * _LARGEST_TERM < 1 << 24 else FLOAT64
-    left, right = (write.cast(x, wide) for x in (a, b))
-    if a_zero is not None:
-        left = write.sub(left, _write_per_line(write, write.cast(a_zero, wide), -2))
-    if b_zero is not None:
-        right = write.sub(right, _write_per_line(write, write.cast(b_zero, wide), -1))
-    return write.node(MatMul(), left, right)
+    pairs = [(a, None if _is_zero(a_zero) else a_zero, -1), (b, None if _is_zero(b_zero) else b_zero, -2)]
+    most = _EXACT // math.prod(_largest(x, zero) for x, zero, _ in pairs)
+    total: Value | None = None
+    for start in range(0, inner, most):
+        stop = min(inner, start + most)
+        parts = [_centred_part(write, *pair, start, stop) for pair in pairs]
+        part = write.cast(write.node(MatMul(), *parts), INT32)
+        total = part if total is None else write.add(total, part)
+    assert total is not None
+    return total
+
+
+def _largest(x: Value, zero: Value | None) -> int:
+    """What a byte less its zero point is at most."""
+    return 255 if zero is not None or tensor(x).dtype == BY_NAME["uint8"] else 128
+
+
+def _centred_part(write: Writer, x: Value, zero: Value | None, axis: int, start: int, stop: int) -> Value:
+    """An operand less its zero point as float32, from one place to another along the axis of the sum."""
+    line, axis = -3 - axis, max(0, len(sizes_of(x)) + axis)
+    whole = sizes_of(x)[axis] == stop - start
+    if zero is None:
+        return write.cast(x if whole else write.part(x, axis, start, stop), FLOAT32)
+    x = write.sub(write.cast(x, FLOAT32), _write_per_line(write, write.cast(zero, FLOAT32), line))
+    return x if whole else write.part(x, axis, start, stop)
+
+
+def _is_zero(value: Value | None) -> bool:
+    """Whether a zero point is known to be 0."""
+    return value is None or (value.known is not None and all(n == 0 for n in value.known.flat))
 
 
 def _write_per_line(write: Writer, value: Value, axis: int) -> Value:
@@ -257,7 +279,7 @@ class MatMulInteger(Op):
         if a is None or b is None or not is_fixed(*inputs):
             return None
         write = Writer(build)
-        return [write.cast(write.cast(_write_exact_product(write, a, a_zero, b, b_zero), INT64), INT32)]
+        return [_write_exact_product(write, a, a_zero, b, b_zero)]
 
 
 @dataclass(frozen=True)

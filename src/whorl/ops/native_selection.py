@@ -93,6 +93,9 @@ def _side_by_side(k: Any, x: Any, axis: int, lane: int, count: int, largest: boo
     others = [n for n in range(len(x.shape)) if n not in (axis, lane)]
     shape = [*(x.shape[n] for n in others), count, x.shape[lane]]
     kept = k.temporary(x.dtype, shape), k.temporary(INT32, shape)
+    with k.nest(shape) as index:
+        for buffer in kept:
+            k.store(buffer, index, k.const(0, buffer.dtype))
     order = [*others, axis, lane]
     with k.nest(shape[: len(others)]) as outer:
         for first, steps in ((0, count), (count, x.shape[axis] - count)):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dtypes import INT64
 from whorl.ir.op import Op
-from whorl.ir.types import Fact, TensorType
+from whorl.ir.types import Fact, TensorType, Type
 from whorl.ops.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, require_dtype, same_dtype, widened
+from whorl.ops.index_maps import converted, lengths, widened_view
+from whorl.ops.native_regions import Cells, regions_aligned
 
 Samples = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Two neighbours along an axis and their weights, all [bins, samples of a bin]."""
@@ -103,6 +107,13 @@ class RoiAlign(Op):
             if rows[0].size and columns[0].size and image.size:
                 result[...] = _means(image, rows, columns) if self.mode == "avg" else _maxima(image, rows, columns)
         return y
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, rois, images = inputs
+        shift = 0.5 if self.coordinate_transformation_mode == "half_pixel" else 0.0
+        cells = Cells(self.spatial_scale, shift, not shift, self.sampling_ratio, self.mode == "max")
+        wide = k.kept(widened_view(k, x)), widened_view(k, rois)
+        return [converted(k, regions_aligned(k, *wide, images, lengths(outputs[0]), cells), x.dtype)]
 
     def _samples(self, start: np.floating, end: np.floating, bins: int, length: int) -> Samples:
         """The points along one axis."""

@@ -30,7 +30,7 @@ PASSES: tuple[Pass, ...] = (
     simplify_control_flow,  # branches and loops whose operands are constant by now
     merge_equal,  # rules that ask whether two operands are one value then find them
 )
-MAX_ROUNDS = 20
+MAX_ROUNDS = 100
 
 
 def optimize(module: Module, options: PassOptions | None = None, context: Context | None = None) -> Report:

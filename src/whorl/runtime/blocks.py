@@ -9,10 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from whorl.codegen.arrays import address_offset
-from whorl.errors import WhorlError
-from whorl.ir.op import as_values
 from whorl.ir.types import TensorType
-from whorl.kernel.program import RunOp
 from whorl.lowering.places import lengths_of
 from whorl.ops.panels import aligned_empty
 
@@ -60,43 +57,6 @@ class Blocks:
         if before is not None:
             self.arrays[found][: len(before)] = before
         return found
-
-
-def run_any(call: RunOp, blocks: Blocks, place: int) -> bool:
-    """Run an op on tensors of any lengths; False if it fails.
-
-    The cells at `place` hold the address and the lengths of each input, then address, capacity and lengths of each
-    output, which are written here.
-    """
-    count = sum(1 + len(lengths) for lengths in call.given) + sum(2 + len(registers) for registers in call.found)
-    cells = (ctypes.c_int64 * count).from_address(place)
-    inputs, at = list[Any](), 0
-    for buffer, lengths in zip(call.inputs, call.given, strict=True):
-        shape = tuple(cells[at + 1 : at + 1 + len(lengths)])
-        inputs.append(None if buffer is None else _array(cells[at], shape, buffer.dtype))
-        at += 1 + len(lengths)
-    try:
-        values = as_values(call.op.run(*inputs))
-        for buffer, registers, value in zip(call.outputs, call.found, values, strict=False):
-            if value.ndim != len(registers) or value.dtype != buffer.dtype:
-                return False
-            if value.nbytes > cells[at + 1]:
-                size = max(value.nbytes, 2 * cells[at + 1])
-                cells[at], cells[at + 1] = blocks.replace(cells[at], size), size
-            _array(cells[at], value.shape, value.dtype)[...] = value
-            cells[at + 2 : at + 2 + value.ndim] = value.shape
-            at += 2 + len(registers)
-    except (WhorlError, ValueError, ArithmeticError, IndexError, TypeError, MemoryError):
-        return False
-    return True
-
-
-def _array(place: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """The tensor at an address."""
-    size = math.prod(shape) * dtype.itemsize
-    if not size:
-        return np.empty(shape, dtype)
-    return np.frombuffer((ctypes.c_char * size).from_address(place), dtype).reshape(shape)
 
 
 class Pair:

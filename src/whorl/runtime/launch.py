@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,13 +12,12 @@ from whorl.codegen.arrays import ARRAYS_FUNCTION, address_offset, with_arrays_en
 from whorl.codegen.debug import debug
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode
-from whorl.errors import WhorlError
-from whorl.ir.op import as_values
-from whorl.kernel.program import Buffer, RunOp
+from whorl.kernel.program import Buffer
 from whorl.lowering.graphs import GraphProgram
 from whorl.lowering.places import lengths_of, sizes
 from whorl.ops.panels import aligned_empty
-from whorl.runtime.blocks import Blocks, address, pointer, run_any
+from whorl.runtime.blocks import Blocks, address, pointer
+from whorl.runtime.callbacks import Callback, run_any, run_op
 from whorl.runtime.entries import entry_of
 
 SPARE_BYTES = 1 << 26
@@ -29,7 +27,6 @@ CONTIGUOUS = 0x101
 """NumPy's flags of an array that is row-major and aligned."""
 _BYTES = np.dtype(np.uint8)
 _CELL = ctypes.sizeof(ctypes.c_int64)
-_Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
 class Launch:
@@ -41,6 +38,7 @@ class Launch:
         first = len(program.scalars)
         first_out = first + len(graph.inputs) + len(graph.constants)
         self.outputs = [(sizes(t), t.dtype) for n, t in enumerate(graph.outputs) if n not in graph.grown]
+        self.makers = [maker(shape, dtype) for shape, dtype in self.outputs]
         self.in_place, self.out_place = first * _CELL, first_out * _CELL
         filled = [*range(first, first + len(graph.inputs)), *range(first_out, first + len(program.buffers))]
         offset = None if debug().changes_runs else address_offset()
@@ -60,7 +58,7 @@ class Launch:
         """Outputs for the arrays of `graph.inputs`, row-major and of the right types; None if the program failed."""
         try:
             memory = self.spare.pop() if self.spare else Memory(self.graph)
-            results = [np.empty(shape, dtype) for shape, dtype in self.outputs]
+            results = [make() for make in self.makers]
         except (MemoryError, IndexError):
             return None
         key = id if self.takes_arrays else address
@@ -129,7 +127,7 @@ class Memory:
             self.block[self.callback_cell + 1] = self.blocks.address
             self._forget()
         if program.calls:
-            self._callback = _Callback(self._run_op)
+            self._callback = Callback(self._run_op)
             self.block[self.callback_cell] = pointer(self._callback)
             given = program.buffers[len(inputs) : len(inputs) + len(graph.constants)]
             self.fixed = dict(zip(given, graph.constants, strict=True)) | self._scratch()
@@ -180,18 +178,3 @@ class Memory:
         if call.found:
             return 0 if run_any(call, self.blocks, cells) else 1
         return 0 if run_op(call, self.arrays) else 1
-
-
-def run_op(call: RunOp, memory: dict[Buffer, np.ndarray]) -> bool:
-    """Run an op that has no native form on a program's memory; False if it fails or gives another type."""
-    inputs = [None if b is None else memory[b] for b in call.inputs]
-    try:
-        values: Sequence[Any] = as_values(call.op.run(*inputs))
-        for buffer, value in zip(call.outputs, values, strict=False):
-            target = memory[buffer]
-            if target.shape != value.shape or target.dtype != value.dtype:
-                return False
-            target[...] = value
-    except (WhorlError, ValueError, ArithmeticError, IndexError, TypeError, MemoryError):
-        return False
-    return True

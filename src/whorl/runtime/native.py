@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import ctypes
 import math
 import time
 from collections.abc import Sequence
@@ -14,16 +13,17 @@ import numpy as np
 
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode, is_available
-from whorl.errors import RunError, TypeRuleError, WhorlError
+from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import Dim, substitute
 from whorl.ir.graph import Node
-from whorl.ir.op import as_values
+from whorl.ir.types import TensorType
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop
 from whorl.lowering.places import lengths_of
 from whorl.ops.iteration import Iteration
 from whorl.runtime.background import in_background
-from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, pointer, run_any, signature_of
+from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, pointer, signature_of
+from whorl.runtime.callbacks import Callback, run_any, run_op
 from whorl.runtime.entries import entry_of
 from whorl.runtime.forms import MOST, Forms
 from whorl.runtime.limits import Budget
@@ -45,7 +45,6 @@ EXACT_BYTES = 1 << 32
 """Memory for collected rows that is asked for at once where their number is known; beyond it, it grows."""
 SPARE_BYTES = 1 << 26
 """Scratch memory that a loop keeps between runs."""
-_Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
 class NativeLoop:
@@ -205,7 +204,7 @@ class NativeRun:
         self.cells[3 : self.base] = [*lengths, *(sizes[name] for name in program.free)]
         self.rows = [np.ascontiguousarray(x) for x in rows]
         self.captured = [np.ascontiguousarray(captured[n]) for n in program.captured] + program.constants
-        self.collected_shapes = [[int(substitute(d, sizes)) for d in lengths_of(t)] for t in program.collected]
+        self.collected_shapes = [_shape(t, sizes) for t in program.collected]
         self.capacity = self._first_capacity()
         pairs = zip(self.collected_shapes, program.collected, strict=True)
         self.outs = [np.empty((self.capacity, *shape), t.dtype) for shape, t in pairs]
@@ -251,32 +250,17 @@ class NativeRun:
 
     def _set_calls(self) -> None:
         program = self.compiled.program.program
-        self.callback = _Callback(self._run_op)
+        self.callback = Callback(self._run_op)
         self.cells[self.base + len(program.buffers) + len(self.scratch)] = pointer(self.callback)
         captured = program.buffers[2 * len(self.pairs) + len(self.rows) :]
         memory = dict(zip(program.scratch, self.scratch, strict=True))
         memory |= dict(zip(captured, self.captured, strict=False))
-        self.calls = [
-            (call.op.run, [None if b is None else memory[b] for b in call.inputs], [memory[b] for b in call.outputs])
-            if not call.found
-            else None
-            for call in program.calls
-        ]
+        self.arrays = {buffer: array for buffer, array in memory.items() if array is not None}
 
     def _run_op(self, number: int, cells: int) -> int:
-        """Run an op that has no native form on the program's memory; 1 if it fails or its result has another shape."""
-        call = self.calls[number]
-        if call is None:
-            return 0 if run_any(self.compiled.program.program.calls[number], self.blocks, cells) else 1
-        run, inputs, outputs = call
-        try:
-            for target, value in zip(outputs, as_values(run(*inputs)), strict=False):
-                if target.shape != value.shape or target.dtype != value.dtype:
-                    return 1
-                target[...] = value
-        except (WhorlError, ValueError, ArithmeticError, IndexError, TypeError, MemoryError):
-            return 1
-        return 0
+        call = self.compiled.program.program.calls[number]
+        done = run_any(call, self.blocks, cells) if call.found else run_op(call, self.arrays)
+        return 0 if done else 1
 
     def _point(self, cell: int, arrays: Sequence[np.ndarray], skipped: int = 0) -> None:
         """Write addresses; `skipped` rows before the first belong to iterations that ran elsewhere."""
@@ -342,6 +326,12 @@ class NativeRun:
         """What this run collected, an iteration a row."""
         done = self.iteration.index - self.first
         return [out if len(out) == done else out[:done] for out in self.outs]
+
+
+def _shape(type: TensorType, sizes: dict[str, Dim]) -> list[int]:
+    """The shape of a tensor whose lengths follow from those of operands."""
+    lengths = (substitute(dim, sizes) for dim in lengths_of(type))
+    return [n for n in lengths if isinstance(n, int)]
 
 
 def _elements(rows: np.ndarray) -> list[np.ndarray]:

@@ -26,9 +26,7 @@ The axes of a scanned operand are those of its slices.
 """
 
 
-def specialise(
-    node: Node, iteration: Iteration, free: Free
-) -> tuple[Node, Prologue, list[np.ndarray | None]]:
+def specialise(node: Node, iteration: Iteration, free: Free) -> tuple[Node, Prologue, list[np.ndarray | None]]:
     """A copy of a Loop typed for these operands, what was moved out of it, and the captured values that are fixed."""
     op = node.op
     assert isinstance(op, Loop)

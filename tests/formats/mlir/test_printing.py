@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ml_dtypes
 import numpy as np
+import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import whorl
 from whorl.formats.mlir.elements import print_dense, read_dense, unescaped
 from whorl.formats.mlir.numbers import float_text, string_text
+from whorl.formats.mlir.saving import print_mlir
 from whorl.formats.mlir.types import FROM_NAME, TO_NAME, type_text
 from whorl.ir import dims
 from whorl.ir.dtypes import BY_NAME, COMPLEX, FLOATS, STRING
@@ -101,3 +104,24 @@ def test_types_by_name() -> None:
     assert type_text(MapType(BY_NAME["int64"], TensorType(F32, ()))) == "!onnx.Map<i64, tensor<f32>>"
     assert type_text(None) == "none"
     assert set(TO_NAME) == set(BY_NAME.values()) and all(FROM_NAME[name] == dtype for dtype, name in TO_NAME.items())
+
+
+MODEL = """<ir_version: 10, opset_import: ["": 21]>
+g (float[batch, 2] x, float[2] unused) => (float[batch, 2] y, int64[2] s)
+<float[2] w = {1, 0.5}> { y = Mul(x, w)  s = Shape(y) }"""
+PRINTED = """module {
+  func.func @main_graph(%arg0: tensor<?x2xf32> {onnx.dim_params = "0:batch", onnx.name = "x"}, \
+%arg1: tensor<2xf32> {onnx.name = "unused"}) \
+-> (tensor<?x2xf32> {onnx.dim_params = "0:batch", onnx.name = "y"}, tensor<2xi64> {onnx.name = "s"}) {
+    %0 = onnx.Constant dense<[1.000000e+00, 5.000000e-01]> : tensor<2xf32>
+    %1 = "onnx.Mul"(%arg0, %0) : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+    %2 = "onnx.Shape"(%1) <{start = 0 : si64}> : (tensor<?x2xf32>) -> tensor<2xi64>
+    onnx.Return %1, %2 : tensor<?x2xf32>, tensor<2xi64>
+  }
+  "onnx.EntryPoint"() {func = @main_graph} : () -> ()
+}
+"""
+
+
+def test_model_is_printed_with_its_names() -> None:
+    assert print_mlir(whorl.load(onnx.parser.parse_model(MODEL))) == PRINTED

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 import whorl
@@ -133,6 +134,14 @@ def test_elements_of_constants(text: str, type: str, expected: np.ndarray | None
             "m.mlir:2:36: there is no resource 'a' in the text",
         ),
         (
+            body("%a = onnx.Constant dense_resource<__elided__> : tensor<3xi8>"),
+            "m.mlir:2:36: the elements were left out when this text was printed",
+        ),
+        (
+            body('%a = "onnx.Relu"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf64>'),
+            "m.mlir:2:8: Relu 'a': gives float32[2, 3], which is declared float64[2, 3]",
+        ),
+        (
             body('%a = "onnx.Relu"(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32>'),
             "m.mlir:2:8: %y is used before it is defined",
         ),
@@ -248,7 +257,7 @@ def test_several_functions_need_an_entry_point(tmp_path: Path) -> None:
     two = body('%y = "onnx.Neg"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>', result="%y : tensor<2x3xf32>").replace(
         "@f", "@two"
     )
-    with pytest.raises(whorl.LoadError, match=r"m\.mlir has 2 functions and no entry point"):
+    with pytest.raises(whorl.LoadError, match=r"m\.mlir has 2 functions and no entry points"):
         whorl.load(written(tmp_path, one + two, "m.mlir"))
     module = whorl.load(written(tmp_path, one + two + '"onnx.EntryPoint"() {func = @two} : () -> ()', "m.mlir"))
     assert [node.op.name for node in module.main.nodes] == ["Neg"]
@@ -287,3 +296,13 @@ def test_without_xdsl_the_error_says_what_to_install(tmp_path: Path) -> None:
     program = f"import sys; sys.modules['xdsl'] = None; import whorl; whorl.load({str(path)!r})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ)
     assert "LoadError: MLIR text needs xDSL" in done.stderr and "pip install 'whorl[mlir]'" in done.stderr
+
+
+def test_default_of_an_input_is_kept(tmp_path: Path) -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]>
+    g (float[2] x, float[2] w = {1, 2}) => (float[2] y) { y = Add(x, w) }"""
+    module = whorl.load(onnx.parser.parse_model(text))
+    whorl.save(module, tmp_path / "m.mlir")
+    again = whorl.load(tmp_path / "m.mlir")
+    assert np.array_equal(again.defaults["w"], [1, 2])
+    assert np.array_equal(whorl.run(again, {"x": np.zeros(2, np.float32)})["y"], [1, 2])

@@ -293,6 +293,8 @@ class AttributeParser(BaseParser):
     def _dense_resource(self) -> np.ndarray:
         start = self.pos
         name = self._in_angles(self.parse_identifier_or_str_literal)
+        if name == "__elided__":
+            self.refuse("the elements were left out when this text was printed", start)
         if name not in self.resources:
             self.refuse(f"there is no resource {name!r} in the text", start)
         return self._elements(start, lambda type: read_bytes(self.resources[name], type))

@@ -70,7 +70,7 @@ class _Parser(AttributeParser):
                 result.functions.append(_function(operation))
             elif operation.name == "onnx.EntryPoint":
                 named = operation.attributes.get("func")
-                result.entry = named.name if isinstance(named, Symbol) else None
+                result.entries += [named.name] if isinstance(named, Symbol) else []
             else:
                 self.refuse(f"{operation.name} has no place outside of functions", operation.position)
 

@@ -331,9 +331,9 @@ def _symbol(name: str) -> str:
 def print_module(lines: Sequence[str], program: Program, locations: Locations) -> str:
     """Functions inside a module, with what the text said of it."""
     attributes = f" attributes{_dictionary(program.texts)}" if program.texts else ""
-    entry = [f'  "onnx.EntryPoint"() {{func = @{_symbol(program.entry)}}} : () -> ()'] if program.entry else []
+    entries = [f'  "onnx.EntryPoint"() {{func = @{_symbol(name)}}} : () -> ()' for name in program.entries]
     closing = f"}}{locations.suffix('')}"
-    return "\n".join([f"module{attributes} {{", *lines, *entry, closing, *locations.lines(), ""])
+    return "\n".join([f"module{attributes} {{", *lines, *entries, closing, *locations.lines(), ""])
 
 
 def print_declaration(function: Function, indent: str) -> str:

@@ -102,7 +102,7 @@ class _Converter:
         given = argument.attributes.get("onnx.name")
         wanted = given if isinstance(given, str) and given else argument.name
         name = self._define(argument.name, wanted, names, position)
-        type = _with_dim_names(argument.type, argument.attributes.get("onnx.dim_params"))
+        type = with_dim_names(argument.type, argument.attributes.get("onnx.dim_params"))
         graph.input.append(self._info(name, type, position))
         default = argument.attributes.get("onnx.default")
         if isinstance(default, np.ndarray):
@@ -207,7 +207,8 @@ class _Converter:
         """The attributes that the op has, and the text of those that it has not."""
         known: list[AttributeProto] = []
         unknown: dict[str, str] = {}
-        for name, value in operation.attributes.items():
+        for given, value in operation.attributes.items():
+            name = "value" if given == "sparse_value" else given
             if name in form.kinds and form.kinds[name] != _KINDS.GRAPH:
                 known.append(self._attribute(name, value, form.kinds[name], operation))
             elif name not in (_NAME, *form.consumed):
@@ -245,7 +246,7 @@ def _trimmed(inputs: list[str], form: OpForm) -> list[str]:
     return kept
 
 
-def _with_dim_names(type: Type, given: Any) -> Type:
+def with_dim_names(type: Type, given: Any) -> Type:
     """The type with the names that `onnx.dim_params = "0:batch,2:length"` gives its dims."""
     if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape) or not isinstance(given, str):
         return type

@@ -10,7 +10,7 @@ from pathlib import Path
 import whorl.formats.onnx.control
 from whorl.errors import LoadError, WhorlError
 from whorl.formats.mlir.parser import parse_program
-from whorl.formats.mlir.protos import Note, convert_function
+from whorl.formats.mlir.protos import Note, convert_function, with_dim_names
 from whorl.formats.mlir.syntax import Function, Program
 from whorl.formats.onnx.frame import LoadOptions
 from whorl.formats.onnx.reader import read_model
@@ -55,16 +55,16 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 def _entry(program: Program) -> Function:
     found = {function.name: function for function in program.functions if function.block is not None}
-    if program.entry is not None:
-        if program.entry not in found:
-            raise LoadError(f"the entry point @{program.entry} is no function of {program.name}")
-        return found[program.entry]
-    if len(found) == 1:
-        return next(iter(found.values()))
+    for name in program.entries:
+        if name not in found:
+            raise LoadError(f"the entry point @{name} is no function of {program.name}")
+    named = [found[name] for name in program.entries] or list(found.values())
+    if len(named) == 1:
+        return named[0]
     if "main_graph" in found:
         return found["main_graph"]
     raise LoadError(
-        f"{program.name} has {len(found)} functions and no entry point",
+        f"{program.name} has {len(found)} functions and {len(program.entries) or 'no'} entry points",
         fix='name one: "onnx.EntryPoint"() {func = @main_graph} : () -> ()',
     )
 
@@ -77,7 +77,8 @@ def read_function(program: Program, function: Function, options: LoadOptions) ->
         module = read_model(converted.model, options, declared=declared)
     except WhorlError as error:
         raise _placed(error, program, function, converted.positions) from None
-    types = [type for type in function.results if type is not None]
+    given = zip(function.results, function.result_attributes, strict=True)
+    types = [with_dim_names(type, texts.get("onnx.dim_params")) for type, texts in given if type is not None]
     module.output_names = converted.result_names
     module.declared = dict(zip(converted.result_names, types, strict=True))
     return ReadFunction(

@@ -12,8 +12,9 @@ from whorl.formats.mlir.printer import FunctionPrinter, Locations, Signature, St
 from whorl.formats.mlir.syntax import Program
 from whorl.formats.mlir.types import element_text
 from whorl.ir.constants import as_array
+from whorl.ir.dims import Dim, Linear
 from whorl.ir.graph import Module, Value
-from whorl.ir.types import AnyShape, TensorType
+from whorl.ir.types import AnyShape, TensorType, Type
 
 ENTRY = "main_graph"
 
@@ -32,20 +33,16 @@ def print_mlir(module: Module) -> str:
     style = Style()
     arguments = [_argument_texts(value, module) for value in module.main.arguments]
     results = list(module.output_types().values())
-    names = [{"onnx.name": string_text(name)} for name in module.output_names]
+    values = zip(module.output_names, results, module.main.results, strict=True)
+    names = [_texts(name, type, value) for name, type, value in values]
     signature = Signature(ENTRY, arguments, results, names)
     lines = FunctionPrinter(export_module(module), {}, style, Locations({}, style)).function(signature, "  ")
-    return print_module(lines, Program("", "", entry=ENTRY), Locations({}, style))
+    return print_module(lines, Program("", "", entries=[ENTRY]), Locations({}, style))
 
 
 def _argument_texts(value: Value, module: Module) -> dict[str, str]:
     """The names of an input and of its dims, and its default."""
-    texts = {"onnx.name": string_text(value.name)}
-    type = value.type
-    if isinstance(type, TensorType) and not isinstance(type.shape, AnyShape):
-        named = [f"{axis}:{dim}" for axis, dim in enumerate(type.shape) if _is_named(dim, value, axis)]
-        if named:
-            texts["onnx.dim_params"] = string_text(",".join(named))
+    texts = _texts(value.name, value.type, value)
     if value.name in module.defaults:
         array = as_array(module.defaults[value.name])
         shape = "".join(f"{dim}x" for dim in array.shape)
@@ -53,6 +50,21 @@ def _argument_texts(value: Value, module: Module) -> dict[str, str]:
     return texts
 
 
-def _is_named(dim: object, value: Value, axis: int) -> bool:
-    """Whether the file named a dim, rather than inference after the value."""
-    return not isinstance(dim, int) and str(dim).partition("'")[0] != f"{value.name}.{axis}" and "," not in str(dim)
+def _texts(name: str, type: Type, value: Value) -> dict[str, str]:
+    """The name of an input or output, and those of its dims: `0:batch,2:length`."""
+    texts = {"onnx.name": string_text(name)}
+    if isinstance(type, TensorType) and not isinstance(type.shape, AnyShape):
+        named = [f"{axis}:{dim}" for axis, dim in enumerate(type.shape) if _is_named(dim, value, axis)]
+        if named:
+            texts["onnx.dim_params"] = string_text(",".join(named))
+    return texts
+
+
+def _is_named(dim: Dim, value: Value, axis: int) -> bool:
+    """Whether a dim has a name of the file, rather than a form of others or one that inference gave after the value."""
+    if not isinstance(dim, Linear) or dim.constant or len(dim.terms) != 1:
+        return False
+    atom, factor = dim.terms[0]
+    return (
+        isinstance(atom, str) and factor == 1 and "," not in atom and atom.partition("'")[0] != f"{value.name}.{axis}"
+    )

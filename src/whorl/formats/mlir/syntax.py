@@ -83,14 +83,14 @@ class Function:
 
 @dataclass(slots=True)
 class Program:
-    """A file, or a piece of one: its functions, what the module around them says, and its entry point."""
+    """A file, or a piece of one: its functions, what the module around them says, and its entry points."""
 
     name: str
     text: str
     line: int = 0
     functions: list[Function] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
-    entry: str | None = None
+    entries: list[str] = field(default_factory=list)
     locations: dict[str, str] = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import mmap
 import os
 import weakref
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from whorl.formats.onnx.tensors import array_of, from_bytes, shape_of
 from whorl.formats.onnx.wire import OWN_FILES
 from whorl.ir.constants import as_array
 from whorl.ir.dtypes import STRING, bits, name_of
+from whorl.ir.elements.mapping import MappedFile, mapped_file
 from whorl.ir.elements.packed import Packed, packed_size
 
 
@@ -42,18 +42,18 @@ class FileArray:
         return from_bytes(data, self.dtype, self.shape, f"external data {self.path.name!r}")
 
 
-_MAPPINGS: weakref.WeakValueDictionary[tuple[int, ...], mmap.mmap] = weakref.WeakValueDictionary()
+_MAPPINGS: weakref.WeakValueDictionary[tuple[int, ...], MappedFile] = weakref.WeakValueDictionary()
 """The files that are mapped now, by what identifies their contents."""
 
 
-def _mapped(path: Path) -> mmap.mmap:
+def _mapped(path: Path) -> MappedFile:
     """A file in memory, mapped once for all the tensors in it: every mapping costs a file descriptor."""
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
         key = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
         mapping = _MAPPINGS.get(key)
         if mapping is None:
-            mapping = _MAPPINGS[key] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            mapping = _MAPPINGS[key] = mapped_file(file.fileno())
         return mapping
 
 

@@ -246,9 +246,11 @@ def _name_outputs(proto: NodeProto, values: list[Value], scope: Scope, frame: Fr
 
 
 def _narrow(value: Value, declared: Type, scope: Scope) -> None:
-    """Add to a value's type what only the file says of it."""
+    """Add to a value's type what only the file says of it; another element type than the computed one is refused."""
     if same_kind(value.type, declared):
         scope.inference.set_type(value, meet(value.type, declared))
+    elif isinstance(value.type, TensorType) and isinstance(declared, TensorType):
+        raise LoadError(f"gives {value.type}, which is declared {declared}", fix="correct the declaration")
 
 
 def _read_node(proto: NodeProto, scope: Scope, frame: Frame) -> list[Value]:

@@ -10,11 +10,13 @@ import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from whorl.ir.elements.mapping import MappedFile, mapped_file
+
 LARGE = 1 << 14
 """Bytes from which the contents of a tensor are left in the file."""
 _TOKEN = secrets.token_hex(8)
 """Marks what this process put into a message; no file can know it."""
-OWN_FILES: dict[str, mmap.mmap] = {}
+OWN_FILES: dict[str, MappedFile] = {}
 """The model files that are being read, by the location that their tensors name."""
 _COUNT = itertools.count()
 
@@ -95,7 +97,7 @@ def skeleton(path: Path) -> Iterator[bytes]:
         if size < LARGE:
             yield file.read()
             return
-        mapping = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+        mapping = mapped_file(file.fileno(), size)
     location = f"{_TOKEN}:{next(_COUNT)}"
     OWN_FILES[location] = mapping
     try:
@@ -104,12 +106,12 @@ def skeleton(path: Path) -> Iterator[bytes]:
         del OWN_FILES[location]
 
 
-def _thinned(mapping: mmap.mmap, location: str) -> bytes:
+def _thinned(mapping: MappedFile, location: str) -> bytes:
     try:
         data = _without_tensors(mapping, 0, len(mapping), "model", location)
     except (IndexError, ValueError):
         return mapping[:]
-    mapping.madvise(mmap.MADV_DONTNEED)
+    mapping.drop()
     return data
 
 

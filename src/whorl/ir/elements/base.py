@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.ir.elements.mapping import drop_after, gathered, is_scattered, mapping_of
+from whorl.ir.elements.mapping import gathered, is_scattered, mapping_of
 from whorl.ir.elements.regions import Region, blocks_of, rectangles, slices_of, whole
 
 BLOCK = 1 << 17
@@ -122,7 +122,7 @@ class Held(Elements):
     def compute(self, region: Region, memo: Memo) -> np.ndarray:
         part = self.array[(..., *slices_of(region))]
         if self.mapping is not None:
-            drop_after(self.mapping, part)
+            self.mapping.note(part)
         return gathered(part) if part.size >= SCATTERED and is_scattered(part) else part
 
     def numpy(self) -> np.ndarray:

@@ -9,43 +9,47 @@ import numpy as np
 
 RESIDENT = 16 << 20
 """Bytes read of a mapped file after which its pages are given back; they stay in the system's cache."""
+_TOUCHED = 1 << 20
+"""Bytes that reading anything may make resident: the system maps large pages."""
 SPAN = 128 << 20
 """Bytes of a mapped file that one reading may touch; a larger one is done in pieces."""
 
 
-def mapping_of(array: np.ndarray) -> mmap.mmap | None:
+class MappedFile(mmap.mmap):
+    """A file in memory, for reading, that knows how much of it was read since its pages were given back."""
+
+    count: int = 0
+
+    def note(self, part: np.ndarray) -> None:
+        """Count a reading, and give the pages back now and then."""
+        self.count += max(part.nbytes, _TOUCHED)
+        if self.count > RESIDENT:
+            self.drop()
+
+    def drop(self) -> None:
+        """Give back the pages, which are read again when they are touched again."""
+        self.count = 0
+        if _DROPPED is not None:
+            self.madvise(_DROPPED)
+
+
+_DROPPED: int | None = getattr(mmap, "MADV_DONTNEED", None)
+"""What tells the system to take pages back; not every system has it."""
+
+
+def mapped_file(number: int, size: int = 0) -> MappedFile:
+    """The file of an open descriptor, up to a size or all of it."""
+    return MappedFile(number, size, access=mmap.ACCESS_READ)
+
+
+def mapping_of(array: np.ndarray) -> MappedFile | None:
     """The mapped file that an array lies in."""
     base: Any = array
     while isinstance(base, np.ndarray):
         base = base.base
     if isinstance(base, memoryview):
         base = base.obj
-    return base if isinstance(base, mmap.mmap) else None
-
-
-class _Reading:
-    """How much was read of mapped files since their pages were given back."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-
-_READING = _Reading()
-
-
-def drop_after(mapping: mmap.mmap, part: np.ndarray) -> None:
-    """Count a reading of a mapped file, and give its pages back now and then."""
-    if part.nbytes < 4096:
-        return
-    _READING.count += part.nbytes
-    if _READING.count > RESIDENT:
-        drop(mapping)
-
-
-def drop(mapping: mmap.mmap) -> None:
-    """Give back the pages of a mapped file, which are read again when they are touched again."""
-    _READING.count = 0
-    mapping.madvise(mmap.MADV_DONTNEED)
+    return base if isinstance(base, MappedFile) else None
 
 
 def gathered(part: np.ndarray) -> np.ndarray:
@@ -61,7 +65,7 @@ def gathered(part: np.ndarray) -> np.ndarray:
         touched += _TILE * max(pitch, rest)
         if mapping is not None and touched > SPAN:
             touched = 0
-            drop(mapping)
+            mapping.drop()
     return result
 
 

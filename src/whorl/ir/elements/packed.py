@@ -8,7 +8,7 @@ import numpy as np
 
 from whorl.ir.dtypes import SIGNED, UNSIGNED, bits
 from whorl.ir.elements.base import Elements, Memo
-from whorl.ir.elements.mapping import drop_after, mapping_of
+from whorl.ir.elements.mapping import mapping_of
 from whorl.ir.elements.regions import Region, lengths_of, runs
 
 
@@ -42,7 +42,7 @@ class Packed(Elements):
         part = unpacked(self.data, self.dtype, start, stop - start)
         mapping = mapping_of(self.data)
         if mapping is not None:
-            drop_after(mapping, part)
+            mapping.note(part)
         return part
 
 

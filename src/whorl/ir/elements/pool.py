@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import tempfile
 import weakref
@@ -13,7 +12,7 @@ import numpy as np
 
 from whorl.ir.dtypes import STRING
 from whorl.ir.elements.base import Elements, leaves_of
-from whorl.ir.elements.mapping import mapping_of
+from whorl.ir.elements.mapping import mapped_file, mapping_of
 
 COUNTED = 4096
 """Bytes below which a buffer is not worth counting."""
@@ -65,7 +64,7 @@ class Pool:
             file.flush()
             size = os.fstat(file.fileno()).st_size
             self.spilled += size
-            mapping = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+            mapping = mapped_file(file.fileno(), size)
         return np.frombuffer(mapping, value.dtype).reshape(value.shape)
 
     def collect(self, values: Iterable[Any]) -> None:

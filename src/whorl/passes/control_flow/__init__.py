@@ -12,6 +12,7 @@ from whorl.passes.context import Context
 from whorl.passes.control_flow.branches import simplify_if
 from whorl.passes.control_flow.captured import hoist_invariants, push_constants
 from whorl.passes.control_flow.closed import settle_trip_count
+from whorl.passes.control_flow.collections import fold_taken
 from whorl.passes.control_flow.loops import inline_single, release_constant_states, remove_idle
 from whorl.passes.control_flow.partial import run_constant_part
 
@@ -31,6 +32,8 @@ def simplify_control_flow(module: Module, context: Context) -> None:
             case Loop():
                 found = next((values for step in STEPS if (values := step(node, build, context)) is not None), None)
                 found = settle_trip_count(node, build, context, read) if found is None else found
+            case _:
+                found = fold_taken(node, build, context)
         if found is None and node.regions:
             push_constants(node, build, context)
             hoist_invariants(node, build, context)

@@ -115,14 +115,15 @@ def _invariants(node: Node, region: Region) -> list[Node]:
 
 
 def cannot_fail(node: Node) -> bool:
-    """Whether a node surely gives a result: it is computed on floats or bools of known shapes, or moves elements."""
+    """Whether a node surely gives a result: an elementwise one that divides no integers, or one that moves elements."""
     types = [value.type for value in (*node.inputs, *node.outputs) if value is not None]
     if any(static_shape(t) is None or not isinstance(t, TensorType) or t.dtype == STRING for t in types):
         return False
     if isinstance(node.op, Rearranging):
         return len(node.inputs) == 1
     result = types[-1]
-    return isinstance(node.op, Elementwise) and isinstance(result, TensorType) and not is_integer(result.dtype)
+    divides = isinstance(result, TensorType) and is_integer(result.dtype) and not node.op.symbolic
+    return isinstance(node.op, Elementwise) and not divides
 
 
 def _move_out(node: Node, region: Region, moved: Sequence[Node], build: Builder) -> None:

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.build import Builder
-from whorl.ir.constants import as_array
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Region, Value, walk
 from whorl.ops.control import Loop, known_bool
 from whorl.passes.context import Context
-from whorl.passes.control_flow.evaluate import UNRESOLVED, Budget, Evaluator, Stopped, is_true
+from whorl.passes.control_flow.evaluate import UNRESOLVED, Budget, Evaluator, Stopped, is_true, known_value
 from whorl.passes.control_flow.loops import iterations
-from whorl.passes.rules.pattern import constant_of, is_constant, tensor_type
+from whorl.passes.rules.pattern import is_constant, tensor_type
 
 MOST_ITERATIONS = 10_000
 """Iterations that are gone through for a trip count."""
@@ -86,10 +85,10 @@ def _run(node: Node, closed: Sequence[int], evaluator: Evaluator) -> tuple[int, 
     part.arguments, part.nodes = body.arguments, body.nodes
     part.results = [*(body.results[:1] if condition is not None else ()), *(body.results[1 + k] for k in closed)]
     ranks = [tensor_type(value).rank or 0 for value in body.arguments[:2]]
-    states = {k: _array(initial[k]) for k in closed}
-    rest = [*([UNRESOLVED] * len(scanned)), *(_array(value) for value in captured)]
+    states = {k: known_value(initial[k]) for k in closed}
+    rest = [*([UNRESOLVED] * len(scanned)), *(known_value(value) for value in captured)]
     most, count = iterations(node, by_condition=False)[1], 0
-    goes = condition is None or is_true(_array(condition), node)
+    goes = condition is None or is_true(known_value(condition), node)
     while goes and count < most:
         evaluator.budget.iterate()
         number, go_on = np.full((1,) * ranks[0], count, INT64), np.full((1,) * ranks[1], True)
@@ -102,11 +101,6 @@ def _run(node: Node, closed: Sequence[int], evaluator: Evaluator) -> tuple[int, 
         states = dict(zip(closed, results, strict=True))
         count += 1
     return count, states
-
-
-def _array(value: Value | None) -> Any:
-    constant = constant_of(value)
-    return UNRESOLVED if constant is None else as_array(constant.value)
 
 
 def _counted(node: Node, count: int, build: Builder) -> list[Value]:

@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import WhorlError
-from whorl.ir.constants import Constant
+from whorl.ir.constants import Constant, as_array
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import as_types, as_values
 from whorl.ir.types import TensorType, fact_of
 from whorl.ops.base import one_element
 from whorl.ops.control import If, Loop
 from whorl.ops.iteration import Iteration, empty_collected
+from whorl.passes.fold_constants import FAILURES
 from whorl.passes.rules.conditions import static_shape
-from whorl.passes.rules.pattern import tensor_type
+from whorl.passes.rules.pattern import constant_of, tensor_type
 
 
 class Unresolved:
@@ -34,6 +35,10 @@ class Unresolved:
 UNRESOLVED = Unresolved()
 _CLOCK_EVERY = 64
 """Nodes run between two looks at the clock."""
+_LARGEST_CONSTANT = 1 << 26
+"""Bytes up to which a constant is read for an evaluation."""
+_DEEPEST = 64
+"""Nodes in a row that make a collection."""
 
 
 class Stopped(Exception):
@@ -102,7 +107,7 @@ class Evaluator:
                 self.budget.hold(_foreseen(node, inputs))
             with np.errstate(all="ignore"):
                 values = as_values(node.op.run(*inputs))
-        except (WhorlError, ArithmeticError, ValueError, TypeError, IndexError, MemoryError) as error:
+        except FAILURES as error:
             raise Stopped(f"{node.title} fails: {error}") from None
         return values
 
@@ -119,6 +124,26 @@ class Evaluator:
             found.reverse()
             self._needed[region] = found
         return found
+
+
+def known_value(value: Value | None, depth: int = _DEEPEST) -> Any:
+    """What a value is if that is known now: a constant, or a sequence or optional that is made of such."""
+    if value is None:
+        return None
+    constant = constant_of(value)
+    if constant is not None:
+        held = constant.value
+        return as_array(held) if math.prod(held.shape) * held.dtype.itemsize <= _LARGEST_CONSTANT else UNRESOLVED
+    node = value.owner
+    if isinstance(value.type, TensorType) or not isinstance(node, Node) or node.regions or not node.op.pure:
+        return UNRESOLVED
+    inputs = [known_value(each, depth - 1) if depth else UNRESOLVED for each in node.inputs]
+    if any(each is UNRESOLVED for each in inputs):
+        return UNRESOLVED
+    try:
+        return as_values(node.op.run(*inputs))[value.index]
+    except FAILURES:
+        return UNRESOLVED
 
 
 def is_true(condition: np.ndarray, node: Node) -> bool:

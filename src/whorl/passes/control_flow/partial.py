@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.build import Builder
-from whorl.ir.constants import as_array
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
-from whorl.ops.control import Loop
-from whorl.ops.elementwise import Add, Sub
+from whorl.ir.types import SequenceType
+from whorl.ops.control import Loop, first_captured
+from whorl.ops.elementwise import Add
+from whorl.ops.sequences import SequenceConstruct
 from whorl.passes.context import Context
-from whorl.passes.control_flow.evaluate import UNRESOLVED, Budget, Evaluator, LoopRun, Stopped
-from whorl.passes.rules.pattern import constant_of
+from whorl.passes.control_flow.evaluate import UNRESOLVED, Budget, Evaluator, LoopRun, Stopped, known_value
 
+LONGEST_SEQUENCE = 32
+"""Items of a sequence that a loop may become."""
 LARGEST_RESULT = 1 << 24
 """Bytes that a loop may become; one that gives more is smaller as a loop."""
 
@@ -24,12 +26,17 @@ LARGEST_RESULT = 1 << 24
 def run_constant_part(node: Node, build: Builder, context: Context) -> Sequence[Value | None] | None:
     """The outputs of a loop that can be run now, or of one that begins where its state stops being constant."""
     assert isinstance(node.op, Loop)
-    if node in context.refused or not _may_start(node):
+    if node in context.refused:
         return None
+    first = first_captured(node)
+    inputs = [known_value(value) for value in node.inputs[:first]]
+    if any(value is UNRESOLVED for value in inputs):
+        return None
+    inputs += [known_value(value) for value in node.inputs[first:]]
     options = context.options
     budget = Budget(options.max_iterations, options.max_seconds, min(options.max_bytes, LARGEST_RESULT))
     try:
-        run = LoopRun(node, [_known(value) for value in node.inputs], Evaluator(budget))
+        run = LoopRun(node, inputs, Evaluator(budget))
         while run.step():
             pass
         if run.iteration.is_over:
@@ -41,27 +48,27 @@ def run_constant_part(node: Node, build: Builder, context: Context) -> Sequence[
     return _peeled(node, run, build, context)
 
 
-def _may_start(node: Node) -> bool:
-    """Whether the first iteration is known to run, with a state that is constant."""
-    assert isinstance(node.op, Loop)
-    trip, condition, carried, scanned, _ = node.op.split(node.inputs)
-    return all(value is None or constant_of(value) is not None for value in (trip, condition, *carried, *scanned))
-
-
-def _known(value: Value | None) -> Any:
-    if value is None:
-        return None
-    constant = constant_of(value)
-    return UNRESOLVED if constant is None else as_array(constant.value)
-
-
 def _constants(node: Node, outputs: Sequence[Any], build: Builder, context: Context) -> Sequence[Value | None] | None:
-    if any(not isinstance(value, np.ndarray) for value in outputs[: len(node.outputs)]):
-        context.report.skip(node.op, "gives what is no tensor")
+    given = list(zip(outputs, node.outputs, strict=False))
+    if not all(_can_be_said(found, value) for found, value in given):
+        context.report.skip(node.op, "gives what no constant can hold")
         return None
     if not context.may_edit("evaluate_loop"):
         return None
-    return [build.constant(array, value.name) for array, value in zip(outputs, node.outputs, strict=False)]
+    return [_said(found, value.name, build) for found, value in given]
+
+
+def _can_be_said(found: Any, value: Value) -> bool:
+    """Whether a value is a tensor, or a short sequence of tensors."""
+    if isinstance(found, list) and isinstance(value.type, SequenceType) and found:
+        return len(found) <= LONGEST_SEQUENCE and all(isinstance(item, np.ndarray) for item in found)
+    return isinstance(found, np.ndarray)
+
+
+def _said(found: Any, name: str, build: Builder) -> Value:
+    if isinstance(found, np.ndarray):
+        return build.constant(found, name)
+    return build.add(SequenceConstruct(), *(build.constant(item, name) for item in found), name=name)
 
 
 def _peeled(node: Node, run: LoopRun, build: Builder, context: Context) -> Sequence[Value | None] | None:
@@ -73,8 +80,8 @@ def _peeled(node: Node, run: LoopRun, build: Builder, context: Context) -> Seque
         return None
     body = node.regions[0]
     inputs = list(node.inputs)
-    if inputs[0] is not None:
-        inputs[0] = build.add(Sub(), inputs[0], build.constant(np.array(count, INT64)), name="trips")
+    if run.inputs[0] is not None:
+        inputs[0] = build.constant(np.asarray(run.inputs[0] - count, run.inputs[0].dtype), "trips")
     inputs[2 : 2 + op.carried] = [build.constant(v, "state") for v in run.iteration.state]
     number = body.arguments[0]
     readers = [inner for inner in body.nodes if number in inner.inputs]

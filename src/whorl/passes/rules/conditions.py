@@ -8,14 +8,17 @@ from collections.abc import Callable
 import numpy as np
 
 from whorl.ir import dims
-from whorl.ir.constants import as_array
-from whorl.ir.dtypes import BOOL, is_float, is_integer
+from whorl.ir.constants import LazyArray, as_array, blocks
+from whorl.ir.dtypes import BOOL, STRING, is_float, is_integer
+from whorl.ir.elements.base import elements_of
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.passes.rules.pattern import Condition, Match, constant_of
 
-_LARGEST = 1 << 20
-"""Constants with more elements than this are not searched for zeros or ones."""
+_LARGEST = 1 << 16
+"""Elements up to which a constant is looked at as a whole."""
+_SAMPLE = 16
+"""Elements that are looked at before all of them are."""
 
 
 _SMALL = 4096
@@ -91,22 +94,31 @@ def is_not_scalar(name: str) -> Condition:
     return lambda m: not is_scalar(m[name])
 
 
-def elements(value: Value | None) -> np.ndarray | None:
-    """The elements of a constant that is not too large to be searched; one element where all are the same."""
+def elements(value: Value | None, most: int = _LARGEST) -> np.ndarray | None:
+    """The elements of a constant that has not more than so many."""
     held = constant_of(value)
-    if held is None or math.prod(held.value.shape) > _LARGEST:
+    if held is None or math.prod(held.value.shape) > most:
         return None
     return as_array(held.value)
 
 
 def all_are(name: str, test: Callable[[np.ndarray], np.ndarray | bool]) -> Condition:
-    """Every element of a constant passes a test; false for an empty one."""
+    """Every element of a constant passes a test; false for an empty one. No more is read than is needed."""
 
     def holds(m: Match) -> bool:
-        found = elements(m[name])
-        return found is not None and found.size > 0 and found.dtype != object and bool(np.all(test(found)))
+        held = constant_of(m[name])
+        if held is None or held.value.dtype == STRING or not math.prod(held.value.shape):
+            return False
+        return bool(np.all(test(_first(held.value)))) and all(np.all(test(block)) for block in blocks(held.value))
 
     return holds
+
+
+def _first(value: np.ndarray | LazyArray) -> np.ndarray:
+    """A few elements of a constant."""
+    if isinstance(value, np.ndarray):
+        return value.flat[:_SAMPLE]
+    return elements_of(value).flat(0, min(_SAMPLE, math.prod(value.shape)))
 
 
 def bits_are(name: str, number: float) -> Condition:

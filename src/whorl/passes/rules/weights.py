@@ -16,8 +16,24 @@ from whorl.ops.linear import Gemm, MatMul
 from whorl.ops.normalization import BatchNormalization
 from whorl.ops.padding import Pad
 from whorl.passes.rules.conditions import elements, fast_math, is_scalar, static_shape
-from whorl.passes.rules.pattern import C1, C2, AnyRule, C, Match, NodeRule, Rule, X, is_constant, maker, once, op
+from whorl.passes.rules.pattern import (
+    C1,
+    C2,
+    AnyRule,
+    C,
+    Match,
+    NodeRule,
+    Rule,
+    X,
+    is_constant,
+    maker,
+    once,
+    op,
+    tensor_type,
+)
 
+_LARGEST = 1 << 26
+"""Elements up to which weights are computed anew."""
 matmul, mul = op(MatMul), op(Mul)
 
 
@@ -58,20 +74,20 @@ def _channels(value: Value | None, rank: int) -> np.ndarray | None:
     return array.reshape(-1) if math.prod(shape) == shape[1] else None
 
 
-def _weights(node: Node | None) -> bool:
+def _weights(node: Node) -> bool:
     """Whether a node is a convolution, or a product with a bias, whose weights are constant."""
-    return node is not None and isinstance(node.op, (Conv, Gemm)) and all(is_constant(v) for v in node.inputs[1:] if v)
+    return isinstance(node.op, (Conv, Gemm)) and all(is_constant(v) for v in node.inputs[1:] if v is not None)
 
 
 def _scaled(m: Match, node: Node, factor: np.ndarray | None, summand: np.ndarray | None) -> Value | None:
     """The same convolution or product with its results times a factor, plus a summand, for each channel."""
-    weights = elements(node.inputs[1])
+    weights = elements(node.inputs[1], _LARGEST)
     bias = elements(node.inputs[2]) if len(node.inputs) > 2 else None
     if weights is None or (len(node.inputs) > 2 and node.inputs[2] is not None and bias is None):
         return None
     axis, count = _output_axis(node)
     channels = weights.shape[axis]
-    if bias is not None and bias.reshape(-1).shape != (channels,):
+    if bias is not None and bias.shape not in ((channels,), (1, channels)):
         return None
     total = np.zeros(channels, weights.dtype) if bias is None else bias.reshape(-1) * weights.dtype.type(count)
     if any(part is not None and part.shape not in ((1,), (channels,)) for part in (factor, summand)):
@@ -96,16 +112,20 @@ def _output_axis(node: Node) -> tuple[int, float]:
 
 def _channel_operand(m: Match) -> tuple[Node, np.ndarray] | None:
     """The convolution or product that a node reads, and the other operand as numbers of channels."""
-    inner = maker(m.node.inputs[0])
-    shape = static_shape(m.result.type) or static_shape(m.node.inputs[0].type) if m.node.inputs[0] else None
-    type = m.node.outputs[0].type
-    rank = len(shape) if shape is not None else getattr(type, "rank", None)
-    if not fast_math(m) or inner is None or rank is None or rank < 2 or not _weights(inner):
-        return None
-    if m.node.inputs[0] is None or m.rewriter.uses(m.node.inputs[0]) != 1:
+    inner, rank = _sole(m), tensor_type(m.result).rank
+    if inner is None or rank is None or rank < 2 or len(m.node.inputs) != 2:
         return None
     found = _channels(m.node.inputs[1], rank)
     return None if found is None else (inner, found)
+
+
+def _sole(m: Match) -> Node | None:
+    """The convolution or product of constant weights that only this node reads, where `fast_math` allows changes."""
+    value = m.node.inputs[0]
+    inner = maker(value)
+    if value is None or inner is None or not fast_math(m) or m.rewriter.uses(value) != 1:
+        return None
+    return inner if _weights(inner) and tensor_type(value).rank == tensor_type(m.result).rank else None
 
 
 def _factor(m: Match) -> Value | None:
@@ -121,10 +141,8 @@ def _summand(m: Match) -> Value | None:
 def _normalized(m: Match) -> Value | None:
     """A BatchNormalization with fixed statistics, in the weights of the convolution or product before it."""
     assert isinstance(m.node.op, BatchNormalization)
-    inner = maker(m.node.inputs[0])
-    if not fast_math(m) or m.node.op.training_mode or len(m.node.outputs) > 1 or inner is None or not _weights(inner):
-        return None
-    if m.node.inputs[0] is None or m.rewriter.uses(m.node.inputs[0]) != 1:
+    inner = _sole(m)
+    if inner is None or m.node.op.training_mode or len(m.node.outputs) > 1:
         return None
     numbers = [elements(value) for value in m.node.inputs[1:5]]
     if any(array is None for array in numbers):

@@ -162,3 +162,84 @@ func.func @a_model_with_names(%x: tensor<?x2xf32> {onnx.dim_params = "0:batch", 
 // CHECK-NEXT:   [[V1:%.+]] = "onnx.Add"(%arg0, [[V0]]) {onnx_node_name = "shift"} : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
 // CHECK-NEXT:   onnx.Return [[V1]] : tensor<?x2xf32>
 // CHECK-NEXT:   }
+
+// -----
+
+func.func @constants_from_around_a_loop(%n: tensor<i64>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %t = onnx.Constant dense<true> : tensor<i1>
+  %k = onnx.Constant dense<[2.0, 3.0]> : tensor<2xf32>
+  %o = onnx.Constant dense<1.0> : tensor<2xf32>
+  %r = "onnx.Loop"(%n, %t, %x) ({
+  ^bb0(%i: tensor<i64>, %g: tensor<i1>, %s: tensor<2xf32>):
+    %m = "onnx.Sub"(%s, %k) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    %q = "onnx.Add"(%m, %o) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %g, %q : tensor<i1>, tensor<2xf32>
+  }) : (tensor<i64>, tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+  onnx.Return %r : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @constants_from_around_a_loop(%arg0: tensor<i64>, %arg1: tensor<2xf32>) -> tensor<2xf32> {
+// CHECK-NEXT:   [[V0:%.+]] = onnx.Constant dense<true> : tensor<i1>
+// CHECK-NEXT:   [[V1:%.+]] = "onnx.Loop"(%arg0, [[V0]], %arg1) ({
+// CHECK-NEXT:   ^bb0(%arg2: tensor<i64>, %arg3: tensor<i1>, %arg4: tensor<2xf32>):
+// CHECK-NEXT:   [[V2:%.+]] = onnx.Constant dense<[-1.000000e+00, -2.000000e+00]> : tensor<2xf32>
+// CHECK-NEXT:   [[V3:%.+]] = "onnx.Add"(%arg4, [[V2]]) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:   onnx.Yield %arg3, [[V3]] : tensor<i1>, tensor<2xf32>
+// CHECK-NEXT:   }) : (tensor<i64>, tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:   onnx.Return [[V1]] : tensor<2xf32>
+// CHECK-NEXT:   }
+
+// -----
+
+func.func @branch_inside_a_loop(%n: tensor<i64>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %t = onnx.Constant dense<true> : tensor<i1>
+  %f = onnx.Constant dense<false> : tensor<i1>
+  %r = "onnx.Loop"(%n, %t, %x) ({
+  ^bb0(%i: tensor<i64>, %g: tensor<i1>, %s: tensor<2xf32>):
+    %q = "onnx.If"(%f) ({
+      %a = "onnx.Exp"(%s) : (tensor<2xf32>) -> tensor<2xf32>
+      onnx.Yield %a : tensor<2xf32>
+    }, {
+      %a = "onnx.Neg"(%s) : (tensor<2xf32>) -> tensor<2xf32>
+      onnx.Yield %a : tensor<2xf32>
+    }) : (tensor<i1>) -> tensor<2xf32>
+    onnx.Yield %g, %q : tensor<i1>, tensor<2xf32>
+  }) : (tensor<i64>, tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+  onnx.Return %r : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @branch_inside_a_loop(%arg0: tensor<i64>, %arg1: tensor<2xf32>) -> tensor<2xf32> {
+// CHECK-NEXT:   [[V0:%.+]] = onnx.Constant dense<true> : tensor<i1>
+// CHECK-NEXT:   [[V1:%.+]] = "onnx.Loop"(%arg0, [[V0]], %arg1) ({
+// CHECK-NEXT:   ^bb0(%arg2: tensor<i64>, %arg3: tensor<i1>, %arg4: tensor<2xf32>):
+// CHECK-NEXT:   [[V2:%.+]] = "onnx.Neg"(%arg4) : (tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:   onnx.Yield %arg3, [[V2]] : tensor<i1>, tensor<2xf32>
+// CHECK-NEXT:   }) : (tensor<i64>, tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:   onnx.Return [[V1]] : tensor<2xf32>
+// CHECK-NEXT:   }
+
+// -----
+
+func.func @constants_inside_a_scan(%x: tensor<2xf32>, %xs: tensor<3x2xf32>) -> (tensor<2xf32>, tensor<3x2xf32>) {
+  %r, %rs = "onnx.Scan"(%x, %xs) <{num_scan_inputs = 1 : si64}> ({
+  ^bb0(%s: tensor<2xf32>, %e: tensor<2xf32>):
+    %h = onnx.Constant dense<0.5> : tensor<f32>
+    %k = onnx.Constant dense<4.0> : tensor<f32>
+    %m = "onnx.Mul"(%h, %k) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %q = "onnx.Mul"(%m, %e) : (tensor<f32>, tensor<2xf32>) -> tensor<2xf32>
+    %w = "onnx.Add"(%q, %s) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %w, %q : tensor<2xf32>, tensor<2xf32>
+  }) : (tensor<2xf32>, tensor<3x2xf32>) -> (tensor<2xf32>, tensor<3x2xf32>)
+  onnx.Return %r, %rs : tensor<2xf32>, tensor<3x2xf32>
+}
+
+// CHECK-LABEL: func.func @constants_inside_a_scan(%arg0: tensor<2xf32>, %arg1: tensor<3x2xf32>) -> (tensor<2xf32>, tensor<3x2xf32>) {
+// CHECK-NEXT:   [[V0:%.+]]:2 = "onnx.Scan"(%arg0, %arg1) <{num_scan_inputs = 1 : si64}> ({
+// CHECK-NEXT:   ^bb0(%arg2: tensor<2xf32>, %arg3: tensor<2xf32>):
+// CHECK-NEXT:   [[V1:%.+]] = onnx.Constant dense<2.000000e+00> : tensor<f32>
+// CHECK-NEXT:   [[V2:%.+]] = "onnx.Mul"(%arg3, [[V1]]) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+// CHECK-NEXT:   [[V3:%.+]] = "onnx.Add"([[V2]], %arg2) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:   onnx.Yield [[V3]], [[V2]] : tensor<2xf32>, tensor<2xf32>
+// CHECK-NEXT:   }) : (tensor<2xf32>, tensor<3x2xf32>) -> (tensor<2xf32>, tensor<3x2xf32>)
+// CHECK-NEXT:   onnx.Return [[V0]]#0, [[V0]]#1 : tensor<2xf32>, tensor<3x2xf32>
+// CHECK-NEXT:   }

@@ -1,0 +1,71 @@
+"""Ops without a native form, run by the runtime on the memory of a program."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import WhorlError
+from whorl.ir.op import as_values
+from whorl.kernel.program import Buffer, RunOp
+from whorl.runtime.blocks import Blocks
+
+Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+"""What a program calls with the number of an op and, where only the run knows the lengths, the cells that hold them."""
+
+
+def run_op(call: RunOp, memory: dict[Buffer, np.ndarray]) -> bool:
+    """Run an op that has no native form on a program's memory; False if it fails or gives another type."""
+    inputs = [None if b is None else memory[b] for b in call.inputs]
+    try:
+        values: Sequence[Any] = as_values(call.op.run(*inputs))
+        for buffer, value in zip(call.outputs, values, strict=False):
+            target = memory[buffer]
+            if target.shape != value.shape or target.dtype != value.dtype:
+                return False
+            target[...] = value
+    except (WhorlError, ValueError, ArithmeticError, IndexError, TypeError, MemoryError):
+        return False
+    return True
+
+
+def run_any(call: RunOp, blocks: Blocks, place: int) -> bool:
+    """Run an op on tensors of any lengths; False if it fails.
+
+    The cells at `place` hold the address and the lengths of each input, then address, capacity and lengths of each
+    output, which are written here.
+    """
+    count = sum(1 + len(lengths) for lengths in call.given) + sum(2 + len(registers) for registers in call.found)
+    cells = (ctypes.c_int64 * count).from_address(place)
+    inputs, at = list[Any](), 0
+    for buffer, lengths in zip(call.inputs, call.given, strict=True):
+        shape = tuple(cells[at + 1 : at + 1 + len(lengths)])
+        inputs.append(None if buffer is None else _array(cells[at], shape, buffer.dtype))
+        at += 1 + len(lengths)
+    try:
+        values = as_values(call.op.run(*inputs))
+        for buffer, registers, value in zip(call.outputs, call.found, values, strict=False):
+            if value.ndim != len(registers) or value.dtype != buffer.dtype:
+                return False
+            if value.nbytes > cells[at + 1]:
+                size = max(value.nbytes, 2 * cells[at + 1])
+                cells[at], cells[at + 1] = blocks.replace(cells[at], size), size
+            _array(cells[at], value.shape, value.dtype)[...] = value
+            cells[at + 2 : at + 2 + value.ndim] = value.shape
+            at += 2 + len(registers)
+    except (WhorlError, ValueError, ArithmeticError, IndexError, TypeError, MemoryError):
+        return False
+    return True
+
+
+def _array(place: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """The tensor at an address."""
+    size = math.prod(shape) * dtype.itemsize
+    if not size:
+        return np.empty(shape, dtype)
+    memory: Any = (ctypes.c_char * size).from_address(place)
+    return np.frombuffer(memory, dtype).reshape(shape)

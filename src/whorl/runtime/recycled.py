@@ -1,0 +1,64 @@
+"""Memory of large results, used again once nobody holds them: fresh memory costs the system more than many a loop."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+LARGE, LARGEST = 1 << 20, 1 << 26
+"""Bytes of the arrays whose memory is kept."""
+_kept: deque[np.ndarray] = deque(maxlen=4)
+
+
+class Block:
+    """Memory that an array lies in, which goes back when the array and all views of it are gone."""
+
+    def __init__(self, memory: np.ndarray, shape: Sequence[int], dtype: np.dtype) -> None:
+        self.memory = memory
+        place = memory.__array_interface__["data"]
+        self.__array_interface__: dict[str, Any] = {
+            "version": 3,
+            "typestr": dtype.str,
+            "shape": tuple(shape),
+            "data": place,
+        }
+
+    def __del__(self) -> None:
+        _kept.append(self.memory)
+
+
+def empty(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """An array without contents, in memory used before where it is large."""
+    size = math.prod(shape) * dtype.itemsize
+    if not LARGE <= size <= LARGEST or dtype.isbuiltin != 1 or dtype.hasobject:
+        return np.empty(shape, dtype)
+    return np.asarray(Block(_take(size), shape, dtype))
+
+
+def maker(shape: Sequence[int], dtype: np.dtype) -> Callable[[], np.ndarray]:
+    """What makes such an array; for small ones without a detour."""
+    is_small = math.prod(shape) * dtype.itemsize < LARGE
+    return partial(np.empty if is_small else empty, tuple(shape), dtype)
+
+
+def is_recycled(array: np.ndarray) -> bool:
+    """Whether an array is all that lies in its memory, which is not NumPy's own."""
+    return type(array.base) is Block
+
+
+def _take(size: int) -> np.ndarray:
+    """Memory of a size: what was kept, or fresh."""
+    for _ in range(len(_kept)):
+        try:
+            found = _kept.popleft()
+        except IndexError:
+            break
+        if found.nbytes == size:
+            return found
+        _kept.append(found)
+    return np.empty(size, np.uint8)
