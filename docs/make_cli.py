@@ -68,10 +68,11 @@ const char *neurons_message(int32_t status);
 ```
 
 `examples/neurons.c` is a whole program. Without C, `whorl.load_compiled("neurons.so").run(None, feeds)` runs the same
-library. Lengths that `--dim` does not fix are given to each run; fixed ones make faster code, and some ops have a native
-form for those alone. An output of which only the run knows the lengths comes in memory that the library takes and the
-caller frees. What has no native form is refused. Shared libraries are linked by the C compiler of the system (`CC`, `cc`, `gcc` or `clang`) or, where there is none, by that of the package ziglang
-(`pip install 'whorl[aot]'`); object files need neither.
+library. Lengths that `--dim` does not fix are given to each run; fixed ones make faster code, and some ops have a
+native form for those alone. An output of which only the run knows the lengths comes in memory that the library takes
+and the caller frees. What has no native form is refused. Shared libraries are linked by the C compiler of the system
+(`CC`, `cc`, `gcc` or `clang`) or, where there is none, by that of the package ziglang (`pip install 'whorl[aot]'`);
+object files need neither.
 
 ## Values in files
 

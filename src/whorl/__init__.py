@@ -8,31 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from whorl import backend as backend
-    from whorl.api import CompiledSession as CompiledSession
-    from whorl.api import ExecutionMode as ExecutionMode
-    from whorl.api import ExecutionOrder as ExecutionOrder
-    from whorl.api import GraphOptimizationLevel as GraphOptimizationLevel
-    from whorl.api import InferenceSession as InferenceSession
-    from whorl.api import ModelMetadata as ModelMetadata
-    from whorl.api import NodeArg as NodeArg
-    from whorl.api import Problem as Problem
-    from whorl.api import Report as Report
-    from whorl.api import RunOptions as RunOptions
-    from whorl.api import SessionOptions as SessionOptions
-    from whorl.api import check as check
-    from whorl.api import compile as compile
-    from whorl.api import describe as describe
-    from whorl.api import get_all_providers as get_all_providers
-    from whorl.api import get_available_providers as get_available_providers
-    from whorl.api import get_device as get_device
-    from whorl.api import load as load
-    from whorl.api import load_compiled as load_compiled
-    from whorl.api import loop as loop
-    from whorl.api import optimize as optimize
-    from whorl.api import run as run
-    from whorl.api import save as save
-    from whorl.api import scan as scan
-    from whorl.api import set_default_logger_severity as set_default_logger_severity
+    from whorl.api.ahead import CompiledSession as CompiledSession
+    from whorl.api.ahead import compile as compile
+    from whorl.api.ahead import load_compiled as load_compiled
+    from whorl.api.check import Problem as Problem
+    from whorl.api.check import check as check
+    from whorl.api.describe import describe as describe
+    from whorl.api.functional import loop as loop
+    from whorl.api.functional import scan as scan
+    from whorl.api.models import load as load
+    from whorl.api.models import run as run
+    from whorl.api.models import save as save
+    from whorl.api.optimizing import optimize as optimize
+    from whorl.api.options import ExecutionMode as ExecutionMode
+    from whorl.api.options import ExecutionOrder as ExecutionOrder
+    from whorl.api.options import GraphOptimizationLevel as GraphOptimizationLevel
+    from whorl.api.options import RunOptions as RunOptions
+    from whorl.api.options import SessionOptions as SessionOptions
+    from whorl.api.session import InferenceSession as InferenceSession
+    from whorl.api.session import ModelMetadata as ModelMetadata
+    from whorl.api.session import get_all_providers as get_all_providers
+    from whorl.api.session import get_available_providers as get_available_providers
+    from whorl.api.session import get_device as get_device
+    from whorl.api.session import set_default_logger_severity as set_default_logger_severity
     from whorl.errors import CancelledError as CancelledError
     from whorl.errors import CompileError as CompileError
     from whorl.errors import IterationLimitError as IterationLimitError
@@ -46,54 +44,69 @@ if TYPE_CHECKING:
     from whorl.errors import UnsupportedError as UnsupportedError
     from whorl.errors import VerifyError as VerifyError
     from whorl.errors import WhorlError as WhorlError
+    from whorl.passes.report import Report as Report
+    from whorl.runtime.node_arg import NodeArg as NodeArg
 
 __version__ = "0.1.0"
 
-_API = (
-    "CompiledSession",
-    "ExecutionMode",
-    "ExecutionOrder",
-    "GraphOptimizationLevel",
-    "InferenceSession",
-    "ModelMetadata",
-    "NodeArg",
-    "Problem",
-    "Report",
-    "RunOptions",
-    "SessionOptions",
-    "check",
-    "compile",
-    "describe",
-    "get_all_providers",
-    "get_available_providers",
-    "get_device",
-    "load",
-    "load_compiled",
-    "loop",
-    "optimize",
-    "run",
-    "save",
-    "scan",
-    "set_default_logger_severity",
-)
-_ERRORS = (
-    "CancelledError",
-    "CompileError",
-    "IterationLimitError",
-    "LimitError",
-    "LoadError",
-    "MemoryLimitError",
-    "RunError",
-    "SaveError",
-    "TimeLimitError",
-    "TypeRuleError",
-    "UnsupportedError",
-    "VerifyError",
-    "WhorlError",
-)
-_HOMES = dict.fromkeys(_API, "whorl.api") | dict.fromkeys(_ERRORS, "whorl.errors")
+_NAMES = {
+    "whorl.api.ahead": (
+        "CompiledSession",
+        "compile",
+        "load_compiled",
+    ),
+    "whorl.api.check": (
+        "Problem",
+        "check",
+    ),
+    "whorl.api.describe": ("describe",),
+    "whorl.api.functional": (
+        "loop",
+        "scan",
+    ),
+    "whorl.api.models": (
+        "load",
+        "run",
+        "save",
+    ),
+    "whorl.api.optimizing": ("optimize",),
+    "whorl.api.options": (
+        "ExecutionMode",
+        "ExecutionOrder",
+        "GraphOptimizationLevel",
+        "RunOptions",
+        "SessionOptions",
+    ),
+    "whorl.api.session": (
+        "InferenceSession",
+        "ModelMetadata",
+        "get_all_providers",
+        "get_available_providers",
+        "get_device",
+        "set_default_logger_severity",
+    ),
+    "whorl.errors": (
+        "CancelledError",
+        "CompileError",
+        "IterationLimitError",
+        "LimitError",
+        "LoadError",
+        "MemoryLimitError",
+        "RunError",
+        "SaveError",
+        "TimeLimitError",
+        "TypeRuleError",
+        "UnsupportedError",
+        "VerifyError",
+        "WhorlError",
+    ),
+    "whorl.passes.report": ("Report",),
+    "whorl.runtime.node_arg": ("NodeArg",),
+}
+"""The public names by the module that defines them."""
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = [*_API, *_ERRORS, "backend"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*_HOMES, "backend"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:

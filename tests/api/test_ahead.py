@@ -1,5 +1,6 @@
 """Compiling ahead of time: libraries give what sessions give; what cannot be compiled is refused with the reason."""
 
+import ctypes
 import shutil
 import subprocess
 import sys
@@ -161,6 +162,32 @@ def test_lengths_that_nobody_fixed_are_given_by_each_run(tmp_path):
         for e, f in zip(session.run(None, feeds), library.run(None, feeds), strict=True):
             np.testing.assert_allclose(f, e, rtol=1e-6)
             assert f.shape == e.shape
+
+
+@needs_compiler
+def test_wrong_arguments_of_a_run_are_refused(tmp_path):
+    whorl.compile(model(NEST), tmp_path / "raw.so")
+    raw = ctypes.CDLL(str(tmp_path / "raw.so"))
+    x, table, n, last = (np.zeros(12, t) for t in (np.float32, np.float32, np.int64, np.float32))
+    y = (ctypes.c_int64 * 9)()
+    inputs = (ctypes.c_void_p * 3)(x.ctypes.data, table.ctypes.data, n.ctypes.data)
+    outputs = (ctypes.c_void_p * 2)(ctypes.addressof(y), last.ctypes.data)
+    lengths, negative = (ctypes.c_int64 * 1)(4), (ctypes.c_int64 * 1)(-4)
+    no_table, no_place = (ctypes.c_void_p * 3)(x.ctypes.data), (ctypes.c_void_p * 2)(None, last.ctypes.data)
+    for given in (
+        (None, outputs, lengths),
+        (inputs, None, lengths),
+        (inputs, outputs, None),
+        (inputs, outputs, negative),
+        (no_table, outputs, lengths),
+        (inputs, no_place, lengths),
+    ):
+        assert raw.raw_run(*given, None, None) == -1
+    raw.raw_message.restype = ctypes.c_char_p
+    assert raw.raw_message(-1) == b"an argument is a null pointer or a negative length"
+    assert raw.raw_message(-77) == b"no such status"
+    assert raw.raw_run(inputs, outputs, lengths, None, None) == 0
+    assert list(y[1:3]) == [4, 3]
 
 
 @needs_compiler

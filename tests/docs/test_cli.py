@@ -4,7 +4,7 @@ import importlib.util
 import re
 from pathlib import Path
 
-from whorl.api import check
+from whorl.api.check import check
 from whorl.cli import VERBS
 
 DOCS = Path(__file__).parents[2] / "docs"

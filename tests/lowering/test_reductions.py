@@ -12,6 +12,7 @@ from lowering.looped import Case, check, check_failure, draw
 from whorl.ir.dtypes import BY_NAME
 from whorl.ir.op import Op
 from whorl.ops.cumulative import CumProd, CumSum
+from whorl.ops.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
 from whorl.ops.normalization import (
     BatchNormalization,
     GroupNormalization,
@@ -26,8 +27,6 @@ from whorl.ops.reductions import (
     ArgMin,
     ReduceL1,
     ReduceL2,
-    ReduceLogSum,
-    ReduceLogSumExp,
     ReduceMax,
     ReduceMean,
     ReduceMin,

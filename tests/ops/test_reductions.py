@@ -7,13 +7,12 @@ from evaluation import elements, evaluate, floats, listed, shaped, types, unrank
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
+from whorl.ops.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
 from whorl.ops.reductions import (
     ArgMax,
     ArgMin,
     ReduceL1,
     ReduceL2,
-    ReduceLogSum,
-    ReduceLogSumExp,
     ReduceMax,
     ReduceMean,
     ReduceMin,

@@ -140,6 +140,7 @@ def test_long_loop_runs_on_its_own():
     for _ in range(3):
         assert made.run(None, {"n": np.array(trips), "x": np.array(7)})[0] == trips // 2 - 7
     assert stretch(made).parts
+    assert not made._direct.launches
     assert made.run(None, {"n": np.array(2), "x": np.array(7)})[0] == 8
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from whorl.api.models import Source, load
 from whorl.codegen.header import header_text
-from whorl.codegen.library import MOST_AXES, OPEN, Library, Port, library_text, with_constants
+from whorl.codegen.library import MOST_AXES, OPEN, Library, Port
+from whorl.codegen.library_text import library_text, with_constants
 from whorl.codegen.linker import link, linker
 from whorl.codegen.target import host, is_available, linkable_code, target_of, writing_for
 from whorl.errors import CompileError, TypeRuleError

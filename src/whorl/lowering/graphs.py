@@ -1,4 +1,4 @@
-"""A whole region as one kernel program: inputs, constants and outputs as buffers, scratch memory planned in one block."""
+"""A whole region as one kernel program: inputs, constants and outputs as buffers, scratch memory in one block."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class GraphProgram:
 
 @dataclass(frozen=True)
 class Grown:
-    """An output of which only the run knows the shape: its scratch buffer, and its lengths among the scalars by axis."""
+    """An output of which only the run knows the shape: its scratch buffer, its lengths among the scalars by axis."""
 
     scratch: int
     lengths: dict[int, int]

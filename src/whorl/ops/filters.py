@@ -91,8 +91,7 @@ class Spread:
 
     def offsets(self, channels: int) -> np.ndarray:
         """How far each tap of each channel reads from the place of its window."""
-        planes = np.arange(channels, dtype=np.int32)[:, None] * np.int32(self.plane)
-        return (planes + np.array(self.tap_offsets(), np.int32)).reshape(-1)
+        return tap_table(self.tap_offsets(), self.plane, channels)
 
     def reach(self, channels: int) -> int:
         return max(0, channels - 1) * self.plane + max(self.tap_offsets(), default=0)
@@ -112,6 +111,12 @@ class Spread:
         """What the kernel that spreads is told: the plane; length, begin, stride, phases and length of each axis."""
         rows = zip(self.tracks, self.phases, self.lengths, strict=True)
         return self.plane, *(n for t, f, length in rows for n in (t.length, t.begin, t.stride, f, length))
+
+
+def tap_table(taps: Sequence[int], plane: int, channels: int) -> np.ndarray:
+    """How far each tap of each channel reads, given that of each tap and of the next channel."""
+    planes = np.arange(channels, dtype=np.int32)[:, None] * np.int32(plane)
+    return (planes + np.array(taps, np.int32)).reshape(-1)
 
 
 def spread_plane(size: int) -> int:

@@ -91,14 +91,11 @@ def filled(k: Any, value: Any, shape: Sequence[int]) -> Any:
 
 def table(k: Any, elements: Sequence[Any], dtype: np.dtype, shape: Sequence[int]) -> Any:
     """A tensor of numbers given in row-major order."""
-    numbers = [k.const(e, dtype) for e in elements]
-    if not numbers:
+    if not len(elements):
         return filled(k, k.const(0, dtype), shape)
-    if len(numbers) > TABLE:
-        buffer = k.temporary(dtype, (len(numbers),))
-        for place, number in enumerate(numbers):
-            k.store(buffer, (k.const(place),), number)
-        return reshaped(k, k.view_of(buffer), shape)
+    if len(elements) > TABLE:
+        return in_memory(k, np.array(elements).astype(dtype).reshape(tuple(shape)))
+    numbers = [k.const(e, dtype) for e in elements]
 
     def flat(place: Any) -> Any:
         chosen = numbers[-1]
@@ -107,6 +104,11 @@ def table(k: Any, elements: Sequence[Any], dtype: np.dtype, shape: Sequence[int]
         return chosen
 
     return k.view(dtype, shape, lambda index: flat(position(k, index, shape)), len(numbers), flat)
+
+
+def in_memory(k: Any, array: np.ndarray) -> Any:
+    """A tensor of numbers that are the same in every run."""
+    return k.constant(array, TensorType(array.dtype, array.shape))
 
 
 def reshaped(k: Any, x: Any, shape: Sequence[int]) -> Any:

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from whorl.ir.dtypes import INT32, INT64
 from whorl.ops.filters import AXES, WIDEST_BYTES, Spread, filter_blocks, spread_of
-from whorl.ops.index_maps import expanded, filled, reshaped
+from whorl.ops.index_maps import expanded, filled, in_memory, reshaped
 from whorl.ops.windows import Track
 
 FARTHEST = (1 << 31) - 1
@@ -63,7 +62,7 @@ def convolution(
     depth, each = channels // group, features // group
     result, start = ending.into or (k.temporary(dtype, (batch, features, *(t.count for t in tracks))), 0)
     run = _Run(k, layout, depth, each, k.place(x), k.place(filters))
-    table = k.place(offset_table(k, layout.tap_offsets(), layout.plane, depth) if offsets is None else offsets)
+    table = k.place(in_memory(k, layout.offsets(depth)) if offsets is None else offsets)
     term = k.place(filled(k, k.const(0, dtype), (features,)) if bias is None else bias)
     limits = _limits(k, dtype, ending) or term
     added = None if ending.added is None else k.place(ending.added)
@@ -134,20 +133,7 @@ def moved(k: Any, place: Any, distance: Any) -> Any:
 def _limits(k: Any, dtype: np.dtype, ending: Ending) -> Any:
     if ending.bounds is None:
         return None
-    buffer = k.temporary(dtype, (2,))
-    for place, bound in enumerate(ending.bounds):
-        k.store(buffer, (k.const(place),), k.const(bound, dtype))
-    return buffer, (k.const(0),)
-
-
-def offset_table(k: Any, taps: Sequence[int], plane: int, channels: int) -> Any:
-    """How far each tap of each channel reads from the place of its window, computed here."""
-    table = k.temporary(INT32, (channels, len(taps)))
-    with k.loop(channels, parallel=True) as c:
-        first = k.mul(c, k.const(plane, INT64))
-        for place, offset in enumerate(taps):
-            k.store(table, (c, k.const(place)), k.cast(k.add(first, k.const(offset)), INT32))
-    return k.view_of(table)
+    return k.place(in_memory(k, np.array(ending.bounds, dtype)))
 
 
 def blocked(k: Any, filters: Any, group: int) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from whorl.ir.dtypes import BOOL, FLOAT32, INT32, INT64, is_float
+from whorl.ir.dtypes import BOOL, FLOAT32, INT64, is_float
 from whorl.ops.filters import AXES, WIDEST_BYTES, spread_of
-from whorl.ops.index_maps import clamped, converted, filled, reshaped, table, widened_view
+from whorl.ops.index_maps import clamped, converted, filled, in_memory, reshaped, table, widened_view
 from whorl.ops.native_convolution import moved
 from whorl.ops.native_reductions import reduced
 from whorl.ops.windows import Track
@@ -36,11 +36,10 @@ def window_totals(k: Any, x: Any, tracks: Sequence[Track], largest: bool) -> Any
     result = k.temporary(x.dtype, shape)
     spread = k.temporary(x.dtype, (layout.plane + WIDEST_BYTES // x.dtype.itemsize,))
     source, zero = k.place(x), k.const(0)
-    offsets = k.place(table(k, layout.tap_offsets(), INT32, (layout.taps,)))
+    offsets = k.place(in_memory(k, layout.offsets(1)))
     arrays, numbers = [offsets], (layout.taps, layout.reach(1), *layout.numbers)
     if not largest:
-        ones = k.place(table(k, [1] * layout.taps, x.dtype, (layout.taps,)))
-        nothing = k.place(filled(k, k.const(0, x.dtype), (1,)))
+        ones, nothing = (k.place(in_memory(k, part)) for part in (np.ones(layout.taps, x.dtype), np.zeros(1, x.dtype)))
         arrays, numbers = [offsets, ones, nothing, nothing], (layout.taps, 0, *numbers[1:])
     with k.loop(x.shape[0]) as n, k.loop(x.shape[1]) as c:
         plane = k.add(k.mul(n, k.const(x.shape[1])), c)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from whorl.ops.filters import AXES, WIDEST_BYTES, span_of_places, spread_plane
-from whorl.ops.index_maps import filled
-from whorl.ops.native_convolution import FARTHEST, in_blocks_of, moved, offset_table, windows_together
+from whorl.ops.filters import AXES, WIDEST_BYTES, span_of_places, spread_plane, tap_table
+from whorl.ops.index_maps import filled, in_memory
+from whorl.ops.native_convolution import FARTHEST, in_blocks_of, moved, windows_together
 from whorl.ops.windows import Track
 
 
@@ -118,7 +118,7 @@ def _part(k: Any, x: Any, w: Any, axes: Sequence[_Axis], phases: tuple[_Phase, .
             given = tap[AXES - (len(w.shape) - 2) :]
             value = w.at((channel, m, *(k.const(t) for t in given)))
             k.store(own, (g, m, k.add(k.mul(c, k.const(len(taps))), k.const(place))), value)
-    table = offset_table(k, offsets, spread_plane(math.prod(lengths)), depth)
+    table = in_memory(k, tap_table(offsets, spread_plane(math.prod(lengths)), depth))
     return _Part(phases, tuple(offsets), result, in_blocks_of(k, k.view_of(own)), table)
 
 

@@ -33,7 +33,6 @@ from whorl.ops.native_reductions import (
     goes_by_rows,
     places_of_extremes,
     reduced,
-    reduced_shape,
 )
 from whorl.ops.rearranging import integers, vector_length
 
@@ -191,7 +190,8 @@ def _fits(value: int, dtype: np.dtype) -> bool:
     return np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
 
 
-def _sum(data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+def total_of(data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    """The sum in the elements' own type."""
     return np.add.reduce(data, axis=axes, dtype=data.dtype, keepdims=keepdims)
 
 
@@ -202,7 +202,7 @@ class ReduceSum(SymbolicReduction):
     is_sum = True
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
-        return _sum(data, axes, keepdims)
+        return total_of(data, axes, keepdims)
 
     def combine(self, elements: tuple[Dim, ...]) -> Dim:
         total: Dim = 0
@@ -266,7 +266,7 @@ class ReduceMean(Reduction):
     is_sum = True
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
-        return self.of_sum(_sum(data, axes, keepdims), math.prod(data.shape[axis] for axis in axes))
+        return self.of_sum(total_of(data, axes, keepdims), math.prod(data.shape[axis] for axis in axes))
 
     def of_sum(self, total: np.ndarray, count: int) -> np.ndarray:
         if is_float(total.dtype):
@@ -289,7 +289,7 @@ class ReduceL1(Reduction):
     """The sum of absolute values along axes; 0 for no elements. Source: ONNX ReduceL1-18."""
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
-        return _sum(np.abs(data), axes, keepdims)
+        return total_of(np.abs(data), axes, keepdims)
 
     def before(self, k: Any, x: Any) -> Any:
         return k.apply("abs", x)
@@ -300,7 +300,7 @@ class ReduceL2(Reduction):
     """The root of the sum of squares along axes, integers truncated; 0 for no elements. Source: ONNX ReduceL2-18."""
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
-        total = _sum(data * data, axes, keepdims)
+        total = total_of(data * data, axes, keepdims)
         return np.sqrt(total if is_float(data.dtype) else total.astype(np.float64))
 
     def before(self, k: Any, x: Any) -> Any:
@@ -318,51 +318,10 @@ class ReduceSumSquare(Reduction):
     """The sum of squares along axes; 0 for no elements. Source: ONNX ReduceSumSquare-18."""
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
-        return _sum(data * data, axes, keepdims)
+        return total_of(data * data, axes, keepdims)
 
     def before(self, k: Any, x: Any) -> Any:
         return k.mul(x, x)
-
-
-@dataclass(frozen=True)
-class ReduceLogSum(Reduction):
-    """The logarithm of the sum along axes; -inf for no elements. Source: ONNX ReduceLogSum-28."""
-
-    dtypes = COMPUTED_FLOATS
-
-    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
-        return np.log(_sum(data, axes, keepdims))
-
-    def after(self, k: Any, total: Any, count: int) -> Any:
-        return k.apply("log", total)
-
-
-@dataclass(frozen=True)
-class ReduceLogSumExp(Reduction):
-    """The logarithm of the sum of exponentials along axes; -inf for no elements. Source: ONNX ReduceLogSumExp-28.
-
-    The largest element is taken out first, so that a result in range never overflows on the way.
-    """
-
-    dtypes = COMPUTED_FLOATS
-
-    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
-        largest = np.maximum.reduce(data, axis=axes, keepdims=True, initial=-np.inf)
-        shift = np.where(np.isfinite(largest), largest, data.dtype.type(0))
-        result = np.log(_sum(np.exp(data - shift), axes, True)) + shift
-        return result if keepdims else np.squeeze(result, axis=axes)
-
-    def total(self, k: Any, data: Any, axes: tuple[int, ...]) -> Any:
-        x, zero, infinite = k.reread(data), k.const(0, data.dtype), k.const(np.inf, data.dtype)
-
-        def finite(largest: Any) -> Any:
-            return k.select(k.compare("lt", k.apply("abs", largest), infinite), largest, zero)
-
-        shift = reduced(k, x, axes, "max", finish=finite)
-        powers = combined(k, lambda v, s: k.apply("exp", k.sub(v, s)), x, shift, cost=16)
-        total = reduced(k, powers, axes, "sum")
-        result = k.kept(combined(k, lambda t, s: k.add(k.apply("log", t), s), total, shift, cost=16))
-        return reshaped(k, result, reduced_shape(data.shape, axes, bool(self.keepdims)))
 
 
 @dataclass(frozen=True)

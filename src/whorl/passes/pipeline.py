@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import time
 from collections.abc import Callable
@@ -31,6 +32,8 @@ PASSES: tuple[Pass, ...] = (
     merge_equal,  # rules that ask whether two operands are one value then find them
 )
 MAX_ROUNDS = 100
+GARBAGE = 64 << 20
+"""Bytes of folded constants from which those of dropped nodes are looked for after each pass."""
 
 
 def optimize(module: Module, options: PassOptions | None = None, context: Context | None = None) -> Report:
@@ -81,6 +84,8 @@ def _run(each: Pass, module: Module, context: Context) -> None:
     each(module, context)
     if context.options.verify:
         verify(module)
+    if context.pool.live > GARBAGE:
+        gc.collect()  # nodes and their values refer to each other: only the collector frees the arrays of dropped ones
     if context.options.poison:
         context.pool.collect(node.op.value for node in module.nodes() if isinstance(node.op, Constant))
     done = context.edits - edits

@@ -12,6 +12,7 @@ from whorl.codegen.arrays import address_offset
 from whorl.ir.types import TensorType
 from whorl.lowering.places import lengths_of
 from whorl.ops.panels import aligned_empty
+from whorl.runtime.recycled import empty
 
 WASTE = 1 << 20
 """Bytes that a value may leave unused behind it before it is copied to memory of its own."""
@@ -65,7 +66,8 @@ class Pair:
     capacities: tuple[int, ...] = ()
 
     def __init__(self, value: np.ndarray) -> None:
-        self.arrays = np.array(value, order="C"), np.empty(value.shape, value.dtype)
+        self.arrays = empty(value.shape, value.dtype), empty(value.shape, value.dtype)
+        self.arrays[0][...] = value
         self.addresses = tuple(map(address, self.arrays))
 
     def current(self, place: int, cells: np.ndarray) -> np.ndarray:

@@ -32,6 +32,7 @@ class Direct:
         """Remember the form of arguments with which the long way has just succeeded."""
         stretch = self.stretch
         if stretch is None or stretch.parts or any(dtype is None for _, dtype in self.expected):
+            self.launches.clear()
             return
         given = [arrays[slot - 1] for slot in stretch.inputs]
         launch = stretch.segment.found.get(stretch.segment.signature(given))

@@ -19,6 +19,7 @@ from whorl.ops.panels import aligned_empty
 from whorl.runtime.blocks import Blocks, address, pointer
 from whorl.runtime.callbacks import Callback, run_any, run_op
 from whorl.runtime.entries import entry_of
+from whorl.runtime.recycled import maker
 
 SPARE_BYTES = 1 << 26
 """Scratch memory that a program keeps for the next run; of what takes more, it keeps one."""

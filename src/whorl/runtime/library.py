@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from whorl.codegen.library import ELEMENT_TYPES, FIRST_FAILURE, MARK, MOST_AXES, NO_MEMORY, OPEN, Port
+from whorl.codegen.emit import FIRST_FAILURE
+from whorl.codegen.library import ELEMENT_TYPES, MARK, MOST_AXES, NO_MEMORY, OPEN, Port
 from whorl.errors import LoadError, MemoryLimitError, RunError
 from whorl.runtime.blocks import address
 from whorl.runtime.feeds import checked

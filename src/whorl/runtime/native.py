@@ -28,6 +28,7 @@ from whorl.runtime.entries import entry_of
 from whorl.runtime.forms import MOST, Forms
 from whorl.runtime.limits import Budget
 from whorl.runtime.prologue import Workspace
+from whorl.runtime.recycled import empty
 from whorl.runtime.specialise import Free, specialise
 from whorl.runtime.trace import now
 
@@ -207,7 +208,7 @@ class NativeRun:
         self.collected_shapes = [_shape(t, sizes) for t in program.collected]
         self.capacity = self._first_capacity()
         pairs = zip(self.collected_shapes, program.collected, strict=True)
-        self.outs = [np.empty((self.capacity, *shape), t.dtype) for shape, t in pairs]
+        self.outs = [empty((self.capacity, *shape), t.dtype) for shape, t in pairs]
         self.scratch = [
             None if b.grows else self.memory.array(n, [int(length or 0) for length in b.shape], b.dtype)  # type: ignore[arg-type]
             for n, b in enumerate(program.program.scratch)
@@ -318,7 +319,7 @@ class NativeRun:
         done = int(self.cells[0]) - self.first
         self.capacity = max(needed, 2 * self.capacity)
         for k, old in enumerate(self.outs):
-            self.outs[k] = np.empty((self.capacity, *old.shape[1:]), old.dtype)
+            self.outs[k] = empty((self.capacity, *old.shape[1:]), old.dtype)
             self.outs[k][:done] = old[:done]
         self._point(self.out_cell, self.outs, self.first)
 

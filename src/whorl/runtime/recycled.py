@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from whorl.ops.panels import aligned_empty
+
 LARGE, LARGEST = 1 << 20, 1 << 26
 """Bytes of the arrays whose memory is kept."""
 _kept: deque[np.ndarray] = deque(maxlen=4)
@@ -33,7 +35,7 @@ class Block:
 
 
 def empty(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-    """An array without contents, in memory used before where it is large."""
+    """An array without contents; a large one begins at a cache line, in memory used before if there is some."""
     size = math.prod(shape) * dtype.itemsize
     if not LARGE <= size <= LARGEST or dtype.isbuiltin != 1 or dtype.hasobject:
         return np.empty(shape, dtype)
@@ -61,4 +63,4 @@ def _take(size: int) -> np.ndarray:
         if found.nbytes == size:
             return found
         _kept.append(found)
-    return np.empty(size, np.uint8)
+    return aligned_empty((size,), np.dtype(np.uint8))

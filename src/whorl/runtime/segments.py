@@ -208,4 +208,3 @@ def _region(
     region.nodes = [clone_node(node, values) for node in (*constants, *nodes)]
     region.results = [values[v] for v in results]
     return region
-

@@ -20,6 +20,7 @@ from whorl.runtime.explain import Verdict, explain
 from whorl.runtime.feeds import checked
 from whorl.runtime.interpreter import Plan
 from whorl.runtime.limits import Budget, Limits
+from whorl.runtime.recycled import is_recycled
 from whorl.runtime.steps import Run
 from whorl.runtime.trace import Trace
 
@@ -186,7 +187,8 @@ def owned(value: Any, given: set[int], budget: Budget) -> Any:
     if not isinstance(value, np.ndarray):
         return dict(value) if isinstance(value, dict) else value
     flags = value.flags
-    if value.base is not None or not (flags.owndata and flags.writeable and flags.c_contiguous) or id(value) in given:
+    is_alone = is_recycled(value) or (value.base is None and flags.owndata)
+    if not (is_alone and flags.writeable and flags.c_contiguous) or id(value) in given:
         budget.reserve(value.nbytes)
         value = np.array(value, order="C", copy=True)
         budget.hold(value)

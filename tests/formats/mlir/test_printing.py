@@ -12,10 +12,16 @@ from hypothesis import strategies as st
 import whorl
 from whorl.formats.mlir.elements import print_dense, read_dense, unescaped
 from whorl.formats.mlir.numbers import float_text, string_text
+from whorl.formats.mlir.parser import parse_program
+from whorl.formats.mlir.reader import read_function
 from whorl.formats.mlir.saving import print_mlir
 from whorl.formats.mlir.types import FROM_NAME, TO_NAME, type_text
+from whorl.formats.onnx.frame import LoadOptions
 from whorl.ir import dims
+from whorl.ir.build import Builder
 from whorl.ir.dtypes import BY_NAME, COMPLEX, FLOATS, STRING
+from whorl.ir.graph import Module, Region
+from whorl.ir.infer import Inference
 from whorl.ir.types import MapType, OptionalType, SequenceType, TensorType
 
 F32 = np.dtype(np.float32)
@@ -125,3 +131,20 @@ PRINTED = """module {
 
 def test_model_is_printed_with_its_names() -> None:
     assert print_mlir(whorl.load(onnx.parser.parse_model(MODEL))) == PRINTED
+
+
+def constant_module(value: np.ndarray) -> Module:
+    region = Region("main")
+    region.results = [Builder(region, Inference()).constant(value, "c")]
+    return Module(region, ["y"])
+
+
+def test_large_constants_that_repeat_are_short_and_read_back() -> None:
+    rows = np.broadcast_to(np.arange(4, dtype=np.float32), (2048, 4))
+    splat = np.broadcast_to(np.float32(2), (1 << 28,))
+    texts = [print_mlir(constant_module(value)) for value in (rows, splat)]
+    assert all(len(text) < 1000 for text in texts)
+    assert "onnx.Expand" in texts[0] and "dense<2.000000e+00> : tensor<268435456xf32>" in texts[1]
+    program = parse_program(texts[0], "rows.mlir")
+    module = read_function(program, program.functions[0], LoadOptions()).module
+    assert np.array_equal(whorl.run(module, {})["y"], rows)

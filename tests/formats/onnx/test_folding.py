@@ -99,6 +99,15 @@ def test_errors_are_those_of_reading_without_folding(nodes):
     assert messages[0] == messages[1]
 
 
+def test_large_results_live_no_longer_than_they_are_read():
+    steps = " ".join(f"x{k + 1} = Softmax (x{k})" for k in range(20))
+    source = model(f"main (float[600, 600] x) => (float[600, 600] y) {{ {steps} y = Add (x, x20) }}")
+    weight = np.random.default_rng(0).random((600, 600)).astype(np.float32)
+    source.graph.initializer.append(onnx.numpy_helper.from_array(weight, "x0"))
+    module, context = folded(source)
+    assert kinds(module) == ["Add"] and context.pool.peak <= 2 * weight.nbytes and context.pool.live == weight.nbytes
+
+
 def test_node_that_fails_stays_with_its_reason():
     source = model("""main (int64 x) => (int64 y) <int64 a = {1}, int64 zero = {0}> {
         b = Div (a, zero)

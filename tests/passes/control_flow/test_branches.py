@@ -167,6 +167,32 @@ CASES = {
   return r = %r
 }""",
     ),
+    "one_output_that_branches_give_alike": Case(
+        """main(%c: bool[], %x: float32[2]) {
+  %r: float32[2], %q: float32[2] = If(%c, %x)
+  then_branch(%a: float32[2]) {
+    %n: float32[2] = Neg(%a)
+    return %n, %a
+  }
+  else_branch(%a: float32[2]) {
+    %n: float32[2] = Sqrt(%a)
+    return %n, %a
+  }
+  return r = %r, q = %q
+}""",
+        """main(%c: bool[], %x: float32[2]) {
+  %r: float32[2] = If(%c, %x)
+  then_branch(%a: float32[2]) {
+    %n: float32[2] = Neg(%a)
+    return %n
+  }
+  else_branch(%a: float32[2]) {
+    %n: float32[2] = Sqrt(%a)
+    return %n
+  }
+  return r = %r, q = %x
+}""",
+    ),
 }
 
 

@@ -12,6 +12,7 @@ from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType
 from whorl.ops.comparison import Where
+from whorl.ops.logic import BitShift
 from whorl.passes.context import Context, PassOptions
 from whorl.passes.fold_constants import fold_node
 from whorl.passes.rewriting import apply_rules
@@ -21,6 +22,7 @@ from whorl.passes.simplify import RULES
 PATTERNS = [rule for rule in RULES if isinstance(rule, Rule)]
 FAST_MATH = {"MulOfMatMul", "MatMulOfMul", "MatMulOfMatMul"}
 SHAPE = (2, 3)
+ATTRIBUTES = {BitShift: {"direction": "LEFT"}}
 TRIES = 40
 
 
@@ -40,7 +42,7 @@ class Program:
         if isinstance(pattern, Apply):
             inputs = [BOOL if pattern.op is Where and k == 0 else dtype for k in range(len(pattern.inputs))]
             operands = [self.value(p, each) for p, each in zip(pattern.inputs, inputs, strict=True)]
-            return self.build.add(pattern.op(), *operands)
+            return self.build.add(pattern.op(**ATTRIBUTES.get(pattern.op, {})), *operands)
         if pattern.name not in self.values:
             shape = SHAPE if not pattern.constant or self.rng.random() < 0.5 else ()
             if pattern.constant or (pattern.constant is None and self.rng.random() < 0.3):

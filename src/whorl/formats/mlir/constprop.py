@@ -13,11 +13,13 @@ from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import INTEGERS, SIGNED, bits, is_float, is_integer
 from whorl.ir.graph import Module, Node, Value
+from whorl.ir.op import Op
 from whorl.ir.rewrite import rewrite
 from whorl.ir.types import TensorType, Type
 from whorl.ops.casting import Cast
 from whorl.ops.control import If
 from whorl.ops.elementwise import Add, Clip, Div, Mul, Sub
+from whorl.ops.filling import Range
 from whorl.ops.linear import MatMul, MatMulInteger
 from whorl.ops.padding import Pad
 from whorl.ops.scattering import ScatterND
@@ -154,6 +156,24 @@ FOLDINGS: dict[str, Folding] = {
     "Split": Folding("SplitConstProp"),
 }
 """The ops that onnx-mlir folds, by its names of the patterns."""
+WIDE = frozenset(
+    (
+        "Cos",
+        "Sin",
+        "Erf",
+        "Exp",
+        "Log",
+        "Sigmoid",
+        "Pow",
+        "Sum",
+        "MatMul",
+        "Gemm",
+        "ReduceSum",
+        "ReduceProd",
+        "ReduceMean",
+    )
+)
+"""The ops whose results depend on how many bits they are computed in."""
 
 
 def _fold(node: Node, build: Builder, context: Context, unbounded: Context, manner: Manner) -> Sequence[Value] | None:
@@ -165,7 +185,9 @@ def _fold(node: Node, build: Builder, context: Context, unbounded: Context, mann
     if not context.is_enabled(how.pattern) or not how.when(node):
         context.report.skip(node.op, "left as onnx-mlir leaves it")
         return None
-    if _bytes_of(node) > MAX_BYTES:
+    bound = context.options.expansion_bound if how.bounded else None
+    operands = sum(math.prod(x.shape) * x.dtype.itemsize for x in inputs if x is not None)
+    if _bytes_of(node) > (MAX_BYTES if bound is None else min(MAX_BYTES, bound * operands)):
         context.report.skip(node.op, "the result is too large")
         return None
     with np.errstate(all="ignore"):
@@ -191,26 +213,66 @@ def _held(value: Value) -> Constant | None:
 
 
 def _special(node: Node, inputs: Sequence[object], manner: Manner) -> list[np.ndarray] | None:
-    """What onnx-mlir computes in its own way: absent limits, division of integers by zero, casts, lengths of ranges."""
+    """What onnx-mlir computes in its own way; None where its way is that of a run."""
+    type, wide = node.outputs[0].type, node.op.name in WIDE
+    if not (wide or isinstance(node.op, (Clip, Div, Cast, Range))) or not isinstance(type, TensorType):
+        return None
     arrays = [None if x is None else as_array(x) for x in inputs]  # type: ignore[arg-type]
-    first = arrays[0]
-    assert first is not None
-    if isinstance(node.op, Clip):
-        given = [*arrays[1:], None, None][:2]
-        low, high = (limit if limit is not None else _limit(first.dtype, k) for k, limit in enumerate(given))
-        return [np.minimum(np.maximum(first, low), high).astype(first.dtype, copy=False)]
-    second = arrays[1] if len(arrays) > 1 else None
-    if isinstance(node.op, Div) and first.dtype in INTEGERS and second is not None and not second.all():
-        whole = np.where(second == 0, second.dtype.type(1), second)
-        return [node.op.run(first, whole)]
-    type = node.outputs[0].type
-    if isinstance(node.op, Cast) and is_float(first.dtype) and isinstance(type, TensorType) and is_integer(type.dtype):
-        return [_saturated(first.astype(np.float64), type.dtype, manner.options.round_to_int)]
-    length = static_shape(manner.declared.get(node.outputs[0].name, type)) if node.op.name == "Range" else None
-    if length and is_float(first.dtype) and second is not None:
-        steps = np.arange(length[0], dtype=np.float64) * arrays[2].astype(np.float64)  # type: ignore[union-attr]
-        return [(first.astype(np.float64) + steps).astype(first.dtype)]
-    return None
+    if wide:
+        return _widened(node.op, arrays, type.dtype)
+    match node.op:
+        case Clip():
+            return _clipped(arrays)
+        case Div():
+            return _divided(node.op, arrays)
+        case Cast():
+            return _cast(arrays, type.dtype, manner.options.round_to_int)
+    return _stepped(arrays, static_shape(manner.declared.get(node.outputs[0].name, type)))
+
+
+def _widened(op: Op, arrays: Sequence[np.ndarray | None], dtype: np.dtype) -> list[np.ndarray] | None:
+    """What an op of narrower floats gives in 64 bits, rounded once."""
+    if not is_float(dtype) or dtype.itemsize > 4:
+        return None
+    wide = [x.astype(np.float64) if x is not None and is_float(x.dtype) else x for x in arrays]
+    return [np.asarray(op.run(*wide)).astype(dtype)]
+
+
+def _clipped(arrays: Sequence[np.ndarray | None]) -> list[np.ndarray]:
+    """Between the limits; those that are left out are the largest and the lowest number of the type."""
+    first = _given(arrays[0])
+    limits = [*arrays[1:], None, None][:2]
+    low, high = (limit if limit is not None else _limit(first.dtype, k) for k, limit in enumerate(limits))
+    return [np.minimum(np.maximum(first, low), high).astype(first.dtype, copy=False)]
+
+
+def _divided(op: Div, arrays: Sequence[np.ndarray | None]) -> list[np.ndarray] | None:
+    """Integers divided by 0 stay as they are."""
+    first, second = _given(arrays[0]), _given(arrays[1])
+    if first.dtype not in INTEGERS or second.all():
+        return None
+    return [op.run(first, np.where(second == 0, second.dtype.type(1), second))]
+
+
+def _cast(arrays: Sequence[np.ndarray | None], dtype: np.dtype, rounds: bool) -> list[np.ndarray] | None:
+    first = _given(arrays[0])
+    if not is_float(first.dtype) or not is_integer(dtype):
+        return None
+    return [_saturated(first.astype(np.float64), dtype, rounds)]
+
+
+def _stepped(arrays: Sequence[np.ndarray | None], shape: tuple[int, ...] | None) -> list[np.ndarray] | None:
+    """A range of floats, as long as its type says."""
+    start, _, step = map(_given, arrays)
+    if not shape or not is_float(start.dtype):
+        return None
+    steps = np.arange(shape[0], dtype=np.float64) * step.astype(np.float64)
+    return [(start.astype(np.float64) + steps).astype(start.dtype)]
+
+
+def _given(array: np.ndarray | None) -> np.ndarray:
+    assert array is not None
+    return array
 
 
 def _saturated(array: np.ndarray, dtype: np.dtype, rounds: bool) -> np.ndarray:

@@ -184,7 +184,16 @@ def print_dense(array: np.ndarray) -> str:
     return f"dense<{_nested(array, dtype)}>"
 
 
+def is_repeated(value: Any) -> bool:
+    """Whether a value is an array that holds one element for all of its elements."""
+    if not isinstance(value, np.ndarray):
+        return False
+    return not any(step for step, dim in zip(value.strides, value.shape, strict=True) if dim > 1)
+
+
 def _is_splat(array: np.ndarray, first: Any) -> bool:
+    if is_repeated(array):
+        return True
     if array.dtype == STRING:
         return all(item == first for item in array.flat)
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(array.size, -1)

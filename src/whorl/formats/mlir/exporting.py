@@ -12,11 +12,13 @@ from google.protobuf.message import DecodeError
 from onnx import GraphProto, ValueInfoProto
 
 from whorl.errors import SaveError, WhorlError
+from whorl.formats.mlir.elements import is_repeated
 from whorl.formats.onnx.importing import OnnxNode, find_importer
 from whorl.formats.onnx.schemas import NEWEST
 from whorl.formats.onnx.writer import GraphWriter, Names
 from whorl.ir.build import Builder
-from whorl.ir.constants import LazyArray, as_array
+from whorl.ir.constants import Constant, LazyArray, as_array
+from whorl.ir.elements.base import Held
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType, Type
@@ -37,12 +39,15 @@ class Exported:
     opset: int
 
 
-def export_module(module: Module) -> Exported:
-    """The graph of a module at the lowest opset from the dialect's on that can say it. Errors: SaveError."""
+def export_module(module: Module, recipes: bool = False) -> Exported:
+    """The graph of a module at the lowest opset from the dialect's on that can say it. Errors: SaveError.
+
+    With `recipes`, large constants whose elements repeat are written as the nodes that make them.
+    """
     first: WhorlError | None = None
     for opset in range(DIALECT_OPSET, NEWEST[""] + 1):
         try:
-            return _export_at(module, opset)
+            return _export_at(module, opset, recipes)
         except DecodeError:
             raise SaveError("regions are nested deeper than protobuf allows", fix="nest fewer graphs") from None
         except SaveError as error:
@@ -51,10 +56,11 @@ def export_module(module: Module) -> Exported:
     raise first
 
 
-def _export_at(module: Module, opset: int) -> Exported:
+def _export_at(module: Module, opset: int, recipes: bool) -> Exported:
     constants: Constants = {}
     names = Names({value.name for value in module.main.arguments})
     write = TypedWriter(NEWEST | {"": opset}, names, constants, None)
+    write.recipes = recipes
     for argument in module.main.arguments:
         write.values[argument] = argument.name
         write.note(argument)
@@ -71,6 +77,7 @@ class TypedWriter(GraphWriter):
         self.types: dict[str, Type] = {} if outer is None else outer.types
         self.hints: dict[str, str] = {} if outer is None else outer.hints
         self.current: Node | None = None
+        self.recipes = outer is not None and outer.recipes
 
     def note(self, value: Value) -> None:
         """Note what a value is behind the name it has here."""
@@ -100,7 +107,10 @@ class TypedWriter(GraphWriter):
 
     def write(self, node: Node, renamed: dict[Value, str]) -> None:
         before, self.current = self.current, node
-        super().write(node, renamed)
+        if isinstance(node.op, Constant) and (not self.recipes or is_repeated(_array(node.op.value))):
+            self.values[node.outputs[0]] = self.constant(node.op.value, node.outputs[0].name)
+        else:
+            super().write(node, renamed)
         for value in node.outputs:
             self.note(value)
         self.current = before
@@ -120,7 +130,8 @@ class TypedWriter(GraphWriter):
         **attributes: Any,
     ) -> None:
         super().node(op_type, inputs, outputs, domain, name, **attributes)
-        own = set(self.outputs(self.current)) if self.current is not None else set()
+        made = () if self.current is None else self.current.outputs
+        own = {self.values.get(value) for value in made}
         unknown = [k for k, output in enumerate(outputs) if output and output not in own]
         if not unknown:
             return
@@ -161,3 +172,8 @@ class TypedWriter(GraphWriter):
         return (
             build.region.add_argument(name, self.types[name]) if held is None else build.constant(as_array(held), name)
         )
+
+
+def _array(value: np.ndarray | LazyArray) -> np.ndarray | LazyArray:
+    """The array behind a constant that holds one as it is."""
+    return value.array if isinstance(value, Held) else value

@@ -36,7 +36,9 @@ def print_mlir(module: Module) -> str:
     values = zip(module.output_names, results, module.main.results, strict=True)
     names = [_texts(name, type, value) for name, type, value in values]
     signature = Signature(ENTRY, arguments, results, names)
-    lines = FunctionPrinter(export_module(module), {}, style, Locations({}, style)).function(signature, "  ")
+    lines = FunctionPrinter(export_module(module, recipes=True), {}, style, Locations({}, style)).function(
+        signature, "  "
+    )
     return print_module(lines, Program("", "", entries=[ENTRY]), Locations({}, style))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from whorl.errors import WhorlError
 from whorl.formats.onnx.attributes import attribute_value
 from whorl.formats.onnx.frame import Frame
 from whorl.formats.onnx.kinds import ATTRIBUTES, op_of
+from whorl.formats.onnx.ordering import free_names
 from whorl.formats.onnx.scope import Scope
 from whorl.formats.onnx.versions.constants import FORMS
 from whorl.ir.graph import Value
@@ -21,13 +22,22 @@ from whorl.ops.base import Elementwise
 from whorl.passes.context import Context
 from whorl.passes.fold_constants import FAILURES, computed, elements_known, result_bytes
 
+HELD = 1 << 20
+"""Bytes from which a result is let go of as soon as nobody reads it any more."""
+
 
 class Folding:
-    """Folds the nodes of one file, and remembers which types their ops accept."""
+    """Folds the nodes of one file, and remembers which types their ops accept.
 
-    def __init__(self, context: Context) -> None:
+    `kept` are names of outputs of graphs and functions, whose values are needed to the end.
+    """
+
+    def __init__(self, context: Context, kept: Set[str]) -> None:
         self.context = context
         self.sizes: dict[Any, int | None] = {}
+        self.kept = kept
+        self.fresh: list[str] = []
+        self.last: dict[tuple[int, str], int] = {}
 
     def note(self, name: str, value: Value, scope: Scope) -> bool:
         """Make a value a constant whose elements inference knows, and drop its node; whether that was possible."""
@@ -71,7 +81,19 @@ class Folding:
         self.context.report.fold(op, [x.size if type(x) is np.ndarray else math.prod(x.shape) for x in inputs])
         for name, result in zip(outputs, results, strict=False):
             scope.add_constant(name, result)
+            if type(result) is np.ndarray and result.nbytes >= HELD:
+                self.fresh.append(name)
         return True
+
+    def forget(self, nodes: Sequence[NodeProto], position: int, scope: Scope) -> None:
+        """Let go of large results when the last node that reads them, here `nodes[position]`, is done."""
+        for name in self.fresh:
+            readers = [k for k in range(position + 1, len(nodes)) if name in free_names(nodes[k])]
+            if readers and name not in self.kept:
+                self.last[id(scope), name] = readers[-1]
+        self.fresh.clear()
+        for owner, name in [key for key, last in self.last.items() if key[0] == id(scope) and last <= position]:
+            del scope.constants[name], scope.initializers[name], self.last[owner, name]
 
     def _size(self, op: Op, inputs: Sequence[Any]) -> int | None:
         """The bytes of the result; None where the type rules of the op do not take these inputs."""

@@ -56,7 +56,8 @@ def read_model(
     opsets = opset_versions(proto.opset_import)
     frame = Frame(opsets, functions_by_key(proto.functions), options, folder, declared=declared)
     if options.context is not None:
-        frame.folding = Folding(options.context)
+        outputs = {info.name for graph in graphs for info in graph.output}
+        frame.folding = Folding(options.context, outputs.union(*(function.output for function in proto.functions)))
     refuse_unsupported(proto.graph, frame)
     refuse_explosion(proto, frame.functions)
     region = Region(proto.graph.name)
@@ -197,12 +198,13 @@ def read_nodes(nodes: Iterable[NodeProto], scope: Scope, frame: Frame) -> None:
     all_nodes = list(nodes)
     with np.errstate(all="ignore"):
         for position, node in enumerate(all_nodes):
-            if frame.folding is not None and frame.folding.fold(node, scope, frame):
-                continue
-            if not all(map(scope.knows, free_names(node))):
-                _read_unordered(all_nodes[position:], scope, frame)
-                return
-            read_node(node, scope, frame)
+            if frame.folding is None or not frame.folding.fold(node, scope, frame):
+                if not all(map(scope.knows, free_names(node))):
+                    _read_unordered(all_nodes[position:], scope, frame)
+                    return
+                read_node(node, scope, frame)
+            if frame.folding is not None and (frame.folding.fresh or frame.folding.last):
+                frame.folding.forget(all_nodes, position, scope)
 
 
 def _read_unordered(nodes: list[NodeProto], scope: Scope, frame: Frame) -> None:

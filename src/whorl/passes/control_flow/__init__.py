@@ -28,7 +28,7 @@ def simplify_control_flow(module: Module, context: Context) -> None:
         found: Sequence[Value | None] | None = None
         match node.op:
             case If():
-                found = simplify_if(node, build, context)
+                found = simplify_if(node, build, context, read)
             case Loop():
                 found = next((values for step in STEPS if (values := step(node, build, context)) is not None), None)
                 found = settle_trip_count(node, build, context, read) if found is None else found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from whorl.ir.build import Builder
 from whorl.ir.constants import same_elements
@@ -13,18 +13,24 @@ from whorl.passes.control_flow.inlining import inline
 from whorl.passes.rules.pattern import constant_of
 
 
-def simplify_if(node: Node, build: Builder, context: Context) -> Sequence[Value | None] | None:
-    """What takes the place of an If: the branch that is taken, or what both branches give."""
+def simplify_if(
+    node: Node, build: Builder, context: Context, read: Collection[Value | None] = ()
+) -> Sequence[Value | None] | None:
+    """What takes the place of an If: the branch that is taken, or, of the values in `read`, what both branches give."""
     condition, *captured = node.inputs
     taken = None if condition is None else known_bool(condition)
     if taken is not None:
         if not context.may_edit("IfOfConst"):
             return None
         return inline(node.regions[0 if taken else 1], [v for v in captured if v is not None], build)
-    common = [_common(node, k, build) for k in range(len(node.outputs))]
-    if not common or any(value is None for value in common) or not context.may_edit("IfGivesTheSame"):
+    common = {
+        k: found for k, v in enumerate(node.outputs) if v in read and (found := _common(node, k, build)) is not None
+    }
+    if not common or not context.may_edit("IfGivesTheSame"):
         return None
-    return common
+    if len(common) < len(node.outputs):
+        build.region.nodes.append(node)
+    return [common.get(k, value) for k, value in enumerate(node.outputs)]
 
 
 def _common(node: Node, index: int, build: Builder) -> Value | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
-from whorl.ir.graph import Node, Value
+from whorl.ir.graph import Node, Value, walk
 from whorl.ir.types import SequenceType
 from whorl.ops.control import Loop, first_captured
 from whorl.ops.elementwise import Add
@@ -26,7 +26,7 @@ LARGEST_RESULT = 1 << 24
 def run_constant_part(node: Node, build: Builder, context: Context) -> Sequence[Value | None] | None:
     """The outputs of a loop that can be run now, or of one that begins where its state stops being constant."""
     assert isinstance(node.op, Loop)
-    if node in context.refused:
+    if node in context.refused or not all(inner.op.pure for inner in walk(node.regions[0])):
         return None
     first = first_captured(node)
     inputs = [known_value(value) for value in node.inputs[:first]]
@@ -34,7 +34,7 @@ def run_constant_part(node: Node, build: Builder, context: Context) -> Sequence[
         return None
     inputs += [known_value(value) for value in node.inputs[first:]]
     options = context.options
-    budget = Budget(options.max_iterations, options.max_seconds, min(options.max_bytes, LARGEST_RESULT))
+    budget = Budget(options.max_iterations, options.max_seconds, options.max_bytes)
     try:
         run = LoopRun(node, inputs, Evaluator(budget))
         while run.step():
@@ -53,6 +53,10 @@ def _constants(node: Node, outputs: Sequence[Any], build: Builder, context: Cont
     if not all(_can_be_said(found, value) for found, value in given):
         context.report.skip(node.op, "gives what no constant can hold")
         return None
+    if sum(_bytes(found) for found, _ in given) > LARGEST_RESULT:
+        context.report.skip(node.op, "is smaller as a loop")
+        context.refused.add(node)
+        return None
     if not context.may_edit("evaluate_loop"):
         return None
     return [_said(found, value.name, build) for found, value in given]
@@ -63,6 +67,10 @@ def _can_be_said(found: Any, value: Value) -> bool:
     if isinstance(found, list) and isinstance(value.type, SequenceType) and found:
         return len(found) <= LONGEST_SEQUENCE and all(isinstance(item, np.ndarray) for item in found)
     return isinstance(found, np.ndarray)
+
+
+def _bytes(found: Any) -> int:
+    return sum(map(_bytes, found)) if isinstance(found, list) else found.nbytes
 
 
 def _said(found: Any, name: str, build: Builder) -> Value:

@@ -241,7 +241,7 @@ func.func @sigmoid_of_f32() -> tensor<3xf32> {
 }
 
 // CHECK-LABEL: func.func @sigmoid_of_f32() -> tensor<3xf32> {
-// CHECK-NEXT:   [[V0:%.+]] = onnx.Constant dense<[5.000000e-01, 0.731058598, 0.268941402]> : tensor<3xf32>
+// CHECK-NEXT:   [[V0:%.+]] = onnx.Constant dense<[5.000000e-01, 0.731058598, 0.268941432]> : tensor<3xf32>
 // CHECK-NEXT:   onnx.Return [[V0]] : tensor<3xf32>
 // CHECK-NEXT:   }
 

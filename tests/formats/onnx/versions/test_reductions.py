@@ -10,7 +10,8 @@ from single_node import feeds, onnxruntime_run, single_node
 import whorl
 from whorl.errors import SaveError
 from whorl.ir.op import REGISTRY
-from whorl.ops.reductions import ArgMax, ReduceLogSum, ReduceMax, ReduceMin, ReduceSum
+from whorl.ops.logarithmic_reductions import ReduceLogSum
+from whorl.ops.reductions import ArgMax, ReduceMax, ReduceMin, ReduceSum
 
 KINDS = (
     "ReduceL1",

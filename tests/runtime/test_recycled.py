@@ -1,0 +1,70 @@
+"""Memory of large results: used again once the caller has let go of every view, and never before."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+
+from whorl.runtime import recycled
+from whorl.runtime.recycled import LARGE, empty, is_recycled, maker
+
+FLOAT32 = np.dtype(np.float32)
+SHAPE = (LARGE // 4, 3)
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> None:
+    recycled._kept.clear()
+
+
+def place(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def test_memory_is_used_again_when_the_array_is_gone() -> None:
+    first = empty(SHAPE, FLOAT32)
+    where = place(first)
+    del first
+    gc.collect()
+    assert place(empty(SHAPE, FLOAT32)) == where
+
+
+def test_memory_is_not_used_again_while_a_view_is_held() -> None:
+    first = empty(SHAPE, FLOAT32)
+    first[...] = 1
+    view = first.reshape(-1)[5:9].view(np.int32)
+    del first
+    second = empty(SHAPE, FLOAT32)
+    second[...] = 2
+    assert (view.view(np.float32) == 1).all()
+
+
+def test_array_is_like_any_other() -> None:
+    array = empty(SHAPE, FLOAT32)
+    assert array.shape == SHAPE and array.dtype == FLOAT32
+    assert array.flags.c_contiguous and array.flags.writeable and array.flags.aligned
+    assert is_recycled(array) and not is_recycled(array[1:])
+
+
+@pytest.mark.parametrize(("shape", "dtype"), [((3,), FLOAT32), (SHAPE, np.dtype(object)), ((), FLOAT32)])
+def test_small_arrays_and_objects_have_their_own_memory(shape, dtype) -> None:
+    for array in (empty(shape, dtype), maker(shape, dtype)()):
+        assert array.shape == shape and not is_recycled(array)
+
+
+def test_memory_of_another_size_is_left() -> None:
+    first = empty(SHAPE, FLOAT32)
+    where = place(first)
+    del first
+    other = empty((LARGE,), FLOAT32)
+    assert place(other) != where
+    assert place(empty(SHAPE, FLOAT32)) == where
+
+
+def test_a_few_are_kept() -> None:
+    arrays = [empty(SHAPE, FLOAT32) for _ in range(9)]
+    del arrays
+    gc.collect()
+    assert len(recycled._kept) == recycled._kept.maxlen == 4
