@@ -48,7 +48,7 @@ def resized(dtype: str, mode: dict[str, Any]) -> list[Case]:
     return cases
 
 
-@pytest.mark.parametrize("dtype", [*FLOATS, "uint8", pytest.param("int32", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("dtype", [*FLOATS, "uint8"])
 def test_resizing_equals_run(dtype: str) -> None:
     check([case for mode in MODES for case in resized(dtype, mode)])
 

@@ -14,7 +14,6 @@ import numpy as np
 from whorl.codegen.formulas import Formula, Library, Number, define
 from whorl.ir.dtypes import BY_NAME, name_of
 
-
 _MINUS_NAN = -(1 << 22)
 
 
