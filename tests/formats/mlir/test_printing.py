@@ -47,6 +47,8 @@ F32 = np.dtype(np.float32)
         (np.nan, ml_dtypes.float8_e4m3fnuz, "0x80"),
         (448.0, ml_dtypes.float8_e4m3fn, "4.480000e+02"),
         (2.5, np.float32, "2.500000e+00"),
+        (5.2, np.float32, "5.200000e+00"),
+        (6.2, np.float32, "6.1999998"),
         (1e-45, np.float32, "1.401300e-45"),
     ],
 )

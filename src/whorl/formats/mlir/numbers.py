@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import ml_dtypes
@@ -49,12 +48,29 @@ def _precision(dtype: np.dtype) -> int:
 
 
 def _digits(number: float, precision: int) -> tuple[str, int]:
-    """The leading digits, rounded half up, without zeros at the end, and the exponent of the first."""
+    """The leading digits without zeros at the end, and the exponent of the first, by LLVM's two steps.
+
+    It first cuts off what needs more bits than the digits wanted, then rounds what is left half up. So it may give
+    fewer digits than the best, and `6.2` has no six that say it.
+    """
     if not number:
         return "0", 0
-    exact = Decimal(number)
-    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - precision + 1), rounding=ROUND_HALF_UP)
-    return "".join(map(str, rounded.as_tuple().digits)).rstrip("0"), rounded.adjusted()
+    significand, divisor = number.as_integer_ratio()
+    exponent = 1 - divisor.bit_length()
+    significand *= 5**-exponent
+    surplus = max(significand.bit_length() - (precision * 196 + 58) // 59, 0) * 59 // 196
+    text, exponent = _stripped(significand // 10**surplus, exponent + surplus)
+    dropped = len(text) - precision
+    if dropped > 0:
+        text, exponent = _stripped(int(text[:precision]) + (text[precision] >= "5"), exponent + dropped)
+    return text, exponent + len(text) - 1
+
+
+def _stripped(number: int, exponent: int) -> tuple[str, int]:
+    """The digits of `number * 10**exponent` without zeros at the end, and the exponent of the last."""
+    text = str(number)
+    short = text.rstrip("0")
+    return short, exponent + len(text) - len(short)
 
 
 def _same(text: str, number: float, dtype: np.dtype) -> bool:

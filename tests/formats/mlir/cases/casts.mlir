@@ -86,7 +86,7 @@ func.func @f32_to_f16() -> tensor<3x2xf16> {
 }
 
 // CHECK-LABEL: func.func @f32_to_f16() -> tensor<3x2xf16> {
-// CHECK-NEXT:   [[V0:%.+]] = onnx.Constant dense<{{\[\[}}9.997560e-02, 2.599610e+00], [3.500000e+00, 1.000500e+03], [0x7C00, 6.000000e+00]]> : tensor<3x2xf16>
+// CHECK-NEXT:   [[V0:%.+]] = onnx.Constant dense<{{\[\[}}9.997550e-02, 2.599610e+00], [3.500000e+00, 1.000500e+03], [0x7C00, 6.000000e+00]]> : tensor<3x2xf16>
 // CHECK-NEXT:   onnx.Return [[V0]] : tensor<3x2xf16>
 // CHECK-NEXT:   }
 

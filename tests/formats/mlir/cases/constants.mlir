@@ -78,7 +78,7 @@ func.func @six_digits_or_the_shortest() -> tensor<6xf32> {
 }
 
 // CHECK-LABEL: func.func @six_digits_or_the_shortest() -> tensor<6xf32> {
-// CHECK-NEXT:   [[V0:%.+]] = onnx.Constant dense<[0.333333343, 0.666666687, 0.0333333351, 3.33333325E+9, 5592405.5, 1.000000e-07]> : tensor<6xf32>
+// CHECK-NEXT:   [[V0:%.+]] = onnx.Constant dense<[0.333333343, 0.666666686, 0.0333333351, 3.33333325E+9, 5592405.5, 1.000000e-07]> : tensor<6xf32>
 // CHECK-NEXT:   onnx.Return [[V0]] : tensor<6xf32>
 // CHECK-NEXT:   }
 

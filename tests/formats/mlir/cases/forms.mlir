@@ -141,7 +141,7 @@ func.func @ops_with_one_output(%x: tensor<1x2x4x4xf32>, %s: tensor<2xf32>) -> te
 }
 
 // CHECK-LABEL: func.func @ops_with_one_output(%arg0: tensor<1x2x4x4xf32>, %arg1: tensor<2xf32>) -> tensor<1x2x2x2xf32> {
-// CHECK-NEXT:   [[V0:%.+]] = "onnx.BatchNormalizationInferenceMode"(%arg0, %arg1, %arg1, %arg1, %arg1) <{epsilon = 1.000000e-02 : f32, momentum = 9.000000e-01 : f32}> : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+// CHECK-NEXT:   [[V0:%.+]] = "onnx.BatchNormalizationInferenceMode"(%arg0, %arg1, %arg1, %arg1, %arg1) <{epsilon = 0.00999999977 : f32, momentum = 0.899999976 : f32}> : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
 // CHECK-NEXT:   [[V1:%.+]] = "onnx.MaxPoolSingleOut"([[V0]]) <{auto_pad = "NOTSET", ceil_mode = 0 : si64, kernel_shape = [2, 2], storage_order = 0 : si64, strides = [2, 2]}> : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
 // CHECK-NEXT:   onnx.Return [[V1]] : tensor<1x2x2x2xf32>
 // CHECK-NEXT:   }
