@@ -98,9 +98,9 @@ class DeformConv(Op):
         shape, dtype = lengths(outputs[0]), accumulator(x.dtype)
         if not math.prod(shape) or not w.size or not all(x.shape[2:]) or len(x.shape) > 2 + DEEPEST:
             return None
-        given = [None if v is None else k.reread(widened_view(k, v)) for v in (x, offset, mask)]
+        image, moves, shares = (None if v is None else k.reread(widened_view(k, v)) for v in (x, offset, mask))
         tracks = windows_of(self, w.shape[2:]).tracks(x.shape[2:])
-        columns = deformed_columns(k, *given, tracks, self.offset_group)
+        columns = deformed_columns(k, image, moves, shares, tracks, self.offset_group)
         rows, windows = math.prod(w.shape[1:]), math.prod(shape[2:])
         right = reshaped(k, columns, (x.shape[0], self.group, rows, windows))
         left = reshaped(k, widened_view(k, w), (1, self.group, w.shape[0] // self.group, rows))
