@@ -7,8 +7,7 @@ import pytest
 from onnx_text import FOREVER, ROLLOUT, model
 
 import whorl
-from whorl.api.check import check
-from whorl.api.check import Problem
+from whorl.api.check import Problem, check
 
 
 def main(outputs, nodes):

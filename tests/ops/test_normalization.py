@@ -7,8 +7,8 @@ from evaluation import evaluate, floats, shaped, types, unranked
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
+from whorl.ops.local_response import LRN
 from whorl.ops.normalization import (
-    LRN,
     BatchNormalization,
     GroupNormalization,
     InstanceNormalization,

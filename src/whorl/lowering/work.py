@@ -8,6 +8,8 @@ from whorl.kernel.kernels import KERNELS
 from whorl.kernel.program import Apply, Call, Const, Expr, For, Program, RunOp, Statement, When, While
 from whorl.lowering.builder import MOST_TRIPS
 
+LANES = 8
+"""Steps of an innermost parallel loop that are taken together."""
 OP_WORK = 4096
 """What an op that the runtime computes counts for, whatever it does."""
 
@@ -21,8 +23,9 @@ def _work(statements: Sequence[Statement], most: int) -> int:
     total = 0
     for statement in statements:
         match statement:
-            case For(extent=extent, body=body):
-                total += _number(extent, most) * _work(body, most)
+            case For(extent=extent, body=body, parallel=parallel):
+                side_by_side = parallel and not any(isinstance(s, For | While) for s in body)
+                total += -(-_number(extent, most) // (LANES if side_by_side else 1)) * _work(body, most)
             case While(head=head, condition=condition, body=body):
                 total += _trips(condition, most) * (1 + _work(head, most) + _work(body, most))
             case When(then=then, other=other):

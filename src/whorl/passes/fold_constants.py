@@ -109,19 +109,32 @@ def computed(op: Op, inputs: Sequence[Any], size: int, context: Context) -> Sequ
     if reason:
         context.report.skip(op, reason)
         return None
-    is_small = size <= LARGE and all(x is None or (type(x) is np.ndarray and x.size <= SMALL) for x in inputs)
-    if not is_small:
+    is_small = size <= LARGE and _are_small(inputs)
+    if is_small:
+        result = op.run(*inputs)
+        if type(result) is np.ndarray:
+            return (result,)
+    else:
         lazy = op.lazily(*(None if x is None else elements_of(x) for x in inputs))
         if lazy is not None:
             return [_settled(each, context) for each in lazy]
         if size > context.pool.budget:
             context.report.skip(op, "the result is larger than the memory budget")
             return None
-    results = as_values(op.run(*(None if x is None else as_array(x) for x in inputs)))
+        result = op.run(*(None if x is None else as_array(x) for x in inputs))
+    results = as_values(result)
     if not all(isinstance(result, np.ndarray) for result in results):
         context.report.skip(op, "the result is no tensor")
         return None
     return results if is_small else [context.pool.keep(result) for result in results]
+
+
+def _are_small(inputs: Sequence[Any]) -> bool:
+    """Whether all inputs are arrays of few elements, or omitted."""
+    for x in inputs:  # a loop is faster than `all` here, where most of the time of small nodes goes
+        if x is not None and (type(x) is not np.ndarray or x.size > SMALL):
+            return False
+    return True
 
 
 def _objection(op: Op, inputs: Sequence[Any], size: int, context: Context) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from whorl.ops.panels import aligned_empty
 
-LARGE, LARGEST = 1 << 20, 1 << 26
+LARGE, LARGEST = 1 << 17, 1 << 26
 """Bytes of the arrays whose memory is kept."""
 _kept: deque[np.ndarray] = deque(maxlen=4)
 
