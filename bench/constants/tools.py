@@ -87,16 +87,17 @@ def memory() -> dict[str, int]:
 
 def main() -> None:
     work = TOOLS[sys.argv[1]]()
-    before, anonymous, done = memory(), [0], threading.Event()
+    before, anonymous, watching, done = memory(), [0], [0.0], threading.Event()
 
     def watch() -> None:
         while not done.wait(SAMPLING):
             anonymous[0] = max(anonymous[0], memory()["RssAnon"])
+        watching[0] = time.thread_time()
 
     Path("/proc/self/clear_refs").write_text("5")
     watcher = threading.Thread(target=watch)
     watcher.start()
-    sampling, start = time.thread_time(), time.process_time()
+    start = time.process_time()
     work(sys.argv[2], sys.argv[3])
     seconds = time.process_time() - start
     done.set()
@@ -105,8 +106,7 @@ def main() -> None:
     print(
         json.dumps(
             {
-                "seconds": seconds,
-                "thread_seconds": time.thread_time() - sampling,
+                "seconds": seconds - watching[0],
                 "peak": after["VmHWM"] - before["VmRSS"],
                 "resident": after["VmHWM"],
                 "anonymous": max(anonymous[0], after["RssAnon"]) - before["RssAnon"],

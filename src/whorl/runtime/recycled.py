@@ -14,7 +14,7 @@ from whorl.ops.panels import aligned_empty
 
 LARGE, LARGEST = 1 << 17, 1 << 26
 """Bytes of the arrays whose memory is kept."""
-_kept: deque[np.ndarray] = deque(maxlen=4)
+_kept: deque[np.ndarray] = deque(maxlen=6)
 
 
 class Block:
