@@ -1,5 +1,5 @@
 /* The workloads as a programmer writes them for speed: what a compiler of loops is measured against.
- * cc -O3 -march=native -ffast-math -shared -fPIC native.c -lm */
+ * cc -O3 -march=native -ffast-math -fPIC -c native.c && cc -shared native.o -lm */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -122,14 +122,14 @@ def introduce(title: str, origin: str, model: onnx.ModelProto, name: str) -> Pat
 
 def run(model: Path, feeds: Feeds, each_round: str) -> list[np.ndarray]:
     """All outputs of a model; says how long it took, and how often its loop really went round."""
-    rounds = []
+    rounds = [0]
     options = whorl.SessionOptions()
-    options.progress = lambda loop, done, total: rounds.append(loop)
+    options.progress = lambda loop, done, total: rounds.append(done)
     session = whorl.InferenceSession(model, options)
     start = time.perf_counter()
     outputs = session.run(None, feeds)
     seconds = time.perf_counter() - start
-    print(f"\nwhorl ran it in {seconds:.2f} s. The loop went round {len(rounds)} times: {each_round}.")
+    print(f"\nwhorl ran it in {seconds:.2f} s. The loop went round {rounds[-1]} times: {each_round}.")
     return outputs
 
 
