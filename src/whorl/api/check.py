@@ -37,8 +37,7 @@ def check(
 ) -> list[Problem]:
     """Problems of a model that is read as by `load`, outermost places first. Errors: LoadError."""
     module = load(source, condition_when_omitted=condition_when_omitted, max_depth=max_depth)
-    unique = isinstance(source, Module) or is_mlir(source)
-    named = [] if unique else _shadowed(source)
+    named = [] if isinstance(source, Module) or is_mlir(source) else _shadowed(source)
     return [*named, *_region(module.main, ()), *_ill_shaped(module)]
 
 
