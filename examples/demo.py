@@ -29,7 +29,8 @@ FOLDER = Path("build") / "demo"
 
 def nearest_neighbours() -> bool:
     """A classifier that compares an image with all the images it has seen."""
-    seen, unseen, labels, _ = train_test_split(*load_digits(return_X_y=True), random_state=0)
+    # With this split no vote hangs on a tie, which scikit-learn breaks by the number of its threads.
+    seen, unseen, labels, _ = train_test_split(*load_digits(return_X_y=True), random_state=4)
     classifier = KNeighborsClassifier(n_neighbors=5).fit(seen, labels)
     model = to_onnx(classifier, seen[:1].astype(np.float32), options={"zipmap": False})
     path = introduce(
