@@ -70,6 +70,9 @@ def expressions(statement: Statement) -> Iterator[Expr]:
         case Call(places=places):
             for _, index in places:
                 yield from index
+        case RunOp(given=given):
+            for lengths in given:
+                yield from lengths
 
 
 def written(statement: Statement) -> Iterator[Buffer]:
@@ -90,6 +93,9 @@ def assigned(statement: Statement) -> Iterator[Var]:
     match statement:
         case Assign(var) | For(var):
             yield var
+        case RunOp(found=found):
+            for registers in found:
+                yield from registers
 
 
 def loads(block: Sequence[Statement]) -> Iterator[Load]:
@@ -166,3 +172,5 @@ class Replacement:
                 statement.count = self.expr(statement.count)
             case Call():
                 statement.places = [(b, tuple(self.expr(i) for i in index)) for b, index in statement.places]
+            case RunOp():
+                statement.given = [tuple(self.expr(n) for n in lengths) for lengths in statement.given]

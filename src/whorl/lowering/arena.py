@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from whorl.kernel.program import (
-    Assign,
-    Buffer,
-    Call,
-    Expr,
-    For,
-    Load,
-    Program,
-    Reserve,
-    RunOp,
-    Statement,
-    Store,
-    Swap,
-    When,
-    While,
-)
-from whorl.kernel.verify import parts_in_order
+from whorl.kernel.program import Buffer, Program, RunOp, Statement, Swap
+from whorl.kernel.walk import all_statements, loads, written
 
 ALIGNMENT = 64
 
@@ -92,62 +77,14 @@ def _rounded(buffer: Buffer) -> int:
 
 def swapped_pairs(statements: Sequence[Statement]) -> list[tuple[Buffer, Buffer]]:
     """Buffers that trade places, in any block."""
-    found: list[tuple[Buffer, Buffer]] = []
-    for statement in statements:
-        if isinstance(statement, Swap):
-            found.append((statement.a, statement.b))
-        for block in _blocks(statement):
-            found += swapped_pairs(block)
-    return found
+    return [(s.a, s.b) for s in all_statements(statements) if isinstance(s, Swap)]
 
 
 def used_buffers(statements: Sequence[Statement]) -> set[Buffer]:
     """The buffers that statements, and those inside them, read or write."""
-    found: set[Buffer] = set()
-    seen: set[Expr] = set()
-    for statement in statements:
-        match statement:
-            case Store(buffer) | Reserve(buffer):
-                found.add(buffer)
-            case Swap(a, b):
-                found |= {a, b}
-            case RunOp(_, inputs, outputs):
-                found.update(b for b in inputs if b is not None)
-                found.update(outputs)
-            case Call(_, places):
-                found.update(buffer for buffer, _ in places)
-        for expr in _expressions(statement):
-            if expr not in seen:
-                new = parts_in_order(expr)
-                seen.update(new)
-                found.update(part.buffer for part in new if isinstance(part, Load))
-        for block in _blocks(statement):
-            found |= used_buffers(block)
+    found = {load.buffer for load in loads(statements)}
+    for statement in all_statements(statements):
+        found.update(written(statement))
+        if isinstance(statement, RunOp):
+            found.update(b for b in statement.inputs if b is not None)
     return found
-
-
-def _expressions(statement: Statement) -> Iterator[Expr]:
-    match statement:
-        case Assign(_, value):
-            yield value
-        case Store(_, index, value):
-            yield from (*index, value)
-        case For(_, extent) | Reserve(_, extent):
-            yield extent
-        case When(condition) | While(_, condition):
-            yield condition
-        case Call(_, places):
-            for _, index in places:
-                yield from index
-
-
-def _blocks(statement: Statement) -> Iterator[list[Statement]]:
-    match statement:
-        case For():
-            yield statement.body
-        case When():
-            yield statement.then
-            yield statement.other
-        case While():
-            yield statement.head
-            yield statement.body
