@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -148,6 +149,8 @@ def main() -> int:
         return int(not chosen)
     peers = [name for name in options.peers.split(",") if name and is_present(name)]
     print(parser.description, ", ".join(f"{key} {value}" for key, value in machine().items()), "", sep="\n")
+    if not os.environ.get("WHORL_CORPUS"):
+        print("W9 is left out: WHORL_CORPUS names no folder with models", file=sys.stderr)
     results = []
     for name, make in chosen.items():
         result = measured(make(), options.rounds, peers)
