@@ -118,7 +118,7 @@ def large(folder: Path) -> list[Measurement]:
     figures = optimized(US, source)
     assert figures is not None
     length = models.LARGE_SIDE
-    for i, tensor in enumerate(onnx.load(figures["target"], load_external_data=False).graph.initializer[:1]):
+    for i, tensor in enumerate(onnx.load(figures["target"], load_external_data=False).graph.initializer):
         entries = {entry.key: entry.value for entry in tensor.external_data}
         data = figures["target"].parent / entries["location"]
         weight = np.memmap(data, np.float16, "r", int(entries["offset"]), (length, length))

@@ -52,7 +52,8 @@ class If(Op):
 class Scanned:
     """How a scanned input is cut: `part` rows along `axis` an iteration, the last first if `reverse`.
 
-    With `keep_axis` the slice keeps the axis (OpenVINO), else it drops it (ONNX; `part` is 1).
+    With `keep_axis` the slice keeps the axis (OpenVINO), and the length must be a multiple of `part`; else it drops
+    it (ONNX; `part` is 1).
     """
 
     axis: int = 0
@@ -79,6 +80,7 @@ class Scanned:
 class Collected:
     """How elements are joined: stacked on a new `axis`, or concatenated along an existing one; prepended if `reverse`.
 
+    Scalars are stacked in any case. `part`: the rows along `axis` that each concatenated element must have.
     `declared` is the element's type as the file gives it: it fills dims of a zero-trip result that nobody can prove.
     """
 
@@ -86,16 +88,23 @@ class Collected:
     reverse: bool = False
     stack: bool = True
     declared: TensorType | None = None
+    part: int | None = None
+
+    def stacks(self, rank: int) -> bool:
+        """Whether elements of a rank are stacked."""
+        return self.stack or not rank
 
     def joined_type(self, element: TensorType, length: Dim) -> TensorType:
         """The type of `length` elements joined."""
         if isinstance(element.shape, AnyShape):
             return element
-        rank = len(element.shape) + self.stack
-        axis = normal_axis(self.axis, rank, "collected axis")
-        before, after = element.shape[:axis], element.shape[axis + (not self.stack) :]
-        middle = length if self.stack else element.shape[axis] * length
-        return element.with_shape((*before, middle, *after))
+        stacks = self.stacks(len(element.shape))
+        axis = normal_axis(self.axis, len(element.shape) + stacks, "collected axis")
+        before, after = element.shape[:axis], element.shape[axis + (not stacks) :]
+        if stacks:
+            return element.with_shape((*before, length, *after))
+        rows = element.shape[axis] if self.part is None else self.part
+        return element.with_shape((*before, rows * length, *after))
 
 
 @dataclass(frozen=True)
@@ -107,8 +116,10 @@ class Loop(Op):
     Inputs: trip count or None, condition or None (what the body answers is then ignored), `carried` initial values, one
     value for each of `scanned`, then captured values. The body takes (i, go_on, *carried, *slices, *captured) and gives
     (go_on, *carried, *last, *elements). Outputs: final carried, values of the last iteration, collected.
-    A negative trip count is 0; with scanned inputs the smaller of trip count and length rules. `keep_shapes`: carried
-    values may not change shape. Sources: ONNX Loop-25, Scan-25; OpenVINO Loop-5, TensorIterator-1.
+    A negative trip count is 0; with scanned inputs, which have one length, the smaller of trip count and length rules.
+    `slices_suffice`: lengths may differ, and the loop fails where slices run out before it ends otherwise.
+    `keep_shapes`: carried values may not change shape.
+    Sources: ONNX Loop-25, Scan-25; OpenVINO Loop-5, TensorIterator-1.
     """
 
     carried: int = 0
@@ -116,6 +127,7 @@ class Loop(Op):
     collected: tuple[Collected, ...] = ()
     last: int = 0
     keep_shapes: bool = False
+    slices_suffice: bool = False
 
     def split(self, inputs: Sequence[Any]) -> tuple[Any, Any, list[Any], list[Any], list[Any]]:
         """Inputs, or arguments of the body, as (trip or i, condition, carried, scanned, captured)."""
@@ -182,7 +194,8 @@ class Loop(Op):
             if not (known_bool(condition) and known_bool(node.regions[0].results[0])):
                 return UNKNOWN
         counts = [] if trip is None else [_at_least_zero(trip)]
-        counts += [how.length(tensor(x)) for x, how in zip(scanned, self.scanned, strict=True)][:1]
+        lengths = [how.length(tensor(x)) for x, how in zip(scanned, self.scanned, strict=True)]
+        counts += lengths if self.slices_suffice else lengths[:1]
         return dims.call("min", *counts) if counts else UNKNOWN
 
 

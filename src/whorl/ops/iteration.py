@@ -29,13 +29,15 @@ class Iteration:
         self.stops = condition is not None
         self.go_on = bool(one_element(condition, "the condition")) if self.stops else True
         self.rows = [_slices(x, how, k) for k, (x, how) in enumerate(zip(scanned, op.scanned, strict=True))]
-        self.bound = _bound(trip, self.rows)
+        self.trip = None if trip is None else max(0, int(one_element(trip, "the trip count")))
+        self.bound = _bound(self.trip, self.rows, op.slices_suffice)
         self._shapes = (1,) * ranks[0], (1,) * ranks[1]
 
     def next(self) -> list[Any] | None:
-        """The arguments of the next iteration, or None when the loop is over."""
+        """The arguments of the next iteration, or None when the loop is over. Errors: those of `require_slices`."""
         i = self.index
         if self.is_over:
+            self.require_slices()
             return None
         number, go_on = np.full(self._shapes[0], i, np.int64), np.full(self._shapes[1], True)
         return [number, go_on, *self.state, *(rows[i, ...] for rows in self.rows), *self.captured]
@@ -49,15 +51,28 @@ class Iteration:
         if op.keep_shapes:
             _check_shapes(self.state, state)
         self.state, self.last = state, list(results[first : first + op.last])
-        for k, (held, element) in enumerate(zip(self.elements, results[first + op.last :], strict=True)):
+        elements = zip(self.elements, results[first + op.last :], op.collected, strict=True)
+        for k, (held, element, how) in enumerate(elements):
             if held:
                 _check_element(k, held[0], element)
+            else:
+                _check_part(k, element, how)
             held.append(detached(element))
         self.index += 1
 
     @property
     def is_over(self) -> bool:
         return not self.go_on or (self.bound is not None and self.index >= self.bound)
+
+    def require_slices(self) -> None:
+        """Of a loop that is over: whether it did not stop for want of slices. Errors: RunError."""
+        if not self.op.slices_suffice or not self.go_on or (self.trip is not None and self.index >= self.trip):
+            return
+        number, rows = next((n, rows) for n, rows in enumerate(self.rows) if len(rows) == self.index)
+        raise RunError(
+            f"iteration {self.index} takes a slice of scanned input {number}, which has {len(rows)}",
+            fix="let the trip count or the condition end the loop before its slices do",
+        )
 
     def collected(self, rows: Sequence[np.ndarray] = ()) -> list[np.ndarray]:
         """The collected elements joined; only after at least one iteration.
@@ -84,13 +99,12 @@ def empty_collected(joined: TensorType, how: Collected) -> np.ndarray:
     return np.zeros(sizes, joined.dtype) if joined.dtype != STRING else np.empty(sizes, object)
 
 
-def _bound(trip: np.ndarray | None, rows: Sequence[np.ndarray]) -> int | None:
+def _bound(trip: int | None, rows: Sequence[np.ndarray], may_differ: bool) -> int | None:
     lengths = [len(r) for r in rows]
-    if len(set(lengths)) > 1:
+    if len(set(lengths)) > 1 and not may_differ:
         shown = ", ".join(map(str, lengths))
         raise RunError(f"the scanned inputs have different lengths: {shown}", fix="scan values of one length")
-    count = [] if trip is None else [max(0, int(one_element(trip, "the trip count")))]
-    return min(count + lengths[:1], default=None)
+    return min([*([] if trip is None else [trip]), *lengths], default=None)
 
 
 def _slices(value: np.ndarray, how: Scanned, index: int) -> np.ndarray:
@@ -100,25 +114,39 @@ def _slices(value: np.ndarray, how: Scanned, index: int) -> np.ndarray:
     axis = how.axis % value.ndim
     rows = np.moveaxis(value, axis, 0)
     if how.keep_axis:
-        count = rows.shape[0] // how.part
-        parts = rows[: count * how.part].reshape(count, how.part, *rows.shape[1:])
-        rows = np.moveaxis(parts, 1, axis + 1)
+        count, rest = divmod(rows.shape[0], how.part)
+        if rest:
+            raise RunError(
+                f"each iteration must be the same size: length ({rows.shape[0]}) of axis {axis} of scanned input "
+                f"{index} is not divisible by step ({how.part})",
+                fix="pad the value to a multiple of the part",
+            )
+        rows = np.moveaxis(rows.reshape(count, how.part, *rows.shape[1:]), 1, axis + 1)
     return rows[::-1] if how.reverse else rows
 
 
 def _join(elements: list[np.ndarray], how: Collected) -> np.ndarray:
     ordered = elements[::-1] if how.reverse else elements
-    rank = elements[0].ndim + how.stack
-    if not -rank <= how.axis < rank:
-        raise RunError(f"collected elements of shape {list(elements[0].shape)} cannot be joined along axis {how.axis}")
-    axis = how.axis % rank
-    return np.stack(ordered, axis) if how.stack else np.concatenate(ordered, axis)
+    axis, stacks = _joined_axis(elements[0].shape, how)
+    return np.stack(ordered, axis) if stacks else np.concatenate(ordered, axis)
 
 
 def _join_rows(held: list[np.ndarray], rows: np.ndarray, how: Collected) -> np.ndarray:
     stacked = np.concatenate([np.stack(held), rows]) if held else rows
-    ordered, axis = stacked[::-1] if how.reverse else stacked, how.axis % stacked.ndim
-    return ordered if ordered.flags.c_contiguous and not axis else np.ascontiguousarray(np.moveaxis(ordered, 0, axis))
+    ordered, (axis, stacks) = stacked[::-1] if how.reverse else stacked, _joined_axis(stacked.shape[1:], how)
+    moved = np.ascontiguousarray(np.moveaxis(ordered, 0, axis) if axis else ordered)
+    if stacks:
+        return moved
+    return moved.reshape(*moved.shape[:axis], moved.shape[axis] * moved.shape[axis + 1], *moved.shape[axis + 2 :])
+
+
+def _joined_axis(shape: Sequence[int], how: Collected) -> tuple[int, bool]:
+    """The axis along which elements of a shape are joined, and whether it is new."""
+    stacks = how.stacks(len(shape))
+    rank = len(shape) + stacks
+    if not -rank <= how.axis < rank:
+        raise RunError(f"collected elements of shape {list(shape)} cannot be joined along axis {how.axis}")
+    return how.axis % rank, stacks
 
 
 def _check_element(index: int, first: np.ndarray, element: np.ndarray) -> None:
@@ -128,6 +156,18 @@ def _check_element(index: int, first: np.ndarray, element: np.ndarray) -> None:
         f"collected value {index} is {name_of(element.dtype)}{list(element.shape)}, "
         f"{name_of(first.dtype)}{list(first.shape)} in the first iteration",
         fix="give elements of one shape, or carry a sequence",
+    )
+
+
+def _check_part(index: int, element: np.ndarray, how: Collected) -> None:
+    """An element to concatenate has as many rows as the loop says."""
+    axis, stacks = _joined_axis(element.shape, how)
+    if how.part is None or stacks or element.shape[axis] == how.part:
+        return
+    raise RunError(
+        f"collected value {index} has incorrect output shape[axis] after iteration for concatenation. "
+        f"{how.part} is expected, but actual: {element.shape[axis]}",
+        fix=f"give elements with {how.part} rows along axis {axis}",
     )
 
 

@@ -93,10 +93,11 @@ def run_axis(axis: int, rank: int) -> int:
 def in_range(indices: np.ndarray, length: int, axis: int) -> np.ndarray:
     """Indices into an axis counted from the front; one outside the axis is a RunError."""
     index = indices.astype(np.int64)
-    bad = (index < -length) | (index >= length)
-    if bad.any():
-        raise RunError(f"index {index[bad][0]} is outside [{-length}, {length}) of axis {axis}")
-    return np.where(index < 0, index + length, index)
+    lowest, highest = (index.min(), index.max()) if index.size else (0, 0)
+    if lowest < -length or (highest >= length and index.size):
+        bad = index[(index < -length) | (index >= length)]
+        raise RunError(f"index {bad[0]} is outside [{-length}, {length}) of axis {axis}")
+    return index if lowest >= 0 else np.where(index < 0, index + length, index)
 
 
 def zero_of(dtype: np.dtype) -> np.ndarray:

@@ -18,7 +18,7 @@ from whorl.ir.graph import Module, Node, Value
 from whorl.ir.op import Op, as_types, as_values
 from whorl.ir.rewrite import rewrite
 from whorl.ir.types import KNOWN_LIMIT, AnyShape, Known, TensorType
-from whorl.passes.context import Context
+from whorl.passes.context import Context, PassOptions
 
 LARGE = 1 << 20
 """Bytes of a result that is computed at once whatever it is."""
@@ -49,8 +49,14 @@ def fold_node(node: Node, build: Builder, context: Context) -> Sequence[Value | 
         results = _inferred(node)
     if results is None or not context.may_edit("fold_constants"):
         return None
-    context.report.fold(op, [math.prod(x.shape) for x in inputs if x is not None])
+    context.report.fold(op, *operand_sizes(inputs))
     return [build.constant(result, value.name) for result, value in zip(results, node.outputs, strict=False)]
+
+
+def operand_sizes(inputs: Sequence[Any]) -> tuple[int, int]:
+    """How many constants are given, and how many elements they have together."""
+    sizes = [math.prod(x.shape) for x in inputs if x is not None]
+    return len(sizes), sum(sizes)
 
 
 def _constant(value: Value | None) -> Any:
@@ -105,12 +111,16 @@ def evaluate(op: Op, inputs: Sequence[Any], context: Context) -> Sequence[Any] |
 
 def computed(op: Op, inputs: Sequence[Any], size: int, context: Context) -> Sequence[Any] | None:
     """As `evaluate`, but a failure is raised, one of FAILURES, and NumPy may warn. `size`: bytes of the result."""
-    reason = _objection(op, inputs, size, context)
-    if reason:
-        context.report.skip(op, reason)
-        return None
-    small = [x is None or (type(x) is np.ndarray and x.size <= SMALL) for x in inputs]
-    is_small = size <= LARGE and all(small)
+    options = context.options
+    if not op.pure or options.disabled or options.expansion_bound is not None:
+        reason = _objection(op, inputs, size, options)
+        if reason:
+            context.report.skip(op, reason)
+            return None
+    is_small = size <= LARGE
+    for x in inputs:
+        if x is not None and (type(x) is not np.ndarray or x.size > SMALL):
+            is_small = False
     if is_small:
         result = op.run(*inputs)
         if type(result) is np.ndarray:
@@ -130,13 +140,13 @@ def computed(op: Op, inputs: Sequence[Any], size: int, context: Context) -> Sequ
     return results if is_small else [context.pool.keep(result) for result in results]
 
 
-def _objection(op: Op, inputs: Sequence[Any], size: int, context: Context) -> str:
+def _objection(op: Op, inputs: Sequence[Any], size: int, options: PassOptions) -> str:
     """Why an op is not folded; empty where nothing speaks against it."""
     if not op.pure:
         return "gives other values each time"
-    if context.options.disabled and op.name in context.options.disabled:
+    if op.name in options.disabled:
         return "disabled"
-    bound = context.options.expansion_bound
+    bound = options.expansion_bound
     if bound is not None and size > bound * sum(_bytes(x.dtype, x.shape) for x in inputs if x is not None):
         return "the result is larger than the expansion bound allows"
     return ""

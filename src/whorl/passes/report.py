@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,15 +57,14 @@ class Report:
     peak_bytes: int = 0
     spilled_bytes: int = 0
 
-    def fold(self, op: Op, sizes: Iterable[int]) -> None:
-        """Count a folded node with the sizes of its inputs in elements."""
-        counts = list(sizes)
-        name = helper_name(type(op), len(counts))
+    def fold(self, op: Op, operands: int, elements: int) -> None:
+        """Count a folded node with the number of its operands and the elements they have together."""
+        name = helper_name(type(op), operands)
         tally = self.folded.get(name)
         if tally is None:
             tally = self.folded[name] = Tally()
         tally.invocations += 1
-        tally.elements += sum(counts)
+        tally.elements += elements
 
     def fails(self, op: Op, error: Exception) -> None:
         """Count a node that failed when it was to be folded."""

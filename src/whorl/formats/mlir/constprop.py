@@ -26,7 +26,7 @@ from whorl.ops.scattering import ScatterND
 from whorl.passes.context import Context, PassOptions
 from whorl.passes.control_flow.branches import simplify_if
 from whorl.passes.control_flow.captured import push_constants
-from whorl.passes.fold_constants import evaluate
+from whorl.passes.fold_constants import evaluate, operand_sizes
 from whorl.passes.remove_dead import remove_dead
 from whorl.passes.report import Report
 from whorl.passes.rewriting import apply_rules
@@ -195,7 +195,7 @@ def _fold(node: Node, build: Builder, context: Context, unbounded: Context, mann
     results = results or evaluate(node.op, inputs, context if how.bounded else unbounded)
     if results is None or not context.may_edit(how.pattern):
         return None
-    context.report.fold(node.op, [math.prod(x.shape) for x in inputs if x is not None])
+    context.report.fold(node.op, *operand_sizes(inputs))
     return [build.constant(result, value.name) for result, value in zip(results, node.outputs, strict=False)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence, Set
 from typing import Any
 
@@ -20,7 +19,7 @@ from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ops.base import Elementwise
 from whorl.passes.context import Context
-from whorl.passes.fold_constants import FAILURES, computed, elements_known, result_bytes
+from whorl.passes.fold_constants import FAILURES, computed, elements_known, operand_sizes, result_bytes
 
 HELD = 1 << 20
 """Bytes from which a result is let go of as soon as nobody reads it any more."""
@@ -34,7 +33,7 @@ class Folding:
 
     def __init__(self, context: Context, kept: Set[str]) -> None:
         self.context = context
-        self.sizes: dict[Any, int | None] = {}
+        self.sizes: dict[Any, tuple[int, tuple[int, int]] | None] = {}
         self.kept = kept
         self.fresh: list[str] = []
         self.last: dict[tuple[int, str], int] = {}
@@ -47,14 +46,14 @@ class Folding:
         found = elements_known(value) if nodes[-1].op.pure else None
         if found is None or not self.context.may_edit("fold_constants"):
             return False
-        self.context.report.fold(nodes.pop().op, [])
+        self.context.report.fold(nodes.pop().op, 0, 0)
         scope.add_constant(name, found)
         return True
 
     def fold(self, proto: NodeProto, scope: Scope, frame: Frame) -> bool:
         """Compute a node of constants and give its results to the scope; whether that was possible."""
         constants = scope.constants
-        names = list(proto.input)
+        names = proto.input[:]
         if not names and proto.op_type == "Constant":
             return self._add_constant(proto, scope, frame)
         try:
@@ -63,22 +62,22 @@ class Folding:
             return False
         if not inputs:
             return False
-        outputs = list(proto.output)
+        outputs = proto.output[:]
         for name in outputs:
             if not name or name in scope.values or name in constants:
                 return False
         op = op_of(proto, names, outputs, frame)
-        size = None if op is None else self._size(op, inputs)
-        if op is None or size is None:
+        sizes = None if op is None else self._sizes(op, inputs)
+        if op is None or sizes is None:
             return False
         try:
-            results = computed(op, inputs, size, self.context)
+            results = computed(op, inputs, sizes[0], self.context)
         except FAILURES as error:
             self.context.report.fails(op, error)
             return False
         if results is None or len(results) < len(outputs) or not self.context.may_edit("fold_constants"):
             return False
-        self.context.report.fold(op, [x.size if type(x) is np.ndarray else math.prod(x.shape) for x in inputs])
+        self.context.report.fold(op, *sizes[1])
         for name, result in zip(outputs, results, strict=False):
             scope.add_constant(name, result)
             if type(result) is np.ndarray and result.nbytes >= HELD:
@@ -95,15 +94,15 @@ class Folding:
         for owner, name in [key for key, last in self.last.items() if key[0] == id(scope) and last <= position]:
             del scope.constants[name], scope.initializers[name], self.last[owner, name]
 
-    def _size(self, op: Op, inputs: Sequence[Any]) -> int | None:
-        """The bytes of the result; None where the type rules of the op do not take these inputs."""
+    def _sizes(self, op: Op, inputs: Sequence[Any]) -> tuple[int, tuple[int, int]] | None:
+        """The bytes of the result and the sizes of the operands; None where the op's type rules refuse them."""
         if isinstance(op, Elementwise):
             key = id(op), *[(x.dtype, x.shape) for x in inputs]
         else:
             key = id(op), *[(x.dtype, x.shape, _contents(x)) for x in inputs]
         if key not in self.sizes:
             try:
-                self.sizes[key] = result_bytes(op, inputs)
+                self.sizes[key] = result_bytes(op, inputs), operand_sizes(inputs)
             except FAILURES:
                 self.sizes[key] = None
         return self.sizes[key]

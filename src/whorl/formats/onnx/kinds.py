@@ -22,7 +22,7 @@ ATTRIBUTES = frozenset(
 
 def op_of(proto: NodeProto, inputs: list[str], outputs: list[str], frame: Frame) -> Op | None:
     """The op of a node that is read field by field and has no blanks; None for any other, and for what is wrong."""
-    name, attributes, domain = proto.op_type, proto.attribute, proto.domain
+    name, attributes, domain = proto.op_type, proto.attribute[:], proto.domain
     if name == "Constant" or "" in inputs or "" in outputs or not outputs:
         return None
     said = tuple(a.SerializeToString() for a in attributes) if attributes else ()

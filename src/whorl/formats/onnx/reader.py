@@ -32,7 +32,7 @@ from whorl.formats.onnx.kinds import op_of
 from whorl.formats.onnx.ordering import free_names, reading_order, stuck_error
 from whorl.formats.onnx.schemas import check_node, schema_for, schema_function
 from whorl.formats.onnx.scope import Scope
-from whorl.formats.onnx.screening import refuse_bytes, refuse_explosion, refuse_unsupported
+from whorl.formats.onnx.screening import all_supported, refuse_bytes, refuse_explosion, refuse_unsupported
 from whorl.formats.onnx.tensors import dense, type_from
 from whorl.ir.constants import as_array
 from whorl.ir.graph import Module, Region, Value
@@ -52,13 +52,14 @@ def read_model(
 
     `declared` are types to trust where inference knows less, by the names of values.
     """
-    graphs = refuse_bytes(proto)
+    graphs, operators = refuse_bytes(proto)
     opsets = opset_versions(proto.opset_import)
     frame = Frame(opsets, functions_by_key(proto.functions), options, folder, declared=declared)
     if options.context is not None:
         outputs = {info.name for graph in graphs for info in graph.output}
         frame.folding = Folding(options.context, outputs.union(*(function.output for function in proto.functions)))
-    refuse_unsupported(proto.graph, frame)
+    if frame.functions or len(graphs) > 1 or not all_supported(operators, frame):
+        refuse_unsupported(proto.graph, frame)
     refuse_explosion(proto, frame.functions)
     region = Region(proto.graph.name)
     scope = Scope(region, Inference(_declared_names(graphs)))

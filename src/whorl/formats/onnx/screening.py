@@ -19,13 +19,19 @@ from whorl.formats.onnx.frame import (
 from whorl.formats.onnx.importing import OnnxNode, find_importer
 from whorl.formats.onnx.schemas import NEWEST, has_function, schema_for
 
+OpKey = tuple[str, str, str]
+"""The type, domain and overload that a node names."""
 GRAPH_KINDS = (AttributeProto.UNDEFINED, AttributeProto.GRAPH, AttributeProto.GRAPHS)
 """The kinds of attributes that may hold graphs; files of IR version 1 do not say the kind."""
 
 
-def refuse_bytes(model: ModelProto) -> list[GraphProto]:
-    """Refuse names that are not UTF-8, which protobuf hands out as bytes, anywhere in the model; returns its graphs."""
+def refuse_bytes(model: ModelProto) -> tuple[list[GraphProto], set[OpKey]]:
+    """Refuse names that are not UTF-8, which protobuf hands out as bytes, anywhere in the model.
+
+    Returns its graphs, and the operators that its nodes name.
+    """
     graphs: list[GraphProto] = [model.graph]
+    operators: set[OpKey] = set()
     holders: list[GraphProto | FunctionProto] = [model.graph, *model.functions]
     _require_text(*(entry.domain for entry in model.opset_import))
     for function in model.functions:
@@ -34,8 +40,10 @@ def refuse_bytes(model: ModelProto) -> list[GraphProto]:
         _require_text(*(entry.domain for entry in function.opset_import))
     for holder in holders:
         for node in holder.node:
-            _require_text(node.op_type, node.domain, node.overload, node.name, *node.input, *node.output)
-            for attribute in node.attribute:
+            key = node.op_type, node.domain, node.overload
+            operators.add(key)
+            _require_text(*key, node.name, *node.input[:], *node.output[:])
+            for attribute in node.attribute[:]:
                 _require_text(attribute.name, attribute.ref_attr_name)
                 if attribute.type not in GRAPH_KINDS:
                     continue
@@ -47,7 +55,7 @@ def refuse_bytes(model: ModelProto) -> list[GraphProto]:
         _require_text(*(s.values.name for s in graph.sparse_initializer))
         for info in (*graph.input, *graph.output, *graph.value_info):
             _require_text(info.name, *(dim.dim_param for dim in info.type.tensor_type.shape.dim))
-    return graphs
+    return graphs, operators
 
 
 def _require_text(*texts: str) -> None:
@@ -89,6 +97,11 @@ def refuse_explosion(model: ModelProto, functions: Mapping[FunctionKey, Function
         raise LoadError(f"the model has {total} nodes once its functions are expanded", fix=f"keep below {MAX_NODES}")
 
 
+def all_supported(operators: Iterable[OpKey], frame: Frame) -> bool:
+    """Whether every operator can be read in the versions of the main graph."""
+    return not any(_why_unsupported(*key[:2], frame.opsets) for key in operators)
+
+
 def refuse_unsupported(graph: GraphProto, frame: Frame) -> None:
     """Raise one error that names every op nobody can read, with the place of each."""
     problems: list[str] = []
@@ -107,7 +120,7 @@ def refuse_unsupported(graph: GraphProto, frame: Frame) -> None:
             else:
                 kind = domain, key[1], opsets.get(domain)
                 if kind not in reasons:
-                    reasons[kind] = _why_unsupported(node, domain, opsets)
+                    reasons[kind] = _why_unsupported(key[1], domain, opsets)
                 if reasons[kind]:
                     problems.append(f"{place(node_title(node), *regions)}: {reasons[kind]}")
             for attribute in node.attribute:
@@ -126,15 +139,15 @@ def refuse_unsupported(graph: GraphProto, frame: Frame) -> None:
         )
 
 
-def _why_unsupported(node: NodeProto, domain: str, opsets: dict[str, int]) -> str:
-    version = opsets.get(domain, 1 if domain in NEWEST else 0)
+def _why_unsupported(op_type: str, domain: str, opsets: dict[str, int]) -> str:
+    domain = domain_of(domain)
     if domain not in NEWEST:
         return f"domain {domain!r} is unknown and the model has no function for it"
     try:
-        schema = schema_for(node.op_type, domain, version)
+        schema = schema_for(op_type, domain, opsets.get(domain, 1))
     except UnsupportedError as error:
         return error.message
-    found = OnnxNode(node.op_type, domain, schema.since_version, node.name, [], list(node.output))
-    if (domain == "" and node.op_type in GRAPH_READERS) or find_importer(found) or has_function(schema):
+    bare = OnnxNode(op_type, domain, schema.since_version, "", [], [])
+    if (domain == "" and op_type in GRAPH_READERS) or find_importer(bare) or has_function(schema):
         return ""
     return f"version {schema.since_version} is not implemented"
