@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from whorl.api.ahead import load_compiled as load_compiled
     from whorl.api.check import Problem as Problem
     from whorl.api.check import check as check
+    from whorl.api.delooping import deloop as deloop
     from whorl.api.describe import describe as describe
     from whorl.api.functional import loop as loop
     from whorl.api.functional import scan as scan
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from whorl.errors import LimitError as LimitError
     from whorl.errors import LoadError as LoadError
     from whorl.errors import MemoryLimitError as MemoryLimitError
+    from whorl.errors import RemovalError as RemovalError
     from whorl.errors import RunError as RunError
     from whorl.errors import SaveError as SaveError
     from whorl.errors import TimeLimitError as TimeLimitError
@@ -59,6 +61,7 @@ _NAMES = {
         "Problem",
         "check",
     ),
+    "whorl.api.delooping": ("deloop",),
     "whorl.api.describe": ("describe",),
     "whorl.api.functional": (
         "loop",
@@ -92,6 +95,7 @@ _NAMES = {
         "LimitError",
         "LoadError",
         "MemoryLimitError",
+        "RemovalError",
         "RunError",
         "SaveError",
         "TimeLimitError",

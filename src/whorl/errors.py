@@ -43,6 +43,10 @@ class CompileError(WhorlError):
     """A model cannot be made into machine code ahead of time."""
 
 
+class RemovalError(WhorlError):
+    """A loop or branch cannot be removed from a model."""
+
+
 class RunError(WhorlError):
     """A run failed: bad feeds, or an op that refuses its values."""
 

@@ -59,5 +59,5 @@ def test_output_without_a_known_ending_is_refused_before_anything_is_read(whorl,
     told = whorl("optimize", tmp_path / "missing.onnx", "out.txt")
     assert (told.code, told.err) == (
         2,
-        "whorl: 'out.txt' has no ending whorl can write\n  fix: end it in .onnx, .onnxtxt or .mlir\n",
+        "whorl: 'out.txt' has no ending whorl can write\n  fix: end it in .onnx, .onnxtxt, .mlir or .xml\n",
     )

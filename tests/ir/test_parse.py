@@ -137,8 +137,8 @@ FAULTS = [
         "  fix: write the value as a dump of such an op does",
     ),
     (
-        "_ = Loop(_, _) {collected = (Collected(part = 1),)}",
-        "line 2, column 42: Collected has no field 'part'\n  fix: its fields are axis, reverse, stack, declared",
+        "_ = Loop(_, _) {collected = (Collected(piece = 1),)}",
+        "line 2, column 42: Collected has no field 'piece'\n  fix: its fields are axis, reverse, stack, declared, part",
     ),
     (
         "%y: float32[] = Add(%x)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whorl.api.models import Source, is_mlir, load
+from whorl.api.models import Source, is_ir, is_mlir, load
 from whorl.errors import place
 from whorl.formats.onnx.files import OnnxSource, read_proto
 from whorl.formats.onnx.frame import MAX_DEPTH
@@ -33,12 +33,17 @@ class Problem:
 
 
 def check(
-    source: Source, *, condition_when_omitted: str = "specification", max_depth: int = MAX_DEPTH
+    source: Source,
+    *,
+    condition_when_omitted: str = "specification",
+    max_depth: int = MAX_DEPTH,
+    profile: str = "",
 ) -> list[Problem]:
     """Problems of a model that is read as by `load`, outermost places first. Errors: LoadError."""
-    module = load(source, condition_when_omitted=condition_when_omitted, max_depth=max_depth)
-    named = [] if isinstance(source, Module) or is_mlir(source) else _shadowed(source)
-    return [*named, *_region(module.main, ()), *_ill_shaped(module)]
+    module = load(source, condition_when_omitted=condition_when_omitted, max_depth=max_depth, profile=profile)
+    is_onnx = not isinstance(source, Module) and not is_mlir(source) and not is_ir(source)
+    noted = _shadowed(source) if is_onnx else _noted(module)
+    return [*noted, *_region(module.main, ()), *_ill_shaped(module)]
 
 
 def _shadowed(source: OnnxSource) -> Iterator[Problem]:
@@ -50,6 +55,12 @@ def _shadowed(source: OnnxSource) -> Iterator[Problem]:
         what = "hides a value" if len(names) == 1 else "hide values"
         message = f"{', '.join(names)} {what} of the same name outside; engines disagree on which is meant"
         yield Problem("shadowed-name", "warning", where, message, "rename what is inside")
+
+
+def _noted(module: Module) -> Iterator[Problem]:
+    """What the reader of IR has noted, by its own codes."""
+    for warning in module.metadata.get("openvino", {}).get("warnings", ()):
+        yield Problem(warning.code, "warning", warning.where, warning.message, "correct the file")
 
 
 def _ill_shaped(module: Module) -> Iterator[Problem]:

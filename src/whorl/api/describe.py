@@ -17,6 +17,7 @@ def describe(module: Module) -> dict[str, Any]:
     return {
         "inputs": {value.name: str(value.type) for value in main.arguments},
         "defaults": [value.name for value in main.arguments if value.name in module.defaults],
+        "states": [name for state in module.states for name in (state.input, state.output)],
         "outputs": {name: str(type) for name, type in module.output_types().items()},
         "nodes": sum(1 for _ in module.nodes()),
         "ops": dict(Counter(node.op.name for node in module.nodes()).most_common()),

@@ -20,7 +20,7 @@ Source = OnnxSource | Module
 """What `load` takes: a path, bytes, a proto, or a module."""
 
 
-MLIR_SUFFIX = ".mlir"
+MLIR_SUFFIX, IR_SUFFIX = ".mlir", ".xml"
 
 
 def is_mlir(source: Source) -> bool:
@@ -28,9 +28,26 @@ def is_mlir(source: Source) -> bool:
     return isinstance(source, str | os.PathLike) and Path(source).suffix == MLIR_SUFFIX
 
 
+def is_ir(source: Source) -> bool:
+    """Whether a source is the path of OpenVINO IR, or the bytes of its XML."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        return bytes(source[:64]).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
+    return isinstance(source, str | os.PathLike) and Path(source).suffix == IR_SUFFIX
+
+
 def onnx_bytes(path: str | os.PathLike[str]) -> bytes:
     """A model file as one piece of ONNX, for engines that take bytes. Errors: LoadError, SaveError."""
-    return to_proto(load(path)).SerializeToString() if is_mlir(path) else bytes_in_one(path)
+    is_onnx = not is_mlir(path) and not is_ir(path)
+    return bytes_in_one(path) if is_onnx else to_proto(load(path)).SerializeToString()
+
+
+def ir_bytes(path: str | os.PathLike[str]) -> bytes:
+    """An `.xml` and its `.bin` in one piece: the text, a zero byte, the weights. Errors: LoadError."""
+    weights = Path(path).with_suffix(".bin")
+    try:
+        return Path(path).read_bytes() + b"\0" + (weights.read_bytes() if weights.is_file() else b"")
+    except OSError as error:
+        raise LoadError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
 
 
 def mlir_part(name: str) -> ModuleType:
@@ -48,11 +65,15 @@ def load(
     *,
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
+    profile: str = "",
+    weights: bytes = b"",
 ) -> Module:
-    """Read a model: a path (`.onnx`, `.onnxtxt`, `.mlir`), a file's bytes, a ModelProto or GraphProto, or a module.
+    """Read a model: a path (`.onnx`, `.onnxtxt`, `.mlir`, OpenVINO's `.xml`), a file's bytes, a ModelProto or
+    GraphProto, or a module.
 
     `condition_when_omitted` says what a Loop without a condition input does with the condition its body computes:
-    "specification" ignores it, "honour" stops as onnxruntime does. `max_depth` bounds the nesting of graphs.
+    "specification" ignores it, "honour" stops as onnxruntime does. `max_depth` bounds the nesting of graphs. For IR,
+    `profile` "ov-cpu" imitates OpenVINO's CPU plugin, and `weights` are the bytes of the `.bin` of XML given as bytes.
     Errors: LoadError, UnsupportedError.
     """
     if isinstance(source, Module):
@@ -62,25 +83,37 @@ def load(
     if not isinstance(max_depth, int) or max_depth < 1:
         raise LoadError(f"max_depth is {max_depth!r}, expected a whole number of 1 or more")
     options = LoadOptions(condition_when_omitted, max_depth)
+    if is_ir(source):
+        files = importlib.import_module("whorl.formats.openvino.files")
+        return files.load_ir(source, files.IrOptions(profile, max_depth), weights)
     if is_mlir(source):
         return mlir_part("reader").load_mlir(source, options)
     return load_onnx(source, options)
 
 
-def save(source: Source, path: str | os.PathLike[str], *, opset: int | None = None) -> None:
-    """Write whatever `load` takes as `.onnx`, `.onnxtxt` or `.mlir`; weights over 1 GiB go into a file beside `.onnx`.
+def save(
+    source: Source, path: str | os.PathLike[str], *, opset: int | None = None, compress_to_fp16: bool = False
+) -> None:
+    """Write whatever `load` takes as `.onnx`, `.onnxtxt`, `.mlir` or OpenVINO `.xml` (with a `.bin` beside it).
 
-    `opset` is the version of ai.onnx to write; without it, the model's own or the lowest above that can say it all.
+    Weights over 1 GiB go into a file beside `.onnx`. `opset` is the version of ai.onnx to write; without it, the
+    model's own or the lowest above that can say it all. `compress_to_fp16` keeps float32 weights of `.xml` as float16.
     Errors: LoadError; SaveError names the op and the opset that could say it.
     """
-    if Path(path).suffix == MLIR_SUFFIX:
-        return mlir_part("saving").save_mlir(load(source), Path(path))
-    if Path(path).suffix not in (".onnx", ".onnxtxt"):
-        raise SaveError(f"{str(path)!r} has no ending whorl can write", fix="end it in .onnx, .onnxtxt or .mlir")
-    save_onnx(load(source), Path(path), opset)
+    match Path(path).suffix:
+        case ".mlir":
+            mlir_part("saving").save_mlir(load(source), Path(path))
+        case ".xml":
+            saving = importlib.import_module("whorl.formats.openvino.saving")
+            saving.save_openvino(load(source), Path(path), compress=compress_to_fp16)
+        case ".onnx" | ".onnxtxt":
+            save_onnx(load(source), Path(path), opset)
+        case _:
+            fix = "end it in .onnx, .onnxtxt, .mlir or .xml"
+            raise SaveError(f"{str(path)!r} has no ending whorl can write", fix=fix)
 
 
 def run(model: Source, feeds: Mapping[str, Any]) -> dict[str, Any]:
     """Load a model, run it once, and return its outputs by name. Errors: LoadError, RunError."""
     module = load(model)
-    return dict(zip(module.output_names, Session(module, once=True).execute(None, feeds), strict=True))
+    return dict(zip(module.visible_outputs, Session(module, once=True).execute(None, feeds), strict=True))

@@ -30,6 +30,7 @@ def optimize(
     limit: int | None = None,
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
+    profile: str = "",
     report: Report | None = None,
 ) -> Module:
     """A better module that computes the same, bit for bit, from whatever `load` takes, which is left as it is.
@@ -49,7 +50,7 @@ def optimize(
         with _collector_paused():
             module = load_onnx(source, LoadOptions(condition_when_omitted, max_depth, True, folding))
     else:
-        module = load(source, condition_when_omitted=condition_when_omitted, max_depth=max_depth)
+        module = load(source, condition_when_omitted=condition_when_omitted, max_depth=max_depth, profile=profile)
         module = dataclasses.replace(module, main=clone_region(module.main))
     pipeline.optimize(module, context=context)
     return module

@@ -45,6 +45,9 @@ class _TerminateFlag:
 class InferenceSession(Session):
     """A loaded model. Threads may run it at once; it can be pickled, survives fork, and is a context manager.
 
+    Where the model has states, threads may still call everything, but one run follows the other. Pickling leaves out
+    what the states are.
+
     `path_or_bytes`: a path, bytes, ModelProto or module. `providers` exists for onnxruntime's scripts: everything runs
     on the CPU, and a list without "CPUExecutionProvider" is refused. Pickling keeps weights that lie beside the model
     file where they are. Errors: LoadError, UnsupportedError.
@@ -60,7 +63,12 @@ class InferenceSession(Session):
         self._options = options = sess_options or SessionOptions()
         _check_options(options)
         _check_providers(providers)
-        module = load(path_or_bytes, condition_when_omitted=options.condition_when_omitted, max_depth=options.max_depth)
+        module = load(
+            path_or_bytes,
+            condition_when_omitted=options.condition_when_omitted,
+            max_depth=options.max_depth,
+            profile=options.profile,
+        )
         limits = Limits(options.max_iterations, options.timeout, options.max_memory, options.progress)
         super().__init__(module, limits, options.backend)
         if options.optimized_model_filepath:
@@ -101,17 +109,33 @@ class InferenceSession(Session):
         limits = dataclasses.replace(self.limits, **own)
         return self.execute(output_names, input_feed, limits, _TerminateFlag(run_options))
 
+    def get_state(self) -> dict[str, Any]:
+        """A copy of what each state of the model is between runs; None for one that the next run computes anew."""
+        return self._states.get()
+
+    def set_state(self, values: Mapping[str, Any]) -> None:
+        """Set states by their names; they may be of any length that their type leaves open. Errors: RunError."""
+        self._states.set(values)
+
+    def reset_state(self, *names: str) -> None:
+        """Let these states, all where none is named, begin anew in the next run. Errors: RunError."""
+        self._states.reset(*names)
+
     def get_inputs(self) -> list[NodeArg]:
-        """The inputs that every run needs."""
-        return [value for name, value in input_args(self.module).items() if name not in self.module.defaults]
+        """The inputs that every run needs; states, which a session feeds itself, are not among them."""
+        ours = {*self.module.defaults, *(state.input for state in self.module.states)}
+        return [value for name, value in input_args(self.module).items() if name not in ours]
 
     def get_overridable_initializers(self) -> list[NodeArg]:
         """The inputs that have a default value."""
-        return [value for name, value in input_args(self.module).items() if name in self.module.defaults]
+        states = {state.input for state in self.module.states}
+        defaults = self.module.defaults.keys() - states
+        return [value for name, value in input_args(self.module).items() if name in defaults]
 
     def get_outputs(self) -> list[NodeArg]:
-        """The outputs, with what inference found of their shapes."""
-        return output_args(self.module)
+        """The outputs, with what inference found of their shapes; states are not among them."""
+        states = {state.output for state in self.module.states}
+        return [value for value in output_args(self.module) if value.name not in states]
 
     def get_modelmeta(self) -> ModelMetadata:
         """What the file says of itself."""

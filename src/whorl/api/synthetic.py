@@ -19,16 +19,17 @@ DEFAULT_SIZE = 2
 
 
 def synthetic_feeds(module: Module, seed: int = 0, sizes: Mapping[str, int] | None = None) -> dict[str, Any]:
-    """A value for every input without a default: small integers, normal floats, short strings.
+    """A value for every input without a default that is no state: small integers, normal floats, short strings.
 
     `sizes` gives lengths of named dims (else 2); the same name has one length everywhere. Scalars of integer type are
     small and positive, so that they serve as trip counts.
     """
     random = np.random.default_rng(seed)
+    ours = {*module.defaults, *(state.input for state in module.states)}
     return {
         value.name: _value(value.type, random, dict(sizes or {}), value.name)
         for value in module.main.arguments
-        if value.name not in module.defaults
+        if value.name not in ours
     }
 
 

@@ -9,12 +9,12 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from whorl.cli import bench, cache, check, compare, compile, conformance, convert, opt, optimize, run, show
+from whorl.cli import bench, cache, check, compare, compile, conformance, convert, deloop, opt, optimize, run, show
 from whorl.cli.arguments import UsageError
 from whorl.cli.documents import print_document
 from whorl.errors import LimitError, LoadError, RunError, WhorlError
 
-VERBS = (run, show, check, convert, opt, optimize, compile, compare, bench, cache, conformance)
+VERBS = (run, show, check, convert, opt, optimize, deloop, compile, compare, bench, cache, conformance)
 
 OK, DIFFERENT, USAGE, LOAD, RUN, LIMIT, OTHER, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 130
 EXIT_CODES = {

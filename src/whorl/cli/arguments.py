@@ -7,6 +7,7 @@ import argparse
 from whorl.api.models import load
 from whorl.errors import WhorlError
 from whorl.formats.onnx.frame import MAX_DEPTH
+from whorl.formats.openvino import PROFILES
 from whorl.ir.graph import Module
 from whorl.runtime.limits import Limits, Progress
 from whorl.runtime.session import BACKENDS
@@ -16,9 +17,9 @@ class UsageError(WhorlError):
     """The command line asks for something that cannot be."""
 
 
-def add_model(parser: argparse.ArgumentParser) -> None:
-    """The model, and how it is read."""
-    parser.add_argument("model", metavar="MODEL", help="a .onnx, .onnxtxt or .mlir file")
+def add_model(parser: argparse.ArgumentParser, traces: bool = False) -> None:
+    """The model, and how it is read. With `traces`, `--profile` also takes the name of a file."""
+    parser.add_argument("model", metavar="MODEL", help="a .onnx, .onnxtxt or .mlir file, or OpenVINO's .xml")
     parser.add_argument(
         "--condition-when-omitted",
         choices=("specification", "honour"),
@@ -29,6 +30,33 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-depth", type=count, default=MAX_DEPTH, metavar="N", help=f"nested graphs allowed (default {MAX_DEPTH})"
     )
+    parser.add_argument(
+        "--profile",
+        action="append",
+        default=[],
+        metavar="ov-cpu or FILE" if traces else "ov-cpu",
+        help="ov-cpu: read .xml with the meaning that OpenVINO's CPU plugin gives it" + (TRACES if traces else ""),
+    )
+    parser.set_defaults(traces=traces)
+
+
+TRACES = (
+    ". FILE: write what took how long as a trace (.json) for chrome://tracing or ui.perfetto.dev: a lane for the main "
+    "graph, one for each loop with its native slices or interpreted iterations, one for compilation"
+)
+
+
+def profile_of(arguments: argparse.Namespace) -> str:
+    """The profile to read IR with. Errors: UsageError for a name that is none."""
+    others = traces_of(arguments)
+    if others and not arguments.traces:
+        raise UsageError(f"there is no profile {others[0]!r}", fix="write ov-cpu")
+    return next((name for name in arguments.profile if name in PROFILES), "")
+
+
+def traces_of(arguments: argparse.Namespace) -> list[str]:
+    """The files that `--profile` options name."""
+    return [name for name in arguments.profile if name not in PROFILES]
 
 
 def module_of(arguments: argparse.Namespace) -> Module:
@@ -37,6 +65,7 @@ def module_of(arguments: argparse.Namespace) -> Module:
         arguments.model,
         condition_when_omitted=arguments.condition_when_omitted,
         max_depth=arguments.max_depth,
+        profile=profile_of(arguments),
     )
 
 

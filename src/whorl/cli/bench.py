@@ -19,10 +19,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from whorl.api.models import onnx_bytes
 from whorl.api.synthetic import synthetic_feeds
 from whorl.cli.arguments import add_feeds, add_limits, add_model, count, limits_of, module_of, sizes_of
-from whorl.cli.compare import PATIENCE, add_tolerances, ask, engines_of, judge
+from whorl.cli.compare import PATIENCE, add_tolerances, ask, engines_of, judge, question_of
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
 from whorl.conformance.backends import BACKENDS, load_backend
@@ -55,19 +54,20 @@ def execute(arguments: argparse.Namespace) -> int:
     feeds = synthetic_feeds(module, arguments.random or 0, sizes_of(arguments.dim))
     feeds |= read_inputs(arguments.input, module)
     session = Session(module, limits_of(arguments), arguments.backend)
-    expected = dict(zip(module.output_names, session.execute(None, feeds), strict=True))
-    question = Question(onnx_bytes(arguments.model), feeds)
-    judged = {name: judge(ask(name, question, arguments.timeout or PATIENCE), expected, arguments) for name in engines}
+    expected = dict(zip(module.visible_outputs, session.execute(None, feeds), strict=True))
+    questions = {name: question_of(name, arguments.model, feeds) for name in (US, *engines)}
+    patience = arguments.timeout or PATIENCE
+    judged = {name: judge(ask(name, questions[name], patience), expected, arguments) for name in engines}
     runs: dict[str, Callable[[], object]] = {US: lambda: session.execute(None, feeds)}
     for name in engines:
         if judged[name]["status"] == "equal":
-            runs[name] = _bound(load_backend(name).load(question.model), feeds)
+            runs[name] = _bound(load_backend(name).load(questions[name].model), feeds)
     medians = _in_turns(runs, arguments.rounds)
     report = {
         "inputs": {name: str(type_of(value)) for name, value in feeds.items()},
         "results": judged,
         "engines": {
-            name: {"run": seconds, "ratio": seconds / medians[US]} | _starts(name, question, arguments)
+            name: {"run": seconds, "ratio": seconds / medians[US]} | _starts(name, questions[name], arguments)
             for name, seconds in medians.items()
         },
         "loops": _loops(session, feeds),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from whorl.api.models import save
 from whorl.api.optimizing import optimize
-from whorl.cli.arguments import UsageError, add_model, count
+from whorl.cli.arguments import UsageError, add_model, count, profile_of
 from whorl.cli.documents import print_document
 from whorl.passes.pipeline import PASSES
 from whorl.passes.report import Report
@@ -25,7 +25,7 @@ SHOWN = 10
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     names = ", ".join(each.__name__ for each in PASSES)
     add_model(parser)
-    parser.add_argument("output", metavar="OUT", help="the file to write: .onnx, .onnxtxt or .mlir")
+    parser.add_argument("output", metavar="OUT", help="the file to write: .onnx, .onnxtxt, .mlir or .xml")
     parser.add_argument("--opset", type=count, metavar="N", help="the ai.onnx version to write (default: its own)")
     parser.add_argument("--only", action="append", default=[], metavar="PASS", help=f"run this pass only: {names}")
     parser.add_argument(
@@ -46,9 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    if not arguments.output.endswith((".onnx", ".onnxtxt", ".mlir")):
+    if not arguments.output.endswith((".onnx", ".onnxtxt", ".mlir", ".xml")):
         raise UsageError(
-            f"{arguments.output!r} has no ending whorl can write", fix="end it in .onnx, .onnxtxt or .mlir"
+            f"{arguments.output!r} has no ending whorl can write", fix="end it in .onnx, .onnxtxt, .mlir or .xml"
         )
     report, began = Report(), time.process_time()
     module = optimize(
@@ -61,6 +61,7 @@ def execute(arguments: argparse.Namespace) -> int:
         limit=arguments.limit,
         condition_when_omitted=arguments.condition_when_omitted,
         max_depth=arguments.max_depth,
+        profile=profile_of(arguments),
         report=report,
     )
     save(module, arguments.output, opset=arguments.opset)

@@ -17,7 +17,16 @@ import numpy as np
 from whorl.api.differences import difference
 from whorl.api.synthetic import synthetic_feeds
 from whorl.cli import archive
-from whorl.cli.arguments import UsageError, add_feeds, add_limits, add_model, limits_of, module_of, sizes_of
+from whorl.cli.arguments import (
+    UsageError,
+    add_feeds,
+    add_limits,
+    add_model,
+    limits_of,
+    module_of,
+    sizes_of,
+    traces_of,
+)
 from whorl.cli.documents import plain, print_document
 from whorl.cli.inputs import read_inputs, stored_case
 from whorl.cli.progress import progress_bar
@@ -30,17 +39,11 @@ SHOWN = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_model(parser)
+    add_model(parser, traces=True)
     add_feeds(parser)
     add_limits(parser)
     parser.add_argument("--output", metavar="FILE", help="write the outputs to a .npz file")
     parser.add_argument("--test-data", metavar="FOLDER", help="a test_data_set_N folder to run and compare")
-    parser.add_argument(
-        "--profile",
-        metavar="FILE",
-        help="write what took how long as a trace (.json) for chrome://tracing or ui.perfetto.dev: a lane for the main "
-        "graph, one for each loop with its native slices or interpreted iterations, one for compilation",
-    )
     parser.add_argument("--rtol", type=float, default=1e-3, help="relative tolerance of comparisons (default 1e-3)")
     parser.add_argument("--atol", type=float, default=1e-7, help="absolute tolerance of comparisons (default 1e-7)")
 
@@ -52,13 +55,13 @@ def execute(arguments: argparse.Namespace) -> int:
     module = module_of(arguments)
     with progress_bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
         session = Session(module, limits_of(arguments, progress), arguments.backend, once=True)
-        with _profile(session, arguments.profile):
+        with _profile(session, traces_of(arguments)):
             if folders:
                 return _compare_stored(folders, session, arguments)
             feeds = read_inputs(arguments.input, module)
             if arguments.random is not None:
                 feeds = synthetic_feeds(module, arguments.random, sizes_of(arguments.dim)) | feeds
-            outputs = dict(zip(module.output_names, session.execute(None, feeds), strict=True))
+            outputs = dict(zip(module.visible_outputs, session.execute(None, feeds), strict=True))
     if arguments.output:
         archive.write(Path(arguments.output), outputs)
     if arguments.json:
@@ -69,9 +72,9 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _profile(session: Session, path: str | None) -> Iterator[None]:
+def _profile(session: Session, paths: list[str]) -> Iterator[None]:
     """Record the runs inside, and write the trace even where one fails."""
-    if path is None:
+    if not paths:
         yield
         return
     trace = Trace()
@@ -79,7 +82,8 @@ def _profile(session: Session, path: str | None) -> Iterator[None]:
     try:
         yield
     finally:
-        trace.write(path)
+        for path in paths:
+            trace.write(path)
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:

@@ -82,12 +82,9 @@ def _verdict(verdict: Verdict, indent: str) -> Iterator[str]:
 
 def render(report: dict[str, Any]) -> str:
     """The report of `describe` as text."""
-    defaults = report["defaults"]
-    lines = [
-        f"input   {name}: {type}{' (has a default)' if name in defaults else ''}"
-        for name, type in report["inputs"].items()
-    ]
-    lines += [f"output  {name}: {type}" for name, type in report["outputs"].items()]
+    said = dict.fromkeys(report["defaults"], " (has a default)") | dict.fromkeys(report["states"], " (state)")
+    lines = [f"input   {name}: {type}{said.get(name, '')}" for name, type in report["inputs"].items()]
+    lines += [f"output  {name}: {type}{said.get(name, '')}" for name, type in report["outputs"].items()]
     lines.append("")
     lines += _tree(report["control_flow"], "") or ["no loops and no branches"]
     lines += ["", f"{report['nodes']} nodes"]

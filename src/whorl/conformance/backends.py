@@ -18,7 +18,7 @@ Run = Callable[[Mapping[str, Value]], list[Value]]
 
 @dataclass(frozen=True)
 class Backend:
-    """An engine: `load` takes a model's bytes and gives a function that runs it.
+    """An engine: `load` takes a model's bytes and gives a function that runs it. openvino also takes IR in one piece.
 
     NotImplementedError, or a message with one of the phrases in `missing`, means that the engine lacks something.
     """
@@ -85,7 +85,8 @@ def _openvino() -> Backend:
     hints = {"EXECUTION_MODE_HINT": "ACCURACY", "INFERENCE_NUM_THREADS": 1}
 
     def load(model: bytes) -> Run:
-        compiled = core.compile_model(core.read_model(model), "CPU", hints)
+        text, _, weights = model.partition(b"\0") if model.startswith(b"<") else (model, b"", b"")
+        compiled = core.compile_model(core.read_model(text, weights or None), "CPU", hints)
         return lambda inputs: _run_openvino(engine, compiled, inputs)
 
     phrases = "No conversion rule found", "not supported", "doesn't support", "unsupported", "Unsupported"
@@ -95,7 +96,8 @@ def _openvino() -> Backend:
 def _run_openvino(engine: Any, compiled: Any, inputs: Mapping[str, Value]) -> list[Value]:
     request = compiled.create_infer_request()
     for k, port in enumerate(compiled.inputs):
-        value = next(value for name, value in inputs.items() if name in port.get_names())
+        names = port.get_names() or [port.get_node().get_friendly_name()]
+        value = next(value for name, value in inputs.items() if name in names)
         if not isinstance(value, np.ndarray):
             raise NotImplementedError("sequences and optionals are not supported as inputs")
         request.set_input_tensor(k, engine.Tensor(np.array(value, order="C")))

@@ -75,11 +75,29 @@ class Region:
 
 
 @dataclass(slots=True)
+class State:
+    """A value that lasts from one run to the next: `input` names the argument of `main` that brings it in, `output` the
+    result that it is afterwards.
+
+    `initial` computes the value of the first run from the other inputs, those that are no state, in their order.
+    Without it that is zeros, none along axes of unknown length. `flag` names another state, a truth value: whether this
+    one has a value; what computes the first one is then inside `main`.
+    """
+
+    name: str
+    input: str
+    output: str
+    initial: Region | None = None
+    flag: str = ""
+
+
+@dataclass(slots=True)
 class Module:
     """A program: its main region, the names callers use, and what the file said about itself.
 
     `output_names` are the callers' names of `main.results`; the inputs are called as `main.arguments` are.
-    `defaults` holds values for inputs that a caller may leave out, `declared` what the file says of outputs' types.
+    `defaults` holds values for inputs that a caller may leave out, `declared` what the file says of outputs' types,
+    `states` the inputs and outputs that a session connects itself.
     """
 
     main: Region
@@ -87,6 +105,13 @@ class Module:
     defaults: dict[str, Any] = field(default_factory=dict)
     declared: dict[str, Type] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
+    states: list[State] = field(default_factory=list)
+
+    @property
+    def visible_outputs(self) -> list[str]:
+        """The names of the outputs that are no states."""
+        hidden = {state.output for state in self.states}
+        return [name for name in self.output_names if name not in hidden]
 
     def output_types(self) -> dict[str, Type]:
         """The type of each output: what inference proved, with what only the file declares filled in."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from whorl.ir import dims
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.infer import names_of
@@ -15,6 +16,7 @@ from whorl.ir.types import Known, TensorType, Type
 from whorl.kernel.optimise import optimise
 from whorl.kernel.program import TRUE, Assign, Buffer, Expr, Program, Statement, Var, While
 from whorl.lowering.builder import KernelBuilder, View
+from whorl.lowering.collecting import require_part
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.places import (
     Growing,
@@ -30,7 +32,7 @@ from whorl.lowering.places import (
     require_kept_shapes,
     sizes,
 )
-from whorl.lowering.regions import enter_body, lower_region, refuse_parts
+from whorl.lowering.regions import enter_body, lower_region
 from whorl.ops.control import Loop
 
 FREE = "?"
@@ -83,7 +85,6 @@ class _LoopLowering:
 
     def lower(self) -> LoopProgram:
         op, body, k = self.op, self.node.regions[0], self.k
-        refuse_parts(op)
         _, _, states, slices, copies = op.split(body.arguments)
         i, stop, go = Var(INT64, "i", False), Var(INT64, "stop", False), Var(BOOL, "go", False)
         env = enter_body(op, body, i, k)
@@ -91,19 +92,20 @@ class _LoopLowering:
         parameters = [k.variable(INT64, "size", once=False) for _ in free]
         k.dims.update(zip(free, parameters, strict=True))
         carried = [memory_type(s, k, "carried value ") for s in states]
-        pairs = [self._pair(s.name, t) for s, t in zip(states, carried, strict=True)]
+        names = [*(s.name for s in states), *(v.name for v in body.results[1 + op.carried :][: op.last])]
+        carried += [self._last_type(n) for n in range(op.last)]
+        pairs = [self._pair(name, t) for name, t in zip(names, carried, strict=True)]
         places: list[Place] = [
             k.variable(t.dtype, "c", once=False) if is_single(t) else pair
             for t, pair in zip(carried, pairs, strict=True)
         ]
-        for state, type, place in zip(states, carried, places, strict=True):
+        for state, type, place in zip(states, carried, places, strict=False):
             env[state] = carried_view(place, type, k)
             if (buffer := env[state].buffer) is not None:
                 k.owners[buffer] = state
         scanned = [self._scanned(s, i, env) for s in slices]
         self._captured(copies, env)
-        elements = body.results[1 + op.carried :]
-        collected = [self._bound_type(v, "collected value ") for v in elements]
+        collected = [self._element_type(n) for n in range(len(op.collected))]
         outs = [Buffer(f"out{n}", t.dtype, (None, *self._lengths(t))) for n, t in enumerate(collected)]
         loop = While([], k.apply("and", go, k.compare("lt", i, stop)))
         with k.into(loop.body):
@@ -116,8 +118,9 @@ class _LoopLowering:
         program = Program(scalars, buffers, k.scratch, [*enter, *k.block, loop, *leave], k.calls)
         optimise(program)
         after = body.results[1 : 1 + op.carried]
-        each = zip(lengths, carried, after, strict=True)
+        each = zip(lengths, carried, after, strict=False)
         steps = [{axis: _step(t, v.type, axis) for axis in found} for found, t, v in each]
+        steps += [dict.fromkeys(found) for found in lengths[op.carried :]]
         constants = list(k.constants.values())
         return LoopProgram(program, carried, steps, collected, list(self.memory), constants, free, k.may_fail)
 
@@ -128,8 +131,23 @@ class _LoopLowering:
     def _bound_type(self, value: Value, what: str) -> TensorType:
         """The type of a value whose lengths are numbers or follow from those of operands."""
         type = native_type(value.type, f"{what}{value.name!r}")
-        if any(not name.startswith(FREE) for name in names_of((Known(type),))):
+        if not _is_given(names_of((Known(type),))):
             raise Unsupported(f"the shape of {what}{value.name!r} changes or is not known: {type}")
+        return type
+
+    def _last_type(self, number: int) -> TensorType:
+        """The type of a value of the last iteration; lengths that an iteration decides have names of their own."""
+        value = self.node.regions[0].results[1 + self.op.carried + number]
+        type = native_type(value.type, f"last value {value.name!r}")
+        own = (dims.name(f"{value.name}.last{number}.{axis}") for axis in range(len(lengths_of(type))))
+        pairs = zip(lengths_of(type), own, strict=True)
+        return type.with_shape(tuple(d if _is_given(dims.names_in(d)) else name for d, name in pairs))
+
+    def _element_type(self, number: int) -> TensorType:
+        """The type of a collected value of one iteration."""
+        op, value = self.op, self.node.regions[0].results[1 + self.op.carried + self.op.last + number]
+        type = self._bound_type(value, "collected value ")
+        require_part(type, op.collected[number], self.k)
         return type
 
     def _lengths(self, type: TensorType) -> tuple[int | Expr, ...]:
@@ -137,7 +155,7 @@ class _LoopLowering:
         return tuple(n if isinstance(n, int) else self.k.length(n) for n in lengths_of(type))
 
     def _pair(self, name: str, type: TensorType) -> tuple[Buffer, Buffer] | Growing:
-        if any(not n.startswith(FREE) for n in names_of((Known(type),))):
+        if not _is_given(names_of((Known(type),))):
             return growing(self.k, name, type)
         shape = self._lengths(type)
         return Buffer(f"{name}.now", type.dtype, shape), Buffer(f"{name}.next", type.dtype, shape)
@@ -183,13 +201,19 @@ class _LoopLowering:
     ) -> None:
         k, op = self.k, self.op
         results = lower_region(self.node.regions[0], env, k, op.carried)
-        after = results[1 : 1 + op.carried]
+        first = 1 + op.carried + op.last
+        after = results[1:first]
         require_kept_shapes(after, carried, k)
         answer = TRUE if self.node.inputs[1] is None else kept_value(results[0], k)
-        elements = [(view, out, (i,)) for view, out in zip(results[1 + op.carried :], outs, strict=True)]
+        elements = [(view, out, (i,)) for view, out in zip(results[first:], outs, strict=True)]
         change_together(after, places, elements, k)
         k.assign(i, k.add(i, k.const(1)))
         k.assign(go, answer)
+
+
+def _is_given(names: set[str]) -> bool:
+    """Whether names stand for lengths of operands."""
+    return all(name.startswith(FREE) for name in names)
 
 
 def _step(before: TensorType, after: Type, axis: int) -> int | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +16,8 @@ from whorl.ir.infer import region_title
 from whorl.ir.op import Op
 from whorl.ir.types import TensorType
 from whorl.kernel.program import TRUE, Buffer, Expr, Statement, Var, When, While
-from whorl.lowering.builder import MOST_TRIPS, KernelBuilder, View
+from whorl.lowering.builder import KernelBuilder, View
+from whorl.lowering.collecting import Rows, bound_of, limit_of, require_end
 from whorl.lowering.expressions import Index, Unsupported
 from whorl.lowering.places import (
     Growing,
@@ -40,15 +40,8 @@ from whorl.lowering.places import (
     sizes,
 )
 from whorl.lowering.readers import Readers
-from whorl.lowering.statements import LENGTHS
-from whorl.ops.control import Collected, If, Loop, Scanned
+from whorl.ops.control import If, Loop, Scanned
 from whorl.ops.elementwise import Identity
-
-
-def refuse_parts(op: Loop) -> None:
-    """Loops that no ONNX file says have no native form."""
-    if op.last or any(how.keep_axis for how in op.scanned) or not all(how.stack for how in op.collected):
-        raise Unsupported("it keeps slice axes, concatenates, or gives last values")
 
 
 def enter_body(op: Loop, body: Region, i: Var, k: KernelBuilder) -> dict[Value, View]:
@@ -226,118 +219,41 @@ def _put(views: Sequence[View], places: Sequence[Var | Buffer | Growing], k: Ker
 
 def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> list[View]:
     """A Loop inside a program; where it collects as many rows as only the run knows, their memory grows."""
-    refuse_parts(op)
     trip, condition, carried, scanned, captured = op.split(node.inputs)
-    body, joined = node.regions[0], node.outputs[op.carried :]
+    body, first = node.regions[0], op.carried + op.last
+    last, joined = node.outputs[op.carried : first], node.outputs[first:]
     _, _, states, slices, copies = op.split(body.arguments)
-    bound = _bound(trip, scanned, op, env, k)
-    limit = k.const(bound) if isinstance(bound, int) else _computed_bound(bound, trip, env, k)
+    bound = bound_of(node, op, env, k)
+    limit = limit_of(bound, trip, env, k)
     i, go = k.variable(INT64, "i", once=False), k.variable(BOOL, "go", once=False)
     inner = enter_body(op, body, i, k)
     types = [memory_type(s, k, "carried value ") for s in states]
     places = [_carried_place(s, t, env[v], inner, k) for s, t, v in zip(states, types, carried, strict=True)]
+    types += [memory_type(v, k, "last value ") for v in last]
+    places += [_last_place(t, k) for t in types[op.carried :]]
     for argument, value, how in zip(slices, scanned, op.scanned, strict=True):
         inner[argument] = _slice(env[value], how, i, k)
     inner.update({a: env[v] for a, v in zip(copies, captured, strict=True) if v is not None})
-    rows = [_Rows.of(v, how, bound, k) for v, how in zip(joined, op.collected, strict=False)]
+    rows = [Rows.of(v, how, bound, k) for v, how in zip(joined, op.collected, strict=False)]
     k.assign(i, k.const(0))
     k.assign(go, TRUE if condition is None else first_element(env[condition], k))
     loop = While([], k.apply("and", go, k.compare("lt", i, limit)))
     with k.into(loop.body), k.failing_at(node.title, (*k.around, (region_title(node, 0), i))):
         results = lower_region(body, inner, k, op.carried)
-        after = results[1 : 1 + op.carried]
+        after = results[1 : 1 + len(places)]
         require_kept_shapes(after, types, k)
         answer = TRUE if condition is None else kept_value(results[0], k)
-        elements = [out.target(view, i, k) for view, out in zip(results[1 + op.carried :], rows, strict=False)]
+        elements = [out.target(view, i, k) for view, out in zip(results[1 + first :], rows, strict=False)]
         change_together(after, places, elements, k)
         k.assign(i, k.add(i, k.const(1)))
         k.assign(go, answer)
     k.block.append(loop)
-    if bound is None and trip is None:
-        k.fail_unless(k.apply("not", k.apply("and", go, k.compare("ge", i, limit))))
+    require_end(node, op, bound, (i, go), limit, env, k)
+    if last:
+        k.fail_unless(k.compare("gt", i, k.const(0)), "no iteration ran")
     count = held(i, k)
     views = [carried_view(place, t, k) for t, place in zip(types, places, strict=True)]
     return [*views, *(out.view(count, k) for out in rows)]
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """What an inner loop collects, an iteration a row of memory; `bound` rows, or as many as come."""
-
-    buffer: Buffer
-    type: TensorType
-    how: Collected
-    bound: int | None
-
-    @staticmethod
-    def of(value: Value, how: Collected, bound: int | Linear | None, k: KernelBuilder) -> _Rows:
-        type = memory_type(value, k, "collected value ")
-        shape = list(lengths_of(type))
-        length = shape.pop(how.axis % len(shape))
-        if not all(isinstance(n, int) for n in shape):
-            raise Unsupported("an inner loop collects elements whose lengths only the run knows")
-        if isinstance(bound, int) and length == bound:
-            return _Rows(k.temporary(type.dtype, (bound, *shape)), type, how, bound)
-        buffer = Buffer(k.fresh("rows"), type.dtype, (None, *shape), True)
-        k.add_scratch(buffer)
-        return _Rows(buffer, type, how, None)
-
-    def target(self, view: View, i: Expr, k: KernelBuilder) -> Target:
-        """Where the element of an iteration goes, in memory that is there then."""
-        shape = self.buffer.shape[1:]
-        require_lengths(view.shape, shape, k)
-        if self.bound is None:
-            k.reserve_count(self.buffer, k.mul(k.add(i, k.const(1)), k.const(math.prod(shape))))  # type: ignore[arg-type]
-        return view, self.buffer, (i,)
-
-    def view(self, count: Expr, k: KernelBuilder) -> View:
-        """The joined elements once all are there."""
-        shape, axis = list(lengths_of(self.type)), self.how.axis % len(lengths_of(self.type))
-        length = shape[axis]
-        if self.bound is None and isinstance(length, int):
-            k.fail_unless(k.compare("eq", count, k.const(length)), LENGTHS)
-        elif self.bound is None:
-            k.name_length(length, count)
-        if axis == 0 and not self.how.reverse:
-            return k.view_of(self.buffer, shape)
-
-        def at(index: Index) -> Expr:
-            row = k.sub(k.sub(k.length(length), k.const(1)), index[axis]) if self.how.reverse else index[axis]
-            return k.load(self.buffer, (row, *index[:axis], *index[axis + 1 :]))
-
-        return k.view(self.type.dtype, shape, at, 1)
-
-
-def _bound(
-    trip: Value | None, scanned: Sequence[Value], op: Loop, env: dict[Value, View], k: KernelBuilder
-) -> int | Linear | None:
-    """How often an inner loop runs at most: a number or a dim; None where only its trip count tells."""
-    lengths = [env[v].shape[how.axis % len(env[v].shape)] for v, how in zip(scanned, op.scanned, strict=True)]
-    if len(set(lengths)) > 1:
-        raise Unsupported("the scanned inputs of an inner loop have different lengths")
-    known = None if trip is None else env[trip].known if env[trip].known is not None else trip.known
-    number = known.flat[0] if known is not None and known.size == 1 else None
-    if isinstance(number, int) and all(isinstance(n, int) for n in lengths):
-        lengths = [max(0, number), *lengths[:1]]
-    elif trip is not None and lengths:
-        raise Unsupported("an inner loop has a trip count and scans as much as only the run knows")
-    if lengths and isinstance(lengths[0], int) and min(lengths) > max(MOST_TRIPS, k.most_trips):
-        raise Unsupported(f"an inner loop may run {min(lengths)} times")
-    return None if not lengths else min(lengths) if isinstance(lengths[0], int) else lengths[0]
-
-
-def _computed_bound(length: Linear | None, trip: Value | None, env: dict[Value, View], k: KernelBuilder) -> Expr:
-    """The most iterations, computed by the program.
-
-    A trip count that is too large fails, so that the program answers in time, and so does a loop without one that goes
-    on for too long.
-    """
-    if length is not None or trip is not None:
-        count = k.length(length) if length is not None else k.cast(first_element(env[trip], k), INT64)  # type: ignore[index]
-        count = k.let(count)
-        k.fail_unless(k.compare("le", count, k.const(k.most_trips)))
-        return count
-    return k.const(k.most_trips)
 
 
 def _carried_place(state: Value, type: TensorType, initial: View, inner: dict[Value, View], k: KernelBuilder) -> Place:
@@ -367,8 +283,31 @@ def _new_place(type: TensorType, k: KernelBuilder) -> tuple[Buffer, Buffer] | Gr
     return now, after
 
 
+def _last_place(type: TensorType, k: KernelBuilder) -> Place:
+    """Where the value of the last iteration so far lives."""
+    if is_single(type):
+        register = k.variable(type.dtype, "last", once=False)
+        k.assign(register, k.const(False if type.dtype == BOOL else 0, type.dtype))
+        return register
+    place = _new_place(type, k)
+    if isinstance(place, Growing):
+        for register in place.lengths.values():
+            k.assign(register, k.const(0))
+    return place
+
+
 def _slice(view: View, how: Scanned, i: Expr, k: KernelBuilder) -> View:
     axis = how.axis % len(view.shape)
-    row = k.sub(k.length(view.shape[axis] - 1), i) if how.reverse else i
-    shape = view.shape[:axis] + view.shape[axis + 1 :]
-    return View(view.dtype, shape, lambda index: view.at((*index[:axis], row, *index[axis:])), view.cost)
+    number = i
+    if how.reverse:
+        count = dims.call("floor", view.shape[axis], how.part)
+        number = k.sub(k.length(count - 1), i)  # type: ignore[arg-type]
+    before, after = view.shape[:axis], view.shape[axis + 1 :]
+    if not how.keep_axis:
+        return View(view.dtype, before + after, lambda at: view.at((*at[:axis], number, *at[axis:])), view.cost)
+    start = k.mul(number, k.const(how.part))
+
+    def at(index: Index) -> Expr:
+        return view.at((*index[:axis], k.add(start, index[axis]), *index[axis + 1 :]))
+
+    return View(view.dtype, (*before, how.part, *after), at, view.cost)

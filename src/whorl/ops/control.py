@@ -52,8 +52,7 @@ class If(Op):
 class Scanned:
     """How a scanned input is cut: `part` rows along `axis` an iteration, the last first if `reverse`.
 
-    With `keep_axis` the slice keeps the axis (OpenVINO), and the length must be a multiple of `part`; else it drops
-    it (ONNX; `part` is 1).
+    With `keep_axis` the slice keeps the axis (OpenVINO), else it drops it (ONNX; `part` is 1).
     """
 
     axis: int = 0
@@ -116,8 +115,9 @@ class Loop(Op):
     Inputs: trip count or None, condition or None (what the body answers is then ignored), `carried` initial values, one
     value for each of `scanned`, then captured values. The body takes (i, go_on, *carried, *slices, *captured) and gives
     (go_on, *carried, *last, *elements). Outputs: final carried, values of the last iteration, collected.
-    A negative trip count is 0; with scanned inputs, which have one length, the smaller of trip count and length rules.
-    `slices_suffice`: lengths may differ, and the loop fails where slices run out before it ends otherwise.
+    A negative trip count is 0; with scanned inputs, which have one length and fall into whole parts, the smaller of
+    trip count and length rules. `slices_suffice`: they need neither, and the loop fails where slices run out before
+    it ends otherwise.
     `keep_shapes`: carried values may not change shape.
     Sources: ONNX Loop-25, Scan-25; OpenVINO Loop-5, TensorIterator-1.
     """

@@ -28,7 +28,8 @@ class Iteration:
         self.elements: list[list[np.ndarray]] = [[] for _ in op.collected]
         self.stops = condition is not None
         self.go_on = bool(one_element(condition, "the condition")) if self.stops else True
-        self.rows = [_slices(x, how, k) for k, (x, how) in enumerate(zip(scanned, op.scanned, strict=True))]
+        pairs, whole = zip(scanned, op.scanned, strict=True), not op.slices_suffice
+        self.rows = [_slices(x, how, k, whole) for k, (x, how) in enumerate(pairs)]
         self.trip = None if trip is None else max(0, int(one_element(trip, "the trip count")))
         self.bound = _bound(self.trip, self.rows, op.slices_suffice)
         self._shapes = (1,) * ranks[0], (1,) * ranks[1]
@@ -107,21 +108,22 @@ def _bound(trip: int | None, rows: Sequence[np.ndarray], may_differ: bool) -> in
     return min([*([] if trip is None else [trip]), *lengths], default=None)
 
 
-def _slices(value: np.ndarray, how: Scanned, index: int) -> np.ndarray:
-    """The value with its slices as items: `result[i]` is what iteration i sees."""
+def _slices(value: np.ndarray, how: Scanned, index: int, whole: bool) -> np.ndarray:
+    """The value with its slices as items: `result[i]` is what iteration i sees; nothing may be left if `whole`."""
     if not -value.ndim <= how.axis < value.ndim:
         raise RunError(f"scanned input {index} has shape {list(value.shape)} and no axis {how.axis}")
     axis = how.axis % value.ndim
     rows = np.moveaxis(value, axis, 0)
     if how.keep_axis:
         count, rest = divmod(rows.shape[0], how.part)
-        if rest:
+        if rest and whole:
             raise RunError(
                 f"each iteration must be the same size: length ({rows.shape[0]}) of axis {axis} of scanned input "
                 f"{index} is not divisible by step ({how.part})",
                 fix="pad the value to a multiple of the part",
             )
-        rows = np.moveaxis(rows.reshape(count, how.part, *rows.shape[1:]), 1, axis + 1)
+        parts = rows[: count * how.part].reshape(count, how.part, *rows.shape[1:])
+        rows = np.moveaxis(parts, 1, axis + 1)
     return rows[::-1] if how.reverse else rows
 
 

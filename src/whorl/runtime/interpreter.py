@@ -157,6 +157,7 @@ class LoopKernel:
                 may_compile = False
                 rows = self.native.run(iteration, frame, budget, self.node.title if is_outermost else None)
                 if rows is not None:
+                    iteration.require_slices()
                     return rows
                 continue
             self.seen += 1

@@ -19,7 +19,7 @@ from whorl.ops.panels import aligned_empty
 from whorl.runtime.blocks import Blocks, address, pointer
 from whorl.runtime.callbacks import Callback, run_any, run_op
 from whorl.runtime.entries import entry_of
-from whorl.runtime.recycled import maker
+from whorl.runtime.recycled import empty, maker
 
 SPARE_BYTES = 1 << 26
 """Scratch memory that a program keeps for the next run; of what takes more, it keeps one."""
@@ -152,7 +152,7 @@ class Memory:
         cell, shape, lengths, dtype = self.outputs[output]
         for axis, scalar in lengths:
             shape[axis] = self.block[scalar]
-        result = np.empty(shape, dtype)
+        result = empty(shape, dtype)
         if result.size:
             ctypes.memmove(address(result), self.block[cell], result.nbytes)
         return result

@@ -138,7 +138,8 @@ class NativeLoop:
             self.forms.add({}, flags, shapes, str(reason))
             return str(reason)
         lengths = enumerate(compiled.program.lengths)
-        grown = {(n, axis): f"{n}.{axis}" for n, steps in lengths for axis in steps}
+        states = len(iteration.state)
+        grown = {(n, axis): f"{n}.{axis}" for n, steps in lengths for axis in steps if n < states}
         self.forms.add({**free, **grown}, flags, shapes, compiled)
         return compiled
 
@@ -197,8 +198,9 @@ class NativeRun:
         self.cells = np.zeros(self.base + program.cells, np.int64)
         self.cells[0], self.cells[2] = iteration.index, iteration.go_on
         self.pairs, lengths = list[Pair | Lengthening](), list[int]()
-        for given, type, steps in zip(iteration.state, program.carried, program.lengths, strict=True):
-            x = as_rows(given, type)
+        given = [as_rows(x, type) for x, type in zip(iteration.state, program.carried, strict=False)]
+        given += [_nothing(type) for type in program.carried[len(given) :]]
+        for x, steps in zip(given, program.lengths, strict=True):
             self.pairs.append(self._lengthening(x, steps, 3 + len(lengths)) if steps else Pair(x))
             lengths += [x.shape[axis] for axis in steps]
         sizes = self._open_sizes(rows, iteration.captured)
@@ -303,12 +305,14 @@ class NativeRun:
 
     def finish(self) -> None:
         """Give the carried values to the iteration, which is over."""
-        self.iteration.state, self.callback = self._as_given(self._states()), None
+        states = self._states()
+        self.iteration.last = states[len(self.iteration.state) :]
+        self.iteration.state, self.callback = self._as_given(states), None
         self.compiled.release(self.memory)
 
     def _as_given(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Carried values as the interpreter knows them."""
-        pairs = zip(arrays, self.iteration.state, strict=True)
+        """Carried values as the interpreter knows them; what follows them are values of the last iteration."""
+        pairs = zip(arrays, self.iteration.state, strict=False)
         return [_elements(x) if isinstance(old, list) else x for x, old in pairs]
 
     def _states(self) -> list[np.ndarray]:
@@ -333,6 +337,11 @@ def _shape(type: TensorType, sizes: dict[str, Dim]) -> list[int]:
     """The shape of a tensor whose lengths follow from those of operands."""
     lengths = (substitute(dim, sizes) for dim in lengths_of(type))
     return [n for n in lengths if isinstance(n, int)]
+
+
+def _nothing(type: TensorType) -> np.ndarray:
+    """What a value of the last iteration is before the first one."""
+    return np.zeros([n if isinstance(n, int) else 0 for n in lengths_of(type)], type.dtype)
 
 
 def _elements(rows: np.ndarray) -> list[np.ndarray]:

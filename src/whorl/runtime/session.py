@@ -21,6 +21,7 @@ from whorl.runtime.feeds import checked
 from whorl.runtime.interpreter import Plan
 from whorl.runtime.limits import Budget, Limits
 from whorl.runtime.recycled import is_recycled
+from whorl.runtime.states import States
 from whorl.runtime.steps import Run
 from whorl.runtime.trace import Trace
 
@@ -60,7 +61,10 @@ def chosen_mode(name: str | None, once: bool) -> Mode:
 
 
 class Session:
-    """A module ready to run, from any number of threads at once; `once` where it will run a single time."""
+    """A module ready to run, from any number of threads at once; `once` where it will run a single time.
+
+    Runs of a module with states follow one another, each from what the one before it has left.
+    """
 
     def __init__(
         self, module: Module, limits: Limits | None = None, backend: str | None = None, once: bool = False
@@ -68,8 +72,9 @@ class Session:
         self.module, self.limits, self.mode = module, limits or Limits(), chosen_mode(backend, once)
         self._plan = Plan(module.main, self.mode.segments and is_available())
         self._inputs = {value.name: value for value in module.main.arguments}
+        self._states = States(module)
         self._direct = Direct(self._plan, list(self._inputs))
-        self._may_go_directly = self.limits == Limits()
+        self._may_go_directly = self.limits == Limits() and not module.states
         self._cancelled = threading.Event()
         self._trace: Trace | None = None
 
@@ -98,13 +103,20 @@ class Session:
             outputs = self._direct.run(feeds)
             if outputs is not None:
                 return outputs if not output_names else [outputs[k] for k in self._positions(output_names)]
-        wanted, arguments = self._positions(output_names), self._arguments(feeds)
+        wanted = self._positions(output_names)
         own = self._cancelled
         stopped = own.is_set if stop is None else lambda: own.is_set() or stop.is_set()
-        budget = Budget(limits or self.limits, stopped, self._trace)
+        run = Run(Budget(limits or self.limits, stopped, self._trace), self.mode.loops_after, self.mode.waits)
+        if self.module.states:
+            return self._continue(feeds, wanted, run)
+        return self._run(self._arguments(feeds), wanted, run)
+
+    def _run(self, arguments: list[Any], wanted: list[int], run: Run) -> list[Any]:
+        """The outputs at some positions, for arguments that are checked."""
+        budget = run.budget
         try:
             with np.errstate(all="ignore"):
-                results = self._plan(Run(budget, self.mode.loops_after, self.mode.waits), *arguments)
+                results = self._plan(run, *arguments)
         except RunError:
             if budget.raised is not None:
                 raise budget.raised from None
@@ -114,6 +126,16 @@ class Session:
         for value in (*arguments, *self._plan.template):
             _note(value, given)
         return [self._handed_out(results[k], self.module.output_names[k], given, budget) for k in wanted]
+
+    def _continue(self, feeds: Mapping[str, Any], wanted: list[int], run: Run) -> list[Any]:
+        """A run that begins with the states as they are, and leaves what they become if it ends well."""
+        states = self.module.states
+        with self._states.lock, np.errstate(all="ignore"):
+            feeds = self._states.feeds(feeds, self._arguments, run)
+            kept = [self.module.output_names.index(state.output) for state in states]
+            outputs = self._run(self._arguments(feeds), [*wanted, *kept], run)
+            self._states.keep(outputs[len(wanted) :])
+        return outputs[: len(wanted)]
 
     def cancel(self) -> None:
         """Stop every run under way, from any thread: each ends with CancelledError. Later runs are not stopped."""
@@ -139,7 +161,8 @@ class Session:
     def _positions(self, names: Sequence[str] | None) -> list[int]:
         known = self.module.output_names
         if not names:
-            return list(range(len(known)))
+            shown = self.module.visible_outputs if self.module.states else known
+            return list(range(len(known))) if shown is known else [known.index(name) for name in shown]
         if isinstance(names, str):
             raise RunError(f"the output names are {names!r}, expected a list", fix=f"write [{names!r}]")
         for name in names:

@@ -14,7 +14,7 @@ from whorl.ir.infer import Inference
 from whorl.ir.types import AnyShape, Fact, Known, SequenceType, TensorType, Type, tensor, type_of
 from whorl.ir.walk import clone_region
 from whorl.lowering.expressions import Unsupported
-from whorl.ops.control import Loop
+from whorl.ops.control import Loop, Scanned
 from whorl.ops.iteration import Iteration
 from whorl.ops.sequences import SequenceInsert
 from whorl.runtime.prologue import Prologue, split_off
@@ -77,8 +77,9 @@ def _named(shape: Sequence[Dim], number: int, free: Free) -> tuple[Dim, ...]:
 def _scanned_facts(op: Loop, iteration: Iteration, free: Free, first: int) -> list[Fact]:
     facts = []
     for number, (x, how) in enumerate(zip(iteration.rows, op.scanned, strict=True), first):
-        shape = (x.shape[0], *_named(x.shape[1:], number, free))
-        facts.append(Known(TensorType(x.dtype, _unmoved(shape, how.axis))))
+        slice = _named(x.shape[1:], number, free)
+        shape = _whole(x.shape[0], slice, how) if how.keep_axis else _unmoved((x.shape[0], *slice), how.axis)
+        facts.append(Known(TensorType(x.dtype, shape)))
     return facts
 
 
@@ -121,6 +122,12 @@ def _inserted(body: Region, sequence: Value) -> TensorType:
             if isinstance(found, TensorType) and not isinstance(found.shape, AnyShape):
                 return found
     raise Unsupported(f"nothing tells the shape of the tensors in {sequence.name!r}")
+
+
+def _whole(count: int, slice: tuple[Dim, ...], how: Scanned) -> tuple[Dim, ...]:
+    """The shape of a scanned value whose slices keep the axis."""
+    axis = how.axis % len(slice)
+    return (*slice[:axis], count * how.part, *slice[axis + 1 :])
 
 
 def _unmoved(shape: tuple[Dim, ...], axis: int) -> tuple[Dim, ...]:

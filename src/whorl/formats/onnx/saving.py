@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,10 +15,10 @@ from whorl.errors import SaveError
 from whorl.formats.onnx.tensors import proto_of
 from whorl.formats.onnx.wire import pieces_of, placeholder
 from whorl.formats.onnx.writer import write_model
-from whorl.ir.constants import LazyArray, as_array, blocks
-from whorl.ir.dtypes import STRING, bits
-from whorl.ir.elements.base import elements_of
-from whorl.ir.elements.packed import packed_bytes, packed_size
+from whorl.formats.writing import element_bytes, write_whole
+from whorl.ir.constants import LazyArray, as_array
+from whorl.ir.dtypes import STRING
+from whorl.ir.elements.packed import packed_size
 from whorl.ir.graph import Module
 
 EXTERNAL_LIMIT = 1 << 30
@@ -28,7 +28,6 @@ SMALL = 1024
 STREAMED = 1 << 16
 """Bytes from which a constant is written block by block."""
 ALIGNMENT = 4096
-_PACKED_BLOCK = 1 << 18
 
 Values = Mapping[str, "np.ndarray | LazyArray"]
 """The constants of a model by the names of their initializers."""
@@ -53,14 +52,14 @@ def save_onnx(module: Module, path: Path, opset: int | None = None) -> None:
     weights = path.with_name(path.name + ".data")
     try:
         if external:
-            _write_whole(weights, lambda file: _write_weights(file, model, constants, weights.name))
+            write_whole({weights: lambda file: _write_weights(file, model, constants, weights.name)})
         streamed = _fill_in(model, constants, 1 << 62 if is_text else STREAMED)
         if is_text:
             text = onnx.printer.to_text(model).encode()
-            _write_whole(path, lambda file: file.write(text))
+            write_whole({path: lambda file: file.write(text)})
         else:
             data = model.SerializeToString()
-            _write_whole(path, lambda file: _write_model(file, data, streamed))
+            write_whole({path: lambda file: _write_model(file, data, streamed)})
     except OSError as error:
         raise SaveError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
 
@@ -88,29 +87,7 @@ def _write_model(file: BinaryIO, data: bytes, streamed: list[np.ndarray | LazyAr
         if isinstance(piece, bytes):
             file.write(piece)
         else:
-            _write_elements(file, streamed[piece])
-
-
-def _write_elements(file: BinaryIO, value: np.ndarray | LazyArray) -> None:
-    """Write the bytes of a constant, few of them in memory at a time."""
-    if bits(value.dtype) < 8:
-        source = elements_of(value)
-        for start in range(0, source.size, _PACKED_BLOCK):
-            packed_bytes(source.flat(start, min(start + _PACKED_BLOCK, source.size))).tofile(file)
-        return
-    for block in blocks(value):
-        file.write(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
-
-
-def _write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write under a temporary name first, so that a failure leaves what was there."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            write(file)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+            file.writelines(element_bytes(streamed[piece]))
 
 
 def _write_weights(file: BinaryIO, model: ModelProto, constants: Values, location: str) -> None:
@@ -121,7 +98,7 @@ def _write_weights(file: BinaryIO, model: ModelProto, constants: Values, locatio
             continue
         file.seek(-file.tell() % ALIGNMENT, os.SEEK_CUR)
         offset = file.tell()
-        _write_elements(file, value)
+        file.writelines(element_bytes(value))
         tensor.data_location = TensorProto.EXTERNAL
         entries = {"location": location, "offset": str(offset), "length": str(file.tell() - offset)}
         for key, text in entries.items():

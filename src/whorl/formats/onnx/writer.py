@@ -92,7 +92,7 @@ def _write_at(module: Module, opset: int, own: dict[str, int]) -> tuple[ModelPro
 
 
 class Names:
-    """Names taken anywhere in the model, so that no inner graph shadows an outer name."""
+    """Names of values, or of nodes, taken anywhere in the model, so that no inner graph shadows an outer name."""
 
     def __init__(self, taken: set[str]) -> None:
         self.taken = set(taken)
@@ -122,6 +122,7 @@ class GraphWriter:
     ) -> None:
         self.targets, self.names, self.constants = targets, names, constants
         self.graph = GraphProto()
+        self.titles = Names(set()) if outer is None else outer.titles
         self.values: dict[Value, str] = {}
         self.domains: set[str] = set() if outer is None else outer.domains
         self.held: ChainMap[str, np.ndarray | LazyArray] = ChainMap() if outer is None else outer.held.new_child()
@@ -158,7 +159,8 @@ class GraphWriter:
         given = list(inputs)
         while given and not given[-1]:
             given.pop()
-        proto = NodeProto(op_type=op_type, input=given, output=outputs, domain=domain or None, name=name or None)
+        title = self.titles.fresh(name) if name else None
+        proto = NodeProto(op_type=op_type, input=given, output=outputs, domain=domain or None, name=title)
         self.domains.add(domain)
         schema = self.schema(op_type, domain)
         for key, value in attributes.items():

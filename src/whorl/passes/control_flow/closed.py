@@ -70,7 +70,7 @@ def _closed_states(node: Node, op: Loop) -> tuple[list[int], bool]:
     lengths = [how.length(tensor_type(x)) for x, how in zip(scanned, op.scanned, strict=True)]
     bounded = (trip is None or is_constant(trip)) and all(isinstance(n, int) for n in lengths)
     stops = condition is None or (is_constant(condition) and body.results[0] in fixed)
-    return closed, bounded and stops
+    return closed, bounded and stops and not op.slices_suffice
 
 
 def _is_pure(node: Node) -> bool:

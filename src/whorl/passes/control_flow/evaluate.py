@@ -186,7 +186,10 @@ class LoopRun:
         """Run one iteration; whether it counts: the loop was not over, and nothing of its results is unresolved."""
         if self.is_open:
             return False
-        arguments = self.iteration.next()
+        try:
+            arguments = self.iteration.next()
+        except WhorlError as error:
+            raise Stopped(f"{self.node.title} fails: {error}") from None
         if arguments is None:
             return False
         self.evaluator.budget.iterate()

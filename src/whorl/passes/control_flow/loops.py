@@ -9,10 +9,12 @@ import numpy as np
 
 from whorl.ir.build import Builder
 from whorl.ir.constants import same_elements
+from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
+from whorl.ir.types import AnyShape
 from whorl.ops.base import known_ints
-from whorl.ops.control import Loop, Scanned, known_bool
+from whorl.ops.control import Collected, Loop, Scanned, known_bool
 from whorl.ops.indexing import Gather
 from whorl.ops.movement import Slice
 from whorl.ops.shapes import Unsqueeze
@@ -58,7 +60,7 @@ def _int(length: object) -> int | None:
 def remove_idle(node: Node, build: Builder, context: Context) -> Replacement:
     """A loop that never runs gives its initial values, and collects nothing."""
     assert isinstance(node.op, Loop)
-    if iterations(node)[1] != 0 or node.op.last or _lengths_differ(node):
+    if iterations(node)[1] != 0 or node.op.last or may_refuse(node):
         return None
     try:
         collected = nothing_collected(node)
@@ -72,25 +74,51 @@ def remove_idle(node: Node, build: Builder, context: Context) -> Replacement:
     return [*node.inputs[2 : 2 + node.op.carried], *empty]
 
 
-def _lengths_differ(node: Node) -> bool:
-    """Whether a loop may refuse to run because its scanned inputs do not fit each other."""
+def may_refuse(node: Node) -> bool:
+    """Whether a loop may fail because its scanned inputs do not fit each other, their parts, or the trip count."""
     assert isinstance(node.op, Loop)
-    _, _, _, scanned, _ = node.op.split(node.inputs)
-    lengths = [how.length(tensor_type(x)) for x, how in zip(scanned, node.op.scanned, strict=True)]
-    return any(not isinstance(n, int) or n != lengths[0] for n in lengths) and len(lengths) > 1
+    op = node.op
+    trip, _, _, scanned, _ = op.split(node.inputs)
+    lengths = [_int(how.length(tensor_type(x))) for x, how in zip(scanned, op.scanned, strict=True)]
+    if op.slices_suffice:
+        most = None if trip is None else _number(trip)
+        return most is None or any(n is None or n < most for n in lengths)
+    if any(not _divides(x, how) for x, how in zip(scanned, op.scanned, strict=True)):
+        return True
+    return any(n is None or n != lengths[0] for n in lengths) and len(lengths) > 1
+
+
+def _divides(value: Value, how: Scanned) -> bool:
+    """Whether a scanned input surely falls into whole parts."""
+    shape = tensor_type(value).shape
+    if how.part == 1:
+        return True
+    length = UNKNOWN if isinstance(shape, AnyShape) else shape[how.axis % len(shape)]
+    return isinstance(length, int) and length % how.part == 0
+
+
+def _has_parts(value: Value, how: Collected) -> bool:
+    """Whether an element surely has the rows that it must have to be joined."""
+    type = tensor_type(value)
+    if isinstance(type.shape, AnyShape):
+        return how.stack
+    return how.part is None or how.stacks(len(type.shape)) or type.shape[how.axis % len(type.shape)] == how.part
 
 
 def inline_single(node: Node, build: Builder, context: Context) -> Replacement:
     """A loop that runs exactly once is its body."""
     assert isinstance(node.op, Loop)
     op, body = node.op, node.regions[0]
-    if iterations(node) != (1, 1) or _lengths_differ(node):
+    if iterations(node) != (1, 1) or may_refuse(node):
+        return None
+    elements = body.results[1 + op.carried + op.last :]
+    if not all(_has_parts(value, how) for value, how in zip(elements, op.collected, strict=True)):
         return None
     _, _, carried, scanned, captured = op.split(node.inputs)
     pairs = zip(body.arguments[2 : 2 + op.carried], body.results[1:], strict=False)
     if op.keep_shapes and not all(same_type(state.type, result.type) for state, result in pairs):
         return None
-    slices = [_first_slice(x, how, build) for x, how in zip(scanned, op.scanned, strict=True)]
+    slices = [slice_at(x, how, 0, build) for x, how in zip(scanned, op.scanned, strict=True)]
     if any(value is None for value in slices) or not context.may_edit("inline_single_iteration"):
         return None
     ranks = [tensor_type(value).rank or 0 for value in body.arguments[:2]]
@@ -100,20 +128,20 @@ def inline_single(node: Node, build: Builder, context: Context) -> Replacement:
     results = inline(body, [value for value in arguments if value is not None], build)[1:]
     first = op.carried + op.last
     for k, (how, value) in enumerate(zip(op.collected, node.outputs[first:], strict=False), first):
-        if how.stack:
+        if how.stacks(tensor_type(results[k]).rank or 0):
             results[k] = build.add(Unsqueeze(), results[k], build.int64(how.axis), name=value.name)
     return results
 
 
-def _first_slice(value: Value, how: Scanned, build: Builder) -> Value | None:
-    """What the first iteration sees of a scanned value; None where that cannot be said."""
+def slice_at(value: Value, how: Scanned, number: int, build: Builder) -> Value | None:
+    """What an iteration sees of a scanned value; None where that cannot be said."""
     length = how.length(tensor_type(value))
     if not how.keep_axis:
-        index = build.constant(np.array(-1 if how.reverse else 0, INT64))
+        index = build.constant(np.array(-1 - number if how.reverse else number, INT64))
         return build.add(Gather(how.axis), value, index, name=value.name)
-    if not isinstance(length, int) or length < 1:
+    if not isinstance(length, int) or length <= number:
         return None
-    start = (length - 1) * how.part if how.reverse else 0
+    start = (length - 1 - number if how.reverse else number) * how.part
     bounds = [build.int64(n) for n in (start, start + how.part, how.axis)]
     return build.add(Slice(), value, *bounds, name=value.name)
 

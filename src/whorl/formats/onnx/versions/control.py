@@ -11,6 +11,7 @@ from onnx import GraphProto
 from whorl.errors import SaveError
 from whorl.formats.onnx.exporting import exporter
 from whorl.formats.onnx.schemas import require_type
+from whorl.formats.onnx.versions.loop_forms import is_plain, write_through
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import TensorType, tensor
 from whorl.ops.control import Collected, Loop, Scanned
@@ -38,9 +39,9 @@ def write_loop(node: Node, write: GraphWriter) -> None:
     """Scan, or Loop with the slices gathered inside and axes and directions of collected values put right behind it."""
     op = node.op
     assert isinstance(op, Loop)
-    if op.last or any(how.keep_axis for how in op.scanned) or not all(how.stack for how in op.collected):
-        raise SaveError("keeps slice axes, concatenates or gives last values, which no ONNX loop says")
-    if is_scan(node) and write.opset >= 9:
+    if not is_plain(op):
+        write_through(node, write)
+    elif is_scan(node) and write.opset >= 9:
         _write_scan(node, op, write)
     else:
         _write_loop(node, op, write)
@@ -133,11 +134,22 @@ def _write_loop(node: Node, op: Loop, write: GraphWriter) -> None:
         bound = least
     outputs = _all_outputs(node, op, write)
     inner = [_collected_name(k, op, name, write) for k, name in enumerate(outputs)]
-    inputs = [bound or (lengths[0] if lengths else ""), write.name(condition), *map(write.name, carried)]
+    bound = bound or (lengths[0] if lengths else "")
+    inputs = [bound, _condition(condition, go_on, write), *map(write.name, carried)]
     _add_loop(node, inputs, inner, graph, write)
     for k, (name, raw) in enumerate(zip(outputs, inner, strict=True)):
         if raw != name and k < len(node.outputs):
             _put_right(raw, name, op.collected[k - op.carried], node.outputs[k], write)
+
+
+def _condition(condition: Value | None, go_on: Value, write: GraphWriter) -> str:
+    """The condition with the rank that the body gives it, as ONNX's inference wants it."""
+    name, wanted = write.name(condition), tensor(go_on).rank
+    if condition is None or tensor(condition).rank == wanted:
+        return name
+    shape = write.constant(np.ones(wanted or 0, np.int64), "shape")
+    write.node("Reshape", [name, shape], [scalar := write.fresh("condition")])
+    return scalar
 
 
 def _add_loop(node: Node, inputs: list[str], outputs: list[str], graph: GraphProto, write: GraphWriter) -> None:

@@ -1,0 +1,59 @@
+"""Models without loops and branches, for runtimes that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from whorl.api.models import Source
+from whorl.api.optimizing import optimize
+from whorl.errors import RemovalError
+from whorl.formats.onnx.frame import MAX_DEPTH
+from whorl.ir.graph import Module
+from whorl.passes import pipeline
+from whorl.passes.context import Context, PassOptions
+from whorl.passes.removal import remove_control_flow
+from whorl.passes.removal.fixed import with_fixed
+from whorl.runtime.feeds import checked
+
+MAX_ITERATIONS = 256
+"""Copies of a body that are made unless the caller allows more."""
+
+
+def deloop(
+    source: Source,
+    *,
+    max_iterations: int = MAX_ITERATIONS,
+    dims: Mapping[str, int] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    condition_when_omitted: str = "specification",
+    max_depth: int = MAX_DEPTH,
+    profile: str = "",
+) -> Module:
+    """A model that computes the same without Loop, Scan and If, from whatever `load` takes, which is left as it is.
+
+    Loops are unrolled, up to `max_iterations` copies of a body; one that may end early becomes copies that then change
+    nothing. An If computes both branches and selects. `dims` fixes named dims of the inputs, `inputs` the values of
+    inputs, such as a trip count, and so the loops that these bound. What a loop or branch would not compute must not
+    fail where it is computed now: an index that could be outside, or a divisor that could be 0, keeps it.
+    Errors: LoadError; RemovalError names every loop and branch that stays, with the reason; RunError for an input of
+    another type.
+    """
+    options = {"condition_when_omitted": condition_when_omitted, "max_depth": max_depth, "profile": profile}
+    module = optimize(source, **options)  # type: ignore[arg-type]
+    if dims or inputs:
+        types = {value.name: value.type for value in module.main.arguments}
+        given = {
+            name: checked(x, types[name], f"input {name!r}") if name in types else x
+            for name, x in (inputs or {}).items()
+        }
+        module = with_fixed(module, dims or {}, given)
+        pipeline.optimize(module)
+    stays = remove_control_flow(module, Context(module, PassOptions()), max_iterations)
+    if stays:
+        told = "\n  ".join(f"{where}: {reason}" for where, reason in stays.items())
+        raise RemovalError(
+            f"what stays of the control flow:\n  {told}", fix="fix dims or inputs, or allow more iterations"
+        )
+    pipeline.optimize(module)
+    return module

@@ -1,0 +1,59 @@
+"""Remove loops and branches from a model, for runtimes that have none.
+
+Loops are unrolled, each If becomes both of its branches and a selection. What cannot be removed is named with the
+reason, and nothing is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from whorl.api.delooping import MAX_ITERATIONS, deloop
+from whorl.api.models import save
+from whorl.cli.arguments import add_model, count, module_of, profile_of, sizes_of
+from whorl.cli.documents import print_document
+from whorl.cli.inputs import read_inputs
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model(parser)
+    parser.add_argument("output", metavar="OUT", help="the file to write: .onnx, .onnxtxt, .mlir or .xml")
+    parser.add_argument("--opset", type=count, metavar="N", help="the ai.onnx version to write (default: its own)")
+    parser.add_argument(
+        "--most-iterations",
+        type=count,
+        default=MAX_ITERATIONS,
+        metavar="N",
+        help=f"copies of a body that may be made (default {MAX_ITERATIONS})",
+    )
+    parser.add_argument(
+        "--dim", action="append", default=[], metavar="NAME=SIZE", help="fix the length of a named dim of the inputs"
+    )
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="fix the value of an input, such as a trip count; written as for `whorl run`",
+    )
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    inputs = read_inputs(arguments.input, module_of(arguments)) if arguments.input else {}
+    module = deloop(
+        arguments.model,
+        inputs=inputs,
+        max_iterations=arguments.most_iterations,
+        dims=sizes_of(arguments.dim),
+        condition_when_omitted=arguments.condition_when_omitted,
+        max_depth=arguments.max_depth,
+        profile=profile_of(arguments),
+    )
+    save(module, arguments.output, opset=arguments.opset)
+    size, nodes = Path(arguments.output).stat().st_size, sum(1 for _ in module.nodes())
+    if arguments.json:
+        print_document({"output": arguments.output, "bytes": size, "nodes": nodes})
+    else:
+        print(f"wrote {arguments.output}: {nodes} nodes, no loop and no branch, {size} bytes")
+    return 0

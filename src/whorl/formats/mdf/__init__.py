@@ -1,0 +1,1 @@
+"""ModECI MDF: models of neuroscience and cognition as graphs that are evaluated over time."""

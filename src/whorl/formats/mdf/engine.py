@@ -1,0 +1,182 @@
+"""A graph evaluated call by call: the meaning of MDF, to which compiled models are held."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from whorl.errors import LoadError, RunError, WhorlError
+from whorl.formats.mdf.calling import Calls
+from whorl.formats.mdf.document import Edge, Graph
+from whorl.formats.mdf.expressions import Draw
+from whorl.formats.mdf.parts import FunctionPart, InputPart, NodePart, OutputPart, ParameterPart
+from whorl.formats.mdf.predicates import Reading
+from whorl.formats.mdf.scheduler import MAX_PASSES, Call, Schedule
+
+Inputs = Literal["0.4.15", "0.4.13"]
+"""Which version of modeci_mdf decides what becomes of a value in an input port when a node reads it: since 0.4.14 it is
+gone, before that it stays until another one comes."""
+Place = tuple[str, str, str]
+"""A node, one of `inputs`, `parameters`, `functions`, `outputs`, and an id."""
+KINDS = ("inputs", "parameters", "functions", "outputs")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """All that an engine remembers between two calls."""
+
+    values: dict[Place, Any]
+    ran: frozenset[str]
+    schedule: tuple[int, ...]
+    calls: int
+
+
+@dataclass(frozen=True)
+class Link:
+    """An edge between parts; `weight` is None where it changes nothing."""
+
+    sender: NodePart
+    output: OutputPart
+    weight: Any
+    input: InputPart
+
+    def carry(self) -> None:
+        """Passes on what the sender put out last, if it has run at all."""
+        if self.sender.ran:
+            value = self.output.value
+            self.input.give(value if self.weight is None else self.weight * value)
+
+
+class Engine:
+    """Evaluates a graph; nodes, ports and parameters are in `nodes`, by their ids.
+
+    `inputs` is a version of modeci_mdf, see `Inputs`. `draws` gives random numbers by node and part. Errors: LoadError
+    for a graph without meaning, RunError with the node, the part and the expression.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        inputs: Inputs = "0.4.15",
+        draws: Callable[[str, str], Draw] | None = None,
+        max_passes: int = MAX_PASSES,
+    ) -> None:
+        self.graph, self.calls = graph, 0
+        keeps = inputs == "0.4.13"
+        calls = Calls(find_function)
+        where = f"graph {graph.id!r}"
+        self.nodes = {id: NodePart(node, calls, keeps, draws) for id, node in graph.nodes.items()}
+        self.links: dict[str, list[Link]] = {id: [] for id in graph.nodes}
+        for edge in graph.edges.values():
+            self.links[edge.receiver].append(self.link(edge))
+        self.schedule = Schedule(graph, self.read, max_passes)
+        for reading in self.schedule.plan.readings:
+            if self.nodes[reading.node].find(reading.name) is None:
+                raise LoadError(f"a threshold names {reading.name!r}, which node {reading.node!r} has not", where)
+        self.last: Call = ()
+        """The consideration sets of the last call."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the reference leaves to chance, and the order in the file decides here."""
+        return [*self.schedule.plan.warnings, *overwriting_notes(self.graph)]
+
+    def link(self, edge: Edge) -> Link:
+        weight = edge.parameters.get("weight", 1)
+        weight = np.array(weight) if isinstance(weight, list) else weight
+        is_one = type(weight) in (int, float) and weight == 1
+        sender, receiver = self.nodes[edge.sender], self.nodes[edge.receiver]
+        output, port = sender.outputs[edge.sender_port], receiver.inputs[edge.receiver_port]
+        return Link(sender, output, None if is_one else weight, port)
+
+    def evaluate(self, dt: float | None = None, initializer: Mapping[str, Any] | None = None) -> Call:
+        """One call: what a schedule lets run until the call ends. `initializer` goes to all input ports of a name."""
+        for node in self.nodes.values() if initializer else ():
+            for id, port in node.inputs.items():
+                if initializer and id in initializer:
+                    port.give(initializer[id])
+        executed = []
+        with np.errstate(all="ignore"):
+            try:
+                for each in self.schedule.call():
+                    executed.append(each)
+                    for id in each:
+                        for link in self.links[id]:
+                            link.carry()
+                        self.nodes[id].run(dt)
+            except WhorlError as error:
+                raise error.at(f"call {self.calls} of graph {self.graph.id!r}") from None
+        self.calls += 1
+        self.last = tuple(executed)
+        return self.last
+
+    def read(self, reading: Reading) -> Any:
+        """The value that a threshold looks at; before the node's first run what it will begin with."""
+        node = self.nodes[reading.node]
+        part = node.find(reading.name)
+        if part is not None and part.value is not None:
+            return part.value
+        match part:
+            case InputPart() | OutputPart():
+                return np.zeros(part.port.shape or ())
+            case ParameterPart(initial=initial) if initial is not None:
+                return initial(node.constants)
+            case _:
+                return node.constants.get(reading.name, 0.0)
+
+    def parts(self) -> Iterator[tuple[Place, InputPart | ParameterPart | FunctionPart | OutputPart]]:
+        """Every part that holds a value, by its place."""
+        for node in self.nodes.values():
+            for kind in KINDS:
+                for id, part in getattr(node, kind).items():
+                    yield (node.id, kind, id), part
+
+    def value(self, place: Place) -> Any:
+        """The present value; None where there has been none yet."""
+        return self.part(place).value
+
+    def set(self, place: Place, value: Any) -> None:
+        """Gives a part another value, from which the next call goes on."""
+        self.part(place).value = value
+
+    def part(self, place: Place) -> InputPart | ParameterPart | FunctionPart | OutputPart:
+        node, kind, id = place
+        if node not in self.nodes or kind not in KINDS or id not in getattr(self.nodes[node], kind):
+            raise RunError(f"there is no {id!r} among the {kind} of node {node!r}", f"graph {self.graph.id!r}")
+        return getattr(self.nodes[node], kind)[id]
+
+    def save(self) -> Saved:
+        """All that the next call depends on."""
+        values = {place: copy.deepcopy(part.value) for place, part in self.parts()}
+        ran = frozenset(id for id, node in self.nodes.items() if node.ran)
+        return Saved(values, ran, tuple(self.schedule.state), self.calls)
+
+    def restore(self, saved: Saved) -> None:
+        """Goes back to where `save` was called, on this engine or on one of the same graph."""
+        for place, part in self.parts():
+            part.value = copy.deepcopy(saved.values[place])
+        for id, node in self.nodes.items():
+            node.ran = id in saved.ran
+        self.schedule.restore(list(saved.schedule))
+        self.calls = saved.calls
+
+
+def find_function(name: str) -> None:
+    """Functions that are no expressions."""
+
+
+def overwriting_notes(graph: Graph) -> list[str]:
+    """Ports that several edges lead into, of which only the last one counts."""
+    count: dict[tuple[str, str], int] = {}
+    for edge in graph.edges.values():
+        end = edge.receiver, edge.receiver_port
+        count[end] = count.get(end, 0) + 1
+    return [
+        f"{edges} edges lead into input port {port!r} of node {node!r}; the last one in the file overwrites the others"
+        for (node, port), edges in count.items()
+        if edges > 1 and graph.nodes[node].input_ports[port].reduce == "overwrite"
+    ]

@@ -1,0 +1,55 @@
+"""Running a graph over time by the interpreter: what cannot be compiled, parameter set by parameter set."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from whorl.formats.mdf.document import Graph
+from whorl.formats.mdf.engine import Engine, Inputs
+from whorl.formats.mdf.simulating import Request, joined, times_of
+from whorl.formats.mdf.traces import SavedState, Simulation, Trace
+from whorl.formats.mdf.tracing import INPUT, Cell, is_stateful
+
+
+def interpreted(graph: Graph, request: Request, inputs: Inputs) -> Simulation:
+    """Run what is asked for. Errors: LoadError, RunError."""
+    if request.batch is None:
+        return _run(graph, request, inputs)
+    return joined([_run(graph, request.of_set(n), inputs) for n in range(request.batch)])
+
+
+def _run(graph: Graph, request: Request, inputs: Inputs) -> Simulation:
+    engine = Engine(with_values(graph, request.given), inputs)
+    before = request.state
+    if before.engine is not None:
+        engine.restore(before.engine)
+    rows: dict[str, list[Any]] = {name: [] for name in request.record}
+    for number in range(request.evaluations):
+        engine.evaluate(None if before.done + number == 0 else request.dt)
+        for name, cell in request.record.items():
+            rows[name].append(copy.deepcopy(engine.value((cell.node, cell.kind, cell.id))))
+    passed = request.steps * (1.0 if request.dt is None else request.dt)
+    done, time = before.done + request.evaluations, before.time + passed
+    state = SavedState(done=done, time=time, given=request.given, sets=request.sets, engine=engine.save())
+    return Simulation(times_of(request), {name: Trace(first) for name, first in rows.items()}, state)
+
+
+def with_values(graph: Graph, given: Mapping[Cell, np.ndarray]) -> Graph:
+    """The graph with other values of fixed parameters, initial values and unconnected input ports."""
+    nodes = dict(graph.nodes)
+    for cell, array in given.items():
+        node = nodes[cell.node]
+        value = array.tolist() if array.ndim else array.item()
+        if cell.kind == INPUT:
+            port = replace(node.input_ports[cell.id], default_value=value)
+            nodes[cell.node] = replace(node, input_ports={**node.input_ports, cell.id: port})
+            continue
+        old = node.parameters[cell.id]
+        new = replace(old, default_initial_value=value) if is_stateful(old) else replace(old, value=value)
+        nodes[cell.node] = replace(node, parameters={**node.parameters, cell.id: new})
+    return replace(graph, nodes=nodes)

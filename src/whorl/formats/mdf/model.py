@@ -1,0 +1,215 @@
+"""An MDF model as `whorl.load` gives it: simulated over time, or made a module of the hub."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import RunError, WhorlError
+from whorl.formats.mdf.document import Graph, Model
+from whorl.formats.mdf.engine import Inputs
+from whorl.formats.mdf.interpreting import interpreted
+from whorl.formats.mdf.scopes import as_number
+from whorl.formats.mdf.simulating import Compiler, Request
+from whorl.formats.mdf.syntax import read_number
+from whorl.formats.mdf.traces import SavedState, Simulation
+from whorl.formats.mdf.tracing import FUNCTION, INPUT, OUTPUT, PARAMETER, Cell, is_stateful
+from whorl.runtime.limits import Limits
+
+
+class MdfModel:
+    """A model of the ModECI model description format. Its first graph runs.
+
+    `inputs` is the version of modeci_mdf whose input ports it has: since 0.4.14 a value is gone once it was read,
+    before that it stays. `document` is what the file says.
+    """
+
+    def __init__(
+        self,
+        document: Model,
+        *,
+        inputs: Inputs = "0.4.15",
+        limits: Limits | None = None,
+        backend: str | None = None,
+    ) -> None:
+        self.document = document
+        self.inputs: Inputs = inputs
+        self._compiler = Compiler(self.graph, limits, backend)
+        self._reason: str | None = None
+        """Why the graph is not compiled, once that is known."""
+
+    def __repr__(self) -> str:
+        return f"<MdfModel {self.document.id!r}: {len(self.graph.nodes)} nodes>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        compiler = self._compiler
+        return {
+            "document": self.document,
+            "inputs": self.inputs,
+            "limits": compiler.limits,
+            "backend": compiler.backend,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        MdfModel.__init__(self, **state)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that runs."""
+        return next(iter(self.document.graphs.values()))
+
+    def simulate(
+        self,
+        steps: int = 0,
+        dt: float | None = None,
+        *,
+        record: Sequence[str] | None = None,
+        initial: Mapping[str, Any] | None = None,
+        batch: int | Mapping[str, Any] | None = None,
+        state: SavedState | None = None,
+    ) -> Simulation:
+        """Evaluate the graph once without a time step, then `steps` times with the time step `dt` (none where None).
+
+        `record`: names such as "FN.V", all output ports where None. `initial`: values by name, of stateful parameters
+        at the start, of fixed parameters and unconnected input ports all the time. `batch`: a number of equal parameter
+        sets, or arrays by name whose first axis goes over the sets. `state`: go on from an earlier result, without an
+        evaluation before the steps. Errors: LoadError, RunError.
+        """
+        request = self._request(steps, dt, record, batch, state, initial or {})
+        if request.state.engine is None and self._reason is None:
+            try:
+                prepared = self._compiler.prepared(request)
+            except WhorlError as error:
+                self._reason = str(error)
+            else:
+                return prepared()
+        if request.state.done and request.state.engine is None:
+            raise RunError(f"a compiled run cannot go on interpreted: {self._reason}", fix="simulate it from the start")
+        return interpreted(self.graph, request, self.inputs)
+
+    def explain(self) -> str:
+        """How the model runs: as one native loop, or by the interpreter for which reason."""
+        if self._reason is None:
+            try:
+                self._compiler.prepared(self._request(1, 1.0, None, None, None, {}))
+            except WhorlError as error:
+                self._reason = str(error)
+        return "compiled" if self._reason is None else f"interpreted: {self._reason}"
+
+    # ---- what is asked for ---------------------------------------------------------------------------------------
+
+    def _request(
+        self,
+        steps: int,
+        dt: float | None,
+        record: Sequence[str] | None,
+        batch: int | Mapping[str, Any] | None,
+        state: SavedState | None,
+        initial: Mapping[str, Any],
+    ) -> Request:
+        if not isinstance(steps, int | np.integer) or steps < 0:
+            raise RunError(f"steps is {steps!r}, expected a whole number that is not negative")
+        state = state or SavedState()
+        given = {cell: self._value(cell, value, f"initial[{name!r}]") for name, value, cell in self._cells(initial)}
+        given = {**state.given, **given}
+        sets, size = self._sets(batch)
+        return Request(
+            steps=int(steps),
+            dt=None if dt is None else float(dt),
+            record={name: self.cell(name) for name in self.recorded(record)},
+            given={cell: array for cell, array in given.items() if cell not in sets},
+            sets={**state.sets, **sets},
+            batch=state.batch if size is None else size,
+            state=state,
+            keeps_inputs=self.inputs == "0.4.13",
+        )
+
+    def recorded(self, record: Sequence[str] | None) -> list[str]:
+        """The names to record: those given, or all output ports."""
+        if record is not None:
+            return [record] if isinstance(record, str) else list(record)
+        return [f"{node.id}.{port}" for node in self.graph.nodes.values() for port in node.output_ports]
+
+    def cell(self, name: str) -> Cell:
+        """What a name means: "node.id", or with its kind "node.parameters.id" where a node uses an id twice."""
+        for cell in self._all_cells():
+            if name in (str(cell), f"{cell.node}.{cell.kind}.{cell.id}"):
+                return cell
+        known = [str(cell) for cell in self._all_cells()]
+        close = difflib.get_close_matches(name, known, 3) or known[:8]
+        raise RunError(f"the model has no {name!r}", fix=f"names are {', '.join(close)}")
+
+    def _all_cells(self) -> list[Cell]:
+        nodes = self.graph.nodes.values()
+        parts = {OUTPUT: "output_ports", PARAMETER: "parameters", FUNCTION: "functions", INPUT: "input_ports"}
+        return [Cell(node.id, kind, id) for kind, part in parts.items() for node in nodes for id in getattr(node, part)]
+
+    def _cells(self, values: Mapping[str, Any]) -> list[tuple[str, Any, Cell]]:
+        """Values with the parameters and input ports that they stand for."""
+        connected = {(edge.receiver, edge.receiver_port) for edge in self.graph.edges.values()}
+        found = []
+        for name, value in values.items():
+            cells = [self.cell(name)] if name.count(".") > 1 else self._all_cells()
+            cells = [cell for cell in cells if cell.kind in (PARAMETER, INPUT)]
+            cells = [cell for cell in cells if name in (str(cell), f"{cell.node}.{cell.kind}.{cell.id}")]
+            if not cells:
+                self.cell(name)
+                raise RunError(f"{name!r} is computed", fix="give values of parameters and input ports")
+            if cells[0].kind == INPUT and (cells[0].node, cells[0].id) in connected:
+                raise RunError(f"input port {name!r} has an edge", fix="give a value to what the edge comes from")
+            self._check_free(cells[0], name)
+            found.append((name, value, cells[0]))
+        return found
+
+    def _check_free(self, cell: Cell, name: str) -> None:
+        if cell.kind == INPUT:
+            return
+        parameter = self.graph.nodes[cell.node].parameters[cell.id]
+        if not is_stateful(parameter) and (parameter.function or is_expression(parameter.value)):
+            raise RunError(f"parameter {name!r} is computed", fix="give values of parameters that are numbers")
+
+    def _value(self, cell: Cell, value: Any, what: str) -> np.ndarray:
+        """A value as an array of the shape that the file has in its place."""
+        array = as_number(value).astype(np.float64)
+        shape = self._shape(cell)
+        if shape is None or array.shape == shape:
+            return array
+        try:
+            return np.broadcast_to(array, shape).copy()
+        except ValueError:
+            raise RunError(f"{what} has the shape {list(array.shape)}, expected {list(shape)}") from None
+
+    def _shape(self, cell: Cell) -> tuple[int, ...] | None:
+        """The shape of the value in the file; None where that is an expression."""
+        node = self.graph.nodes[cell.node]
+        if cell.kind == INPUT:
+            port = node.input_ports[cell.id]
+            return np.shape(port.default_value) if port.default_value is not None else port.shape or ()
+        parameter = node.parameters[cell.id]
+        value = parameter.default_initial_value if is_stateful(parameter) else parameter.value
+        if isinstance(value, str) and value in node.parameters:
+            value = node.parameters[value].value
+        return None if value is None or is_expression(value) else np.shape(value)
+
+    def _sets(self, batch: int | Mapping[str, Any] | None) -> tuple[dict[Cell, np.ndarray], int | None]:
+        """The arrays of a batch and the number of its parameter sets."""
+        if batch is None:
+            return {}, None
+        if not isinstance(batch, Mapping):
+            if not isinstance(batch, int | np.integer) or batch < 1:
+                raise RunError(f"batch is {batch!r}, expected a number of parameter sets, or arrays by name")
+            return {}, int(batch)
+        arrays = [(name, np.asarray(value), cell) for name, value, cell in self._cells(batch)]
+        sizes = {name: len(array) if array.ndim else 0 for name, array, _ in arrays}
+        if len(set(sizes.values())) != 1 or 0 in sizes.values():
+            raise RunError(f"the arrays of the batch have the lengths {sizes}, expected one length of 1 or more")
+        sets = {c: np.stack([self._value(c, row, f"batch[{name!r}]") for row in array]) for name, array, c in arrays}
+        return sets, next(iter(sizes.values()))
+
+
+def is_expression(value: Any) -> bool:
+    """Whether a value of a file is a text that is no number."""
+    return isinstance(value, str) and read_number(value) is None

@@ -1,0 +1,240 @@
+"""Conditions of a schedule as data: comparisons of integer slots, what joins them, and readings of values."""
+
+from __future__ import annotations
+
+import enum
+import math
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import RunError
+
+
+class Scale(enum.IntEnum):
+    """Time scales, finest first. One evaluation of a graph is one environment state update."""
+
+    CONSIDERATION_SET_EXECUTION = 0
+    PASS = 1
+    ENVIRONMENT_STATE_UPDATE = 2
+    ENVIRONMENT_SEQUENCE = 3
+    LIFE = 4
+
+
+@dataclass(frozen=True)
+class Calls:
+    """How often `node` has run in the current `scale`."""
+
+    node: str
+    scale: Scale
+
+
+@dataclass(frozen=True)
+class Usable:
+    """How often `giver` has run since `user` last ran, in the current evaluation."""
+
+    giver: str
+    user: str
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """How many units `of` have ended in the current `scale`."""
+
+    of: Scale
+    scale: Scale
+
+
+@dataclass(frozen=True)
+class Ran:
+    """1 where `node` was in the consideration set that was executed last, else 0."""
+
+    node: str
+
+
+@dataclass(frozen=True)
+class Met:
+    """How often the limited condition number `index` has held."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Now:
+    """Absolute time, in units of the schedule's clock."""
+
+
+Slot = Calls | Usable | Ticks | Ran | Met | Now
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Holds always or never."""
+
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Compare:
+    """The sum of some slots, compared with a number by <, <=, ==, > or >=."""
+
+    slots: tuple[Slot, ...]
+    comparator: str
+    number: float
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """A slot minus `offset` is a multiple of `number`."""
+
+    slot: Slot
+    number: int
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class AllOf:
+    """Every item holds; those after the first that does not are not asked."""
+
+    items: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """Some item holds; those after the first that does are not asked."""
+
+    items: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True)
+class Negated:
+    """The item does not hold."""
+
+    item: Predicate
+
+
+@dataclass(frozen=True)
+class Limited:
+    """The item holds, the first `number` times that it does; `met` counts these."""
+
+    item: Predicate
+    number: float
+    met: Met
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A value of a node compared with a threshold: the only predicate that depends on data."""
+
+    node: str
+    name: str
+    comparator: str
+    threshold: float
+    indices: tuple[Any, ...] = ()
+    atol: float = 0.0
+    rtol: float = 0.0
+
+    def holds(self, value: Any) -> bool:
+        for index in self.indices:
+            value = value[index]
+        number = one_number(value, self)
+        if self.comparator in ("==", "!="):
+            equal = bool(np.isclose(number, self.threshold, atol=self.atol, rtol=self.rtol))
+            return equal is (self.comparator == "==")
+        return COMPARATORS[self.comparator](number, self.threshold)
+
+
+Predicate = Constant | Compare | Multiple | AllOf | AnyOf | Negated | Limited | Reading
+
+COMPARATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+def one_number(value: Any, reading: Reading) -> float:
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in "biufSU":
+        raise RunError(
+            f"a threshold needs one number, and {reading.name!r} of node {reading.node!r} holds {value!r}",
+            fix="name one element by `indices`",
+        )
+    return float(array.item())
+
+
+def leaves(predicate: Predicate) -> Iterator[Constant | Compare | Multiple | Limited | Reading]:
+    """Every predicate that looks at something, from left to right; a limited one comes after its item."""
+    match predicate:
+        case AllOf(items) | AnyOf(items):
+            for item in items:
+                yield from leaves(item)
+        case Negated(item):
+            yield from leaves(item)
+        case Limited(item):
+            yield from leaves(item)
+            yield predicate
+        case _:
+            yield predicate
+
+
+def slots_of(predicate: Predicate) -> Iterator[Slot]:
+    """Every slot that a predicate looks at."""
+    for leaf in leaves(predicate):
+        match leaf:
+            case Compare(slots):
+                yield from slots
+            case Multiple(slot) | Limited(met=slot):
+                yield slot
+
+
+def compiled(
+    predicate: Predicate, index: dict[Slot, int], state: list[int], read: Callable[[Reading], Any]
+) -> Callable[[], bool]:
+    """A function that tells whether `predicate` holds in `state`, whose slots lie at `index`."""
+    match predicate:
+        case Constant(holds):
+            return lambda: holds
+        case Compare((slot,), comparator, number):
+            at, compare = index[slot], COMPARATORS[comparator]
+            return lambda: compare(state[at], number)
+        case Compare(slots, comparator, number):
+            places, compare = [index[slot] for slot in slots], COMPARATORS[comparator]
+            return lambda: compare(sum(state[at] for at in places), number)
+        case Multiple(slot, number, offset):
+            at = index[slot]
+            return lambda: (state[at] - offset) % number == 0
+        case AllOf(items):
+            parts = [compiled(item, index, state, read) for item in items]
+            return lambda: all(part() for part in parts)
+        case AnyOf(items):
+            parts = [compiled(item, index, state, read) for item in items]
+            return lambda: any(part() for part in parts)
+        case Negated(item):
+            part = compiled(item, index, state, read)
+            return lambda: not part()
+        case Limited(item, number, met):
+            return limited(compiled(item, index, state, read), number, index[met], state)
+        case Reading():
+            return lambda: predicate.holds(read(predicate))
+
+
+def limited(part: Callable[[], bool], number: float, at: int, state: list[int]) -> Callable[[], bool]:
+    def holds() -> bool:
+        if state[at] >= number or not part():
+            return False
+        state[at] += 1
+        return True
+
+    return holds
+
+
+def cap_of(number: float) -> int:
+    """The least count from which on no comparison with `number` can change."""
+    return max(0, math.floor(number) + 1)

@@ -1,0 +1,277 @@
+"""A graph over time as a module: the first evaluations one by one, and one Loop for all that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import UnsupportedError
+from whorl.formats.mdf.document import Graph
+from whorl.formats.mdf.scopes import Scope, Traced, as_number, is_same, known_shape, lengths
+from whorl.formats.mdf.traced_schedule import TracedSchedule
+from whorl.formats.mdf.tracing import Cell, State, Tracer
+from whorl.ir.dtypes import BOOL, FLOAT64, INT64
+from whorl.ir.graph import Module, Region, Value
+from whorl.ir.infer import Inference
+from whorl.ir.types import TensorType, tensor
+from whorl.ops.casting import Cast
+from whorl.ops.control import Collected, Loop
+from whorl.ops.elementwise import Sub
+from whorl.ops.shapes import Expand
+
+MOST_FIRST = 8
+"""Evaluations that may come before the loop until no shape changes any more."""
+STEPS, DT, DONE = "steps", "dt", "done"
+SCALAR = TensorType(FLOAT64, ())
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a program is to take and to give.
+
+    `given`: the shapes of values that come in for those of the file, the axis of the batch left out. `start`: the cells
+    at the beginning, where `done` evaluations came before; of inputs only the types. `count`: without a loop, so many
+    evaluations are written out.
+    """
+
+    record: tuple[Cell, ...] = ()
+    given: Mapping[Cell, tuple[int, ...]] = field(default_factory=dict)
+    start: Mapping[Cell, Any] = field(default_factory=dict)
+    done: int = 0
+    has_dt: bool = True
+    batch: int | None = None
+    keeps_inputs: bool = False
+    count: int = 0
+
+
+@dataclass(frozen=True)
+class Output:
+    """The number of an output of a module."""
+
+    index: int
+
+
+@dataclass
+class Program:
+    """A module, and what its inputs and outputs are.
+
+    `first`: what is recorded of the evaluations before the loop, `fixed` what no iteration changes; values are known
+    or an Output. `collected` and `final`: outputs of the loop by cell. `kept`: the other cells at the end.
+    """
+
+    module: Module
+    given: dict[Cell, str]
+    start: dict[Cell, str]
+    first: list[dict[Cell, Any]] = field(default_factory=list)
+    collected: dict[Cell, int] = field(default_factory=dict)
+    fixed: dict[Cell, Any] = field(default_factory=dict)
+    final: dict[Cell, int] = field(default_factory=dict)
+    kept: dict[Cell, Any] = field(default_factory=dict)
+    taken: int = 0
+    """Steps that are made before the loop."""
+    has_loop: bool = False
+    is_counted: bool = False
+    """Whether the number of evaluations before is an input."""
+
+    def loop_steps(self, steps: int) -> int:
+        """Iterations of the loop; negative where the module makes more steps than that before it."""
+        return steps - self.taken if self.has_loop else 0
+
+
+class ShapeChange(Exception):
+    """The next evaluation would change the shape of a carried value, or is the first to give it one."""
+
+
+def program_of(graph: Graph, wanted: Wanted) -> Program:
+    """Trace a graph. Errors: UnsupportedError says what keeps it from being compiled."""
+    return _Writer(graph, wanted).program()
+
+
+@dataclass
+class _Loop:
+    """A loop body that closes: what it carries, and what it gives for a record."""
+
+    body: Scope
+    carried: dict[Cell, TensorType]
+    end: State
+    rows: dict[Cell, Any]
+
+
+class _Writer:
+    def __init__(self, graph: Graph, wanted: Wanted) -> None:
+        self.graph, self.wanted = graph, wanted
+        self.main = Scope(Region("main"), Inference(), batched=wanted.batch is not None)
+        self.schedule = TracedSchedule(graph)
+        self.outputs: list[tuple[str, Value]] = []
+        self.first: list[dict[Cell, Any]] = []
+        self.steps = self.main.argument(STEPS, TensorType(INT64, ()))
+        self.dt = self.main.argument(DT, SCALAR) if wanted.has_dt else None
+        self.done = self.main.argument(DONE, TensorType(INT64, ())) if self.schedule.is_counted else None
+        self.given = self._given()
+        self.start = self._start()
+
+    def program(self) -> Program:
+        """The module with a loop, or with as many evaluations as are wanted."""
+        state, calls, reason = State(self.start), self.wanted.done, ""
+        while len(self.first) != (self.wanted.count or MOST_FIRST):
+            if not self.wanted.count and calls and self.schedule.is_settled(calls):
+                try:
+                    return self._program(state, self._close(state, calls))
+                except ShapeChange as change:
+                    reason = str(change)
+            state = State(state.values)
+            self._evaluate(self.main, state, calls, self.dt if calls else None)
+            calls += 1
+            self.first.append({cell: state[cell] for cell in self.wanted.record})
+        if self.wanted.count:
+            return self._program(state)
+        raise UnsupportedError(f"after {calls} evaluations still: {reason}", fix="run it by the interpreter")
+
+    def _start(self) -> dict[Cell, Any]:
+        """The values that the run goes on from; those of which only the type is known are inputs."""
+        return {
+            cell: self.main.argument(f"{cell} before", value) if isinstance(value, TensorType) else value
+            for cell, value in self.wanted.start.items()
+        }
+
+    def _given(self) -> dict[Cell, Traced]:
+        batch = () if self.wanted.batch is None else (self.wanted.batch,)
+        shapes = self.wanted.given
+        return {c: self.main.argument(str(c), TensorType(FLOAT64, (*shape, *batch))) for c, shape in shapes.items()}
+
+    def _evaluate(self, scope: Scope, state: State, call: int | Traced, dt: Any) -> None:
+        self.schedule.run(Tracer(self.graph, scope, state, dt, self.given, self.wanted.keeps_inputs), call)
+
+    # ---- the loop ------------------------------------------------------------------------------------------------
+
+    def _close(self, state: State, calls: int) -> _Loop:
+        """The body of the loop that goes on from a state, with all that it changes carried."""
+        carried: dict[Cell, TensorType] = {}
+        while True:
+            body = self.main.inner("step")
+            number = body.argument("step", TensorType(INT64, ()))
+            body.argument("go_on", TensorType(BOOL, ()))
+            arguments = {cell: body.argument(str(cell), t) for cell, t in carried.items()}
+            inside = State({**state.values, **arguments})
+            start = dict(inside.values)
+            self._evaluate(body, inside, self._number(body, number, calls), self.dt)
+            rows = {cell: inside[cell] for cell in self.wanted.record}
+            changed = [c for c in sorted(inside.needed) if not is_same(start.get(c), inside.values.get(c))]
+            wider = {cell: self._carried_type(cell, state, inside, carried.get(cell)) for cell in changed}
+            if carried.keys() >= wider.keys() and all(carried[cell] == t for cell, t in wider.items()):
+                return _Loop(body, carried, inside, rows)
+            carried |= wider
+
+    def _number(self, body: Scope, iteration: Traced, calls: int) -> int | Traced:
+        """The number of an evaluation inside the loop, where the schedule asks for it."""
+        if self.done is None:
+            return calls
+        return self.schedule.number(body, iteration, self.done, len(self.first))
+
+    def _carried_type(self, cell: Cell, state: State, inside: State, known: TensorType | None) -> TensorType:
+        before, after = state.values.get(cell), inside.values.get(cell)
+        if before is None or after is None:
+            raise ShapeChange(f"{cell} has no value at first")
+        old, old_shape = self._type(before)
+        new, shape = self._type(after)
+        if old_shape != shape and not self._differ_in_batch(old_shape, shape):
+            raise ShapeChange(f"{cell} has the shape {list(old_shape)}, then {list(shape)}")
+        dtypes = {old, new, new if known is None else known.dtype}
+        return TensorType(FLOAT64 if len(dtypes) > 1 else new, shape)
+
+    def _type(self, given: Any) -> tuple[np.dtype, tuple[int, ...]]:
+        if isinstance(given, Traced):
+            return given.type.dtype, lengths(given)
+        array = as_number(given)
+        return array.dtype, (*array.shape, 1) if self.main.batched else array.shape
+
+    def _differ_in_batch(self, old: tuple[int, ...], new: tuple[int, ...]) -> bool:
+        """Whether a value is the same for all parameter sets at first only."""
+        return self.main.batched and len(old) == len(new) and old[:-1] == new[:-1] and old[-1] == 1
+
+    # ---- the module ----------------------------------------------------------------------------------------------
+
+    def _program(self, state: State, loop: _Loop | None = None) -> Program:
+        self._name_inputs()
+        given, start = map(argument_names, (self.given, self.start))
+        program = Program(Module(self.main.region), given, start, is_counted=self.done is not None)
+        program.taken = len(self.first) - (self.wanted.done == 0)
+        if loop is not None:
+            self._add_loop(loop, state, program)
+        for cell, value in (state if loop is None else loop.end).values.items():
+            if cell not in program.final and value is not None and self._is_outer(value):
+                program.kept[cell] = self._output(f"{cell} at the end", value)
+        program.first = [
+            {cell: self._output(f"{cell} in evaluation {n}", value) for cell, value in row.items()}
+            for n, row in enumerate(self.first)
+        ]
+        program.module.main.results = [value for _, value in self.outputs]
+        program.module.output_names = unique([name for name, _ in self.outputs])
+        return program
+
+    def _name_inputs(self) -> None:
+        arguments = self.main.region.arguments
+        for argument, name in zip(arguments, unique([argument.name for argument in arguments]), strict=True):
+            argument.name = name
+
+    def _is_outer(self, value: Any) -> bool:
+        return not isinstance(value, Traced) or value.scope is self.main
+
+    def _output(self, name: str, value: Any) -> Any:
+        """A known value as it is, another one as an output."""
+        if not isinstance(value, Traced):
+            return value
+        self.outputs.append((name, self.main.value(value)))
+        return Output(len(self.outputs) - 1)
+
+    def _add_loop(self, loop: _Loop, state: State, program: Program) -> None:
+        program.has_loop = True
+        body, carried = loop.body, loop.carried
+        rows = {cell: value for cell, value in loop.rows.items() if isinstance(value, Traced)}
+        program.fixed = {cell: value for cell, value in loop.rows.items() if cell not in rows}
+        nexts = [as_type(body, loop.end.values[cell], t) for cell, t in carried.items()]
+        titles = {body.value(value): f"{cell} over time" for cell, value in reversed(rows.items())}
+        body.region.results = [body.build.constant(np.array(True)), *nexts, *titles]
+        initial = [as_type(self.main, state.values[cell], t) for cell, t in carried.items()]
+        op = Loop(len(carried), (), (Collected(),) * len(titles))
+        names = [f"{cell} after" for cell in carried] + [*titles.values()]
+        inputs = [self._trip_count(program.taken), None, *initial, *body.captured]
+        outputs = self.main.build.add_many(op, inputs, names, [body.region], name="time")
+        start = len(self.outputs)
+        self.outputs += zip(names, outputs, strict=True)
+        program.final = {cell: start + n for n, cell in enumerate(carried)}
+        places = {value: start + len(carried) + n for n, value in enumerate(titles)}
+        program.collected = {cell: places[body.value(value)] for cell, value in rows.items()}
+
+    def _trip_count(self, taken: int) -> Value:
+        """Steps that are left for the loop."""
+        steps = self.main.value(self.steps)
+        return self.main.build.add(Sub(), steps, self.main.constant(np.array(taken, np.int64))) if taken > 0 else steps
+
+
+def argument_names(cells: Mapping[Cell, Any]) -> dict[Cell, str]:
+    """The names of the inputs among some cells."""
+    return {cell: value.value.name for cell, value in cells.items() if isinstance(value, Traced)}
+
+
+def as_type(scope: Scope, given: Any, type: TensorType) -> Value:
+    """A value cast and, along the batch, repeated to a type."""
+    found = scope.value(given)
+    if tensor(found).dtype != type.dtype:
+        found = scope.build.add(Cast(to=type.dtype), found)
+    if tensor(found).shape != type.shape:
+        found = scope.build.add(Expand(), found, scope.build.int64(*known_shape(type)))
+    return found
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """The names, with a number behind those that were there before."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name} {seen[name]}")
+    return found

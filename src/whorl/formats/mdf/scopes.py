@@ -1,0 +1,132 @@
+"""Regions while they are written: what a region reads of the regions around it becomes a captured argument."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import UnsupportedError
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import BOOL, FLOAT64
+from whorl.ir.graph import Region, Value
+from whorl.ir.infer import Inference
+from whorl.ir.types import AnyShape, TensorType, tensor
+from whorl.ops.casting import Cast
+
+
+class NotElementwiseError(UnsupportedError):
+    """A batch cannot have its axis behind all others, since something looks at whole arrays."""
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """A value that only the run knows, in the region where it was made."""
+
+    value: Value
+    scope: Scope
+
+    @property
+    def type(self) -> TensorType:
+        return tensor(self.value)
+
+
+class Scope:
+    """A region being written; `batched` values have a last axis for the parameter sets of a batch."""
+
+    def __init__(self, region: Region, inference: Inference, outer: Scope | None = None, batched: bool = False) -> None:
+        self.region, self.inference, self.outer, self.batched = region, inference, outer, batched
+        self.build = Builder(region, inference)
+        self.captured: list[Value] = []
+        self._inside: dict[Value, Value] = {}
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+
+    def inner(self, name: str) -> Scope:
+        """A region inside this one."""
+        return Scope(Region(name), self.inference, self, self.batched)
+
+    def traced(self, value: Value) -> Traced:
+        """A value of this region."""
+        return Traced(value, self)
+
+    def argument(self, name: str, type: TensorType) -> Traced:
+        """A new argument of this region."""
+        return self.traced(self.region.add_argument(name, type))
+
+    def value(self, given: Any, whole: bool = False) -> Value:
+        """A known or traced value as a value of this region; numbers are float64 unless they stay `whole`."""
+        if isinstance(given, Traced):
+            return self._local(given)
+        array = as_number(given, whole)
+        return self.constant(array[..., np.newaxis] if self.batched else array)
+
+    def constant(self, array: np.ndarray) -> Value:
+        """A constant of this region, one for equal arrays."""
+        key = array.dtype.str, array.shape, array.tobytes()
+        if key not in self._constants:
+            self._constants[key] = self.build.constant(array)
+        return self._constants[key]
+
+    def floats(self, given: Any) -> Value:
+        """A value as float64."""
+        found = self.value(given)
+        return found if tensor(found).dtype == FLOAT64 else self.build.add(Cast(to=FLOAT64), found)
+
+    def truth(self, given: Any) -> Value:
+        """A value as a condition."""
+        found = self.value(given)
+        return found if tensor(found).dtype == BOOL else self.build.add(Cast(to=BOOL), found)
+
+    def _local(self, given: Traced) -> Value:
+        if given.scope is self:
+            return given.value
+        if self.outer is None:
+            raise UnsupportedError(f"value {given.value.name!r} is read outside the region that makes it")
+        if given.value not in self._inside:
+            self.captured.append(self.outer._local(given))
+            inside = self.region.add_argument(given.value.name, given.value.type, given.value.known)
+            self._inside[given.value] = inside
+        return self._inside[given.value]
+
+
+def lengths(given: Traced) -> tuple[int, ...]:
+    """The shape of a value, all of it known. Errors: UnsupportedError."""
+    try:
+        return known_shape(given.type)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{given.value.name!r} is {error.message}") from None
+
+
+def known_shape(type: TensorType) -> tuple[int, ...]:
+    """A shape of numbers. Errors: UnsupportedError."""
+    found = () if isinstance(type.shape, AnyShape) else tuple(dim for dim in type.shape if isinstance(dim, int))
+    if len(found) != type.rank:
+        raise UnsupportedError(f"{type}, of a shape that only the run knows")
+    return found
+
+
+def as_number(given: Any, whole: bool = False) -> np.ndarray:
+    """A known value as an array that native code can take: numbers as float64, truth values as they are."""
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        array = np.asarray(None)
+    if array.dtype.kind not in "biuf":
+        raise UnsupportedError(f"{str(given)[:60]!r} is no array of numbers", fix="run the model by the interpreter")
+    if array.dtype.kind == "b" or (whole and array.dtype.kind in "iu"):
+        return array
+    return array.astype(np.float64)
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two values are known to be equal, in shape and in every number."""
+    if a is b:
+        return True
+    if isinstance(a, Traced) or isinstance(b, Traced):
+        return isinstance(a, Traced) and isinstance(b, Traced) and a.value is b.value
+    if a is None or b is None or isinstance(a, str | dict) or isinstance(b, str | dict):
+        return type(a) is type(b) and a == b
+    x, y = np.asarray(a), np.asarray(b)
+    floats = x.dtype.kind == "f" and y.dtype.kind == "f"
+    return x.shape == y.shape and (x.dtype == bool) == (y.dtype == bool) and np.array_equal(x, y, equal_nan=floats)

@@ -1,0 +1,183 @@
+"""Running a graph over time by compiled programs, one for each form of request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from whorl.formats.mdf.document import Graph
+from whorl.formats.mdf.program import DONE, DT, STEPS, Output, Program, Wanted, program_of
+from whorl.formats.mdf.scopes import NotElementwiseError
+from whorl.formats.mdf.traces import SavedState, Simulation, Trace
+from whorl.formats.mdf.tracing import Cell
+from whorl.ir.types import TensorType
+from whorl.runtime.limits import Limits
+from whorl.runtime.session import Session
+
+MOST_PROGRAMS = 32
+"""Programs that a graph keeps."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A simulation: what to record, and values in the place of the file's.
+
+    `sets` have a first axis for the parameter sets of the batch.
+    """
+
+    steps: int
+    dt: float | None
+    record: Mapping[str, Cell]
+    given: Mapping[Cell, np.ndarray] = field(default_factory=dict)
+    sets: Mapping[Cell, np.ndarray] = field(default_factory=dict)
+    batch: int | None = None
+    state: SavedState = field(default_factory=SavedState)
+    keeps_inputs: bool = False
+
+    @property
+    def evaluations(self) -> int:
+        """The steps, and the evaluation before the first one."""
+        return self.steps + (self.state.done == 0)
+
+    def of_set(self, number: int) -> Request:
+        """The same for one parameter set of the batch."""
+        own = {cell: array[number] for cell, array in self.sets.items()}
+        arrays = {c: a[..., number if a.shape[-1] > 1 else 0] for c, a in self.state.arrays.items()}
+        engine = self.state.engine[number] if isinstance(self.state.engine, list) else self.state.engine
+        state = replace(self.state, arrays=arrays, batch=None, engine=engine)
+        return replace(self, given={**self.given, **own}, sets={}, batch=None, state=state)
+
+
+class Compiler:
+    """Runs a graph; programs are made when they are first needed."""
+
+    def __init__(self, graph: Graph, limits: Limits | None = None, backend: str | None = None) -> None:
+        self.graph, self.limits, self.backend = graph, limits, backend
+        self._programs: dict[Any, tuple[Program, Session]] = {}
+
+    def prepared(self, request: Request) -> Callable[[], Simulation]:
+        """What runs a request. Errors: UnsupportedError and others where the graph cannot be compiled."""
+        try:
+            program, session = self._for(request)
+        except NotElementwiseError:
+            runs = [self.prepared(request.of_set(n)) for n in range(request.batch or 0)]
+            return lambda: joined([run() for run in runs])
+        return lambda: assembled(request, program, session.execute(None, feeds_of(request, program)))
+
+    def _for(self, request: Request) -> tuple[Program, Session]:
+        """The program for a request; where it has fewer steps than come before the loop, one without a loop."""
+        wanted = wanted_of(request)
+        found = self.program(wanted)
+        if found[0].loop_steps(request.steps) >= 0:
+            return found
+        return self.program(replace(wanted, count=request.evaluations))
+
+    def program(self, wanted: Wanted) -> tuple[Program, Session]:
+        """The program that takes and gives what is wanted, and the session that runs it."""
+        key = key_of(wanted)
+        if key not in self._programs:
+            program = program_of(self.graph, wanted)
+            while len(self._programs) >= MOST_PROGRAMS:
+                self._programs.pop(next(iter(self._programs)))
+            self._programs[key] = program, Session(program.module, self.limits, self.backend)
+        return self._programs[key]
+
+
+def wanted_of(request: Request) -> Wanted:
+    """What a program for a request takes and gives."""
+    return Wanted(
+        record=tuple(dict.fromkeys(request.record.values())),
+        given={
+            **{cell: array.shape for cell, array in request.given.items()},
+            **{cell: array.shape[1:] for cell, array in request.sets.items()},
+        },
+        start=request.state.start(),
+        done=request.state.done,
+        has_dt=request.dt is not None,
+        batch=request.batch,
+        keeps_inputs=request.keeps_inputs,
+    )
+
+
+def key_of(wanted: Wanted) -> Any:
+    """What tells programs apart."""
+    start = tuple((c, v if isinstance(v, TensorType) else _bits(v)) for c, v in wanted.start.items())
+    flags = wanted.has_dt, wanted.batch, wanted.keeps_inputs, wanted.count
+    return wanted.record, tuple(wanted.given.items()), start, wanted.done, flags
+
+
+def _bits(value: Any) -> Any:
+    array = np.asarray(value)
+    return array.dtype.str, array.shape, array.tobytes()
+
+
+def feeds_of(request: Request, program: Program) -> dict[str, Any]:
+    """The inputs of a program's module."""
+    feeds: dict[str, Any] = {STEPS: np.int64(request.steps)}
+    if request.dt is not None:
+        feeds[DT] = np.float64(request.dt)
+    if program.is_counted:
+        feeds[DONE] = np.int64(request.state.done)
+    arrays = {c: a if request.batch is None else _repeated(a, request.batch) for c, a in request.given.items()}
+    arrays |= {cell: np.ascontiguousarray(np.moveaxis(array, 0, -1)) for cell, array in request.sets.items()}
+    feeds |= {name: arrays[cell] for cell, name in program.given.items()}
+    return feeds | {name: request.state.arrays[cell] for cell, name in program.start.items()}
+
+
+def _repeated(array: np.ndarray, batch: int) -> np.ndarray:
+    return np.repeat(array[..., np.newaxis], batch, axis=-1)
+
+
+def assembled(request: Request, program: Program, outputs: Sequence[Any]) -> Simulation:
+    """The traces and the state that the outputs of a run hold."""
+    rows = program.loop_steps(request.steps) if program.has_loop else 0
+    traces = {}
+    for name, cell in request.record.items():
+        first = [row[cell] for row in program.first]
+        traces[name] = Trace(
+            first=[outputs[value.index] if isinstance(value, Output) else value for value in first],
+            over_time=outputs[program.collected[cell]] if cell in program.collected else None,
+            fixed=program.fixed.get(cell),
+            repeats=rows,
+            batch=request.batch,
+            traced=[isinstance(value, Output) for value in first],
+        )
+    before = request.state
+    known = {cell: value for cell, value in program.kept.items() if not isinstance(value, Output)}
+    arrays = {cell: outputs[value.index] for cell, value in program.kept.items() if isinstance(value, Output)}
+    arrays |= {cell: outputs[index] for cell, index in program.final.items()}
+    passed = request.steps * (1.0 if request.dt is None else request.dt)
+    state = replace(
+        before,
+        arrays=arrays,
+        constants=known,
+        done=before.done + request.evaluations,
+        given=request.given,
+        sets=request.sets,
+        batch=request.batch,
+        time=before.time + passed,
+    )
+    return Simulation(times_of(request), traces, state)
+
+
+def times_of(request: Request) -> np.ndarray:
+    """The time after each evaluation; without a time step, the number of steps."""
+    first = 1 if request.state.done else 0
+    return request.state.time + np.arange(first, request.steps + 1) * (1.0 if request.dt is None else request.dt)
+
+
+def joined(results: Sequence[Simulation]) -> Simulation:
+    """The results of the parameter sets of a batch as one."""
+    first = results[0]
+    traces = {
+        name: Trace(first=(), over_time=np.stack([one[name] for one in results], axis=-1), batch=len(results))
+        for name in first
+    }
+    states = [one.state for one in results]
+    arrays = {cell: np.stack([state.arrays[cell] for state in states], axis=-1) for cell in first.state.arrays}
+    engine = None if first.state.engine is None else [state.engine for state in states]
+    state = replace(first.state, arrays=arrays, batch=len(results), engine=engine)
+    return Simulation(first.times, traces, state)

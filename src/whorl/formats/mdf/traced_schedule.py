@@ -1,0 +1,89 @@
+"""A schedule inside a program: calls known beforehand are straight code, others branches on counters and values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from whorl.errors import UnsupportedError
+from whorl.formats.mdf.branches import branch
+from whorl.formats.mdf.document import Graph
+from whorl.formats.mdf.scheduler import Call, Period, Schedule
+from whorl.formats.mdf.scopes import Scope, Traced
+from whorl.formats.mdf.tracing import Tracer
+from whorl.ir.dtypes import INT64
+from whorl.ir.graph import Value
+from whorl.ops.comparison import Equal, Less, Where
+from whorl.ops.elementwise import Add, Mod, Sub
+from whorl.ops.indexing import Gather
+
+MOST_LEAD = 4
+"""Calls before the cycle that are written out one by one."""
+MOST_TABLE = 1 << 16
+
+
+class TracedSchedule:
+    """Which nodes each evaluation runs."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.schedule = Schedule(graph)
+        found = self.schedule.period(MOST_TABLE)
+        if found is None:
+            raise UnsupportedError("its schedule hangs on values, or has no period", fix="run it by the interpreter")
+        self.period: Period = found
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether evaluations differ, so that the loop must know their number."""
+        return len(set(self.period.cycle)) > 1 or len(self.period.lead) > MOST_LEAD
+
+    def is_settled(self, calls: int) -> bool:
+        """Whether the loop may begin after so many evaluations."""
+        return self.is_counted or calls >= len(self.period.lead)
+
+    def number(self, body: Scope, iteration: Traced, done: Traced, before: int) -> Traced:
+        """The number of the evaluation in an iteration of the loop."""
+        total = body.build.add(Add(), body.value(iteration), body.value(done))
+        return body.traced(body.build.add(Add(), total, whole(body, before)))
+
+    def run(self, tracer: Tracer, call: int | Traced) -> None:
+        """Trace an evaluation."""
+        if not isinstance(call, Traced):
+            run_call(tracer, self.period[call])
+            return
+        calls = [*self.period.lead, *self.period.cycle]
+        kinds = list(dict.fromkeys(calls))
+        build, scope = tracer.scope.build, tracer.scope
+        place = self._place(scope, scope.value(call))
+        table = scope.constant(np.array([kinds.index(each) for each in calls], np.int64))
+        kind = scope.traced(build.add(Gather(), table, place))
+        choose(tracer, kind, [lambda inside, each=each: run_call(inside, each) for each in kinds])
+
+    def _place(self, scope: Scope, call: Value) -> Value:
+        """Where an evaluation stands in the lead and the cycle that follows it."""
+        lead, cycle = (whole(scope, len(part)) for part in (self.period.lead, self.period.cycle))
+        build = scope.build
+        again = build.add(Add(), build.add(Mod(), build.add(Sub(), call, lead), cycle), lead)
+        return build.add(Where(), build.add(Less(), call, lead), call, again)
+
+
+def run_call(tracer: Tracer, call: Call) -> None:
+    """The nodes of the consideration sets of an evaluation, in order."""
+    for each in call:
+        for node in each:
+            tracer.run(node)
+
+
+def choose(tracer: Tracer, kind: Traced, cases: Sequence[Callable[[Tracer], None]], first: int = 0) -> None:
+    """Trace the case that an integer names."""
+    if len(cases) == 1:
+        cases[0](tracer)
+        return
+    scope = tracer.scope
+    is_first = scope.traced(scope.build.add(Equal(), scope.value(kind), whole(scope, first)))
+    branch(tracer, is_first, cases[0], lambda inside: choose(inside, kind, cases[1:], first + 1))
+
+
+def whole(scope: Scope, number: int) -> Value:
+    return scope.constant(np.array(number, INT64))

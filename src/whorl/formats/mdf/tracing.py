@@ -1,0 +1,294 @@
+"""One evaluation of a graph on values that are known, or that only the run will know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import UnsupportedError, WhorlError, place
+from whorl.formats.mdf.document import Edge, Graph, InputPort, Node, Parameter
+from whorl.formats.mdf.elementwise import is_elementwise
+from whorl.formats.mdf.emission import emit
+from whorl.formats.mdf.expressions import Expression, evaluate, parse
+from whorl.formats.mdf.parts import function_order
+from whorl.formats.mdf.parts import is_stateful as has_memory
+from whorl.formats.mdf.scopes import NotElementwiseError, Scope, Traced
+from whorl.formats.mdf.standard import STANDARD
+from whorl.ops.comparison import Where
+from whorl.ops.elementwise import Add, Mul
+
+INPUT, PARAMETER, FUNCTION, OUTPUT = "inputs", "parameters", "functions", "outputs"
+KINDS = OUTPUT, PARAMETER, FUNCTION, INPUT
+"""Where a name is looked for that does not say of what kind it is."""
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """A value that a graph keeps from one evaluation to the next."""
+
+    node: str
+    kind: str
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.node}.{self.id}"
+
+
+class State:
+    """The values of all cells, over those of an `outer` state; a cell that was never set is None.
+
+    `needed`: cells read before they were written here.
+    """
+
+    def __init__(self, values: Mapping[Cell, Any] | None = None, outer: State | None = None) -> None:
+        self._values, self.outer = dict(values or {}), outer
+        self.needed: set[Cell] = set()
+        self.written: dict[Cell, None] = {}
+
+    def __getitem__(self, cell: Cell) -> Any:
+        if cell in self.written:
+            return self._values[cell]
+        self.needed.add(cell)
+        return self._values.get(cell) if self.outer is None else self.outer[cell]
+
+    def __setitem__(self, cell: Cell, value: Any) -> None:
+        self.written[cell] = None
+        self._values[cell] = value
+
+    @property
+    def values(self) -> Mapping[Cell, Any]:
+        """All cells that were ever set, without a note that somebody reads them."""
+        return self._values
+
+
+class Names(Mapping[str, Any]):
+    """The names that an expression of a node sees; some are looked up only when somebody asks."""
+
+    def __init__(self, found: Mapping[str, Any] | None = None) -> None:
+        self._found: dict[str, Any] = dict(found._found if isinstance(found, Names) else found or {})
+
+    def later(self, name: str, look_up: Callable[[], Any]) -> None:
+        self._found[name] = _Later(look_up)
+
+    def set(self, name: str, value: Any) -> None:
+        self._found[name] = value
+
+    def __getitem__(self, name: str) -> Any:
+        found = self._found[name]
+        if isinstance(found, _Later):
+            found = self._found[name] = found.look_up()
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found
+
+
+@dataclass(frozen=True)
+class _Later:
+    look_up: Callable[[], Any]
+
+
+@dataclass
+class Tracer:
+    """Evaluates nodes in a scope; `dt` is None in an evaluation without a time step.
+
+    `given`: values that stand for those of the file, of fixed parameters and unconnected input ports, and as initial
+    values of stateful parameters.
+    """
+
+    graph: Graph
+    scope: Scope
+    state: State
+    dt: Any = None
+    given: Mapping[Cell, Any] = field(default_factory=dict)
+    keeps_inputs: bool = False
+    incoming: dict[str, list[Edge]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.incoming = {id: [] for id in self.graph.nodes}
+        for edge in self.graph.edges.values():
+            self.incoming[edge.receiver].append(edge)
+
+    def inside(self, scope: Scope) -> Tracer:
+        """A tracer of what a region inside does, which leaves this one's state as it is."""
+        return replace(self, scope=scope, state=State(outer=self.state))
+
+    def run(self, id: str) -> None:
+        """Evaluate a node: its edges, then input ports, functions, parameters and output ports."""
+        node = self.graph.nodes[id]
+        try:
+            self._evaluate(node, self._inputs(node))
+        except WhorlError as error:
+            raise error.at(place(f"node {id!r}")) from None
+
+    # ---- edges and ports -----------------------------------------------------------------------------------------
+
+    def _inputs(self, node: Node) -> Names:
+        """What the input ports hold once all senders that have run have passed their values on."""
+        found: dict[str, Any] = {}
+        for edge in self.incoming[node.id]:
+            value = self.state[Cell(edge.sender, OUTPUT, edge.sender_port)]
+            if value is None:
+                continue
+            value = self._weighted(edge, value)
+            id = edge.receiver_port
+            reduce = node.input_ports[id].reduce
+            if id in found and reduce != "overwrite":
+                value = self._sum(found[id], value) if reduce == "add" else self._product(found[id], value)
+            found[id] = value
+        return Names({id: self._input(port, Cell(node.id, INPUT, id), found) for id, port in node.input_ports.items()})
+
+    def _weighted(self, edge: Edge, value: Any) -> Any:
+        weight = edge.parameters.get("weight", 1)
+        if type(weight) in (int, float) and weight == 1:
+            return value
+        return self._product(np.asarray(weight) if isinstance(weight, list) else weight, value)
+
+    def _input(self, port: InputPort, cell: Cell, found: dict[str, Any]) -> Any:
+        value = found.get(port.id)
+        if value is None and cell in self.given:
+            return self.given[cell]
+        if value is None and self.keeps_inputs:
+            value = self.state[cell]
+        if value is None:
+            value = np.full(port.shape or (), 0.0) if port.default_value is None else listed(port.default_value)
+        self.state[cell] = value
+        return value
+
+    # ---- the node ------------------------------------------------------------------------------------------------
+
+    def _evaluate(self, node: Node, names: Names) -> None:
+        for parameter in node.parameters.values():
+            names.later(parameter.id, self._previous(node, parameter, Names(names)))
+        known = frozenset((*node.input_ports, *node.parameters, *node.functions))
+        for function in map(node.functions.__getitem__, function_order(node, known)):
+            value = self._apply(function.function, function.args, function.value, names, function.id)
+            names.set(function.id, value)
+            self.state[Cell(node.id, FUNCTION, function.id)] = value
+        for parameter in node.parameters.values():
+            value = self._update(node, parameter, names)
+            names.set(parameter.id, value)
+            self.state[Cell(node.id, PARAMETER, parameter.id)] = value
+        for port in node.output_ports.values():
+            self.state[Cell(node.id, OUTPUT, port.id)] = self.result(port.value, names, port.id)
+
+    def _previous(self, node: Node, parameter: Parameter, names: Names) -> Callable[[], Any]:
+        """What looks up the value that a parameter has before its update."""
+        cell = Cell(node.id, PARAMETER, parameter.id)
+
+        def look_up() -> Any:
+            if cell in self.given and not is_stateful(parameter):
+                return self.given[cell]
+            found = self.state[cell]
+            if found is not None:
+                return found
+            if cell in self.given:
+                return self.given[cell]
+            if parameter.default_initial_value is not None:
+                return self.result(parameter.default_initial_value, names, parameter.id)
+            if is_stateful(parameter) or parameter.value is None:
+                return 0.0 if parameter.value is not None else None
+            names.set(parameter.id, 0.0)
+            return self.result(parameter.value, names, parameter.id)
+
+        return look_up
+
+    def _update(self, node: Node, parameter: Parameter, names: Names) -> Any:
+        cell = Cell(node.id, PARAMETER, parameter.id)
+        if cell in self.given and not is_stateful(parameter):
+            value = self.given[cell]
+        elif parameter.value is not None:
+            value = self.result(parameter.value, names, parameter.id)
+        elif parameter.function:
+            value = self._apply(parameter.function, parameter.args, parameter.function, names, parameter.id)
+        elif parameter.time_derivative is not None:
+            value = self._step(cell, parameter, names)
+        else:
+            value = self.state[cell]
+        for condition in parameter.conditions:
+            test = self.result(condition.test, names, f"{parameter.id}.{condition.id}")
+            other = self.result(condition.value, names, f"{parameter.id}.{condition.id}")
+            value = self._where(test, other, 0.0 if value is None else value)
+        return value
+
+    def _step(self, cell: Cell, parameter: Parameter, names: Names) -> Any:
+        """Explicit Euler; without a time step, the initial value."""
+        if self.dt is None and cell in self.given:
+            return self.given[cell]
+        if self.dt is None:
+            return self.result(parameter.default_initial_value, names, parameter.id)
+        slope = self.result(parameter.time_derivative, names, parameter.id)
+        before = self.state[cell]
+        if before is None:
+            raise UnsupportedError(f"parameter {parameter.id!r} takes a step before it has a value")
+        return self._sum(before, self._product(slope, self.dt))
+
+    # ---- expressions ---------------------------------------------------------------------------------------------
+
+    def _apply(self, name: str | None, args: Mapping[str, Any], value: Any, names: Names, where: str) -> Any:
+        """A named function of arguments, each of which sees those before it; or the expression `value`."""
+        inside = Names(names)
+        for arg, given in args.items():
+            inside.set(arg, self.result(given, inside, where))
+        if name in STANDARD:
+            defaults, expression = STANDARD[name]
+            for arg, default in defaults.items():
+                if arg not in inside and default is not None:
+                    inside.set(arg, default)
+            return self._expression(expression, inside)
+        return self.result(value, inside, where)
+
+    def result(self, given: Any, names: Names, where: str) -> Any:
+        """What a file's value means: a name, a number, a list, or an expression."""
+        return self._expression(parse(given, where, names), names)
+
+    def _expression(self, expression: Expression, names: Names) -> Any:
+        found = {name: names[name] for name in expression.names if name in names}
+        if not any(isinstance(value, Traced) for value in found.values()):
+            return evaluate(expression, found, collapse=True)
+        if expression.text in found:
+            return found[expression.text]
+        if self.scope.batched and not is_elementwise(expression):
+            raise NotElementwiseError(f"expression {expression.text!r} looks at whole arrays", expression.place)
+        values = {name: self.scope.value(value) for name, value in found.items()}
+        return self.scope.traced(emit(expression, values, self.scope.build))
+
+    # ---- arithmetic on what is known or not ----------------------------------------------------------------------
+
+    def _sum(self, x: Any, y: Any) -> Any:
+        return self._combined(Add(), np.add, x, y)
+
+    def _product(self, x: Any, y: Any) -> Any:
+        return self._combined(Mul(), np.multiply, x, y)
+
+    def _combined(self, op: Any, known: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+        if not isinstance(x, Traced) and not isinstance(y, Traced):
+            with np.errstate(all="ignore"):
+                return known(x, y)
+        return self.scope.traced(self.scope.build.add(op, self.scope.floats(x), self.scope.floats(y)))
+
+    def _where(self, test: Any, x: Any, y: Any) -> Any:
+        if not any(isinstance(value, Traced) for value in (test, x, y)):
+            return np.where(test, x, y)
+        condition = self.scope.truth(test)
+        return self.scope.traced(self.scope.build.add(Where(), condition, self.scope.floats(x), self.scope.floats(y)))
+
+
+def is_stateful(parameter: Parameter) -> bool:
+    """Whether a parameter has a memory of its own."""
+    own = None if parameter.value is None else parse(parameter.value, parameter.id, [parameter.id])
+    return has_memory(parameter, own)
+
+
+def listed(value: Any) -> Any:
+    """A list of a file as an array."""
+    return np.array(value) if isinstance(value, list) else value

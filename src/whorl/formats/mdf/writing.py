@@ -1,0 +1,78 @@
+"""The document to plain data, as JSON holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from whorl.formats.mdf.document import (
+    Condition,
+    ConditionSet,
+    Edge,
+    Function,
+    Graph,
+    InputPort,
+    Model,
+    Node,
+    OutputPort,
+    Parameter,
+    ParameterCondition,
+)
+from whorl.formats.mdf.reading import AS_GRAPH
+
+Store = Callable[[str, np.ndarray], Any] | None
+"""Answers what stands for an array at a place of the document; None writes arrays as lists."""
+_PARTS = (Model, Graph, Node, Edge, ConditionSet, InputPort, OutputPort, Parameter, ParameterCondition, Function)
+
+
+def data_of(model: Model, store: Store = None) -> dict[str, Any]:
+    """A model as plain data."""
+    return {model.id: _plain(model, "", store)}
+
+
+def graph_data(graph: Graph) -> dict[str, Any]:
+    """A graph as plain data, without its id."""
+    return _plain(graph, "", None)
+
+
+def _plain(value: Any, at: str, store: Store) -> Any:
+    match value:
+        case Node(extra=extra, parameters=parameters) if AS_GRAPH in extra:
+            return _plain(next(iter(parameters["body"].value.values())), at, store)
+        case Condition():
+            return _plain_condition(value, at, store)
+        case np.ndarray():
+            return store(at, value) if store else value.tolist()
+        case np.generic():
+            return value.item()
+        case dict():
+            return {str(key): _plain(entry, f"{at}/{key}", store) for key, entry in value.items()}
+        case list() | tuple():
+            return [_plain(entry, at, store) for entry in value]
+    return _plain_fields(value, at, store) if isinstance(value, _PARTS) else value
+
+
+def _plain_fields(value: Any, at: str, store: Store) -> dict[str, Any]:
+    data = {}
+    for field in fields(value):
+        content = getattr(value, field.name)
+        if field.name in ("id", "extra") or content is None or (isinstance(content, str | dict | list) and not content):
+            continue
+        if field.name == "reduce" and content == "overwrite":
+            continue
+        plain = _plain(content, f"{at}/{field.name}", store)
+        if field.name == "conditions" and isinstance(content, list):
+            plain = [{"id": condition.id, **entry} for condition, entry in zip(content, plain, strict=True)]
+        data[field.name] = plain
+    rest = {key: _plain(entry, f"{at}/{key}", store) for key, entry in value.extra.items() if key not in data}
+    return {**data, **rest}
+
+
+def _plain_condition(value: Condition, at: str, store: Store) -> dict[str, Any]:
+    data: dict[str, Any] = {"type": value.type}
+    if value.kwargs:
+        data["kwargs"] = _plain(value.kwargs, at, store)
+    return {**data, **{key: entry for key, entry in value.extra.items() if key not in data}}

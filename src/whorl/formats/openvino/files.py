@@ -1,0 +1,146 @@
+"""IR files: an `.xml` with its `.bin` beside it, or the bytes of both, as a module."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import whorl.ops
+from whorl.errors import LoadError
+from whorl.formats.openvino import control, ops
+from whorl.formats.openvino.codes import problem
+from whorl.formats.openvino.document import Layer, Net
+from whorl.formats.openvino.element_types import element_type
+from whorl.formats.openvino.frame import Frame, IrOptions
+from whorl.formats.openvino.reader import Reading
+from whorl.formats.openvino.shapes import shape_of
+from whorl.formats.openvino.states import add_states, finish_states
+from whorl.formats.openvino.weights import Weights
+from whorl.formats.openvino.xml_file import read_xml
+from whorl.ir.build import Builder
+from whorl.ir.graph import Module, Region, Value
+from whorl.ir.infer import Inference
+from whorl.ir.types import TensorType
+
+assert whorl.ops and control and ops and control
+
+
+def load_ir(source: str | os.PathLike[str] | bytes, options: IrOptions, weights: bytes = b"") -> Module:
+    """A module from the path of an `.xml`, whose `.bin` lies beside it, or from the bytes of both.
+
+    Errors: LoadError with a code.
+    """
+    try:
+        if not isinstance(source, str | os.PathLike):
+            return read_module(read_xml(bytes(source), options.max_depth), Weights(bytes(weights)), options)
+        path = Path(source)
+        with path.open("rb") as file:
+            net = read_xml(file, options.max_depth)
+        return read_module(net, Weights(path.with_suffix(".bin")), options)
+    except OSError as error:
+        raise problem("OV101", f"cannot read {str(source)!r}: {error.strerror or error}") from None
+    except RecursionError:
+        raise problem("OV104", "bodies are nested too deep", fix="lower max_depth") from None
+
+
+def read_module(net: Net, weights: Weights, options: IrOptions) -> Module:
+    """A net as a typed module. Errors: LoadError with a code."""
+    frame = Frame(weights, options)
+    region = Region(net.name)
+    build = Builder(region, Inference())
+    parameters = _add_inputs(net, build, frame)
+    states = add_states(net, build, frame)
+    reading = Reading(net, parameters, build, frame)
+    sinks = reading.wiring.sinks()
+    if not sinks:
+        raise problem("OV207", "the net has no Result and no Assign", frame.place())
+    reading.read(sinks)
+    frame.variables |= reading.assigned
+    results = [layer for layer in sinks if layer.id in reading.results]
+    module = Module(region, [])
+    taken: set[str] = set()
+    outputs: dict[str, Any] = {}
+    for layer in results:
+        names, producer = _result_names(layer, reading)
+        name = _unique(names[0] if names else producer, taken)
+        outputs[name] = {"names": names, "layer": layer.name}
+        module.output_names.append(name)
+        region.results.append(reading.results[layer.id])
+    finish_states(module, states, parameters, build, frame)
+    module.metadata = _metadata(net, outputs, frame, parameters)
+    return module
+
+
+def _add_inputs(net: Net, build: Builder, frame: Frame) -> dict[int, Value]:
+    """The Parameters as arguments, in the file's order."""
+    found: dict[int, Value] = {}
+    taken: set[str] = set()
+    for layer in net.layers:
+        if layer.type.lower() == "parameter":
+            type = parameter_type(layer, frame)
+            names = layer.outputs[0].names if layer.outputs else ()
+            value = build.region.add_argument(_unique(names[0] if names else layer.name, taken), type)
+            build.inference.set_type(value, type)
+            found[layer.id] = value
+    return found
+
+
+def parameter_type(layer: Layer, frame: Frame) -> TensorType:
+    """The type that a Parameter states. Errors: LoadError OV404, OV405, OV501."""
+    where = frame.place(layer)
+    for name in ("element_type", "shape"):
+        if name not in layer.data:
+            raise problem("OV501", f"lacks the attribute {name!r}", where)
+    if len(layer.outputs) != 1:
+        raise problem("OV211", f"has {len(layer.outputs)} outputs, expected one", where)
+    try:
+        dtype = element_type(layer.data["element_type"], f"element_type of {layer.title}")
+    except LoadError as error:
+        raise problem("OV404", error.message, where, error.fix) from None
+    return TensorType(dtype, shape_of(layer.data["shape"], where))
+
+
+def _result_names(layer: Layer, reading: Reading) -> tuple[tuple[str, ...], str]:
+    """The tensor names of an output, and the name of the layer that computes it."""
+    (origin,) = reading.wiring.inputs_of(layer)
+    producer = reading.wiring.layers[origin[0]]
+    several = len(producer.outputs) > 1
+    return (
+        layer.output_names or producer.outputs[origin[1]].names,
+        f"{producer.name}.{origin[1]}" if several else producer.name,
+    )
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    """The name, or with a number behind where it is taken."""
+    found, count = name or "value", 1
+    while found in taken:
+        found, count = f"{name}.{count}", count + 1
+    taken.add(found)
+    return found
+
+
+def _metadata(net: Net, outputs: dict[str, Any], frame: Frame, parameters: dict[int, Value]) -> dict[str, Any]:
+    """What only the file says: kept for writing it back."""
+    inputs = {
+        parameters[layer.id].name: {
+            "names": layer.outputs[0].names,
+            "layer": layer.name,
+            "shape": layer.data["shape"],
+            "rt_info": layer.rt_info,
+        }
+        for layer in net.layers
+        if layer.id in parameters
+    }
+    return {
+        "graph_name": net.name,
+        "openvino": {
+            "version": net.version,
+            "rt_info": net.rt_info,
+            "inputs": inputs,
+            "outputs": outputs,
+            "layers": {layer.name: layer.rt_info for layer in net.layers if layer.rt_info},
+            "warnings": frame.warnings,
+        },
+    }

@@ -1,0 +1,120 @@
+"""Arithmetic, comparison and logic written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import reduce
+
+import numpy as np
+
+from whorl.formats.openvino.exporting import LayerWriter, Source, exporter, rewritten
+from whorl.formats.openvino.ops.common_out import SHORT, converted, in_int32, number, plain, types_of
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import FLOAT32, INT32, is_integer
+from whorl.ir.graph import Node, Value
+from whorl.ops.elementwise import Add, Div, Mod
+from whorl.ops.logic import BitShift
+
+exporter("Add")(in_int32("Add", 1, auto_broadcast="numpy"))
+exporter("Sub")(in_int32("Subtract", 1, auto_broadcast="numpy"))
+exporter("Mul")(in_int32("Multiply", 1, auto_broadcast="numpy"))
+exporter("Div")(in_int32("Divide", 1, auto_broadcast="numpy", m_pythondiv=False))
+exporter("Less")(plain("Less", 1, auto_broadcast="numpy"))
+exporter("LessOrEqual")(plain("LessEqual", 1, auto_broadcast="numpy"))
+exporter("Greater")(plain("Greater", 1, auto_broadcast="numpy"))
+exporter("GreaterOrEqual")(plain("GreaterEqual", 1, auto_broadcast="numpy"))
+exporter("Equal")(plain("Equal", 1, auto_broadcast="numpy"))
+exporter("Where")(plain("Select", 1, auto_broadcast="numpy"))
+exporter("And")(plain("LogicalAnd", 1, auto_broadcast="numpy"))
+exporter("Or")(plain("LogicalOr", 1, auto_broadcast="numpy"))
+exporter("Xor")(plain("LogicalXor", 2, auto_broadcast="numpy"))
+exporter("Not")(plain("LogicalNot", 1))
+exporter("BitwiseAnd")(plain("BitwiseAnd", 13, auto_broadcast="numpy"))
+exporter("BitwiseOr")(plain("BitwiseOr", 13, auto_broadcast="numpy"))
+exporter("BitwiseXor")(plain("BitwiseXor", 13, auto_broadcast="numpy"))
+exporter("BitwiseNot")(plain("BitwiseNot", 13))
+
+
+@exporter("Mod")
+def write_mod(node: Node, write: LayerWriter) -> Source | list[Source]:
+    """The sign of the divisor, or that of the dividend."""
+    op = node.op
+    assert isinstance(op, Mod)
+    return in_int32("Mod" if op.fmod else "FloorMod", 1, auto_broadcast="numpy")(node, write)
+
+
+@exporter("BitShift")
+def write_shift(node: Node, write: LayerWriter) -> Source | list[Source]:
+    """To the left or to the right."""
+    op = node.op
+    assert isinstance(op, BitShift)
+    name = "BitwiseLeftShift" if op.direction == "LEFT" else "BitwiseRightShift"
+    return in_int32(name, 15, auto_broadcast="numpy")(node, write)
+
+
+@exporter("Pow")
+def write_power(node: Node, write: LayerWriter) -> list[Source]:
+    """Both in one element type: the base's, or float32 for an integer to the power of a float."""
+    base, exponent = (write.source(value) for value in node.inputs)
+    (result,) = types_of(node.outputs)
+    common = result.dtype
+    if is_integer(common) and not is_integer(exponent.type.dtype):
+        common = FLOAT32
+    elif common in SHORT:
+        common = INT32
+    sources = [converted(write, source, common) for source in (base, exponent)]
+    (power,) = write.layer("Power", 1, sources, [result.with_dtype(common)], auto_broadcast="numpy")
+    return [converted(write, power, result.dtype)]
+
+
+def _chain(type: str) -> Callable[[Node, LayerWriter], list[Source]]:
+    """Any number of operands, two at a time."""
+
+    def write_chain(node: Node, write: LayerWriter) -> list[Source]:
+        (result,), sources = types_of(node.outputs), [write.source(value) for value in node.inputs]
+
+        def step(left: Source, right: Source) -> Source:
+            return write.layer(type, 1, [left, right], [result], auto_broadcast="numpy")[0]
+
+        return [reduce(step, sources)]
+
+    return write_chain
+
+
+exporter("Max")(_chain("Maximum"))
+exporter("Min")(_chain("Minimum"))
+exporter("Sum")(_chain("Add"))
+
+
+@rewritten("Mean")
+def mean(node: Node, build: Builder, *inputs: Value) -> Value:
+    """The sum over the count."""
+    total = reduce(lambda x, y: build.add(Add(), x, y), inputs)
+    return build.add(Div(), total, number(build, total, len(inputs)))
+
+
+@exporter("Clip")
+def write_clip(node: Node, write: LayerWriter) -> list[Source]:
+    """Clamp for two constant bounds in order, else a maximum and a minimum."""
+    x, low, high = (*node.inputs, None, None)[:3]
+    (result,), source = types_of(node.outputs), write.source(x)
+    bounds = [write.constant_value(bound) for bound in (low, high)]
+    numbers = [None if bound is None or bound.size != 1 else bound.reshape(-1)[0].item() for bound in bounds]
+    least, most = numbers
+    in_order = least is not None and most is not None and -math.inf < least <= most < math.inf
+    if in_order and result.dtype in (FLOAT32, INT32):
+        return write.layer("Clamp", 1, [source], [result], min=float(least), max=float(most))
+    for bound, kind in ((low, "Maximum"), (high, "Minimum")):
+        if bound is not None:
+            operand = _one(write, write.source(bound))
+            (source,) = write.layer(kind, 1, [source, operand], [result], auto_broadcast="numpy")
+    return [source]
+
+
+def _one(write: LayerWriter, source: Source) -> Source:
+    """A tensor of one element without axes."""
+    if source.type.shape == ():
+        return source
+    shape = write.constant(np.zeros(0, np.int64))
+    return write.layer("Reshape", 1, [source, shape], [source.type.with_shape(())], special_zero=False)[0]

@@ -1,0 +1,173 @@
+"""Moving slices: transposing, joining, cutting, reversing, rolling."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whorl.errors import LoadError
+from whorl.formats.openvino.importing import IrNode, importer
+from whorl.formats.openvino.ops.common import (
+    cast,
+    constant_of,
+    emit,
+    flat,
+    integers_of,
+    length_of,
+    listed,
+    number_of,
+    one,
+)
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import BOOL
+from whorl.ir.graph import Value
+from whorl.ir.types import tensor
+from whorl.ops.comparison import Equal, Where
+from whorl.ops.cumulative import CumProd
+from whorl.ops.elementwise import Add, Identity, Mod, Mul, Sub
+from whorl.ops.filling import Range
+from whorl.ops.indexing import Gather
+from whorl.ops.movement import Concat, Slice, Split, Transpose
+from whorl.ops.reductions import ReduceSum
+from whorl.ops.selection import NonZero
+from whorl.ops.shapes import Expand, Reshape, Shape
+
+FIRST, LAST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+
+
+def fixed_axis(node: IrNode, index: int) -> int:
+    """The number that an input holds. Errors: LoadError where it is computed at run time."""
+    axis = number_of(node.required(index))
+    if axis is None:
+        raise LoadError(f"input {index}, the axis, is computed at run time", node.title, "make it a Const")
+    return int(axis)
+
+
+@importer("Concat", 1)
+def concat_1(node: IrNode, build: Builder) -> list[Value]:
+    """Any number of inputs."""
+    return emit(node, build, Concat(node.integer("axis")), *node.inputs)
+
+
+@importer("Split", 1)
+def split_1(node: IrNode, build: Builder) -> list[Value]:
+    """Equal parts."""
+    count = node.integer("num_splits")
+    op = Split(axis=fixed_axis(node, 1), output_count=count)
+    return emit(node, build, op, node.required(0))
+
+
+@importer("VariadicSplit", 1)
+def variadic_split_1(node: IrNode, build: Builder) -> list[Value]:
+    """Parts of given lengths; -1 is what the others leave."""
+    x, axis, lengths = node.required(0), fixed_axis(node, 1), listed(build, node.required(2))
+    fixed = integers_of(lengths)
+    if fixed is None or -1 in fixed:
+        whole = _length(build, x, axis)
+        others = build.add(ReduceSum(keepdims=0), build.add(Where(), _is_rest(build, lengths), _zero(build), lengths))
+        rest = build.add(Sub(), whole, others)
+        lengths = build.add(Where(), _is_rest(build, lengths), rest, lengths)
+    op = Split(axis=axis, output_count=len(node.outputs))
+    return emit(node, build, op, x, lengths)
+
+
+def _is_rest(build: Builder, lengths: Value) -> Value:
+    return build.add(Equal(), lengths, build.int64(-1))
+
+
+def _zero(build: Builder) -> Value:
+    return build.constant(np.array(0, np.int64), "zero")
+
+
+def _length(build: Builder, x: Value, axis: int) -> Value:
+    """The length of an axis, without axes."""
+    return one(build, build.add(Shape(axis, axis + 1 if axis != -1 else None), x))
+
+
+@importer("Transpose", 1)
+def transpose_1(node: IrNode, build: Builder) -> list[Value]:
+    """The order is an input; an empty one reverses the axes."""
+    x, order = node.required(0), node.required(1)
+    perm = integers_of(order)
+    if perm is not None:
+        return emit(node, build, Transpose(tuple(perm) or None), x)
+    return _transposed_at_run_time(node, build, x, listed(build, order))
+
+
+def _transposed_at_run_time(node: IrNode, build: Builder, x: Value, order: Value) -> list[Value]:
+    """Elements gathered by their row-major places: sums of a place on each axis times the axis's stride."""
+    rank = tensor(x).rank
+    if rank is None:
+        raise LoadError("the order is computed at run time, the rank is not known", node.title, "make one a Const")
+    shape = build.add(Shape(), x)
+    strides = build.add(CumProd(exclusive=1, reverse=1), shape, build.int64(0))
+    lengths, strides = (build.add(Gather(), row, order) for row in (shape, strides))
+    places = _zero(build)
+    for axis in range(rank):
+        pick = build.constant(np.array(axis, np.int64))
+        length, stride = (build.add(Gather(), row, pick) for row in (lengths, strides))
+        steps = build.add(Range(), _zero(build), length, build.constant(np.array(1, np.int64)))
+        column = build.add(Reshape(), build.add(Mul(), steps, stride), build.int64(-1, *(1,) * (rank - 1 - axis)))
+        places = build.add(Add(), places, column)
+    return emit(node, build, Gather(), flat(build, x) if rank else build.add(Reshape(), x, build.int64(1)), places)
+
+
+@importer("Slice", 8)
+def slice_8(node: IrNode, build: Builder) -> list[Value]:
+    """The axes are the last input, and may be left out."""
+    x, start, stop, step = (node.required(k) for k in range(4))
+    axes = node.input(4)
+    rows = [listed(build, row) for row in (start, stop)]
+    named = None if axes is None else listed(build, axes)
+    return emit(node, build, Slice(), x, *rows, named, listed(build, step))
+
+
+@importer("Reverse", 1)
+def reverse_1(node: IrNode, build: Builder) -> list[Value]:
+    """The axes are listed, or marked by truth values."""
+    x, given = node.required(0), node.required(1)
+    if node.text("mode", "index", ("index", "mask")) == "mask":
+        mask = constant_of(given)
+        if mask is None:
+            axes = flat(build, build.add(NonZero(), cast(build, given, BOOL)))
+            axes = build.add(Reshape(), axes, build.int64(-1))
+        else:
+            axes = build.int64(*np.flatnonzero(mask).tolist(), name="axes")
+    else:
+        axes = listed(build, given)
+    count = length_of(axes)
+    if count == 0:
+        return emit(node, build, Identity(), x)
+    return emit(node, build, Slice(), x, *backwards(build, axes, count))
+
+
+def backwards(build: Builder, axes: Value, count: int | None) -> list[Value]:
+    """What makes a Slice reverse some axes."""
+    if count is not None:
+        ends = [build.int64(*(number,) * count) for number in (-1, FIRST, -1)]
+    else:
+        size = build.add(Shape(), axes)
+        ends = [build.add(Expand(), build.int64(number), size) for number in (-1, FIRST, -1)]
+    return [ends[0], ends[1], axes, ends[2]]
+
+
+@importer("Roll", 7)
+def roll_7(node: IrNode, build: Builder) -> list[Value]:
+    """Elements move on along each axis; what leaves at the end comes in at the front."""
+    x, shifts, axes = node.required(0), listed(build, node.required(1)), integers_of(node.required(2))
+    if axes is None:
+        raise LoadError("the axes are computed at run time", node.title, "make them a Const")
+    numbers, several = integers_of(shifts), length_of(shifts) != 1
+    for k, axis in enumerate(axes):
+        length = build.add(Shape(axis, axis + 1 if axis != -1 else None), x)
+        shift = build.int64(numbers[k % len(numbers)]) if numbers else shifts
+        if numbers is None and several:
+            shift = build.add(Gather(), shifts, build.int64(k))
+        x = _rolled(build, x, axis, shift, length)
+    return emit(node, build, Identity(), x)
+
+
+def _rolled(build: Builder, x: Value, axis: int, shift: Value, length: Value) -> Value:
+    start = build.add(Sub(), length, build.add(Mod(), shift, length))
+    along = build.int64(axis)
+    tail = build.add(Slice(), x, start, build.int64(LAST), along)
+    return build.add(Concat(axis), tail, build.add(Slice(), x, build.int64(0), start, along))

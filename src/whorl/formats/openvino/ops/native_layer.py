@@ -1,0 +1,37 @@
+"""A layer of OpenVINO's among hub nodes, for exporters that write nodes around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
+from whorl.ir.graph import Node
+from whorl.ir.op import Op
+from whorl.ir.types import Fact, TensorType, tensor
+
+
+@dataclass(frozen=True)
+class NativeLayer(Op, abstract=True):
+    """A layer of opset `version` with its attributes and the types of its outputs. It can only be written."""
+
+    type: str
+    version: int
+    types: tuple[TensorType, ...]
+    attributes: tuple[tuple[str, Any], ...] = ()
+
+    def infer(self, *inputs: Fact | None) -> tuple[TensorType, ...]:
+        return self.types
+
+    def run(self, *inputs: np.ndarray) -> Any:
+        raise NotImplementedError
+
+
+@exporter("NativeLayer")
+def native_layer(node: Node, write: LayerWriter) -> list[Source]:
+    op = node.op
+    assert isinstance(op, NativeLayer)
+    inputs, types = [write.source(value) for value in node.inputs], [tensor(value) for value in node.outputs]
+    return write.layer(op.type, op.version, inputs, types, node.name, **dict(op.attributes))

@@ -1,0 +1,100 @@
+"""Pooling read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from whorl.formats.openvino.importing import IrNode, importer
+from whorl.formats.openvino.ops.convolution import window_fields
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import INT64, is_float
+from whorl.ir.graph import Value
+from whorl.ir.types import tensor
+from whorl.ops.casting import Cast
+from whorl.ops.elementwise import Add, Div, Max, Mod
+from whorl.ops.movement import Slice
+from whorl.ops.pooling import AveragePool, MaxPool
+from whorl.ops.reductions import ReduceProd
+from whorl.ops.shapes import Shape
+
+_ROUNDINGS = ("floor", "ceil", "ceil_torch")
+
+
+def _fields(node: IrNode, rounding: str) -> dict[str, Any]:
+    """The hub's fields of pooling.
+
+    `ceil` also counts windows that start in the padding: a longer padding has as many. `ceil_torch` does not.
+    """
+    fields = window_fields(node) | {"kernel_shape": node.integers("kernel")}
+    if rounding == "floor" or fields["auto_pad"].startswith("SAME"):
+        return fields
+    fields["auto_pad"] = "NOTSET"
+    if rounding == "ceil_torch":
+        return fields | {"ceil_mode": 1}
+    rank = len(fields["kernel_shape"])
+    pads = fields["pads"] or (0,) * (2 * rank)
+    ends = (end + stride - 1 for end, stride in zip(pads[rank:], fields["strides"], strict=True))
+    return fields | {"pads": (*pads[:rank], *ends)}
+
+
+def _rounding(node: IrNode) -> str:
+    return node.text("rounding_type", "floor", _ROUNDINGS)
+
+
+@importer("MaxPool", 1)
+def max_pool_1(node: IrNode, build: Builder) -> list[Value]:
+    op = MaxPool(**_fields(node, _rounding(node)))
+    return [_bounded(op, build, build.add_many(op, [node.required(0)], node.outputs, name=node.name)[0])]
+
+
+@importer("MaxPool", 8, 14)
+def max_pool_8(node: IrNode, build: Builder) -> list[Value]:
+    """The places are counted in the flattened tensor from `axis` on."""
+    op, x = MaxPool(**_fields(node, _rounding(node)), output_count=2), node.required(0)
+    y, places = build.add_many(op, [x], [node.outputs[0], "places"], name=node.name)
+    axis = node.integer("axis", 0)
+    if axis:
+        size = build.add(ReduceProd(keepdims=1), build.add(Shape(start=axis), x), build.int64(0))
+        places = build.add(Mod(), places, size)
+    dtype = node.dtype("index_element_type", "i64")
+    places = places if dtype == INT64 else build.add_many(Cast(dtype), [places], node.outputs[1:])[0]
+    return [_bounded(op, build, y), places]
+
+
+def _bounded(op: MaxPool, build: Builder, y: Value) -> Value:
+    """A window that may lie in the padding alone gives the least finite number."""
+    rank, dtype = len(op.kernel_shape), tensor(y).dtype
+    if not op.pads or not is_float(dtype):
+        return y
+    spans = [(k - 1) * d + 1 for k, d in zip(op.kernel_shape, op.dilations or (1,) * rank, strict=True)]
+    if op.ceil_mode or all(end < span for end, span in zip(op.pads[rank:], spans, strict=True)):
+        return y
+    least = build.constant(np.array(ml_dtypes.finfo(dtype).min, dtype))
+    return build.add_many(Max(), [y, least], [y.name])[0]
+
+
+@importer("AvgPool", 1, 14, 16)
+def avg_pool_1(node: IrNode, build: Builder) -> list[Value]:
+    """Where padding is counted, the part of a window behind it is as well; no padding at all counts nothing."""
+    x, rounding = node.required(0), _rounding(node)
+    fields = _fields(node, rounding)
+    is_padded = bool(window_fields(node)["pads"]) or fields["auto_pad"].startswith("SAME")
+    if node.flag("exclude-pad") or not is_padded:
+        return build.add_many(AveragePool(**fields), [x], node.outputs, name=node.name)
+    if not fields.get("ceil_mode"):
+        return build.add_many(AveragePool(count_include_pad=1, **fields), [x], node.outputs, name=node.name)
+    op = AveragePool(count_include_pad=1, **_fields(node, "ceil"))
+    return [_windows_inside(op, build, x, build.add(op, x, name=node.name))]
+
+
+def _windows_inside(op: AveragePool, build: Builder, x: Value, y: Value) -> Value:
+    """Without the last windows, where they start behind X."""
+    rank = len(op.kernel_shape)
+    begins, strides = (op.pads or ())[:rank], op.strides or (1,) * rank
+    shifts = (begin + stride - 1 for begin, stride in zip(begins, strides, strict=True))
+    reached = build.add(Add(), build.add(Shape(start=2), x), build.int64(*shifts))
+    counts = build.add(Div(), reached, build.int64(*strides))
+    return build.add(Slice(), y, build.int64(*(0,) * rank), counts, build.int64(*range(2, 2 + rank)))

@@ -1,0 +1,63 @@
+"""Matrix products written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whorl.errors import SaveError
+from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import is_float
+from whorl.ir.graph import Node, Value
+from whorl.ir.types import TensorType, tensor
+from whorl.ops.elementwise import Mul
+from whorl.ops.linear import Gemm
+from whorl.ops.reductions import ReduceSum
+from whorl.ops.shapes import Squeeze, Unsqueeze
+
+
+@exporter("MatMul")
+def mat_mul(node: Node, write: LayerWriter) -> Source | list[Source]:
+    """Integers are multiplied and summed apart, since the CPU plugin's products of matrices are products of floats."""
+    a, b = (write.source(value) for value in node.inputs)
+    type = tensor(node.outputs[0])
+    if is_float(type.dtype):
+        return write.layer("MatMul", 1, [a, b], [type], node.name, transpose_a=False, transpose_b=False)
+    return write.through(node, _summed)
+
+
+def _summed(build: Builder, a: Value, b: Value) -> Value:
+    """The product as a sum over a new axis, [..., rows, inner, 1] * [..., 1, inner, columns]."""
+    ranks = tensor(a).rank, tensor(b).rank
+    if ranks[0] is None or ranks[1] is None:
+        raise SaveError("multiplies integers of unknown rank", fix="declare the ranks")
+    left = build.add(Unsqueeze(), a, build.int64(-1))
+    left = left if ranks[0] > 1 else build.add(Unsqueeze(), left, build.int64(0))
+    right = build.add(Unsqueeze(), b, build.int64(-1)) if ranks[1] == 1 else b
+    right = build.add(Unsqueeze(), right, build.int64(-3))
+    total = build.add(ReduceSum(keepdims=0), build.add(Mul(), left, right), build.int64(-2))
+    dropped = [axis for axis, rank in ((-2, ranks[0]), (-1, ranks[1])) if rank == 1]
+    return build.add(Squeeze(), total, build.int64(*dropped)) if dropped else total
+
+
+@exporter("Gemm")
+def gemm(node: Node, write: LayerWriter) -> Source | list[Source]:
+    op, type = node.op, tensor(node.outputs[0])
+    assert isinstance(op, Gemm)
+    if not is_float(type.dtype):
+        raise SaveError("multiplies integers", fix="use MatMul")
+    a, b = (write.source(value) for value in node.inputs[:2])
+    (y,) = write.layer("MatMul", 1, [a, b], [type], node.name, transpose_a=bool(op.transA), transpose_b=bool(op.transB))
+    c = (*node.inputs, None)[2]
+    y = _scaled(write, y, type, op.alpha)
+    if c is None or not op.beta:
+        return y
+    added = _scaled(write, write.source(c), tensor(c), op.beta)
+    return write.layer("Add", 1, [y, added], [type], auto_broadcast="numpy")
+
+
+def _scaled(write: LayerWriter, x: Source, type: TensorType, factor: float) -> Source:
+    if factor == 1:
+        return x
+    number = write.constant(np.array(factor, type.dtype))
+    return write.layer("Multiply", 1, [x, number], [type], auto_broadcast="numpy")[0]

@@ -1,0 +1,226 @@
+"""LSTM, GRU and RNN read: a cell as the simple nodes of one step, a sequence as the hub's op or a loop over cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import LoadError, UnsupportedError
+from whorl.formats.openvino.importing import IrNode, importer
+from whorl.formats.openvino.ops.recurrent_loop import Step, over_steps
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import INT32
+from whorl.ir.graph import Value
+from whorl.ir.types import tensor
+from whorl.ops.activations import Activation
+from whorl.ops.casting import Cast
+from whorl.ops.elementwise import Mul, Sub
+from whorl.ops.linear import MatMul
+from whorl.ops.movement import Concat, Split, Transpose
+from whorl.ops.recurrences import StepBuilder
+from whorl.ops.recurrent import GRU, LSTM, RNN, Recurrent
+
+_DEFAULTS = {"lstm": ("sigmoid", "tanh", "tanh"), "gru": ("sigmoid", "tanh"), "rnn": ("tanh",)}
+_HARD = Activation("hardsigmoid", 0.2, 0.5)
+_DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
+
+
+def _functions(node: IrNode, default: Sequence[str]) -> list[Activation]:
+    """The activations of the cell; the entries of alpha and beta belong to those at the same places."""
+    names = [part.strip() for part in node.text("activations", ",".join(default)).split(",")]
+    if len(names) < len(default):
+        raise LoadError(f"names {len(names)} activations, expected {len(default)}", node.title)
+    alpha, beta = node.numbers("activations_alpha", ()), node.numbers("activations_beta", ())
+    found = []
+    for k, name in enumerate(names[: len(default)]):
+        if name not in ("sigmoid", "tanh", "relu", "hardsigmoid"):
+            raise LoadError(f"names the activation {name!r}", node.title, "sigmoid, tanh, relu or hardsigmoid")
+        parameters = ((*alpha, *(_HARD.alpha,) * 3)[k], (*beta, *(_HARD.beta,) * 3)[k])
+        found.append(Activation(name, *(parameters if name == _HARD.name else (0.0, 0.0))))
+    return found
+
+
+def _clip(node: IrNode) -> float | None:
+    """The bound of the activations' arguments; 0 and infinity are none."""
+    clip = node.number("clip", 0.0)
+    return clip if 0 < clip < float("inf") else None
+
+
+def _stepping(build: Builder, x: Value) -> StepBuilder:
+    b = StepBuilder(build.region, build.inference)
+    b.dtype = tensor(x).dtype
+    return b
+
+
+def _product(b: Builder, x: Value, weights: Value) -> Value:
+    """x @ weights^T, both matrices."""
+    return b.add(MatMul(), x, b.add(Transpose(), weights))
+
+
+# ---- cells -------------------------------------------------------------------------------------------------------
+
+
+def lstm_step(node: IrNode, order: str = "fico") -> Step:
+    """H and C after a step; `clip` does not hold the argument of the last activation."""
+    (f, g, squash), clip = _functions(node, _DEFAULTS["lstm"]), _clip(node)
+    coupled = node.flag("input_forget", False)
+
+    def step(b: StepBuilder, x: Value, state: Sequence[Value], w: Value, r: Value, bias: Value | None) -> list[Value]:
+        h, c = state
+        total = b.added(_product(b, x, w), _product(b, h, r), bias)
+        gates = dict(zip(order, b.parts(total, 4), strict=True))
+        i, o = (b.activated(f, b.clipped(gates[name], clip)) for name in "io")
+        forget = b.add(Sub(), b.number(1), i) if coupled else b.activated(f, b.clipped(gates["f"], clip))
+        new = b.activated(g, b.clipped(gates["c"], clip))
+        c = b.added(b.add(Mul(), forget, c), b.add(Mul(), i, new))
+        return [b.add(Mul(), o, b.activated(squash, c)), c]
+
+    return step
+
+
+def gru_step(node: IrNode) -> Step:
+    """H after a step; gates in the order z, r, h, and a bias of its own for R's part of h if that is reset after it."""
+    (f, g), clip = _functions(node, _DEFAULTS["gru"]), _clip(node)
+    late = node.flag("linear_before_reset", False)
+
+    def step(b: StepBuilder, x: Value, state: Sequence[Value], w: Value, r: Value, bias: Value | None) -> list[Value]:
+        (h,) = state
+        wz, wr, wn = _rows(b, w, 3)
+        rz, rr, rn = _rows(b, r, 3)
+        bz, br, bn, *inner = (None,) * 4 if bias is None else _rows(b, bias, 4 if late else 3)
+        z = b.activated(f, b.clipped(b.added(_product(b, x, wz), _product(b, h, rz), bz), clip))
+        reset = b.activated(f, b.clipped(b.added(_product(b, x, wr), _product(b, h, rr), br), clip))
+        if late:
+            far = b.add(Mul(), reset, b.added(_product(b, h, rn), *inner))
+        else:
+            far = _product(b, b.add(Mul(), reset, h), rn)
+        new = b.activated(g, b.clipped(b.added(_product(b, x, wn), far, bn), clip))
+        return [b.added(b.add(Mul(), b.add(Sub(), b.number(1), z), new), b.add(Mul(), z, h))]
+
+    return step
+
+
+def rnn_step(node: IrNode) -> Step:
+    """H after a step."""
+    (f,), clip = _functions(node, _DEFAULTS["rnn"]), _clip(node)
+
+    def step(b: StepBuilder, x: Value, state: Sequence[Value], w: Value, r: Value, bias: Value | None) -> list[Value]:
+        total = b.added(_product(b, x, w), _product(b, state[0], r), bias)
+        return [b.activated(f, b.clipped(total, clip))]
+
+    return step
+
+
+def _rows(b: Builder, x: Value, count: int) -> list[Value]:
+    """Equal parts along the first axis."""
+    return b.add_many(Split(0, count, count), [x], [f"{x.name}{n}" for n in range(count)])
+
+
+def _cell(node: IrNode, build: Builder, step: Step, states: int) -> list[Value]:
+    x, *state = (node.required(n) for n in range(1 + states))
+    w, r = node.required(1 + states), node.required(2 + states)
+    return step(_stepping(build, x), x, state, w, r, node.input(3 + states))
+
+
+@importer("LSTMCell", 1)
+def lstm_cell_1(node: IrNode, build: Builder) -> list[Value]:
+    """The gates lie in the order that `weights_format` names."""
+    order = node.text("weights_format", "fico")
+    if sorted(order) != sorted("fico"):
+        raise LoadError(f"weights_format is {order!r}", node.title, "fico, icof, ifco, ifoc or iofc")
+    if node.input(6) is not None:
+        raise UnsupportedError("has peepholes, which no plugin computes", node.title, "leave out input 6")
+    return _cell(node, build, lstm_step(node, order), 2)
+
+
+@importer("LSTMCell", 4)
+def lstm_cell_4(node: IrNode, build: Builder) -> list[Value]:
+    return _cell(node, build, lstm_step(node), 2)
+
+
+@importer("GRUCell", 1, 3)
+def gru_cell_3(node: IrNode, build: Builder) -> list[Value]:
+    return _cell(node, build, gru_step(node), 1)
+
+
+@importer("RNNCell", 1, 3)
+def rnn_cell_3(node: IrNode, build: Builder) -> list[Value]:
+    return _cell(node, build, rnn_step(node), 1)
+
+
+# ---- sequences ---------------------------------------------------------------------------------------------------
+
+
+def _fields(node: IrNode, default: Sequence[str]) -> dict[str, Any]:
+    """The attributes that the hub's recurrent ops share; each direction has the same activations."""
+    direction, functions = node.text("direction", choices=tuple(_DIRECTIONS)), _functions(node, default)
+    count = len(_DIRECTIONS[direction])
+    hard = [f for f in functions if f.name == _HARD.name] * count
+    return {
+        "activations": tuple(f.name.capitalize() for f in functions) * count,
+        "activation_alpha": tuple(f.alpha for f in hard) or None,
+        "activation_beta": tuple(f.beta for f in hard) or None,
+        "clip": _clip(node),
+        "direction": direction,
+        "hidden_size": node.integer("hidden_size"),
+        "layout": 1,
+    }
+
+
+def _blocks(build: Builder, x: Value, count: int, order: Sequence[int]) -> Value:
+    """The blocks of axis 1 in another order."""
+    parts = build.add_many(Split(1, count, count), [x], [f"{x.name}{n}" for n in range(count)])
+    return build.add_many(Concat(1), [parts[n] for n in order], ["blocks"])[0]
+
+
+def _biases(node: IrNode, build: Builder, bias: Value, zeros: int) -> Value:
+    """The bias of the input's product with as many blocks of zeros behind it."""
+    directions = len(_DIRECTIONS[node.text("direction")])
+    shape = directions, zeros * node.integer("hidden_size")
+    return build.add_many(Concat(1), [bias, build.constant(np.zeros(shape, tensor(bias).dtype))], ["biases"])[0]
+
+
+def _sequence(node: IrNode, build: Builder, op: Recurrent, weights: Sequence[Value]) -> list[Value]:
+    """The hub's op on batch-first tensors; its Y has the steps before the directions."""
+    x, *state = (node.required(n) for n in range(1 + op.states))
+    lengths = node.required(1 + op.states)
+    lengths = lengths if tensor(lengths).dtype == INT32 else build.add(Cast(INT32), lengths)
+    names = ["y", *node.outputs[1:]]
+    y, *last = build.add_many(op, [x, *weights, lengths, *state], names, name=node.name)
+    return [build.add_many(Transpose((0, 2, 1, 3)), [y], node.outputs[:1])[0], *last]
+
+
+def _weights(node: IrNode, states: int) -> list[Value]:
+    return [node.required(n) for n in range(2 + states, 5 + states)]
+
+
+@importer("LSTMSequence", 1, 5)
+def lstm_sequence_5(node: IrNode, build: Builder) -> list[Value]:
+    """With a clip as a loop over cells, since the hub's op would hold the last activation's argument as well."""
+    x, *state = (node.required(n) for n in range(3))
+    weights = _weights(node, 2)
+    if _clip(node) is not None:
+        reversals = _DIRECTIONS[node.text("direction", choices=tuple(_DIRECTIONS))]
+        return over_steps(build, lstm_step(node), reversals, x, state, node.required(3), weights)
+    order = (1, 3, 0, 2)
+    w, r, bias = (_blocks(build, value, 4, order) for value in weights)
+    bias = _biases(node, build, bias, 4)
+    return _sequence(node, build, LSTM(**_fields(node, _DEFAULTS["lstm"])), [w, r, bias])
+
+
+@importer("GRUSequence", 5)
+def gru_sequence_5(node: IrNode, build: Builder) -> list[Value]:
+    late = node.flag("linear_before_reset", False)
+    w, r, bias = _weights(node, 1)
+    bias = _biases(node, build, bias, 2 if late else 3)
+    bias = _blocks(build, bias, 6, (0, 1, 2, 4, 5, 3)) if late else bias
+    op = GRU(linear_before_reset=int(late), **_fields(node, _DEFAULTS["gru"]))
+    return _sequence(node, build, op, [w, r, bias])
+
+
+@importer("RNNSequence", 5)
+def rnn_sequence_5(node: IrNode, build: Builder) -> list[Value]:
+    w, r, bias = _weights(node, 1)
+    return _sequence(node, build, RNN(**_fields(node, _DEFAULTS["rnn"])), [w, r, _biases(node, build, bias, 1)])

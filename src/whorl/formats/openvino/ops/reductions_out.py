@@ -1,0 +1,119 @@
+"""Reductions along axes written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
+from whorl.formats.openvino.ops.common_out import SHORT, axes_of, converted, number, types_of
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import BOOL, INT32
+from whorl.ir.graph import Node, Value
+from whorl.ir.types import TensorType, tensor
+from whorl.ops.base import known_length
+from whorl.ops.comparison import IsInf, Where
+from whorl.ops.elementwise import Abs, Add, Identity, Mul, Sub
+from whorl.ops.functions import Exp, Log
+from whorl.ops.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
+from whorl.ops.reductions import ReduceL1, ReduceL2, ReduceMax, ReduceSum, ReduceSumSquare, Reduction
+
+_OF_BOOLS = {"ReduceMax": "ReduceLogicalOr", "ReduceMin": "ReduceLogicalAnd"}
+_SINCE = {"ReduceL1": 4, "ReduceL2": 4}
+
+
+@exporter("ReduceL1")
+@exporter("ReduceL2")
+@exporter("ReduceMax")
+@exporter("ReduceMean")
+@exporter("ReduceMin")
+@exporter("ReduceProd")
+@exporter("ReduceSum")
+def write_reduction(node: Node, write: LayerWriter) -> list[Source]:
+    """Axes are always listed; what is left of no elements is known."""
+    op, data, axes = _parts(node)
+    if (result := _of_nothing(node, write)) is not None:
+        return [result]
+    if _has_no_axes(op, data, axes):
+        return write.through(node, lambda build, x, *_: _of_no_axes(op, build, x))
+    if axes is None or known_length(axes) == 0:
+        return write.through(node, lambda build, x, *_: build.add(op, x, axes_of(build, x)))
+    x, (result_type,), name = write.source(data), types_of(node.outputs), op.name
+    if tensor(data).dtype == BOOL:
+        name = _OF_BOOLS[name]
+    elif tensor(data).dtype in SHORT:
+        x = converted(write, x, INT32)
+    type = result_type.with_dtype(x.type.dtype)
+    (reduced,) = write.layer(
+        name, _SINCE.get(name, 1), [x, write.source(axes)], [type], keep_dims=bool(op.keepdims)
+    )
+    return [converted(write, reduced, result_type.dtype)]
+
+
+def _parts(node: Node) -> tuple[Reduction, Value, Value | None]:
+    op, data = node.op, node.inputs[0]
+    assert isinstance(op, Reduction) and data is not None
+    return op, data, node.inputs[1] if len(node.inputs) > 1 else None
+
+
+def _has_no_axes(op: Reduction, data: Value, axes: Value | None) -> bool:
+    return tensor(data).rank == 0 or (bool(op.noop_with_empty_axes) and (axes is None or known_length(axes) == 0))
+
+
+def _of_no_axes(op: Reduction, build: Builder, x: Value) -> Value:
+    """What a reduction of each single element gives."""
+    match op:
+        case ReduceL1() | ReduceL2():
+            return build.add(Abs(), x)
+        case ReduceSumSquare():
+            return build.add(Mul(), x, x)
+        case ReduceLogSum():
+            return build.add(Log(), x)
+    return build.add(Identity(), x)
+
+
+def _of_nothing(node: Node, write: LayerWriter) -> Source | None:
+    """The result of a tensor without elements, where its shape and the axes are known."""
+    op, data, axes = _parts(node)
+    shape, listed = _fixed_shape(tensor(data)), write.constant_value(axes)
+    if shape is None or 0 not in shape or (axes is not None and listed is None and known_length(axes) != 0):
+        return None
+    with np.errstate(all="ignore"):
+        return write.constant(op.run(np.zeros(shape, tensor(data).dtype), listed))
+
+
+def _fixed_shape(type: TensorType) -> tuple[int, ...] | None:
+    if not isinstance(type.shape, tuple):
+        return None
+    fixed = tuple(dim for dim in type.shape if isinstance(dim, int))
+    return fixed if len(fixed) == len(type.shape) else None
+
+
+@exporter("ReduceLogSum")
+@exporter("ReduceLogSumExp")
+@exporter("ReduceSumSquare")
+def write_composed(node: Node, write: LayerWriter) -> list[Source]:
+    """Through other reductions."""
+    op, data, axes = _parts(node)
+    if (result := _of_nothing(node, write)) is not None:
+        return [result]
+    if _has_no_axes(op, data, axes):
+        return write.through(node, lambda build, x, *_: _of_no_axes(op, build, x))
+    return write.through(node, lambda build, x, *rest: _composed(op, build, x, rest[0] if rest else None))
+
+
+def _composed(op: Reduction, build: Builder, x: Value, axes: Value | None) -> Value:
+    total = ReduceSum(op.keepdims, op.noop_with_empty_axes)
+    match op:
+        case ReduceSumSquare():
+            return build.add(total, build.add(Mul(), x, x), axes)
+        case ReduceLogSum():
+            return build.add(Log(), build.add(total, x, axes))
+    assert isinstance(op, ReduceLogSumExp)
+    shifts = [_finite(build, build.add(ReduceMax(keep, op.noop_with_empty_axes), x, axes)) for keep in (1, op.keepdims)]
+    powers = build.add(Exp(), build.add(Sub(), x, shifts[0]))
+    return build.add(Add(), build.add(Log(), build.add(total, powers, axes)), shifts[1])
+
+
+def _finite(build: Builder, x: Value) -> Value:
+    """The numbers, 0 in the place of infinities."""
+    return build.add(Where(), build.add(IsInf(), x), number(build, x, 0), x)

@@ -1,0 +1,110 @@
+"""Sequences in a net, which has only tensors: as many tensors, or as the rows of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from whorl.errors import SaveError
+from whorl.formats.openvino.exporting import LayerWriter, Source
+from whorl.ir.dims import UNKNOWN, equal
+from whorl.ir.dtypes import INT64
+from whorl.ir.types import AnyShape, TensorType
+
+SCALAR = TensorType(INT64, ())
+LAST = np.iinfo(np.int32).max
+"""An end beyond every axis."""
+
+
+@dataclass(frozen=True)
+class Items:
+    """A sequence of so many tensors."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A sequence of tensors of one shape, stacked on axis 0 of one tensor."""
+
+    source: Source
+
+    @property
+    def element(self) -> TensorType:
+        """The type of each element."""
+        type = self.source.type
+        return type if isinstance(type.shape, AnyShape) else type.with_shape(type.shape[1:])
+
+
+Held = Items | Rows
+
+
+def integers(write: LayerWriter, *values: int) -> Source:
+    """An int64 constant of one axis."""
+    return write.constant(np.array(values, np.int64))
+
+
+def scalar(write: LayerWriter, value: int) -> Source:
+    """An int64 constant without axes."""
+    return write.constant(np.array(value, np.int64))
+
+
+def unsqueezed(source: Source, axis: int, write: LayerWriter) -> Source:
+    """The tensor with an axis of length 1 more."""
+    type = source.type
+    shape = type.shape if isinstance(type.shape, AnyShape) else (*type.shape[:axis], 1, *type.shape[axis:])
+    return write.layer("Unsqueeze", 1, [source, integers(write, axis)], [type.with_shape(shape)])[0]
+
+
+def concatenated(sources: Sequence[Source], axis: int, write: LayerWriter) -> Source:
+    """Tensors joined along an axis."""
+    if len(sources) == 1:
+        return sources[0]
+    shapes = [source.type.shape for source in sources]
+    shape = shapes[0]
+    if not isinstance(shape, AnyShape):
+        lengths = [UNKNOWN if isinstance(each, AnyShape) else each[axis] for each in shapes]
+        total = sum(lengths[1:], lengths[0])
+        shape = (*shape[:axis], total, *shape[axis + 1 :])
+    return write.layer("Concat", 1, sources, [sources[0].type.with_shape(shape)], axis=axis)[0]
+
+
+def part(source: Source, start: Source, stop: Source, write: LayerWriter) -> Source:
+    """Rows from `start` up to `stop`, both vectors of one number, which may count from the end."""
+    shape = source.type.shape
+    type = source.type if isinstance(shape, AnyShape) else source.type.with_shape((UNKNOWN, *shape[1:]))
+    return write.layer("Slice", 8, [source, start, stop, integers(write, 1), integers(write, 0)], [type])[0]
+
+
+def length_of(source: Source, axis: int, write: LayerWriter) -> Source:
+    """The length of an axis, without axes itself."""
+    rank = source.type.rank
+    shape_type = TensorType(INT64, (UNKNOWN if rank is None else rank,))
+    (shape,) = write.layer("ShapeOf", 3, [source], [shape_type], output_type=INT64)
+    inputs = [shape, scalar(write, axis), scalar(write, 0)]
+    return write.layer("Gather", 8, inputs, [SCALAR], batch_dims=0)[0]
+
+
+def rows_of(held: Held, write: LayerWriter) -> Rows:
+    """The sequence as one tensor. Errors: SaveError where elements may differ in shape, or there is none to tell it."""
+    if isinstance(held, Rows):
+        return held
+    if not held.sources:
+        raise SaveError("an empty sequence has elements of a shape that nothing tells", fix=_FIX)
+    first = held.sources[0].type
+    for other in held.sources[1:]:
+        if not same_shape(first, other.type):
+            raise SaveError(f"a sequence holds {first} and {other.type}", fix=_FIX)
+    return Rows(concatenated([unsqueezed(source, 0, write) for source in held.sources], 0, write))
+
+
+def same_shape(a: TensorType, b: TensorType) -> bool:
+    """Whether two types are proved to have one shape."""
+    if isinstance(a.shape, AnyShape) or isinstance(b.shape, AnyShape) or len(a.shape) != len(b.shape):
+        return False
+    return all(equal(x, y) for x, y in zip(a.shape, b.shape, strict=True))
+
+
+_FIX = "OpenVINO has only tensors: use elements of one fixed shape"

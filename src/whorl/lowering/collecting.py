@@ -1,0 +1,193 @@
+"""Loops inside a program: how often they run at most, and the memory of what they collect."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from whorl.ir import dims
+from whorl.ir.dims import Linear
+from whorl.ir.dtypes import INT64
+from whorl.ir.graph import Node, Value
+from whorl.ir.types import AnyShape, TensorType
+from whorl.kernel.program import Buffer, Expr, Var
+from whorl.lowering.builder import MOST_TRIPS, KernelBuilder, View
+from whorl.lowering.expressions import Index, Unsupported
+from whorl.lowering.places import Target, first_element, lengths_of, memory_type, require_lengths
+from whorl.lowering.statements import LENGTHS
+from whorl.ops.control import Collected, Loop
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What an inner loop collects, an iteration a row of memory; `bound` rows, or as many as come.
+
+    `part` is the number of its own rows that an element has along the axis; 0 where the axis is new.
+    """
+
+    buffer: Buffer
+    type: TensorType
+    how: Collected
+    bound: int | None
+    part: int = 0
+
+    @staticmethod
+    def of(value: Value, how: Collected, bound: int | Linear | None, k: KernelBuilder) -> Rows:
+        """Memory for what a loop gives as `value`."""
+        type = memory_type(value, k, "collected value ")
+        shape, part = list(lengths_of(type)), 0
+        axis = how.axis % len(shape)
+        length = shape.pop(axis)
+        if not how.stack:
+            part = _part(value, how)
+            shape[axis:axis] = [part] if part else []
+        if not all(isinstance(n, int) for n in shape):
+            raise Unsupported("an inner loop collects elements whose lengths only the run knows")
+        if isinstance(bound, int) and length == bound * (part or 1):
+            return Rows(k.temporary(type.dtype, (bound, *shape)), type, how, bound, part)
+        buffer = Buffer(k.fresh("rows"), type.dtype, (None, *shape), True)
+        k.add_scratch(buffer)
+        return Rows(buffer, type, how, None, part)
+
+    def target(self, view: View, i: Expr, k: KernelBuilder) -> Target:
+        """Where the element of an iteration goes, in memory that is there then."""
+        shape = self.buffer.shape[1:]
+        require_lengths(view.shape, shape, k)
+        if self.bound is None:
+            k.reserve_count(self.buffer, k.mul(k.add(i, k.const(1)), k.const(math.prod(shape))))  # type: ignore[arg-type]
+        return view, self.buffer, (i,)
+
+    def view(self, count: Expr, k: KernelBuilder) -> View:
+        """The joined elements once all are there."""
+        shape, axis, part = list(lengths_of(self.type)), self.how.axis % len(lengths_of(self.type)), self.part
+        length = shape[axis]
+        rows = k.mul(count, k.const(part or 1))
+        if self.bound is None and isinstance(length, int):
+            k.fail_unless(k.compare("eq", rows, k.const(length)), LENGTHS)
+        elif self.bound is None:
+            k.name_length(length, rows)
+        if axis == 0 and not self.how.reverse and not part:
+            return k.view_of(self.buffer, shape)
+
+        def at(index: Index) -> Expr:
+            row, inside = self._place(index[axis], k)
+            if self.how.reverse:
+                row = k.sub(k.sub(count, k.const(1)), row)
+            return k.load(self.buffer, (row, *index[:axis], *inside, *index[axis + 1 :]))
+
+        return k.view(self.type.dtype, shape, at, 1)
+
+    def _place(self, index: Expr, k: KernelBuilder) -> tuple[Expr, tuple[Expr, ...]]:
+        """The element that holds a joined row, and the row's index in it."""
+        if self.part < 2:
+            return index, (k.const(0),) * self.part
+        part = k.const(self.part)
+        number = k.let(k.div(index, part))
+        return number, (k.sub(index, k.mul(number, part)),)
+
+
+def _part(value: Value, how: Collected) -> int:
+    """The rows of an element that is concatenated; 0 for a scalar, which is stacked."""
+    assert isinstance(value.owner, Node) and isinstance(value.owner.op, Loop)
+    element = value.owner.regions[0].results[1 + value.index].type
+    if not isinstance(element, TensorType) or isinstance(element.shape, AnyShape):
+        raise Unsupported(f"what is concatenated is {element}")
+    if how.stacks(len(element.shape)):
+        return 0
+    part = element.shape[how.axis % len(element.shape)] if how.part is None else how.part
+    if not isinstance(part, int) or part < 1:
+        raise Unsupported("an inner loop concatenates elements whose lengths only the run knows")
+    return part
+
+
+def require_part(type: TensorType, how: Collected, k: KernelBuilder) -> None:
+    """Refuse an element to concatenate that has other rows than it must have."""
+    shape = lengths_of(type)
+    if how.part is not None and not how.stacks(len(shape)):
+        axis = how.axis % len(shape)
+        require_lengths(shape[axis : axis + 1], (how.part,), k)
+
+
+def bound_of(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> int | Linear | None:
+    """How often an inner loop runs at most: a number or a dim; None where only its trip count tells."""
+    lengths = _slice_counts(node, op, env, k)
+    number = _number(node.inputs[0], env)
+    if isinstance(number, int) and all(isinstance(n, int) for n in lengths):
+        lengths = [max(0, number), *lengths]
+    if len(lengths) > 1 and not all(isinstance(n, int) for n in lengths):
+        if len(set(lengths)) > 1:
+            raise Unsupported("what an inner loop scans has lengths that only the run knows")
+        lengths = lengths[:1]
+    if lengths and isinstance(lengths[0], int) and min(lengths) > max(MOST_TRIPS, k.most_trips):
+        raise Unsupported(f"an inner loop may run {min(lengths)} times")
+    return None if not lengths else min(lengths) if isinstance(lengths[0], int) else lengths[0]
+
+
+def _slice_counts(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> list[Any]:
+    """The number of slices of each scanned input, checked as far as they must agree."""
+    counts = []
+    for value, how in zip(op.split(node.inputs)[3], op.scanned, strict=True):
+        length = env[value].shape[how.axis % len(env[value].shape)]
+        counts.append(dims.call("floor", length, how.part))
+        rest = dims.call("mod", length, how.part)
+        if rest != 0 and not op.slices_suffice:
+            if isinstance(rest, int):
+                raise Unsupported("what an inner loop scans does not fall into whole parts")
+            k.fail_unless(k.compare("eq", k.length(rest), k.const(0)), LENGTHS)  # type: ignore[arg-type]
+    if len(set(counts)) > 1 and not op.slices_suffice:
+        raise Unsupported("the scanned inputs of an inner loop have different lengths")
+    return counts
+
+
+def _number(trip: Value | None, env: dict[Value, View]) -> int | None:
+    """A trip count that is known."""
+    known = None if trip is None else env[trip].known if env[trip].known is not None else trip.known
+    number = known.flat[0] if known is not None and known.size == 1 else None
+    return number if isinstance(number, int) else None
+
+
+def limit_of(bound: int | Linear | None, trip: Value | None, env: dict[Value, View], k: KernelBuilder) -> Expr:
+    """The most iterations, computed by the program.
+
+    A trip count that is too large fails, so that the program answers in time, and so does a loop without one that goes
+    on for too long.
+    """
+    known = trip is None or _number(trip, env) is not None
+    if isinstance(bound, int) and known:
+        return k.const(bound)
+    counts = [] if bound is None else [k.length(bound)]
+    if trip is not None and not (known and counts):
+        counts.append(k.cast(first_element(env[trip], k), INT64))
+    if not counts:
+        return k.const(k.most_trips)
+    count = k.let(counts[0] if len(counts) == 1 else k.apply("min", *counts))
+    if not isinstance(bound, int):
+        k.fail_unless(k.compare("le", count, k.const(k.most_trips)))
+    return count
+
+
+def require_end(
+    node: Node,
+    op: Loop,
+    bound: int | Linear | None,
+    state: tuple[Var, Var],
+    limit: Expr,
+    env: dict[Value, View],
+    k: KernelBuilder,
+) -> None:
+    """Fail after a loop that stopped for want of slices, or because nothing ended it for too long."""
+    trip, _, _, scanned, _ = op.split(node.inputs)
+    i, go = state
+    if bound is None and trip is None:
+        k.fail_unless(k.apply("not", k.apply("and", go, k.compare("ge", i, limit))))
+    if not op.slices_suffice or not scanned:
+        return
+    number = _number(trip, env)
+    if isinstance(number, int) and bound == max(0, number):
+        return
+    if trip is None:
+        k.fail_unless(k.apply("not", go))
+        return
+    over = k.compare("ge", i, k.cast(first_element(env[trip], k), INT64))
+    k.fail_unless(k.apply("or", k.apply("not", go), over))

@@ -1,0 +1,28 @@
+"""An If as both of its branches, and a selection between what they give."""
+
+from __future__ import annotations
+
+from whorl.ir.build import Builder
+from whorl.ir.graph import Node, Value
+from whorl.ops.comparison import Where
+from whorl.ops.shapes import Reshape
+from whorl.passes.control_flow.inlining import inline
+from whorl.passes.removal.reasons import require_harmless, require_same
+from whorl.passes.rules.pattern import tensor_type
+
+
+def select_outputs(node: Node, build: Builder) -> list[Value]:
+    """The outputs of an If without the If. Errors: Kept where a branch could fail, or their types differ."""
+    condition, *captured = (value for value in node.inputs if value is not None)
+    for region in node.regions:
+        require_harmless(region)
+    then, other = (inline(region, captured, build) for region in node.regions)
+    for k, (a, b) in enumerate(zip(then, other, strict=True)):
+        require_same(a, b, f"output {k}")
+    if tensor_type(condition).shape != ():
+        condition = build.add(Reshape(), condition, build.int64(), name=condition.name)
+    names = [value.name for value in node.outputs]
+    return [
+        a if a is b else build.add(Where(), condition, a, b, name=name)
+        for a, b, name in zip(then, other, names, strict=False)
+    ]

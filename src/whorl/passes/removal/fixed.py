@@ -1,0 +1,55 @@
+"""Inputs and named lengths made fixed ones, so that the loops that they bound can be unrolled."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+
+from whorl.errors import WhorlError
+from whorl.ir import dims
+from whorl.ir.build import Builder
+from whorl.ir.graph import Module, Region
+from whorl.ir.infer import Inference, names_of
+from whorl.ir.types import AnyShape, OptionalType, SequenceType, TensorType, Type
+from whorl.passes.control_flow.inlining import inline
+
+
+def with_fixed(module: Module, lengths: Mapping[str, int], inputs: Mapping[str, np.ndarray]) -> Module:
+    """The module for these lengths of named dims and these values of inputs, which it then does not take any more.
+
+    Errors: WhorlError for a name that the module does not have.
+    """
+    known = names_of(module.main.arguments)
+    for name in inputs:
+        if name not in {value.name for value in module.main.arguments}:
+            raise WhorlError(f"the model has no input {name!r}")
+    for name, length in lengths.items():
+        if name not in known:
+            raise WhorlError(f"no input has a dim {name!r}", fix=f"choose from {', '.join(sorted(known)) or 'none'}")
+        if length < 0:
+            raise WhorlError(f"dim {name!r} cannot be {length}", fix="give a length of 0 or more")
+    region = Region(module.main.name)
+    inference = Inference(known)
+    inference.depth = 1
+    build = Builder(region, inference)
+    arguments = [
+        build.constant(inputs[v.name], v.name)
+        if v.name in inputs
+        else region.add_argument(v.name, _with(v.type, lengths), v.known)
+        for v in module.main.arguments
+    ]
+    region.results = inline(module.main, arguments, build)
+    declared = {name: _with(type, lengths) for name, type in module.declared.items()}
+    defaults = {name: value for name, value in module.defaults.items() if name not in inputs}
+    return dataclasses.replace(module, main=region, declared=declared, defaults=defaults)
+
+
+def _with(type: Type, lengths: Mapping[str, int]) -> Type:
+    match type:
+        case TensorType(shape=shape) if not isinstance(shape, AnyShape):
+            return type.with_shape(tuple(dims.substitute(dim, dict(lengths)) for dim in shape))
+        case SequenceType() | OptionalType():
+            return dataclasses.replace(type, element=_with(type.element, lengths))
+    return type

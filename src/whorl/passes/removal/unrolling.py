@@ -1,0 +1,218 @@
+"""A loop as copies of its body one after the other; where it may end early, as copies that then change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import INT64
+from whorl.ir.graph import Node, Value
+from whorl.ir.types import AnyShape, TensorType
+from whorl.ops.casting import Cast
+from whorl.ops.comparison import Less, Where
+from whorl.ops.control import Collected, Loop, known_bool
+from whorl.ops.elementwise import Add, Mul, Sub
+from whorl.ops.logic import And
+from whorl.ops.movement import Concat, Slice
+from whorl.ops.shapes import Reshape, Unsqueeze
+from whorl.passes.control_flow.evaluate import Stopped, nothing_collected
+from whorl.passes.control_flow.inlining import inline
+from whorl.passes.control_flow.loops import iterations, may_refuse, slice_at
+from whorl.passes.removal.reasons import Kept, require_harmless, require_same
+from whorl.passes.rules.pattern import tensor_type
+
+
+def unroll(node: Node, build: Builder, most: int, room: int) -> list[Value]:
+    """The outputs of a loop without the loop. Errors: Kept."""
+    assert isinstance(node.op, Loop)
+    fewest, limit = iterations(node)
+    count = _count(node, limit, most, room)
+    if may_refuse(node):
+        raise Kept("its scanned inputs may not fit each other or the trip count")
+    if count == 0:
+        return _idle(node, build)
+    run = _Unrolled(node, build, None if fewest == count else _Going(node, build, known_first=fewest > 0))
+    for index in range(count):
+        run.step(index)
+    return run.outputs()
+
+
+def _count(node: Node, limit: float, most: int, room: int) -> int:
+    """How many copies of the body to make."""
+    if limit == float("inf"):
+        raise Kept("the number of its iterations is known only when it runs")
+    if limit > most:
+        raise Kept(f"it may run {int(limit)} times, more than {most}")
+    if limit * len(node.regions[0].nodes) > room:
+        raise Kept(f"{int(limit)} copies of its body are more nodes than a program may have")
+    return int(limit)
+
+
+def _idle(node: Node, build: Builder) -> list[Value]:
+    """What a loop gives that never runs."""
+    op = node.op
+    assert isinstance(op, Loop)
+    if op.last:
+        raise Kept("it never runs, so there is no last value")
+    try:
+        empty = nothing_collected(node)
+    except Stopped as stopped:
+        raise Kept(str(stopped)) from None
+    carried = [value for value in node.inputs[2 : 2 + op.carried] if value is not None]
+    return [
+        *carried,
+        *(build.constant(array, v.name) for array, v in zip(empty, node.outputs[op.carried :], strict=False)),
+    ]
+
+
+class _Going:
+    """Whether the loop still goes on, as a value, and how many iterations it did."""
+
+    def __init__(self, node: Node, build: Builder, known_first: bool) -> None:
+        assert isinstance(node.op, Loop)
+        require_harmless(node.regions[0])
+        self.build, self.known_first = build, known_first
+        trip, self.condition, *_ = node.op.split(node.inputs)
+        self.trip = None if trip is None else _scalar(build.add(Cast(INT64), trip, name="trips"), build)
+        self.flag: Value | None = None
+        self.flags: list[Value | None] = []
+
+    def enter(self, index: int, answer: Value | None) -> Value | None:
+        """Whether iteration `index` runs, after what the one before answered; None where it surely does."""
+        build = self.build
+        asked = self.condition if index == 0 else answer
+        parts = [] if self.flag is None else [self.flag]
+        if self.condition is not None and asked is not None and known_bool(asked) is not True:
+            parts.append(_scalar(asked, build))
+        if self.trip is not None and self.trip.known is None:
+            parts.append(build.add(Less(), build.constant(np.array(index, INT64)), self.trip, name="in_time"))
+        if index == 0 and self.known_first:
+            parts = []
+        self.flag = None
+        for part in parts:
+            self.flag = part if self.flag is None else build.add(And(), self.flag, part, name="goes_on")
+        self.flags.append(self.flag)
+        return self.flag
+
+    def done(self) -> Value:
+        """The number of iterations done, as a vector of one."""
+        build = self.build
+        sure = sum(flag is None for flag in self.flags)
+        total = build.int64(sure)
+        for flag in self.flags:
+            if flag is not None:
+                total = build.add(Add(), total, build.add(Cast(INT64), flag, name="one_more"), name="done")
+        return total
+
+
+def _scalar(value: Value, build: Builder) -> Value:
+    """A value of one element without axes."""
+    return value if tensor_type(value).shape == () else build.add(Reshape(), value, build.int64(), name=value.name)
+
+
+@dataclass
+class _Unrolled:
+    """Copies of a body, as they are made."""
+
+    node: Node
+    build: Builder
+    going: _Going | None
+    state: list[Value] = field(init=False)
+    last: list[Value] = field(init=False, default_factory=list)
+    elements: list[list[Value]] = field(init=False)
+    answer: Value | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        op = self.op
+        _, _, carried, _, _ = op.split(self.node.inputs)
+        self.state = [value for value in carried if value is not None]
+        self.elements = [[] for _ in op.collected]
+
+    @property
+    def op(self) -> Loop:
+        assert isinstance(self.node.op, Loop)
+        return self.node.op
+
+    def step(self, index: int) -> None:
+        """One more copy of the body."""
+        op, body, build = self.op, self.node.regions[0], self.build
+        flag = None if self.going is None else self.going.enter(index, self.answer)
+        _, _, _, scanned, captured = op.split(self.node.inputs)
+        slices = [slice_at(x, how, index, build) for x, how in zip(scanned, op.scanned, strict=True)]
+        if any(value is None for value in slices):
+            raise Kept("where its slices lie is known only when it runs")
+        ranks = [tensor_type(value).rank or 0 for value in body.arguments[:2]]
+        number = build.constant(np.full((1,) * ranks[0], index, INT64), "iteration")
+        go_on = build.constant(np.full((1,) * ranks[1], True), "keep_going")
+        arguments = [number, go_on, *self.state, *slices, *captured]
+        results = inline(body, [value for value in arguments if value is not None], build)
+        first = 1 + op.carried
+        self.answer = results[0]
+        self.state = [self._next(flag, a, b, k) for k, (a, b) in enumerate(zip(self.state, results[1:], strict=False))]
+        new = results[first : first + op.last]
+        if flag is not None and not self.last and new:
+            raise Kept("it may never run, and then there is no last value")
+        self.last = [self._chosen(flag, a, b, "a last value") for a, b in zip(self.last or new, new, strict=True)]
+        for k, element in enumerate(results[first + op.last :]):
+            self._collect(k, element)
+
+    def _next(self, flag: Value | None, old: Value, new: Value, k: int) -> Value:
+        if self.op.keep_shapes:
+            require_same(old, new, f"carried value {k}")
+        return self._chosen(flag, old, new, f"carried value {k}")
+
+    def _chosen(self, flag: Value | None, old: Value, new: Value, what: str) -> Value:
+        """The new value if the iteration runs, else the old one."""
+        if flag is None or new is old:
+            return new
+        require_same(old, new, what)
+        return self.build.add(Where(), flag, new, old, name=new.name)
+
+    def _collect(self, k: int, element: Value) -> None:
+        how, held = self.op.collected[k], self.elements[k]
+        type = element.type
+        if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
+            raise Kept(f"the shape of collected value {k} is known only when it runs")
+        if held:
+            require_same(held[0], element, f"collected value {k}")
+        elif not how.stacks(len(type.shape)) and how.part is not None and type.shape[how.axis] != how.part:
+            raise Kept(f"collected value {k} may not have the {how.part} rows that it must have")
+        held.append(element)
+
+    def outputs(self) -> list[Value]:
+        """What the loop gives."""
+        op = self.op
+        names = [value.name for value in self.node.outputs[op.carried + op.last :]]
+        pairs = zip(self.elements, op.collected, names, strict=False)
+        return [*self.state, *self.last, *(self._joined(held, how, name) for held, how, name in pairs)]
+
+    def _joined(self, held: Sequence[Value], how: Collected, name: str) -> Value:
+        """The elements of the iterations that ran, joined."""
+        build = self.build
+        rank = tensor_type(held[0]).rank or 0
+        axis = how.axis % (rank + how.stacks(rank))
+        parts = [build.add(Unsqueeze(), x, build.int64(axis), name=x.name) for x in held] if how.stacks(rank) else held
+        ordered = list(parts)[::-1] if how.reverse else list(parts)
+        joined = build.add(Concat(axis), *ordered, name=name)
+        if self.going is None or all(flag is None for flag in self.going.flags):
+            return joined
+        rows = tensor_type(parts[0]).shape
+        assert isinstance(rows, tuple)
+        part = rows[axis]
+        if not isinstance(part, int):
+            raise Kept("how many rows an iteration collects is known only when it runs")
+        return self._cut(joined, axis, part, len(held), how.reverse, name)
+
+    def _cut(self, joined: Value, axis: int, rows: int, count: int, reverse: bool, name: str) -> Value:
+        """The rows of the iterations that ran: the first ones, or the last ones where each was put in front."""
+        assert self.going is not None
+        build, done = self.build, self.going.done()
+        size = build.add(Mul(), done, build.int64(rows), name="rows")
+        if not reverse:
+            return build.add(Slice(), joined, build.int64(0), size, build.int64(axis), name=name)
+        total = build.int64(rows * count)
+        start = build.add(Sub(), total, size, name="start")
+        return build.add(Slice(), joined, start, total, build.int64(axis), name=name)

@@ -1,0 +1,161 @@
+"""`deloop`: programs without loops and branches that give the same, and what stays with its reason."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx_text import ROLLOUT, model
+
+import whorl
+from whorl.conformance.cases import load_cases
+from whorl.conformance.messages import Answer
+from whorl.conformance.runner import verdict
+from whorl.ops.control import If, Loop
+
+INTERPRETED = whorl.SessionOptions()
+INTERPRETED.backend = "interpreter"
+
+
+def run(module, **feeds):
+    assert not any(isinstance(node.op, If | Loop) for node in module.nodes())
+    return whorl.InferenceSession(module, INTERPRETED).run(None, feeds)
+
+
+def kinds(module):
+    return [node.op.name for node in module.nodes() if node.op.name != "Constant"]
+
+
+def reason(source, **options):
+    with pytest.raises(whorl.RemovalError) as caught:
+        whorl.deloop(source, **options)
+    return str(caught.value)
+
+
+SUM = model("""main (float[n] x) => (float total, float[n] sums) {
+    zero = Constant<value = float {0}> ()
+    total, sums = Scan (zero, x) <num_scan_inputs = 1, body = add (float s, float e) => (float t, float u) {
+        t = Add(s, e)
+        u = Identity(t)
+    }>
+}""")
+
+
+def test_scan_over_a_fixed_length_becomes_a_chain():
+    module = whorl.deloop(SUM, dims={"n": 3})
+    assert kinds(module).count("Add") == 3
+    total, sums = run(module, x=np.array([1, 2, 4], np.float32))
+    assert total == 7 and sums.tolist() == [1, 3, 7]
+
+
+def test_length_that_is_not_fixed_keeps_the_loop():
+    assert "Loop 'total': the number of its iterations is known only when it runs" in reason(SUM)
+
+
+def test_loop_that_may_end_early_becomes_copies_that_then_change_nothing():
+    source = model("""main (float x, float limit) => (float last, float[k] seen) {
+        most = Constant<value = int64 {4}> ()
+        yes = Constant<value = bool {1}> ()
+        last, seen = Loop (most, yes, x) <body = twice (int64 i, bool g, float s) => (bool h, float t, float u) {
+            t = Add(s, s)
+            u = Identity(t)
+            h = Less(t, limit)
+        }>
+    }""")
+    module = whorl.deloop(source)
+    for limit, seen in ((0, [2]), (3, [2, 4]), (8, [2, 4, 8]), (100, [2, 4, 8, 16])):
+        got = run(module, x=np.float32(1), limit=np.float32(limit))
+        assert got[0] == seen[-1] and got[1].tolist() == seen
+
+
+def test_trip_count_that_is_fixed_unrolls_and_needs_no_feed():
+    module = whorl.deloop(ROLLOUT, inputs={"count": 3})
+    assert [value.name for value in module.main.arguments] == ["table"]
+    assert run(module, table=np.arange(12, dtype=np.float32)) == [3]
+
+
+def test_branches_are_both_computed_and_one_is_selected():
+    source = model("""main (bool[1] c, float[2] x) => (float[2] y) {
+        y = If (c) <then_branch = a () => (float[2] p) { p = Neg(x) },
+                    else_branch = b () => (float[2] q) { q = Exp(x) }>
+    }""")
+    module = whorl.deloop(source)
+    assert sorted(kinds(module)) == ["Exp", "Neg", "Reshape", "Where"]
+    x = np.array([0, 1], np.float32)
+    assert run(module, c=np.array([True]), x=x)[0].tolist() == [-0.0, -1]
+    assert run(module, c=np.array([False]), x=x)[0].tolist() == np.exp(x).tolist()
+
+
+@pytest.mark.parametrize(
+    ("then", "why"),
+    [
+        ("row = Gather(x, k) p = Identity(row)", "Gather 'row' may fail on values that it does not see now"),
+        ("p = Concat<axis = 0>(x, x)", "output 0 is float32[4] or float32[2]"),
+        ("p = Bernoulli(x)", "Bernoulli 'p' is random, and would draw where it did not"),
+    ],
+    ids=["could fail", "another shape", "random"],
+)
+def test_branch_that_cannot_be_computed_in_any_case_stays(then, why):
+    source = model(f"""main (bool c, float[2] x, int64[2] k) => (float[m] y) {{
+        [pick] y = If (c) <then_branch = a () => (float[m] p) {{ {then} }},
+                           else_branch = b () => (float[m] q) {{ q = Exp(x) }}>
+    }}""")
+    assert f"If 'pick': {why}" in reason(source)
+
+
+def test_inner_loop_that_stays_keeps_the_outer_one():
+    source = model("""main (int64 n, float x) => (float y) {
+        two = Constant<value = int64 {2}> ()
+        [outer] y = Loop (two, , x) <body = a (int64 i, bool g, float s) => (bool h, float t) {
+            h = Identity(g)
+            [inner] t = Loop (n, , s) <body = b (int64 j, bool p, float u) => (bool q, float v) {
+                q = Identity(p)
+                v = Exp(u)
+            }>
+        }>
+    }""")
+    told = reason(source)
+    assert "Loop 'inner' in body of Loop 'outer': the number of its iterations is known only when it runs" in told
+    assert "Loop 'outer': what is inside stays" in told
+
+
+def test_no_more_copies_are_made_than_allowed():
+    assert "it may run 300 times, more than 256" in reason(SUM, dims={"n": 300})
+    assert len(kinds(whorl.deloop(SUM, dims={"n": 300}, max_iterations=300))) > 300
+
+
+def test_names_that_the_model_does_not_have_are_refused():
+    with pytest.raises(whorl.WhorlError, match="no input has a dim 'm'"):
+        whorl.deloop(SUM, dims={"m": 3})
+    with pytest.raises(whorl.WhorlError, match="the model has no input 'z'"):
+        whorl.deloop(SUM, inputs={"z": 3})
+
+
+def test_nodes_of_copies_have_names_of_their_own_in_the_file(tmp_path):
+    source = model("""main (float x) => (float y) {
+        two = Constant<value = int64 {2}> ()
+        y = Loop (two, , x) <body = a (int64 i, bool g, float s) => (bool h, float t) {
+            h = Identity(g)
+            [step] t = Exp(s)
+        }>
+    }""")
+    whorl.save(whorl.deloop(source), tmp_path / "flat.onnx")
+    assert [node.name for node in onnx.load(tmp_path / "flat.onnx").graph.node] == ["step", "step_1"]
+
+
+def test_conformance_cases_give_the_same_without_loops():
+    """Every case of the suite that gives values, with inputs of one integer fixed and named dims at their lengths."""
+    done = 0
+    for case in load_cases():
+        if case.expected is None or case.may_refuse or case.ambiguous:
+            continue
+        arrays = {name: x for name, x in case.inputs.items() if isinstance(x, np.ndarray)}
+        fixed = {name: x for name, x in arrays.items() if x.size == 1 and x.dtype.kind == "i"}
+        try:
+            module = whorl.deloop(case.data, inputs=fixed)
+        except whorl.RemovalError:
+            continue
+        feeds = {name: x for name, x in case.inputs.items() if name not in fixed}
+        outputs = whorl.InferenceSession(module, INTERPRETED).run(None, feeds)
+        outcome, detail = verdict(case, Answer("ran", runs=(outputs,) * case.sessions * case.repeat))
+        assert outcome == "pass", f"{case.name}: {detail}"
+        done += 1
+    assert done >= 250

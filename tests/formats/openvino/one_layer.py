@@ -1,0 +1,116 @@
+"""Models of one OpenVINO layer: built by OpenVINO, read and run by whorl, and compared with OpenVINO's own results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import openvino
+from openvino import opset1
+from openvino.op import Constant
+from openvino.utils.node_factory import NodeFactory
+
+from whorl.api.differences import difference
+from whorl.formats.openvino.files import load_ir
+from whorl.formats.openvino.frame import IrOptions
+from whorl.formats.openvino.saving import save_openvino
+from whorl.ir.graph import Module
+from whorl.runtime.session import Session
+
+Array = np.ndarray
+CORE = openvino.Core()
+EXACT = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+_FACTORIES: dict[str, NodeFactory] = {}
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """An input that is a Const layer."""
+
+    value: Array
+
+
+Input = Array | Fixed
+
+
+def fixed(*elements: Any, dtype: Any = np.int64) -> Fixed:
+    """A Const of rank 1."""
+    return Fixed(np.array(elements, dtype))
+
+
+def scalar(element: Any, dtype: Any = np.int64) -> Fixed:
+    """A Const of rank 0."""
+    return Fixed(np.array(element, dtype))
+
+
+def layer_model(
+    type: str, version: int, inputs: Sequence[Input], attributes: Mapping[str, Any] | None = None, dynamic: bool = False
+) -> openvino.Model:
+    """A model of one layer; Parameters have the arrays' shapes, or with `dynamic` their ranks only."""
+    factory = _FACTORIES.setdefault(f"opset{version}", NodeFactory(f"opset{version}"))
+    nodes, parameters = [], []
+    for value in inputs:
+        if isinstance(value, Fixed):
+            nodes.append(Constant(openvino.Tensor(np.array(value.value, order="C"))))
+            continue
+        shape = openvino.PartialShape([-1] * value.ndim if dynamic else list(value.shape))
+        parameters.append(opset1.parameter(shape, openvino.Type(value.dtype)))
+        nodes.append(parameters[-1])
+    layer = factory.create(type, [node.output(0) for node in nodes], dict(attributes or {}))
+    return openvino.Model([layer.output(k) for k in range(layer.get_output_size())], parameters)
+
+
+def arrays_of(inputs: Sequence[Input]) -> list[Array]:
+    """The inputs that are no Const."""
+    return [value for value in inputs if not isinstance(value, Fixed)]
+
+
+def openvino_run(model: openvino.Model | str | Path, arrays: Sequence[Array]) -> list[Array]:
+    """What OpenVINO's CPU plugin computes, in the precision of the model."""
+    compiled = CORE.compile_model(model, "CPU", EXACT)
+    results = compiled(list(arrays))
+    return [np.array(results[k]) for k in range(len(compiled.outputs))]
+
+
+def read(model: openvino.Model) -> Module:
+    """The model through a file, read by whorl."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "model.xml")
+        openvino.serialize(model, str(path))
+        return load_ir(path.read_bytes(), IrOptions(), path.with_suffix(".bin").read_bytes())
+
+
+def written(module: Module, folder: Path) -> Path:
+    """The module as an IR file."""
+    path = folder / "model.xml"
+    save_openvino(module, path)
+    return path
+
+
+def whorl_run(module: Module, arrays: Sequence[Array]) -> list[Array]:
+    """What the interpreter computes."""
+    names = [value.name for value in module.main.arguments]
+    return Session(module, backend="interpreter").execute(None, dict(zip(names, arrays, strict=True)))
+
+
+def check_layer(
+    type: str,
+    version: int,
+    inputs: Sequence[Input],
+    attributes: Mapping[str, Any] | None = None,
+    *,
+    expected: Sequence[Array] | None = None,
+    rtol: float = 1e-5,
+    atol: float = 1e-6,
+) -> None:
+    """Assert that whorl computes what OpenVINO does (or `expected`), with shapes fixed and with ranks only."""
+    given = arrays_of(inputs)
+    for dynamic in (False, True):
+        model = layer_model(type, version, inputs, attributes, dynamic)
+        wanted = openvino_run(model, given) if expected is None else list(expected)
+        found = whorl_run(read(model), given)
+        assert not (text := difference(wanted, found, rtol, atol)), f"dynamic={dynamic}: {text}"

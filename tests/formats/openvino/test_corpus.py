@@ -1,0 +1,117 @@
+"""Every IR of the corpus: it gives OpenVINO's outputs, or differs as `known_differences.txt` says, or is refused."""
+
+import re
+
+import pytest
+from formats.openvino.corpus import CORPUS, known_differences, models, path_of, runs, same
+
+from whorl.errors import LoadError, RunError
+from whorl.formats.openvino.files import load_ir
+from whorl.formats.openvino.frame import IrOptions
+from whorl.ir.parse import parse_module
+from whorl.ir.text import print_module
+from whorl.ir.verify import verify
+from whorl.runtime.session import Session
+
+if not models():
+    pytest.skip(f"there is no corpus in {CORPUS}", allow_module_level=True)
+
+REFUSED = {
+    "from_onnx/loop_cond_omitted_nontrivial": "OV404",
+    "probes/I07_cond_rank2": "OV319",
+    "probes/I08_type_mismatch": "OV322",
+    "probes/I13_missing_else_output": "OV321",
+    "probes/L11_part1_stride2": "OV311",
+    "probes/M06c_iter_f32": "OV318",
+    "probes/M13_internal_id_not_param": "OV305",
+    "probes/M20b_trip_2elem": "OV318",
+    "probes/M20c_cond_rank2": "OV319",
+    "probes/M20e_trip_f32": "OV318",
+    "probes/M20f_cond_i32": "OV319",
+    "probes/M29_unused_loop_input": "OV310",
+    "probes/N_TI_TI": "OV320",
+    "probes/T05_start0_end3": "OV311",
+    "probes/T08_end6_eq_dim": "OV311",
+    "probes/T11_part2_stride1": "OV311",
+    "probes/T14_rev_default_startend": "OV311",
+    "probes/T40_nested_TI": "OV320",
+}
+"""Models that OpenVINO refuses too, with the code that says why."""
+FAIL = {
+    "probes/L16_trip_param_dynX": "takes a slice of scanned input 0, which has 2",
+    "probes/L19_trip_m2_dim": "takes a slice of scanned input 0, which has 5",
+    "probes/L21_trip_2pow32p3": "takes a slice of scanned input 0, which has 5",
+    "probes/M03_zero_iter_noncarried_last_and_concat": "no iteration ran|1 is expected, but actual: 2",
+    "probes/M03b_zero_iter_noncarried_dyn": "no iteration ran, so there is no last value",
+    "probes/M21b_concat_bad_axis_dim_static": "1 is expected, but actual: 2",
+    "probes/T13_part2_notdiv": r"length \(5\) of axis 0 of scanned input 0 is not divisible by step \(2\)",
+}
+"""What runs say that fail, here and, but for known differences, in OpenVINO."""
+AS_THE_PLUGIN = (
+    "probes/L08_slice_start1_end_m2",
+    "probes/L21_trip_2pow32p3",
+    "probes/M03_zero_iter_noncarried_last_and_concat",
+    "probes/M03b_zero_iter_noncarried_dyn",
+    "probes/T04_start1",
+    "probes/T05b_start0_end3_dyn",
+    "probes/T06b_start1_end4_dyn",
+    "probes/T07_end_m2",
+    "probes/T08b_end6_dyn",
+    "probes/T15b_rev_start_m2_dyn",
+)
+"""Differences that are none with the profile of the CPU plugin."""
+
+
+def load(model, profile=""):
+    return load_ir(path_of(model), IrOptions(profile))
+
+
+def outcomes(module, model, backend):
+    """For each stored run with outputs of the CPU plugin whether they are ours; None where ours fails."""
+    session, found = Session(module, backend=backend), []
+    names = [value.name for value in module.main.arguments]
+    for run in runs(model):
+        try:
+            outputs = session.execute(None, run.feeds(names))
+        except RunError as error:
+            assert model in FAIL
+            assert re.search(FAIL[model], str(error)), error
+            outputs = None
+        if "ovcpu" in run.outputs:
+            found.append(None if outputs is None else same(outputs, run.outputs["ovcpu"]))
+    return found
+
+
+@pytest.mark.parametrize("model", models())
+def test_model_loads_or_is_refused_with_a_code(model):
+    does = REFUSED.get(model) or known_differences().get(model, "")
+    if does.startswith("OV"):
+        with pytest.raises(LoadError, match=does):
+            load(model)
+        return
+    module = load(model)
+    verify(module)
+    text = print_module(module)
+    assert print_module(parse_module(text)) == text
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "native"])
+@pytest.mark.parametrize("model", [m for m in models() if m not in REFUSED])
+def test_model_gives_what_openvino_gives(model, backend):
+    does = known_differences().get(model, "equal")
+    if does.startswith("OV"):
+        pytest.skip("it is refused")
+    found = outcomes(load(model), model, backend)
+    if does == "equal":
+        assert all(found)
+    else:
+        assert (None if does == "fails" else False) in found
+
+
+@pytest.mark.parametrize("model", AS_THE_PLUGIN)
+def test_profile_of_the_cpu_plugin(model):
+    assert all(found for found in outcomes(load(model, "ov-cpu"), model, "interpreter"))
+
+
+def test_known_differences_are_models():
+    assert set(known_differences()) <= set(models())
