@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from whorl.api.check import check as check
     from whorl.api.delooping import deloop as deloop
     from whorl.api.describe import describe as describe
+    from whorl.api.functional import if_ as if_
     from whorl.api.functional import loop as loop
     from whorl.api.functional import scan as scan
     from whorl.api.models import load as load
@@ -64,6 +65,7 @@ _NAMES = {
     "whorl.api.delooping": ("deloop",),
     "whorl.api.describe": ("describe",),
     "whorl.api.functional": (
+        "if_",
         "loop",
         "scan",
     ),

@@ -46,7 +46,8 @@ def test_what_cannot_be_loaded_is_refused(call, text):
 def test_path_without_a_known_ending_is_not_written(tmp_path):
     with pytest.raises(whorl.SaveError) as caught:
         whorl.save(ROLLOUT, tmp_path / "model")
-    assert str(caught.value).endswith("model' has no ending whorl can write\n  fix: end it in .onnx, .onnxtxt, .mlir or .xml")
+    fix = "end it in .onnx, .onnxtxt, .mlir, .xml, .json or .yaml"
+    assert str(caught.value).endswith(f"model' has no ending whorl can write\n  fix: {fix}")
     assert not list(tmp_path.iterdir())
 
 

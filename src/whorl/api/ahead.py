@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from whorl.api.models import Source, load
+from whorl.api.models import Source, load_module
 from whorl.codegen.header import header_text
 from whorl.codegen.library import MOST_AXES, OPEN, Library, Port
 from whorl.codegen.library_text import library_text, with_constants
@@ -107,7 +107,7 @@ def compile(
         raise CompileError("only object files are written for other machines", str(path), "end the name in .o")
     if not is_object:
         linker()
-    library = library_of(load(model), name or _name_of(path), dims or {}, values or {})
+    library = library_of(load_module(model), name or _name_of(path), dims or {}, values or {})
     with writing_for(machine):
         text, depth = library_text(library, "-windows" in machine.triple)
     code, needs = linkable_code(text, machine)

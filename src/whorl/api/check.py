@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whorl.api.models import Source, is_ir, is_mlir, load
+from whorl.api.models import Source, is_ir, is_mdf, is_mlir, load_mdf, load_module
 from whorl.errors import place
 from whorl.formats.onnx.files import OnnxSource, read_proto
 from whorl.formats.onnx.frame import MAX_DEPTH
@@ -40,9 +40,13 @@ def check(
     profile: str = "",
 ) -> list[Problem]:
     """Problems of a model that is read as by `load`, outermost places first. Errors: LoadError."""
-    module = load(source, condition_when_omitted=condition_when_omitted, max_depth=max_depth, profile=profile)
-    is_onnx = not isinstance(source, Module) and not is_mlir(source) and not is_ir(source)
-    noted = _shadowed(source) if is_onnx else _noted(module)
+    if is_mdf(source):
+        return [Problem(*found) for found in load_mdf(source).problems()]
+    module = load_module(source, condition_when_omitted=condition_when_omitted, max_depth=max_depth, profile=profile)
+    if isinstance(source, OnnxSource) and not is_mlir(source) and not is_ir(source):
+        noted = _shadowed(source)
+    else:
+        noted = _noted(module)
     return [*noted, *_region(module.main, ()), *_ill_shaped(module)]
 
 
@@ -59,8 +63,8 @@ def _shadowed(source: OnnxSource) -> Iterator[Problem]:
 
 def _noted(module: Module) -> Iterator[Problem]:
     """What the reader of IR has noted, by its own codes."""
-    for warning in module.metadata.get("openvino", {}).get("warnings", ()):
-        yield Problem(warning.code, "warning", warning.where, warning.message, "correct the file")
+    for code, message, where in module.metadata.get("openvino", {}).get("warnings", ()):
+        yield Problem(code, "warning", where, message, "correct the file")
 
 
 def _ill_shaped(module: Module) -> Iterator[Problem]:

@@ -1,30 +1,25 @@
-"""`loop` and `scan` over plain arrays: the body is a model in any format, or a Python function."""
+"""`loop`, `scan` and `if_` over plain arrays: the body is a model in any format, a region, or a Python function."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Sequence
+import importlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-import numpy as np
+from onnx import GraphProto, ModelProto
 
-from whorl.api.models import Source, load
-from whorl.errors import RunError, TypeRuleError
-from whorl.ir.build import Builder
-from whorl.ir.constants import as_array
-from whorl.ir.dtypes import BOOL, INT64, STRING, is_integer
-from whorl.ir.graph import Module, Region, Value
-from whorl.ir.infer import Inference, names_in_type, unshaped
-from whorl.ir.op import as_values
-from whorl.ir.types import TensorType, Type, same_kind, type_of
-from whorl.ir.walk import clone_region
-from whorl.ops.control import Collected, Loop, Scanned, check_one
-from whorl.ops.iteration import Iteration
-from whorl.runtime.feeds import checked
-from whorl.runtime.limits import Budget, Limits
-from whorl.runtime.session import Session
+from whorl.api.models import Source, load_module
+from whorl.formats.onnx.bodies import load_body
+from whorl.ir.graph import Module, Region
+from whorl.runtime.functional import Ways, run_branch, run_loop, run_scan
+from whorl.runtime.limits import Limits
 
-Body = Callable[..., Any] | Source
+Body = Callable[..., Any] | Source | Region | Any
+"""A graph in any format, MDF graphs included; a region or module; or a Python function over arrays."""
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def loop(
@@ -32,6 +27,7 @@ def loop(
     cond: Any,
     *v_initial: Any,
     body: Body,
+    captured: Mapping[str, Any] = NOTHING,
     max_iterations: int | None = None,
     timeout: float | None = None,
 ) -> list[Any]:
@@ -39,18 +35,13 @@ def loop(
 
     `M`, `cond`: trip count and condition, each one element, or None or "" where omitted. `body` takes (iteration int64,
     condition bool, *states) and gives (condition, *states, *elements); a graph, or a Python function over arrays (and
-    lists, for sequences), which gets copies and collects nothing where it is never called.
-    Errors: RunError, LimitError. Source: ONNX Loop-25.
+    lists, for sequences), which gets copies and collects nothing where it is never called. `captured` are values that
+    the graph reads from around it, by name. Errors: RunError, LimitError. Source: ONNX Loop-25.
     """
     limits = Limits(max_iterations, timeout)
-    trip, condition = _trip_count(M), _condition(cond)
-    if callable(body):
-        call = _Call("loop", body, takes_flags=True, joined=_stacked)
-        return call.run(Loop(len(v_initial)), [trip, condition, *map(_copied, v_initial)], limits)
-    region, constants = _body(body, 2 + len(v_initial), 1 + len(v_initial))
-    _check_flags(region)
-    op = Loop(len(v_initial), (), _stacked(len(region.results) - 1 - len(v_initial)))
-    return _run("loop", op, [trip, condition, *_fitting(v_initial, region.arguments[2:]), *constants], region, limits)
+    if _is_mdf(body):
+        return _mdf().loop(M, cond, *v_initial, body=body, limits=limits, **captured)
+    return run_loop(M, cond, v_initial, _resolved(body, captured), limits)
 
 
 def scan(
@@ -61,6 +52,7 @@ def scan(
     scan_input_directions: Sequence[int] | None = None,
     scan_output_axes: Sequence[int] | None = None,
     scan_output_directions: Sequence[int] | None = None,
+    captured: Mapping[str, Any] = NOTHING,
     max_iterations: int | None = None,
     timeout: float | None = None,
 ) -> list[Any]:
@@ -70,201 +62,59 @@ def scan(
     takes (*states, *slices) and gives (*states, *elements); a graph, or a Python function over arrays, which gets
     copies and collects nothing where it is never called. Errors: RunError, LimitError. Source: ONNX Scan-25.
     """
-    states = len(state_and_scan_inputs) - num_scan_inputs
-    if num_scan_inputs < 1 or states < 0:
-        raise RunError(f"num_scan_inputs is {num_scan_inputs}, with {len(state_and_scan_inputs)} arrays given")
-    axes = _entries(scan_input_axes, num_scan_inputs, "scan_input_axes")
-    backwards = _directions(scan_input_directions, num_scan_inputs, "scan_input_directions")
-    op = Loop(states, tuple(map(Scanned, axes, backwards)), keep_shapes=True)
     limits = Limits(max_iterations, timeout)
-
-    def joined(count: int) -> tuple[Collected, ...]:
-        axes = _entries(scan_output_axes, count, "scan_output_axes")
-        backwards = _directions(scan_output_directions, count, "scan_output_directions")
-        return tuple(map(Collected, axes, backwards))
-
-    if callable(body):
-        call = _Call("scan", body, takes_flags=False, joined=joined)
-        return call.run(op, [None, None, *map(_copied, state_and_scan_inputs)], limits)
-    region, constants = _body(body, len(state_and_scan_inputs), states)
-    arrays = _fitting(state_and_scan_inputs, region.arguments)
-    number, go_on = Value("iteration", _NUMBER, region, 0), Value("keep_going", _FLAG, region, 1)
-    region.arguments[:0] = [number, go_on]
-    region.results.insert(0, go_on)
-    op = dataclasses.replace(op, collected=joined(len(region.results) - 1 - states))
-    return _run("scan", op, [None, None, *arrays, *constants], region, limits)
-
-
-_NUMBER, _FLAG = TensorType(INT64, ()), TensorType(BOOL, ())
-
-
-def _entries(values: Sequence[int] | None, count: int, what: str) -> Sequence[int]:
-    values = (0,) * count if values is None else values
-    if len(values) != count:
-        raise RunError(f"{what} has {len(values)} entries, expected {count}")
-    return values
-
-
-def _directions(values: Sequence[int] | None, count: int, what: str) -> list[bool]:
-    entries = _entries(values, count, what)
-    if any(entry not in (0, 1) for entry in entries):
-        raise RunError(f"{what} is {list(entries)}, expected 0 (forward) or 1 (reverse)")
-    return [bool(entry) for entry in entries]
-
-
-def _stacked(count: int) -> tuple[Collected, ...]:
-    return (Collected(),) * count
-
-
-def _is_omitted(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not value)
-
-
-def _trip_count(value: Any) -> np.ndarray | None:
-    """The trip count as int64; integers of any width are taken."""
-    if _is_omitted(value):
-        return None
-    if isinstance(value, np.ndarray | np.generic) and is_integer(value.dtype):
-        value = value.tolist()
-    return checked(value, TensorType(INT64), "the trip count")
-
-
-def _condition(value: Any) -> np.ndarray | None:
-    """The condition as bool; the numbers 0 and 1 of Python are taken."""
-    if _is_omitted(value):
-        return None
-    if isinstance(value, int) and value in (0, 1):
-        value = bool(value)
-    return checked(value, TensorType(BOOL), "the condition")
-
-
-def _copied(value: Any) -> Any:
-    """An array of its own, whatever the caller or the body does to theirs; lists item by item, text as objects."""
-    if isinstance(value, list):
-        return [_copied(item) for item in value]
-    if value is None:
-        return None
-    array = np.array(value)
-    return array.astype(STRING) if array.dtype.kind in "UT" else array
-
-
-# ---- a graph as body ---------------------------------------------------------------------------------------------
-
-
-def _body(body: Any, inputs: int, outputs: int) -> tuple[Region, list[np.ndarray]]:
-    """A copy of the graph that a body is, and the values of those of its inputs that have one: constants here."""
-    module = load(body)
-    region = clone_region(module.main)
-    region.name = "body"
-    own = [value for value in region.arguments if value.name not in module.defaults]
-    fixed = [value for value in region.arguments if value.name in module.defaults]
-    region.arguments[:] = [*own, *fixed]
-    for index, argument in enumerate(region.arguments):
-        argument.index = index
-    if len(own) != inputs or len(region.results) < outputs:
-        raise RunError(
-            f"the body takes {len(own)} inputs and gives {len(region.results)} outputs, "
-            f"expected {inputs} inputs and at least {outputs} outputs"
+    ways = Ways(scan_input_axes, scan_input_directions, scan_output_axes, scan_output_directions)
+    if _is_mdf(body):
+        return _mdf().scan(
+            *state_and_scan_inputs,
+            body=body,
+            num_scan_inputs=num_scan_inputs,
+            scan_input_axes=scan_input_axes,
+            scan_input_directions=scan_input_directions,
+            scan_output_axes=scan_output_axes,
+            scan_output_directions=scan_output_directions,
+            limits=limits,
+            **captured,
         )
-    return region, [as_array(module.defaults[value.name]) for value in fixed]
+    return run_scan(state_and_scan_inputs, num_scan_inputs, ways, _resolved(body, captured), limits)
 
 
-def _check_flags(region: Region) -> None:
-    """Refuse an iteration number that is not int64, and a condition that is not bool."""
-    for value, dtype in zip(region.arguments, (INT64, BOOL), strict=False):
-        try:
-            check_one(value, dtype, f"input {value.name!r} of the body")
-        except TypeRuleError as error:
-            raise RunError(error.message, fix=error.fix) from None
+def if_(
+    cond: Any,
+    *,
+    then_branch: Body,
+    else_branch: Body,
+    captured: Mapping[str, Any] = NOTHING,
+    timeout: float | None = None,
+) -> list[Any]:
+    """ONNX If on arrays: the results of the branch that `cond`, one truth value, chooses.
+
+    Branches take no inputs: graphs read `captured` values by name, Python functions what they close over.
+    Errors: RunError, LimitError. Source: ONNX If-25.
+    """
+    limits = Limits(timeout=timeout)
+    if _is_mdf(then_branch) or _is_mdf(else_branch):
+        return _mdf().if_(cond, then_branch=then_branch, else_branch=else_branch, limits=limits, **captured)
+    return run_branch(cond, _resolved(then_branch, captured), _resolved(else_branch, captured), limits)
 
 
-def _fitting(values: Sequence[Any], arguments: Sequence[Value]) -> list[Any]:
-    return [
-        checked(value, unshaped(argument.type), f"input {argument.name!r} of the body")
-        for value, argument in zip(values, arguments, strict=False)
-    ]
+def _resolved(body: Body, captured: Mapping[str, Any]) -> Callable[..., Any] | Module:
+    """A function as it is, anything else as a module."""
+    if isinstance(body, Region):
+        return Module(body, [value.name for value in body.results])
+    if callable(body):
+        return body
+    if captured or isinstance(body, GraphProto | ModelProto):
+        return load_body(body, captured)
+    return load_module(body)
 
 
-def _run(name: str, op: Loop, inputs: list[Any], body: Region, limits: Limits) -> list[Any]:
-    """A program of one Loop, run once."""
-    used = set().union(*(names_in_type(value.type) for value in body.arguments))
-    region, inference = Region("main"), Inference(used)
-    types = [_type(value, argument.type) for value, argument in zip(inputs, body.arguments, strict=True)]
-    operands = [
-        None if value is None and k < 2 else region.add_argument(f"input_{k}", types[k])
-        for k, value in enumerate(inputs)
-    ]
-    names = [value.name for value in body.results[1:]]
-    try:
-        region.results = Builder(region, inference).add_many(op, operands, names, [body], name)
-    except TypeRuleError as error:
-        raise RunError(error.message, error.where, error.fix) from None
-    module = Module(region, [f"output_{k}" for k in range(len(names))])
-    feeds = {f"input_{k}": value for k, value in enumerate(inputs) if operands[k] is not None}
-    return Session(module, limits, once=True).execute(None, feeds)
+def _is_mdf(body: Body) -> bool:
+    """Whether a body is a graph or model of MDF, plain data of one, or the path of its file."""
+    if isinstance(body, str | os.PathLike):
+        return Path(body).suffix.lower() in (".json", ".yaml", ".yml", ".bson")
+    return type(body).__module__ == "whorl.formats.mdf.document" or isinstance(body, dict)
 
 
-def _type(value: Any, declared: Type) -> Type:
-    """The type of an operand: an array's own, since a list and None say nothing of their elements."""
-    return type_of(value) if isinstance(value, np.ndarray) else unshaped(declared)
-
-
-# ---- a function as body ------------------------------------------------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True)
-class _Call:
-    """A loop over a Python function: `joined` says, for a number of collected values, how each is joined."""
-
-    name: str
-    body: Callable[..., Any]
-    takes_flags: bool
-    joined: Callable[[int], tuple[Collected, ...]]
-
-    def run(self, op: Loop, inputs: list[Any], limits: Limits) -> list[Any]:
-        """Final states and collected values."""
-        try:
-            return self._run(op, inputs, limits)
-        except RunError as error:
-            raise error.at(f"Loop {self.name!r}") from None
-
-    def _run(self, op: Loop, inputs: list[Any], limits: Limits) -> list[Any]:
-        """How many values are collected is known after the first call."""
-        iteration, budget = Iteration(op, inputs, (0, 0)), Budget(limits, lambda: False)
-        while (arguments := iteration.next()) is not None:
-            try:
-                budget.check_iteration(iteration.index)
-                results = self._results(arguments)
-                if iteration.index == 0:
-                    iteration.op = dataclasses.replace(op, collected=self.joined(len(results) - 1 - op.carried))
-                    iteration.elements = [[] for _ in iteration.op.collected]
-                _check(iteration.op, arguments, results)
-                iteration.take(results)
-            except RunError as error:
-                raise self._placed(error, iteration.index) from None
-            except Exception as error:
-                error.add_note(f"in iteration {iteration.index} of whorl.{self.name}")
-                raise
-        return [*iteration.state, *(iteration.collected() if iteration.index else [])]
-
-    def _results(self, arguments: list[Any]) -> list[Any]:
-        answer = self.body(*map(_copied, arguments if self.takes_flags else arguments[2:]))
-        given = answer if isinstance(answer, tuple) else (answer,)
-        results = [_copied(value) for value in as_values(given)]
-        return results if self.takes_flags else [np.array(True), *results]
-
-    def _placed(self, error: RunError, index: int) -> RunError:
-        title = f"Loop {self.name!r} (iteration {index})"
-        where = f"{error.where} in body of {title}" if error.where else title
-        return type(error)(error.message, where, error.fix)
-
-
-def _check(op: Loop, arguments: list[Any], results: list[Any]) -> None:
-    """A Python body must give as many values as before, and keep the element type of each state."""
-    expected = 1 + op.carried + len(op.collected)
-    if len(results) != expected:
-        raise RunError(f"the body gave {len(results)} values, expected {expected}", fix="return a tuple of them")
-    for k in range(op.carried):
-        before, after = type_of(arguments[2 + k]), type_of(results[1 + k])
-        if not same_kind(before, after):
-            raise RunError(f"state {k} is {before} before the body and {after} after it", fix="keep its element type")
+def _mdf() -> Any:
+    return importlib.import_module("whorl.formats.mdf.functions")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 from whorl.errors import LoadError, SaveError
 from whorl.formats.onnx.files import OnnxSource, bytes_in_one, load_onnx
@@ -16,11 +17,24 @@ from whorl.formats.onnx.saving import save_onnx, to_proto
 from whorl.ir.graph import Module
 from whorl.runtime.session import Session
 
-Source = OnnxSource | Module
+if TYPE_CHECKING:
+    from whorl.formats.mdf.model import MdfModel
+
+
+@runtime_checkable
+class HasModule(Protocol):
+    """A model that can say itself as a module: an `MdfModel`."""
+
+    def module(self) -> Module: ...
+
+
+Source = OnnxSource | Module | HasModule
 """What `load` takes: a path, bytes, a proto, or a module."""
 
 
 MLIR_SUFFIX, IR_SUFFIX = ".mlir", ".xml"
+MDF_SUFFIXES = ".json", ".yaml", ".yml", ".bson"
+_ROOT = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)")
 
 
 def is_mlir(source: Source) -> bool:
@@ -32,13 +46,32 @@ def is_ir(source: Source) -> bool:
     """Whether a source is the path of OpenVINO IR, or the bytes of its XML."""
     if isinstance(source, bytes | bytearray | memoryview):
         return bytes(source[:64]).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
-    return isinstance(source, str | os.PathLike) and Path(source).suffix == IR_SUFFIX
+    is_xml = isinstance(source, str | os.PathLike) and Path(source).suffix == IR_SUFFIX
+    return is_xml and not is_mdf(source)
+
+
+def is_mdf(source: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether a source is the path of an MDF model; an .xml is one if its root element is a Model."""
+    if not isinstance(source, str | os.PathLike):
+        return False
+    suffix = Path(source).suffix.lower()
+    return suffix in MDF_SUFFIXES or (suffix == IR_SUFFIX and _root_of(Path(source)) == b"model")
+
+
+def _root_of(path: Path) -> bytes:
+    """The name of the root element at the beginning of an XML file, in small letters."""
+    try:
+        with path.open("rb") as file:
+            found = _ROOT.search(re.sub(rb"<!--.*?-->|<[?!][^>]*>", b"", file.read(1 << 14), flags=re.DOTALL))
+    except OSError:
+        return b""
+    return found[1].lower() if found else b""
 
 
 def onnx_bytes(path: str | os.PathLike[str]) -> bytes:
     """A model file as one piece of ONNX, for engines that take bytes. Errors: LoadError, SaveError."""
-    is_onnx = not is_mlir(path) and not is_ir(path)
-    return bytes_in_one(path) if is_onnx else to_proto(load(path)).SerializeToString()
+    is_onnx = not is_mlir(path) and not is_ir(path) and not is_mdf(path)
+    return bytes_in_one(path) if is_onnx else to_proto(load_module(path)).SerializeToString()
 
 
 def ir_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -67,9 +100,41 @@ def load(
     max_depth: int = MAX_DEPTH,
     profile: str = "",
     weights: bytes = b"",
+) -> Any:
+    """Read a model: a `Module`, or for an MDF file an `MdfModel`, which simulates it and whose `module()` is one.
+
+    Takes a path (`.onnx`, `.onnxtxt`, `.mlir`, OpenVINO's `.xml`, MDF's `.json`, `.yaml`, `.yml`, `.bson` and `.xml`),
+    a file's bytes, a ModelProto or GraphProto, or a module. The options are those of `load_module`.
+    Errors: LoadError, UnsupportedError.
+    """
+    if isinstance(source, HasModule):
+        return source
+    if is_mdf(source):
+        return load_mdf(source)
+    return load_module(
+        source,
+        condition_when_omitted=condition_when_omitted,
+        max_depth=max_depth,
+        profile=profile,
+        weights=weights,
+    )
+
+
+def load_mdf(source: str | os.PathLike[str]) -> MdfModel:
+    """The model in an MDF file. Errors: LoadError."""
+    files, models = (importlib.import_module(f"whorl.formats.mdf.{name}") for name in ("files", "model"))
+    return models.MdfModel(files.read_mdf(source))
+
+
+def load_module(
+    source: Source,
+    *,
+    condition_when_omitted: str = "specification",
+    max_depth: int = MAX_DEPTH,
+    profile: str = "",
+    weights: bytes = b"",
 ) -> Module:
-    """Read a model: a path (`.onnx`, `.onnxtxt`, `.mlir`, OpenVINO's `.xml`), a file's bytes, a ModelProto or
-    GraphProto, or a module.
+    """Read a model as a module, an MDF model as one that runs it over time.
 
     `condition_when_omitted` says what a Loop without a condition input does with the condition its body computes:
     "specification" ignores it, "honour" stops as onnxruntime does. `max_depth` bounds the nesting of graphs. For IR,
@@ -78,6 +143,10 @@ def load(
     """
     if isinstance(source, Module):
         return source
+    if is_mdf(source):
+        source = load_mdf(source)
+    if isinstance(source, HasModule):
+        return source.module()
     if not isinstance(source, OnnxSource):
         raise LoadError(f"no model can be read from {type(source).__name__}", fix="pass a path, bytes or a ModelProto")
     if not isinstance(max_depth, int) or max_depth < 1:
@@ -94,7 +163,8 @@ def load(
 def save(
     source: Source, path: str | os.PathLike[str], *, opset: int | None = None, compress_to_fp16: bool = False
 ) -> None:
-    """Write whatever `load` takes as `.onnx`, `.onnxtxt`, `.mlir` or OpenVINO `.xml` (with a `.bin` beside it).
+    """Write whatever `load` takes as `.onnx`, `.onnxtxt`, `.mlir` or OpenVINO `.xml` (with a `.bin` beside it), and
+    an MDF model as MDF's `.json`, `.yaml` or `.yml`.
 
     Weights over 1 GiB go into a file beside `.onnx`. `opset` is the version of ai.onnx to write; without it, the
     model's own or the lowest above that can say it all. `compress_to_fp16` keeps float32 weights of `.xml` as float16.
@@ -102,18 +172,28 @@ def save(
     """
     match Path(path).suffix:
         case ".mlir":
-            mlir_part("saving").save_mlir(load(source), Path(path))
+            mlir_part("saving").save_mlir(load_module(source), Path(path))
         case ".xml":
             saving = importlib.import_module("whorl.formats.openvino.saving")
-            saving.save_openvino(load(source), Path(path), compress=compress_to_fp16)
+            saving.save_openvino(load_module(source), Path(path), compress=compress_to_fp16)
         case ".onnx" | ".onnxtxt":
-            save_onnx(load(source), Path(path), opset)
+            save_onnx(load_module(source), Path(path), opset)
+        case ".json" | ".yaml" | ".yml":
+            _save_mdf(source, Path(path))
         case _:
-            fix = "end it in .onnx, .onnxtxt, .mlir or .xml"
+            fix = "end it in .onnx, .onnxtxt, .mlir, .xml, .json or .yaml"
             raise SaveError(f"{str(path)!r} has no ending whorl can write", fix=fix)
+
+
+def _save_mdf(source: Source, path: Path) -> None:
+    files, models = (importlib.import_module(f"whorl.formats.mdf.{name}") for name in ("files", "model"))
+    model = load(source)
+    if not isinstance(model, models.MdfModel):
+        raise SaveError("only an MDF model can be written as MDF", fix="end the path in .onnx")
+    files.write_mdf(model.document, path)
 
 
 def run(model: Source, feeds: Mapping[str, Any]) -> dict[str, Any]:
     """Load a model, run it once, and return its outputs by name. Errors: LoadError, RunError."""
-    module = load(model)
+    module = load_module(model)
     return dict(zip(module.visible_outputs, Session(module, once=True).execute(None, feeds), strict=True))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from whorl.api.models import Source, load
+from whorl.api.models import Source, load_module
 from whorl.formats.onnx.files import load_onnx
 from whorl.formats.onnx.frame import MAX_DEPTH, LoadOptions
 from whorl.ir.graph import Module
@@ -50,7 +50,9 @@ def optimize(
         with _collector_paused():
             module = load_onnx(source, LoadOptions(condition_when_omitted, max_depth, True, folding))
     else:
-        module = load(source, condition_when_omitted=condition_when_omitted, max_depth=max_depth, profile=profile)
+        module = load_module(
+            source, condition_when_omitted=condition_when_omitted, max_depth=max_depth, profile=profile
+        )
         module = dataclasses.replace(module, main=clone_region(module.main))
     pipeline.optimize(module, context=context)
     return module

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from whorl.api.models import Source, load, save
+from whorl.api.models import Source, load_module, save
 from whorl.api.options import RunOptions, SessionOptions
 from whorl.errors import RunError
 from whorl.runtime.limits import Limits
@@ -63,7 +63,7 @@ class InferenceSession(Session):
         self._options = options = sess_options or SessionOptions()
         _check_options(options)
         _check_providers(providers)
-        module = load(
+        module = load_module(
             path_or_bytes,
             condition_when_omitted=options.condition_when_omitted,
             max_depth=options.max_depth,

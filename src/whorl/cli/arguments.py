@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from whorl.api.models import load
+from whorl.api.models import load_module
 from whorl.errors import WhorlError
 from whorl.formats.onnx.frame import MAX_DEPTH
 from whorl.formats.openvino import PROFILES
@@ -61,7 +61,7 @@ def traces_of(arguments: argparse.Namespace) -> list[str]:
 
 def module_of(arguments: argparse.Namespace) -> Module:
     """The module that MODEL names."""
-    return load(
+    return load_module(
         arguments.model,
         condition_when_omitted=arguments.condition_when_omitted,
         max_depth=arguments.max_depth,

@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from whorl.api.models import save
+from whorl.api.models import is_mdf, load_mdf, save
 from whorl.cli.arguments import add_model, count, module_of
 from whorl.cli.documents import print_document
+from whorl.formats.mdf.model import MdfModel
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
-    parser.add_argument("output", metavar="OUT", help="the file to write: .onnx, .onnxtxt, .mlir or .xml")
+    parser.add_argument(
+        "output", metavar="OUT", help="the file to write: .onnx, .onnxtxt, .mlir, .xml, or MDF's .json or .yaml"
+    )
     parser.add_argument(
         "--opset", type=count, metavar="N", help="the ai.onnx version to write (default: the model's own)"
     )
@@ -20,9 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    module = module_of(arguments)
-    save(module, arguments.output, opset=arguments.opset, compress_to_fp16=arguments.compress_to_fp16)
-    size, nodes = Path(arguments.output).stat().st_size, sum(1 for _ in module.nodes())
+    model = load_mdf(arguments.model) if is_mdf(arguments.model) else module_of(arguments)
+    save(model, arguments.output, opset=arguments.opset, compress_to_fp16=arguments.compress_to_fp16)
+    nodes = len(model.graph.nodes) if isinstance(model, MdfModel) else sum(1 for _ in model.nodes())
+    size = Path(arguments.output).stat().st_size
     if arguments.json:
         print_document({"output": arguments.output, "bytes": size, "nodes": nodes})
     else:

@@ -26,7 +26,7 @@ def read_inputs(entries: Sequence[str], module: Module) -> dict[str, Any]:
     for entry in entries:
         name, equals, text = entry.partition("=")
         if equals:
-            given = {name: _value(name, text, _declared(name, types))}
+            given = {name: given_value(name, text, _declared(name, types))}
         elif entry.endswith(".npz"):
             given = archive.names_in(archive.read(Path(entry)), types)
         else:
@@ -42,7 +42,7 @@ def _declared(name: str, types: dict[str, Type]) -> Type:
     return types[name]
 
 
-def _value(name: str, text: str, type: Type) -> Any:
+def given_value(name: str, text: str, type: Type) -> Any:
     path = Path(text)
     match path.suffix:
         case ".npy" | ".npz":

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from whorl.api.differences import difference
+from whorl.api.models import is_mdf
 from whorl.api.synthetic import synthetic_feeds
 from whorl.cli import archive
 from whorl.cli.arguments import (
@@ -30,6 +31,7 @@ from whorl.cli.arguments import (
 from whorl.cli.documents import plain, print_document
 from whorl.cli.inputs import read_inputs, stored_case
 from whorl.cli.progress import progress_bar
+from whorl.cli.simulations import add_steps, simulate
 from whorl.ir.types import type_of
 from whorl.runtime.session import Session
 from whorl.runtime.trace import Trace
@@ -46,9 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--test-data", metavar="FOLDER", help="a test_data_set_N folder to run and compare")
     parser.add_argument("--rtol", type=float, default=1e-3, help="relative tolerance of comparisons (default 1e-3)")
     parser.add_argument("--atol", type=float, default=1e-7, help="absolute tolerance of comparisons (default 1e-7)")
+    add_steps(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
+    if is_mdf(arguments.model):
+        return simulate(arguments)
     folders = _folders(arguments)
     if arguments.output and not arguments.output.endswith(".npz"):
         raise UsageError(f"--output {arguments.output!r} does not end in .npz")

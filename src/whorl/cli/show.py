@@ -8,7 +8,9 @@ from dataclasses import asdict
 from typing import Any
 
 from whorl.api.describe import describe
+from whorl.api.models import is_mdf
 from whorl.api.synthetic import synthetic_feeds
+from whorl.cli import simulations
 from whorl.cli.arguments import add_feeds, add_model, module_of, sizes_of
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
@@ -39,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
+    if is_mdf(arguments.model) and not arguments.text and not arguments.native:
+        return simulations.show(arguments)
     module = module_of(arguments)
     if arguments.native:
         return _show_native(module, arguments)

@@ -13,7 +13,7 @@ from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
 from whorl.ops.base import accumulator
-from whorl.ops.comparison import Equal, GreaterOrEqual, Less, LessOrEqual, Where
+from whorl.ops.comparison import Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Where
 from whorl.ops.elementwise import Div
 from whorl.ops.filling import ConstantOfShape
 from whorl.ops.functions import Tanh
@@ -48,8 +48,9 @@ def write_attention(op: Any, inputs: Sequence[Value | None], build: Builder) -> 
     biased = capped if bias is None else write.add(capped, bias)
     weights = write.cast(write.node(Softmax(-1), write.cast(biased, op.softmax_precision or wide)), wide)
     if bias is not None:
-        highest = write.node(ReduceMax(keepdims=1), bias, build.int64(-1))
-        is_empty = write.node(Equal(), highest, write.number(-math.inf, wide))
+        reached = write.cast(write.node(Greater(), bias, write.number(-math.inf, wide)), wide)
+        most = write.node(ReduceMax(keepdims=1), reached, build.int64(-1))
+        is_empty = write.node(Equal(), most, write.number(0, wide))
         weights = write.node(Where(), is_empty, write.number(0, wide), weights)
     y = write.cast(_shared_product(write, weights, write.cast(v, wide)), dtype)
     if rank == 3:

@@ -24,7 +24,7 @@ def layer(
         lines.append("<input>" + "".join(f'<port id="{k}"/>' for k in range(inputs)) + "</input>")
     if outputs:
         lines.append("<output>" + "".join(map(_port, range(inputs, inputs + len(outputs)), outputs)) + "</output>")
-    return "\n".join([*filter(None, lines), "</layer>"])
+    return "".join([*lines, "</layer>"])
 
 
 def _port(id: int, text: str) -> str:
@@ -39,7 +39,8 @@ def parameter(id: int, shape: str = "2", element_type: str = "f32", name: str = 
 
 
 def constant(id: int, offset: int, size: int, shape: str = "2", element_type: str = "f32") -> str:
-    return layer(id, "Const", offset=offset, size=size, shape=shape, element_type=element_type)
+    precision = {"f32": "FP32", "i64": "I64", "boolean": "BOOL"}.get(element_type, "UNSPECIFIED")
+    return layer(id, "Const", 0, (precision,), offset=offset, size=size, shape=shape, element_type=element_type)
 
 
 def result(id: int) -> str:

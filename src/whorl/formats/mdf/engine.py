@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,9 @@ from whorl.errors import LoadError, RunError, WhorlError
 from whorl.formats.mdf.calling import Calls
 from whorl.formats.mdf.document import Edge, Graph
 from whorl.formats.mdf.expressions import Draw
-from whorl.formats.mdf.parts import FunctionPart, InputPart, NodePart, OutputPart, ParameterPart
+from whorl.formats.mdf.functions_by_name import find_special
+from whorl.formats.mdf.onnx_calls import Precision
+from whorl.formats.mdf.parts import InputPart, NodePart, OutputPart, ParameterPart, Part
 from whorl.formats.mdf.predicates import Reading
 from whorl.formats.mdf.scheduler import MAX_PASSES, Call, Schedule
 
@@ -21,8 +24,7 @@ Inputs = Literal["0.4.15", "0.4.13"]
 """Which version of modeci_mdf decides what becomes of a value in an input port when a node reads it: since 0.4.14 it is
 gone, before that it stays until another one comes."""
 Place = tuple[str, str, str]
-"""A node, one of `inputs`, `parameters`, `functions`, `outputs`, and an id."""
-KINDS = ("inputs", "parameters", "functions", "outputs")
+"""A node, one of `input_ports`, `parameters`, `functions`, `output_ports`, and an id."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,8 @@ class Link:
 class Engine:
     """Evaluates a graph; nodes, ports and parameters are in `nodes`, by their ids.
 
-    `inputs` is a version of modeci_mdf, see `Inputs`. `draws` gives random numbers by node and part. Errors: LoadError
+    `inputs` is a version of modeci_mdf, see `Inputs`. `draws` gives random numbers by node and part. `precision`
+    "float32" makes ONNX functions compute as modeci_mdf's do. Errors: LoadError
     for a graph without meaning, RunError with the node, the part and the expression.
     """
 
@@ -64,10 +67,11 @@ class Engine:
         inputs: Inputs = "0.4.15",
         draws: Callable[[str, str], Draw] | None = None,
         max_passes: int = MAX_PASSES,
+        precision: Precision = "float64",
     ) -> None:
         self.graph, self.calls = graph, 0
         keeps = inputs == "0.4.13"
-        calls = Calls(find_function)
+        calls = Calls(partial(find_special, precision=precision))
         where = f"graph {graph.id!r}"
         self.nodes = {id: NodePart(node, calls, keeps, draws) for id, node in graph.nodes.items()}
         self.links: dict[str, list[Link]] = {id: [] for id in graph.nodes}
@@ -128,11 +132,11 @@ class Engine:
             case _:
                 return node.constants.get(reading.name, 0.0)
 
-    def parts(self) -> Iterator[tuple[Place, InputPart | ParameterPart | FunctionPart | OutputPart]]:
+    def parts(self) -> Iterator[tuple[Place, Part]]:
         """Every part that holds a value, by its place."""
         for node in self.nodes.values():
-            for kind in KINDS:
-                for id, part in getattr(node, kind).items():
+            for kind, parts in node.parts.items():
+                for id, part in parts.items():
                     yield (node.id, kind, id), part
 
     def value(self, place: Place) -> Any:
@@ -143,11 +147,11 @@ class Engine:
         """Gives a part another value, from which the next call goes on."""
         self.part(place).value = value
 
-    def part(self, place: Place) -> InputPart | ParameterPart | FunctionPart | OutputPart:
+    def part(self, place: Place) -> Part:
         node, kind, id = place
-        if node not in self.nodes or kind not in KINDS or id not in getattr(self.nodes[node], kind):
+        if node not in self.nodes or id not in self.nodes[node].parts.get(kind, ()):
             raise RunError(f"there is no {id!r} among the {kind} of node {node!r}", f"graph {self.graph.id!r}")
-        return getattr(self.nodes[node], kind)[id]
+        return self.nodes[node].parts[kind][id]
 
     def save(self) -> Saved:
         """All that the next call depends on."""
@@ -163,10 +167,6 @@ class Engine:
             node.ran = id in saved.ran
         self.schedule.restore(list(saved.schedule))
         self.calls = saved.calls
-
-
-def find_function(name: str) -> None:
-    """Functions that are no expressions."""
 
 
 def overwriting_notes(graph: Graph) -> list[str]:

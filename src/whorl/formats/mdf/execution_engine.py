@@ -15,10 +15,11 @@ import numpy as np
 from whorl.errors import UnsupportedError
 from whorl.formats.mdf.calling import Calls
 from whorl.formats.mdf.document import Function, Graph, Node, Parameter
-from whorl.formats.mdf.engine import Engine, Inputs, find_function
+from whorl.formats.mdf.engine import Engine, Inputs
 from whorl.formats.mdf.expressions import Draw
+from whorl.formats.mdf.functions_by_name import find_special
 from whorl.formats.mdf.objects import graph_of_objects, has_objects, part_of_objects
-from whorl.formats.mdf.parts import Compile, FunctionPart, InputPart, NodePart, OutputPart, ParameterPart
+from whorl.formats.mdf.parts import Compile, FunctionPart, InputPart, NodePart, ParameterPart, Part
 from whorl.formats.mdf.reading import graph_of
 
 FORMAT_NUMPY = "numpy"
@@ -27,7 +28,7 @@ FORMAT_NUMPY = "numpy"
 class Evaluable:
     """A part of a node: `curr_value` is what it holds now."""
 
-    def __init__(self, part: InputPart | ParameterPart | FunctionPart | OutputPart, described: Any) -> None:
+    def __init__(self, part: Part, described: Any) -> None:
         self.part, self.described = part, described
 
     @property
@@ -72,7 +73,7 @@ class EvaluableParameter(Evaluable):
         document = self.parameter if isinstance(self.parameter, Parameter) else part_of_objects(self.parameter)
         if not isinstance(document, Parameter):
             raise UnsupportedError(f"{self.parameter!r} is not a parameter")
-        return ParameterPart(document, alone("parameter", document.id, names), Calls(find_function), ())
+        return ParameterPart(document, alone("parameter", document.id, names), Calls(find_special), ())
 
     def with_names(self, parameters: Mapping[str, Any]) -> ParameterPart:
         part = self.compiled(parameters)
@@ -108,7 +109,7 @@ class EvaluableFunction(Evaluable):
         document = self.function if isinstance(self.function, Function) else part_of_objects(self.function)
         if not isinstance(document, Function):
             raise UnsupportedError(f"{self.function!r} is not a function")
-        return FunctionPart(document, alone("function", document.id, names), Calls(find_function))
+        return FunctionPart(document, alone("function", document.id, names), Calls(find_special))
 
     def evaluate(self, parameters: Mapping[str, Any] | None = None, array_format: str = FORMAT_NUMPY) -> Any:
         """Computes the function from the values of `parameters`."""

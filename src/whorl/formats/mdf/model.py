@@ -10,13 +10,15 @@ import numpy as np
 
 from whorl.errors import RunError, WhorlError
 from whorl.formats.mdf.document import Graph, Model
-from whorl.formats.mdf.engine import Inputs
+from whorl.formats.mdf.engine import Engine, Inputs
 from whorl.formats.mdf.interpreting import interpreted
+from whorl.formats.mdf.modules import module_of
 from whorl.formats.mdf.scopes import as_number
 from whorl.formats.mdf.simulating import Compiler, Request
 from whorl.formats.mdf.syntax import read_number
 from whorl.formats.mdf.traces import SavedState, Simulation
 from whorl.formats.mdf.tracing import FUNCTION, INPUT, OUTPUT, PARAMETER, Cell, is_stateful
+from whorl.ir.graph import Module
 from whorl.runtime.limits import Limits
 
 
@@ -90,14 +92,45 @@ class MdfModel:
             raise RunError(f"a compiled run cannot go on interpreted: {self._reason}", fix="simulate it from the start")
         return interpreted(self.graph, request, self.inputs)
 
-    def explain(self) -> str:
-        """How the model runs: as one native loop, or by the interpreter for which reason."""
+    def is_compiled(self) -> bool:
+        """Whether the model runs as one native loop; `explain` says why it does not."""
         if self._reason is None:
             try:
                 self._compiler.prepared(self._request(1, 1.0, None, None, None, {}))
             except WhorlError as error:
                 self._reason = str(error)
-        return "compiled" if self._reason is None else f"interpreted: {self._reason}"
+        return self._reason is None
+
+    def explain(self) -> str:
+        """How the model runs: as one native loop, or by the interpreter for which reason."""
+        return "compiled" if self.is_compiled() else f"interpreted: {self._reason}"
+
+    def problems(self) -> list[tuple[str, str, str, str, str]]:
+        """What is odd about the model: code, severity, place, message and what to do. Errors: LoadError."""
+        where = f"graph {self.graph.id!r}"
+        warnings = Engine(self.graph, self.inputs).warnings
+        found = [("left-to-chance", "warning", where, text, "say it by an order of the nodes") for text in warnings]
+        if not self.is_compiled():
+            found.append(("interpreted", "note", where, f"it is not compiled: {self._reason}", "see docs/mdf.md"))
+        return found
+
+    def module(self, *, record: Sequence[str] | None = None, has_dt: bool | None = None) -> Module:
+        """The model over time as a module of the hub: a `Loop` that carries the state.
+
+        Inputs: `steps`; `dt` where a parameter has a time derivative, or as `has_dt` says; and with the file's values as
+        defaults the initial values of stateful parameters and the unconnected input ports. Outputs: what is recorded,
+        with `steps` + 1 rows.
+        Errors: UnsupportedError for a model that cannot be compiled.
+        """
+        names = {name: self.cell(name) for name in self.recorded(record)}
+        has_dt = self.has_derivatives if has_dt is None else has_dt
+        return module_of(self.graph, names, has_dt, self.inputs == "0.4.13")
+
+    @property
+    def has_derivatives(self) -> bool:
+        """Whether a time step means something to the model."""
+        parameters = [p for node in self.graph.nodes.values() for p in node.parameters.values()]
+        return any(parameter.time_derivative is not None for parameter in parameters)
 
     # ---- what is asked for ---------------------------------------------------------------------------------------
 

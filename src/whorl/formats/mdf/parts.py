@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import LoadError, RunError, WhorlError
+from whorl.formats.mdf.bodies import result_index
 from whorl.formats.mdf.calling import Calls, reads
 from whorl.formats.mdf.closures import Value, read_only, value_of
 from whorl.formats.mdf.document import Function, InputPort, Node, OutputPort, Parameter
@@ -31,8 +32,9 @@ class InputPart:
         self.empty = np.full(shape, 0.0)
         is_float = "float" in (port.type or "")
         self.value: Any = None
-        if self.reduce == "overwrite" and self.default is None:
-            self.value = self.empty if is_float else np.full(shape, 0)
+        if self.reduce == "overwrite":
+            before = self.empty if is_float else np.full(shape, 0)
+            self.value = before if self.default is None else self.default
         self.stale = True
 
     def give(self, value: Any) -> None:
@@ -139,14 +141,25 @@ class FunctionPart:
 
 
 class OutputPart:
-    """An output port."""
+    """An output port; `index` is which of several results it stands for."""
 
-    __slots__ = ("evaluate", "id", "port", "value")
+    __slots__ = ("evaluate", "id", "index", "port", "value")
 
-    def __init__(self, port: OutputPort, compile: Compile) -> None:
-        self.port, self.id = port, port.id
+    def __init__(self, port: OutputPort, compile: Compile, index: int | None) -> None:
+        self.port, self.id, self.index = port, port.id, index
         self.evaluate = compile.text(port.value)
         self.value: Any = None
+
+    def of(self, results: Any) -> Any:
+        """Its own one of several results."""
+        if self.index is None or not isinstance(results, tuple):
+            return results
+        if self.index >= len(results):
+            raise RunError(f"there are {len(results)} results, and this port stands for number {self.index}")
+        return results[self.index]
+
+
+Part = InputPart | ParameterPart | FunctionPart | OutputPart
 
 
 class Compile:
@@ -190,11 +203,20 @@ class NodePart:
         }
         functions = {id: FunctionPart(each, compile("function", id), calls) for id, each in node.functions.items()}
         self.functions = {id: functions[id] for id in function_order(node, known)}
-        self.outputs = {id: OutputPart(port, compile("output port", id)) for id, port in node.output_ports.items()}
+        self.outputs = {
+            id: OutputPart(port, compile("output port", id), result_index(node, id))
+            for id, port in node.output_ports.items()
+        }
         self.constants = {
             id: read_only(np.array(part.constant)) if isinstance(part.constant, list) else part.constant
             for id, part in self.parameters.items()
             if part.constant is not None and id not in self.inputs and id not in self.functions
+        }
+        self.parts: Mapping[str, Mapping[str, Part]] = {
+            "input_ports": self.inputs,
+            "parameters": self.parameters,
+            "functions": self.functions,
+            "output_ports": self.outputs,
         }
         self.changing = [part for id, part in self.parameters.items() if id not in self.constants]
 
@@ -207,7 +229,7 @@ class NodePart:
         for port in self.inputs.values():
             names[port.id] = port.read()
         changing = self.changing
-        part: Any = None
+        part: Part | None = None
         try:
             for part in changing:
                 names[part.id] = part.current(names)
@@ -216,15 +238,18 @@ class NodePart:
             for part in changing:
                 names[part.id] = part.update(names, dt)
             for part in self.outputs.values():
-                part.value = part.evaluate(names)
+                part.value = part.of(part.evaluate(names))
         except WhorlError as error:
-            raise error.at(f"{part.id!r} of node {self.id!r}") from None
+            raise error.at(self.place(part)) from None
         except (TypeError, ValueError) as error:
-            raise RunError(str(error), f"{part.id!r} of node {self.id!r}") from None
+            raise RunError(str(error), self.place(part)) from None
 
-    def find(self, name: str) -> InputPart | ParameterPart | FunctionPart | OutputPart | None:
+    def place(self, part: Part | None) -> str:
+        return f"{part.id!r} of node {self.id!r}" if part is not None else f"node {self.id!r}"
+
+    def find(self, name: str) -> Part | None:
         """The part that a condition means by a name."""
-        for parts in (self.inputs, self.parameters, self.functions, self.outputs):
+        for parts in self.parts.values():
             if name in parts:
                 return parts[name]
         return None

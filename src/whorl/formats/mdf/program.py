@@ -12,7 +12,8 @@ from whorl.errors import UnsupportedError
 from whorl.formats.mdf.document import Graph
 from whorl.formats.mdf.scopes import Scope, Traced, as_number, is_same, known_shape, lengths
 from whorl.formats.mdf.traced_schedule import TracedSchedule
-from whorl.formats.mdf.tracing import Cell, State, Tracer
+from whorl.formats.mdf.tracing import INPUT, PARAMETER, Cell, State, Tracer
+from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
@@ -63,6 +64,8 @@ class Program:
     """
 
     module: Module
+    build: Builder
+    """Adds to the main region."""
     given: dict[Cell, str]
     start: dict[Cell, str]
     first: list[dict[Cell, Any]] = field(default_factory=list)
@@ -140,7 +143,11 @@ class _Writer:
     def _given(self) -> dict[Cell, Traced]:
         batch = () if self.wanted.batch is None else (self.wanted.batch,)
         shapes = self.wanted.given
-        return {c: self.main.argument(str(c), TensorType(FLOAT64, (*shape, *batch))) for c, shape in shapes.items()}
+        suffixes = {PARAMETER: "initial", INPUT: "input"}
+        return {
+            cell: self.main.argument(f"{cell}.{suffixes[cell.kind]}", TensorType(FLOAT64, (*shape, *batch)))
+            for cell, shape in shapes.items()
+        }
 
     def _evaluate(self, scope: Scope, state: State, call: int | Traced, dt: Any) -> None:
         self.schedule.run(Tracer(self.graph, scope, state, dt, self.given, self.wanted.keeps_inputs), call)
@@ -197,7 +204,7 @@ class _Writer:
     def _program(self, state: State, loop: _Loop | None = None) -> Program:
         self._name_inputs()
         given, start = map(argument_names, (self.given, self.start))
-        program = Program(Module(self.main.region), given, start, is_counted=self.done is not None)
+        program = Program(Module(self.main.region), self.main.build, given, start, is_counted=self.done is not None)
         program.taken = len(self.first) - (self.wanted.done == 0)
         if loop is not None:
             self._add_loop(loop, state, program)
@@ -234,6 +241,8 @@ class _Writer:
         program.fixed = {cell: value for cell, value in loop.rows.items() if cell not in rows}
         nexts = [as_type(body, loop.end.values[cell], t) for cell, t in carried.items()]
         titles = {body.value(value): f"{cell} over time" for cell, value in reversed(rows.items())}
+        if not carried and not titles:
+            return
         body.region.results = [body.build.constant(np.array(True)), *nexts, *titles]
         initial = [as_type(self.main, state.values[cell], t) for cell, t in carried.items()]
         op = Loop(len(carried), (), (Collected(),) * len(titles))

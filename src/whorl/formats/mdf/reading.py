@@ -24,6 +24,7 @@ from whorl.formats.mdf.document import (
     Parameter,
     ParameterCondition,
 )
+from whorl.formats.mdf.mending import mended_loops, note_signatures
 from whorl.formats.mdf.vocabulary import MAX_ELEMENTS
 
 MAX_BODY_DEPTH = 64
@@ -119,6 +120,7 @@ class _Reader:
         values, extra = _split(data, known, at, Graph)
         self.depth -= 1
         graph = Graph(id, **values, extra=extra)
+        graph.nodes = mended_loops(graph.nodes, graph.edges)
         _check_names(graph, at)
         return graph
 
@@ -134,7 +136,12 @@ class _Reader:
             "output_ports": lambda value, at: self.entries(value, at, "output_ports", self.output_port),
         }
         values, extra = _split(data, known, at, Node)
-        return Node(id, **values, extra=extra)
+        node = Node(id, **values, extra=extra)
+        try:
+            note_signatures(node)
+        except LoadError as error:
+            raise error.at(_where(at)) from None
+        return node
 
     def input_port(self, id: str, data: Any, at: Place) -> InputPort:
         known = {
@@ -203,6 +210,8 @@ class _Reader:
                 return self.array(value[ARRAY_KEY], at)
             if all(isinstance(entry, dict) and "nodes" in entry for entry in value.values()):
                 return {id: self.graph(id, entry, at) for id, entry in value.items()}
+            if all(isinstance(entry, dict) and _is_graph_entry(entry) for entry in value.values()):
+                return {id: self.value(entry, what, at) for id, entry in value.items()}
         if value is None or isinstance(value, str | bool | int | float | list | dict | np.ndarray):
             return value
         raise _fail(what, value, "a number, a text, a list or an object", at)
@@ -212,6 +221,11 @@ class _Reader:
             return self.arrays(name)
         except LoadError as error:
             raise error.at(_where(at)) from None
+
+
+def _is_graph_entry(value: dict[str, Any]) -> bool:
+    """Whether this is `{graph id: {nodes: ...}}`, as some files have it inside another id."""
+    return len(value) == 1 and all(isinstance(entry, dict) and "nodes" in entry for entry in value.values())
 
 
 def _model_entry(data: Any) -> tuple[str, dict[str, Any]]:

@@ -126,7 +126,7 @@ class Tracer:
         """Evaluate a node: its edges, then input ports, functions, parameters and output ports."""
         node = self.graph.nodes[id]
         try:
-            self._evaluate(node, self._inputs(node))
+            self._evaluate(node)
         except WhorlError as error:
             raise error.at(place(f"node {id!r}")) from None
 
@@ -166,9 +166,15 @@ class Tracer:
 
     # ---- the node ------------------------------------------------------------------------------------------------
 
-    def _evaluate(self, node: Node, names: Names) -> None:
+    def names_before(self, node: Node) -> Names:
+        """What the functions of a node see: its input ports, and its parameters as they were."""
+        names = self._inputs(node)
         for parameter in node.parameters.values():
             names.later(parameter.id, self._previous(node, parameter, Names(names)))
+        return names
+
+    def _evaluate(self, node: Node) -> None:
+        names = self.names_before(node)
         known = frozenset((*node.input_ports, *node.parameters, *node.functions))
         for function in map(node.functions.__getitem__, function_order(node, known)):
             value = self._apply(function.function, function.args, function.value, names, function.id)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from whorl.formats.mdf.bodies import INFERRED
 from whorl.formats.mdf.document import (
     Condition,
     ConditionSet,
@@ -68,6 +69,7 @@ def _plain_fields(value: Any, at: str, store: Store) -> dict[str, Any]:
             plain = [{"id": condition.id, **entry} for condition, entry in zip(content, plain, strict=True)]
         data[field.name] = plain
     rest = {key: _plain(entry, f"{at}/{key}", store) for key, entry in value.extra.items() if key not in data}
+    rest.pop(INFERRED, None)
     return {**data, **rest}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from whorl.errors import LoadError, UnsupportedError
 
@@ -75,8 +75,7 @@ CODES = {
 """What each code stands for."""
 
 
-@dataclass(frozen=True)
-class Warning:
+class Warning(NamedTuple):
     """A problem that does not stop a file from being read."""
 
     code: str

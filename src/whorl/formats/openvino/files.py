@@ -23,7 +23,7 @@ from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType
 
-assert whorl.ops and control and ops and control
+assert whorl.ops and control and ops
 
 
 def load_ir(source: str | os.PathLike[str] | bytes, options: IrOptions, weights: bytes = b"") -> Module:

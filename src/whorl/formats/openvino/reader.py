@@ -27,6 +27,8 @@ _OPSET = re.compile(r"opset(\d{1,4})")
 NEWEST_OPSET = 17
 _NAMED_OPSETS = {"extension": 6, "experimental": 6, "util": 1}
 """The opsets that other version texts stand for."""
+_SENSELESS = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
+"""What comes of numbers that no importer expects, such as an axis of 2**60."""
 _LATER = {"mvn": 2, "roipooling": 2, "reorgyolo": 2}
 """Types of layers that opset1 lacks although files of opset1 have them: the opset they are taken from."""
 
@@ -82,7 +84,9 @@ class Reading:
             raise type(error)(coded("OV501", error.message), error.where if inside else where, error.fix) from None
         except WhorlError as error:
             raise error.at(where) from None
-        if len(layer.outputs) > len(values) and layer.type.lower() != "result":
+        except _SENSELESS as error:
+            raise problem("OV501", f"has attributes or inputs that make no sense together: {error}", where) from None
+        if len(layer.outputs) > len(values):
             raise problem("OV211", f"has {len(layer.outputs)} outputs, its type gives {len(values)}", where)
         for position, value in enumerate(values):
             self.values[layer.id, position] = value
@@ -95,8 +99,8 @@ class Reading:
             case "const":
                 return [self._constant(layer)]
             case "result":
-                self.results[layer.id] = self._inputs(layer, 1)[0]
-                return []
+                (self.results[layer.id],) = self._inputs(layer, 1)
+                return [self.results[layer.id]]
             case "readvalue":
                 return [self._variable(layer)]
             case "assign":

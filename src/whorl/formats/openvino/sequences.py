@@ -87,12 +87,19 @@ def length_of(source: Source, axis: int, write: LayerWriter) -> Source:
     return write.layer("Gather", 8, inputs, [SCALAR], batch_dims=0)[0]
 
 
-def rows_of(held: Held, write: LayerWriter) -> Rows:
-    """The sequence as one tensor. Errors: SaveError where elements may differ in shape, or there is none to tell it."""
+def rows_of(held: Held, write: LayerWriter, element: TensorType | None = None) -> Rows:
+    """The sequence as one tensor; `element` is what one that is empty would hold.
+
+    Errors: SaveError where elements may differ in shape, or nothing tells it.
+    """
     if isinstance(held, Rows):
         return held
     if not held.sources:
-        raise SaveError("an empty sequence has elements of a shape that nothing tells", fix=_FIX)
+        dims = None if element is None or isinstance(element.shape, AnyShape) else element.shape
+        numbers = [dim for dim in dims or () if isinstance(dim, int)]
+        if element is None or dims is None or len(numbers) < len(dims):
+            raise SaveError("an empty sequence has elements of a shape that nothing tells", fix=_FIX)
+        return Rows(write.constant(np.zeros((0, *numbers), element.dtype)))
     first = held.sources[0].type
     for other in held.sources[1:]:
         if not same_shape(first, other.type):

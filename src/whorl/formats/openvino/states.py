@@ -74,7 +74,7 @@ def _initial(variable: Variable, inputs: dict[int, Value], build: Builder, frame
         reading.read([reading.wiring.layers[origin[0]]])
     except LoadError as error:
         if error.message.startswith(("OV303", "OV604")):
-            message = f"the initial value of the variable {variable.id!r} depends on what only the body has"
+            message = f"the initial value of the variable {variable.id!r} depends on other variables, or on a body"
             raise problem("OV604", message, own.place(variable.read), "compute it outside") from None
         raise
     value = reading.values[origin]

@@ -41,6 +41,9 @@ class StoredType:
         unit = 24 if self.bits in (3, 6) else 8
         return -(-count * self.bits // unit) * (unit // 8)
 
+    def __reduce__(self) -> tuple:
+        return STORED.__getitem__, (self.name,)
+
 
 def _plain(dtype: np.dtype) -> Callable[[Any, int], np.ndarray]:
     def decode(data: Any, count: int) -> np.ndarray:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import SaveError, WhorlError, place
+from whorl.formats.openvino.definitions import defined
 from whorl.formats.openvino.document import Edge, Layer, Net, Port
 from whorl.formats.openvino.element_types import attribute_name
-from whorl.formats.openvino.definitions import defined
 from whorl.formats.openvino.exporting import EXPORTERS, Source
 from whorl.formats.openvino.sequences import Held, Items, Rows
 from whorl.ir.build import Builder
@@ -136,15 +136,9 @@ class NetWriter:
 
     # ---- what writers of bodies and files call -----------------------------------------------------------------
 
-    def nodes(self, region: Region) -> None:
-        """Write the nodes of a region whose outputs somebody needs."""
-        needed = set(region.results)
-        kept = []
-        for node in reversed(region.nodes):
-            if not needed.isdisjoint(node.outputs):
-                kept.append(node)
-                needed.update(value for value in node.inputs if value is not None)
-        for node in reversed(kept):
+    def nodes(self, region: Region, results: Sequence[Value] | None = None) -> None:
+        """Write the nodes of a region that its results need, or others in their place."""
+        for node in live_nodes(region, region.results if results is None else results):
             self.node(node)
 
     def node(self, node: Node) -> None:
@@ -308,6 +302,16 @@ class NetWriter:
         if self._node is None:
             return type
         return self._node.name or self._node.outputs[0].name
+
+
+def live_nodes(region: Region, results: Sequence[Value]) -> list[Node]:
+    """The nodes of a region that some of its values need, in their order."""
+    needed, found = set(results), []
+    for node in reversed(region.nodes):
+        if not needed.isdisjoint(node.outputs):
+            found.append(node)
+            needed.update(value for value in node.inputs if value is not None)
+    return found[::-1]
 
 
 def _text(value: Any) -> str:

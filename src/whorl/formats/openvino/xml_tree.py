@@ -53,7 +53,7 @@ class _TreeBuilder(ContentHandler):
         if self._count > MAX_ELEMENTS or len(self._open) >= MAX_NESTING:
             limit = f"{MAX_ELEMENTS} elements" if self._count > MAX_ELEMENTS else f"{MAX_NESTING} nested elements"
             raise problem("OV104", f"the .xml has more than {limit}", f"line {self._parser.getLineNumber()}")
-        element = Element(name, dict(attrs), self._parser.getLineNumber() or 0)
+        element = Element(name, dict(attrs.items()), self._parser.getLineNumber() or 0)
         if self._open:
             self._open[-1].children.append(element)
         else:

@@ -35,7 +35,7 @@ def test_gru_1_misspelt_direction_is_forward():
 
 @pytest.mark.parametrize("opset", [7, 13, 14])
 @pytest.mark.parametrize("kind", KINDS)
-def test_layout_1_is_written_as_transposes_before_14(tmp_path, kind, opset):
+def test_layout_1_is_written_as_transposes(tmp_path, kind, opset):
     given = tensors(kind, directions=2)
     inputs = [*(given[0].swapaxes(0, 1), *given[1:5]), *(state.swapaxes(0, 1) for state in given[5:])]
     op = KINDS[kind](direction="bidirectional", layout=1)
@@ -43,13 +43,12 @@ def test_layout_1_is_written_as_transposes_before_14(tmp_path, kind, opset):
     whorl.save(whorl.load(model), tmp_path / "m.onnx", opset=opset)
     written = onnx.load(tmp_path / "m.onnx")
     onnx.checker.check_model(written)
-    assert sum(node.op_type == "Transpose" for node in written.graph.node) == (0 if opset == 14 else 2 + 2 * op.states)
+    assert sum(node.op_type == "Transpose" for node in written.graph.node) == 2 + 2 * op.states
     expected = op.run(*inputs)
     for mine, exact in zip(whorl.run(written, feeds(inputs)).values(), expected, strict=True):
         np.testing.assert_allclose(mine, exact, rtol=1e-6)
-    if opset < 14:  # onnxruntime has no layout 1
-        for theirs, exact in zip(onnxruntime_run(written, feeds(inputs)), expected, strict=True):
-            np.testing.assert_allclose(theirs, exact, rtol=1e-4, atol=1e-5)
+    for theirs, exact in zip(onnxruntime_run(written, feeds(inputs)), expected, strict=True):
+        np.testing.assert_allclose(theirs, exact, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -199,6 +199,8 @@ def _put_right(raw: str, name: str, how: Collected, value: Value, write: GraphWr
     if rank is None:
         raise SaveError(f"collects along axis {how.axis} of {value!r}, whose rank is not known")
     axis = how.axis % rank
+    if how.reverse and write.opset < 10:
+        raise SaveError("puts collected elements before the earlier ones", fix="opset 10 or later can turn them")
     if how.reverse:
         turned = write.fresh(name) if axis else name
         ends = [np.array([k], np.int64) for k in (-1, _INT64.min, 0, -1)]

@@ -1,4 +1,4 @@
-"""RNN, GRU and LSTM: `output_sequence` before 7, no `layout` before 14."""
+"""RNN, GRU and LSTM: `output_sequence` before 7, and `layout`, which came with 14, said by Transpose."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def recurrent_1(node: OnnxNode, build: Builder) -> list[Value]:
     return build.add_many(op, node.inputs, node.outputs, name=node.name)
 
 
-@exporter("RNN", until=13)
-@exporter("GRU", until=13)
-@exporter("LSTM", until=13)
-def recurrent_7(node: Node, write: GraphWriter) -> None:
-    """Batch-first tensors are transposed around the node, since `layout` came with opset 14."""
+@exporter("RNN")
+@exporter("GRU")
+@exporter("LSTM")
+def recurrent(node: Node, write: GraphWriter) -> None:
+    """Batch-first tensors are transposed around the node: onnxruntime has no `layout`, which came with opset 14."""
     op = node.op
     assert isinstance(op, Recurrent)
     kind = type_string(node.outputs[0].type)

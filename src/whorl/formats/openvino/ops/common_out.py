@@ -102,3 +102,10 @@ def counted(build: Builder, length: Value) -> Value:
     """0, 1, 2 and so on."""
     return build.add(Range(), whole(build, 0), length, whole(build, 1))
 
+
+def without_axes(write: LayerWriter, source: Source) -> Source:
+    """A tensor of one element as a scalar."""
+    if source.type.shape == ():
+        return source
+    shape = row(write, ())
+    return write.layer("Reshape", 1, [source, shape], [source.type.with_shape(())], special_zero=False)[0]

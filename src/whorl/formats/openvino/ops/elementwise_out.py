@@ -9,12 +9,15 @@ from functools import reduce
 import numpy as np
 
 from whorl.formats.openvino.exporting import LayerWriter, Source, exporter, rewritten
-from whorl.formats.openvino.ops.common_out import SHORT, converted, in_int32, number, plain, types_of
+from whorl.formats.openvino.ops.common_out import SHORT, converted, in_int32, number, plain, types_of, without_axes
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import FLOAT32, INT32, is_integer
+from whorl.ir.dtypes import BOOL, FLOAT32, INT32, SIGNED, is_integer
 from whorl.ir.graph import Node, Value
+from whorl.ir.types import tensor
 from whorl.ops.elementwise import Add, Div, Mod
 from whorl.ops.logic import BitShift
+
+_CLAMPED = (FLOAT32, INT32)
 
 exporter("Add")(in_int32("Add", 1, auto_broadcast="numpy"))
 exporter("Sub")(in_int32("Subtract", 1, auto_broadcast="numpy"))
@@ -45,12 +48,27 @@ def write_mod(node: Node, write: LayerWriter) -> Source | list[Source]:
 
 
 @exporter("BitShift")
-def write_shift(node: Node, write: LayerWriter) -> Source | list[Source]:
-    """To the left or to the right."""
-    op = node.op
-    assert isinstance(op, BitShift)
+def write_shift(node: Node, write: LayerWriter) -> list[Source]:
+    """OpenVINO takes the distance modulo the width; where all bits have gone, what is left is chosen."""
+    op, (x, distance) = node.op, node.inputs
+    assert isinstance(op, BitShift) and x is not None
+    width, fixed = 8 * tensor(x).dtype.itemsize, write.constant_value(distance)
     name = "BitwiseLeftShift" if op.direction == "LEFT" else "BitwiseRightShift"
-    return in_int32(name, 15, auto_broadcast="numpy")(node, write)
+    written = in_int32(name, 15, auto_broadcast="numpy")(node, write)
+    shifted = [written] if isinstance(written, Source) else written
+    if fixed is not None and ((fixed >= 0) & (fixed < width)).all():
+        return shifted
+    (result,), places = types_of(node.outputs), write.source(distance)
+    zero, last = (write.constant(np.array(number, places.type.dtype)) for number in (0, width - 1))
+    truth = places.type.with_dtype(BOOL)
+    gone = write.layer("Greater", 1, [places, last], [truth])[0]
+    gone = write.layer("LogicalOr", 1, [gone, write.layer("Less", 1, [places, zero], [truth])[0]], [truth])[0]
+    left = write.constant(np.zeros((), result.dtype))
+    if op.direction == "RIGHT" and result.dtype in SIGNED:
+        negative = write.layer("Less", 1, [write.source(x), left], [tensor(x).with_dtype(BOOL)])[0]
+        ones = write.constant(np.array(-1, result.dtype))
+        left = write.layer("Select", 1, [negative, ones, left], [tensor(x)])[0]
+    return write.layer("Select", 1, [gone, left, shifted[0]], [result])
 
 
 @exporter("Pow")
@@ -102,19 +120,10 @@ def write_clip(node: Node, write: LayerWriter) -> list[Source]:
     bounds = [write.constant_value(bound) for bound in (low, high)]
     numbers = [None if bound is None or bound.size != 1 else bound.reshape(-1)[0].item() for bound in bounds]
     least, most = numbers
-    in_order = least is not None and most is not None and -math.inf < least <= most < math.inf
-    if in_order and result.dtype in (FLOAT32, INT32):
+    if least is not None and most is not None and -math.inf < least <= most < math.inf and result.dtype in _CLAMPED:
         return write.layer("Clamp", 1, [source], [result], min=float(least), max=float(most))
     for bound, kind in ((low, "Maximum"), (high, "Minimum")):
         if bound is not None:
-            operand = _one(write, write.source(bound))
-            (source,) = write.layer(kind, 1, [source, operand], [result], auto_broadcast="numpy")
+            operand = without_axes(write, write.source(bound))
+            (source,) = write.layer(kind, 1, [operand, source], [result], auto_broadcast="numpy")
     return [source]
-
-
-def _one(write: LayerWriter, source: Source) -> Source:
-    """A tensor of one element without axes."""
-    if source.type.shape == ():
-        return source
-    shape = write.constant(np.zeros(0, np.int64))
-    return write.layer("Reshape", 1, [source, shape], [source.type.with_shape(())], special_zero=False)[0]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
+from whorl.formats.openvino.ops.axes_out import without_axes_at_run_time
 from whorl.formats.openvino.ops.common_out import SHORT, axes_of, converted, number, types_of
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import BOOL, INT32
+from whorl.ir.dtypes import BOOL, INT32, is_float
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import TensorType, tensor
 from whorl.ops.base import known_length
@@ -18,6 +21,7 @@ from whorl.ops.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
 from whorl.ops.reductions import ReduceL1, ReduceL2, ReduceMax, ReduceSum, ReduceSumSquare, Reduction
 
 _OF_BOOLS = {"ReduceMax": "ReduceLogicalOr", "ReduceMin": "ReduceLogicalAnd"}
+_EXTREMES = ("ReduceMax", "ReduceMin")
 _SINCE = {"ReduceL1": 4, "ReduceL2": 4}
 
 
@@ -29,7 +33,10 @@ _SINCE = {"ReduceL1": 4, "ReduceL2": 4}
 @exporter("ReduceProd")
 @exporter("ReduceSum")
 def write_reduction(node: Node, write: LayerWriter) -> list[Source]:
-    """Axes are always listed; what is left of no elements is known."""
+    """Axes are always listed; what is left of no elements is known.
+
+    OpenVINO looks for extremes from the largest finite number on; of the halves of the elements, an infinity is found.
+    """
     op, data, axes = _parts(node)
     if (result := _of_nothing(node, write)) is not None:
         return [result]
@@ -37,16 +44,33 @@ def write_reduction(node: Node, write: LayerWriter) -> list[Source]:
         return write.through(node, lambda build, x, *_: _of_no_axes(op, build, x))
     if axes is None or known_length(axes) == 0:
         return write.through(node, lambda build, x, *_: build.add(op, x, axes_of(build, x)))
+    rank, left = tensor(data).rank, tensor(node.outputs[0]).rank
+    fixed = write.constant_value(axes) is not None
+    if not fixed and not op.keepdims and rank is not None and left is not None:
+        return write.through(node, lambda build, x, going: _reduced_at_run_time(op, build, x, going, rank, left))
     x, (result_type,), name = write.source(data), types_of(node.outputs), op.name
-    if tensor(data).dtype == BOOL:
+    if tensor(data).dtype == BOOL and fixed:
         name = _OF_BOOLS[name]
-    elif tensor(data).dtype in SHORT:
+    elif tensor(data).dtype == BOOL or tensor(data).dtype in SHORT:
         x = converted(write, x, INT32)
+    doubles = op.name in _EXTREMES and is_float(x.type.dtype)
+    if doubles:
+        x = _scaled(write, x, 0.5)
     type = result_type.with_dtype(x.type.dtype)
-    (reduced,) = write.layer(
-        name, _SINCE.get(name, 1), [x, write.source(axes)], [type], keep_dims=bool(op.keepdims)
-    )
+    (reduced,) = write.layer(name, _SINCE.get(name, 1), [x, write.source(axes)], [type], keep_dims=bool(op.keepdims))
+    if doubles:
+        reduced = _scaled(write, reduced, 2.0)
     return [converted(write, reduced, result_type.dtype)]
+
+
+def _scaled(write: LayerWriter, x: Source, factor: float) -> Source:
+    number = write.constant(np.array(factor).astype(x.type.dtype))
+    return write.layer("Multiply", 1, [x, number], [x.type], auto_broadcast="numpy")[0]
+
+
+def _reduced_at_run_time(op: Reduction, build: Builder, x: Value, axes: Value, rank: int, left: int) -> Value:
+    reduced = build.add(replace(op, keepdims=1), x, axes)
+    return without_axes_at_run_time(build, reduced, axes, rank, left)
 
 
 def _parts(node: Node) -> tuple[Reduction, Value, Value | None]:

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from whorl.errors import SaveError
 from whorl.formats.openvino.exporting import LayerWriter, Source, exporter, rewritten
+from whorl.formats.openvino.ops.axes_out import with_axes_at_run_time, without_axes_at_run_time
 from whorl.formats.openvino.ops.common_out import (
     counted,
     length_of_axis,
     plain,
     row,
+    scalar,
     types_of,
     whole,
+    without_axes,
 )
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import INT64
+from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
+from whorl.ops.base import known_length
 from whorl.ops.casting import Cast
 from whorl.ops.comparison import Equal
-from whorl.ops.elementwise import Sub
+from whorl.ops.elementwise import Mul, Sub
 from whorl.ops.filling import ConstantOfShape, EyeLike
 from whorl.ops.movement import Concat, Slice
 from whorl.ops.reductions import ReduceProd
-from whorl.ops.shapes import Flatten, Reshape, Shape, Unsqueeze
+from whorl.ops.shapes import Expand, Flatten, Reshape, Shape, Unsqueeze
 
 
 @exporter("Shape")
@@ -62,8 +65,9 @@ def flatten(node: Node, build: Builder, x: Value) -> Value:
     """Two axes: what lies before `axis`, and the rest."""
     op = node.op
     assert isinstance(op, Flatten)
-    if op.axis in (0, 1):
-        return build.add(Reshape(), x, build.int64(*((1, -1), (0, -1))[op.axis]))
+    simple = {0: (1, -1), 1: (0, -1), tensor(x).rank: (-1, 1)}
+    if op.axis in simple:
+        return build.add(Reshape(), x, build.int64(*simple[op.axis]))
     sides = (build.add(Shape(*bounds), x) for bounds in ((0, op.axis), (op.axis, None)))
     lengths = (build.add(ReduceProd(), side, build.int64(0)) for side in sides)
     return build.add(Reshape(allowzero=1), x, build.add(Concat(0), *lengths))
@@ -73,7 +77,9 @@ def flatten(node: Node, build: Builder, x: Value) -> Value:
 def write_squeeze(node: Node, write: LayerWriter) -> list[Source]:
     """Axes are listed where the shape tells them."""
     x, axes = write.source(node.inputs[0]), node.inputs[1] if len(node.inputs) > 1 else None
-    shape = x.type.shape
+    shape, rank, left = x.type.shape, x.type.rank, tensor(node.outputs[0]).rank
+    if axes is not None and write.constant_value(axes) is None and rank is not None and left is not None:
+        return write.through(node, lambda build, y, going: without_axes_at_run_time(build, y, going, rank, left))
     if axes is not None:
         given = [write.source(axes)]
     elif not isinstance(shape, AnyShape) and all(isinstance(dim, int) for dim in shape):
@@ -83,14 +89,38 @@ def write_squeeze(node: Node, write: LayerWriter) -> list[Source]:
     return write.layer("Squeeze", 1, [x, *given], types_of(node.outputs))
 
 
-exporter("Unsqueeze")(plain("Unsqueeze", 1))
+@exporter("Unsqueeze")
+def write_unsqueeze(node: Node, write: LayerWriter) -> Source | list[Source]:
+    """Axes that only a run knows give a rank that OpenVINO does not know, so the new shape is computed."""
+    x, axes = node.inputs
+    assert x is not None and axes is not None
+    rank, count = tensor(x).rank, known_length(axes)
+    if write.constant_value(axes) is not None or rank is None or count is None:
+        return plain("Unsqueeze", 1)(node, write)
+    return write.through(node, lambda build, y, new: with_axes_at_run_time(build, y, new, rank + count))
+
+
 exporter("Expand")(plain("Broadcast", 3, mode="bidirectional"))
 
 
 @exporter("Tile")
 def write_tile(node: Node, write: LayerWriter) -> Source | list[Source]:
-    """A scalar stays."""
-    return write.source(node.inputs[0]) if tensor(node.outputs[0]).rank == 0 else plain("Tile", 1)(node, write)
+    """A scalar stays. OpenVINO's CPU plugin gives no elements for repeats that only a run knows, so these broadcast."""
+    rank = tensor(node.outputs[0]).rank
+    if rank == 0:
+        return write.source(node.inputs[0])
+    if rank is None or write.constant_value(node.inputs[1]) is not None:
+        return plain("Tile", 1)(node, write)
+    return write.through(node, lambda build, x, repeats: _tiled(build, x, repeats, rank))
+
+
+def _tiled(build: Builder, x: Value, repeats: Value, rank: int) -> Value:
+    """Each axis behind one of length 1, which is broadcast and joined with it."""
+    shape = build.add(Shape(), x)
+    apart = build.add(Unsqueeze(), x, build.int64(*range(0, 2 * rank, 2)))
+    pairs = build.add(Concat(1), *(build.add(Unsqueeze(), each, build.int64(1)) for each in (repeats, shape)))
+    broadcast = build.add(Expand(), apart, build.add(Reshape(), pairs, build.int64(2 * rank)))
+    return build.add(Reshape(allowzero=1), broadcast, build.add(Mul(), repeats, shape))
 
 
 @exporter("ConstantOfShape")
@@ -107,25 +137,18 @@ def write_filled(node: Node, write: LayerWriter) -> list[Source]:
 def write_range(node: Node, write: LayerWriter) -> list[Source]:
     """OpenVINO's CPU plugin counts backwards where there is nothing to count, so the limit is kept behind the start."""
     (result,) = types_of(node.outputs)
-    start, limit, step = (_without_axes(write, write.source(value)) for value in node.inputs)
-    steps, ends = write.constant_value(node.inputs[2]), [write.constant_value(value) for value in node.inputs[:2]]
+    start, limit, step = (without_axes(write, write.source(value)) for value in node.inputs)
+    steps, *ends = (write.constant_value(node.inputs[k]) for k in (2, 0, 1))
     if steps is None:
-        raise SaveError("the step is computed at run time", fix="make it a constant")
-    rising = bool((steps > 0).all())
-    known = all(end is not None for end in ends)
-    if known and bool(np.all((ends[1] < ends[0]) if rising else (ends[1] > ends[0]))):
+        falling = write.layer("Less", 1, [step, scalar(write, 0, result.dtype)], [result.with_dtype(BOOL)])[0]
+        limits = [write.layer(kind, 1, [limit, start], [limit.type])[0] for kind in ("Minimum", "Maximum")]
+        (limit,) = write.layer("Select", 1, [falling, *limits], [limit.type])
+    elif any(end is None for end in ends):
+        kind = "Maximum" if (steps > 0).all() else "Minimum"
+        (limit,) = write.layer(kind, 1, [limit, start], [limit.type])
+    elif result.shape == (0,):
         return [write.constant(np.zeros(0, result.dtype))]
-    if not known:
-        kind = "Maximum" if rising else "Minimum"
-        (limit,) = write.layer(kind, 1, [limit, start], [limit.type], auto_broadcast="numpy")
     return write.layer("Range", 4, [start, limit, step], [result], output_type=result.dtype)
-
-
-def _without_axes(write: LayerWriter, source: Source) -> Source:
-    if source.type.shape == ():
-        return source
-    shape = write.constant(np.zeros(0, np.int64))
-    return write.layer("Reshape", 1, [source, shape], [source.type.with_shape(())], special_zero=False)[0]
 
 
 @rewritten("EyeLike")

@@ -10,8 +10,6 @@ from whorl.formats.openvino.ops.common_out import in_int32, number, plain, row, 
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import UNSIGNED, is_float
 from whorl.ir.graph import Node, Value
-from whorl.ir.types import tensor
-from whorl.ops.casting import Cast, CastLike
 from whorl.ops.comparison import Greater, IsInf, Less, Where
 from whorl.ops.elementwise import Add, Div, Max, Min, Mul, Sub
 from whorl.ops.functions import Exp
@@ -68,22 +66,6 @@ def write_abs(node: Node, write: LayerWriter) -> Source | list[Source]:
     """Unsigned integers are their own absolute values."""
     source = write.source(node.inputs[0])
     return source if source.type.dtype in UNSIGNED else in_int32("Abs", 1)(node, write)
-
-
-@exporter("Cast")
-def write_cast(node: Node, write: LayerWriter) -> list[Source]:
-    """Convert."""
-    op = node.op
-    assert isinstance(op, Cast)
-    return write.layer("Convert", 1, [write.source(node.inputs[0])], types_of(node.outputs), destination_type=op.to)
-
-
-@rewritten("CastLike")
-def cast_like(node: Node, build: Builder, x: Value, like: Value) -> Value:
-    """The element type is known."""
-    op = node.op
-    assert isinstance(op, CastLike)
-    return build.add(Cast(tensor(like).dtype, op.saturate, op.round_mode), x)
 
 
 @exporter("IsInf")
@@ -176,9 +158,7 @@ def write_swish(node: Node, write: LayerWriter) -> list[Source]:
     return _with_numbers("Swish", 4, (op.alpha,), node, write)
 
 
-def _with_numbers(
-    type: str, version: int, numbers: tuple[float, ...], node: Node, write: LayerWriter
-) -> list[Source]:
+def _with_numbers(type: str, version: int, numbers: tuple[float, ...], node: Node, write: LayerWriter) -> list[Source]:
     x = write.source(node.inputs[0])
     given = [scalar(write, each, x.type.dtype) for each in numbers]
     return write.layer(type, version, [x, *given], types_of(node.outputs))

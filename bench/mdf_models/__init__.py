@@ -1,0 +1,1 @@
+"""Models of neurons for `bench/mdf.py`."""

@@ -1,0 +1,192 @@
+"""The ACT-R functions of MDF: chunks and productions are objects with texts, matched by patterns with variables."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whorl.errors import RunError
+
+Chunk = dict[Any, str]
+"""The contents of a buffer by slot: places, or names where the text has them."""
+_TEST = re.compile(r"(?P<negated>!?)(?P<variable>\?\w+)|(?P<unlike>!?)(?P<text>[\w.-]+)")
+_SLOT = re.compile(r"(\??[\w.]+):(.+)")
+
+
+def chunk_to_string(chunk: Mapping[str, Any]) -> str:
+    """The texts of a chunk without its name."""
+    return " ".join(str(value) for key, value in _object(chunk).items() if key != "name")
+
+
+def pattern_to_string(pattern: Mapping[str, Any]) -> str:
+    """The texts of a pattern after the first, with `?` before a variable and `!` for what must not be."""
+    return " ".join(map(str, list(_object(pattern).values())[1:])).replace("-=", "!?").replace("=", "?")
+
+
+def change_goal(pattern: Mapping[str, Any], curr_goal: Any) -> dict[str, Any]:
+    """The goal with the slots of a pattern."""
+    if not isinstance(curr_goal, Mapping):
+        return {}
+    return {key: value for key, value in {**curr_goal, **_object(pattern)}.items() if key != "buffer"}
+
+
+def retrieve_chunk(pattern: Any, dm_chunks: Sequence[Any], types: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """The first chunk of a declarative memory that matches a pattern, by the slots of its type."""
+    tests = _tests({None: pattern_to_string(pattern)}) if _object(pattern) else []
+    if not tests:
+        return {}
+    for chunk in map(_chunk, map(chunk_to_string, _items(dm_chunks))):
+        if _bindings(tests, {None: chunk}) is not None:
+            slots = types.get(chunk[0])
+            if slots is None or len(slots) < len(chunk) - 1:
+                raise RunError(f"chunk type {chunk[0]!r} does not name {len(chunk) - 1} slots")
+            return {"ISA": chunk[0], **{slots[k - 1]: chunk[k] for k in range(1, len(chunk))}}
+    return {}
+
+
+def match_production(production: dict[str, Any], context: Mapping[str, Any]) -> bool:
+    """Whether the left side of a production matches the buffers; what its variables are bound to is put into it."""
+    bindings = _matched(production, context)
+    if bindings is None:
+        return False
+    production["bindings"] = bindings
+    return True
+
+
+def pattern_matching_function(productions: Sequence[Any], goal: Any, retrieval: Any) -> list[dict[str, Any]]:
+    """The productions that match goal and retrieval, each with what its variables are bound to."""
+    chunk = _chunk(chunk_to_string(retrieval)) if _object(retrieval) else None
+    context = {"goal": _chunk(chunk_to_string(goal)), "retrieval": chunk}
+    found = ((production, _matched(production, context)) for production in _items(productions))
+    return [{**production, "bindings": bindings} for production, bindings in found if bindings is not None]
+
+
+def conflict_resolution_function(productions: Sequence[Any]) -> dict[str, Any]:
+    """One of the productions, drawn by Python's generator; nothing where there are none."""
+    found = _items(productions)
+    return random.choice(found) if found else {}
+
+
+def update_buffer(production: Any, buffer: str) -> dict[str, Any]:
+    """What a production writes into a buffer, its variables replaced."""
+    if not _object(production):
+        return {}
+    bindings = production.get("bindings", {})
+    pattern = next((part for part in reversed(production["rhs"]) if part["buffer"] == buffer), {})
+    return {key: bindings.get(value.replace("=", ""), value) for key, value in pattern.items()}
+
+
+def update_goal(production: Any) -> dict[str, Any]:
+    """What a production writes into the goal."""
+    return update_buffer(production, "goal")
+
+
+def update_retrieval(production: Any) -> dict[str, Any]:
+    """What a production asks of the declarative memory."""
+    return update_buffer(production, "retrieval")
+
+
+def check_termination(production: Any) -> bool:
+    """Whether no production was chosen."""
+    return isinstance(production, Mapping) and not production
+
+
+ACTR: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        chunk_to_string,
+        pattern_to_string,
+        change_goal,
+        retrieve_chunk,
+        match_production,
+        pattern_matching_function,
+        update_buffer,
+        update_goal,
+        update_retrieval,
+        conflict_resolution_function,
+        check_termination,
+    )
+}
+"""The functions by name."""
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    """A chunk or pattern; a port to which nothing came holds a number, which counts as empty."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def _items(values: Any) -> list[Any]:
+    return [value for value in values if isinstance(value, Mapping)] if getattr(values, "ndim", 1) else []
+
+
+# ---- patterns ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Test:
+    """A condition on one slot of one buffer: a text or a variable, which it must be or must not be."""
+
+    buffer: str | None
+    slot: Any
+    text: str
+    is_variable: bool
+    is_negated: bool
+
+    def holds(self, chunk: Chunk, bindings: dict[str, str]) -> bool:
+        """Whether a chunk fulfils it; a variable met for the first time is bound."""
+        slot = bindings[self.slot[1:]] if isinstance(self.slot, str) and self.slot.startswith("?") else self.slot
+        found = chunk[slot]
+        if self.is_variable and not self.is_negated:
+            return bindings.setdefault(self.text, found) == found
+        wanted = bindings[self.text] if self.is_variable else self.text
+        return (found == wanted) != self.is_negated
+
+
+def _chunk(text: str) -> Chunk:
+    chunk: Chunk = {}
+    for place, word in enumerate(text.split()):
+        slot, separator, rest = word.partition(":")
+        chunk[slot if separator else place] = rest if separator else word
+    return chunk
+
+
+def _tests(patterns: Mapping[str | None, str]) -> list[_Test]:
+    """The conditions of patterns by buffer; those that only read variables come last."""
+    found = [test for buffer, pattern in patterns.items() for test in _word_tests(buffer, pattern)]
+    return sorted(found, key=lambda test: test.is_variable and test.is_negated)
+
+
+def _word_tests(buffer: str | None, pattern: str) -> Iterator[_Test]:
+    for place, word in enumerate(pattern.split()):
+        named = _SLOT.fullmatch(word)
+        slot: Any = int(named[1]) if named and named[1].isdigit() else named[1] if named else place
+        rest = named[2] if named else word
+        while rest and rest != "?":
+            match = _TEST.match(rest)
+            if match is None:
+                raise RunError(f"pattern {pattern!r} has {rest!r}, which is no text and no variable")
+            is_variable = match["variable"] is not None
+            text = match["variable"][1:] if is_variable else match["text"]
+            yield _Test(buffer, slot, text, is_variable, bool(match["negated"] or match["unlike"]))
+            rest = rest[match.end() :]
+
+
+def _bindings(tests: list[_Test], chunks: Mapping[str | None, Chunk | None]) -> dict[str, str] | None:
+    """What the variables are bound to where all conditions hold, else None."""
+    bindings: dict[str, str] = {}
+    for test in tests:
+        chunk = chunks.get(test.buffer)
+        try:
+            if chunk is None or not test.holds(chunk, bindings):
+                return None
+        except KeyError:
+            return None
+    return bindings
+
+
+def _matched(production: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, str] | None:
+    patterns = {part["buffer"]: pattern_to_string(part) for part in production["lhs"]}
+    return _bindings(_tests(patterns), dict(context))

@@ -1,0 +1,252 @@
+"""`onnx::*` functions as nodes of the hub, and computed at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from whorl.errors import LoadError, TypeRuleError
+from whorl.formats.mdf.bodies import body_graph, outer_names
+from whorl.formats.mdf.onnx_names import Binding, bind, find_schema
+from whorl.formats.onnx.importing import OnnxNode, find_importer
+from whorl.formats.onnx.scope import Scope
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, STRING
+from whorl.ir.graph import Module, Region, Value
+from whorl.ir.infer import Inference
+from whorl.ir.types import TensorType, Type, type_of, type_string
+from whorl.ops.casting import Cast
+from whorl.runtime.limits import Limits
+from whorl.runtime.session import Session
+
+Precision = Literal["given", "float64", "float32"]
+"""What becomes of float32 and float64: stay as they are, are all float64, or are float32 inside and float64 outside."""
+GRAPHS = {"Loop": ("body",), "Scan": ("body",), "If": ("then_branch", "else_branch")}
+ControlEmitter = Callable[[Binding, Scope, Precision], list[Value]]
+CONTROL: dict[str, ControlEmitter] = {}
+"""How Loop, Scan and If become nodes; `control_calls` fills it."""
+_FLOAT_CODES = {1, 10, 11, 16}
+
+
+def emit_call(binding: Binding, scope: Scope, precision: Precision, outputs: int | None = None) -> list[Value]:
+    """Add the nodes of an operator; inputs may be values, numbers, arrays. Errors: LoadError."""
+    schema = binding.schema
+    if schema.name in CONTROL:
+        return CONTROL[schema.name](binding, scope, precision)
+    inputs = operands(binding, scope.build, precision)
+    attributes = dict(binding.attributes)
+    if precision == "float64" and schema.name == "Cast" and attributes.get("to") in _FLOAT_CODES:
+        attributes["to"] = 11
+    count = outputs or output_count(binding)
+    names = [f"{schema.name}.{index}" if count > 1 else schema.name for index in range(count)]
+    node = OnnxNode(schema.name, "", schema.since_version, "", list(inputs), names, attributes)
+    read = find_importer(node)
+    if read is None:
+        raise LoadError(f"onnx::{schema.name} has no meaning here")
+    try:
+        found = read(node, scope.build)
+    except TypeRuleError as error:
+        raise LoadError(f"onnx::{schema.name}: {error.message}", error.where, error.fix) from None
+    values = found if isinstance(found, list) else [found]
+    return [recast(scope.build, value, precision) for value in values[:count]]
+
+
+def output_count(binding: Binding) -> int:
+    """How many results a call has: all that the operator defines, as many as its parts for Split."""
+    schema, attributes = binding.schema, binding.attributes
+    if schema.name == "BatchNormalization" and not attributes.get("training_mode"):
+        return 1
+    if schema.name == "Split":
+        parts = binding.inputs[1] if len(binding.inputs) > 1 else attributes.get("split")
+        if parts is None:
+            return int(attributes.get("num_outputs", 1))
+        if isinstance(parts, Value):
+            shape = parts.type.shape if isinstance(parts.type, TensorType) else ()
+            return shape[0] if isinstance(shape, tuple) and shape and isinstance(shape[0], int) else 1
+        return int(np.size(parts))
+    return max(len(schema.outputs), 1)
+
+
+def recast(build: Builder, value: Value, precision: Precision) -> Value:
+    """A result as float64 where the precision says so."""
+    if precision != "given" and isinstance(value.type, TensorType) and value.type.dtype == FLOAT32:
+        return build.add(Cast(to=FLOAT64), value)
+    return value
+
+
+def operands(binding: Binding, build: Builder, precision: Precision) -> list[Value | None]:
+    """Inputs as values of element types that the operator takes, equal where it wants equal ones."""
+    schema = binding.schema
+    values = [None if part is None else operand(part, build, precision) for part in binding.inputs]
+    formal = [schema.inputs[min(index, len(schema.inputs) - 1)] for index in range(len(values))]
+    for name in {parameter.type_str for parameter in formal}:
+        places = [k for k, value in enumerate(values) if value is not None and formal[k].type_str == name]
+        dtypes = [_dtype(values[k]) for k in places]
+        if any(dtype is None or dtype == STRING for dtype in dtypes):
+            continue
+        wanted = _allowed(_joint([dtype for dtype in dtypes if dtype is not None]), set(formal[places[0]].types))
+        for k in places:
+            values[k] = _cast(build, values[k], wanted)
+    return values
+
+
+def operand(part: Any, build: Builder, precision: Precision) -> Value:
+    """A value, or a constant for a number or an array, in the precision of the call."""
+    if isinstance(part, Value):
+        value = part
+    else:
+        array = np.asarray(part)
+        value = build.constant(array.astype(STRING) if array.dtype.kind in "UT" else array)
+    dtype = _dtype(value)
+    if precision == "float32":
+        if dtype == FLOAT64:
+            return build.add(Cast(to=FLOAT32), value)
+        if dtype == INT32:
+            return build.add(Cast(to=INT64), value)
+    if precision == "float64" and dtype == FLOAT32:
+        return build.add(Cast(to=FLOAT64), value)
+    return value
+
+
+def _dtype(value: Value | None) -> np.dtype | None:
+    return value.type.dtype if value is not None and isinstance(value.type, TensorType) else None
+
+
+def _joint(dtypes: list[np.dtype]) -> np.dtype:
+    """The element type that holds all of these."""
+    if len(set(dtypes)) == 1:
+        return dtypes[0]
+    try:
+        return np.result_type(*dtypes)
+    except TypeError:
+        return FLOAT64
+
+
+_SUBSTITUTES = {
+    "f": (FLOAT64, FLOAT32, INT64, INT32, BOOL),
+    "i": (INT64, INT32, FLOAT64, FLOAT32, BOOL),
+    "b": (INT64, INT32, FLOAT64, FLOAT32),
+}
+
+
+def _allowed(dtype: np.dtype, types: set[str]) -> np.dtype:
+    """The element type itself, or the nearest one that the operator takes."""
+    if type_string(TensorType(dtype)) in types:
+        return dtype
+    for other in _SUBSTITUTES.get(dtype.kind, ()):
+        if type_string(TensorType(other)) in types:
+            return other
+    return dtype
+
+
+def _cast(build: Builder, value: Value | None, dtype: np.dtype) -> Value | None:
+    return value if value is None or _dtype(value) == dtype else build.add(Cast(to=dtype), value)
+
+
+# ---- calls computed at once --------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Program:
+    """A call for inputs of certain types; `kept` holds what its key names by identity."""
+
+    session: Session
+    kept: list[Any]
+
+
+_PROGRAMS: dict[Any, _Program] = {}
+_MAX_PROGRAMS = 512
+
+
+def call(
+    binding: Binding, precision: Precision, outputs: int | None = None, limits: Limits | None = None
+) -> Any:
+    """The result of an operator on arrays, several as a tuple. Errors: LoadError, RunError."""
+    graphs = GRAPHS.get(binding.schema.name, ())
+    given = [*binding.inputs, *binding.captures.values()]
+    inputs = [None if value is None else as_operand(value) for value in given]
+    types = [None if value is None else type_of(value) for value in inputs]
+    count = outputs or (None if graphs else output_count(binding))
+    kept = [binding.attributes[name] for name in graphs if name in binding.attributes]
+    plain = {name: value for name, value in binding.attributes.items() if name not in graphs}
+    names = tuple(binding.captures)
+    key = binding.schema.name, precision, count, tuple(types), names, _frozen(plain), tuple(map(id, kept))
+    if key not in _PROGRAMS:
+        if len(_PROGRAMS) >= _MAX_PROGRAMS:
+            _PROGRAMS.clear()
+        _PROGRAMS[key] = _Program(_session(binding, types, precision, count), kept)
+    feeds = {f"input_{k}": value for k, value in enumerate(inputs) if value is not None}
+    results = _PROGRAMS[key].session.execute(None, feeds, limits)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def call_named(name: str, names: Mapping[str, Any], args: Mapping[str, Any], precision: Precision) -> Any:
+    """The result of `onnx::Add` and the like over the names of a node, numbers having one axis as in the reference."""
+    schema = find_schema(name)
+    if schema is None:
+        raise LoadError(f"there is no function {name!r}", fix="onnx::* functions have the names of ONNX operators")
+    binding = bind(schema, names, args)
+    binding.captures = captured_names(binding, names)
+    if schema.name not in GRAPHS:
+        binding.inputs = [np.atleast_1d(value) if type(value) in (int, float) else value for value in binding.inputs]
+    if schema.name == "Constant":
+        return next(iter(names[key] for key in schema.attributes if key in names), None)
+    return call(binding, precision)
+
+
+def emit_named(
+    name: str, names: Mapping[str, Any], args: Mapping[str, Any], build: Builder, precision: Precision = "float64"
+) -> list[Value]:
+    """The nodes of `onnx::Add` and the like over the names of a node: values, or what is known. Errors: LoadError."""
+    schema = find_schema(name)
+    if schema is None:
+        raise LoadError(f"there is no function {name!r}", fix="onnx::* functions have the names of ONNX operators")
+    binding = bind(schema, names, args)
+    scope = Scope(build.region, build.inference)
+    scope.build = build
+    for id, part in captured_names(binding, names).items():
+        scope.values[id] = operand(part, build, precision)
+    return emit_call(binding, scope, precision)
+
+
+def captured_names(binding: Binding, names: Mapping[str, Any]) -> dict[str, Any]:
+    """What graphs among the attributes read of the names of their node."""
+    found: dict[str, Any] = {}
+    for attribute in GRAPHS.get(binding.schema.name, ()):
+        if attribute in binding.attributes:
+            graph = body_graph(binding.attributes[attribute], attribute)
+            found |= {name: names[name] for name in outer_names(graph) if name in names}
+    return found
+
+
+def as_operand(value: Any) -> Any:
+    """An array, or a list of arrays for a sequence."""
+    if isinstance(value, list | tuple) and any(isinstance(entry, np.ndarray | list | tuple) for entry in value):
+        return [as_operand(entry) for entry in value]
+    array = np.asarray(value)
+    return array.astype(STRING) if array.dtype.kind in "UT" else array
+
+
+def _session(binding: Binding, types: list[Type | None], precision: Precision, count: int | None) -> Session:
+    region = Region("main")
+    scope = Scope(region, Inference(set()))
+    arguments = [None if type is None else region.add_argument(f"input_{k}", type) for k, type in enumerate(types)]
+    own, captured = arguments[: len(binding.inputs)], arguments[len(binding.inputs) :]
+    for name, value in zip(binding.captures, captured, strict=True):
+        if value is not None:
+            scope.values[name] = operand(value, scope.build, precision)
+    region.results = emit_call(Binding(binding.schema, list(own), binding.attributes), scope, precision, count)
+    module = Module(region, [f"output_{k}" for k in range(len(region.results))])
+    return Session(module, once=True)
+
+
+def _frozen(attributes: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(
+        (name, (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value)
+        for name, value in sorted(attributes.items())
+    )
+
+

@@ -1,0 +1,152 @@
+"""The `onnx::*` functions: which there are, and which of a node's names are their inputs and attributes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+
+from whorl.errors import LoadError
+from whorl.formats.onnx.schemas import NEWEST, OpSchema, schema_for
+
+OPSET = 15
+"""The version of ai.onnx that MDF's functions have; what came later has its newest version."""
+_KINDS = onnx.defs.OpSchema.AttrType
+_VARIADIC = onnx.defs.OpSchema.FormalParameterOption.Variadic
+_SINGLE = onnx.defs.OpSchema.FormalParameterOption.Single
+
+
+_OPTIONALS = {"Optional", "OptionalHasElement", "OptionalGetElement"}
+"""Operators of the newest version, since those of MDF's version take no tensors."""
+
+
+@functools.cache
+def _names() -> dict[str, str]:
+    """Operator names by themselves and in lower case."""
+    found: dict[str, str] = {}
+    for schema in onnx.defs.get_all_schemas():
+        if schema.domain == "":
+            found[schema.name] = found[schema.name.lower()] = schema.name
+    for old in ("Upsample", "Scatter"):
+        found[old] = found[old.lower()] = old
+    return found
+
+
+@functools.cache
+def find_schema(name: str) -> OpSchema | None:
+    """The operator that `onnx::Add`, `onnx_ops.add(...)` or `Add` names; None where there is none."""
+    bare = name.removeprefix("onnx::")
+    if bare.startswith("onnx_ops."):
+        bare = bare.removeprefix("onnx_ops.").split("(")[0]
+    known = _names().get(bare)
+    if known is None:
+        return None
+    for version in (NEWEST[""],) if known in _OPTIONALS else (OPSET, NEWEST[""]):
+        if onnx.defs.has(known, version, ""):
+            return schema_for(known, "", version)
+    return None
+
+
+def is_onnx(name: str) -> bool:
+    """Whether a function of a file is an operator of ONNX."""
+    return name.startswith(("onnx::", "onnx_ops.")) and find_schema(name) is not None
+
+
+@dataclass
+class Binding:
+    """What an operator gets: inputs in its order (None where omitted), attributes by name.
+
+    `captures`: what graphs among the attributes read of the names around them.
+    """
+
+    schema: OpSchema
+    inputs: list[Any]
+    attributes: dict[str, Any]
+    captures: dict[str, Any] = field(default_factory=dict)
+
+
+def bind(schema: OpSchema, names: Mapping[str, Any], args: Mapping[str, Any]) -> Binding:
+    """The inputs and attributes among the names of a node. `args` are the arguments as the file has them.
+
+    Names that the operator knows count wherever the node has them; a variadic input takes all other arguments in order,
+    each as often as it stands there. Errors: LoadError.
+    """
+    attributes = {
+        key: attribute_value(schema, key, names[key])
+        for key in schema.attributes
+        if key in names and not is_omitted(names[key])
+    }
+    rest = [key for key in args if key not in attributes]
+    inputs: list[Any] = []
+    for parameter in schema.inputs:
+        if parameter.option == _VARIADIC:
+            for key in rest:
+                inputs += _spread(names[key], args[key], names)
+            rest = []
+        elif parameter.name in names and not is_omitted(names[parameter.name]):
+            inputs.append(names[parameter.name])
+        else:
+            inputs.append(None)
+        rest = [key for key in rest if key != parameter.name]
+    if rest:
+        known = ", ".join([parameter.name for parameter in schema.inputs] + list(schema.attributes))
+        raise LoadError(f"onnx::{schema.name} has no argument {rest[0]!r}", fix=f"its arguments are {known}")
+    return Binding(schema, checked_inputs(schema, inputs), attributes)
+
+
+def checked_inputs(schema: OpSchema, inputs: list[Any]) -> list[Any]:
+    """Inputs without omitted ones at the end; LoadError where one is missing."""
+    while inputs and inputs[-1] is None:
+        inputs.pop()
+    for index, parameter in enumerate(schema.inputs):
+        missing = index >= len(inputs) or inputs[index] is None
+        if missing and parameter.option == _SINGLE:
+            raise LoadError(f"onnx::{schema.name} lacks its argument {parameter.name!r}")
+    if len(inputs) < schema.min_input:
+        raise LoadError(f"onnx::{schema.name} has {len(inputs)} inputs, it takes at least {schema.min_input}")
+    return inputs
+
+
+def is_omitted(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value)
+
+
+def _spread(value: Any, written: Any, names: Mapping[str, Any]) -> list[Any]:
+    """One argument of a variadic input: itself, or the entries of a list that is written out."""
+    if isinstance(written, list) and written and all(isinstance(entry, str) for entry in written):
+        return [names[entry] for entry in written]
+    is_list = isinstance(written, str) and written.strip().startswith("[")
+    return list(value) if is_list and isinstance(value, list | tuple) else [value]
+
+
+def attribute_value(schema: OpSchema, name: str, value: Any) -> Any:
+    """A value of a file as the attribute takes it. Errors: LoadError."""
+    kind = schema.attributes[name].type
+    try:
+        match kind:
+            case _KINDS.INT:
+                return int(np.asarray(value).reshape(()) if np.size(value) == 1 else value)
+            case _KINDS.FLOAT:
+                return float(np.asarray(value).reshape(()) if np.size(value) == 1 else value)
+            case _KINDS.STRING:
+                return str(value)
+            case _KINDS.INTS:
+                return tuple(int(entry) for entry in np.atleast_1d(value).tolist())
+            case _KINDS.FLOATS:
+                return tuple(float(entry) for entry in np.atleast_1d(value).tolist())
+            case _KINDS.STRINGS:
+                return tuple(str(entry) for entry in np.atleast_1d(value).tolist())
+            case _KINDS.TENSOR:
+                return _tensor(value)
+    except (TypeError, ValueError):
+        shown = str(value)[:40]
+        raise LoadError(f"onnx::{schema.name}: {name} is {shown}, expected {kind.name}") from None
+    return value
+
+
+def _tensor(value: Any) -> np.ndarray:
+    return value if isinstance(value, np.ndarray) else np.asarray(value)

@@ -1,0 +1,58 @@
+"""Graphs of ONNX as bodies that are called with arrays, and what they read from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from onnx import GraphProto, ModelProto, helper
+
+from whorl.errors import LoadError
+from whorl.formats.onnx.files import OnnxSource, load_onnx, read_proto
+from whorl.formats.onnx.frame import LoadOptions
+from whorl.formats.onnx.ordering import free_names
+from whorl.formats.onnx.tensors import type_to
+from whorl.ir.dtypes import STRING
+from whorl.ir.graph import Module
+from whorl.ir.infer import unshaped
+from whorl.ir.types import type_of
+
+
+def load_body(source: OnnxSource, captured: Mapping[str, Any], options: LoadOptions | None = None) -> Module:
+    """A graph as a module in which values of the scope around it are inputs with a default. Errors: LoadError."""
+    options = options or LoadOptions()
+    names = captured.keys()
+    proto = source if isinstance(source, ModelProto | GraphProto) else read_proto(source)
+    graph = proto if isinstance(proto, GraphProto) else proto.graph
+    outer = _outer_names(graph)
+    missing = sorted(outer - names)
+    if missing:
+        given = f"{missing[0]}=array"
+        raise LoadError(f"the body reads {missing[0]!r}, which it does not make", fix=f"pass its value: {given}")
+    if not outer:
+        return load_onnx(source, options)
+    copy = ModelProto()
+    copy.CopyFrom(read_proto(proto))
+    values = {name: _as_array(captured[name]) for name in sorted(outer)}
+    for name, value in values.items():
+        copy.graph.input.append(helper.make_value_info(name, type_to(unshaped(type_of(value)))))
+    module = load_onnx(copy, options)
+    module.defaults.update(values)
+    return module
+
+
+def _as_array(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_as_array(entry) for entry in value]
+    array = np.asarray(value)
+    return array.astype(STRING) if array.dtype.kind in "UT" else array
+
+
+def _outer_names(graph: GraphProto) -> set[str]:
+    """The names that a graph reads and nothing in it makes."""
+    own = {info.name for info in graph.input} | {tensor.name for tensor in graph.initializer}
+    own |= {tensor.values.name for tensor in graph.sparse_initializer}
+    own |= {name for node in graph.node for name in node.output}
+    read = set().union(*(free_names(node) for node in graph.node)) | {info.name for info in graph.output}
+    return read - own

@@ -1,0 +1,386 @@
+"""A Loop as Loop-5, or as TensorIterator-1 where fixed lengths alone bound it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from whorl.errors import SaveError
+from whorl.formats.openvino.bodies import BodyWriter, either, one_element, reshaped, sliced_port
+from whorl.formats.openvino.document import PortMap
+from whorl.formats.openvino.exporting import Source
+from whorl.formats.openvino.lengths import shape_vector
+from whorl.formats.openvino.sequences import (
+    Items,
+    Rows,
+    concatenated,
+    integers,
+    length_of,
+    rows_of,
+    same_shape,
+    scalar,
+    unsqueezed,
+)
+from whorl.formats.openvino.writer import NetWriter, live_nodes
+from whorl.ir.dims import UNKNOWN
+from whorl.ir.dtypes import INT64, is_float, is_integer
+from whorl.ir.graph import Node, Region, Value, walk
+from whorl.ir.infer import region_title
+from whorl.ir.types import UNRANKED, AnyShape, SequenceType, TensorType, join, tensor
+from whorl.ops.base import known_ints
+from whorl.ops.control import Collected, Loop, Scanned, known_bool
+from whorl.ops.sequences import SequenceInsert
+
+FOREVER = np.array([-1], np.int64)
+LARGEST_TRIP = (1 << 31) - 1
+"""OpenVINO's CPU plugin counts iterations in 32 bits."""
+_COUNT = TensorType(INT64, ())
+_ROWS = Collected()
+
+
+@dataclass(frozen=True)
+class State:
+    """How a state goes through a loop: by a Parameter, as elements `added` to a sequence, or (neither) unchanged."""
+
+    parameter: int | None = None
+    added: Value | None = None
+
+
+@dataclass(frozen=True)
+class Output:
+    """An output: the value from around that it is, or its type; for a collected one the axis, and what one adds."""
+
+    source: Source | None
+    type: TensorType = _COUNT
+    axis: int | None = None
+    part: int = 1
+
+
+class LoopWriter:
+    """One Loop on its way into a Loop or TensorIterator layer."""
+
+    def __init__(self, node: Node, op: Loop, write: NetWriter) -> None:
+        self.node, self.op, self.write = node, op, write
+        self.region = node.regions[0]
+        self.is_iterator = not write.in_iterator and _is_iterator(node, op)
+        self.arguments, self.captured = op.split(self.region.arguments)[2], op.split(node.inputs)[4]
+        self.initial = op.split(node.inputs)[2]
+        self.child = write.child(region_title(node, 0), op.split(self.region.arguments)[4], self.captured)
+        self.child.in_iterator = write.in_iterator or self.is_iterator
+        self.body = BodyWriter(self.child, write, [])
+        self.surely_runs = self.is_iterator or _surely_runs(node, op)
+        self.ports = 0
+
+    def write_layer(self) -> list[Source]:
+        """Write the layer, and give where the outputs of the node come from."""
+        if not self.is_iterator:
+            self.body.inputs += [self._trip_count(), self._condition()]
+        self._number_and_condition()
+        self._slices()
+        states = [self._state(index) for index in range(self.op.carried)]
+        results = list(self.region.results)
+        for index, state in enumerate(states, 1):
+            results[index] = state.added or results[index]
+        self.child.nodes(self.region, results)
+        outputs = self._results(states, results)
+        types = [output.type for output in outputs if output.source is None]
+        if not self.surely_runs:
+            self._count(self.ports)
+            types.append(_COUNT)
+        layer = self.write.body_layer("TensorIterator" if self.is_iterator else "Loop", 1 if self.is_iterator else 5)
+        layer.bodies["body"] = self.body.finish()
+        sources = self.write.finish_body_layer(layer, self.body.inputs, types)
+        written = iter(sources)
+        found = [output.source or next(written) for output in outputs]
+        if not self.surely_runs:
+            found = [self._settled(k, source, outputs[k], sources[-1]) for k, source in enumerate(found)]
+        return [self._after(k, source, states) for k, source in enumerate(found)]
+
+    def _count(self, index: int) -> None:
+        """A state that counts the iterations."""
+        layer, count = self.child.parameter(_COUNT, "count")
+        self.body.add_input(self.write.constant(np.array(0, np.int64), "none"), PortMap(True, -1, layer.id))
+        one = self.child.constant(np.array(1, np.int64), "one")
+        (more,) = self.child.layer("Add", 1, [count, one], [_COUNT], "count", auto_broadcast="numpy")
+        result = self.body.result(more, "count")
+        self.body.back_edges.append((result, layer.id))
+        self.body.ports.append(PortMap(False, index, result))
+
+    def _settled(self, index: int, source: Source, output: Output, count: Source) -> Source:
+        """What holds where no iteration was run. OpenVINO's CPU plugin then leaves what an earlier run collected, and
+        forgets the initial value of a state that the body does not read."""
+        if output.axis is not None:
+            return self._counted(source, output, count, self.node.outputs[index])
+        if output.source is not None or index >= self.op.carried or self._is_read(self.arguments[index]):
+            return source
+        initial = self.initial[index]
+        if isinstance(initial.type, SequenceType):
+            first = rows_of(self.write.sequence(initial), self.write).source
+        else:
+            first = self.write.source(initial)
+        return either(count, source, first, output.type, self.write)
+
+    def _is_read(self, argument: Value) -> bool:
+        """Whether the body reads an argument, for more than what inference knows of it anyway."""
+        nodes = live_nodes(self.region, self.region.results)
+        readers = [node for node in nodes if argument in node.inputs]
+        return any(value.known is None for node in readers for value in node.outputs)
+
+    def _counted(self, source: Source, output: Output, count: Source, value: Value) -> Source:
+        """As many collected elements as there were iterations; none have the other lengths that are proved."""
+        write, axis = self.write, output.axis or 0
+        if output.part != 1:
+            factor = scalar(write, output.part)
+            (count,) = write.layer("Multiply", 1, [count, factor], [_COUNT], auto_broadcast="numpy")
+        limits = [integers(write, 0), reshaped(count, (1,), write), integers(write, 1), integers(write, axis)]
+        (source,) = write.layer("Slice", 8, [source, *limits], [source.type])
+        shape = value.type.shape if isinstance(value.type, TensorType) else UNRANKED
+        if isinstance(shape, AnyShape) or all(isinstance(dim, int) for k, dim in enumerate(shape) if k != axis):
+            return source
+        target = shape_vector([count if k == axis else dim for k, dim in enumerate(shape)], write)
+        if target is None:
+            return source
+        type = source.type.with_shape(shape)
+        return write.layer("Reshape", 1, [source, target], [type], special_zero=False)[0]
+
+    def _after(self, index: int, source: Source, states: list[State]) -> Source:
+        """An output of the node: for a sequence that was added to, its rows behind those it had."""
+        if index >= self.op.carried or states[index].added is None:
+            return source
+        before = self.write.sequence(self.initial[index])
+        if isinstance(before, Items) and not before.sources:
+            return source
+        return concatenated([rows_of(before, self.write).source, source], 0, self.write)
+
+    def _trip_count(self) -> Source:
+        """The number of iterations; -1 where only the condition ends the loop."""
+        trip, _, _, scanned, _ = self.op.split(self.node.inputs)
+        count = self.op.length(self.node)
+        if isinstance(count, int) and count <= LARGEST_TRIP:
+            return self.write.constant(np.array([count], np.int64), "trip_count")
+        known = known_ints(trip)
+        if known is not None and known[0] > LARGEST_TRIP:
+            trip = None
+        counts = [self._length(x, how) for x, how in zip(scanned, self.op.scanned, strict=True)][:1]
+        if trip is not None:
+            counts.append(self._at_least_zero(one_element(self.write.source(trip), self.write)))
+        if not counts:
+            return self.write.constant(FOREVER, "trip_count")
+        least, *others = counts
+        for other in others:
+            (least,) = self.write.layer("Minimum", 1, [least, other], [least.type], auto_broadcast="numpy")
+        return least
+
+    def _at_least_zero(self, count: Source) -> Source:
+        """A count that is given: none below zero, which would mean for ever."""
+        dtype = count.type.dtype
+        zero = self.write.constant(np.zeros((), dtype), "zero")
+        (count,) = self.write.layer("Maximum", 1, [count, zero], [count.type], auto_broadcast="numpy")
+        if dtype == INT64:
+            return count
+        return self.write.layer("Convert", 1, [count], [count.type.with_dtype(INT64)], destination_type=INT64)[0]
+
+    def _length(self, value: Value, how: Scanned) -> Source:
+        """The number of slices of a scanned input."""
+        source = self.write.source(value)
+        length = length_of(source, how.axis % (source.type.rank or 1), self.write)
+        if how.part == 1:
+            return length
+        inputs = [length, scalar(self.write, how.part)]
+        return self.write.layer("Divide", 1, inputs, [_COUNT], auto_broadcast="numpy", m_pythondiv=True)[0]
+
+    def _condition(self) -> Source:
+        condition = self.node.inputs[1]
+        if condition is None or known_bool(condition):
+            return self.write.constant(np.array([True]), "condition")
+        return one_element(self.write.source(condition), self.write)
+
+    def _number_and_condition(self) -> None:
+        """What the body sees of the iteration: its number, and a condition that holds."""
+        number, go_on, *_ = self.region.arguments
+        self.child.held[go_on] = np.full((1,) * (tensor(go_on).rank or 0), True)
+        if self.is_iterator or not _is_used(self.region, number):
+            return
+        type = tensor(number)
+        plain = type if type.rank in (0, 1) else type.with_shape(())
+        layer, source = self.child.parameter(plain, number.name)
+        self.body.ports.append(PortMap(True, -1, layer.id, purpose="current_iteration"))
+        self.child.sources[number] = source if plain is type else reshaped(source, (1,) * (type.rank or 0), self.child)
+
+    def _state(self, index: int) -> State:
+        """A state: its Parameter, unless no iteration changes it, or each puts an element behind a sequence."""
+        state, value, result = self.arguments[index], self.initial[index], self.region.results[1 + index]
+        if result is state:
+            self.child.captured[state] = value
+            return State()
+        if isinstance(state.type, SequenceType):
+            added = self._added(state, result)
+            return State(added=added) if added is not None else State(self._rows(state, value))
+        if not isinstance(state.type, TensorType) or state.type.rank is None:
+            raise SaveError(f"carries {state!r}, which no OpenVINO loop does", fix="carry tensors of one rank")
+        layer, self.child.sources[state] = self.child.parameter(state.type, state.name)
+        self.body.add_input(self.write.source(value), PortMap(True, -1, layer.id))
+        return State(layer.id)
+
+    def _added(self, state: Value, result: Value) -> Value | None:
+        """The element that each iteration puts behind a sequence that it does not read."""
+        node = result.owner
+        if not isinstance(node, Node) or not isinstance(node.op, SequenceInsert) or node.inputs[0] is not state:
+            return None
+        nodes, results = live_nodes(self.region, self.region.results), self.region.results
+        readers = [each for each in nodes if state in each.inputs or result in each.inputs]
+        is_alone = readers == [node] and state not in results and results.count(result) == 1
+        return node.inputs[1] if is_alone and node.inputs[2:] in ([], [None]) else None
+
+    def _rows(self, state: Value, initial: Value) -> int:
+        """The Parameter of a sequence that goes round as the rows of one tensor."""
+        held = self.write.sequence(initial)
+        element = inserted(self.region, state) if isinstance(held, Items) and not held.sources else None
+        first = rows_of(held, self.write, element).source
+        shape = () if isinstance(first.type.shape, AnyShape) else first.type.shape[1:]
+        layer, source = self.child.parameter(first.type.with_shape((UNKNOWN, *shape)), state.name)
+        self.child.sequences[state] = Rows(source)
+        self.body.add_input(first, PortMap(True, -1, layer.id))
+        return layer.id
+
+    def _slices(self) -> None:
+        slices, scanned = self.op.split(self.region.arguments)[3], self.op.split(self.node.inputs)[3]
+        for argument, value, how in zip(slices, scanned, self.op.scanned, strict=True):
+            whole = tensor(value)
+            axis = how.axis % (whole.rank or 1)
+            kept = replace(how, axis=axis, keep_axis=True).slice_type(whole)
+            layer, source = self.child.parameter(kept, argument.name)
+            self.body.add_input(self.write.source(value), sliced_port(True, layer.id, axis, how.part, how.reverse))
+            if not how.keep_axis:
+                index = self.child.constant(np.array([axis], np.int64), "axis")
+                (source,) = self._without_axis(source, index, tensor(argument))
+            self.child.sources[argument] = source
+
+    def _without_axis(self, source: Source, axis: Source, type: TensorType) -> list[Source]:
+        """A slice without its axis of length 1.
+
+        Where states are carried as the product of its one element: of a Squeeze the CPU plugin makes a view, writes a
+        state that is computed from it over the slice, and reads the next slice in the place of that state.
+        """
+        if not self.op.carried or not (is_float(type.dtype) or is_integer(type.dtype)):
+            return self.child.layer("Squeeze", 1, [source, axis], [type])
+        return self.child.layer("ReduceProd", 1, [source, axis], [type], keep_dims=False)
+
+    def _results(self, states: list[State], results: list[Value]) -> list[Output]:
+        """Results of the body, and what the outputs of the node are."""
+        body, op = self.body, self.op
+        if not self.is_iterator:
+            body.ports.append(PortMap(False, -1, self._goes_on(), purpose="execution_condition"))
+        outputs = []
+        for index, value in enumerate(results[1 : 1 + max(op.carried, len(self.node.outputs))]):
+            state = states[index] if index < op.carried else None
+            if state is not None and state == State():
+                outputs.append(self._unchanged(index))
+            elif state is not None and state.added is None:
+                outputs.append(self._carried(state, value, index))
+            elif index < op.carried or index >= op.carried + op.last:
+                how = _ROWS if index < op.carried else op.collected[index - op.carried - op.last]
+                outputs.append(self._collected(value, how))
+            else:
+                outputs.append(
+                    Output(None, self._port(body.result(self.child.source(value), value.name), tensor(value)))
+                )
+        return outputs[: len(self.node.outputs)]
+
+    def _unchanged(self, index: int) -> Output:
+        initial = self.initial[index]
+        if isinstance(initial.type, SequenceType):
+            return Output(rows_of(self.write.sequence(initial), self.write).source)
+        return Output(self.write.source(initial))
+
+    def _carried(self, state: State, value: Value, index: int) -> Output:
+        if isinstance(value.type, SequenceType):
+            before = self.child.sequences[self.arguments[index]]
+            source = rows_of(self.child.sequence(value), self.child).source
+            if not isinstance(before, Rows) or not same_shape(before.element, Rows(source).element):
+                raise SaveError(f"carries {value!r}, whose elements may differ in shape", fix="use one fixed shape")
+            type = before.source.type
+        else:
+            source, type = self.child.source(value), tensor(self.arguments[index])
+        result = self.body.result(source, value.name)
+        self.body.back_edges.append((result, state.parameter or 0))
+        return Output(None, self._port(result, type))
+
+    def _collected(self, value: Value, how: Collected) -> Output:
+        source, port = self._element(value, how)
+        port.internal = self.body.result(source, value.name)
+        shape, axis = source.type.shape, port.axis or 0
+        joined = () if isinstance(shape, AnyShape) else (*shape[:axis], UNKNOWN, *shape[axis + 1 :])
+        port.external, self.ports = self.ports, self.ports + 1
+        self.body.ports.append(port)
+        return Output(None, source.type.with_shape(joined), axis, port.part_size)
+
+    def _port(self, result: int, type: TensorType) -> TensorType:
+        """Make a Result an output of the layer."""
+        self.body.ports.append(PortMap(False, self.ports, result))
+        self.ports += 1
+        return type
+
+    def _goes_on(self) -> int:
+        answer = self.region.results[0]
+        if self.node.inputs[1] is None or known_bool(answer):
+            return self.body.result(self.child.constant(np.array([True]), "goes_on"), "goes_on")
+        return self.body.result(one_element(self.child.source(answer), self.child), "goes_on")
+
+    def _element(self, value: Value, how: Collected) -> tuple[Source, PortMap]:
+        """What is concatenated of a collected value, and how."""
+        source = self.child.source(value)
+        type = source.type
+        if isinstance(type.shape, AnyShape):
+            raise SaveError(f"collects {value!r}, whose rank is not known")
+        if how.stack:
+            axis = how.axis % (len(type.shape) + 1)
+            return unsqueezed(source, axis, self.child), sliced_port(False, 0, axis, 1, how.reverse)
+        axis = how.axis % len(type.shape)
+        part = type.shape[axis]
+        if not isinstance(part, int):
+            raise SaveError(f"concatenates {value!r} along axis {axis}, whose length is not known")
+        return source, sliced_port(False, 0, axis, part, how.reverse)
+
+
+def _surely_runs(node: Node, op: Loop) -> bool:
+    """Whether at least one iteration is certain."""
+    trip, condition, _, scanned, _ = op.split(node.inputs)
+    counts = [how.length(tensor(x)) for x, how in zip(scanned, op.scanned, strict=True)]
+    known = known_ints(trip)
+    if trip is not None:
+        counts.append(known[0] if known else UNKNOWN)
+    return all(isinstance(count, int) and count > 0 for count in counts) and (
+        condition is None or known_bool(condition) is True
+    )
+
+
+def _is_iterator(node: Node, op: Loop) -> bool:
+    """Whether a TensorIterator says it: the lengths of its inputs, fixed and not zero, alone bound the loop."""
+    trip, condition, _, scanned, _ = op.split(node.inputs)
+    number = node.regions[0].arguments[0]
+    lengths = {how.length(tensor(x)) for x, how in zip(scanned, op.scanned, strict=True)}
+    fixed = len(lengths) == 1 and all(isinstance(length, int) and length > 0 for length in lengths)
+    return trip is None and condition is None and fixed and not _is_used(node.regions[0], number)
+
+
+def _is_used(region: Region, value: Value) -> bool:
+    """Whether a region reads one of its arguments."""
+    return value in region.results or any(value in node.inputs for node in region.nodes)
+
+
+def inserted(region: Region, state: Value) -> TensorType | None:
+    """The one type of tensors that a body puts into sequences; None where there is none of fixed shape."""
+    values = [node.inputs[1] for node in walk(region) if isinstance(node.op, SequenceInsert)]
+    types = [value.type for value in values if value is not None and isinstance(value.type, TensorType)]
+    element = state.type.element if isinstance(state.type, SequenceType) else None
+    types = [type for type in types if isinstance(element, TensorType) and type.dtype == element.dtype]
+    if not types:
+        return None
+    found = types[0]
+    for type in types[1:]:
+        joined = join(found, type)
+        assert isinstance(joined, TensorType)
+        found = joined
+    return found

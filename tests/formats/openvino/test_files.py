@@ -1,0 +1,85 @@
+"""Loading IR through the public interface: by path, as bytes, with a profile; and the verbs that take it."""
+
+import json
+
+import numpy as np
+import pytest
+
+import whorl
+from formats.openvino.ir_text import ADD, COUNTING_WEIGHTS, counting
+from whorl.cli import main
+from whorl.errors import LoadError
+
+X = np.array([1, 2], np.float32)
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "m.xml").write_bytes(counting(2))
+    (tmp_path / "m.bin").write_bytes(COUNTING_WEIGHTS)
+    return tmp_path / "m.xml"
+
+
+def test_path_finds_the_weights_beside_it(path):
+    for source in (path, str(path)):
+        assert whorl.run(source, {"parameter0": X})["loop1"].tolist() == [5, 6]
+    assert whorl.InferenceSession(path).get_inputs()[0].shape == [2]
+
+
+@pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf", b" \n"])
+def test_bytes_that_begin_as_xml_are_ir(start):
+    data = start + ADD.removeprefix(b'<?xml version="1.0"?>\n')
+    assert whorl.InferenceSession(data).run(None, {"x": X, "y": X})[0].tolist() == [2, 4]
+
+
+def test_weights_are_given_as_bytes():
+    assert whorl.run(whorl.load(counting(1), weights=COUNTING_WEIGHTS), {"parameter0": X})["loop1"].tolist() == [3, 4]
+
+
+def test_missing_file_is_refused(tmp_path):
+    with pytest.raises(LoadError, match=r"OV101: cannot read '.*none.xml': No such file"):
+        whorl.load(tmp_path / "none.xml")
+
+
+def test_unknown_profile_is_refused():
+    with pytest.raises(LoadError, match="there is no profile 'gpu'\n  fix: use 'ov-cpu', or leave it out"):
+        whorl.load(ADD, profile="gpu")
+    options = whorl.SessionOptions()
+    options.profile = "gpu"
+    with pytest.raises(LoadError, match="there is no profile"):
+        whorl.InferenceSession(ADD, options)
+
+
+def test_metadata_keeps_what_only_the_file_says():
+    kept = whorl.load(ADD).metadata
+    assert kept["graph_name"] == "n" and kept["openvino"]["version"] == 11
+    assert kept["openvino"]["inputs"]["x"] == {"names": (), "layer": "x", "shape": "2", "rt_info": {}}
+
+
+def test_verbs_take_ir(path, tmp_path, capsys):
+    given = ["--random", "1"]
+    assert main(["run", str(path), "--profile", "ov-cpu", *given]) == 0
+    assert main(["show", str(path)]) == 0
+    assert main(["check", str(path), "--profile", "ov-cpu"]) == 0
+    assert main(["convert", str(path), str(tmp_path / "m.onnx")]) == 0
+    assert main(["optimize", str(path), str(tmp_path / "better.onnx")]) == 0
+    assert "Loop 'loop1'" in capsys.readouterr().out
+    for name in ("m.onnx", "better.onnx"):
+        assert whorl.run(tmp_path / name, {"parameter0": X})["loop1"].tolist() == [5, 6]
+
+
+def test_profile_of_a_run_may_be_a_file_too(path, tmp_path):
+    trace = tmp_path / "trace.json"
+    assert main(["run", str(path), "--random", "1", "--profile", "ov-cpu", "--profile", str(trace)]) == 0
+    assert json.loads(trace.read_text(encoding="utf-8"))
+
+
+def test_other_verbs_refuse_other_profiles(path, capsys):
+    assert main(["show", str(path), "--profile", "gpu"]) != 0
+    assert "there is no profile 'gpu'\n  fix: write ov-cpu" in capsys.readouterr().err
+
+
+def test_compare_gives_openvino_the_file_itself(path, capsys):
+    pytest.importorskip("openvino")
+    assert main(["compare", str(path), "--against", "openvino,onnxruntime", "--random", "1"]) == 0
+    assert "openvino: loop1: equal" in capsys.readouterr().out

@@ -1,0 +1,101 @@
+"""Random loops and branches: whorl gives what OpenVINO's CPU plugin gives, natively and after conversion to ONNX too."""
+
+import numpy as np
+import pytest
+from formats.openvino.engine import Engine
+from formats.openvino.programs import Program, programs
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+
+import whorl
+from whorl.formats.openvino.files import load_ir
+from whorl.formats.openvino.frame import IrOptions
+from whorl.ir.parse import parse_module
+from whorl.ir.text import print_module
+from whorl.ir.verify import verify
+from whorl.runtime.session import Session
+
+pytest.importorskip("openvino", reason="openvino has no wheel for this platform")
+
+REFUSED = ("Supported values for start {0}, for stride and part_size {1}", "Check 'trip_count != 0' failed")
+"""What OpenVINO says of programs that it reads on some ways only: rows joined in other parts, no iteration at all."""
+
+
+def drawn(count: int, start: int):
+    """Settings for so many programs, the same ones in every run."""
+
+    def decorate(test):
+        quick = settings(
+            max_examples=count,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        return seed(start)(quick(test))
+
+    return decorate
+
+
+@pytest.fixture(scope="module")
+def engine():
+    found = Engine()
+    yield found
+    found.close()
+
+
+def loaded(program: Program):
+    module = load_ir(program.xml, IrOptions(), program.weights)
+    verify(module)
+    return module, [value.name for value in module.main.arguments]
+
+
+def same(found, expected):
+    """Equal outputs; of an empty one only OpenVINO's rank counts, since it leaves lengths 0 that whorl can prove."""
+    for f, e in zip(found, expected, strict=True):
+        assert (f.dtype, f.ndim) == (e.dtype, e.ndim)
+        if f.size or e.size:
+            np.testing.assert_array_equal(f, e)
+
+
+@drawn(300, 1)
+@given(programs())
+def test_program_gives_what_openvino_gives(engine, program):
+    outcomes = engine.run(program.xml, program.weights, program.runs)
+    if isinstance(outcomes, str):
+        assert any(text in outcomes for text in REFUSED), outcomes
+        assume(False)
+    module, names = loaded(program)
+    session = Session(module, backend="interpreter")
+    for feeds, expected in zip(program.runs, outcomes, strict=True):
+        assert not isinstance(expected, str), expected
+        same(session.execute(None, dict(zip(names, feeds, strict=True))), expected)
+
+
+@drawn(40, 2)
+@given(programs())
+def test_native_code_equals_the_interpreter(program):
+    module, names = loaded(program)
+    native, interpreted = (Session(module, backend=name) for name in ("native", "interpreter"))
+    for feeds in program.runs:
+        given = dict(zip(names, feeds, strict=True))
+        for f, e in zip(native.execute(None, given), interpreted.execute(None, given), strict=True):
+            assert (f.dtype, f.shape) == (e.dtype, e.shape)
+            np.testing.assert_array_equal(f, e)
+
+
+@drawn(60, 3)
+@given(programs())
+def test_program_as_onnx_and_optimized(tmp_path_factory, program):
+    ort = pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")
+    module, names = loaded(program)
+    assert print_module(parse_module(print_module(module))) == print_module(module)
+    path = tmp_path_factory.mktemp("programs") / "m.onnx"
+    whorl.save(module, path)
+    theirs = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    mine = Session(module, backend="interpreter")
+    optimized = Session(whorl.optimize(module)[0], backend="interpreter")
+    for feeds in program.runs:
+        given = dict(zip(names, feeds, strict=True))
+        expected = mine.execute(None, given)
+        same(theirs.run(None, given), expected)
+        same(optimized.execute(None, given), expected)

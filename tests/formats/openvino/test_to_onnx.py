@@ -1,0 +1,42 @@
+"""IR converted to ONNX: onnxruntime gives what whorl gives for the IR, for every model of the corpus that loads."""
+
+import pytest
+from formats.openvino.corpus import CORPUS, models, path_of, runs, same
+
+import whorl
+from whorl.errors import LoadError, RunError
+from whorl.formats.openvino.files import load_ir
+from whorl.formats.openvino.frame import IrOptions
+from whorl.runtime.session import Session
+
+errors = pytest.importorskip("onnxruntime.capi.onnxruntime_pybind11_state")
+ort = pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")
+
+
+def outcome(run, feeds):
+    """The outputs, or that there are none."""
+    try:
+        return run(None, feeds)
+    except (RunError, errors.Fail, errors.InvalidArgument) as error:
+        return str(error)
+
+
+@pytest.mark.skipif(not models(), reason=f"there is no corpus in {CORPUS}")
+@pytest.mark.parametrize("model", models())
+def test_model_of_the_corpus_runs_in_onnxruntime(model, tmp_path):
+    try:
+        module = load_ir(path_of(model), IrOptions())
+    except LoadError:
+        pytest.skip("it is refused")
+    whorl.save(module, tmp_path / "m.onnx")
+    theirs = ort.InferenceSession(str(tmp_path / "m.onnx"), providers=["CPUExecutionProvider"])
+    mine = Session(module, backend="interpreter")
+    for run in runs(model):
+        feeds = run.feeds([value.name for value in module.main.arguments])
+        expected, found = outcome(mine.execute, feeds), outcome(theirs.run, feeds)
+        if isinstance(expected, str) or isinstance(found, str):
+            assert isinstance(expected, str), found
+            assert isinstance(found, str), expected
+            continue
+        assert same(found, expected)
+        assert [x.dtype for x in found] == [x.dtype for x in expected]
