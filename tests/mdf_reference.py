@@ -48,12 +48,17 @@ def values_of(graph: Any) -> Values:
 
 
 def random_model(draw: random.Random) -> dict[str, Any]:
-    """The data of a small model: nodes with every kind of part, edges with weights, conditions."""
-    nodes = {f"n{at}": random_node(draw) for at in range(draw.randint(1, 4))}
+    """The data of a small model: nodes with every kind of part, edges with weights, conditions.
+
+    Edges that are joined carry numbers only: modeci_mdf joins arrays in the memory of one of the senders.
+    """
+    joins = draw.random() < 0.5
+    nodes = {f"n{at}": random_node(draw, joins) for at in range(draw.randint(1, 4))}
     ids, edges = list(nodes), {}
     for at, sender in enumerate(ids):
         for receiver in ids[at + 1 :]:
-            if draw.random() < 0.5:
+            is_free = all(edge["receiver"] != receiver for edge in edges.values())
+            if draw.random() < 0.5 and (joins or is_free):
                 edges[f"{sender}_{receiver}"] = random_edge(draw, sender, receiver, "i")
     reached = [ids[0]] + [id for id in ids[1:] if any(edge["receiver"] == id for edge in edges.values())]
     for receiver in reached[1:]:
@@ -76,7 +81,7 @@ def random_edge(draw: random.Random, sender: str, receiver: str, port: str) -> d
     return edge
 
 
-def random_node(draw: random.Random) -> dict[str, Any]:
+def random_node(draw: random.Random, only_numbers: bool) -> dict[str, Any]:
     ports: dict[str, Any] = {"i": {"shape": []}}
     if draw.random() < 0.3:
         ports["i"]["type"] = draw.choice(["float", "int64"])
@@ -85,22 +90,23 @@ def random_node(draw: random.Random) -> dict[str, Any]:
     names, parameters = [*ports], {}
     for at in range(draw.randint(1, 4)):
         id = f"p{at}"
-        parameters[id] = random_parameter(draw, id, names)
+        parameters[id] = random_parameter(draw, id, names, only_numbers)
         names.append(id)
     functions: dict[str, Any] = {}
     for at in range(draw.randint(0, 2)):
         functions[f"f{at}"] = random_function(draw, names)
         names.append(f"f{at}")
+    output = random_text(draw, names, 1)
     return {
         "input_ports": ports,
         "parameters": parameters,
         "functions": functions,
-        "output_ports": {"o": {"value": random_text(draw, names, 1)}, "last": {"value": names[-1]}},
+        "output_ports": {"o": {"value": f"1.0 * {output}" if only_numbers else output}, "last": {"value": names[-1]}},
     }
 
 
-def random_parameter(draw: random.Random, id: str, names: list[str]) -> dict[str, Any]:
-    number = draw.choice([0, 1, -3, 2.0, 0.25, "1", "2.5", "1.0", [1.0, 2.0], [3, 4]])
+def random_parameter(draw: random.Random, id: str, names: list[str], only_numbers: bool) -> dict[str, Any]:
+    number = draw.choice([0, 1, -3, 2.0, 0.25, "1", "2.5", "1.0", *([] if only_numbers else [[1.0, 2.0], [3, 4]])])
     match draw.randrange(5):
         case 0:
             parameter: dict[str, Any] = {"value": number}

@@ -93,7 +93,7 @@ def form(axis: int, back: bool, part: int, out: int, turned: bool, trips: int, d
 
 
 def by_loop(text: str, feeds: dict[str, np.ndarray]) -> list[np.ndarray] | None:
-    """The outputs of the program's first loop as machine code of its own, two iterations at a time; None if it fails."""
+    """The outputs of the program's loop as machine code of its own, two iterations at a time; None if it fails."""
     module = parse_module(text)
     node = module.main.nodes[0]
     assert isinstance(node.op, Loop)
@@ -112,7 +112,8 @@ def by_loop(text: str, feeds: dict[str, np.ndarray]) -> list[np.ndarray] | None:
 
 def by_graph(text: str, feeds: dict[str, np.ndarray]) -> list[np.ndarray] | None:
     """The outputs of the whole program as one kernel program, interpreted; None if that failed."""
-    facts = [Known(TensorType(x.dtype, x.shape), x.astype(object) if name == "n" else None) for name, x in feeds.items()]
+    known = {"n": feeds["n"].astype(object)}
+    facts = [Known(TensorType(x.dtype, x.shape), known.get(name)) for name, x in feeds.items()]
     graph = lower_graph(parse_module(text).main, facts)
     verify_program(graph.program)
     values = list(feeds.values())

@@ -169,16 +169,18 @@ def _port(name: str, type: Type, graph: GraphProgram) -> Port:
 
 
 def _with_values(module: Module, values: Mapping[str, Any]) -> Region:
-    """The main region with inputs that have a value made constants."""
+    """The main region with inputs that have a value made constants; states stay inputs and outputs."""
     names = {value.name for value in module.main.arguments}
+    states = {state.input for state in module.states}
+    defaults = {name: value for name, value in module.defaults.items() if name not in states}
     for name in values:
         if name not in names:
             raise CompileError(f"the model has no input {name!r}", fix=f"choose from {', '.join(names) or 'none'}")
     main = clone_region(module.main)
-    given = [v for v in main.arguments if v.name in values or v.name in module.defaults]
+    given = [v for v in main.arguments if v.name in values or v.name in defaults]
     nodes = []
     for argument in given:
-        found = module.defaults.get(argument.name)
+        found = defaults.get(argument.name)
         if argument.name in values:
             found = checked(values[argument.name], argument.type, f"input {argument.name!r}")
         node = Node(Constant(found), [], (), argument.name)

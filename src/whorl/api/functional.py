@@ -9,9 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from onnx import GraphProto, ModelProto
-
-from whorl.api.models import Source, load_module
+from whorl.api.models import HasModule, Source, load_module
 from whorl.formats.onnx.bodies import load_body
 from whorl.ir.graph import Module, Region
 from whorl.runtime.functional import Ways, run_branch, run_loop, run_scan
@@ -104,7 +102,7 @@ def _resolved(body: Body, captured: Mapping[str, Any]) -> Callable[..., Any] | M
         return Module(body, [value.name for value in body.results])
     if callable(body):
         return body
-    if captured or isinstance(body, GraphProto | ModelProto):
+    if captured and not isinstance(body, Module | HasModule):
         return load_body(body, captured)
     return load_module(body)
 

@@ -99,7 +99,7 @@ def load(
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
     profile: str = "",
-    weights: bytes = b"",
+    weights: str | os.PathLike[str] | bytes | None = None,
 ) -> Any:
     """Read a model: a `Module`, or for an MDF file an `MdfModel`, which simulates it and whose `module()` is one.
 
@@ -132,13 +132,14 @@ def load_module(
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
     profile: str = "",
-    weights: bytes = b"",
+    weights: str | os.PathLike[str] | bytes | None = None,
 ) -> Module:
     """Read a model as a module, an MDF model as one that runs it over time.
 
     `condition_when_omitted` says what a Loop without a condition input does with the condition its body computes:
     "specification" ignores it, "honour" stops as onnxruntime does. `max_depth` bounds the nesting of graphs. For IR,
-    `profile` "ov-cpu" imitates OpenVINO's CPU plugin, and `weights` are the bytes of the `.bin` of XML given as bytes.
+    `profile` "ov-cpu" imitates OpenVINO's CPU plugin, and `weights` are the bytes of the `.bin`, or where that lies if
+    not beside the `.xml`.
     Errors: LoadError, UnsupportedError.
     """
     if isinstance(source, Module):

@@ -15,6 +15,8 @@ from whorl.codegen.formulas import Formula, Number
 
 LOG2_E = 1 / math.log(2)
 SQRT_HALF = math.sqrt(0.5)
+LONG = 6
+"""Coefficients of a polynomial from which computing it term by term takes longer than what comes before and after."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,10 @@ def _reduced(f: Formula, p: Precision, x: Number, rest: Number | None = None) ->
     r = f.muladd(exponent, -p.ln2[1], f.muladd(exponent, -p.ln2[0], x))
     if rest is not None:
         r = r + rest
-    tail = f.muladd(f.polynomial(r, p.expm1), r, 0.5)
-    return _Reduced(exponent, f.muladd(r * r, tail, r))
+    square = r * r
+    is_long = len(p.expm1) > LONG
+    series = f.short_polynomial(r, square, p.expm1) if is_long else f.polynomial(r, p.expm1)
+    return _Reduced(exponent, f.muladd(square, f.muladd(series, r, 0.5), r))
 
 
 def power_of_two(f: Formula, p: Precision, exponent: Number) -> Number:

@@ -141,6 +141,18 @@ class Formula:
             total = self.muladd(total, x, coefficient)
         return total
 
+    def short_polynomial(self, x: Number, square: Number, coefficients: Sequence[float]) -> Number:
+        """The same sum, of parts that do not wait for each other: pairs of terms, then pairs of pairs."""
+        parts = [self.number(c, x.kind) for c in coefficients]
+        for power in (x, square):
+            odd = parts[1::2]
+            parts = [self.muladd(odd[k], power, low) if k < len(odd) else low for k, low in enumerate(parts[::2])]
+        fourth = square * square
+        total = parts[-1]
+        for part in reversed(parts[:-1]):
+            total = self.muladd(total, fourth, part)
+        return total
+
     def select(self, condition: Number, x: Operand, y: Operand) -> Number:
         kind = x.kind if isinstance(x, Number) else y.kind if isinstance(y, Number) else ""
         a, b = self.number(x, kind), self.number(y, kind)

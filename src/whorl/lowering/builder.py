@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -250,6 +251,19 @@ class KernelBuilder(Statements):
         buffer = self.temporary(view.dtype, view.shape)
         self.fill(buffer, view)
         return self.view_of(buffer, view.shape)
+
+    def once_a_nest(self, view: View) -> View:
+        """The view with its elements in registers, for readers that are all in one nest of its shape."""
+        found: list[tuple[Any, Index, Expr]] = []
+
+        def at(index: Index) -> Expr:
+            for block, place, element in found:
+                if block is self.block and len(place) == len(index) and all(map(is_, place, index)):
+                    return element
+            found.append((self.block, index, self.let(view.at(index))))
+            return found[-1][-1]
+
+        return View(view.dtype, view.shape, at, min(view.cost, REREAD_COST), None, view.known)
 
     def cheap(self, view: View) -> View:
         """The view itself, or the tensor kept, where reading an element again costs much."""

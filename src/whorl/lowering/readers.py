@@ -42,6 +42,10 @@ class Readers:
         return cls(dict(first), dict(ends))
 
     def kept(self, value: Value, view: View, k: KernelBuilder) -> View:
-        """The tensor kept, if several nests would compute what costs much."""
-        apart = len(self.ends.get(value, ())) > 1 and view.cost >= SHARED_COST and view.is_fixed
-        return k.kept(view) if apart else k.cheap(view)
+        """The tensor kept, if several nests would compute what costs much; within one nest, each element once."""
+        ends = self.ends.get(value, frozenset())
+        if not view.is_fixed or view.size == 1 or view.buffer is not None:
+            return k.cheap(view)
+        if ends == {getattr(value.type, "shape", None)}:
+            return k.once_a_nest(view)
+        return k.kept(view) if len(ends) > 1 and view.cost >= SHARED_COST else k.cheap(view)

@@ -123,7 +123,7 @@ class Resize(Op):
         sizes: np.ndarray | None = None,
     ) -> np.ndarray:
         (type,) = checked_types(self, x, roi, scales, sizes)
-        stretches = self._stretches(x.shape, type.shape, roi, scales, sizes)  # type: ignore[union-attr]
+        stretches = self.stretches(x.shape, type.shape, roi, scales, sizes)  # type: ignore[union-attr]
         coordinates = self.coordinate_transformation_mode
         changing = {i: s for i, s in stretches.items() if not s.is_identity(coordinates)}
         result = x if self.mode == "nearest" or not changing else _computed(x)
@@ -148,7 +148,7 @@ class Resize(Op):
         is_cropped = self.coordinate_transformation_mode == "tf_crop_and_resize"
         if (given is None and factors is None) or (is_cropped and (part is None or part.shape != (2 * len(axes),))):
             return None
-        return self._lower(k, x, self._stretches(x.shape, target, part, factors, given))
+        return self._lower(k, x, self.stretches(x.shape, target, part, factors, given))
 
     def _lower(self, k: Any, x: Any, stretches: dict[int, Stretch]) -> Sequence[Any] | None:
         mode, coordinates = self.mode, self.coordinate_transformation_mode
@@ -172,7 +172,7 @@ class Resize(Op):
         outside = {index: stretch.outside(coordinates) for index, stretch in changing.items()}
         return [extrapolated(k, result, outside, self.extrapolation_value)]
 
-    def _stretches(self, shape: Sequence[int], target: Any, roi: Any, scales: Any, sizes: Any) -> dict[int, Stretch]:
+    def stretches(self, shape: Sequence[int], target: Any, roi: Any, scales: Any, sizes: Any) -> dict[int, Stretch]:
         """How each of the axes is resized."""
         axes = self._axes(len(shape))
         factors: list[float | None] = [None] * len(axes)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from whorl.api.models import Source, load_module
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.build import Builder
 from whorl.ir.constants import as_array
@@ -145,9 +144,8 @@ def _copied(value: Any) -> Any:
 # ---- a graph as body ---------------------------------------------------------------------------------------------
 
 
-def _body(body: Any, inputs: int, outputs: int) -> tuple[Region, list[np.ndarray]]:
+def _body(module: Module, inputs: int, outputs: int) -> tuple[Region, list[np.ndarray]]:
     """A copy of the graph that a body is, and the values of those of its inputs that have one: constants here."""
-    module = load_module(body)
     region = clone_region(module.main)
     region.name = "body"
     own = [value for value in region.arguments if value.name not in module.defaults]

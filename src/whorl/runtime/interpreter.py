@@ -157,6 +157,7 @@ class LoopKernel:
                 may_compile = False
                 rows = self.native.run(iteration, frame, budget, self.node.title if is_outermost else None)
                 if rows is not None:
+                    frame[1] = iteration.index
                     iteration.require_slices()
                     return rows
                 continue
@@ -165,6 +166,7 @@ class LoopKernel:
             budget.check_iteration(iteration.index)
             start = now() if trace is not None else 0.0
             iteration.take(plan(run, *arguments))
+            frame[1] = iteration.index
             if trace is not None:
                 trace.add(self.node.title, "iteration", start, iteration=iteration.index - 1, iterations=1)
             if is_outermost:

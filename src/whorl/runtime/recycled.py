@@ -54,13 +54,13 @@ def is_recycled(array: np.ndarray) -> bool:
 
 
 def _take(size: int) -> np.ndarray:
-    """Memory of a size: what was kept, or fresh."""
+    """Memory of a size: what was given back last, which caches may still hold, or fresh."""
     for _ in range(len(_kept)):
         try:
-            found = _kept.popleft()
+            found = _kept.pop()
         except IndexError:
             break
         if found.nbytes == size:
             return found
-        _kept.append(found)
+        _kept.appendleft(found)
     return aligned_empty((size,), np.dtype(np.uint8))

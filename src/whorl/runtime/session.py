@@ -49,9 +49,14 @@ BACKENDS = {"native": Mode(0, True, True), "auto": Mode(500, True, False), "inte
 ONCE = Mode(500, False, True)
 """For a program that runs once: only a long loop is worth compiling."""
 
+LOOPS = Mode(0, False, True)
+"""For a program that is one long loop: what that collects is written where the caller gets it."""
 
-def chosen_mode(name: str | None, once: bool) -> Mode:
+
+def chosen_mode(name: str | Mode | None, once: bool) -> Mode:
     """The backend named, else the one of the environment variable WHORL_BACKEND, else native code."""
+    if isinstance(name, Mode):
+        return name
     chosen = name or os.environ.get("WHORL_BACKEND")
     if not chosen:
         return ONCE if once else BACKENDS["native"]
@@ -67,7 +72,7 @@ class Session:
     """
 
     def __init__(
-        self, module: Module, limits: Limits | None = None, backend: str | None = None, once: bool = False
+        self, module: Module, limits: Limits | None = None, backend: str | Mode | None = None, once: bool = False
     ) -> None:
         self.module, self.limits, self.mode = module, limits or Limits(), chosen_mode(backend, once)
         self._plan = Plan(module.main, self.mode.segments and is_available())
@@ -146,8 +151,7 @@ class Session:
         return {"module": self.module, "limits": self.limits, "mode": self.mode}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        names = {mode: name for name, mode in BACKENDS.items()}
-        Session.__init__(self, state["module"], state["limits"], names.get(state["mode"]), state["mode"] == ONCE)
+        Session.__init__(self, state["module"], state["limits"], state["mode"])
 
     def _handed_out(self, value: Any, name: str, given: set[int], budget: Budget) -> Any:
         """An output as the caller's own; the copies that this takes count as memory of the run."""

@@ -57,7 +57,11 @@ def _array(value: Any) -> Any:
 
 def _stored(folder: Path, model: ModelProto) -> Iterator[tuple[list, list]]:
     for data in sorted(folder.glob("test_data_set_*")):
-        inputs = [_read(data / f"input_{k}.pb", v.type) for k, v in enumerate(model.graph.input) if (data / f"input_{k}.pb").exists()]
+        inputs = [
+            _read(data / f"input_{k}.pb", v.type)
+            for k, v in enumerate(model.graph.input)
+            if (data / f"input_{k}.pb").exists()
+        ]
         yield inputs, [_read(data / f"output_{k}.pb", v.type) for k, v in enumerate(model.graph.output)]
 
 

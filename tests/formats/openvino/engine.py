@@ -1,4 +1,7 @@
-"""OpenVINO's CPU plugin in a process of its own, since some programs make it crash; also that process (`python engine.py`)."""
+"""OpenVINO's CPU plugin in a process of its own, since some programs make it crash.
+
+Run as a script, this is that process.
+"""
 
 from __future__ import annotations
 

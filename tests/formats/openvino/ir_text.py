@@ -67,9 +67,7 @@ def net(layers: list[str], connections: str, version: object = 11, extra: str = 
     return f'{HEAD}<net name="n" version="{version}">\n{graph(layers, connections)}\n{extra}</net>'.encode()
 
 
-ADD = net(
-    [parameter(0, name="x"), parameter(1, name="y"), layer(2, "Add", 2), result(3)], "0:0-2:0 1:0-2:1 2:2-3:0"
-)
+ADD = net([parameter(0, name="x"), parameter(1, name="y"), layer(2, "Add", 2), result(3)], "0:0-2:0 1:0-2:1 2:2-3:0")
 """x + y."""
 
 

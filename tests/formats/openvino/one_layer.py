@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import openvino
+from evaluation import evaluate, module_of, shaped
+from formats.openvino.through_ir import CORE, array_of, tensor_of
 from openvino import opset1
 from openvino.op import Constant
 from openvino.utils.node_factory import NodeFactory
@@ -18,11 +20,12 @@ from whorl.api.differences import difference
 from whorl.formats.openvino.files import load_ir
 from whorl.formats.openvino.frame import IrOptions
 from whorl.formats.openvino.saving import save_openvino
+from whorl.ir.dims import Linear
 from whorl.ir.graph import Module
+from whorl.ir.op import Op
 from whorl.runtime.session import Session
 
 Array = np.ndarray
-CORE = openvino.Core()
 EXACT = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
 _FACTORIES: dict[str, NodeFactory] = {}
 
@@ -50,14 +53,15 @@ def scalar(element: Any, dtype: Any = np.int64) -> Fixed:
 def layer_model(
     type: str, version: int, inputs: Sequence[Input], attributes: Mapping[str, Any] | None = None, dynamic: bool = False
 ) -> openvino.Model:
-    """A model of one layer; Parameters have the arrays' shapes, or with `dynamic` their ranks only."""
+    """A model of one layer; Parameters have the arrays' shapes, or with `dynamic` their ranks only, unless they are short
+    lists of integers."""
     factory = _FACTORIES.setdefault(f"opset{version}", NodeFactory(f"opset{version}"))
     nodes, parameters = [], []
     for value in inputs:
         if isinstance(value, Fixed):
             nodes.append(Constant(openvino.Tensor(np.array(value.value, order="C"))))
             continue
-        shape = openvino.PartialShape([-1] * value.ndim if dynamic else list(value.shape))
+        shape = openvino.PartialShape([-1] * value.ndim if dynamic and not _is_list(value) else list(value.shape))
         parameters.append(opset1.parameter(shape, openvino.Type(value.dtype)))
         nodes.append(parameters[-1])
     layer = factory.create(type, [node.output(0) for node in nodes], dict(attributes or {}))
@@ -69,11 +73,15 @@ def arrays_of(inputs: Sequence[Input]) -> list[Array]:
     return [value for value in inputs if not isinstance(value, Fixed)]
 
 
-def openvino_run(model: openvino.Model | str | Path, arrays: Sequence[Array]) -> list[Array]:
+def openvino_run(model: openvino.Model | Path, arrays: Sequence[Array]) -> list[Array]:
     """What OpenVINO's CPU plugin computes, in the precision of the model."""
-    compiled = CORE.compile_model(model, "CPU", EXACT)
-    results = compiled(list(arrays))
-    return [np.array(results[k]) for k in range(len(compiled.outputs))]
+    read = CORE.read_model(model) if isinstance(model, Path) else model
+    request = CORE.compile_model(read, "CPU", EXACT).create_infer_request()
+    held = [tensor_of(value) for value in arrays]
+    for k, tensor in enumerate(held):
+        request.set_input_tensor(k, tensor)
+    request.infer()
+    return [array_of(request.get_output_tensor(k)) for k in range(len(read.outputs))]
 
 
 def read(model: openvino.Model) -> Module:
@@ -104,13 +112,53 @@ def check_layer(
     attributes: Mapping[str, Any] | None = None,
     *,
     expected: Sequence[Array] | None = None,
+    dynamic: Sequence[bool] = (False, True),
     rtol: float = 1e-5,
     atol: float = 1e-6,
 ) -> None:
     """Assert that whorl computes what OpenVINO does (or `expected`), with shapes fixed and with ranks only."""
     given = arrays_of(inputs)
-    for dynamic in (False, True):
-        model = layer_model(type, version, inputs, attributes, dynamic)
+    for ranks_only in dynamic:
+        model = layer_model(type, version, inputs, attributes, ranks_only)
         wanted = openvino_run(model, given) if expected is None else list(expected)
         found = whorl_run(read(model), given)
-        assert not (text := difference(wanted, found, rtol, atol)), f"dynamic={dynamic}: {text}"
+        assert not (text := difference(wanted, found, rtol, atol)), f"ranks only: {ranks_only}; {text}"
+
+
+def check_node(
+    op: Op,
+    inputs: Sequence[Array | None],
+    constants: Sequence[int] = (),
+    *,
+    outputs: int = 1,
+    dynamic: Sequence[bool] = (False, True),
+    rtol: float = 1e-5,
+    atol: float = 1e-6,
+) -> None:
+    """Assert that OpenVINO computes what a hub op means, with shapes fixed and with ranks only.
+
+    Inputs at `constants` are constants of the program.
+    """
+    results = evaluate(op, *inputs)
+    wanted = [np.asarray(each) for each in (results if isinstance(results, tuple) else (results,))][:outputs]
+    given = [value for k, value in enumerate(inputs) if value is not None and k not in constants]
+    for ranks_only in dynamic:
+        shown = [
+            shaped(*_names(value, k), dtype=value.dtype)
+            if value is not None and k not in constants and ranks_only and not _is_list(value)
+            else value
+            for k, value in enumerate(inputs)
+        ]
+        with TemporaryDirectory() as folder:
+            found = openvino_run(written(module_of(op, shown, constants, outputs), Path(folder)), given)
+        assert not (text := difference(wanted, found, rtol, atol)), f"ranks only: {ranks_only}; {text}"
+
+
+def _is_list(value: Array) -> bool:
+    """Whether it may say a shape or list axes, so that its length is a rank."""
+    return value.ndim == 1 and value.dtype.kind == "i" and value.size < 7
+
+
+def _names(value: Array, index: int) -> list[Linear]:
+    """A name for each length."""
+    return [Linear(((f"d{index}_{axis}", 1),)) for axis in range(value.ndim)]

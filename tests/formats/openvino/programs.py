@@ -3,7 +3,8 @@
 All numbers are small whole ones, so that results are exact in any order and in the 32-bit integers that OpenVINO's CPU
 plugin computes in. What that plugin is known to get wrong is left out: states whose Result is a Parameter or that begin
 as another one, conditions that are constant and false, values of the last iteration and concatenated scalars where no
-iteration may run, what is concatenated where the first condition is false, elements that are empty, iterators over nothing, and slices that nothing needs, with which it drops the number of iterations.
+iteration may run, what is concatenated where the first condition is false, elements that are empty, iterators over
+nothing, and slices that nothing needs, with which it drops the number of iterations.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from formats.openvino.ir_text import ADD, COUNTING_WEIGHTS, counting
 
 import whorl
-from formats.openvino.ir_text import ADD, COUNTING_WEIGHTS, counting
 from whorl.cli import main
 from whorl.errors import LoadError
 
@@ -34,6 +34,11 @@ def test_bytes_that_begin_as_xml_are_ir(start):
 
 def test_weights_are_given_as_bytes():
     assert whorl.run(whorl.load(counting(1), weights=COUNTING_WEIGHTS), {"parameter0": X})["loop1"].tolist() == [3, 4]
+
+
+def test_weights_may_lie_elsewhere(path, tmp_path):
+    (tmp_path / "m.bin").rename(tmp_path / "other")
+    assert whorl.run(whorl.load(path, weights=tmp_path / "other"), {"parameter0": X})["loop1"].tolist() == [5, 6]
 
 
 def test_missing_file_is_refused(tmp_path):

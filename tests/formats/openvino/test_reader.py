@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-
-import whorl
 from formats.openvino.ir_text import (
     ADD,
     COUNTING_WEIGHTS,
@@ -17,7 +15,9 @@ from formats.openvino.ir_text import (
     parameter,
     result,
 )
-from whorl.errors import LoadError, RunError
+
+import whorl
+from whorl.errors import LoadError, RunError, SaveError
 from whorl.ir.types import UNRANKED, TensorType
 from whorl.ir.verify import verify
 from whorl.ops.opaque import OpaqueLayer
@@ -136,7 +136,11 @@ def test_inputs_are_called_by_tensor_names():
         ([parameter(0), result(1)], "0:4-1:0", "OV203: the edge from layer 0 port 4 to layer 1 port 0 names an output"),
         ([parameter(0), result(1)], "0:0-1:9", "OV203"),
         ([parameter(0), parameter(1), result(2)], "0:0-2:0 1:0-2:0", "OV204"),
-        ([parameter(0), layer(1, "Add", 2), result(2)], "0:0-1:0 1:2-2:0", "OV205: nothing is connected to its input 1"),
+        (
+            [parameter(0), layer(1, "Add", 2), result(2)],
+            "0:0-1:0 1:2-2:0",
+            "OV205: nothing is connected to its input 1",
+        ),
         (
             [parameter(0), layer(1, "Add", 2), layer(2, "ReLU", 1), result(3)],
             "0:0-1:0 2:1-1:1 1:2-2:0 2:1-3:0",
@@ -149,8 +153,16 @@ def test_inputs_are_called_by_tensor_names():
         ([layer(0, "Parameter", element_type="f32"), result(1)], "0:0-1:0", "OV501: lacks the attribute 'shape'"),
         ([parameter(0, element_type="float"), result(1)], "0:0-1:0", "OV404"),
         ([parameter(0, element_type="dynamic"), result(1)], "0:0-1:0", "OV404"),
-        ([layer(0, "Const", shape="2", element_type="f32"), result(1)], "0:0-1:0", "OV501: lacks the attribute 'offset'"),
-        ([parameter(0), layer(1, "ReLU", 1, version=""), result(2)], "0:0-1:0 1:1-2:0", "OV503: does not say its opset"),
+        (
+            [layer(0, "Const", shape="2", element_type="f32"), result(1)],
+            "0:0-1:0",
+            "OV501: lacks the attribute 'offset'",
+        ),
+        (
+            [parameter(0), layer(1, "ReLU", 1, version=""), result(2)],
+            "0:0-1:0 1:1-2:0",
+            "OV503: does not say its opset",
+        ),
         ([parameter(0), layer(1, "ReLU", 1, version="opset99"), result(2)], "0:0-1:0 1:1-2:0", "OV503: is of opset99"),
         (
             [parameter(0, "2"), parameter(1, "3"), layer(2, "Add", 2), result(3)],
@@ -159,7 +171,7 @@ def test_inputs_are_called_by_tensor_names():
         ),
         ([parameter(0), layer(1, "Concat", 1, axis="one"), result(2)], "0:0-1:0 1:1-2:0", "OV501: axis is 'one'"),
         ([parameter(0), layer(1, "Concat", 1), result(2)], "0:0-1:0 1:1-2:0", "OV501: lacks the attribute 'axis'"),
-        ([parameter(0), layer(1, "Nothing", 1, ("?",)), result(2)], "0:0-1:0 1:1-2:0", "OV404: its type is not known"),
+        ([parameter(0), layer(1, "Nothing", 1, ("dynamic",)), result(2)], "0:0-1:0 1:1-2:0", "OV404: its type is not known"),
         (
             [parameter(0), layer(1, "Nothing", 1, inside="<body><layers/></body>"), result(2)],
             "0:0-1:0 1:1-2:0",
@@ -204,9 +216,7 @@ def test_unmapped_parameter_is_refused():
 
 def test_declared_shape_that_contradicts_is_noted():
     data = net([parameter(0), layer(1, "ReLU", 1, ("FP32::3",)), result(2)], "0:0-1:0 1:1-2:0")
-    assert warnings(data) == [
-        "ReLU 'relu1' (line 5): OV208: output 0 is declared float32[3], computed float32[2]"
-    ]
+    assert warnings(data) == ["ReLU 'relu1' (line 5): OV208: output 0 is declared float32[3], computed float32[2]"]
 
 
 def test_declared_element_type_that_contradicts_is_noted():
@@ -247,12 +257,28 @@ def test_unknown_layer_is_kept_as_it_is():
     assert op.attributes == (("mode", "odd"), ("level", "3"))
     assert op.rt_info == (("origin.version", "0"), ("origin.value", "here"))
     assert op.names == (("s", "t"), ()) and [type.shape for type in op.types[1:]] == [UNRANKED]
-    assert isinstance(module.main.results[0].type, TensorType) and str(module.main.results[0].type).startswith("int64[2")
+    assert isinstance(module.main.results[0].type, TensorType) and str(module.main.results[0].type).startswith(
+        "int64[2"
+    )
 
 
 def test_unknown_layer_fails_when_it_must_run():
     with pytest.raises(RunError, match="Strange of somebodys, which is kept for writing but cannot run"):
         whorl.run(strange(), {"x": X})
+
+
+def test_unknown_layer_is_written_as_it_was(tmp_path):
+    whorl.save(strange(), tmp_path / "again.xml")
+    written, read = (
+        [node for node in module.nodes() if isinstance(node.op, OpaqueLayer)]
+        for module in (whorl.load(tmp_path / "again.xml"), whorl.load(strange()))
+    )
+    assert [(node.op, node.name) for node in written] == [(node.op, node.name) for node in read]
+
+
+def test_unknown_layer_has_no_onnx_form(tmp_path):
+    with pytest.raises(SaveError, match="OpaqueLayer 'strange1': is an operation that ONNX does not have"):
+        whorl.save(strange(), tmp_path / "m.onnx")
 
 
 def test_unknown_layer_that_optimizing_removes_does_no_harm():

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from formats.openvino.ir_text import constant, net, result
 
 import whorl
-from formats.openvino.ir_text import constant, net, result
 from whorl.errors import LoadError
 from whorl.formats.openvino.stored import NF4, STORED
 from whorl.formats.openvino.weights import StoredArray, Weights

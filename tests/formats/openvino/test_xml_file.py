@@ -1,8 +1,8 @@
 """The XML of IR as a document: what is read, and what is refused with a code and a line."""
 
 import pytest
-
 from formats.openvino.ir_text import ADD, layer, net, parameter, result
+
 from whorl.errors import LoadError
 from whorl.formats.openvino import xml_tree
 from whorl.formats.openvino.document import PortMap
@@ -40,7 +40,7 @@ def test_port_says_its_type_and_names():
 
 
 def test_port_without_dims_is_of_unknown_rank_and_without_precision_of_unknown_type():
-    text = net([layer(0, "Strange", outputs=("I64", "WHATEVER", "f16"))], "")
+    text = net([layer(0, "Strange", outputs=("I64", "UNSPECIFIED", "f16"))], "")
     types = [port.type for port in read_xml(text, 64).layers[0].outputs]
     assert types[0] is not None and types[0].shape is UNRANKED and types[1] is None and isinstance(types[2], TensorType)
 
@@ -74,7 +74,9 @@ def test_version_10_has_no_rt_info_of_layers():
 
 @pytest.mark.parametrize("version", ["", "5", "7", "9", "12", "11.0", "x"])
 def test_other_versions_are_refused(version):
-    assert refused(net([parameter(0)], "", version=version)).startswith(f"line 2: OV105: the net has version {version!r}")
+    assert refused(net([parameter(0)], "", version=version)).startswith(
+        f"line 2: OV105: the net has version {version!r}"
+    )
 
 
 def test_document_types_and_entities_are_refused():
@@ -118,6 +120,8 @@ def test_bytes_are_bounded(monkeypatch):
         (b'type="Add"', b"", "line 6: OV106: <layer> has no attribute 'type'"),
         (b'from-layer="0" ', b"", "line 9: OV106: <edge> has no attribute 'from-layer'"),
         (b"<layers>", b"<other>", "OV102"),
+        (b'precision="FP32"', b'precision="fp32"', "line 4: OV404: the precision of an output is 'fp32'"),
+        (b'precision="FP32"', b"", "line 4: OV404: the precision of an output is ''"),
         (b"</port>", b"<dim>-2</dim></port>", "line 4: OV405: <dim> is '-2', expected a number, or -1"),
         (b"</port>", b"<dim>9999999999999999999</dim></port>", "OV405"),
     ],

@@ -188,5 +188,6 @@ def _bindings(tests: list[_Test], chunks: Mapping[str | None, Chunk | None]) -> 
 
 
 def _matched(production: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, str] | None:
-    patterns = {part["buffer"]: pattern_to_string(part) for part in production["lhs"]}
-    return _bindings(_tests(patterns), dict(context))
+    patterns: dict[str | None, str] = {part["buffer"]: pattern_to_string(part) for part in production["lhs"]}
+    chunks: dict[str | None, Chunk | None] = {**context}
+    return _bindings(_tests(patterns), chunks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,9 @@ def body_graph(value: Any, what: str) -> Graph:
     while isinstance(value, dict) and len(value) == 1:
         value = next(iter(value.values()))
     if not isinstance(value, Graph):
-        raise LoadError(f"{what} is {type(value).__name__}, expected a graph", fix="write it as {graph id: {nodes, edges}}")
+        raise LoadError(
+            f"{what} is {type(value).__name__}, expected a graph", fix="write it as {graph id: {nodes, edges}}"
+        )
     return value
 
 
@@ -56,7 +58,7 @@ def written_signature(graph: Graph) -> Signature | None:
     return Signature(*lists)
 
 
-def loop_signature(graph: Graph, states: int, known: Collection[str], outputs: int | None = None) -> Signature:
+def loop_signature(graph: Graph, states: int, known: Container[str], outputs: int | None = None) -> Signature:
     """The signature of the body of a Loop: (iteration, condition, states) to (condition, states, collected).
 
     `known` are ids of the graphs around it, which are captured and no inputs; `outputs` is how many results the loop
@@ -82,7 +84,7 @@ def loop_signature(graph: Graph, states: int, known: Collection[str], outputs: i
     return Signature([iteration, go_on_in, *states_in], [go_on, *results, *collected])
 
 
-def scan_signature(graph: Graph, inputs: int, known: Collection[str]) -> Signature:
+def scan_signature(graph: Graph, inputs: int, known: Container[str]) -> Signature:
     """The signature of the body of a Scan: (states, slices) to (states, collected)."""
     written = written_signature(graph)
     if written is not None:
@@ -100,7 +102,7 @@ def branch_signature(graph: Graph) -> Signature:
     return written if written is not None else Signature([], leaf_ports(graph))
 
 
-def free_inputs(graph: Graph, known: Collection[str]) -> list[str]:
+def free_inputs(graph: Graph, known: Container[str]) -> list[str]:
     """Ids of input ports that no edge leads into and that mean nothing outside, each once.
 
     Ids that are numbers, as exporters make them, are in the order of the numbers.
@@ -148,7 +150,10 @@ def leaf_ports(graph: Graph) -> list[str]:
     """Ids of output ports that no edge leaves."""
     left = {(edge.sender, edge.sender_port) for edge in graph.edges.values()}
     return [
-        port.id for node in graph.nodes.values() for port in node.output_ports.values() if (node.id, port.id) not in left
+        port.id
+        for node in graph.nodes.values()
+        for port in node.output_ports.values()
+        if (node.id, port.id) not in left
     ]
 
 
@@ -157,7 +162,7 @@ def _is_ordered(names: list[str]) -> bool:
     return len(names) < 2 or all(map(_NUMBERED.fullmatch, names))
 
 
-def _loop_inputs(graph: Graph, states: int, known: Collection[str]) -> tuple[str, str, list[str]]:
+def _loop_inputs(graph: Graph, states: int, known: Container[str]) -> tuple[str, str, list[str]]:
     """The ids of iteration and condition, empty where nothing reads them, and of the states."""
     free = free_inputs(graph, known)
     iteration = go_on = ""

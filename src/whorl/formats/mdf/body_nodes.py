@@ -42,7 +42,8 @@ class GraphNodes:
     """
 
     def __init__(self, graph: Graph, scope: GraphScope, precision: Precision) -> None:
-        self.graph, self.scope, self.precision = graph, scope, precision
+        self.graph, self.scope = graph, scope
+        self.precision: Precision = precision
         self.nodes = {id: _NodeNames(node, self) for id, node in graph.nodes.items()}
         self.feeds: dict[tuple[str, str], list[Any]] = {}
         for edge in graph.edges.values():
@@ -83,7 +84,9 @@ class GraphNodes:
             found = port.default_value
         if found is None:
             where = f"node {node.id!r} in graph {self.graph.id!r}"
-            raise LoadError(f"nothing feeds its input port {port.id!r}", where, "add an edge, or name it in onnx_inputs")
+            raise LoadError(
+                f"nothing feeds its input port {port.id!r}", where, "add an edge, or name it in onnx_inputs"
+            )
         return found
 
 
@@ -148,7 +151,7 @@ class _NodeNames(Mapping[str, Any]):
             inside.added[name] = _evaluated(text, inside, self.graph.scope, self.where)
         if function in STANDARD:
             defaults, expression = STANDARD[function]
-            names = {name: inside[name] if name in inside else default for name, default in defaults.items()}
+            names = {name: inside.get(name, default) for name, default in defaults.items()}
             return _emitted(expression, names, self.graph.scope)
         if not is_onnx(function):
             raise UnsupportedError(f"function {function!r} has no meaning in a body", self.where)

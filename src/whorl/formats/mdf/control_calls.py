@@ -89,9 +89,7 @@ def emit_if(binding: Binding, scope: Scope, precision: Precision) -> list[Value]
         raise LoadError(f"then_branch gives {len(found[0])} values, else_branch {len(found[1])}")
     for inner, own, others in zip(branches, found, reversed(found), strict=True):
         inside = Nodes(inner.build)
-        inner.region.results = [
-            _wider(inside, value, other) for value, other in zip(own, others, strict=True)
-        ]
+        inner.region.results = [_wider(inside, value, other) for value, other in zip(own, others, strict=True)]
     captured = align_captures(branches)
     names = [f"If.{k}" for k in range(len(found[0]))]
     regions = [inner.region for inner in branches]
@@ -142,9 +140,7 @@ def _results(
         inner.inference.depth -= 1
 
 
-def _added(
-    scope: Scope, op: Loop, operands: list[Any], inner: Scope, precision: Precision, count: int
-) -> list[Value]:
+def _added(scope: Scope, op: Loop, operands: list[Any], inner: Scope, precision: Precision, count: int) -> list[Value]:
     names = [f"Loop.{k}" for k in range(count)]
     values = scope.build.add_many(op, operands, names, [inner.region])
     return [recast(scope.build, value, precision) for value in values]

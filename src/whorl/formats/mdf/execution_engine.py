@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from whorl.formats.mdf.engine import Engine, Inputs
 from whorl.formats.mdf.expressions import Draw
 from whorl.formats.mdf.functions_by_name import find_special
 from whorl.formats.mdf.objects import graph_of_objects, has_objects, part_of_objects
+from whorl.formats.mdf.onnx_calls import Precision
 from whorl.formats.mdf.parts import Compile, FunctionPart, InputPart, NodePart, ParameterPart, Part
 from whorl.formats.mdf.reading import graph_of
 
 FORMAT_NUMPY = "numpy"
+CALLS = Calls(partial(find_special, precision="float32"))
 
 
 class Evaluable:
@@ -73,7 +76,7 @@ class EvaluableParameter(Evaluable):
         document = self.parameter if isinstance(self.parameter, Parameter) else part_of_objects(self.parameter)
         if not isinstance(document, Parameter):
             raise UnsupportedError(f"{self.parameter!r} is not a parameter")
-        return ParameterPart(document, alone("parameter", document.id, names), Calls(find_special), ())
+        return ParameterPart(document, alone("parameter", document.id, names), CALLS, ())
 
     def with_names(self, parameters: Mapping[str, Any]) -> ParameterPart:
         part = self.compiled(parameters)
@@ -109,7 +112,7 @@ class EvaluableFunction(Evaluable):
         document = self.function if isinstance(self.function, Function) else part_of_objects(self.function)
         if not isinstance(document, Function):
             raise UnsupportedError(f"{self.function!r} is not a function")
-        return FunctionPart(document, alone("function", document.id, names), Calls(find_special))
+        return FunctionPart(document, alone("function", document.id, names), CALLS)
 
     def evaluate(self, parameters: Mapping[str, Any] | None = None, array_format: str = FORMAT_NUMPY) -> Any:
         """Computes the function from the values of `parameters`."""
@@ -174,12 +177,17 @@ class SchedulerView:
 
 
 class EvaluableGraph:
-    """A graph that is evaluated call by call. `inputs` is a version of modeci_mdf, as for `Engine`."""
+    """A graph that is evaluated call by call. `inputs` is a version of modeci_mdf, as for `Engine`.
 
-    def __init__(self, graph: Any, verbose: bool = False, inputs: Inputs = "0.4.15") -> None:
+    ONNX functions compute in float32, as modeci_mdf's do, unless `precision` is "float64".
+    """
+
+    def __init__(
+        self, graph: Any, verbose: bool = False, inputs: Inputs = "0.4.15", precision: Precision = "float32"
+    ) -> None:
         self.graph, self.verbose = graph, verbose
         self.document = document_of(graph)
-        self.engine = Engine(self.document, inputs, draws=numpy_draws)
+        self.engine = Engine(self.document, inputs, draws=numpy_draws, precision=precision)
         described = by_id(graph.nodes) if has_objects(graph) else self.document.nodes
         self.enodes = {id: EvaluableNode(part, described[id], verbose) for id, part in self.engine.nodes.items()}
         self.nodes_run: dict[str, Any] = described if has_objects(graph) else dict(self.enodes)
@@ -209,7 +217,7 @@ def document_of(graph: Any) -> Graph:
     if isinstance(graph, Graph):
         return graph
     if isinstance(graph, dict):
-        id, data = next(iter(graph.items())) if len(graph) == 1 else ("graph", graph)
+        id, data = ("graph", graph) if "nodes" in graph else next(iter(graph.items()))
         return graph_of(id, data)
     return graph_of_objects(graph)
 

@@ -91,11 +91,12 @@ def _data_of_json(content: bytes) -> Any:
 def _data_of_bson(content: bytes) -> Any:
     try:
         import bson
+        from bson.errors import InvalidBSON
     except ImportError:
         raise LoadError("BSON files need pymongo", fix="install whorl[mdf], or convert the file to JSON") from None
     try:
         return _plain_bson(bson.decode(content))
-    except (bson.errors.BSONError, ValueError, OverflowError) as error:
+    except (InvalidBSON, ValueError, OverflowError) as error:
         raise LoadError(f"it is not BSON: {error}") from None
 
 

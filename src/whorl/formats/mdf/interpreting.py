@@ -33,10 +33,9 @@ def _run(graph: Graph, request: Request, inputs: Inputs) -> Simulation:
         engine.evaluate(None if before.done + number == 0 else request.dt)
         for name, cell in request.record.items():
             rows[name].append(copy.deepcopy(engine.value((cell.node, cell.kind, cell.id))))
-    passed = request.steps * (1.0 if request.dt is None else request.dt)
-    done, time = before.done + request.evaluations, before.time + passed
-    state = SavedState(done=done, time=time, given=request.given, sets=request.sets, engine=engine.save())
-    return Simulation(times_of(request), {name: Trace(first) for name, first in rows.items()}, state)
+    times, done = times_of(request), before.done + request.evaluations
+    state = SavedState(done=done, time=times.end, given=request.given, sets=request.sets, engine=engine.save())
+    return Simulation(times, {name: Trace(first) for name, first in rows.items()}, state)
 
 
 def with_values(graph: Graph, given: Mapping[Cell, np.ndarray]) -> Graph:

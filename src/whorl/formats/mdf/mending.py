@@ -62,7 +62,9 @@ def mended_loops(nodes: dict[str, Node], edges: dict[str, Edge]) -> dict[str, No
 
 
 def _loop(id: str, body: Graph, nodes: dict[str, Node], edges: dict[str, Edge]) -> Node:
-    around = Graph("", {key: node for key, node in nodes.items() if "body" not in node.parameters}, _inside(nodes, edges))
+    around = Graph(
+        "", {key: node for key, node in nodes.items() if "body" not in node.parameters}, _inside(nodes, edges)
+    )
     free = free_inputs(around, ())
     fed = {edge.receiver_port: edge for edge in edges.values() if edge.receiver == id}
     condition = next((port for port, edge in fed.items() if is_truth(around, edge.sender_port)), "")

@@ -117,7 +117,7 @@ class MdfModel:
     def module(self, *, record: Sequence[str] | None = None, has_dt: bool | None = None) -> Module:
         """The model over time as a module of the hub: a `Loop` that carries the state.
 
-        Inputs: `steps`; `dt` where a parameter has a time derivative, or as `has_dt` says; and with the file's values as
+        Inputs: `steps`; `dt` where a parameter has a time derivative, or as `has_dt` says; with the file's values as
         defaults the initial values of stateful parameters and the unconnected input ports. Outputs: what is recorded,
         with `steps` + 1 rows.
         Errors: UnsupportedError for a model that cannot be compiled.

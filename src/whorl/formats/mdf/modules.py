@@ -67,6 +67,8 @@ class _Traces:
         self.results = program.module.main.results
 
     def value(self, cell: Cell) -> Value:
+        if self.program.is_whole and cell in self.program.collected:
+            return self.results[self.program.collected[cell]]
         rows = [self._row(row[cell]) for row in self.program.first]
         rest = self._rest(cell)
         types = [tensor(row) for row in rows] + ([] if rest is None else [tensor(rest)])
@@ -97,7 +99,7 @@ class _Traces:
 
     def _count(self) -> Value:
         (steps,) = [value for value in self.program.module.main.arguments if value.name == STEPS]
-        left = self.build.add(Sub(), steps, self.build.constant(np.array(self.program.taken, np.int64)))
+        left = self.build.add(Sub(), steps, self.build.constant(np.array(self.program.before_loop, np.int64)))
         left = self.build.add(Max(), left, self.build.constant(np.array(0, np.int64)))
         return self.build.add(Unsqueeze(), left, self.build.int64(0))
 

@@ -11,16 +11,19 @@ import numpy as np
 from whorl.errors import LoadError, TypeRuleError
 from whorl.formats.mdf.bodies import body_graph, outer_names
 from whorl.formats.mdf.onnx_names import Binding, bind, find_schema
+from whorl.formats.onnx import versions
 from whorl.formats.onnx.importing import OnnxNode, find_importer
 from whorl.formats.onnx.scope import Scope
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, STRING
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
-from whorl.ir.types import TensorType, Type, type_of, type_string
+from whorl.ir.types import SequenceType, TensorType, Type, type_of, type_string
 from whorl.ops.casting import Cast
 from whorl.runtime.limits import Limits
 from whorl.runtime.session import Session
+
+assert versions
 
 Precision = Literal["given", "float64", "float32"]
 """What becomes of float32 and float64: stay as they are, are all float64, or are float32 inside and float64 outside."""
@@ -35,7 +38,10 @@ def emit_call(binding: Binding, scope: Scope, precision: Precision, outputs: int
     """Add the nodes of an operator; inputs may be values, numbers, arrays. Errors: LoadError."""
     schema = binding.schema
     if schema.name in CONTROL:
-        return CONTROL[schema.name](binding, scope, precision)
+        try:
+            return CONTROL[schema.name](binding, scope, precision)
+        except TypeRuleError as error:
+            raise LoadError(f"onnx::{schema.name}: {error.message}", error.where, error.fix) from None
     inputs = operands(binding, scope.build, precision)
     attributes = dict(binding.attributes)
     if precision == "float64" and schema.name == "Cast" and attributes.get("to") in _FLOAT_CODES:
@@ -51,6 +57,9 @@ def emit_call(binding: Binding, scope: Scope, precision: Precision, outputs: int
     except TypeRuleError as error:
         raise LoadError(f"onnx::{schema.name}: {error.message}", error.where, error.fix) from None
     values = found if isinstance(found, list) else [found]
+    if precision == "float32" and count > 1:
+        # modeci_mdf casts a single result back, and forgets those in a tuple.
+        return values[:count]
     return [recast(scope.build, value, precision) for value in values[:count]]
 
 
@@ -85,7 +94,7 @@ def operands(binding: Binding, build: Builder, precision: Precision) -> list[Val
     for name in {parameter.type_str for parameter in formal}:
         places = [k for k, value in enumerate(values) if value is not None and formal[k].type_str == name]
         dtypes = [_dtype(values[k]) for k in places]
-        if any(dtype is None or dtype == STRING for dtype in dtypes):
+        if not places or any(dtype is None or dtype == STRING for dtype in dtypes):
             continue
         wanted = _allowed(_joint([dtype for dtype in dtypes if dtype is not None]), set(formal[places[0]].types))
         for k in places:
@@ -161,14 +170,17 @@ _PROGRAMS: dict[Any, _Program] = {}
 _MAX_PROGRAMS = 512
 
 
-def call(
-    binding: Binding, precision: Precision, outputs: int | None = None, limits: Limits | None = None
-) -> Any:
+def call(binding: Binding, precision: Precision, outputs: int | None = None, limits: Limits | None = None) -> Any:
     """The result of an operator on arrays, several as a tuple. Errors: LoadError, RunError."""
     graphs = GRAPHS.get(binding.schema.name, ())
     given = [*binding.inputs, *binding.captures.values()]
-    inputs = [None if value is None else as_operand(value) for value in given]
-    types = [None if value is None else type_of(value) for value in inputs]
+    formal = binding.schema.inputs
+    takes = [formal[min(k, len(formal) - 1)].types for k in range(len(given))] if formal else []
+    inputs = [
+        None if value is None else as_operand(value, not any(text.startswith("tensor") for text in types))
+        for value, types in zip(given, takes, strict=True)
+    ]
+    types = [_type(value, inputs) for value in inputs]
     count = outputs or (None if graphs else output_count(binding))
     kept = [binding.attributes[name] for name in graphs if name in binding.attributes]
     plain = {name: value for name, value in binding.attributes.items() if name not in graphs}
@@ -184,7 +196,33 @@ def call(
 
 
 def call_named(name: str, names: Mapping[str, Any], args: Mapping[str, Any], precision: Precision) -> Any:
-    """The result of `onnx::Add` and the like over the names of a node, numbers having one axis as in the reference."""
+    """The result of `onnx::Add` and the like over the names of a node. Errors: LoadError, RunError."""
+    binding = bound_named(name, names, args)
+    if binding.schema.name == "Constant":
+        return next(iter(names[key] for key in binding.schema.attributes if key in names), None)
+    return call(binding, precision)
+
+
+def apply_named(
+    name: str, names: Mapping[str, Any], args: Mapping[str, Any], build: Builder, precision: Precision = "float64"
+) -> list[Any]:
+    """The results of `onnx::Add` and the like over the names of a node: nodes where one of them is a value.
+
+    Errors: LoadError, RunError.
+    """
+    binding = bound_named(name, names, args)
+    if not any(isinstance(part, Value) for part in (*binding.inputs, *binding.captures.values())):
+        found = call_named(name, names, args, precision)
+        return list(found) if isinstance(found, tuple) else [found]
+    scope = Scope(build.region, build.inference)
+    scope.build = build
+    for id, part in binding.captures.items():
+        scope.values[id] = operand(part, build, precision)
+    return emit_call(binding, scope, precision)
+
+
+def bound_named(name: str, names: Mapping[str, Any], args: Mapping[str, Any]) -> Binding:
+    """What an operator gets of the names of a node; numbers have one axis, as in the reference. Errors: LoadError."""
     schema = find_schema(name)
     if schema is None:
         raise LoadError(f"there is no function {name!r}", fix="onnx::* functions have the names of ONNX operators")
@@ -192,24 +230,7 @@ def call_named(name: str, names: Mapping[str, Any], args: Mapping[str, Any], pre
     binding.captures = captured_names(binding, names)
     if schema.name not in GRAPHS:
         binding.inputs = [np.atleast_1d(value) if type(value) in (int, float) else value for value in binding.inputs]
-    if schema.name == "Constant":
-        return next(iter(names[key] for key in schema.attributes if key in names), None)
-    return call(binding, precision)
-
-
-def emit_named(
-    name: str, names: Mapping[str, Any], args: Mapping[str, Any], build: Builder, precision: Precision = "float64"
-) -> list[Value]:
-    """The nodes of `onnx::Add` and the like over the names of a node: values, or what is known. Errors: LoadError."""
-    schema = find_schema(name)
-    if schema is None:
-        raise LoadError(f"there is no function {name!r}", fix="onnx::* functions have the names of ONNX operators")
-    binding = bind(schema, names, args)
-    scope = Scope(build.region, build.inference)
-    scope.build = build
-    for id, part in captured_names(binding, names).items():
-        scope.values[id] = operand(part, build, precision)
-    return emit_call(binding, scope, precision)
+    return binding
 
 
 def captured_names(binding: Binding, names: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,8 +243,18 @@ def captured_names(binding: Binding, names: Mapping[str, Any]) -> dict[str, Any]
     return found
 
 
-def as_operand(value: Any) -> Any:
+def _type(value: Any, others: list[Any]) -> Type | None:
+    """The type of an operand; an empty list may hold what the arrays beside it are."""
+    if isinstance(value, list) and not value:
+        dtype = next((other.dtype for other in others if isinstance(other, np.ndarray)), FLOAT32)
+        return SequenceType(TensorType(dtype))
+    return None if value is None else type_of(value)
+
+
+def as_operand(value: Any, is_sequence: bool = False) -> Any:
     """An array, or a list of arrays for a sequence."""
+    if is_sequence and isinstance(value, list | tuple):
+        return [as_operand(entry) for entry in value]
     if isinstance(value, list | tuple) and any(isinstance(entry, np.ndarray | list | tuple) for entry in value):
         return [as_operand(entry) for entry in value]
     array = np.asarray(value)
@@ -248,5 +279,3 @@ def _frozen(attributes: Mapping[str, Any]) -> tuple[Any, ...]:
         (name, (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value)
         for name, value in sorted(attributes.items())
     )
-
-

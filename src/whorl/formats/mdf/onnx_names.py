@@ -20,8 +20,11 @@ _VARIADIC = onnx.defs.OpSchema.FormalParameterOption.Variadic
 _SINGLE = onnx.defs.OpSchema.FormalParameterOption.Single
 
 
-_OPTIONALS = {"Optional", "OptionalHasElement", "OptionalGetElement"}
-"""Operators of the newest version, since those of MDF's version take no tensors."""
+_OTHER_VERSIONS = {
+    **dict.fromkeys(("Optional", "OptionalHasElement", "OptionalGetElement", "Split"), NEWEST[""]),
+    **dict.fromkeys(("Upsample", "Scatter"), 9),
+}
+"""Operators whose newest version takes all that the one of MDF takes, and those that ended before it."""
 
 
 @functools.cache
@@ -45,10 +48,19 @@ def find_schema(name: str) -> OpSchema | None:
     known = _names().get(bare)
     if known is None:
         return None
-    for version in (NEWEST[""],) if known in _OPTIONALS else (OPSET, NEWEST[""]):
-        if onnx.defs.has(known, version, ""):
-            return schema_for(known, "", version)
-    return None
+    version = _OTHER_VERSIONS.get(known, OPSET)
+    return schema_for(known, "", version if onnx.defs.has(known, version, "") else NEWEST[""])
+
+
+def _schema_of(schema: OpSchema, names: Mapping[str, Any], args: Mapping[str, Any]) -> OpSchema:
+    """The newest version where names are given that only it knows."""
+    if schema.deprecated or not onnx.defs.has(schema.name, NEWEST[""], ""):
+        return schema
+    newest = schema_for(schema.name, "", NEWEST[""])
+    own = {*schema.attributes, *(parameter.name for parameter in schema.inputs)}
+    later = {*newest.attributes, *(parameter.name for parameter in newest.inputs)}
+    is_new = any(key in args for key in later - own) or any(key in names for key in newest.attributes.keys() - own)
+    return newest if is_new and own <= later and not newest.deprecated else schema
 
 
 def is_onnx(name: str) -> bool:
@@ -75,6 +87,7 @@ def bind(schema: OpSchema, names: Mapping[str, Any], args: Mapping[str, Any]) ->
     Names that the operator knows count wherever the node has them; a variadic input takes all other arguments in order,
     each as often as it stands there. Errors: LoadError.
     """
+    schema = _schema_of(schema, names, args)
     attributes = {
         key: attribute_value(schema, key, names[key])
         for key in schema.attributes

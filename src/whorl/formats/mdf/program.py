@@ -20,7 +20,7 @@ from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType, tensor
 from whorl.ops.casting import Cast
 from whorl.ops.control import Collected, Loop
-from whorl.ops.elementwise import Sub
+from whorl.ops.elementwise import Add, Sub
 from whorl.ops.shapes import Expand
 
 MOST_FIRST = 8
@@ -73,15 +73,24 @@ class Program:
     fixed: dict[Cell, Any] = field(default_factory=dict)
     final: dict[Cell, int] = field(default_factory=dict)
     kept: dict[Cell, Any] = field(default_factory=dict)
+    last_rows: dict[Cell, int] = field(default_factory=dict)
+    """Cells whose last row in a collected output is their value at the end."""
     taken: int = 0
     """Steps that are made before the loop."""
     has_loop: bool = False
+    is_whole: bool = False
+    """Whether the rows of the loop begin with the evaluation before the first step."""
     is_counted: bool = False
     """Whether the number of evaluations before is an input."""
 
-    def loop_steps(self, steps: int) -> int:
+    @property
+    def before_loop(self) -> int:
+        """What the number of iterations is less than the number of steps."""
+        return -1 if self.is_whole else self.taken
+
+    def iterations(self, steps: int) -> int:
         """Iterations of the loop; negative where the module makes more steps than that before it."""
-        return steps - self.taken if self.has_loop else 0
+        return steps - self.before_loop if self.has_loop else 0
 
 
 class ShapeChange(Exception):
@@ -101,6 +110,16 @@ class _Loop:
     carried: dict[Cell, TensorType]
     end: State
     rows: dict[Cell, Any]
+
+
+@dataclass(frozen=True)
+class _Carried:
+    """A carried value: what it is at first, in the body, and after the body."""
+
+    cell: Cell
+    initial: Value
+    argument: Value
+    next: Value
 
 
 class _Writer:
@@ -209,12 +228,17 @@ class _Writer:
         if loop is not None:
             self._add_loop(loop, state, program)
         for cell, value in (state if loop is None else loop.end).values.items():
-            if cell not in program.final and value is not None and self._is_outer(value):
+            is_out = cell in program.final or cell in program.last_rows
+            if not is_out and value is not None and self._is_outer(value):
                 program.kept[cell] = self._output(f"{cell} at the end", value)
-        program.first = [
-            {cell: self._output(f"{cell} in evaluation {n}", value) for cell, value in row.items()}
-            for n, row in enumerate(self.first)
-        ]
+        program.first = (
+            []
+            if program.is_whole
+            else [
+                {cell: self._output(f"{cell} in evaluation {n}", value) for cell, value in row.items()}
+                for n, row in enumerate(self.first)
+            ]
+        )
         program.module.main.results = [value for _, value in self.outputs]
         program.module.output_names = unique([name for name, _ in self.outputs])
         return program
@@ -235,30 +259,94 @@ class _Writer:
         return Output(len(self.outputs) - 1)
 
     def _add_loop(self, loop: _Loop, state: State, program: Program) -> None:
-        program.has_loop = True
-        body, carried = loop.body, loop.carried
+        body = loop.body
+        program.has_loop, program.is_whole = True, self._is_whole(loop)
         rows = {cell: value for cell, value in loop.rows.items() if isinstance(value, Traced)}
         program.fixed = {cell: value for cell, value in loop.rows.items() if cell not in rows}
-        nexts = [as_type(body, loop.end.values[cell], t) for cell, t in carried.items()]
-        titles = {body.value(value): f"{cell} over time" for cell, value in reversed(rows.items())}
-        if not carried and not titles:
+        carried = [
+            _Carried(cell, as_type(self.main, state.values[cell], t), argument, as_type(body, loop.end.values[cell], t))
+            for argument, (cell, t) in zip(body.region.arguments[2:], loop.carried.items(), strict=False)
+        ]
+        elements = self._elements_before(rows, carried, body) if program.is_whole else rows_after(rows, body)
+        if not carried and not elements:
             return
-        body.region.results = [body.build.constant(np.array(True)), *nexts, *titles]
-        initial = [as_type(self.main, state.values[cell], t) for cell, t in carried.items()]
-        op = Loop(len(carried), (), (Collected(),) * len(titles))
-        names = [f"{cell} after" for cell in carried] + [*titles.values()]
-        inputs = [self._trip_count(program.taken), None, *initial, *body.captured]
-        outputs = self.main.build.add_many(op, inputs, names, [body.region], name="time")
-        start = len(self.outputs)
-        self.outputs += zip(names, outputs, strict=True)
-        program.final = {cell: start + n for n, cell in enumerate(carried)}
-        places = {value: start + len(carried) + n for n, value in enumerate(titles)}
-        program.collected = {cell: places[body.value(value)] for cell, value in rows.items()}
+        titles = {value: f"{cell} over time" for cell, value in reversed(elements.items())}
+        lasts = [c for c in carried if c.cell in loop.carried and c.argument not in titles] if program.is_whole else []
+        outputs = self._loop_node(body, carried, [c.argument for c in lasts], titles, program.before_loop)
+        start = len(self.outputs) - len(outputs)
+        ends = carried if not program.is_whole else lasts
+        first_end = start + (len(carried) if program.is_whole else 0)
+        program.final = {c.cell: first_end + n for n, c in enumerate(ends)}
+        places = {value: len(self.outputs) - len(titles) + n for n, value in enumerate(titles)}
+        program.collected = {cell: places[value] for cell, value in elements.items()}
+        if program.is_whole:
+            kept = {c.cell: places[c.argument] for c in carried if c.cell in loop.carried and c.argument in places}
+            program.last_rows = kept
 
-    def _trip_count(self, taken: int) -> Value:
-        """Steps that are left for the loop."""
-        steps = self.main.value(self.steps)
-        return self.main.build.add(Sub(), steps, self.main.constant(np.array(taken, np.int64))) if taken > 0 else steps
+    def _loop_node(
+        self, body: Scope, carried: list[_Carried], lasts: list[Value], titles: dict[Value, str], before: int
+    ) -> list[Value]:
+        """The Loop; its outputs become outputs of the module."""
+        go_on = body.build.constant(np.array(True))
+        body.region.results = [go_on, *(c.next for c in carried), *lasts, *titles]
+        op = Loop(len(carried), (), (Collected(),) * len(titles), len(lasts))
+        names = [f"{c.cell} after" for c in carried] + [f"{value.name} at last" for value in lasts] + [*titles.values()]
+        inputs = [self._trip_count(before), None, *(c.initial for c in carried), *body.captured]
+        outputs = self.main.build.add_many(op, inputs, names, [body.region], name="time")
+        self.outputs += zip(names, outputs, strict=True)
+        return outputs
+
+    def _is_whole(self, loop: _Loop) -> bool:
+        """Whether the loop can record the first evaluation, too: by what it finds before each step."""
+        if len(self.first) != 1 or self.wanted.done:
+            return False
+        (first,) = self.first
+        for cell, value in loop.rows.items():
+            if not isinstance(value, Traced):
+                if not is_same(first[cell], value):
+                    return False
+            elif first[cell] is None or not self._fits(self._type(first[cell])[1], lengths(value)):
+                return False
+        return True
+
+    def _fits(self, first: tuple[int, ...], later: tuple[int, ...]) -> bool:
+        return first == later or self._differ_in_batch(first, later)
+
+    def _elements_before(self, rows: dict[Cell, Traced], carried: list[_Carried], body: Scope) -> dict[Cell, Value]:
+        """For each recorded cell the carried value that it had before the iteration; it is carried where it is not."""
+        (first,) = self.first
+        found = {}
+        for cell, row in rows.items():
+            after, type = body.value(row), TensorType(row.type.dtype, lengths(row))
+            initial = as_type(self.main, first[cell], type)
+            same = [c for c in carried if c.next is after and c.initial is initial]
+            if not same:
+                argument = insert_argument(body.region, 2 + len(carried), str(cell), type)
+                same = [_Carried(cell, initial, argument, after)]
+                carried += same
+            found[cell] = same[0].argument
+        return found
+
+    def _trip_count(self, before: int) -> Value:
+        """Iterations of the loop: the steps, without those made before."""
+        steps, taken = self.main.value(self.steps), self.main.constant(np.array(abs(before), np.int64))
+        if before == 0:
+            return steps
+        return self.main.build.add(Sub() if before > 0 else Add(), steps, taken)
+
+
+def rows_after(rows: Mapping[Cell, Traced], body: Scope) -> dict[Cell, Value]:
+    """What is recorded at the end of an iteration."""
+    return {cell: body.value(value) for cell, value in rows.items()}
+
+
+def insert_argument(region: Region, place: int, name: str, type: TensorType) -> Value:
+    """A new argument before others."""
+    argument = region.add_argument(name, type)
+    region.arguments.insert(place, region.arguments.pop())
+    for index, value in enumerate(region.arguments):
+        value.index = index
+    return argument
 
 
 def argument_names(cells: Mapping[Cell, Any]) -> dict[Cell, str]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import math
-from collections.abc import Callable, Iterable
-from dataclasses import fields
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from whorl.errors import LoadError, place
+from whorl.errors import LoadError
 from whorl.formats.mdf.document import (
     Condition,
     ConditionSet,
@@ -24,8 +21,20 @@ from whorl.formats.mdf.document import (
     Parameter,
     ParameterCondition,
 )
+from whorl.formats.mdf.field_checks import (
+    Place,
+    checked_id,
+    listed_entries,
+    listing,
+    number_or_text,
+    place_of,
+    reduce_field,
+    shape_field,
+    split_fields,
+    text_field,
+    wrong,
+)
 from whorl.formats.mdf.mending import mended_loops, note_signatures
-from whorl.formats.mdf.vocabulary import MAX_ELEMENTS
 
 MAX_BODY_DEPTH = 64
 """How deep graphs may lie in parameters of graphs."""
@@ -35,8 +44,6 @@ AS_GRAPH = "graph among nodes"
 """The key in `extra` of a node that a file writes as a graph among the nodes; the graph is the value of `body`."""
 
 Arrays = Callable[[str], np.ndarray]
-Place = tuple[str, ...]
-"""Titles of what holds something, innermost first."""
 
 
 def no_arrays(name: str) -> np.ndarray:
@@ -54,27 +61,6 @@ def graph_of(id: str, data: Any, arrays: Arrays = no_arrays) -> Graph:
     return _Reader(arrays).graph(id, data, ())
 
 
-def _kind(value: Any) -> str:
-    names = {
-        dict: "an object",
-        list: "a list",
-        str: "a text",
-        bool: "a truth value",
-        int: "a number",
-        float: "a number",
-    }
-    return "nothing" if value is None else names.get(type(value), type(value).__name__)
-
-
-def _fail(what: str, value: Any, expected: str, at: Place, fix: str = "") -> LoadError:
-    text = repr(value) if isinstance(value, str | int | float) else _kind(value)
-    return LoadError(f"{what} is {text[:80]}, expected {expected}", _where(at), fix)
-
-
-def _where(at: Place) -> str:
-    return place(*at) if at else "the model"
-
-
 _FORM = 'a file is {"model id": {"graphs": {"graph id": {"nodes": {...}, "edges": {...}}}}}'
 
 
@@ -88,23 +74,23 @@ class _Reader:
         id, content = _model_entry(data)
         known = {
             "graphs": lambda value, at: self.entries(value, at, "graphs", self.graph),
-            "format": _text("format"),
-            "generating_application": _text("generating_application"),
-            "onnx_opset_version": _number_or_text,
+            "format": text_field("format"),
+            "generating_application": text_field("generating_application"),
+            "onnx_opset_version": number_or_text,
         }
-        values, extra = _split(content, known, (), Model)
+        values, extra = split_fields(content, known, (), Model)
         if not values.get("graphs"):
             raise LoadError("there is no graph in it", f"model {id!r}", _FORM)
         values.setdefault("format", "")
-        return Model(_id(id, "model", ()), **values, extra=extra)
+        return Model(checked_id(id, "model", ()), **values, extra=extra)
 
     def entries(self, value: Any, at: Place, what: str, read: Callable[[str, Any, Place], Any]) -> dict[str, Any]:
         """Things with ids: an object of them, or a list of objects with an `id` each."""
         if isinstance(value, list):
-            value = _listed(value, at, what)
+            value = listed_entries(value, at, what)
         if not isinstance(value, dict):
-            raise _fail(what, value, "an object with the ids as keys", at)
-        return {_id(id, what, at): read(id, entry, at) for id, entry in value.items()}
+            raise wrong(what, value, "an object with the ids as keys", at)
+        return {checked_id(id, what, at): read(id, entry, at) for id, entry in value.items()}
 
     def graph(self, id: str, data: Any, at: Place) -> Graph:
         at = (f"graph {id!r}", *at)
@@ -117,7 +103,7 @@ class _Reader:
             "parameters": self.named_values("parameters"),
             "conditions": _condition_set,
         }
-        values, extra = _split(data, known, at, Graph)
+        values, extra = split_fields(data, known, at, Graph)
         self.depth -= 1
         graph = Graph(id, **values, extra=extra)
         graph.nodes = mended_loops(graph.nodes, graph.edges)
@@ -135,33 +121,33 @@ class _Reader:
             "parameters": lambda value, at: self.entries(value, at, "parameters", self.parameter),
             "output_ports": lambda value, at: self.entries(value, at, "output_ports", self.output_port),
         }
-        values, extra = _split(data, known, at, Node)
+        values, extra = split_fields(data, known, at, Node)
         node = Node(id, **values, extra=extra)
         try:
             note_signatures(node)
         except LoadError as error:
-            raise error.at(_where(at)) from None
+            raise error.at(place_of(at)) from None
         return node
 
     def input_port(self, id: str, data: Any, at: Place) -> InputPort:
         known = {
-            "shape": _shape,
-            "type": _text("type"),
+            "shape": shape_field,
+            "type": text_field("type"),
             "default_value": self.value_of("default_value"),
-            "reduce": _reduce,
+            "reduce": reduce_field,
         }
-        values, extra = _split(data, known, (f"input port {id!r}", *at), InputPort)
+        values, extra = split_fields(data, known, (f"input port {id!r}", *at), InputPort)
         return InputPort(id, **values, extra=extra)
 
     def output_port(self, id: str, data: Any, at: Place) -> OutputPort:
-        known = {"value": self.value_of("value"), "shape": _shape, "type": _text("type")}
-        values, extra = _split(data, known, (f"output port {id!r}", *at), OutputPort)
+        known = {"value": self.value_of("value"), "shape": shape_field, "type": text_field("type")}
+        values, extra = split_fields(data, known, (f"output port {id!r}", *at), OutputPort)
         return OutputPort(id, **values, extra=extra)
 
     def function(self, id: str, data: Any, at: Place) -> Function:
         at = (f"function {id!r}", *at)
-        known = {"function": _text("function"), "args": self.named_values("args"), "value": self.value_of("value")}
-        values, extra = _split(_one_form(data, at), known, at, Function)
+        known = {"function": text_field("function"), "args": self.named_values("args"), "value": self.value_of("value")}
+        values, extra = split_fields(_one_form(data, at), known, at, Function)
         return Function(id, **values, extra=extra)
 
     def parameter(self, id: str, data: Any, at: Place) -> Parameter:
@@ -169,34 +155,39 @@ class _Reader:
         known = {
             "value": self.value_of("value"),
             "default_initial_value": self.value_of("default_initial_value"),
-            "time_derivative": _text("time_derivative"),
-            "function": _text("function"),
+            "time_derivative": text_field("time_derivative"),
+            "function": text_field("function"),
             "args": self.named_values("args"),
             "conditions": lambda value, at: [*self.entries(value, at, "conditions", self.own_condition).values()],
         }
-        values, extra = _split(_one_form(data, at), known, at, Parameter)
+        values, extra = split_fields(_one_form(data, at), known, at, Parameter)
         return Parameter(id, **values, extra=extra)
 
     def own_condition(self, id: str, data: Any, at: Place) -> ParameterCondition:
         known = {"test": self.value_of("test"), "value": self.value_of("value")}
-        values, extra = _split(data, known, (f"condition {id!r}", *at), ParameterCondition)
+        values, extra = split_fields(data, known, (f"condition {id!r}", *at), ParameterCondition)
         return ParameterCondition(id, **values, extra=extra)
 
     def edge(self, id: str, data: Any, at: Place) -> Edge:
         at = (f"edge {id!r}", *at)
         ends = ("sender", "sender_port", "receiver", "receiver_port")
-        known: dict[str, Any] = {**{end: _text(end) for end in ends}, "parameters": self.named_values("parameters")}
-        values, extra = _split(data, known, at, Edge)
+        known: dict[str, Any] = {
+            **{end: text_field(end) for end in ends},
+            "parameters": self.named_values("parameters"),
+        }
+        values, extra = split_fields(data, known, at, Edge)
         for end in ends:
             if end not in values:
-                raise LoadError(f"it has no {end}", _where(at), f"give the id of the {end.replace('_', ' ')}")
+                raise LoadError(f"it has no {end}", place_of(at), f"give the id of the {end.replace('_', ' ')}")
         return Edge(id, **values, extra=extra)
 
     def named_values(self, what: str) -> Callable[[Any, Place], dict[str, Any]]:
         def read(value: Any, at: Place) -> dict[str, Any]:
             if not isinstance(value, dict):
-                raise _fail(what, value, "an object", at)
-            return {_id(name, what, at): self.value(entry, f"{what}.{name}", at) for name, entry in value.items()}
+                raise wrong(what, value, "an object", at)
+            return {
+                checked_id(name, what, at): self.value(entry, f"{what}.{name}", at) for name, entry in value.items()
+            }
 
         return read
 
@@ -214,13 +205,13 @@ class _Reader:
                 return {id: self.value(entry, what, at) for id, entry in value.items()}
         if value is None or isinstance(value, str | bool | int | float | list | dict | np.ndarray):
             return value
-        raise _fail(what, value, "a number, a text, a list or an object", at)
+        raise wrong(what, value, "a number, a text, a list or an object", at)
 
     def array(self, name: str, at: Place) -> np.ndarray:
         try:
             return self.arrays(name)
         except LoadError as error:
-            raise error.at(_where(at)) from None
+            raise error.at(place_of(at)) from None
 
 
 def _is_graph_entry(value: dict[str, Any]) -> bool:
@@ -231,7 +222,7 @@ def _is_graph_entry(value: dict[str, Any]) -> bool:
 def _model_entry(data: Any) -> tuple[str, dict[str, Any]]:
     """The id of the one model of a file and what the file says of it."""
     if not isinstance(data, dict) or not data:
-        raise _fail("its content", data, "an object with one model", (), _FORM)
+        raise wrong("its content", data, "an object with one model", (), _FORM)
     if "graphs" in data and isinstance(data.get("id"), str):
         id, content = data["id"], {key: value for key, value in data.items() if key != "id"}
     elif len(data) == 1:
@@ -244,99 +235,17 @@ def _model_entry(data: Any) -> tuple[str, dict[str, Any]]:
     return id, content
 
 
-def _split(data: Any, known: dict[str, Any], at: Place, cls: type) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fields that the class has, and all others: what is unknown, and what says no more than the default."""
-    if not isinstance(data, dict):
-        raise _fail("its content", data, "an object", at)
-    readers = {**known, "metadata": _metadata} if "metadata" in {field.name for field in fields(cls)} else known
-    values, extra = {}, {}
-    for key, value in data.items():
-        if key not in readers or value is None:
-            extra[key] = value
-            continue
-        found = readers[key](value, at)
-        if found is None or (isinstance(found, str | dict | list) and (not found or found == "overwrite")):
-            extra[key] = value
-        else:
-            values[key] = found
-    return values, extra
-
-
-def _id(id: Any, what: str, at: Place) -> str:
-    if not isinstance(id, str):
-        raise _fail(f"an id in {what}", id, "a text", at, "put it in quotes")
-    return id
-
-
-def _listed(value: list[Any], at: Place, what: str) -> dict[str, Any]:
-    entries: dict[str, Any] = {}
-    for entry in value:
-        if not isinstance(entry, dict) or "id" not in entry:
-            raise _fail(f"an entry of {what}", entry, "an object with an id", at)
-        id = _id(entry["id"], what, at)
-        if id in entries:
-            raise LoadError(f"{what} has the id {id!r} twice", _where(at), "give each its own id")
-        entries[id] = {key: item for key, item in entry.items() if key != "id"}
-    return entries
-
-
 def _one_form(data: Any, at: Place) -> Any:
     """`function: {name: {args}}` as `function: name, args: {...}`."""
     if not isinstance(data, dict) or not isinstance(data.get("function"), dict):
         return data
     function = data["function"]
     if len(function) != 1:
-        raise LoadError(f"function has {len(function)} names, expected one", _where(at))
+        raise LoadError(f"function has {len(function)} names, expected one", place_of(at))
     ((name, args),) = function.items()
     if data.get("args") and args:
-        raise LoadError("its arguments stand in function and in args", _where(at), "leave one of them out")
+        raise LoadError("its arguments stand in function and in args", place_of(at), "leave one of them out")
     return {**data, "function": name, "args": args or data.get("args") or {}}
-
-
-def _text(what: str) -> Callable[[Any, Place], str]:
-    def read(value: Any, at: Place) -> str:
-        if not isinstance(value, str):
-            raise _fail(what, value, "a text", at, "put it in quotes")
-        return value
-
-    return read
-
-
-def _number_or_text(value: Any, at: Place) -> Any:
-    if not isinstance(value, str | int) or isinstance(value, bool):
-        raise _fail("onnx_opset_version", value, "a number", at)
-    return value
-
-
-def _metadata(value: Any, at: Place) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise _fail("metadata", value, "an object", at)
-    return value
-
-
-def _reduce(value: Any, at: Place) -> str:
-    if value not in ("overwrite", "add", "multiply"):
-        raise _fail("reduce", value, "overwrite, add or multiply", at)
-    return value
-
-
-def _shape(value: Any, at: Place) -> tuple[int, ...] | None:
-    """Whole numbers, also as a text like "(2, 3)"; None where a length is only a name."""
-    given = value
-    if isinstance(value, str):
-        try:
-            value = ast.literal_eval(value) if len(value) < 1000 else None
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            value = None
-        value = [value] if type(value) is int else value
-    dims = [dim for dim in value if not isinstance(dim, str)] if isinstance(value, list | tuple) else [None]
-    if not all(type(dim) is int and dim >= 0 for dim in dims):
-        raise _fail("shape", given, "a list of whole numbers", at, "write a shape as [2, 3]")
-    if len(dims) < len(value or ()):
-        return None
-    if math.prod(dims) > MAX_ELEMENTS:
-        raise LoadError(f"shape {dims} has more than {MAX_ELEMENTS} elements", _where(at))
-    return tuple(dims)
 
 
 def _condition_set(value: Any, at: Place) -> ConditionSet:
@@ -344,21 +253,22 @@ def _condition_set(value: Any, at: Place) -> ConditionSet:
 
     def conditions(value: Any, at: Place) -> dict[str, Condition]:
         if not isinstance(value, dict):
-            raise _fail("conditions", value, "an object", at)
+            raise wrong("conditions", value, "an object", at)
         return {
-            _id(id, "conditions", at): _condition(entry, (f"condition of {id!r}", *at)) for id, entry in value.items()
+            checked_id(id, "conditions", at): _condition(entry, (f"condition of {id!r}", *at))
+            for id, entry in value.items()
         }
 
-    values, extra = _split(value, {"node_specific": conditions, "termination": conditions}, at, ConditionSet)
+    values, extra = split_fields(value, {"node_specific": conditions, "termination": conditions}, at, ConditionSet)
     return ConditionSet(**values, extra=extra)
 
 
 def _condition(value: Any, at: Place) -> Condition:
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
-        raise _fail("a condition", value, "an object with a type", at)
+        raise wrong("a condition", value, "an object with a type", at)
     kwargs = value.get("kwargs")
     if kwargs is not None and not isinstance(kwargs, dict):
-        raise _fail("kwargs", kwargs, "an object", at)
+        raise wrong("kwargs", kwargs, "an object", at)
     own = {key: entry for key, entry in value.items() if key not in ("type", "kwargs", "metadata")}
     extra = {"metadata": value["metadata"]} if "metadata" in value else {}
     if not kwargs and "kwargs" in value:
@@ -380,22 +290,15 @@ def _argument(value: Any, at: Place) -> Any:
 def _check_names(graph: Graph, at: Place) -> None:
     """Edges and conditions may only name what there is."""
     for edge in graph.edges.values():
-        where = _where((f"edge {edge.id!r}", *at))
+        where = place_of((f"edge {edge.id!r}", *at))
         for end, ports in (("sender", "output_ports"), ("receiver", "input_ports")):
             node, port = getattr(edge, end), getattr(edge, f"{end}_port")
             if node not in graph.nodes:
-                raise LoadError(f"{end} is {node!r}, and there is no such node", where, _listing(graph.nodes))
+                raise LoadError(f"{end} is {node!r}, and there is no such node", where, listing(graph.nodes))
             if port not in getattr(graph.nodes[node], ports):
-                known = _listing(getattr(graph.nodes[node], ports))
+                known = listing(getattr(graph.nodes[node], ports))
                 raise LoadError(f"{end}_port is {port!r}, and node {node!r} has no such port", where, known)
     for id in graph.conditions.node_specific if graph.conditions else ():
         if id not in graph.nodes:
-            where = _where((f"condition of {id!r}", *at))
-            raise LoadError(f"there is no node {id!r}", where, _listing(graph.nodes))
-
-
-def _listing(names: Iterable[str]) -> str:
-    names = list(names)
-    return (
-        f"there are {', '.join(map(repr, names[:8]))}{', ...' if len(names) > 8 else ''}" if names else "there are none"
-    )
+            where = place_of((f"condition of {id!r}", *at))
+            raise LoadError(f"there is no node {id!r}", where, listing(graph.nodes))

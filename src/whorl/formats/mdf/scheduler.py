@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from whorl.errors import IterationLimitError, LoadError, RunError, WhorlError
 from whorl.formats.mdf.conditions import (
@@ -37,6 +37,7 @@ ESU, ESQ = Scale.ENVIRONMENT_STATE_UPDATE, Scale.ENVIRONMENT_SEQUENCE
 MAX_PASSES = 1_000_000
 FIRST_LOOK = 64
 
+T = TypeVar("T")
 Set = tuple[str, ...]
 Call = tuple[Set, ...]
 Seen = tuple[tuple[int, int], ...]
@@ -126,22 +127,24 @@ def read_conditions(
     finishing = [node for node, what in graph.nodes.items() if FINISHED in what.output_ports]
     place = Place(nodes, finishing, sets=len(sets))
     ends = {scale: condition for scale, condition in terminations(graph).items() if scale in (ESU, ESQ)}
-    times = [list(intervals(condition, place)) for condition in (*basic.values(), *ends.values())]
+    of_node = {node: f"condition of node {node!r} in graph {graph.id!r}" for node in nodes}
+    of_end = f"termination of graph {graph.id!r}"
+    every = [(basic[node], of_node[node]) for node in basic] + [(end, of_end) for end in ends.values()]
+    times = [placed(lambda given, place: list(intervals(given, place)), each, place, where) for each, where in every]
     place.clock = clock_for(times, len(sets))
     positions = {node: at for at, each in enumerate(sets) for node in each}
     predicates: dict[str, Predicate] = {}
     for node in (node for each in sets for node in each):
         place.owner, place.position = node, positions[node]
         if node in basic:
-            predicates[node] = placed(basic[node], place, f"condition of node {node!r} in graph {graph.id!r}")
+            predicates[node] = placed(predicate_of, basic[node], place, of_node[node])
         else:
             waited_for = [sender for sender in nodes if sender in senders[node]]
             predicates[node] = AllOf(tuple(Compare((Usable(sender, node),), ">=", 1) for sender in waited_for))
     place.owner, place.position = None, 0
     all_ran = AllOf(tuple(Compare((Calls(node, ESU),), ">=", 1) for node in nodes))
-    where = f"termination of graph {graph.id!r}"
-    update_ends = placed(ends[ESU], place, where) if ESU in ends else all_ran
-    sequence_ends = placed(ends[ESQ], place, where) if ESQ in ends else Constant(False)
+    update_ends = placed(predicate_of, ends[ESU], place, of_end) if ESU in ends else all_ran
+    sequence_ends = placed(predicate_of, ends[ESQ], place, of_end) if ESQ in ends else Constant(False)
     counters = counters_for([*predicates.values(), update_ends, sequence_ends], nodes, place.clock)
     notes += order_notes(sets, predicates) + inner_edge_notes(graph, positions)
     return Plan(sets, predicates, (update_ends, sequence_ends), counters, tuple(notes))
@@ -154,9 +157,10 @@ def terminations(graph: Graph) -> dict[Scale, Condition]:
     return {scale_named(scale): as_condition(each, "termination") for scale, each in found.items()}
 
 
-def placed(condition: Condition, place: Place, where: str) -> Predicate:
+def placed(read: Callable[[Condition, Place], T], condition: Condition, place: Place, where: str) -> T:
+    """What `read` makes of a condition; its errors get the place in the file."""
     try:
-        return predicate_of(condition, place)
+        return read(condition, place)
     except WhorlError as error:
         raise error.at(where) from None
 

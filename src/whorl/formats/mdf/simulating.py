@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,12 +11,13 @@ import numpy as np
 
 from whorl.formats.mdf.document import Graph
 from whorl.formats.mdf.program import DONE, DT, STEPS, Output, Program, Wanted, program_of
-from whorl.formats.mdf.scopes import NotElementwiseError
-from whorl.formats.mdf.traces import SavedState, Simulation, Trace
+from whorl.formats.mdf.scopes import NotElementwiseError, known_shape
+from whorl.formats.mdf.traces import SavedState, Simulation, Times, Trace
 from whorl.formats.mdf.tracing import Cell
-from whorl.ir.types import TensorType
+from whorl.ir.types import TensorType, tensor
 from whorl.runtime.limits import Limits
-from whorl.runtime.session import Session
+from whorl.runtime.recycled import LARGE
+from whorl.runtime.session import BACKENDS, LOOPS, Session, chosen_mode
 
 MOST_PROGRAMS = 32
 """Programs that a graph keeps."""
@@ -51,38 +53,61 @@ class Request:
         return replace(self, given={**self.given, **own}, sets={}, batch=None, state=state)
 
 
+class Prepared:
+    """A program and what runs it."""
+
+    def __init__(self, program: Program, limits: Limits | None, backend: str | None) -> None:
+        self.program = program
+        mode = chosen_mode(backend, once=False)
+        self.session = Session(program.module, limits, mode)
+        self._for_long = Session(program.module, limits, LOOPS) if mode == BACKENDS["native"] else self.session
+        rows = [tensor(program.module.main.results[index]) for index in {*program.collected.values()}]
+        self._row_bytes = sum(map(row_bytes, rows))
+
+    def run(self, request: Request) -> Simulation:
+        """Errors: RunError, LimitError."""
+        size = self.program.iterations(request.steps) * self._row_bytes
+        session = self._for_long if size >= LARGE else self.session
+        return assembled(request, self.program, session.execute(None, feeds_of(request, self.program)))
+
+
+def row_bytes(rows: TensorType) -> int:
+    """The size of an element on the first axis."""
+    lengths = rows.shape[1:] if isinstance(rows.shape, tuple) else ()
+    return math.prod(known_shape(rows.with_shape(lengths))) * rows.dtype.itemsize
+
+
 class Compiler:
     """Runs a graph; programs are made when they are first needed."""
 
     def __init__(self, graph: Graph, limits: Limits | None = None, backend: str | None = None) -> None:
         self.graph, self.limits, self.backend = graph, limits, backend
-        self._programs: dict[Any, tuple[Program, Session]] = {}
+        self._programs: dict[Any, Prepared] = {}
 
     def prepared(self, request: Request) -> Callable[[], Simulation]:
         """What runs a request. Errors: UnsupportedError and others where the graph cannot be compiled."""
         try:
-            program, session = self._for(request)
+            found = self._for(request)
         except NotElementwiseError:
             runs = [self.prepared(request.of_set(n)) for n in range(request.batch or 0)]
             return lambda: joined([run() for run in runs])
-        return lambda: assembled(request, program, session.execute(None, feeds_of(request, program)))
+        return lambda: found.run(request)
 
-    def _for(self, request: Request) -> tuple[Program, Session]:
+    def _for(self, request: Request) -> Prepared:
         """The program for a request; where it has fewer steps than come before the loop, one without a loop."""
         wanted = wanted_of(request)
-        found = self.program(wanted)
-        if found[0].loop_steps(request.steps) >= 0:
+        found = self._program(wanted)
+        if found.program.iterations(request.steps) >= 0:
             return found
-        return self.program(replace(wanted, count=request.evaluations))
+        return self._program(replace(wanted, count=request.evaluations))
 
-    def program(self, wanted: Wanted) -> tuple[Program, Session]:
-        """The program that takes and gives what is wanted, and the session that runs it."""
+    def _program(self, wanted: Wanted) -> Prepared:
         key = key_of(wanted)
         if key not in self._programs:
-            program = program_of(self.graph, wanted)
+            found = Prepared(program_of(self.graph, wanted), self.limits, self.backend)
             while len(self._programs) >= MOST_PROGRAMS:
                 self._programs.pop(next(iter(self._programs)))
-            self._programs[key] = program, Session(program.module, self.limits, self.backend)
+            self._programs[key] = found
         return self._programs[key]
 
 
@@ -133,7 +158,7 @@ def _repeated(array: np.ndarray, batch: int) -> np.ndarray:
 
 def assembled(request: Request, program: Program, outputs: Sequence[Any]) -> Simulation:
     """The traces and the state that the outputs of a run hold."""
-    rows = program.loop_steps(request.steps) if program.has_loop else 0
+    rows = program.iterations(request.steps) if program.has_loop else 0
     traces = {}
     for name, cell in request.record.items():
         first = [row[cell] for row in program.first]
@@ -149,7 +174,8 @@ def assembled(request: Request, program: Program, outputs: Sequence[Any]) -> Sim
     known = {cell: value for cell, value in program.kept.items() if not isinstance(value, Output)}
     arrays = {cell: outputs[value.index] for cell, value in program.kept.items() if isinstance(value, Output)}
     arrays |= {cell: outputs[index] for cell, index in program.final.items()}
-    passed = request.steps * (1.0 if request.dt is None else request.dt)
+    arrays |= {cell: outputs[index][-1].copy() for cell, index in program.last_rows.items()}
+    times = times_of(request)
     state = replace(
         before,
         arrays=arrays,
@@ -158,15 +184,15 @@ def assembled(request: Request, program: Program, outputs: Sequence[Any]) -> Sim
         given=request.given,
         sets=request.sets,
         batch=request.batch,
-        time=before.time + passed,
+        time=times.end,
     )
-    return Simulation(times_of(request), traces, state)
+    return Simulation(times, traces, state)
 
 
-def times_of(request: Request) -> np.ndarray:
-    """The time after each evaluation; without a time step, the number of steps."""
-    first = 1 if request.state.done else 0
-    return request.state.time + np.arange(first, request.steps + 1) * (1.0 if request.dt is None else request.dt)
+def times_of(request: Request) -> Times:
+    """When the evaluations of a run are."""
+    before = request.state
+    return Times(before.time, 1.0 if request.dt is None else request.dt, request.steps, not before.done)
 
 
 def joined(results: Sequence[Simulation]) -> Simulation:
@@ -180,4 +206,4 @@ def joined(results: Sequence[Simulation]) -> Simulation:
     arrays = {cell: np.stack([state.arrays[cell] for state in states], axis=-1) for cell in first.state.arrays}
     engine = None if first.state.engine is None else [state.engine for state in states]
     state = replace(first.state, arrays=arrays, batch=len(results), engine=engine)
-    return Simulation(first.times, traces, state)
+    return Simulation(first.when, traces, state)

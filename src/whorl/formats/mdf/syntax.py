@@ -21,8 +21,7 @@ MAX_DEPTH = 120
 class Expression:
     """A value as a file says it: a number, list or object as it is, or text that is parsed.
 
-    `tree` is None for what is no text. `names` are the ids that it reads, `draws` its calls of numpy.random in the order
-    of the text.
+    `tree` is None for what is no text. `names` are the ids that it reads, `draws` its calls of numpy.random in order.
     """
 
     text: Any
@@ -38,7 +37,7 @@ class Expression:
 
 
 def parse(text: Any, place: str = "", known: Collection[str] = ()) -> Expression:
-    """A checked expression. A text that is one of the `known` ids is that id, whether it is Python or not.
+    """A checked expression. A text that is one of the `known` ids is that id, whether it is Python or not; no text at all is itself.
 
     Errors: LoadError with the expression and the part of it that is refused.
     """
@@ -46,7 +45,7 @@ def parse(text: Any, place: str = "", known: Collection[str] = ()) -> Expression
         return Expression(text, place)
     if text in known:
         return Expression(text, place, ast.Name(text, ast.Load()), frozenset([text]))
-    number = read_number(text)
+    number = read_number(text) if text else ""
     if number is not None:
         return Expression(text, place, ast.Constant(number))
     return _Checker(text, place).expression()
@@ -90,7 +89,8 @@ class _Checker:
         except (RecursionError, MemoryError):
             raise self.error("is nested too deeply") from None
         self.check(tree, 0)
-        return Expression(self.text, self.place, tree, frozenset(self.names), tuple(self.draws))
+        draws = sorted(self.draws, key=lambda call: (call.lineno, call.col_offset))
+        return Expression(self.text, self.place, tree, frozenset(self.names), tuple(draws))
 
     def error(self, what: str, fix: str = "") -> LoadError:
         return LoadError(f"expression {shortened(self.text)} {what}", self.place, fix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -85,14 +86,31 @@ class SavedState:
         return types | dict(self.constants)
 
 
+@dataclass(frozen=True)
+class Times:
+    """The time before a run, its steps, and whether it has an evaluation before the first step."""
+
+    start: float
+    dt: float
+    steps: int
+    is_first: bool
+
+    @property
+    def end(self) -> float:
+        return self.start + self.steps * self.dt
+
+    def array(self) -> np.ndarray:
+        return self.start + np.arange(0 if self.is_first else 1, self.steps + 1) * self.dt
+
+
 class Simulation(Mapping[str, np.ndarray]):
     """The result of `simulate`: `times`, an array for each recorded name, and `state` to go on from.
 
     Arrays have the evaluations on the first axis; in a batch, the parameter sets come before it.
     """
 
-    def __init__(self, times: np.ndarray, traces: Mapping[str, Trace], state: SavedState) -> None:
-        self.times, self.state = times, state
+    def __init__(self, times: Times, traces: Mapping[str, Trace], state: SavedState) -> None:
+        self.state, self.when = state, times
         self._traces = dict(traces)
         self._arrays: dict[str, np.ndarray] = {}
 
@@ -108,6 +126,11 @@ class Simulation(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self._traces)
+
+    @functools.cached_property
+    def times(self) -> np.ndarray:
+        """The time after each evaluation; without a time step, the number of steps."""
+        return self.when.array()
 
     @property
     def batch(self) -> int | None:

@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import UnsupportedError, WhorlError, place
+from whorl.formats.mdf.bodies import result_index
 from whorl.formats.mdf.document import Edge, Graph, InputPort, Node, Parameter
 from whorl.formats.mdf.elementwise import is_elementwise
 from whorl.formats.mdf.emission import emit
 from whorl.formats.mdf.expressions import Expression, evaluate, parse
+from whorl.formats.mdf.onnx_calls import apply_named
+from whorl.formats.mdf.onnx_names import is_onnx
 from whorl.formats.mdf.parts import function_order
 from whorl.formats.mdf.parts import is_stateful as has_memory
 from whorl.formats.mdf.scopes import NotElementwiseError, Scope, Traced
 from whorl.formats.mdf.standard import STANDARD
+from whorl.ir.graph import Value
 from whorl.ops.comparison import Where
 from whorl.ops.elementwise import Add, Mul
 
@@ -185,7 +189,7 @@ class Tracer:
             names.set(parameter.id, value)
             self.state[Cell(node.id, PARAMETER, parameter.id)] = value
         for port in node.output_ports.values():
-            self.state[Cell(node.id, OUTPUT, port.id)] = self.result(port.value, names, port.id)
+            self.state[Cell(node.id, OUTPUT, port.id)] = self._output(node, port.id, names)
 
     def _previous(self, node: Node, parameter: Parameter, names: Names) -> Callable[[], Any]:
         """What looks up the value that a parameter has before its update."""
@@ -251,7 +255,21 @@ class Tracer:
                 if arg not in inside and default is not None:
                     inside.set(arg, default)
             return self._expression(expression, inside)
+        if name is not None and is_onnx(name):
+            return self._onnx(name, inside, args)
         return self.result(value, inside, where)
+
+    def _onnx(self, name: str, inside: Names, args: Mapping[str, Any]) -> Any:
+        """A function of ONNX, several results as a tuple."""
+        found = apply_named(name, _Local(inside, self.scope), args, self.scope.build)
+        values = [self.scope.traced(value) if isinstance(value, Value) else value for value in found]
+        return values[0] if len(values) == 1 else tuple(values)
+
+    def _output(self, node: Node, port: str, names: Names) -> Any:
+        """What an output port gives; one that only names a function of ONNX stands for one of its results."""
+        value = self.result(node.output_ports[port].value, names, port)
+        index = result_index(node, port)
+        return value[index] if isinstance(value, tuple) and index is not None else value
 
     def result(self, given: Any, names: Names, where: str) -> Any:
         """What a file's value means: a name, a number, a list, or an expression."""
@@ -287,6 +305,30 @@ class Tracer:
             return np.where(test, x, y)
         condition = self.scope.truth(test)
         return self.scope.traced(self.scope.build.add(Where(), condition, self.scope.floats(x), self.scope.floats(y)))
+
+
+class _Local(Mapping[str, Any]):
+    """Names whose traced values are values of the region that is written."""
+
+    def __init__(self, names: Names, scope: Scope) -> None:
+        self.names, self.scope = names, scope
+
+    def __getitem__(self, name: str) -> Any:
+        found = self.names[name]
+        if not isinstance(found, Traced):
+            return found
+        if self.scope.batched:
+            raise NotElementwiseError("functions of ONNX look at whole arrays")
+        return self.scope.value(found)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
 
 
 def is_stateful(parameter: Parameter) -> bool:

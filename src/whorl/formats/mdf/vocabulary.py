@@ -13,12 +13,12 @@ MAX_ELEMENTS = 2**28
 MODULES = {"math": "math", "numpy": "numpy", "np": "numpy"}
 
 _UFUNCS = """
-    abs absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_or bitwise_xor bitwise_not
-    cbrt ceil conjugate copysign cos cosh deg2rad degrees divide equal exp exp2 expm1 fabs float_power floor floor_divide
-    fmax fmin fmod gcd greater greater_equal heaviside hypot invert isfinite isinf isnan lcm less less_equal log log10
-    log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor matmul maximum minimum mod multiply
-    negative nextafter not_equal positive power rad2deg radians reciprocal remainder rint sign signbit sin sinh spacing
-    sqrt square subtract tan tanh true_divide trunc
+    abs absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_or bitwise_xor
+    bitwise_not cbrt ceil conjugate copysign cos cosh deg2rad degrees divide equal exp exp2 expm1 fabs float_power
+    floor floor_divide fmax fmin fmod gcd greater greater_equal heaviside hypot invert isfinite isinf isnan lcm less
+    less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor matmul
+    maximum minimum mod multiply negative nextafter not_equal positive power rad2deg radians reciprocal remainder
+    rint sign signbit sin sinh spacing sqrt square subtract tan tanh true_divide trunc
 """
 
 _OTHERS = {
@@ -88,13 +88,11 @@ TYPE_NAMES = {**{name.removeprefix("numpy."): type for name, type in TYPES.items
 
 ATTRIBUTES = frozenset({"T", "shape", "size", "ndim"})
 
-RANDOM = frozenset(
-    f"numpy.random.{name}"
-    for name in """beta binomial chisquare exponential f gamma geometric gumbel integers laplace logistic lognormal
+_DRAWS = """beta binomial chisquare exponential f gamma geometric gumbel integers laplace logistic lognormal
     multivariate_normal negative_binomial normal pareto poisson power rand randint randn random random_sample rayleigh
     standard_cauchy standard_exponential standard_gamma standard_normal standard_t triangular uniform vonmises wald
-    weibull zipf choice permutation""".split()
-)
+    weibull zipf choice permutation"""
+RANDOM = frozenset(f"numpy.random.{name}" for name in _DRAWS.split())
 
 
 def find_function(name: str) -> tuple[Callable[..., Any], int] | None:

@@ -88,7 +88,7 @@ def _value(name: str, text: str) -> Any:
             return convert(text)
         except ValueError:
             continue
-    if text[:1] in ("[", "(", "{") and name not in ("value", "test") or text[:1] == "[":
+    if text[:1] == "[" or (text[:1] in ("(", "{") and name not in ("value", "test")):
         try:
             found = ast.literal_eval(text)
         except (ValueError, SyntaxError, MemoryError):

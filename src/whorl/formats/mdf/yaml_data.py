@@ -9,7 +9,7 @@ from whorl.errors import LoadError, SaveError
 try:
     import yaml
 except ImportError:
-    yaml = None
+    yaml: Any = None
 
 MAX_EXPANSION = 1_000_000
 """The number of nodes that aliases may make of a file, unless it has a tenth of them without."""

@@ -264,6 +264,8 @@ class GraphWriter:
                 self.graph.value_info.append(_info(self.values[value], value.type))
 
     def _write_node(self, node: Node) -> None:
+        if node.op.domain not in self.targets:
+            raise SaveError("is an operation that ONNX does not have", fix="replace it, or write .xml")
         export = find_exporter(node.op.name, self.targets[node.op.domain])
         if export is not None:
             export(node, self)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from whorl.formats.openvino.document import Body, PortMap
-from whorl.formats.openvino.exporting import LayerWriter, Source
+from whorl.formats.openvino.exporting import Source
+from whorl.formats.openvino.sequences import reshaped
 from whorl.formats.openvino.writer import NetWriter
 from whorl.ir.dtypes import BOOL
 from whorl.ir.types import AnyShape, TensorType
@@ -73,13 +74,6 @@ def one_element(source: Source, write: NetWriter) -> Source:
     if not isinstance(shape, AnyShape) and len(shape) < 2 and all(dim == 1 for dim in shape):
         return source
     return reshaped(source, (), write)
-
-
-def reshaped(source: Source, shape: tuple[int, ...], write: LayerWriter) -> Source:
-    """The elements in a shape of which all dims are given."""
-    target = write.constant(np.array(shape, np.int64), "shape")
-    type = source.type.with_shape(shape)
-    return write.layer("Reshape", 1, [source, target], [type], special_zero=False)[0]
 
 
 def sliced_port(is_input: bool, layer: int, axis: int, part: int, reverse: bool) -> PortMap:

@@ -22,7 +22,7 @@ class Port:
 class PortMap:
     """An entry of a port_map: `is_input`, the outer index (-1: none) and the Parameter or Result inside.
 
-    `axis` is None for a value that goes in or out whole.
+    `axis` is None for a value that goes in or out whole. `unknown` are attributes that mean nothing.
     """
 
     is_input: bool
@@ -34,6 +34,7 @@ class PortMap:
     stride: int = 1
     part_size: int = 1
     purpose: str = ""
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -26,22 +26,30 @@ from whorl.ir.types import TensorType
 assert whorl.ops and control and ops
 
 
-def load_ir(source: str | os.PathLike[str] | bytes, options: IrOptions, weights: bytes = b"") -> Module:
-    """A module from the path of an `.xml`, whose `.bin` lies beside it, or from the bytes of both.
+def load_ir(
+    source: str | os.PathLike[str] | bytes, options: IrOptions, weights: str | os.PathLike[str] | bytes | None = None
+) -> Module:
+    """A module from the path of an `.xml`, whose `.bin` lies beside it unless `weights` names one, or from bytes.
 
     Errors: LoadError with a code.
     """
     try:
         if not isinstance(source, str | os.PathLike):
-            return read_module(read_xml(bytes(source), options.max_depth), Weights(bytes(weights)), options)
+            return read_module(read_xml(bytes(source), options.max_depth), _weights(weights, None), options)
         path = Path(source)
         with path.open("rb") as file:
             net = read_xml(file, options.max_depth)
-        return read_module(net, Weights(path.with_suffix(".bin")), options)
+        return read_module(net, _weights(weights, path.with_suffix(".bin")), options)
     except OSError as error:
         raise problem("OV101", f"cannot read {str(source)!r}: {error.strerror or error}") from None
     except RecursionError:
         raise problem("OV104", "bodies are nested too deep", fix="lower max_depth") from None
+
+
+def _weights(given: str | os.PathLike[str] | bytes | None, beside: Path | None) -> Weights:
+    if given is None:
+        return Weights(beside)
+    return Weights(Path(given) if isinstance(given, str | os.PathLike) else bytes(given))
 
 
 def read_module(net: Net, weights: Weights, options: IrOptions) -> Module:

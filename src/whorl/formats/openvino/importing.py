@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,24 @@ from whorl.ir.graph import Value
 from whorl.ir.types import TensorType
 
 T = TypeVar("T", int, float)
+
+
+class Inputs(list[Value]):
+    """The inputs of a layer; `seen` of them were looked at."""
+
+    __slots__ = ("seen",)
+
+    def __init__(self, values: Iterable[Value]) -> None:
+        super().__init__(values)
+        self.seen = 0
+
+    def __getitem__(self, index: Any) -> Any:
+        self.seen = max(self.seen, index + 1) if isinstance(index, int) and index >= 0 else len(self)
+        return super().__getitem__(index)
+
+    def __iter__(self) -> Iterator[Value]:
+        self.seen = len(self)
+        return super().__iter__()
 
 
 @dataclass(slots=True)

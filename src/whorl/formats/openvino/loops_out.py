@@ -7,27 +7,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.openvino.bodies import BodyWriter, either, one_element, reshaped, sliced_port
+from whorl.formats.openvino.bodies import BodyWriter, either, one_element, sliced_port
+from whorl.formats.openvino.collecting import Joined, element_port, joined_type, put_right
 from whorl.formats.openvino.document import PortMap
 from whorl.formats.openvino.exporting import Source
-from whorl.formats.openvino.lengths import shape_vector
 from whorl.formats.openvino.sequences import (
     Items,
     Rows,
     concatenated,
-    integers,
     length_of,
+    reshaped,
     rows_of,
     same_shape,
     scalar,
-    unsqueezed,
 )
 from whorl.formats.openvino.writer import NetWriter, live_nodes
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import INT64, is_float, is_integer
 from whorl.ir.graph import Node, Region, Value, walk
 from whorl.ir.infer import region_title
-from whorl.ir.types import UNRANKED, AnyShape, SequenceType, TensorType, join, tensor
+from whorl.ir.types import AnyShape, SequenceType, TensorType, join, tensor
 from whorl.ops.base import known_ints
 from whorl.ops.control import Collected, Loop, Scanned, known_bool
 from whorl.ops.sequences import SequenceInsert
@@ -49,12 +48,11 @@ class State:
 
 @dataclass(frozen=True)
 class Output:
-    """An output: the value from around that it is, or its type; for a collected one the axis, and what one adds."""
+    """An output: the value from around that it is, or its type, and how it is collected."""
 
     source: Source | None
     type: TensorType = _COUNT
-    axis: int | None = None
-    part: int = 1
+    joined: Joined | None = None
 
 
 class LoopWriter:
@@ -92,9 +90,8 @@ class LoopWriter:
         layer.bodies["body"] = self.body.finish()
         sources = self.write.finish_body_layer(layer, self.body.inputs, types)
         written = iter(sources)
-        found = [output.source or next(written) for output in outputs]
-        if not self.surely_runs:
-            found = [self._settled(k, source, outputs[k], sources[-1]) for k, source in enumerate(found)]
+        count = None if self.surely_runs else sources[-1]
+        found = [self._settled(k, output, output.source or next(written), count) for k, output in enumerate(outputs)]
         return [self._after(k, source, states) for k, source in enumerate(found)]
 
     def _count(self, index: int) -> None:
@@ -107,12 +104,13 @@ class LoopWriter:
         self.body.back_edges.append((result, layer.id))
         self.body.ports.append(PortMap(False, index, result))
 
-    def _settled(self, index: int, source: Source, output: Output, count: Source) -> Source:
-        """What holds where no iteration was run. OpenVINO's CPU plugin then leaves what an earlier run collected, and
-        forgets the initial value of a state that the body does not read."""
-        if output.axis is not None:
-            return self._counted(source, output, count, self.node.outputs[index])
-        if output.source is not None or index >= self.op.carried or self._is_read(self.arguments[index]):
+    def _settled(self, index: int, output: Output, source: Source, count: Source | None) -> Source:
+        """An output, also where no iteration was run: OpenVINO's CPU plugin then leaves what an earlier run collected,
+        and forgets the initial value of a state that the body does not read."""
+        if output.joined is not None:
+            return put_right(source, output.joined, count, self.node.outputs[index], self.write)
+        is_state = output.source is None and index < self.op.carried
+        if count is None or not is_state or is_read(self.region, self.arguments[index]):
             return source
         initial = self.initial[index]
         if isinstance(initial.type, SequenceType):
@@ -120,29 +118,6 @@ class LoopWriter:
         else:
             first = self.write.source(initial)
         return either(count, source, first, output.type, self.write)
-
-    def _is_read(self, argument: Value) -> bool:
-        """Whether the body reads an argument, for more than what inference knows of it anyway."""
-        nodes = live_nodes(self.region, self.region.results)
-        readers = [node for node in nodes if argument in node.inputs]
-        return any(value.known is None for node in readers for value in node.outputs)
-
-    def _counted(self, source: Source, output: Output, count: Source, value: Value) -> Source:
-        """As many collected elements as there were iterations; none have the other lengths that are proved."""
-        write, axis = self.write, output.axis or 0
-        if output.part != 1:
-            factor = scalar(write, output.part)
-            (count,) = write.layer("Multiply", 1, [count, factor], [_COUNT], auto_broadcast="numpy")
-        limits = [integers(write, 0), reshaped(count, (1,), write), integers(write, 1), integers(write, axis)]
-        (source,) = write.layer("Slice", 8, [source, *limits], [source.type])
-        shape = value.type.shape if isinstance(value.type, TensorType) else UNRANKED
-        if isinstance(shape, AnyShape) or all(isinstance(dim, int) for k, dim in enumerate(shape) if k != axis):
-            return source
-        target = shape_vector([count if k == axis else dim for k, dim in enumerate(shape)], write)
-        if target is None:
-            return source
-        type = source.type.with_shape(shape)
-        return write.layer("Reshape", 1, [source, target], [type], special_zero=False)[0]
 
     def _after(self, index: int, source: Source, states: list[State]) -> Source:
         """An output of the node: for a sequence that was added to, its rows behind those it had."""
@@ -247,6 +222,8 @@ class LoopWriter:
     def _slices(self) -> None:
         slices, scanned = self.op.split(self.region.arguments)[3], self.op.split(self.node.inputs)[3]
         for argument, value, how in zip(slices, scanned, self.op.scanned, strict=True):
+            if not is_read(self.region, argument):
+                continue
             whole = tensor(value)
             axis = how.axis % (whole.rank or 1)
             kept = replace(how, axis=axis, keep_axis=True).slice_type(whole)
@@ -308,13 +285,11 @@ class LoopWriter:
         return Output(None, self._port(result, type))
 
     def _collected(self, value: Value, how: Collected) -> Output:
-        source, port = self._element(value, how)
+        source, port, joined = element_port(value, how, self.child, self.is_iterator)
         port.internal = self.body.result(source, value.name)
-        shape, axis = source.type.shape, port.axis or 0
-        joined = () if isinstance(shape, AnyShape) else (*shape[:axis], UNKNOWN, *shape[axis + 1 :])
         port.external, self.ports = self.ports, self.ports + 1
         self.body.ports.append(port)
-        return Output(None, source.type.with_shape(joined), axis, port.part_size)
+        return Output(None, joined_type(source.type, joined.axis), joined)
 
     def _port(self, result: int, type: TensorType) -> TensorType:
         """Make a Result an output of the layer."""
@@ -327,21 +302,6 @@ class LoopWriter:
         if self.node.inputs[1] is None or known_bool(answer):
             return self.body.result(self.child.constant(np.array([True]), "goes_on"), "goes_on")
         return self.body.result(one_element(self.child.source(answer), self.child), "goes_on")
-
-    def _element(self, value: Value, how: Collected) -> tuple[Source, PortMap]:
-        """What is concatenated of a collected value, and how."""
-        source = self.child.source(value)
-        type = source.type
-        if isinstance(type.shape, AnyShape):
-            raise SaveError(f"collects {value!r}, whose rank is not known")
-        if how.stack:
-            axis = how.axis % (len(type.shape) + 1)
-            return unsqueezed(source, axis, self.child), sliced_port(False, 0, axis, 1, how.reverse)
-        axis = how.axis % len(type.shape)
-        part = type.shape[axis]
-        if not isinstance(part, int):
-            raise SaveError(f"concatenates {value!r} along axis {axis}, whose length is not known")
-        return source, sliced_port(False, 0, axis, part, how.reverse)
 
 
 def _surely_runs(node: Node, op: Loop) -> bool:
@@ -362,7 +322,26 @@ def _is_iterator(node: Node, op: Loop) -> bool:
     number = node.regions[0].arguments[0]
     lengths = {how.length(tensor(x)) for x, how in zip(scanned, op.scanned, strict=True)}
     fixed = len(lengths) == 1 and all(isinstance(length, int) and length > 0 for length in lengths)
-    return trip is None and condition is None and fixed and not _is_used(node.regions[0], number)
+    plain = trip is None and condition is None and not _is_used(node.regions[0], number)
+    # A slice that the body does not need is dropped by OpenVINO's CPU plugin, and with it the number of iterations.
+    return plain and fixed and any(_reaches(node.regions[0], each) for each in op.split(node.regions[0].arguments)[3])
+
+
+def is_read(region: Region, argument: Value) -> bool:
+    """Whether a region reads an argument, for more than what inference knows of it anyway."""
+    if argument in region.results:
+        return True
+    readers = [node for node in live_nodes(region, region.results) if argument in node.inputs]
+    return any(value.known is None for node in readers for value in node.outputs)
+
+
+def _reaches(region: Region, argument: Value) -> bool:
+    """Whether a result is computed from an argument, not counting what goes through inner bodies."""
+    reached = {argument}
+    for node in region.nodes:
+        if not node.regions and not reached.isdisjoint(node.inputs):
+            reached.update(value for value in node.outputs if value.known is None)
+    return not reached.isdisjoint(region.results)
 
 
 def _is_used(region: Region, value: Value) -> bool:

@@ -216,15 +216,8 @@ def _said(entry: PortMap) -> str:
 
 
 def require_axis(entry: PortMap, value: Value, where: str) -> None:
-    """Refuse an axis of a sliced input that is negative or that the value does not have. Errors: LoadError OV312."""
+    """Refuse an axis that a sliced input does not have. Errors: LoadError OV312."""
     axis, shape = entry.axis or 0, tensor(value, "a sliced input").shape
-    if axis < 0:
-        raise problem(
-            "OV312",
-            f'input {entry.external} has attribute "axis" = "{axis}" which is not an unsigned 64 bit integer',
-            where,
-            "count the axis from the front",
-        )
     if not isinstance(shape, AnyShape) and axis >= len(shape):
         raise problem(
             "OV312",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from whorl.errors import LoadError, TypeRuleError, WhorlError
 from whorl.formats.openvino.codes import coded, problem, unsupported
 from whorl.formats.openvino.document import Layer, Net
 from whorl.formats.openvino.frame import BODY_READERS, Frame
-from whorl.formats.openvino.importing import IMPORTERS, Importer, IrNode, find_importer
+from whorl.formats.openvino.importing import IMPORTERS, Importer, Inputs, IrNode, find_importer
 from whorl.formats.openvino.opaque import opaque_layer
 from whorl.formats.openvino.shapes import fixed_shape
 from whorl.formats.openvino.stored import stored_type
@@ -29,6 +30,16 @@ _NAMED_OPSETS = {"extension": 6, "experimental": 6, "util": 1}
 """The opsets that other version texts stand for."""
 _SENSELESS = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
 """What comes of numbers that no importer expects, such as an axis of 2**60."""
+_ATTRIBUTES = {
+    "parameter": ("element_type", "shape"),
+    "const": ("element_type", "shape", "offset", "size"),
+    "result": (),
+    "readvalue": ("variable_id", "variable_type", "variable_shape"),
+    "assign": ("variable_id", "variable_type", "variable_shape"),
+}
+"""What layers that no importer reads may say."""
+_IMPLIED = ("hidden_size", "auto_broadcast")
+"""Attributes that tell nothing where they are not asked for: shapes of inputs say the same."""
 _LATER = {"mvn": 2, "roipooling": 2, "reorgyolo": 2}
 """Types of layers that opset1 lacks although files of opset1 have them: the opset they are taken from."""
 
@@ -75,6 +86,7 @@ class Reading:
 
     def _read_layer(self, layer: Layer) -> None:
         where = self.frame.place(layer)
+        self._note_unknown(layer)
         try:
             values = self._values_of(layer)
         except TypeRuleError as error:
@@ -126,11 +138,12 @@ class Reading:
         version, read = found
         names = output_names(layer)
         declared = [port.type for port in layer.outputs]
-        node = IrNode(layer.type, version, layer.name, inputs, names, declared, layer.data)
+        given = Inputs(inputs)
+        node = IrNode(layer.type, version, layer.name, given, names, declared, layer.data)
         values = read(node, self.build)
-        unknown = layer.data.keys() - node.used
-        if unknown:
-            self.frame.warn("OV502", f"the attribute {sorted(unknown)[0]!r} is not known, and not used", layer)
+        if given.seen < len(given):
+            raise problem("OV211", f"has {len(given)} inputs, its type takes {given.seen}", fix="remove the others")
+        self._note_unknown(layer, node.used)
         return values if isinstance(values, list) else [values]
 
     def _importer(self, layer: Layer) -> tuple[int, Importer] | None:
@@ -175,6 +188,15 @@ class Reading:
             return value
         (first,) = self._inputs(layer, 1)
         return _chosen(flag, value, first, layer.name, self.build)
+
+    def _note_unknown(self, layer: Layer, used: Collection[str] | None = None) -> None:
+        """Note attributes that mean nothing: for layers that an importer reads, those that it did not ask for."""
+        known = used if used is not None else _ATTRIBUTES.get(layer.type.lower())
+        unknown = set() if known is None else layer.data.keys() - {*known, *_IMPLIED}
+        for body in layer.bodies.values():
+            unknown |= {name for entry in body.ports for name in entry.unknown}
+        if unknown:
+            self.frame.warn("OV502", f"the attribute {sorted(unknown)[0]!r} is not known, and not used", layer)
 
     def _compare(self, layer: Layer, values: list[Value]) -> None:
         """Note where the file declares something else than what is computed."""

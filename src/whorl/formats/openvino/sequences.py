@@ -114,4 +114,43 @@ def same_shape(a: TensorType, b: TensorType) -> bool:
     return all(equal(x, y) for x, y in zip(a.shape, b.shape, strict=True))
 
 
+def reshaped(source: Source, shape: tuple[int, ...], write: LayerWriter) -> Source:
+    """The elements in another shape, one dim of which may be -1."""
+    inputs = [source, integers(write, *shape)]
+    type = source.type.with_shape(tuple(UNKNOWN if dim < 0 else dim for dim in shape))
+    return write.layer("Reshape", 1, inputs, [type], special_zero=False)[0]
+
+
+def moved(source: Source, axis: int, write: LayerWriter) -> Source:
+    """The tensor with its first axis at another place."""
+    shape = source.type.shape
+    if isinstance(shape, AnyShape) or axis == 0:
+        return source
+    order = [*range(1, axis + 1), 0, *range(axis + 1, len(shape))]
+    type = source.type.with_shape(tuple(shape[k] for k in order))
+    return write.layer("Transpose", 1, [source, integers(write, *order)], [type])[0]
+
+
+def merged(source: Source, axis: int, write: LayerWriter) -> Source:
+    """The tensor with an axis and the next one made one."""
+    shape = source.type.shape
+    assert not isinstance(shape, AnyShape)
+    product = _product([length_of(source, k, write) for k in (axis, axis + 1)], write)
+    parts = [_length(source, k, write) for k in range(len(shape)) if k not in (axis, axis + 1)]
+    parts.insert(axis, reshaped(product, (1,), write))
+    type = source.type.with_shape((*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
+    return write.layer("Reshape", 1, [source, concatenated(parts, 0, write)], [type], special_zero=False)[0]
+
+
+def _product(factors: list[Source], write: LayerWriter) -> Source:
+    return write.layer("Multiply", 1, factors, [SCALAR], auto_broadcast="numpy")[0]
+
+
+def _length(source: Source, axis: int, write: LayerWriter) -> Source:
+    """The length of an axis as a vector of one number."""
+    shape = source.type.shape
+    dim = UNKNOWN if isinstance(shape, AnyShape) else shape[axis]
+    return integers(write, dim) if isinstance(dim, int) else reshaped(length_of(source, axis, write), (1,), write)
+
+
 _FIX = "OpenVINO has only tensors: use elements of one fixed shape"

@@ -8,20 +8,21 @@ from whorl.errors import SaveError
 from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
 from whorl.formats.openvino.sequences import (
     LAST,
-    SCALAR,
     Held,
     Items,
     Rows,
     concatenated,
     integers,
     length_of,
+    merged,
+    moved,
     part,
+    reshaped,
     rows_of,
     scalar,
     unsqueezed,
 )
 from whorl.formats.openvino.writer import NetWriter
-from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, TensorType, tensor
@@ -51,13 +52,7 @@ def _vector(value: Value | None, write: LayerWriter) -> Source:
     source = write.source(value)
     if source.type.dtype != INT64:
         (source,) = write.layer("Convert", 1, [source], [source.type.with_dtype(INT64)], destination_type=INT64)
-    return _reshaped(source, (1,), write)
-
-
-def _reshaped(source: Source, shape: tuple[int, ...], write: LayerWriter) -> Source:
-    inputs = [source, integers(write, *shape)]
-    type = source.type.with_shape(tuple(UNKNOWN if dim < 0 else dim for dim in shape))
-    return write.layer("Reshape", 1, inputs, [type], special_zero=False)[0]
+    return reshaped(source, (1,), write)
 
 
 @exporter("SequenceEmpty")
@@ -108,7 +103,7 @@ def write_erase(node: Node, write: LayerWriter) -> list[None]:
     rows = rows_of(held, write).source
     if position is None:
         return _holds(node, Rows(part(rows, integers(write, 0), integers(write, -1), write)), write)
-    length = _reshaped(length_of(rows, 0, write), (1,), write)
+    length = reshaped(length_of(rows, 0, write), (1,), write)
     vector = TensorType(INT64, (1,))
     inputs = [_vector(position, write), length]
     (middle,) = write.layer("FloorMod", 1, inputs, [vector], auto_broadcast="numpy")
@@ -126,7 +121,7 @@ def write_at(node: Node, write: LayerWriter) -> Source:
             raise SaveError(f"reads position {place} of a sequence of length {len(held.sources)}")
         return held.sources[place]
     rows = rows_of(held, write)
-    index = _reshaped(_vector(node.inputs[1], write), (), write)
+    index = reshaped(_vector(node.inputs[1], write), (), write)
     return write.layer("Gather", 8, [rows.source, index, scalar(write, 0)], [rows.element], batch_dims=0)[0]
 
 
@@ -155,38 +150,6 @@ def write_concat(node: Node, write: LayerWriter) -> Source:
         return concatenated([unsqueezed(x, axis, write) if new else x for x in held.sources], axis, write)
     rows = moved(held.source, axis, write)
     return rows if new else merged(rows, axis, write)
-
-
-def moved(source: Source, axis: int, write: LayerWriter) -> Source:
-    """The tensor with its first axis at another place."""
-    shape = source.type.shape
-    if isinstance(shape, AnyShape) or axis == 0:
-        return source
-    order = [*range(1, axis + 1), 0, *range(axis + 1, len(shape))]
-    type = source.type.with_shape(tuple(shape[k] for k in order))
-    return write.layer("Transpose", 1, [source, integers(write, *order)], [type])[0]
-
-
-def merged(source: Source, axis: int, write: LayerWriter) -> Source:
-    """The tensor with an axis and the next one made one."""
-    shape = source.type.shape
-    assert not isinstance(shape, AnyShape)
-    product = _product([length_of(source, k, write) for k in (axis, axis + 1)], write)
-    parts = [_length(source, k, write) for k in range(len(shape)) if k not in (axis, axis + 1)]
-    parts.insert(axis, _reshaped(product, (1,), write))
-    type = source.type.with_shape((*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
-    return write.layer("Reshape", 1, [source, concatenated(parts, 0, write)], [type], special_zero=False)[0]
-
-
-def _product(factors: list[Source], write: LayerWriter) -> Source:
-    return write.layer("Multiply", 1, factors, [SCALAR], auto_broadcast="numpy")[0]
-
-
-def _length(source: Source, axis: int, write: LayerWriter) -> Source:
-    """The length of an axis as a vector of one number."""
-    shape = source.type.shape
-    dim = UNKNOWN if isinstance(shape, AnyShape) else shape[axis]
-    return integers(write, dim) if isinstance(dim, int) else _reshaped(length_of(source, axis, write), (1,), write)
 
 
 @exporter("SplitToSequence")

@@ -42,7 +42,7 @@ class StoredType:
         return -(-count * self.bits // unit) * (unit // 8)
 
     def __reduce__(self) -> tuple:
-        return STORED.__getitem__, (self.name,)
+        return _named, (self.name,)
 
 
 def _plain(dtype: np.dtype) -> Callable[[Any, int], np.ndarray]:
@@ -98,6 +98,10 @@ def _types() -> dict[str, StoredType]:
 
 STORED = _types()
 """The element types that constants may have, by the name that IR gives them."""
+
+
+def _named(name: str) -> StoredType:
+    return STORED[name]
 
 
 def stored_type(text: str, where: str) -> StoredType:

@@ -15,6 +15,8 @@ from whorl.ir.types import UNRANKED, TensorType
 VERSIONS = (10, 11)
 _WHOLE = re.compile(r"\s*[+-]?\d{1,19}\s*")
 _NAMES = re.compile(r"(?:[^,\\]|\\.)+")
+_OPEN = ("unspecified", "undefined", "dynamic")
+_ENTRY = ("external_port_id", "internal_layer_id", "axis", "start", "end", "stride", "part_size", "purpose")
 _BODIES = {"body": ("port_map", "back_edges"), "then_body": ("then_port_map", ""), "else_body": ("else_port_map", "")}
 
 
@@ -68,7 +70,7 @@ def _layer(element: Element, version: int, depth: int) -> Layer:
             case "input":
                 layer.inputs += [_port(port, version) for port in child.all("port")]
             case "output":
-                layer.outputs += [_port(port, version) for port in child.all("port")]
+                layer.outputs += [_output_port(port, version) for port in child.all("port")]
             case "rt_info" if version > 10:
                 layer.rt_info |= _layer_info(child)
             case tag if tag in _BODIES:
@@ -105,6 +107,7 @@ def _port_map(element: Element) -> PortMap:
         _whole(element, "stride", 1),
         _whole(element, "part_size", 1),
         element.attributes.get("purpose", ""),
+        tuple(name for name in element.attributes if name not in _ENTRY),
     )
 
 
@@ -125,6 +128,14 @@ def _port(element: Element, version: int) -> Port:
     info = element.find("rt_info") if version > 10 else None
     type = None if dtype is None else TensorType(dtype, shape)
     return Port(_whole(element, "id"), type, names, _layer_info(info) if info is not None else {})
+
+
+def _output_port(element: Element, version: int) -> Port:
+    """A port that says its element type, or that it is open. Errors: LoadError OV404."""
+    port, precision = _port(element, version), element.attributes.get("precision", "")
+    if port.type is None and precision.lower() not in _OPEN:
+        raise problem("OV404", f"the precision of an output is {precision[:40]!r}", f"line {element.line}", "write FP32")
+    return port
 
 
 def _dim(element: Element) -> Dim:

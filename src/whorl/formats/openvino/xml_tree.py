@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 from xml.sax import SAXException, SAXParseException
 from xml.sax.handler import ContentHandler
+from xml.sax.xmlreader import AttributesImpl
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
@@ -48,7 +49,7 @@ class _TreeBuilder(ContentHandler):
         self.root: Element | None = None
         self._parser, self._open, self._count = parser, [], 0
 
-    def startElement(self, name: str, attrs: dict[str, str]) -> None:
+    def startElement(self, name: str, attrs: AttributesImpl) -> None:
         self._count += 1
         if self._count > MAX_ELEMENTS or len(self._open) >= MAX_NESTING:
             limit = f"{MAX_ELEMENTS} elements" if self._count > MAX_ELEMENTS else f"{MAX_NESTING} nested elements"

@@ -1,4 +1,7 @@
-"""Loops that ONNX has no form for, written as loops it has: onnxruntime and whorl give the same, also for no iteration."""
+"""Loops that ONNX has no form for, written as loops it has: onnxruntime and whorl give the same.
+
+A loop that runs no iteration included.
+"""
 
 import itertools
 

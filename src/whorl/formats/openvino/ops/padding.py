@@ -65,7 +65,8 @@ def pad_1(node: IrNode, build: Builder) -> list[Value]:
     begins, ends = (listed(build, node.required(n)) for n in (1, 2))
     if mode != "symmetric":
         pads = build.add_many(Concat(0), [begins, ends], ["pads"])[0]
-        return emit(node, build, Pad(mode), x, pads, node.input(3) if mode == "constant" else None)
+        value = node.input(3)
+        return emit(node, build, Pad(mode), x, pads, value if mode == "constant" else None)
     before, after = integers_of(begins), integers_of(ends)
     if before is None or after is None:
         raise LoadError("mirrors by numbers that are computed", node.title, "make them constants")

@@ -63,12 +63,12 @@ def unsqueeze_1(node: IrNode, build: Builder) -> list[Value]:
 @importer("Broadcast", 1, 3)
 def broadcast_1(node: IrNode, build: Builder) -> list[Value]:
     """To a shape; `explicit` says which axis of the result each axis of the input becomes."""
-    x, shape = node.required(0), listed(build, node.required(1))
-    mode = node.text("mode", "numpy", ("numpy", "explicit", "bidirectional", "pdpd"))
+    x, shape, mapping = node.required(0), listed(build, node.required(1)), constant_of(node.input(2))
+    mode = node.text("mode", "numpy", ("numpy", "none", "explicit", "bidirectional", "pdpd"))
     if mode == "pdpd":
         raise LoadError("broadcasts as PaddlePaddle does", node.title, "use mode numpy or explicit")
-    if mode == "explicit":
-        mapping, rank = constant_of(node.required(2)), length_of(shape)
+    if mode in ("none", "explicit"):
+        rank = length_of(shape)
         if mapping is None or rank is None:
             raise LoadError("axes_mapping or the rank of the result is computed at run time", node.title, "fix both")
         new = sorted(set(range(rank)) - {int(axis) for axis in mapping.reshape(-1)})

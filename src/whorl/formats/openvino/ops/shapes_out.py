@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from whorl.errors import SaveError
 from whorl.formats.openvino.exporting import LayerWriter, Source, exporter, rewritten
 from whorl.formats.openvino.ops.axes_out import with_axes_at_run_time, without_axes_at_run_time
 from whorl.formats.openvino.ops.common_out import (
@@ -85,7 +86,7 @@ def write_squeeze(node: Node, write: LayerWriter) -> list[Source]:
     elif not isinstance(shape, AnyShape) and all(isinstance(dim, int) for dim in shape):
         given = [row(write, [k for k, dim in enumerate(shape) if dim == 1])]
     else:
-        given = []
+        raise SaveError("which axes have length 1 is known at run time only", fix="list the axes, or declare the shape")
     return write.layer("Squeeze", 1, [x, *given], types_of(node.outputs))
 
 

@@ -1,0 +1,171 @@
+"""modeci_mdf's interface on whorl's engine: its objects and files in, its attributes out."""
+
+import contextlib
+import io
+import json
+
+import numpy as np
+import pytest
+
+from whorl.errors import UnsupportedError
+from whorl.formats.mdf.document import Function, Parameter, ParameterCondition
+from whorl.formats.mdf.execution_engine import EvaluableFunction, EvaluableGraph, EvaluableParameter
+
+COUNTER = {"x": {"default_initial_value": 0, "value": "x + 1"}}
+TWO = {
+    "nodes": {
+        "A": {"input_ports": {"i": {}}, "parameters": COUNTER, "output_ports": {"o": {"value": "x + i"}}},
+        "B": {
+            "input_ports": {"i": {}},
+            "functions": {"f": {"function": "linear", "args": {"variable0": "i", "slope": 2, "intercept": 1}}},
+            "output_ports": {"o": {"value": "f"}, "twice": {"value": "2 * f"}},
+        },
+    },
+    "edges": {"AB": {"sender": "A", "sender_port": "o", "receiver": "B", "receiver_port": "i"}},
+}
+
+
+def test_graph_of_a_file_is_evaluated_call_by_call():
+    graph = EvaluableGraph({"g": TWO})
+    graph.evaluate(initializer={"i": 10})
+    graph.evaluate(time_increment=0.1, array_format="numpy")
+    assert graph.enodes["A"].evaluable_parameters["x"].curr_value == 2
+    assert graph.enodes["B"].evaluable_functions["f"].curr_value == 5
+    assert graph.enodes["B"].evaluable_inputs["i"].curr_value is None
+    assert graph.enodes["B"].get_output() == (5, 10) and graph.enodes["B"].get_output("twice") == 10
+    assert graph.output_enodes == [graph.enodes["B"]] and graph.enodes["A"].get_output() == 2
+    assert graph.order_of_execution == ["A", "B"] * 2
+    assert [{node.id for node in each} for each in graph.scheduler.execution_list[None]] == [{"A"}, {"B"}] * 2
+    assert graph.root_nodes == ["A"] and [edge.id for edge in graph.ordered_edges] == ["AB"]
+
+
+def test_values_can_be_set():
+    graph = EvaluableGraph(TWO)
+    graph.evaluate()
+    graph.enodes["A"].evaluable_parameters["x"].curr_value = 41
+    graph.enodes["A"].evaluable_inputs["i"].set_input_value(100)
+    graph.evaluate()
+    assert graph.enodes["A"].get_output() == 142
+
+
+def test_edges_are_ordered_from_the_roots():
+    nodes = {id: {"input_ports": {"i": {}}, "output_ports": {"o": {"value": "i"}}} for id in "CBA"}
+    nodes["A"]["input_ports"]["i"]["default_value"] = 1
+    ends = {"BC": ("B", "C"), "CA": ("C", "A"), "AB": ("A", "B")}
+    edges = {
+        id: {"sender": ends[id][0], "sender_port": "o", "receiver": ends[id][1], "receiver_port": "i"} for id in ends
+    }
+    graph = EvaluableGraph({"nodes": nodes, "edges": edges})
+    assert graph.root_nodes == ["A"] and [edge.id for edge in graph.ordered_edges] == ["AB", "BC", "CA"]
+
+
+def test_other_array_formats_are_refused():
+    with pytest.raises(UnsupportedError, match="arrays cannot be in the format 'tensorflow'"):
+        EvaluableGraph(TWO).evaluate(array_format="tensorflow")
+
+
+@pytest.mark.parametrize(
+    "value, names, expected",
+    [
+        ("3 + 4", {}, 7),
+        ("[x, 4]", {"x": 3}, [3, 4]),
+        ([1, 2], {}, [1, 2]),
+        ("a + b", {"a": np.array([1, 2]), "b": 1}, [2, 3]),
+        ("p * 2", {"p": 8}, 16),
+    ],
+)
+def test_parameter_alone_is_evaluated(value, names, expected):
+    parameter = EvaluableParameter(Parameter("p", value), verbose=True)
+    np.testing.assert_array_equal(parameter.evaluate(names), expected)
+    np.testing.assert_array_equal(parameter.get_current_value(names), expected)
+    np.testing.assert_array_equal(parameter.curr_value, expected)
+
+
+def test_parameter_alone_has_conditions_and_goes_on_in_time():
+    parameter = EvaluableParameter(
+        Parameter("p", default_initial_value=1, time_derivative="k", conditions=[ParameterCondition("c", "p > 3", 0)])
+    )
+    assert [float(parameter.evaluate({"k": 2, "p": p}, dt)) for p, dt in ((0, None), (1, 0.5), (4, 0.5))] == [1, 2, 0]
+
+
+def test_function_alone_is_evaluated():
+    function = EvaluableFunction(Function("f", "linear", {"variable0": "x", "slope": 2, "intercept": 1}))
+    assert function.evaluate({"x": 4}) == 9 and function.curr_value == 9
+
+
+def test_random_numbers_are_those_of_numpy():
+    parameters = {"x": {"default_initial_value": 0, "value": "x * 0 + numpy.random.normal(0, 2)"}}
+    graph = EvaluableGraph({"nodes": {"N": {"parameters": parameters, "output_ports": {"o": {"value": "x"}}}}})
+    np.random.seed(3)
+    graph.evaluate()
+    np.random.seed(3)
+    assert graph.enodes["N"].get_output() == np.random.normal(0, 2)
+
+
+# ---- with modeci_mdf's objects -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mdf():
+    return pytest.importorskip("modeci_mdf.mdf")
+
+
+def counter(mdf, id: str):
+    parameter = mdf.Parameter(id="x", value="x + 1", default_initial_value=0)
+    ports = [mdf.InputPort(id="i")], [mdf.OutputPort(id="o", value="x")]
+    return mdf.Node(id=id, input_ports=ports[0], parameters=[parameter], output_ports=ports[1])
+
+
+def test_objects_with_nested_conditions_and_time_scales(mdf):
+    scale = pytest.importorskip("graph_scheduler").TimeScale.ENVIRONMENT_STATE_UPDATE
+    a, b = counter(mdf, "A"), counter(mdf, "B")
+    every = mdf.Condition(type="EveryNCalls", kwargs={"dependency": a, "n": 2})
+    twice = mdf.Condition(type="Not", condition=mdf.Condition(type="Not", condition=every))
+    end = mdf.Condition(type="AfterNCalls", dependency="B", n=3)
+    conditions = mdf.ConditionSet(node_specific={"B": twice}, termination={scale: end})
+    graph = EvaluableGraph(mdf.Graph(id="g", nodes=[a, b], conditions=conditions))
+    graph.evaluate(initializer={"i": 0})
+    assert (graph.enodes["A"].get_output(), graph.enodes["B"].get_output()) == (6, 3)
+    assert graph.scheduler.execution_list[None][-1] == {a, b} and graph.enodes["A"].node is a
+
+
+def test_objects_with_arrays(mdf):
+    parameter = mdf.Parameter(
+        id="x",
+        value=np.array([2, 2]),
+        conditions=[mdf.ParameterCondition(id="c", test="y > 1", value=np.array([7, 8]))],
+    )
+    node = mdf.Node(
+        id="N", parameters=[mdf.Parameter(id="y", value=np.array([1, 2])), parameter],
+        output_ports=[mdf.OutputPort(id="o", value="x", shape=(2,))],
+    )  # fmt: skip
+    graph = EvaluableGraph(mdf.Graph(id="g", nodes=[node]))
+    graph.evaluate()
+    assert graph.enodes["N"].get_output().tolist() == [2, 8]
+    alone = EvaluableParameter(parameter)
+    assert alone.evaluate({"y": np.array([3, 0])}).tolist() == [7, 2]
+
+
+def test_loaded_file_with_parameter_conditions(mdf, tmp_path):
+    utils = pytest.importorskip("modeci_mdf.utils")
+    parameter = {"default_initial_value": 0, "value": "x + 1", "conditions": {"c": {"test": "x > 1", "value": 0}}}
+    nodes = {"N": {"parameters": {"x": parameter}, "output_ports": {"o": {"value": "x"}}}}
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps({"m": {"format": "ModECI MDF v0.4", "graphs": {"g": {"nodes": nodes}}}}))
+    with contextlib.redirect_stdout(io.StringIO()):
+        graph = EvaluableGraph(utils.load_mdf(str(path)).graphs[0])
+    values = []
+    for _ in range(4):
+        graph.evaluate()
+        values.append(int(graph.enodes["N"].get_output()))
+    assert values == [1, 2, 0, 1]
+
+
+def test_exporter_of_modeci_mdf_orders_nodes_by_the_edges(mdf, monkeypatch, corpus):
+    onnx = pytest.importorskip("onnx")
+    exporter = pytest.importorskip("modeci_mdf.interfaces.onnx.exporter")
+    utils = pytest.importorskip("modeci_mdf.utils")
+    monkeypatch.setattr(exporter, "EvaluableGraph", EvaluableGraph)
+    with contextlib.redirect_stdout(io.StringIO()):
+        (model,) = exporter.mdf_to_onnx(utils.load_mdf(str(corpus / "mdf" / "ONNX_ab" / "model.json")))
+    assert isinstance(model, onnx.ModelProto) and [node.op_type for node in model.graph.node] == ["Add", "Mul"]

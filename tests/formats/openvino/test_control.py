@@ -1,0 +1,482 @@
+"""Loop, TensorIterator and If: what their attributes mean, and what is refused, with the whole message."""
+
+import re
+
+import numpy as np
+import pytest
+from formats.openvino.ir_text import constant, graph, layer, net, parameter, result
+
+from whorl.errors import LoadError, RunError
+from whorl.formats.openvino.files import load_ir
+from whorl.formats.openvino.frame import IrOptions
+from whorl.ir.graph import walk
+from whorl.ops.control import Loop
+from whorl.runtime.session import Session
+
+WEIGHTS = np.array([1, 2], np.float32).tobytes() + np.array([3], np.int64).tobytes() + b"\x01\x00"
+TRUE = constant(20, 16, 1, "", "boolean")
+BODY = (
+    [parameter(0, "2,3"), parameter(1, "1,3"), layer(2, "Add", 2), result(3), result(4), TRUE, result(5)],
+    "0:0-2:0 1:0-2:1 2:2-3:0 1:0-4:0 20:0-5:0",
+)
+"""Parameters 0 (a state) and 1 (a part), Results 3 (their sum), 4 (the part) and 5 (true)."""
+STATE = {"external_port_id": 2, "internal_layer_id": 0}
+PART = {"external_port_id": 3, "internal_layer_id": 1, "axis": 0}
+FINAL = {"external_port_id": 4, "internal_layer_id": 3}
+PARTS = {"external_port_id": 5, "internal_layer_id": 4, "axis": 0}
+GOES_ON = {"external_port_id": -1, "internal_layer_id": 5, "purpose": "execution_condition"}
+X = np.arange(12, dtype=np.float32).reshape(4, 3)
+H = np.zeros((2, 3), np.float32)
+
+
+def entries(kind, *maps):
+    return "".join(f"<{kind} {' '.join(f'{k}={chr(34)}{v}{chr(34)}' for k, v in each.items())}/>" for each in maps)
+
+
+def looped(
+    inputs=(STATE, PART),
+    outputs=(FINAL, PARTS, GOES_ON),
+    back=((3, 0),),
+    body=BODY,
+    trip=("", "i64"),
+    condition=("", "boolean"),
+    kind="Loop",
+    shapes=("2,3", "?,3"),
+    ports=("FP32", "FP32"),
+    more=(),
+):
+    """A net of one loop: inputs n and go (for a Loop), h and x."""
+    first = [parameter(0, *trip, name="n"), parameter(1, *condition, name="go")] if kind == "Loop" else []
+    layers = [*first, parameter(2, shapes[0], name="h"), parameter(3, shapes[1], name="x"), *more]
+    inside = (
+        f"<port_map>{entries('input', *inputs)}{entries('output', *outputs)}</port_map><back_edges>"
+        + "".join(f'<edge from-layer="{a}" to-layer="{b}"/>' for a, b in back)
+        + f"</back_edges><body>{graph(*body)}</body>"
+    )
+    sources = [each for each in (0, 1, 2, 3) if kind == "Loop" or each > 1]
+    sources += range(6, 6 + len(more))
+    version = "opset5" if kind == "Loop" else "opset1"
+    layers.append(layer(9, kind, len(sources), ports, version, inside, name="l"))
+    connections = [f"{source}:0-9:{port}" for port, source in enumerate(sources)]
+    for k in range(len(ports)):
+        layers.append(result(10 + k))
+        connections.append(f"9:{len(sources) + k}-{10 + k}:0")
+    return net(layers, " ".join(connections))
+
+
+def load(xml, profile=""):
+    return load_ir(xml, IrOptions(profile), WEIGHTS)
+
+
+def run(xml, profile="", **feeds):
+    module = load(xml, profile)
+    names = {value.name for value in module.main.arguments}
+    given = {"h": H, "x": X} | feeds
+    return Session(module, backend="interpreter").execute(
+        None, {k: np.asarray(v) for k, v in given.items() if k in names}
+    )
+
+
+def refusal(xml):
+    with pytest.raises(LoadError) as caught:
+        load(xml)
+    return re.sub(r"\(line \d+\)", "(line)", str(caught.value))
+
+
+def warnings(xml):
+    return [(code, message) for code, message, _ in load(xml).metadata["openvino"]["warnings"]]
+
+
+@pytest.mark.parametrize("dtype", ["i32", "i64", "u8", "i8"])
+@pytest.mark.parametrize("shape", ["", "1"])
+def test_trip_count_of_any_integer_type_and_either_rank(dtype, shape):
+    kind = {"i32": np.int32, "i64": np.int64, "u8": np.uint8, "i8": np.int8}[dtype]
+    final, parts = run(looped(trip=(shape, dtype)), n=np.full([1] * len(shape), 2, kind), go=True)
+    np.testing.assert_array_equal(final, np.tile(X[:2].sum(axis=0), (2, 1)))
+    np.testing.assert_array_equal(parts, X[:2])
+
+
+@pytest.mark.parametrize("trip", [-1, -7, np.iinfo(np.int64).min])
+def test_negative_trip_count_is_no_bound(trip):
+    with pytest.raises(RunError, match="iteration 4 takes a slice of scanned input 0, which has 4"):
+        run(looped(), n=np.int64(trip), go=True)
+
+
+def test_negative_constant_trip_count_leaves_no_trip_count():
+    minus = np.array([-1], np.int64).tobytes()
+    xml = looped().replace(parameter(0, "", "i64", name="n").encode(), constant(0, len(WEIGHTS), 8, "", "i64").encode())
+    module = load_ir(xml, IrOptions(), WEIGHTS + minus)
+    (node,) = (node for node in walk(module.main) if isinstance(node.op, Loop))
+    assert node.inputs[0] is None
+
+
+def test_trip_count_has_64_bits_but_in_the_plugin():
+    beyond = np.int64((1 << 32) + 2)
+    with pytest.raises(RunError, match="iteration 4 takes a slice"):
+        run(looped(), n=beyond, go=True)
+    final, _ = run(looped(), "ov-cpu", n=beyond, go=True)
+    np.testing.assert_array_equal(final, np.tile(X[:2].sum(axis=0), (2, 1)))
+
+
+def test_false_condition_gives_the_initial_value():
+    final, parts = run(looped(), n=np.int64(3), go=False, h=H + 5)
+    np.testing.assert_array_equal(final, H + 5)
+    assert parts.shape == (0, 3)
+
+
+ITERATION = {"external_port_id": -1, "internal_layer_id": 0, "purpose": "current_iteration"}
+NUMBER = {"inputs": (ITERATION, PART), "back": (), "shapes": ("1,3", "?,3")}
+"""A loop whose Parameter 0 takes the iteration number."""
+
+
+def counted(dtype, shape):
+    """The body adds its iteration number to the part; the sums are concatenated."""
+    convert = layer(6, "Convert", 1, destination_type="f32")
+    layers = [parameter(0, shape, dtype), parameter(1, "1,3"), convert, layer(2, "Add", 2), result(4), TRUE, result(5)]
+    return layers, "0:0-6:0 6:1-2:0 1:0-2:1 2:2-4:0 20:0-5:0"
+
+
+@pytest.mark.parametrize("dtype", ["i32", "i64", "u16"])
+@pytest.mark.parametrize("shape", ["", "1", "?"])
+def test_iteration_number_has_the_type_that_the_body_declares(dtype, shape):
+    xml = looped(
+        **NUMBER | {"inputs": (ITERATION, PART, {"external_port_id": 2, "internal_layer_id": 7})},
+        outputs=(PARTS, GOES_ON),
+        body=([*counted(dtype, shape)[0], parameter(7, "1,3")], counted(dtype, shape)[1]),
+        ports=("FP32",),
+    )
+    (parts,) = run(xml, n=np.int64(3), go=True, h=H[:1])
+    np.testing.assert_array_equal(parts, X[:3] + np.arange(3)[:, None])
+
+
+def test_iteration_number_with_an_input_counts_all_the_same():
+    xml = looped(
+        inputs=(ITERATION | {"external_port_id": 2}, PART),
+        outputs=(PARTS, GOES_ON),
+        back=((4, 0),),
+        body=counted("i64", "1"),
+        shapes=("1", "?,3"),
+        ports=("FP32",),
+    )
+    assert [code for code, _ in warnings(xml)] == ["OV314", "OV314"]
+    (parts,) = run(xml, n=np.int64(2), go=True, h=H[0, :1])
+    np.testing.assert_array_equal(parts, X[:2] + np.arange(2)[:, None])
+
+
+SLICED = {"start": -1, "end": 0, "stride": -2, "part_size": 2}
+
+
+def test_parts_in_reverse_and_joined_in_reverse():
+    parts = PART | SLICED
+    body = ([parameter(0, "2,3"), parameter(1, "2,3"), *BODY[0][2:]], BODY[1])
+    forward = PARTS | {"stride": 2, "part_size": 2}
+    final, joined = run(
+        looped(inputs=(STATE, parts), outputs=(FINAL, forward, GOES_ON), body=body), n=np.int64(2), go=True
+    )
+    np.testing.assert_array_equal(final, X[:2] + X[2:])
+    np.testing.assert_array_equal(joined, X[[2, 3, 0, 1]])
+    final, joined = run(
+        looped(inputs=(STATE, parts), outputs=(FINAL, PARTS | SLICED, GOES_ON), body=body), n=np.int64(2), go=True
+    )
+    np.testing.assert_array_equal(joined, X)
+
+
+def test_iterator_counts_by_its_slices():
+    maps = {"inputs": (STATE | {"external_port_id": 0}, PART | {"external_port_id": 1}), "outputs": (FINAL, PARTS)}
+    final, joined = run(looped(kind="TensorIterator", **maps))
+    np.testing.assert_array_equal(final, np.tile(X.sum(axis=0), (2, 1)))
+    np.testing.assert_array_equal(joined, X)
+
+
+@pytest.mark.parametrize(("ends", "count"), [((0, -1, 1), 1), ((0, 3, 1), 3), ((4, 0, -2), 2), ((0, 6, 2), 3)])
+def test_iterator_without_slices_counts_by_what_it_joins(ends, count):
+    start, end, stride = ends
+    how = {"start": start, "end": end, "stride": stride, "part_size": abs(stride)}
+    maps = {
+        "inputs": (STATE | {"external_port_id": 0}, {"external_port_id": 1, "internal_layer_id": 1}),
+        "outputs": (FINAL, PARTS | how | {"internal_layer_id": 3}),
+    }
+    body = ([parameter(0, f"{abs(stride)},3"), parameter(1, "1,3"), *BODY[0][2:]], BODY[1])
+    h = np.zeros((abs(stride), 3), np.float32)
+    final, joined = run(looped(kind="TensorIterator", body=body, shapes=("?,3", "?,3"), **maps), h=h, x=X[1:2])
+    np.testing.assert_array_equal(final, h + count * X[1:2])
+    rows = np.repeat(np.arange(1, count + 1), abs(stride))[:, None] * X[1:2]
+    np.testing.assert_array_equal(joined, rows[::-1] if stride < 0 else rows)
+
+
+def test_last_value_without_iterations_is_empty_in_the_plugin_alone():
+    last = {"external_port_id": 5, "internal_layer_id": 4}
+    xml = looped(outputs=(FINAL, last, GOES_ON))
+    np.testing.assert_array_equal(run(xml, n=np.int64(3), go=True)[1], X[2:3])
+    with pytest.raises(RunError, match="no iteration ran, so there is no last value"):
+        run(xml, n=np.int64(0), go=True)
+    np.testing.assert_array_equal(run(xml, "ov-cpu", n=np.int64(0), go=True)[1], np.zeros((1, 3)))
+
+
+def test_condition_that_the_body_gives_is_an_output_too():
+    xml = looped(outputs=(FINAL, GOES_ON | {"external_port_id": 5}), ports=("FP32", "BOOL"))
+    assert run(xml, n=np.int64(2), go=True)[1].item() is True
+
+
+def test_one_result_feeds_several_parameters():
+    both = (STATE, {"external_port_id": 3, "internal_layer_id": 1})
+    xml = looped(
+        inputs=both,
+        back=((3, 0), (3, 1)),
+        shapes=("2,3", "2,3"),
+        outputs=(FINAL, FINAL | {"external_port_id": 5}, GOES_ON),
+    )
+    final, again = run(xml, n=np.int64(3), go=True, h=H + 1, x=H + 2)
+    np.testing.assert_array_equal(final, H + 12)
+    np.testing.assert_array_equal(again, final)
+
+
+def test_condition_that_is_always_false_is_noted():
+    false = looped().replace(
+        parameter(1, "", "boolean", name="go").encode(), constant(1, 17, 1, "", "boolean").encode()
+    )
+    assert warnings(false) == [("OV315", "the condition is always false: no iteration runs")]
+
+
+def test_first_back_edge_counts_and_slices_take_none():
+    assert warnings(looped(back=((3, 0), (4, 0), (4, 1)))) == [
+        ("OV306", "two back edges lead to Parameter 0; the first one counts"),
+        ("OV307", "a back edge leads to Parameter 1, which takes slices; it is ignored"),
+    ]
+
+
+REFUSED = {
+    "two inputs of one number": (
+        {"inputs": (STATE, PART | {"external_port_id": 2})},
+        "OV302: an external port id is duplicated: input 2 feeds two Parameters\n"
+        "  fix: give each Parameter an input of the layer, connected to the same value",
+    ),
+    "the trip count twice": (
+        {"inputs": (STATE | {"external_port_id": 0}, PART | {"external_port_id": 0})},
+        "OV302: External port id 0 or 1 is duplicated.: input 0 feeds two Parameters\n"
+        "  fix: give each Parameter an input of the layer, connected to the same value",
+    ),
+    "a Parameter without an input": (
+        {"inputs": (STATE,)},
+        "OV303: nothing feeds Parameter 'parameter1' of the body\n  fix: map an input of the layer to the Parameter",
+    ),
+    "a state without an initial value": (
+        {"inputs": (PART,)},
+        "OV309: nothing feeds Parameter 'parameter0' of the body\n  fix: map an input of the layer to the Parameter",
+    ),
+    "two outputs of one number": (
+        {"outputs": (FINAL, PARTS | {"external_port_id": 4}, GOES_ON)},
+        "OV304: output 4 is mapped twice\n  fix: give each output a number of its own",
+    ),
+    "an input into no Parameter": (
+        {"inputs": (STATE, PART | {"internal_layer_id": 2})},
+        "OV305: input 3 goes to layer 2, which is no Parameter",
+    ),
+    "an output of no Result": (
+        {"outputs": (FINAL, PARTS | {"internal_layer_id": 2}, GOES_ON)},
+        "OV305: output 5 comes from layer 2, which is no Result",
+    ),
+    "a back edge from no Result": (
+        {"back": ((2, 0),)},
+        "OV308: a back edge leads from layer 2 to layer 0\n  fix: lead it from a Result to a Parameter",
+    ),
+    "an input that goes nowhere": (
+        {"more": (parameter(6),)},
+        "OV310: Number of inputs must be the same as number of input descriptions: input 4 is not mapped into the body"
+        "\n  fix: map it to a Parameter, or disconnect it",
+    ),
+    "an input too many": (
+        {"inputs": (STATE, PART, PART | {"external_port_id": 7, "internal_layer_id": 0})},
+        "OV323: Parameter 0 is fed twice\n  fix: map one input to it",
+    ),
+    "an input that the layer lacks": (
+        {"inputs": (STATE, PART | {"external_port_id": 7})},
+        "OV328: maps input 7, the layer has 4",
+    ),
+    "parts from the second row on": (
+        {"inputs": (STATE, PART | {"start": 1})},
+        'OV311: Invalid "start","stride","end" values in an iteration component: '
+        '"start" = 1, "stride" = 1, "end" = -1, "part_size" = 1 of input 3\n'
+        "  fix: write start=0, end=-1 and cut the value with a Slice; profile 'ov-cpu' takes the number of iterations "
+        "from such values and the parts as if they were not there",
+    ),
+    "parts that overlap": (
+        {"inputs": (STATE, PART | {"part_size": 2})},
+        'OV311: "start" = 0, "stride" = 1, "end" = -1, "part_size" = 2 of input 3 takes parts that overlap or leave '
+        "gaps\n"
+        "  fix: let part_size be the absolute value of stride",
+    ),
+    "an axis too large": (
+        {"inputs": (STATE, PART | {"axis": 2})},
+        'OV312: Invalid "axis" value in an iteration component: 2, dimensions number = 2 (out of range)',
+    ),
+    "no execution condition": (
+        {"outputs": (FINAL, PARTS)},
+        "OV316: no output of the body has the purpose execution_condition\n  fix: map a Result with it",
+    ),
+    "an output that the layer lacks": (
+        {"ports": ("FP32",)},
+        "OV317: Number of outputs must be the same as number of output descriptions: "
+        "the layer has 1 outputs, its port map 2",
+    ),
+    "a trip count of floats": (
+        {"trip": ("", "f32")},
+        "OV318: Unsupported element type for trip_count input. Expected int32 or int64. It is float32[]\n"
+        "  fix: insert a Convert",
+    ),
+    "a trip count of rank 2": (
+        {"trip": ("1,1", "i64")},
+        "OV318: Rank of TripCount input must be equal to 0 or 1, it is 2\n  fix: Reshape it",
+    ),
+    "two trip counts": (
+        {"trip": ("2", "i64")},
+        "OV318: The number of values in the TripCount is not 1: it is int64[2]\n  fix: give one element",
+    ),
+    "a condition of integers": (
+        {"condition": ("", "i32")},
+        "OV319: the ExecutionCondition is int32[], expected boolean\n  fix: insert a Convert or a comparison",
+    ),
+    "a condition of rank 2": (
+        {"condition": ("1,1", "boolean")},
+        "OV319: Rank of ExecutionCondition input must be equal to 0 or 1, it is 2\n  fix: Reshape it",
+    ),
+    "two conditions": (
+        {"condition": ("2", "boolean")},
+        "OV319: The number of values in the ExecutionCondition is not 1, it is 2\n  fix: give one element",
+    ),
+    "a body condition of floats": (
+        {"outputs": (FINAL, PARTS | {"internal_layer_id": 5}, GOES_ON | {"internal_layer_id": 4})},
+        "OV319: the BodyExecutionCondition is float32[1, 3], expected boolean\n  fix: insert a Convert or a comparison",
+    ),
+    "an unknown purpose": (
+        {"inputs": (STATE | {"purpose": "counter"}, PART)},
+        "OV324: an input has the purpose 'counter'",
+    ),
+    "a state of another element type": (
+        {"back": ((5, 0),)},
+        "OV326: 'parameter0' is float32, the back edge to it brings bool\n  fix: insert a Convert before its Result",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_port_map_is_refused(what):
+    change, message = REFUSED[what]
+    assert refusal(looped(**change)) == f"Loop 'l' (line): {message}"
+
+
+def test_iteration_number_of_floats_is_refused():
+    xml = looped(
+        **NUMBER | {"inputs": (ITERATION | {"external_port_id": 2}, PART)}, outputs=(PARTS, GOES_ON), ports=("FP32",)
+    )
+    xml = xml.replace(b'shape="2,3"', b'shape="1"')
+    assert refusal(xml) == (
+        "Loop 'l' (line): OV318: Unsupported element type for current iteration input. Expected int32 or int64. "
+        "Parameter 'parameter0' is float32\n  fix: convert it in the body"
+    )
+
+
+def test_iterator_over_inputs_of_different_lengths_is_refused():
+    slices = (
+        {"external_port_id": 0, "internal_layer_id": 0, "axis": 0},
+        {"external_port_id": 1, "internal_layer_id": 1, "axis": 0},
+    )
+    xml = looped(kind="TensorIterator", inputs=slices, outputs=(FINAL, PARTS), back=(), shapes=("2,3", "4,3"))
+    assert refusal(xml) == (
+        "TensorIterator 'l' (line): OV313: There are at least two different iterations numbers: 2 and 4\n"
+        "  fix: slice inputs of one length"
+    )
+
+
+# ---- If ----------------------------------------------------------------------------------------------------------
+
+
+def chosen(then, other, condition=("", "boolean"), outputs=1, shape="2"):
+    """An If on an input, with x for both branches: each a body and its maps."""
+    inside = "".join(
+        f"<{key}_port_map>{entries('input', *inputs)}{entries('output', *results)}</{key}_port_map>"
+        for key, (_, inputs, results) in (("then", then), ("else", other))
+    )
+    bodies = "".join(
+        f"<{key}_body>{graph(*body)}</{key}_body>" for key, (body, *_) in (("then", then), ("else", other))
+    )
+    layers = [
+        parameter(0, *condition, name="c"),
+        parameter(1, shape, name="x"),
+        layer(2, "If", 2, ("FP32",) * outputs, "opset8", inside + bodies, name="i"),
+        *(result(3 + k) for k in range(outputs)),
+    ]
+    return net(layers, "0:0-2:0 1:0-2:1 " + " ".join(f"2:{2 + k}-{3 + k}:0" for k in range(outputs)))
+
+
+X_IN = ({"external_port_id": 1, "internal_layer_id": 0},)
+OUT = ({"external_port_id": 0, "internal_layer_id": 2},)
+DOUBLE = ([parameter(0), layer(1, "Add", 2), result(2)], "0:0-1:0 0:0-1:1 1:2-2:0")
+ABSOLUTE = ([parameter(0), layer(1, "Abs", 1), result(2)], "0:0-1:0 1:1-2:0")
+CONSTANT = ([constant(0, 0, 8), result(2)], "0:0-2:0")
+
+
+@pytest.mark.parametrize("shape", ["", "1"])
+def test_branches_take_what_they_need(shape):
+    xml = chosen((DOUBLE, X_IN, OUT), (CONSTANT, (), OUT), (shape, "boolean"))
+    x = np.array([-3, 4], np.float32)
+    for go, expected in ((True, x + x), (False, [1, 2])):
+        (found,) = run(xml, c=np.full([1] * len(shape), go), x=x)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_outputs_of_branches_go_by_their_numbers():
+    both = ([parameter(0), layer(1, "Abs", 1), result(2), result(3)], "0:0-1:0 1:1-2:0 0:0-3:0")
+    first = ({"external_port_id": 2, "internal_layer_id": 2}, {"external_port_id": 3, "internal_layer_id": 3})
+    second = ({"external_port_id": 9, "internal_layer_id": 2}, {"external_port_id": 4, "internal_layer_id": 3})
+    xml = chosen((both, X_IN, first), (both, X_IN, second), outputs=2)
+    x = np.array([-3, 4], np.float32)
+    assert [list(y) for y in run(xml, c=True, x=x)] == [[3, 4], [-3, 4]]
+    assert [list(y) for y in run(xml, c=False, x=x)] == [[-3, 4], [3, 4]]
+
+
+def test_scalar_and_one_element_agree_on_one_axis():
+    scalar = (
+        [parameter(0, "1"), constant(1, 0, 4, ""), layer(3, "Identity", 1, version="opset16"), result(2)],
+        "1:0-3:0 3:1-2:0",
+    )
+    xml = chosen((ABSOLUTE, X_IN, OUT), (scalar, X_IN, OUT), shape="1")
+    assert [run(xml, c=go, x=np.array([-3], np.float32))[0].tolist() for go in (True, False)] == [[3], [1]]
+
+
+BRANCHES = {
+    "a condition of floats": (
+        {"condition": ("", "f32")},
+        "OV319: the If condition is float32[], expected boolean\n  fix: insert a Convert or a comparison",
+    ),
+    "a condition of rank 2": (
+        {"condition": ("1,1", "boolean")},
+        "OV319: Rank of If condition input must be equal to 0 or 1, it is 2\n  fix: Reshape it",
+    ),
+    "an output that one branch lacks": (
+        {"other": (DOUBLE, X_IN, ())},
+        "OV321: Incorrect associating in else_body! It maps 0 outputs, the layer has 1\n"
+        "  fix: map a Result of each branch to each output",
+    ),
+    "one input for two Parameters": (
+        {"then": (([parameter(5), *DOUBLE[0]], DOUBLE[1]), (*X_IN, X_IN[0] | {"internal_layer_id": 5}), OUT)},
+        "OV302: External port id 0 or 1 is duplicated.: input 1 feeds two Parameters\n"
+        "  fix: give each Parameter an input of the layer, connected to the same value",
+    ),
+    "slices": (
+        {"then": (DOUBLE, (X_IN[0] | {"axis": 0},), OUT)},
+        "OV324: then_body of an If has no iterations",
+    ),
+    "other element types": (
+        {"other": (([constant(0, 8, 8, "1", "i64"), result(2)], "0:0-2:0"), (), OUT)},
+        "OV322: type of then_body output is not equal type of else_body output: float32 and int64 of output 0\n"
+        "  fix: insert a Convert in a branch",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BRANCHES)
+def test_branches_are_refused(what):
+    change, message = BRANCHES[what]
+    given = {"then": (DOUBLE, X_IN, OUT), "other": (ABSOLUTE, X_IN, OUT)} | change
+    assert refusal(chosen(**given)) == f"If 'i' (line): {message}"
