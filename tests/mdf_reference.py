@@ -107,7 +107,9 @@ def random_node(draw: random.Random, only_numbers: bool) -> dict[str, Any]:
 
 def random_parameter(draw: random.Random, id: str, names: list[str], only_numbers: bool) -> dict[str, Any]:
     number = draw.choice([0, 1, -3, 2.0, 0.25, "1", "2.5", "1.0", *([] if only_numbers else [[1.0, 2.0], [3, 4]])])
-    match draw.randrange(5):
+    match draw.randrange(5) if draw.random() < 0.9 else 5:
+        case 5:
+            return random_call(draw, names)
         case 0:
             parameter: dict[str, Any] = {"value": number}
         case 1:
@@ -122,6 +124,17 @@ def random_parameter(draw: random.Random, id: str, names: list[str], only_number
         test = f"{draw.choice([*names, id])} {draw.choice(['<', '>', '>=', '=='])} {draw.choice([0, 1, 2.5])}"
         parameter["conditions"] = {"c": {"test": test, "value": draw.choice([0, 1.5, id, random_text(draw, names, 1)])}}
     return parameter
+
+
+def random_call(draw: random.Random, names: list[str]) -> dict[str, Any]:
+    """A parameter that a function computes."""
+    if draw.random() < 0.7:
+        arguments = {"variable0": draw.choice(names), "slope": draw.choice([2, 0.5, *names]), "intercept": 1}
+        return {"function": "linear", "args": arguments}
+    unary = draw.random() < 0.5
+    name = draw.choice(["Relu", "Abs", "Neg", "Exp", "Tanh"] if unary else ["Add", "Mul", "Sub", "Max"])
+    inputs = ["X"] if unary else ["A", "B"]
+    return {"function": f"onnx::{name}", "args": {input: draw.choice(names) for input in inputs}}
 
 
 def random_function(draw: random.Random, names: list[str]) -> dict[str, Any]:

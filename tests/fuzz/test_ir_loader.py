@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from formats.openvino import ir_text
+from formats.openvino.test_states import PAIR, WEIGHTS, body_with_state, running_sum
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +22,12 @@ from whorl.ir.verify import verify
 
 HERE = Path(__file__).parent
 CORPUS = Path(os.environ.get("WHORL_CORPUS") or HERE.parents[2] / "shared" / "corpus") / "openvino"
-OWN = [(ir_text.ADD, b""), (ir_text.counting(1), ir_text.COUNTING_WEIGHTS)]
+OWN = [
+    (ir_text.ADD, b""),
+    (ir_text.counting(1), ir_text.COUNTING_WEIGHTS),
+    (running_sum("20:0-1:0", PAIR), WEIGHTS),
+    (body_with_state("0:0-1:0"), WEIGHTS),
+]
 FILES = [
     (path.read_bytes(), path.with_suffix(".bin").read_bytes())
     for path in sorted(CORPUS.glob("*/*.xml"))

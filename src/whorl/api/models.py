@@ -164,8 +164,8 @@ def load_module(
 def save(
     source: Source, path: str | os.PathLike[str], *, opset: int | None = None, compress_to_fp16: bool = False
 ) -> None:
-    """Write whatever `load` takes as `.onnx`, `.onnxtxt`, `.mlir` or OpenVINO `.xml` (with a `.bin` beside it), and
-    an MDF model as MDF's `.json`, `.yaml` or `.yml`.
+    """Write whatever `load` takes as `.onnx`, `.onnxtxt`, `.mlir`, OpenVINO `.xml` (with a `.bin` beside it), or
+    MDF's `.json`, `.yaml` or `.yml`.
 
     Weights over 1 GiB go into a file beside `.onnx`. `opset` is the version of ai.onnx to write; without it, the
     model's own or the lowest above that can say it all. `compress_to_fp16` keeps float32 weights of `.xml` as float16.
@@ -187,11 +187,13 @@ def save(
 
 
 def _save_mdf(source: Source, path: Path) -> None:
-    files, models = (importlib.import_module(f"whorl.formats.mdf.{name}") for name in ("files", "model"))
+    """An MDF model as it is, any other one with a node for each operator."""
+    files, models, imports = (
+        importlib.import_module(f"whorl.formats.mdf.{name}") for name in ("files", "model", "onnx_import")
+    )
     model = load(source)
-    if not isinstance(model, models.MdfModel):
-        raise SaveError("only an MDF model can be written as MDF", fix="end the path in .onnx")
-    files.write_mdf(model.document, path)
+    document = model.document if isinstance(model, models.MdfModel) else imports.model_from_onnx(to_proto(model))
+    files.write_mdf(document, path)
 
 
 def run(model: Source, feeds: Mapping[str, Any]) -> dict[str, Any]:

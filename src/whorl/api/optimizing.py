@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import gc
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 from whorl.api.models import Source, load_module
+from whorl.formats.collector import collector_paused
 from whorl.formats.onnx.files import load_onnx
 from whorl.formats.onnx.frame import MAX_DEPTH, LoadOptions
 from whorl.ir.graph import Module
@@ -47,7 +46,7 @@ def optimize(
     pipeline.check_names(options)
     if isinstance(source, str | os.PathLike) and Path(source).suffix == ".onnx":
         folding = context if pipeline.is_chosen(pipeline.fold_constants, options) else None
-        with _collector_paused():
+        with collector_paused():
             module = load_onnx(source, LoadOptions(condition_when_omitted, max_depth, True, folding))
     else:
         module = load_module(
@@ -56,15 +55,3 @@ def optimize(
         module = dataclasses.replace(module, main=clone_region(module.main))
     pipeline.optimize(module, context=context)
     return module
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Reading makes many objects and drops few: the collector of cycles would only go through them again and again."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

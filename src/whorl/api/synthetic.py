@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from whorl.ir.types import AnyShape, OptionalType, SequenceType, TensorType, Typ
 
 DEFAULT_SIZE = 2
 """The length of a named dim that nobody chose."""
+MOST_ELEMENTS = 1 << 31
 
 
 def synthetic_feeds(module: Module, seed: int = 0, sizes: Mapping[str, int] | None = None) -> dict[str, Any]:
@@ -52,6 +54,8 @@ def _size(dim: Dim, sizes: Mapping[str, int]) -> int:
 
 def _tensor(type: TensorType, random: np.random.Generator, sizes: Mapping[str, int]) -> np.ndarray:
     shape = () if isinstance(type.shape, AnyShape) else tuple(_size(dim, sizes) for dim in type.shape)
+    if math.prod(shape) > MOST_ELEMENTS:
+        raise RunError(f"a value of {list(shape)} is too large to be made up", fix="give the input, or lengths of dims")
     dtype = type.dtype
     if dtype == STRING:
         array = np.empty(shape, object)

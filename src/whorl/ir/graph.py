@@ -76,12 +76,12 @@ class Region:
 
 @dataclass(slots=True)
 class State:
-    """A value that lasts from one run to the next: `input` names the argument of `main` that brings it in, `output` the
-    result that it is afterwards.
+    """A value that lasts from one run to the next.
 
-    `initial` computes the value of the first run from the other inputs, those that are no state, in their order.
-    Without it that is zeros, none along axes of unknown length. `flag` names another state, a truth value: whether this
-    one has a value; what computes the first one is then inside `main`.
+    `input` names the argument of `main` that brings it in, `output` the result that it is afterwards. `initial` gives
+    the value of the first run from inputs that are no states, which its arguments are called like; without it that is
+    zeros, none along axes of unknown length. `flag` names another state, a truth value: whether this one has a value;
+    what computes the first one is then inside `main`.
     """
 
     name: str

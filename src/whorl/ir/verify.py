@@ -19,6 +19,9 @@ def verify(module: Module) -> None:
     names = [value.name for value in module.main.arguments]
     if len(set(names)) != len(names):
         raise VerifyError("two inputs have the same name")
+    for state in module.states:
+        if state.input not in names or state.output not in module.output_names:
+            raise VerifyError(f"state {state.name!r} lacks its input {state.input!r} or its output {state.output!r}")
     _verify_region(module.main, ())
     _verify_types(module.main)
 

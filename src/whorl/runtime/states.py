@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.errors import RunError
+from whorl.errors import MemoryLimitError, RunError
 from whorl.ir.graph import Module, State
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.runtime.feeds import checked
@@ -24,8 +24,6 @@ class States:
         self.module = module
         self.states = {state.name: state for state in module.states}
         self._types: dict[str, Type] = {value.name: value.type for value in module.main.arguments}
-        inputs = {state.input for state in module.states}
-        self._others = [k for k, value in enumerate(module.main.arguments) if value.name not in inputs]
         self._values: dict[str, Any] = {}
         self._plans = {name: Plan(each.initial) for name, each in self.states.items() if each.initial is not None}
 
@@ -77,10 +75,10 @@ class States:
             found[state.input] = self._values[state.name] if state.name in self._values else self._zeros(state)
         computed = [state for state in first if state.name not in self._values and state.name in self._plans]
         if computed:
-            arguments = checked_inputs({**given, **found})
-            others = [arguments[k] for k in self._others]
+            arguments = dict(zip(self._types, checked_inputs({**given, **found}), strict=True))
             for state in computed:
-                (value,) = self._plans[state.name](run, *others)
+                assert state.initial is not None
+                (value,) = self._plans[state.name](run, *(arguments[x.name] for x in state.initial.arguments))
                 what = f"the first value of state {state.name!r}"
                 found[state.input] = checked(value, self._types[state.input], what)
         return {**given, **found}
@@ -93,7 +91,10 @@ class States:
         """Zeros, none along axes of unknown length."""
         type = self._types[state.input]
         if isinstance(type, TensorType) and not isinstance(type.shape, AnyShape):
-            return np.zeros([dim if isinstance(dim, int) else 0 for dim in type.shape], type.dtype)
+            try:
+                return np.zeros([dim if isinstance(dim, int) else 0 for dim in type.shape], type.dtype)
+            except (MemoryError, ValueError) as error:
+                raise MemoryLimitError(f"no memory for state {state.name!r}, {type}: {error}") from None
         if state.initial is not None and isinstance(type, TensorType):
             return np.zeros((), type.dtype)
         raise RunError(f"state {state.name!r} is {type} and has no first value", fix="set it with set_state")

@@ -153,6 +153,13 @@ def test_port_without_an_edge_holds_zeros_of_its_shape():
     assert (first.dtype, second.dtype, second.shape) == (np.dtype(int), np.dtype(float), (2,))
 
 
+def test_port_of_a_large_shape_takes_no_memory_until_it_is_used():
+    ports = {f"i{at}": {"shape": [2**28]} for at in range(100)}
+    found = engine({"N": node(output="i0[5]", inputs=ports)})
+    assert outputs(found, None, None) == [0, 0]
+    found.restore(found.save())
+
+
 def test_threshold_ends_a_call():
     end = {"type": "Threshold", "kwargs": {"dependency": "N", "parameter": "x", "threshold": 3, "comparator": ">="}}
     counts = node({"x": {"default_initial_value": 0, "value": "x + 1"}})
@@ -181,6 +188,17 @@ def test_state_is_saved_set_and_restored():
     assert [found.evaluate(), outputs(found, None)[0].tolist()] == after
     found.set(("N", "parameters", "x"), np.array([10.0]))
     assert outputs(found, None)[0] == 11.0 + (len([each for each in found.last if each]) - 1)
+
+
+def test_value_that_waits_in_a_port_is_saved_with_the_state():
+    nodes = {"A": node({"x": {"value": 5}}), "N": node(output="i", inputs={"i": {"reduce": "add"}})}
+    once = {"node_specific": {"N": {"type": "AtPass", "kwargs": {"n": 7}}}, **PASSES}
+    found, again = (engine(nodes, {"e": edge("A", "N")}, conditions=once) for _ in range(2))
+    found.evaluate(initializer={"i": 100})
+    again.restore(found.save())
+    for each in (found, again):
+        each.nodes["N"].inputs["i"].give(5)
+        assert each.value(("N", "input_ports", "i")) == 105
 
 
 def test_values_are_read_by_place():

@@ -132,9 +132,12 @@ def test_arrays_may_lie_beside_the_file(tmp_path):
     again = read_mdf(tmp_path / "net.json").graphs["g"].nodes["A"].parameters
     np.testing.assert_array_equal(again["W"].value, weights)
     write_mdf(read_mdf(tmp_path / "net.json"), tmp_path / "plain.json")
-    assert json.loads((tmp_path / "plain.json").read_text())["model"]["graphs"]["g"]["nodes"]["A"]["parameters"]["W"][
-        "value"
-    ] == weights.tolist()
+    assert (
+        json.loads((tmp_path / "plain.json").read_text())["model"]["graphs"]["g"]["nodes"]["A"]["parameters"]["W"][
+            "value"
+        ]
+        == weights.tolist()
+    )
     (tmp_path / "net.npz").unlink()
     with pytest.raises(LoadError, match=r"parameter 'W' in node 'A'.* there is no net\.npz"):
         read_mdf(tmp_path / "net.json")

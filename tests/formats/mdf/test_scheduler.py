@@ -194,6 +194,10 @@ def test_order_within_a_set_is_that_of_the_file_and_noted():
         (condition("JustRan", dependencies=["A", "B"]), "condition JustRan: needs one node as `dependency`, not 2"),
         (condition("EveryNPasses", n=0), "condition EveryNPasses: 'n' must be a whole number above 0, not 0"),
         (condition("Not", condition=3), "condition Not: 3 is not a condition"),
+        (
+            condition("Not", condition=condition("AddEdgeTo", node="A")),
+            "condition AddEdgeTo changes the order of nodes and cannot be part of another condition",
+        ),
         (condition("TimeInterval"), "condition TimeInterval: needs 'repeat', 'start' or 'end'"),
         (condition("TimeInterval", start="3 ms", end="1 ms"), "condition TimeInterval: 'start' is later than 'end'"),
         (condition("Threshold", dependency="A", comparator="~"), "condition Threshold: '~' is not a comparator"),
@@ -208,3 +212,19 @@ def test_condition_that_cannot_be_read_is_refused_with_its_place(given, message)
 def test_termination_has_no_calls_since_its_node_ran():
     with pytest.raises(LoadError, match=r"termination of graph 'g': condition EveryNCalls: .* has no node"):
         Schedule(chain("A", end=condition("EveryNCalls", dependency="A", n=1)))
+
+
+def test_conditions_that_lie_too_deep_are_refused():
+    deep = condition("Always")
+    for _ in range(2000):
+        deep = condition("Not", condition=deep)
+    with pytest.raises(LoadError, match="condition of node 'A' in graph 'g': conditions lie more than 64 deep"):
+        Schedule(chain("A", {"A": deep}))
+
+
+def test_long_chain_is_planned():
+    ids = [f"n{at}" for at in range(3000)]
+    graph = Graph("g", {id: Node(id, {"i": InputPort("i")}, output_ports={"o": OutputPort("o")}) for id in ids})
+    for sender, receiver in pairwise(ids):
+        graph.edges[receiver] = Edge(receiver, sender, "o", receiver, "i")
+    assert len(Schedule(graph).sets) == 3000

@@ -53,8 +53,10 @@ def scalar(element: Any, dtype: Any = np.int64) -> Fixed:
 def layer_model(
     type: str, version: int, inputs: Sequence[Input], attributes: Mapping[str, Any] | None = None, dynamic: bool = False
 ) -> openvino.Model:
-    """A model of one layer; Parameters have the arrays' shapes, or with `dynamic` their ranks only, unless they are short
-    lists of integers."""
+    """A model of one layer; Parameters have the arrays' shapes.
+
+    With `dynamic` they have ranks only, unless they are short lists of integers.
+    """
     factory = _FACTORIES.setdefault(f"opset{version}", NodeFactory(f"opset{version}"))
     nodes, parameters = [], []
     for value in inputs:

@@ -21,6 +21,7 @@ from whorl.formats.mdf.vocabulary import find_function
 Names = Mapping[str, Any]
 Value = Callable[[Names], Any]
 
+MAX_DEPTH = 80
 PLAIN = frozenset({float, np.float64, np.ndarray})
 """Types whose products cannot grow without bound."""
 ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -54,12 +55,20 @@ def value_of(expression: Expression, draw: Draw | None = None) -> Value:
         return lambda names: number
     if isinstance(tree, ast.Name) and tree.id == text:
         return looked_up(expression)
-    fast = None if expression.draws else part_of(tree)
+    fast = None if expression.draws or is_deep(tree) else part_of(tree)
 
     def slow(names: Names) -> Any:
         return evaluate(expression, names, collapse=True, draw=draw)
 
     return slow if fast is None else guarded(fast, slow)
+
+
+def is_deep(tree: ast.expr | None) -> bool:
+    """Whether functions that call each other could not go to the end of an expression."""
+    level: list[ast.AST] = [tree] if tree is not None else []
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return bool(level)
 
 
 def guarded(fast: Value, slow: Value) -> Value:

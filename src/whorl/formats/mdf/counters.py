@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from whorl.formats.mdf.conditions import Clock
+from whorl.formats.mdf.arguments import Clock
 from whorl.formats.mdf.predicates import (
     Calls,
     Compare,
@@ -87,6 +87,31 @@ def counters_for(predicates: Iterable[Predicate], nodes: Sequence[str], clock: C
     for leaf in every:
         for slot in slots_of(leaf):
             index.setdefault(slot, len(index))
+    now = index.get(Now())
+    time = () if now is None or not clock.runs else ((now, clock.step),)
+    return Counters(
+        index,
+        views_of(every, index, clock),
+        runs=on_runs(index, nodes),
+        set_ends=Update(
+            tuple(at for slot, at in index.items() if isinstance(slot, Ran)),
+            on_tick(index, Scale.CONSIDERATION_SET_EXECUTION).added + time,
+        ),
+        has_run={node: Update(added=((index[Ran(node)], 1),)) if Ran(node) in index else Update() for node in nodes},
+        pass_starts=forgotten_calls(index, Scale.PASS),
+        pass_ends=on_tick(index, Scale.PASS),
+        call_starts=Update(
+            tuple(at for slot, at in index.items() if isinstance(slot, Usable))
+            + forgotten_calls(index, Scale.ENVIRONMENT_STATE_UPDATE).zeroed
+        ),
+        call_ends=on_tick(index, Scale.ENVIRONMENT_STATE_UPDATE),
+        clock=clock,
+        now=now,
+    )
+
+
+def views_of(every: Iterable[Predicate], index: dict[Slot, int], clock: Clock) -> list[View]:
+    """For each counter the comparisons that it meets."""
     views = [View() for _ in index]
     for leaf in every:
         match leaf:
@@ -100,37 +125,21 @@ def counters_for(predicates: Iterable[Predicate], nodes: Sequence[str], clock: C
                 views[index[met]].cap = max(views[index[met]].cap, cap_of(number))
     if Now() in index:
         views[index[Now()]].cap = max(views[index[Now()]].cap, clock.start + 1)
-    return Counters(
-        index,
-        views,
-        runs={node: on_run(index, node) for node in nodes},
-        set_ends=Update(
-            tuple(at for slot, at in index.items() if isinstance(slot, Ran)),
-            on_tick(index, Scale.CONSIDERATION_SET_EXECUTION).added
-            + tuple((at, clock.step) for slot, at in index.items() if isinstance(slot, Now) and clock.runs),
-        ),
-        has_run={node: Update(added=((index[Ran(node)], 1),)) if Ran(node) in index else Update() for node in nodes},
-        pass_starts=forgotten_calls(index, Scale.PASS),
-        pass_ends=on_tick(index, Scale.PASS),
-        call_starts=Update(
-            tuple(at for slot, at in index.items() if isinstance(slot, Usable))
-            + forgotten_calls(index, Scale.ENVIRONMENT_STATE_UPDATE).zeroed
-        ),
-        call_ends=on_tick(index, Scale.ENVIRONMENT_STATE_UPDATE),
-        clock=clock,
-        now=index.get(Now()),
-    )
+    return views
 
 
-def on_run(index: dict[Slot, int], node: str) -> Update:
+def on_runs(index: dict[Slot, int], nodes: Sequence[str]) -> dict[str, Update]:
     """A run uses up what others gave to the node, and gives one use of the node to every other and to itself."""
-    zeroed = tuple(at for slot, at in index.items() if isinstance(slot, Usable) and slot.user == node)
-    added = tuple(
-        (at, 1)
-        for slot, at in index.items()
-        if (isinstance(slot, Calls) and slot.node == node) or (isinstance(slot, Usable) and slot.giver == node)
-    )
-    return Update(zeroed, added)
+    zeroed: dict[str, list[int]] = {node: [] for node in nodes}
+    added: dict[str, list[tuple[int, int]]] = {node: [] for node in nodes}
+    for slot, at in index.items():
+        match slot:
+            case Calls(node):
+                added[node].append((at, 1))
+            case Usable(giver, user):
+                zeroed[user].append(at)
+                added[giver].append((at, 1))
+    return {node: Update(tuple(zeroed[node]), tuple(added[node])) for node in nodes}
 
 
 def on_tick(index: dict[Slot, int], ended: Scale) -> Update:

@@ -32,6 +32,8 @@ class Saved:
     """All that an engine remembers between two calls."""
 
     values: dict[Place, Any]
+    stale: frozenset[Place]
+    """Input ports of which the value has been read."""
     ran: frozenset[str]
     schedule: tuple[int, ...]
     calls: int
@@ -57,8 +59,8 @@ class Engine:
     """Evaluates a graph; nodes, ports and parameters are in `nodes`, by their ids.
 
     `inputs` is a version of modeci_mdf, see `Inputs`. `draws` gives random numbers by node and part. `precision`
-    "float32" makes ONNX functions compute as modeci_mdf's do. Errors: LoadError
-    for a graph without meaning, RunError with the node, the part and the expression.
+    "float32" makes ONNX functions compute as modeci_mdf's do. Errors: LoadError for a graph without meaning; RunError
+    with the node, the part and the expression, after which only `restore` leads back to a call's beginning.
     """
 
     def __init__(
@@ -114,6 +116,8 @@ class Engine:
                         self.nodes[id].run(dt)
             except WhorlError as error:
                 raise error.at(f"call {self.calls} of graph {self.graph.id!r}") from None
+            except (TypeError, ValueError) as error:
+                raise RunError(str(error), f"an edge in call {self.calls} of graph {self.graph.id!r}") from None
         self.calls += 1
         self.last = tuple(executed)
         return self.last
@@ -126,7 +130,7 @@ class Engine:
             return part.value
         match part:
             case InputPart() | OutputPart():
-                return np.zeros(part.port.shape or ())
+                return np.broadcast_to(0.0, part.port.shape or ())
             case ParameterPart(initial=initial) if initial is not None:
                 return initial(node.constants)
             case _:
@@ -155,18 +159,27 @@ class Engine:
 
     def save(self) -> Saved:
         """All that the next call depends on."""
-        values = {place: copy.deepcopy(part.value) for place, part in self.parts()}
+        values = {place: copied(part.value) for place, part in self.parts()}
+        stale = frozenset(place for place, part in self.parts() if isinstance(part, InputPart) and part.stale)
         ran = frozenset(id for id, node in self.nodes.items() if node.ran)
-        return Saved(values, ran, tuple(self.schedule.state), self.calls)
+        return Saved(values, stale, ran, tuple(self.schedule.state), self.calls)
 
     def restore(self, saved: Saved) -> None:
         """Goes back to where `save` was called, on this engine or on one of the same graph."""
         for place, part in self.parts():
-            part.value = copy.deepcopy(saved.values[place])
+            part.value = copied(saved.values[place])
+            if isinstance(part, InputPart):
+                part.stale = place in saved.stale
         for id, node in self.nodes.items():
             node.ran = id in saved.ran
         self.schedule.restore(list(saved.schedule))
         self.calls = saved.calls
+
+
+def copied(value: Any) -> Any:
+    """A value that later changes do not reach; arrays that nobody can write stay as they are."""
+    is_fixed = isinstance(value, np.ndarray) and not value.flags.writeable
+    return value if is_fixed else copy.deepcopy(value)
 
 
 def overwriting_notes(graph: Graph) -> list[str]:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
+
 from whorl.errors import LoadError, place
 from whorl.formats.mdf.vocabulary import MAX_ELEMENTS
 
@@ -108,6 +110,22 @@ def reduce_field(value: Any, at: Place) -> str:
     return value
 
 
+def weight_field(value: Any, at: Place) -> None:
+    """Refuse a weight that is no number and no list of numbers."""
+    if isinstance(value, list | int | float | np.ndarray) and np.asarray(value).dtype.kind in "biuf":
+        return
+    raise wrong("weight", value, "a number or a list of numbers", at)
+
+
+def check_list(value: list[Any], what: str, at: Place) -> None:
+    """Refuse lists of lists of different lengths, which are no array."""
+    try:
+        np.array(value)
+    except ValueError:
+        fix = "give all rows the same length"
+        raise LoadError(f"{what} is a list of lists that differ in length", place_of(at), fix) from None
+
+
 def shape_field(value: Any, at: Place) -> tuple[int, ...] | None:
     """Whole numbers, also as a text like "(2, 3)"; None where a length is only a name."""
     given = value
@@ -128,7 +146,7 @@ def shape_field(value: Any, at: Place) -> tuple[int, ...] | None:
 
 
 def _is_length(dim: Any) -> bool:
-    return type(dim) is int and dim >= 0
+    return type(dim) is int and 0 <= dim < 2**63
 
 
 def listing(names: Iterable[str]) -> str:

@@ -213,7 +213,7 @@ def _loop_of_graph(inputs: list[Any], graph: Graph, named: Mapping[str, Any], li
 def _called(name: str, inputs: list[Any], attributes: dict[str, Any], named: Mapping[str, Any], limits: Limits) -> Any:
     schema = find_schema(name)
     assert schema is not None
-    binding = Binding(schema, inputs, attributes)
+    binding = Binding(schema, inputs, {key: attribute_value(schema, key, value) for key, value in attributes.items()})
     binding.captures = captured_names(binding, named)
     return _one_or_all(call(binding, "given", limits=limits))
 

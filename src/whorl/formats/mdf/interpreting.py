@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from whorl.formats.mdf.document import Graph
+from whorl.formats.mdf.drawing import Drawing
 from whorl.formats.mdf.engine import Engine, Inputs
 from whorl.formats.mdf.simulating import Request, joined, times_of
 from whorl.formats.mdf.traces import SavedState, Simulation, Trace
@@ -24,12 +25,14 @@ def interpreted(graph: Graph, request: Request, inputs: Inputs) -> Simulation:
 
 
 def _run(graph: Graph, request: Request, inputs: Inputs) -> Simulation:
-    engine = Engine(with_values(graph, request.given), inputs)
+    drawing = Drawing(request.seed, request.replay, request.first_set)
+    engine = Engine(with_values(graph, request.given), inputs, drawing.draws, precision=request.precision)
     before = request.state
     if before.engine is not None:
         engine.restore(before.engine)
     rows: dict[str, list[Any]] = {name: [] for name in request.record}
     for number in range(request.evaluations):
+        drawing.start(before.done + number)
         engine.evaluate(None if before.done + number == 0 else request.dt)
         for name, cell in request.record.items():
             rows[name].append(copy.deepcopy(engine.value((cell.node, cell.kind, cell.id))))

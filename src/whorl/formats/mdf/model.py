@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from whorl.formats.mdf.document import Graph, Model
 from whorl.formats.mdf.engine import Engine, Inputs
 from whorl.formats.mdf.interpreting import interpreted
 from whorl.formats.mdf.modules import module_of
+from whorl.formats.mdf.onnx_calls import Precision
 from whorl.formats.mdf.scopes import as_number
 from whorl.formats.mdf.simulating import Compiler, Request
 from whorl.formats.mdf.syntax import read_number
@@ -26,7 +28,8 @@ class MdfModel:
     """A model of the ModECI model description format. Its first graph runs.
 
     `inputs` is the version of modeci_mdf whose input ports it has: since 0.4.14 a value is gone once it was read,
-    before that it stays. `document` is what the file says.
+    before that it stays. `precision` "float32" makes functions of ONNX compute as those of modeci_mdf do. `document` is
+    what the file says.
     """
 
     def __init__(
@@ -34,11 +37,13 @@ class MdfModel:
         document: Model,
         *,
         inputs: Inputs = "0.4.15",
+        precision: Precision = "float64",
         limits: Limits | None = None,
         backend: str | None = None,
     ) -> None:
         self.document = document
         self.inputs: Inputs = inputs
+        self.precision: Precision = precision
         self._compiler = Compiler(self.graph, limits, backend)
         self._reason: str | None = None
         """Why the graph is not compiled, once that is known."""
@@ -51,6 +56,7 @@ class MdfModel:
         return {
             "document": self.document,
             "inputs": self.inputs,
+            "precision": self.precision,
             "limits": compiler.limits,
             "backend": compiler.backend,
         }
@@ -72,15 +78,22 @@ class MdfModel:
         initial: Mapping[str, Any] | None = None,
         batch: int | Mapping[str, Any] | None = None,
         state: SavedState | None = None,
+        seed: int = 0,
+        replay: Mapping[str, Any] | None = None,
     ) -> Simulation:
         """Evaluate the graph once without a time step, then `steps` times with the time step `dt` (none where None).
 
         `record`: names such as "FN.V", all output ports where None. `initial`: values by name, of stateful parameters
         at the start, of fixed parameters and unconnected input ports all the time. `batch`: a number of equal parameter
         sets, or arrays by name whose first axis goes over the sets. `state`: go on from an earlier result, without an
-        evaluation before the steps. Errors: LoadError, RunError.
+        evaluation before the steps. `seed`: equal seeds give equal random numbers, each by its node, part, evaluation
+        and parameter set. `replay`: numbers that stand for draws, by the name of node and part, a row an evaluation.
+        Errors: LoadError, RunError.
         """
         request = self._request(steps, dt, record, batch, state, initial or {})
+        drawn = {name: as_number(values) for name, values in (replay or {}).items()}
+        request = replace(request, seed=seed, replay=drawn)
+        self._check_replay(request)
         if request.state.engine is None and self._reason is None:
             try:
                 prepared = self._compiler.prepared(request)
@@ -124,7 +137,7 @@ class MdfModel:
         """
         names = {name: self.cell(name) for name in self.recorded(record)}
         has_dt = self.has_derivatives if has_dt is None else has_dt
-        return module_of(self.graph, names, has_dt, self.inputs == "0.4.13")
+        return module_of(self.graph, names, has_dt, self.inputs == "0.4.13", self.precision)
 
     @property
     def has_derivatives(self) -> bool:
@@ -158,7 +171,14 @@ class MdfModel:
             batch=state.batch if size is None else size,
             state=state,
             keeps_inputs=self.inputs == "0.4.13",
+            precision=self.precision,
         )
+
+    def _check_replay(self, request: Request) -> None:
+        needed = request.state.done + request.evaluations
+        for name, rows in request.replay.items():
+            if len(np.atleast_1d(rows)) < needed:
+                raise RunError(f"replay[{name!r}] has {np.size(rows)} rows, expected {needed}", fix="one an evaluation")
 
     def recorded(self, record: Sequence[str] | None) -> list[str]:
         """The names to record: those given, or all output ports."""

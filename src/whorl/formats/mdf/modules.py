@@ -9,7 +9,8 @@ import numpy as np
 
 from whorl.errors import UnsupportedError
 from whorl.formats.mdf.document import Graph
-from whorl.formats.mdf.program import STEPS, Output, Program, Wanted, program_of
+from whorl.formats.mdf.onnx_calls import Precision
+from whorl.formats.mdf.program import DONE, SEED, SET, STEPS, Output, Program, Wanted, program_of
 from whorl.formats.mdf.scopes import Scope, as_number, known_shape
 from whorl.formats.mdf.tracing import INPUT, PARAMETER, Cell, State, Tracer, is_stateful
 from whorl.ir.build import Builder
@@ -23,21 +24,31 @@ from whorl.ops.movement import Concat
 from whorl.ops.shapes import Expand, Unsqueeze
 
 
-def module_of(graph: Graph, record: Mapping[str, Cell], has_dt: bool = True, keeps_inputs: bool = False) -> Module:
+def module_of(
+    graph: Graph,
+    record: Mapping[str, Cell],
+    has_dt: bool = True,
+    keeps_inputs: bool = False,
+    precision: Precision = "float64",
+) -> Module:
     """The graph as a module. Inputs: steps, dt, and with the file's values as defaults what a run begins with.
 
     Outputs: each of `record` with a row for each evaluation, one before the steps. Errors: UnsupportedError.
     """
     initial = initial_values(graph)
     given = {cell: array.shape for cell, array in initial.items()}
-    wanted = Wanted(tuple(dict.fromkeys(record.values())), given, has_dt=has_dt, keeps_inputs=keeps_inputs)
+    wanted = Wanted(
+        tuple(dict.fromkeys(record.values())), given, has_dt=has_dt, keeps_inputs=keeps_inputs, precision=precision
+    )
     program = program_of(graph, wanted)
     module = program.module
     traces = _Traces(program)
     made = {cell: traces.value(cell) for cell in wanted.record}
     module.main.results = [made[cell] for cell in record.values()]
     module.output_names = list(record)
+    taken = {value.name for value in module.main.arguments}
     module.defaults = {program.given[cell]: array for cell, array in initial.items()}
+    module.defaults |= {name: np.array(0, np.int64) for name in (DONE, SEED, SET) if name in taken}
     module.metadata = {"graph_name": graph.id, "producer_name": "whorl"}
     return module
 

@@ -93,7 +93,7 @@ def bind(schema: OpSchema, names: Mapping[str, Any], args: Mapping[str, Any]) ->
         for key in schema.attributes
         if key in names and not is_omitted(names[key])
     }
-    rest = [key for key in args if key not in attributes]
+    rest = [key for key in args if key not in schema.attributes]
     inputs: list[Any] = []
     for parameter in schema.inputs:
         if parameter.option == _VARIADIC:

@@ -13,6 +13,7 @@ from whorl.formats.mdf.calling import Calls, reads
 from whorl.formats.mdf.closures import Value, read_only, value_of
 from whorl.formats.mdf.document import Function, InputPort, Node, OutputPort, Parameter
 from whorl.formats.mdf.expressions import Draw, Expression, parse
+from whorl.formats.mdf.syntax import as_number_array
 
 Named = dict[str, Any]
 START = 0.0
@@ -29,11 +30,11 @@ class InputPart:
         shape = port.shape or ()
         value = port.default_value
         self.default = np.array(value) if isinstance(value, list) else value
-        self.empty = np.full(shape, 0.0)
+        self.empty = np.broadcast_to(0.0, shape)
         is_float = "float" in (port.type or "")
         self.value: Any = None
         if self.reduce == "overwrite":
-            before = self.empty if is_float else np.full(shape, 0)
+            before = self.empty if is_float else np.broadcast_to(0, shape)
             self.value = before if self.default is None else self.default
         self.stale = True
 
@@ -208,7 +209,7 @@ class NodePart:
             for id, port in node.output_ports.items()
         }
         self.constants = {
-            id: read_only(np.array(part.constant)) if isinstance(part.constant, list) else part.constant
+            id: read_only(as_number_array(part.constant))
             for id, part in self.parameters.items()
             if part.constant is not None and id not in self.inputs and id not in self.functions
         }

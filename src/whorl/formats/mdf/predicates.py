@@ -237,4 +237,4 @@ def limited(part: Callable[[], bool], number: float, at: int, state: list[int]) 
 
 def cap_of(number: float) -> int:
     """The least count from which on no comparison with `number` can change."""
-    return max(0, math.floor(number) + 1)
+    return max(0, math.floor(number) + 1) if math.isfinite(number) else 0

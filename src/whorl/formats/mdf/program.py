@@ -10,6 +10,8 @@ import numpy as np
 
 from whorl.errors import UnsupportedError
 from whorl.formats.mdf.document import Graph
+from whorl.formats.mdf.drawing import TracedDrawing, draws_numbers
+from whorl.formats.mdf.onnx_calls import Precision
 from whorl.formats.mdf.scopes import Scope, Traced, as_number, is_same, known_shape, lengths
 from whorl.formats.mdf.traced_schedule import TracedSchedule
 from whorl.formats.mdf.tracing import INPUT, PARAMETER, Cell, State, Tracer
@@ -22,10 +24,11 @@ from whorl.ops.casting import Cast
 from whorl.ops.control import Collected, Loop
 from whorl.ops.elementwise import Add, Sub
 from whorl.ops.shapes import Expand
+from whorl.passes.removal.reasons import Kept, require_harmless
 
 MOST_FIRST = 8
 """Evaluations that may come before the loop until no shape changes any more."""
-STEPS, DT, DONE = "steps", "dt", "done"
+STEPS, DT, DONE, SEED, SET = "steps", "dt", "done", "seed", "set"
 SCALAR = TensorType(FLOAT64, ())
 
 
@@ -45,6 +48,9 @@ class Wanted:
     has_dt: bool = True
     batch: int | None = None
     keeps_inputs: bool = False
+    precision: Precision = "float64"
+    replay: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """The shapes of arrays of numbers that stand for draws."""
     count: int = 0
 
 
@@ -82,6 +88,9 @@ class Program:
     """Whether the rows of the loop begin with the evaluation before the first step."""
     is_counted: bool = False
     """Whether the number of evaluations before is an input."""
+    draws: bool = False
+    """Whether the seed and the number of the first parameter set are inputs."""
+    replay: dict[str, str] = field(default_factory=dict)
 
     @property
     def before_loop(self) -> int:
@@ -131,7 +140,10 @@ class _Writer:
         self.first: list[dict[Cell, Any]] = []
         self.steps = self.main.argument(STEPS, TensorType(INT64, ()))
         self.dt = self.main.argument(DT, SCALAR) if wanted.has_dt else None
-        self.done = self.main.argument(DONE, TensorType(INT64, ())) if self.schedule.is_counted else None
+        draws = draws_numbers(graph)
+        is_counted = self.schedule.is_counted or draws
+        self.done = self.main.argument(DONE, TensorType(INT64, ())) if is_counted else None
+        self.drawing = self._drawing() if draws else None
         self.given = self._given()
         self.start = self._start()
 
@@ -168,8 +180,21 @@ class _Writer:
             for cell, shape in shapes.items()
         }
 
+    def _drawing(self) -> TracedDrawing:
+        seed, first_set = (self.main.argument(name, TensorType(INT64, ())) for name in (SEED, SET))
+        axis = () if self.wanted.batch is None else (1,)
+        replay = {
+            place: self.main.argument(f"{place}.drawn", TensorType(FLOAT64, (*shape, *axis)))
+            for place, shape in self.wanted.replay.items()
+        }
+        return TracedDrawing(seed, first_set, replay, self.wanted.batch)
+
     def _evaluate(self, scope: Scope, state: State, call: int | Traced, dt: Any) -> None:
-        self.schedule.run(Tracer(self.graph, scope, state, dt, self.given, self.wanted.keeps_inputs), call)
+        wanted = self.wanted
+        tracer = Tracer(
+            self.graph, scope, state, dt, self.given, wanted.keeps_inputs, wanted.precision, self.drawing, call
+        )
+        self.schedule.run(tracer, call)
 
     # ---- the loop ------------------------------------------------------------------------------------------------
 
@@ -224,6 +249,9 @@ class _Writer:
         self._name_inputs()
         given, start = map(argument_names, (self.given, self.start))
         program = Program(Module(self.main.region), self.main.build, given, start, is_counted=self.done is not None)
+        program.draws = self.drawing is not None
+        if self.drawing is not None:
+            program.replay = {place: array.value.name for place, array in self.drawing.replay.items()}
         program.taken = len(self.first) - (self.wanted.done == 0)
         if loop is not None:
             self._add_loop(loop, state, program)
@@ -298,7 +326,7 @@ class _Writer:
 
     def _is_whole(self, loop: _Loop) -> bool:
         """Whether the loop can record the first evaluation, too: by what it finds before each step."""
-        if len(self.first) != 1 or self.wanted.done:
+        if len(self.first) != 1 or self.wanted.done or not may_run_once_more(loop.body.region):
             return False
         (first,) = self.first
         for cell, value in loop.rows.items():
@@ -333,6 +361,15 @@ class _Writer:
         if before == 0:
             return steps
         return self.main.build.add(Sub() if before > 0 else Add(), steps, taken)
+
+
+def may_run_once_more(body: Region) -> bool:
+    """Whether an iteration whose results nobody takes cannot fail."""
+    try:
+        require_harmless(body)
+    except Kept:
+        return False
+    return not any(node.regions for node in body.nodes)
 
 
 def rows_after(rows: Mapping[Cell, Traced], body: Scope) -> dict[Cell, Value]:

@@ -23,6 +23,7 @@ from whorl.formats.mdf.document import (
 )
 from whorl.formats.mdf.field_checks import (
     Place,
+    check_list,
     checked_id,
     listed_entries,
     listing,
@@ -32,6 +33,7 @@ from whorl.formats.mdf.field_checks import (
     shape_field,
     split_fields,
     text_field,
+    weight_field,
     wrong,
 )
 from whorl.formats.mdf.mending import mended_loops, note_signatures
@@ -176,6 +178,8 @@ class _Reader:
             "parameters": self.named_values("parameters"),
         }
         values, extra = split_fields(data, known, at, Edge)
+        if "weight" in values.get("parameters", {}):
+            weight_field(values["parameters"]["weight"], at)
         for end in ends:
             if end not in values:
                 raise LoadError(f"it has no {end}", place_of(at), f"give the id of the {end.replace('_', ' ')}")
@@ -203,6 +207,8 @@ class _Reader:
                 return {id: self.graph(id, entry, at) for id, entry in value.items()}
             if all(isinstance(entry, dict) and _is_graph_entry(entry) for entry in value.values()):
                 return {id: self.value(entry, what, at) for id, entry in value.items()}
+        if isinstance(value, list):
+            check_list(value, what, at)
         if value is None or isinstance(value, str | bool | int | float | list | dict | np.ndarray):
             return value
         raise wrong(what, value, "a number, a text, a list or an object", at)

@@ -7,15 +7,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from whorl.errors import IterationLimitError, LoadError, RunError, WhorlError
-from whorl.formats.mdf.conditions import (
-    FINISHED,
-    Place,
-    as_condition,
-    clock_for,
-    intervals,
-    predicate_of,
-    scale_named,
-)
+from whorl.formats.mdf.arguments import Place, as_condition, check_depth, scale_named
+from whorl.formats.mdf.conditions import FINISHED, clock_for, intervals, predicate_of
 from whorl.formats.mdf.counters import Counters, counters_for
 from whorl.formats.mdf.document import Condition, Graph
 from whorl.formats.mdf.predicates import (
@@ -107,6 +100,7 @@ def plan_of(graph: Graph) -> Plan:
     senders, basic = dependencies_of(graph), {}
     for node, condition in given.items():
         try:
+            check_depth(condition)
             own, structural = split_structural(as_condition(condition, f"node {node!r}"))
             senders = apply_structure(senders, node, structural, notes)
         except WhorlError as error:
@@ -130,8 +124,11 @@ def read_conditions(
     of_node = {node: f"condition of node {node!r} in graph {graph.id!r}" for node in nodes}
     of_end = f"termination of graph {graph.id!r}"
     every = [(basic[node], of_node[node]) for node in basic] + [(end, of_end) for end in ends.values()]
+    for end in ends.values():
+        check_depth(end)
     times = [placed(lambda given, place: list(intervals(given, place)), each, place, where) for each, where in every]
     place.clock = clock_for(times, len(sets))
+    order = {node: at for at, node in enumerate(nodes)}
     positions = {node: at for at, each in enumerate(sets) for node in each}
     predicates: dict[str, Predicate] = {}
     for node in (node for each in sets for node in each):
@@ -139,7 +136,7 @@ def read_conditions(
         if node in basic:
             predicates[node] = placed(predicate_of, basic[node], place, of_node[node])
         else:
-            waited_for = [sender for sender in nodes if sender in senders[node]]
+            waited_for = sorted(senders[node], key=order.__getitem__)
             predicates[node] = AllOf(tuple(Compare((Usable(sender, node),), ">=", 1) for sender in waited_for))
     place.owner, place.position = None, 0
     all_ran = AllOf(tuple(Compare((Calls(node, ESU),), ">=", 1) for node in nodes))
@@ -266,13 +263,13 @@ class Schedule:
 
     def taken(self, considered: Set) -> Set:
         """The nodes that may run, asked again until nothing changes: one may let another of the same set run."""
-        found: list[str] = []
+        found: dict[str, None] = {}
         changed = True
-        while changed:
+        while changed and len(found) < len(considered):
             changed = False
             for node in considered:
                 if node not in found and self.allows[node]():
-                    found.append(node)
+                    found[node] = None
                     self.counters.runs[node].apply(self.state)
                     changed = True
         return tuple(found)

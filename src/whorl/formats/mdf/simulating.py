@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from whorl.formats.mdf.document import Graph
-from whorl.formats.mdf.program import DONE, DT, STEPS, Output, Program, Wanted, program_of
+from whorl.formats.mdf.drawing import Replay
+from whorl.formats.mdf.onnx_calls import Precision
+from whorl.formats.mdf.program import DONE, DT, SEED, SET, STEPS, Output, Program, Wanted, program_of
 from whorl.formats.mdf.scopes import NotElementwiseError, known_shape
 from whorl.formats.mdf.traces import SavedState, Simulation, Times, Trace
 from whorl.formats.mdf.tracing import Cell
@@ -38,6 +40,11 @@ class Request:
     batch: int | None = None
     state: SavedState = field(default_factory=SavedState)
     keeps_inputs: bool = False
+    precision: Precision = "float64"
+    seed: int = 0
+    replay: Replay = field(default_factory=dict)
+    first_set: int = 0
+    """The number of the parameter set, of the first one in a batch."""
 
     @property
     def evaluations(self) -> int:
@@ -50,7 +57,7 @@ class Request:
         arrays = {c: a[..., number if a.shape[-1] > 1 else 0] for c, a in self.state.arrays.items()}
         engine = self.state.engine[number] if isinstance(self.state.engine, list) else self.state.engine
         state = replace(self.state, arrays=arrays, batch=None, engine=engine)
-        return replace(self, given={**self.given, **own}, sets={}, batch=None, state=state)
+        return replace(self, given={**self.given, **own}, sets={}, batch=None, state=state, first_set=number)
 
 
 class Prepared:
@@ -124,13 +131,15 @@ def wanted_of(request: Request) -> Wanted:
         has_dt=request.dt is not None,
         batch=request.batch,
         keeps_inputs=request.keeps_inputs,
+        precision=request.precision,
+        replay={place: array.shape for place, array in request.replay.items()},
     )
 
 
 def key_of(wanted: Wanted) -> Any:
     """What tells programs apart."""
     start = tuple((c, v if isinstance(v, TensorType) else _bits(v)) for c, v in wanted.start.items())
-    flags = wanted.has_dt, wanted.batch, wanted.keeps_inputs, wanted.count
+    flags = wanted.has_dt, wanted.batch, wanted.keeps_inputs, wanted.precision, wanted.count, *wanted.replay.items()
     return wanted.record, tuple(wanted.given.items()), start, wanted.done, flags
 
 
@@ -146,6 +155,10 @@ def feeds_of(request: Request, program: Program) -> dict[str, Any]:
         feeds[DT] = np.float64(request.dt)
     if program.is_counted:
         feeds[DONE] = np.int64(request.state.done)
+    if program.draws:
+        feeds |= {SEED: np.int64(request.seed), SET: np.int64(request.first_set)}
+        axis = () if request.batch is None else (np.newaxis,)
+        feeds |= {name: request.replay[place][(..., *axis)] for place, name in program.replay.items()}
     arrays = {c: a if request.batch is None else _repeated(a, request.batch) for c, a in request.given.items()}
     arrays |= {cell: np.ascontiguousarray(np.moveaxis(array, 0, -1)) for cell, array in request.sets.items()}
     feeds |= {name: arrays[cell] for cell, name in program.given.items()}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from whorl.errors import LoadError
-from whorl.formats.mdf.conditions import Arguments, Place
+from whorl.formats.mdf.arguments import Arguments, Place
 from whorl.formats.mdf.document import Condition
 
 Dependencies = dict[str, set[str]]
@@ -113,17 +113,25 @@ def cycles(graph: Dependencies) -> list[tuple[str, ...]]:
 
 def consideration_sets(graph: Dependencies) -> tuple[tuple[str, ...], ...]:
     """Layers of nodes that wait for nodes of earlier layers only, each in the order of the file."""
-    left = {node: senders - {node} for node, senders in graph.items()}
-    layers: list[tuple[str, ...]] = []
-    while left:
-        layer = tuple(node for node, senders in left.items() if not senders)
-        if not layer:
-            raise LoadError(
-                f"nodes {', '.join(map(repr, left))} wait for each other in a cycle",
-                fix="give an input port of the cycle a default_value: the cycle is cut there",
-            )
-        layers.append(layer)
-        left = {node: senders - set(layer) for node, senders in left.items() if node not in layer}
+    order = {node: at for at, node in enumerate(graph)}
+    missing = {node: len(senders - {node}) for node, senders in graph.items()}
+    receivers, layers = receivers_of(graph), list[tuple[str, ...]]()
+    layer = [node for node, count in missing.items() if not count]
+    while layer:
+        layers.append(tuple(layer))
+        free: list[str] = []
+        for node in layer:
+            for receiver in receivers[node] - {node}:
+                missing[receiver] -= 1
+                if not missing[receiver]:
+                    free.append(receiver)
+        layer = sorted(free, key=order.__getitem__)
+    left = [node for node, count in missing.items() if count]
+    if left:
+        raise LoadError(
+            f"nodes {', '.join(map(repr, left[:8]))} wait for each other in a cycle",
+            fix="give an input port of the cycle a default_value: the cycle is cut there",
+        )
     return tuple(layers)
 
 

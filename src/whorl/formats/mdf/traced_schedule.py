@@ -49,8 +49,8 @@ class TracedSchedule:
 
     def run(self, tracer: Tracer, call: int | Traced) -> None:
         """Trace an evaluation."""
-        if not isinstance(call, Traced):
-            run_call(tracer, self.period[call])
+        if not isinstance(call, Traced) or not self.is_counted:
+            run_call(tracer, self.period[len(self.period.lead) if isinstance(call, Traced) else call])
             return
         calls = [*self.period.lead, *self.period.cycle]
         kinds = list(dict.fromkeys(calls))
@@ -70,6 +70,7 @@ class TracedSchedule:
 
 def run_call(tracer: Tracer, call: Call) -> None:
     """The nodes of the consideration sets of an evaluation, in order."""
+    tracer.repeats = {}
     for each in call:
         for node in each:
             tracer.run(node)

@@ -62,7 +62,8 @@ class Trace:
         found = empty((len(rows) + len(rest), *shape), dtype)
         for n, row in enumerate(rows):
             found[n] = row
-        found[len(rows) :] = rest
+        if len(rest):
+            found[len(rows) :] = rest
         return found
 
 

@@ -11,10 +11,11 @@ import numpy as np
 from whorl.errors import UnsupportedError, WhorlError, place
 from whorl.formats.mdf.bodies import result_index
 from whorl.formats.mdf.document import Edge, Graph, InputPort, Node, Parameter
+from whorl.formats.mdf.drawing import TracedDrawing
 from whorl.formats.mdf.elementwise import is_elementwise
 from whorl.formats.mdf.emission import emit
 from whorl.formats.mdf.expressions import Expression, evaluate, parse
-from whorl.formats.mdf.onnx_calls import apply_named
+from whorl.formats.mdf.onnx_calls import Precision, apply_named
 from whorl.formats.mdf.onnx_names import is_onnx
 from whorl.formats.mdf.parts import function_order
 from whorl.formats.mdf.parts import is_stateful as has_memory
@@ -24,7 +25,7 @@ from whorl.ir.graph import Value
 from whorl.ops.comparison import Where
 from whorl.ops.elementwise import Add, Mul
 
-INPUT, PARAMETER, FUNCTION, OUTPUT = "inputs", "parameters", "functions", "outputs"
+INPUT, PARAMETER, FUNCTION, OUTPUT = "input_ports", "parameters", "functions", "output_ports"
 KINDS = OUTPUT, PARAMETER, FUNCTION, INPUT
 """Where a name is looked for that does not say of what kind it is."""
 
@@ -115,6 +116,14 @@ class Tracer:
     dt: Any = None
     given: Mapping[Cell, Any] = field(default_factory=dict)
     keeps_inputs: bool = False
+    precision: Precision = "float64"
+    drawing: TracedDrawing | None = None
+    call: Any = 0
+    """The number of the evaluation."""
+    part: tuple[str, str] = ("", "")
+    """The node and the part that are evaluated."""
+    repeats: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Expressions of each part that drew in this evaluation."""
     incoming: dict[str, list[Edge]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -175,20 +184,32 @@ class Tracer:
         names = self._inputs(node)
         for parameter in node.parameters.values():
             names.later(parameter.id, self._previous(node, parameter, Names(names)))
+            self._count_first_draw(node, parameter)
         return names
+
+    def _count_first_draw(self, node: Node, parameter: Parameter) -> None:
+        """A parameter without a value is computed before its first update, too: then its second draw counts."""
+        if self.drawing is None or parameter.value is None or is_stateful(parameter):
+            return
+        if parse(parameter.value).draws and self.state[Cell(node.id, PARAMETER, parameter.id)] is None:
+            place = node.id, parameter.id
+            self.repeats[place] = self.repeats.get(place, -1) + 1
 
     def _evaluate(self, node: Node) -> None:
         names = self.names_before(node)
         known = frozenset((*node.input_ports, *node.parameters, *node.functions))
         for function in map(node.functions.__getitem__, function_order(node, known)):
+            self.part = node.id, function.id
             value = self._apply(function.function, function.args, function.value, names, function.id)
             names.set(function.id, value)
             self.state[Cell(node.id, FUNCTION, function.id)] = value
         for parameter in node.parameters.values():
+            self.part = node.id, parameter.id
             value = self._update(node, parameter, names)
             names.set(parameter.id, value)
             self.state[Cell(node.id, PARAMETER, parameter.id)] = value
         for port in node.output_ports.values():
+            self.part = node.id, port.id
             self.state[Cell(node.id, OUTPUT, port.id)] = self._output(node, port.id, names)
 
     def _previous(self, node: Node, parameter: Parameter, names: Names) -> Callable[[], Any]:
@@ -261,7 +282,7 @@ class Tracer:
 
     def _onnx(self, name: str, inside: Names, args: Mapping[str, Any]) -> Any:
         """A function of ONNX, several results as a tuple."""
-        found = apply_named(name, _Local(inside, self.scope), args, self.scope.build)
+        found = apply_named(name, _Local(inside, self.scope), args, self.scope.build, self.precision)
         values = [self.scope.traced(value) if isinstance(value, Value) else value for value in found]
         return values[0] if len(values) == 1 else tuple(values)
 
@@ -277,6 +298,8 @@ class Tracer:
 
     def _expression(self, expression: Expression, names: Names) -> Any:
         found = {name: names[name] for name in expression.names if name in names}
+        if expression.draws:
+            return self._drawn(expression, found)
         if not any(isinstance(value, Traced) for value in found.values()):
             return evaluate(expression, found, collapse=True)
         if expression.text in found:
@@ -285,6 +308,14 @@ class Tracer:
             raise NotElementwiseError(f"expression {expression.text!r} looks at whole arrays", expression.place)
         values = {name: self.scope.value(value) for name, value in found.items()}
         return self.scope.traced(emit(expression, values, self.scope.build))
+
+    def _drawn(self, expression: Expression, found: Mapping[str, Any]) -> Traced:
+        if self.drawing is None:
+            raise UnsupportedError("random numbers have no generator here", expression.place)
+        repeat = self.repeats[self.part] = self.repeats.get(self.part, -1) + 1
+        draw = self.drawing.drawer(self.scope, self.call, *self.part, repeat)
+        values = {name: self.scope.value(value) for name, value in found.items()}
+        return self.scope.traced(emit(expression, values, self.scope.build, draw))
 
     # ---- arithmetic on what is known or not ----------------------------------------------------------------------
 

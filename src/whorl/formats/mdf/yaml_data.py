@@ -21,8 +21,9 @@ def data_of_yaml(content: bytes) -> Any:
     """The data of a YAML file. Errors: LoadError."""
     if yaml is None:
         raise LoadError("YAML files need pyyaml", fix=_FIX)
-    loader = yaml.SafeLoader(content.decode("utf-8-sig"))
+    text = content.decode("utf-8-sig")
     try:
+        loader = yaml.SafeLoader(text)
         root = loader.get_single_node()
         if root is None:
             return None
@@ -36,8 +37,6 @@ def data_of_yaml(content: bytes) -> Any:
         raise LoadError(f"it is not YAML: {error.problem or error.context}", where) from None
     except (yaml.YAMLError, ValueError) as error:
         raise LoadError(f"it is not YAML: {error}") from None
-    finally:
-        loader.dispose()
 
 
 def yaml_text(data: Any) -> str:
@@ -63,7 +62,8 @@ class _Walk:
 
     def sizes(self, root: Any) -> tuple[int, int]:
         """How many nodes there are, and how many with every alias written out."""
-        return len(self.expanded), self.size(root)
+        expanded = self.size(root)
+        return len(self.expanded), expanded
 
     def size(self, node: Any) -> int:
         found = self.expanded.get(id(node))

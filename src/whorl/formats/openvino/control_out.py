@@ -10,9 +10,11 @@ from whorl.errors import SaveError
 from whorl.formats.openvino.bodies import BodyWriter, one_element
 from whorl.formats.openvino.document import PortMap
 from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
+from whorl.formats.openvino.lengths import shape_vector
 from whorl.formats.openvino.loops_out import LoopWriter
 from whorl.formats.openvino.sequences import Items, Rows, rows_of
 from whorl.formats.openvino.writer import NetWriter
+from whorl.ir.dims import Dim
 from whorl.ir.graph import Node, Value
 from whorl.ir.infer import region_title
 from whorl.ir.types import AnyShape, SequenceType, TensorType, Type, join, tensor
@@ -109,6 +111,15 @@ def _nothing_collected(node: Node, op: Loop, write: NetWriter) -> list[Source]:
         type = tensor(value)
         if isinstance(type.shape, AnyShape):
             raise SaveError(f"never runs, and the rank of {value!r} is not known")
-        shape = tuple(dim if isinstance(dim, int) else 0 for dim in type.shape)
-        sources.append(write.constant(np.zeros(shape, type.dtype), value.name))
+        sources.append(_empty(type, type.shape, value.name, write))
     return sources
+
+
+def _empty(type: TensorType, shape: tuple[Dim, ...], name: str, write: NetWriter) -> Source:
+    """A tensor without elements; lengths that are not known are 0."""
+    target = None if all(isinstance(dim, int) for dim in shape) else shape_vector(shape, write)
+    if target is None:
+        numbers = [dim if isinstance(dim, int) else 0 for dim in shape]
+        return write.constant(np.zeros(numbers, type.dtype), name)
+    zero = write.constant(np.zeros((), type.dtype), name)
+    return write.layer("Broadcast", 3, [zero, target], [type], mode="numpy")[0]

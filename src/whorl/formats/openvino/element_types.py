@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from whorl.errors import LoadError, SaveError
+from whorl.errors import SaveError
+from whorl.formats.openvino.codes import problem
 from whorl.ir.dtypes import BY_NAME, name_of
 
 NAMES = {
@@ -42,11 +43,11 @@ _BY_PORT = {names[1]: BY_NAME[hub] for hub, names in NAMES.items()} | {
 
 
 def element_type(text: str, what: str) -> np.dtype:
-    """The element type that an attribute names; case does not matter. Errors: LoadError says what names it."""
+    """The element type that an attribute names; case does not matter. Errors: LoadError OV404 says what names it."""
     try:
         return _BY_ATTRIBUTE[text.strip().lower()]
     except KeyError:
-        raise LoadError(f"{what} is {text!r}, which is no element type that can be computed with") from None
+        raise problem("OV404", f"{what} is {text[:40]!r}, which is no element type that can be computed with") from None
 
 
 def port_type(text: str) -> np.dtype | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import whorl.ops
 from whorl.errors import LoadError
+from whorl.formats.collector import collector_paused
 from whorl.formats.openvino import control, ops
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.document import Layer, Net
@@ -34,16 +35,21 @@ def load_ir(
     Errors: LoadError with a code.
     """
     try:
-        if not isinstance(source, str | os.PathLike):
-            return read_module(read_xml(bytes(source), options.max_depth), _weights(weights, None), options)
-        path = Path(source)
-        with path.open("rb") as file:
-            net = read_xml(file, options.max_depth)
-        return read_module(net, _weights(weights, path.with_suffix(".bin")), options)
+        with collector_paused():
+            return _read(source, options, weights)
     except OSError as error:
         raise problem("OV101", f"cannot read {str(source)!r}: {error.strerror or error}") from None
     except RecursionError:
         raise problem("OV104", "bodies are nested too deep", fix="lower max_depth") from None
+
+
+def _read(source: str | os.PathLike[str] | bytes, options: IrOptions, weights: Any) -> Module:
+    if not isinstance(source, str | os.PathLike):
+        return read_module(read_xml(bytes(source), options.max_depth), _weights(weights, None), options)
+    path = Path(source)
+    with path.open("rb") as file:
+        net = read_xml(file, options.max_depth)
+    return read_module(net, _weights(weights, path.with_suffix(".bin")), options)
 
 
 def _weights(given: str | os.PathLike[str] | bytes | None, beside: Path | None) -> Weights:
@@ -105,7 +111,7 @@ def parameter_type(layer: Layer, frame: Frame) -> TensorType:
     try:
         dtype = element_type(layer.data["element_type"], f"element_type of {layer.title}")
     except LoadError as error:
-        raise problem("OV404", error.message, where, error.fix) from None
+        raise error.at(where) from None
     return TensorType(dtype, shape_of(layer.data["shape"], where))
 
 

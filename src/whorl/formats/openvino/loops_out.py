@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -110,7 +111,7 @@ class LoopWriter:
         if output.joined is not None:
             return put_right(source, output.joined, count, self.node.outputs[index], self.write)
         is_state = output.source is None and index < self.op.carried
-        if count is None or not is_state or is_read(self.region, self.arguments[index]):
+        if count is None or not is_state or self._needs_itself(index):
             return source
         initial = self.initial[index]
         if isinstance(initial.type, SequenceType):
@@ -118,6 +119,12 @@ class LoopWriter:
         else:
             first = self.write.source(initial)
         return either(count, source, first, output.type, self.write)
+
+    def _needs_itself(self, index: int) -> bool:
+        """Whether a state is surely computed from what it was, or the condition is."""
+        found = reached(self.region, [self.arguments[index]])
+        goes_on = self.node.inputs[1] is not None and not known_bool(self.region.results[0])
+        return self.region.results[1 + index] in found or (goes_on and self.region.results[0] in found)
 
     def _after(self, index: int, source: Source, states: list[State]) -> Source:
         """An output of the node: for a sequence that was added to, its rows behind those it had."""
@@ -222,7 +229,7 @@ class LoopWriter:
     def _slices(self) -> None:
         slices, scanned = self.op.split(self.region.arguments)[3], self.op.split(self.node.inputs)[3]
         for argument, value, how in zip(slices, scanned, self.op.scanned, strict=True):
-            if not is_read(self.region, argument):
+            if not _is_read(self.region, argument):
                 continue
             whole = tensor(value)
             axis = how.axis % (whole.rank or 1)
@@ -323,25 +330,33 @@ def _is_iterator(node: Node, op: Loop) -> bool:
     lengths = {how.length(tensor(x)) for x, how in zip(scanned, op.scanned, strict=True)}
     fixed = len(lengths) == 1 and all(isinstance(length, int) and length > 0 for length in lengths)
     plain = trip is None and condition is None and not _is_used(node.regions[0], number)
-    # A slice that the body does not need is dropped by OpenVINO's CPU plugin, and with it the number of iterations.
-    return plain and fixed and any(_reaches(node.regions[0], each) for each in op.split(node.regions[0].arguments)[3])
+    # Without a slice that something needs, OpenVINO's CPU plugin does not know the number of iterations.
+    return plain and fixed and _all_need_slices(op, node.regions[0])
 
 
-def is_read(region: Region, argument: Value) -> bool:
-    """Whether a region reads an argument, for more than what inference knows of it anyway."""
-    if argument in region.results:
-        return True
-    readers = [node for node in live_nodes(region, region.results) if argument in node.inputs]
-    return any(value.known is None for node in readers for value in node.outputs)
+def _is_read(region: Region, argument: Value) -> bool:
+    """Whether a node that a result needs reads an argument."""
+    return argument in region.results or any(argument in node.inputs for node in live_nodes(region, region.results))
 
 
-def _reaches(region: Region, argument: Value) -> bool:
-    """Whether a result is computed from an argument, not counting what goes through inner bodies."""
-    reached = {argument}
+def reached(region: Region, arguments: Iterable[Value]) -> set[Value]:
+    """What is surely computed from arguments: not counting inner bodies, nor what inference knows anyway."""
+    found = set(arguments)
     for node in region.nodes:
-        if not node.regions and not reached.isdisjoint(node.inputs):
-            reached.update(value for value in node.outputs if value.known is None)
-    return not reached.isdisjoint(region.results)
+        if not node.regions and not found.isdisjoint(node.inputs):
+            found.update(value for value in node.outputs if value.known is None)
+    return found
+
+
+def _all_need_slices(op: Loop, body: Region) -> bool:
+    """Whether every result of a body is computed from a slice, not counting what goes through inner bodies."""
+    _, _, states, slices, _ = op.split(body.arguments)
+    found, count = set(slices), 0
+    while len(found) > count:
+        count = len(found)
+        found = reached(body, found)
+        found.update(state for state, after in zip(states, body.results[1:], strict=False) if after in found)
+    return found.issuperset(body.results[1:])
 
 
 def _is_used(region: Region, value: Value) -> bool:

@@ -15,7 +15,7 @@ LARGEST = (1 << 63) - 1
 MAX_RANK = 64
 """NumPy's."""
 MAX_SIZE = 1 << 48
-"""The elements that a constant may have, empty axes left out."""
+"""The elements that a tensor may have, empty axes left out."""
 
 
 def shape_of(text: str, where: str) -> Shape:
@@ -28,7 +28,10 @@ def shape_of(text: str, where: str) -> Shape:
     parts = inner.split(",") if inner else []
     if len(parts) > MAX_RANK:
         raise problem("OV405", f"the shape has {len(parts)} dims, more than {MAX_RANK}", where)
-    return tuple(_dim(part.strip(), text, where) for part in parts)
+    shape = tuple(_dim(part.strip(), text, where) for part in parts)
+    if math.prod(dim for dim in shape if isinstance(dim, int) and dim) > MAX_SIZE:
+        raise problem("OV405", f"the shape is {text[:80]!r}, which is impossible", where)
+    return shape
 
 
 def fixed_shape(text: str, where: str) -> tuple[int, ...]:
@@ -36,10 +39,7 @@ def fixed_shape(text: str, where: str) -> tuple[int, ...]:
     shape = shape_of(text, where)
     if not isinstance(shape, tuple) or not all(isinstance(dim, int) for dim in shape):
         raise problem("OV405", f"the shape is {text[:80]!r}, a constant has a fixed one", where)
-    fixed = tuple(dim for dim in shape if isinstance(dim, int))
-    if math.prod(dim for dim in fixed if dim) > MAX_SIZE:
-        raise problem("OV405", f"the shape is {text[:80]!r}, which is impossible", where)
-    return fixed
+    return tuple(dim for dim in shape if isinstance(dim, int))
 
 
 def _dim(part: str, text: str, where: str) -> Dim:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 
 import numpy as np
@@ -16,6 +17,9 @@ from whorl.ir.build import Builder
 from whorl.ir.constants import Constant
 from whorl.ir.graph import Module, Node, Region, State, Value
 from whorl.ir.types import AnyShape, TensorType, same_kind
+
+LARGEST_DEFAULT = 1 << 28
+"""Elements of a state up to which its zeros are held as the input's default."""
 
 
 def add_states(net: Net, build: Builder, frame: Frame) -> dict[Value, Variable]:
@@ -94,4 +98,5 @@ def _default(argument: Value, initial: Region | None) -> np.ndarray | None:
         return constant.run() if isinstance(constant, Constant) else None
     if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
         return None
-    return np.zeros([dim if isinstance(dim, int) else 0 for dim in type.shape], type.dtype)
+    shape = [dim if isinstance(dim, int) else 0 for dim in type.shape]
+    return np.zeros(shape, type.dtype) if math.prod(shape) <= LARGEST_DEFAULT else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from whorl.errors import LoadError
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.document import Layer, Net
 from whorl.formats.openvino.element_types import element_type
@@ -114,7 +115,10 @@ def _type(read: Layer, frame: Frame) -> TensorType:
     """The type a ReadValue states, in version 3 by its port alone."""
     where, data = frame.place(read), read.data
     if "variable_type" in data:
-        dtype = element_type(data["variable_type"], f"variable_type of {read.title}")
+        try:
+            dtype = element_type(data["variable_type"], "variable_type")
+        except LoadError as error:
+            raise error.at(where) from None
         return TensorType(dtype, shape_of(data.get("variable_shape", "..."), where))
     if not read.outputs or read.outputs[0].type is None:
         raise problem("OV606", "says no type for its variable", where, "declare the precision of its output")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import BinaryIO
 from xml.sax import SAXException, SAXParseException
 from xml.sax.handler import ContentHandler
@@ -14,12 +16,13 @@ from defusedxml.expatreader import DefusedExpatParser
 
 from whorl.formats.openvino.codes import problem
 
-MAX_ELEMENTS = 4_000_000
+MAX_ELEMENTS = 2_000_000
 """The elements that a file may have."""
 MAX_NESTING = 1024
 """How deep elements may be nested."""
 MAX_BYTES = 1 << 30
 _CHUNK = 1 << 16
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -27,9 +30,9 @@ class Element:
     """An element with its attributes, its children and the text before them."""
 
     tag: str
-    attributes: dict[str, str]
+    attributes: Mapping[str, str]
     line: int
-    children: list[Element] = field(default_factory=list)
+    children: Sequence[Element] = ()
     text: str = ""
 
     def find(self, tag: str) -> Element | None:
@@ -47,18 +50,21 @@ class _TreeBuilder(ContentHandler):
     def __init__(self, parser: DefusedExpatParser) -> None:
         super().__init__()
         self.root: Element | None = None
-        self._parser, self._open, self._count = parser, [], 0
+        self._parser, self._count = parser, 0
+        self._open: list[Element] = []
 
     def startElement(self, name: str, attrs: AttributesImpl) -> None:
         self._count += 1
         if self._count > MAX_ELEMENTS or len(self._open) >= MAX_NESTING:
             limit = f"{MAX_ELEMENTS} elements" if self._count > MAX_ELEMENTS else f"{MAX_NESTING} nested elements"
             raise problem("OV104", f"the .xml has more than {limit}", f"line {self._parser.getLineNumber()}")
-        element = Element(name, dict(attrs.items()), self._parser.getLineNumber() or 0)
-        if self._open:
-            self._open[-1].children.append(element)
-        else:
+        element = Element(name, dict(attrs.items()) if len(attrs) else _NOTHING, self._parser.getLineNumber() or 0)
+        if not self._open:
             self.root = element
+        elif isinstance(siblings := self._open[-1].children, list):
+            siblings.append(element)
+        else:
+            self._open[-1].children = [element]
         self._open.append(element)
 
     def characters(self, content: str) -> None:

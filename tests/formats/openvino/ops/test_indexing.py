@@ -17,7 +17,7 @@ INDICES = [[0, 2], [-1, 1], [3, -4], [2], 1, [[0, 1], [2, -3]]]
 @pytest.mark.parametrize("indices", INDICES, ids=repr)
 def test_slices_at_indices_outside_the_axis_are_zero(version: int, indices: list) -> None:
     places = np.array(indices, np.int64)
-    check_layer("Gather", version, [X, Fixed(places), scalar(0)])
+    check_layer("Gather", version, [X, Fixed(places), scalar(0)], dynamic=(False,))
     check_layer("Gather", version, [X, places, scalar(0)])
     check_layer("Gather", version, [X, places.astype(np.int32), scalar(-1)])
 
@@ -36,10 +36,11 @@ def test_single_elements() -> None:
 
 @pytest.mark.parametrize("version", [5, 8])
 def test_elements_at_tuples(version: int) -> None:
-    check_layer("GatherND", version, [X, np.array([[0, 1], [2, -1]])])
-    check_layer("GatherND", version, [X, np.array([[0], [-1]])])
-    check_layer("GatherND", version, [DEEP, np.array([[[1], [0]], [[2], [1]]])], {"batch_dims": 1})
-    check_layer("GatherND", version, [DEEP, np.array([[[1], [0], [2]], [[1], [0], [3]]])], {"batch_dims": 2})
+    deep = np.array([[[1], [0], [2]], [[1], [0], [3]]])
+    for x, places, batch in ((X, [[0, 1], [2, -1]], 0), (X, [[0], [-1]], 0), (DEEP, [[[1], [0]], [[2], [1]]], 1)):
+        check_layer("GatherND", version, [x, np.array(places)], {"batch_dims": batch}, dynamic=(False,))
+    check_layer("GatherND", version, [DEEP, deep], {"batch_dims": 2}, dynamic=(False,))
+    check_layer("GatherND", version, [DEEP, Fixed(deep)], {"batch_dims": 2})
 
 
 def test_slices_replaced() -> None:
@@ -85,8 +86,8 @@ def test_slices_written() -> None:
 
 def test_elements_written() -> None:
     check_node(GatherElements(0), [X, np.array([[0, -1, 1, 2], [0, 0, 0, 1]])])
-    check_node(GatherND(), [X, np.array([[0, 1], [2, -1]])])
-    check_node(GatherND(2), [DEEP, np.array([[[1], [0], [2]], [[1], [0], [3]]])])
+    check_node(GatherND(), [X, np.array([[0, 1], [2, -1]])], dynamic=(False,))
+    check_node(GatherND(2), [DEEP, np.array([[[1], [0], [2]], [[1], [0], [3]]])], constants=[1])
 
 
 @pytest.mark.parametrize("reduction", ["none", "add", "mul", "min", "max"])

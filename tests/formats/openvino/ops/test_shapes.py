@@ -75,9 +75,10 @@ def test_broadcasts(version: int, inputs: list[Input], mode: str) -> None:
     check_layer("Broadcast", version, inputs, {"mode": mode})
 
 
-@pytest.mark.parametrize("repeats", [fixed(2, 1), fixed(2), fixed(2, 1, 3), np.array([2, 2])], ids=repr)
-def test_repeats_of_any_number(repeats: Input) -> None:
-    check_layer("Tile", 1, [X, repeats], expected=[np.tile(X, getattr(repeats, "value", repeats))])
+@pytest.mark.parametrize("repeats", [[2, 1], [2], [2, 1, 3]], ids=repr)
+def test_repeats_of_any_number(repeats: list[int]) -> None:
+    for given in (fixed(*repeats), np.array(repeats)):
+        check_layer("Tile", 1, [X, given], expected=[np.tile(X, repeats)])
 
 
 def test_shapes_written() -> None:

@@ -46,7 +46,7 @@ def conv(node: Node, write: LayerWriter) -> Source:
     attributes = _attributes(op, rank) | _pads(op.pads, rank) | {"auto_pad": AUTO_PADS[op.auto_pad]}
     kind = "Convolution" if op.group == 1 else "GroupConvolution"
     (y,) = write.layer(kind, 1, [write.source(x), filters], [type], node.name, **attributes)
-    return _with_bias(write, y, bias, type)
+    return with_bias(write, y, bias, type)
 
 
 @exporter("ConvTranspose")
@@ -64,7 +64,7 @@ def conv_transpose(node: Node, write: LayerWriter) -> Source:
     attributes = _attributes(op, rank) | _pads(pads, rank) | {"auto_pad": "explicit", "output_padding": extra}
     kind = "ConvolutionBackpropData" if op.group == 1 else "GroupConvolutionBackpropData"
     (y,) = write.layer(kind, 1, [write.source(x), filters], [type], node.name, **attributes)
-    return _with_bias(write, y, bias, type)
+    return with_bias(write, y, bias, type)
 
 
 def _transposed_pads(
@@ -114,7 +114,7 @@ def _in_groups(write: LayerWriter, w: Value, group: int) -> Source:
     return write.layer("Reshape", 1, [write.source(w), target], [type], special_zero=False)[0]
 
 
-def _with_bias(write: LayerWriter, y: Source, bias: Value | None, type: TensorType) -> Source:
+def with_bias(write: LayerWriter, y: Source, bias: Value | None, type: TensorType) -> Source:
     """y [N, M, ...] + bias [M]."""
     if bias is None:
         return y

@@ -28,7 +28,6 @@ exporter("LessOrEqual")(plain("LessEqual", 1, auto_broadcast="numpy"))
 exporter("Greater")(plain("Greater", 1, auto_broadcast="numpy"))
 exporter("GreaterOrEqual")(plain("GreaterEqual", 1, auto_broadcast="numpy"))
 exporter("Equal")(plain("Equal", 1, auto_broadcast="numpy"))
-exporter("Where")(plain("Select", 1, auto_broadcast="numpy"))
 exporter("And")(plain("LogicalAnd", 1, auto_broadcast="numpy"))
 exporter("Or")(plain("LogicalOr", 1, auto_broadcast="numpy"))
 exporter("Xor")(plain("LogicalXor", 2, auto_broadcast="numpy"))
@@ -37,6 +36,20 @@ exporter("BitwiseAnd")(plain("BitwiseAnd", 13, auto_broadcast="numpy"))
 exporter("BitwiseOr")(plain("BitwiseOr", 13, auto_broadcast="numpy"))
 exporter("BitwiseXor")(plain("BitwiseXor", 13, auto_broadcast="numpy"))
 exporter("BitwiseNot")(plain("BitwiseNot", 13))
+
+
+@exporter("Where")
+def write_where(node: Node, write: LayerWriter) -> list[Source]:
+    """Of truth values by logic: OpenVINO's CPU plugin fails where the condition is also one of them."""
+    condition, x, y = (write.source(value) for value in node.inputs)
+    types = types_of(node.outputs)
+    if types[0].dtype != BOOL:
+        return write.layer("Select", 1, [condition, x, y], types, auto_broadcast="numpy")
+    (other,) = write.layer("LogicalNot", 1, [condition], [condition.type])
+    sides = [
+        write.layer("LogicalAnd", 1, pair, types, auto_broadcast="numpy")[0] for pair in ((condition, x), (other, y))
+    ]
+    return write.layer("LogicalOr", 1, sides, types, auto_broadcast="numpy")
 
 
 @exporter("Mod")

@@ -126,7 +126,7 @@ def gather_nd_5(node: IrNode, build: Builder) -> list[Value]:
     """The batch axes of the result are joined into one."""
     batch = node.integer("batch_dims", 0)
     if batch < 2:
-        return gather_nd_8(node, build)
+        return emit(node, build, GatherND(batch), node.required(0), node.required(1))
     found = build.add(GatherND(batch), node.required(0), node.required(1))
     joined = build.add(ReduceProd(), build.add(Shape(0, batch), found))
     return emit(node, build, Reshape(allowzero=1), found, build.add(Concat(0), joined, build.add(Shape(batch), found)))

@@ -19,7 +19,14 @@ from whorl.ops.resampling import ROUNDINGS, Filter
 from whorl.ops.resize import Resize
 from whorl.ops.shapes import Shape
 
-MODES = {"nearest": "nearest", "linear": "linear", "linear_onnx": "linear", "cubic": "cubic"}
+MODES = {
+    "nearest": "nearest",
+    "linear": "linear",
+    "linear_onnx": "linear",
+    "cubic": "cubic",
+    "bilinear_pillow": "linear",
+    "bicubic_pillow": "cubic",
+}
 COORDINATES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
 _WITHOUT_SHIFT = "tf_half_pixel_for_nn"
 
@@ -59,19 +66,20 @@ def interpolate_11(node: IrNode, build: Builder) -> list[Value]:
 
 
 def _resized(node: IrNode, build: Builder, given: Value, by_sizes: bool, axes: tuple[int, ...] | None) -> list[Value]:
+    """The CPU plugin widens its filter in the modes of Pillow alone, whatever `antialias` says."""
     x, mode = _padded(node, build, node.required(0)), node.text("mode", choices=tuple(MODES))
     coordinates = node.text("coordinate_transformation_mode", "half_pixel", (*COORDINATES, _WITHOUT_SHIFT))
     rounding = node.text("nearest_mode", "round_prefer_floor", (*ROUNDINGS, "simple"))
     given = listed(build, given) if by_sizes else cast(build, given, FLOAT32)
-    if coordinates == "align_corners" and not by_sizes:
+    is_pillow = mode.endswith("_pillow")
+    if not by_sizes and (is_pillow or coordinates == "align_corners"):
         given, by_sizes = _sizes(build, x, given, axes), True
-    widens = mode == "linear" and node.flag("antialias", False)
     op = Resize(
-        antialias=int(widens),
+        antialias=int(is_pillow),
         axes=axes,
         coordinate_transformation_mode=coordinates,
-        cubic_coeff_a=node.number("cube_coeff", -0.75),
-        exclude_outside=int(widens),
+        cubic_coeff_a=-0.5 if is_pillow else node.number("cube_coeff", -0.75),
+        exclude_outside=int(is_pillow),
         mode=MODES[mode],
         nearest_mode=rounding,
     )
@@ -110,12 +118,10 @@ def _written_out(node: IrNode, build: Builder, op: Resize, x: Value, given: Valu
 
 @importer("Interpolate", 1)
 def interpolate_1(node: IrNode, build: Builder) -> list[Value]:
-    """Corners are aligned, or elements are as wide as what they show; linear ones are taken from their centres."""
+    """Corners are aligned, or elements are as wide as what they show."""
     x, mode = _padded(node, build, node.required(0)), node.text("mode", choices=("nearest", "linear", "cubic"))
     axes, sizes = node.integers("axes"), listed(build, node.required(1))
     coordinates = "align_corners" if node.flag("align_corners", True) else "asymmetric"
-    if coordinates == "asymmetric" and mode == "linear" and x is node.required(0):
-        coordinates = "half_pixel"
     op = Resize(axes=axes, coordinate_transformation_mode=coordinates, mode=mode, nearest_mode="simple")
     if mode == "nearest":
         return [_written_out(node, build, op, x, sizes, True)]

@@ -21,12 +21,12 @@ _FAR = (1 << 63) - 1
 def mat_mul_1(node: IrNode, build: Builder) -> list[Value]:
     """The last two axes of an operand change places if so asked; a vector has no two."""
     a, b = node.required(0), node.required(1)
-    a = _turned(build, a) if node.flag("transpose_a", False) else a
-    b = _turned(build, b) if node.flag("transpose_b", False) else b
+    a = turned(build, a) if node.flag("transpose_a", False) else a
+    b = turned(build, b) if node.flag("transpose_b", False) else b
     return build.add_many(MatMul(), [a, b], node.outputs, name=node.name)
 
 
-def _turned(build: Builder, x: Value) -> Value:
+def turned(build: Builder, x: Value) -> Value:
     """The last two axes swapped. OpenVINO computes nothing whose rank changes, so a known rank stays."""
     shape = tensor(x).shape
     if isinstance(shape, AnyShape):

@@ -1,0 +1,94 @@
+"""Fourier transforms written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whorl.errors import SaveError
+from whorl.formats.openvino.exporting import rewritten
+from whorl.formats.openvino.ops.convolution_out import ranked
+from whorl.formats.openvino.ops.native_layer import NativeLayer
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import INT64
+from whorl.ir.graph import Node, Value
+from whorl.ir.types import TensorType, tensor
+from whorl.ops.elementwise import Add, Div, Mod, Sub
+from whorl.ops.indexing import Gather
+from whorl.ops.movement import Concat, Slice
+from whorl.ops.shapes import Expand, Reshape, Shape, Squeeze, Unsqueeze
+from whorl.ops.signal import DFT, STFT
+from whorl.ops.writer import Writer
+
+
+@rewritten("DFT")
+def dft(node: Node, build: Builder, x: Value, dft_length: Value | None = None, axis: Value | None = None) -> Value:
+    """RDFT and IRDFT take and give real tensors without the axis of parts, the others complex ones."""
+    op, write, shape = node.op, Writer(build), ranked(x, "the input")
+    assert isinstance(op, DFT)
+    rank, parts = len(shape), shape[-1]
+    if parts not in (1, 2):
+        raise SaveError(f"transforms {x.type}, whose last axis may hold one part or two", fix="declare the shape")
+    place = _row(build, _place(build, axis, rank))
+    inputs = [place]
+    if dft_length is not None:
+        inputs.append(_row(build, write.cast(dft_length, np.dtype(INT64))))
+    result = tensor(node.outputs[0])
+    is_open = axis is not None and axis.known is None
+    if op.onesided and is_open:
+        return _first_half(op, build, x, inputs)
+    if op.onesided and not op.inverse:
+        real = build.add(Squeeze(), x, build.int64(-1))
+        return build.add(NativeLayer("RDFT", 9, (result,)), real, *inputs)
+    data = x if parts == 2 else build.add_many(Concat(-1), [x, write.sub(x, x)], ["complex"])[0]
+    if not op.onesided:
+        return build.add(NativeLayer("IDFT" if op.inverse else "DFT", 7, (result,)), data, *inputs)
+    real = TensorType(result.dtype, ranked(node.outputs[0], "the result")[:-1])
+    return build.add(Unsqueeze(), build.add(NativeLayer("IRDFT", 9, (real,)), data, *inputs), build.int64(-1))
+
+
+def _first_half(op: DFT, build: Builder, x: Value, inputs: list[Value]) -> Value:
+    """The transform of a real tensor without the bins that mirror others, along an axis that only the run knows."""
+    if op.inverse:
+        raise SaveError("inverts half a spectrum along an axis that is computed", fix="make the axis a constant")
+    length = inputs[1] if len(inputs) > 1 else build.add(Gather(0), build.add(Shape(), x), inputs[0])
+    data = build.add_many(Concat(-1), [x, build.add(Sub(), x, x)], ["complex"])[0]
+    whole = build.add(NativeLayer("DFT", 7, (TensorType(tensor(x).dtype, tensor(data).shape),)), data, *inputs)
+    bins = build.add(Add(), build.add(Div(), length, build.int64(2)), build.int64(1))
+    return build.add(Slice(), whole, build.int64(0), bins, inputs[0])
+
+
+def _place(build: Builder, axis: Value | None, rank: int) -> Value:
+    """The axis counted from the front."""
+    if axis is None:
+        return build.int64(rank - 2)
+    if axis.known is not None and all(isinstance(n, int) for n in axis.known.flat):
+        return build.int64(int(axis.known.reshape(-1)[0]) % rank)
+    count = build.constant(np.array(rank, np.int64))
+    return build.add(Mod(), build.add(Add(), Writer(build).cast(axis, np.dtype(INT64)), count), count)
+
+
+def _row(build: Builder, number: Value) -> Value:
+    return build.add(Reshape(), number, build.int64(1))
+
+
+@rewritten("STFT")
+def stft(
+    node: Node,
+    build: Builder,
+    signal: Value,
+    frame_step: Value,
+    window: Value | None = None,
+    frame_length: Value | None = None,
+) -> Value:
+    op, write, shape = node.op, Writer(build), ranked(signal, "the signal")
+    assert isinstance(op, STFT)
+    if shape[-1] != 1 or not op.onesided:
+        raise SaveError("gives both sides of a spectrum", fix="OpenVINO has onesided=1 of real signals")
+    if window is None:
+        if frame_length is None:
+            raise SaveError("has neither a window nor a length of frames", fix="give a window")
+        window = build.add(Expand(), build.constant(np.ones(1, tensor(signal).dtype)), _row(build, frame_length))
+    size = build.add(Shape(), window) if frame_length is None else frame_length
+    sizes = [build.add(Reshape(), write.cast(value, np.dtype(INT64)), build.int64()) for value in (size, frame_step)]
+    layer = NativeLayer("STFT", 15, (tensor(node.outputs[0]),), (("transpose_frames", False),))
+    return build.add(layer, build.add(Squeeze(), signal, build.int64(-1)), window, *sizes)

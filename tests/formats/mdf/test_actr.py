@@ -1,0 +1,99 @@
+"""The functions of ACT-R on chunks and productions, and the same of modeci_mdf beside them."""
+
+import copy
+import random
+
+import pytest
+
+from whorl.errors import RunError
+from whorl.formats.mdf.actr import ACTR
+
+TYPES = {"count-order": ["first", "second"], "add": ["arg1", "arg2", "count"]}
+MEMORY = [
+    {"name": "b", "ISA": "count-order", "first": "1", "second": "2"},
+    {"name": "c", "ISA": "count-order", "first": "2", "second": "3"},
+    {"name": "d", "ISA": "count-order", "first": "2", "second": "4"},
+]
+GOAL = {"ISA": "add", "arg1": "5", "arg2": "2", "count": "0"}
+RETRIEVED = {"ISA": "count-order", "first": "5", "second": "6"}
+INCREMENT = {
+    "name": "increment",
+    "lhs": [
+        {"buffer": "goal", "ISA": "add", "arg1": "=sum", "arg2": "=num", "count": "-=num"},
+        {"buffer": "retrieval", "ISA": "count-order", "first": "=sum", "second": "=next"},
+    ],
+    "rhs": [
+        {"buffer": "goal", "arg1": "=next"},
+        {"buffer": "retrieval", "ISA": "count-order", "first": "=next"},
+    ],
+}
+STOP = {
+    "name": "stop",
+    "lhs": [{"buffer": "goal", "ISA": "add", "arg1": "?", "arg2": "=num", "count": "=num"}],
+    "rhs": [],
+}
+CHOSEN = {**INCREMENT, "bindings": {"sum": "5", "num": "2", "next": "6"}}
+
+CASES = {
+    "text of a chunk": ("chunk_to_string", [MEMORY[0]], "count-order 1 2"),
+    "text of a pattern": ("pattern_to_string", [INCREMENT["lhs"][0]], "add ?sum ?num !?num"),
+    "goal with slots": ("change_goal", [{"buffer": "goal", "arg1": "6"}, GOAL], {**GOAL, "arg1": "6"}),
+    "goal unchanged": ("change_goal", [{}, GOAL], GOAL),
+    "first match": ("retrieve_chunk", [{"buffer": "retrieval", "ISA": "count-order", "first": "2"}, MEMORY, TYPES],
+                    {"ISA": "count-order", "first": "2", "second": "3"}),
+    "no match": ("retrieve_chunk", [{"buffer": "retrieval", "ISA": "count-order", "first": "9"}, MEMORY, TYPES], {}),
+    "no pattern": ("retrieve_chunk", [{}, MEMORY, TYPES], {}),
+    "matching productions": ("pattern_matching_function", [[INCREMENT, STOP], GOAL, RETRIEVED], [CHOSEN]),
+    "nothing retrieved": ("pattern_matching_function", [[INCREMENT], GOAL, {}], []),
+    "unequal slots": ("pattern_matching_function", [[STOP], {**GOAL, "count": "2"}, {}],
+                      [{**STOP, "bindings": {"num": "2"}}]),
+    "one production": ("conflict_resolution_function", [[CHOSEN]], CHOSEN),
+    "none to choose": ("conflict_resolution_function", [[]], {}),
+    "goal update": ("update_goal", [CHOSEN], {"buffer": "goal", "arg1": "6"}),
+    "retrieval update": ("update_retrieval", [CHOSEN], {"buffer": "retrieval", "ISA": "count-order", "first": "6"}),
+    "buffer update": ("update_buffer", [CHOSEN, "imaginal"], {}),
+    "no production": ("update_goal", [{}], {}),
+    "ended": ("check_termination", [{}], True),
+    "going on": ("check_termination", [CHOSEN], False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_functions_of_actr(case):
+    name, arguments, expected = CASES[case]
+    before = copy.deepcopy(arguments)
+    assert ACTR[name](*arguments) == expected
+    assert arguments == before
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_functions_are_those_of_the_peer(case):
+    peer = pytest.importorskip("modeci_mdf.functions.actr", reason="modeci_mdf is not installed")
+    name, arguments, expected = CASES[case]
+    assert getattr(peer, name)(*copy.deepcopy(arguments)) == expected
+
+
+def test_conflicts_are_resolved_by_the_generator_of_python():
+    random.seed(3)
+    expected = [random.choice("ab") for _ in range(10)]
+    random.seed(3)
+    found = [ACTR["conflict_resolution_function"]([{"name": "a"}, {"name": "b"}])["name"] for _ in range(10)]
+    assert found == expected
+
+
+def test_matching_puts_the_bindings_into_the_production():
+    production = copy.deepcopy(INCREMENT)
+    chunks = {"goal": {0: "add", 1: "5", 2: "2", 3: "0"}, "retrieval": {0: "count-order", 1: "5", 2: "6"}}
+    assert ACTR["match_production"](production, chunks)
+    assert production["bindings"] == {"sum": "5", "num": "2", "next": "6"}
+    assert not ACTR["match_production"](production, {**chunks, "retrieval": None})
+
+
+def test_a_chunk_of_an_unknown_type_is_refused():
+    with pytest.raises(RunError, match="chunk type 'count-order' does not name 2 slots"):
+        ACTR["retrieve_chunk"]({"buffer": "retrieval", "ISA": "count-order", "first": "1"}, MEMORY, {})
+
+
+def test_ports_without_a_value_count_as_empty():
+    assert ACTR["change_goal"]({}, 0) == {}
+    assert ACTR["pattern_matching_function"]([STOP], 0, 0) == []

@@ -1,0 +1,160 @@
+"""Models over time: compiled programs give what the interpreter gives, in one run, in two, and for many sets at once."""
+
+import pickle
+
+import numpy as np
+import pytest
+from formats.mdf.models import LINKS, NETWORK, OSCILLATOR, SPIKING, model, node
+
+from whorl.errors import RunError, UnsupportedError
+from whorl.formats.mdf.interpreting import interpreted
+
+EVERY_SECOND = {"node_specific": {"slow": {"type": "EveryNCalls", "kwargs": {"dependency": "fast", "n": 2}}}}
+COUNTERS = {
+    "fast": node({"n": {"default_initial_value": 0, "value": "n + 1"}}, ("n",)),
+    "slow": node({"m": {"default_initial_value": 0, "value": "m + seen"}}, ("m",), {"seen": {}}),
+}
+AFTER_TWO = {
+    "node_specific": {"slow": {"type": "AfterNEnvironmentStateUpdates", "kwargs": {"n": 2}}},
+    "termination": {"environment_state_update": {"type": "AfterNCalls", "kwargs": {"dependency": "fast", "n": 1}}},
+}
+MODELS = {
+    "oscillator": model(OSCILLATOR),
+    "spiking": model(SPIKING),
+    "network": model(NETWORK, LINKS),
+    "kept inputs": model(NETWORK, LINKS, inputs="0.4.13"),
+    "scheduled": model(COUNTERS, ["fast.n -> slow.seen"], EVERY_SECOND),
+    "late": model(COUNTERS, ["fast.n -> slow.seen"], AFTER_TWO),
+    "random": model({"N": node({"x": {"value": "numpy.random.normal(1, 2, size=(2,))"}}, ("x",))}),
+    "growing type": model({"N": node({"x": {"default_initial_value": 8, "value": "x / 2"}}, ("x",))}),
+}
+
+
+def by_interpreter(model, steps, dt, **options):
+    request = model._request(steps, dt, None, options.get("batch"), None, options.get("initial", {}))
+    return interpreted(model.graph, request, model.inputs)
+
+
+def same(found, expected):
+    assert list(found) == list(expected)
+    for name in expected:
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, atol=0, err_msg=name)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("steps", [0, 1, 2, 25])
+def test_compiled_run_gives_what_the_interpreter_gives(name, steps, each_backend):
+    tested = MODELS[name]
+    assert tested.explain() == "compiled"
+    tested = type(tested)(tested.document, inputs=tested.inputs)
+    same(tested.simulate(steps, 0.1), by_interpreter(tested, steps, 0.1))
+
+
+@pytest.mark.parametrize("name", ["oscillator", "spiking"])
+def test_elementwise_model_is_equal_in_every_bit(name):
+    found, expected = MODELS[name].simulate(500, 0.05), by_interpreter(MODELS[name], 500, 0.05)
+    for each in expected:
+        np.testing.assert_array_equal(found[each], expected[each])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_run_in_two_parts_gives_the_rows_of_one(name):
+    whole = MODELS[name].simulate(12, 0.1)
+    first = MODELS[name].simulate(5, 0.1)
+    second = MODELS[name].simulate(7, 0.1, state=first.state)
+    assert len(second.times) == 7
+    np.testing.assert_allclose([*first.times, *second.times], whole.times)
+    for each in whole:
+        np.testing.assert_array_equal(np.concatenate([first[each], second[each]]), whole[each])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_set_of_a_batch_runs_as_it_does_alone(name):
+    sets = {"oscillator": {"FN.I": [0.1, 0.6]}, "spiking": {"cell.v": [[-60, -60], [-70, -40]]}}
+    batch = sets.get(name, 2)
+    found = MODELS[name].simulate(9, 0.1, batch=batch)
+    for number in range(2):
+        initial = {key: values[number] for key, values in batch.items()} if isinstance(batch, dict) else {}
+        alone = MODELS[name].simulate(9, 0.1, initial=initial)
+        for each in alone:
+            if name != "random" or number == 0:
+                np.testing.assert_array_equal(found[each][number], alone[each])
+            else:
+                assert not np.array_equal(found[each][number], alone[each])
+
+
+def test_batch_goes_on_from_its_state():
+    batch = {"FN.I": np.linspace(0, 1, 3)}
+    whole = MODELS["oscillator"].simulate(8, 0.1, batch=batch)["FN.V"]
+    first = MODELS["oscillator"].simulate(3, 0.1, batch=batch)
+    second = MODELS["oscillator"].simulate(5, 0.1, state=first.state)
+    np.testing.assert_array_equal(np.concatenate([first["FN.V"], second["FN.V"]], axis=1), whole)
+
+
+def test_values_in_the_place_of_the_file_are_of_states_parameters_and_free_ports():
+    initial = {"FN.V": 2.0, "FN.I": 0.0, "FN.drive": 0.25}
+    found = MODELS["oscillator"].simulate(20, 0.1, initial=initial)
+    same(found, by_interpreter(MODELS["oscillator"], 20, 0.1, initial=found.state.given))
+    assert found["FN.V"][0] == 2.0
+
+
+def test_shape_that_changes_at_first_is_compiled_once_it_stays():
+    grows = {"N": node({"x": {"default_initial_value": 1, "value": "x + numpy.ones(3)"}}, ("x",))}
+    found = model(grows)
+    assert found.explain() == "compiled"
+    np.testing.assert_array_equal(found.simulate(2)["N.x"], np.array([[2, 2, 2], [3, 3, 3], [4, 4, 4.0]]))
+
+
+def test_what_cannot_be_compiled_is_interpreted_and_says_why():
+    grows = {"N": node({"x": {"default_initial_value": [1], "value": "numpy.concatenate((x, x))"}}, ("x",))}
+    found = model(grows)
+    assert found.explain().startswith("interpreted: after 8 evaluations still: N.x has the shape")
+    assert found.simulate(2, record=["N.x"]).state.done == 3
+    with pytest.raises(UnsupportedError, match="evaluations still"):
+        found.module()
+
+
+def test_index_that_ends_with_the_run_is_no_failure_after_it():
+    parameters = {
+        "table": {"value": [1.0, 2.0, 4.0, 8.0]},
+        "n": {"default_initial_value": -1, "value": "n + 1"},
+        "x": {"value": "table[n]"},
+    }
+    found = model({"N": node(parameters, ("x",))})
+    assert found.explain() == "compiled"
+    np.testing.assert_array_equal(found.simulate(3)["N.x"], [1, 2, 4, 8])
+    with pytest.raises(RunError, match="index 4 is outside"):
+        found.simulate(4)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"record": ["FN.X"]}, "the model has no 'FN.X'"),
+        ({"initial": {"FN.V": [1, 2]}}, r"initial\['FN.V'\] has the shape \[2\], expected \[\]"),
+        ({"batch": 0}, "batch is 0"),
+        ({"batch": {"FN.V": [1, 2], "FN.W": [1]}}, "the arrays of the batch have the lengths"),
+        ({"steps": -1}, "steps is -1"),
+    ],
+)
+def test_wrong_request_is_refused(options, problem):
+    with pytest.raises(RunError, match=problem):
+        MODELS["oscillator"].simulate(**options)
+
+
+def test_computed_values_are_not_given():
+    with pytest.raises(RunError, match="parameter 'sum.y' is computed"):
+        MODELS["network"].simulate(initial={"sum.y": 1.0})
+    with pytest.raises(RunError, match="input port 'net.input' has an edge"):
+        MODELS["network"].simulate(initial={"net.input": 1.0})
+
+
+def test_model_travels_by_pickle():
+    again = pickle.loads(pickle.dumps(MODELS["spiking"]))
+    np.testing.assert_array_equal(again.simulate(5, 0.1)["cell.v"], MODELS["spiking"].simulate(5, 0.1)["cell.v"])
+
+
+def test_result_becomes_a_dataset():
+    pytest.importorskip("xarray", reason="xarray is not installed")
+    found = MODELS["spiking"].simulate(4, 0.1, batch=3).to_xarray()
+    assert found["cell.v"].dims == ("batch", "time", "cell.v.0") and found.sizes["time"] == 5
