@@ -1,6 +1,7 @@
-"""The C example runs without Python and gives what a session gives."""
+"""The C example runs without Python and gives what a session gives; the scripts on MDF models run."""
 
 import re
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
@@ -37,3 +38,10 @@ def test_neurons_in_c_do_as_in_a_session(tmp_path, capsys, kind):
     spikes = ((trace[:-1] < 1) & (trace[1:] >= 1)).sum(0)
     found = np.array([row.groups() for row in NEURON.finditer(printed)], float)
     np.testing.assert_allclose(found, np.column_stack([np.arange(8), current, v, w, spikes]), atol=2e-6)
+
+
+@pytest.mark.parametrize("name", ["fitzhugh_nagumo", "hodgkin_huxley"])
+def test_script_on_an_mdf_model_runs(name, capsys):
+    pytest.importorskip("llvmlite", reason="llvmlite, which writes machine code, has no wheel for this platform")
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    assert "spikes" in capsys.readouterr().out

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from whorl.api.session import get_available_providers as get_available_providers
     from whorl.api.session import get_device as get_device
     from whorl.api.session import set_default_logger_severity as set_default_logger_severity
+    from whorl.api.sweeping import sweep as sweep
     from whorl.errors import CancelledError as CancelledError
     from whorl.errors import CompileError as CompileError
     from whorl.errors import IterationLimitError as IterationLimitError
@@ -90,6 +91,7 @@ _NAMES = {
         "get_device",
         "set_default_logger_severity",
     ),
+    "whorl.api.sweeping": ("sweep",),
     "whorl.errors": (
         "CancelledError",
         "CompileError",

@@ -3,6 +3,9 @@
 import onnx
 from onnx_text import FOREVER, ROLLOUT, model
 
+from whorl import save
+from whorl.ir.parse import parse_module
+
 NEST = model("""
     main (int64 days, float[n, 3] plan, float start, bool is_dry) => (float stock, float[days, k] used, float[3] sums) {
         go = Constant<value = bool {1}> ()
@@ -123,9 +126,38 @@ def test_show_json_is_one_document(whorl, saved):
         "slice": "float32[3]",
         "axis": 0,
         "reverse": True,
+        "part": 1,
     }
     both = whorl("show", path, "--json", "--text").document
     assert both["text"].rstrip("\n") == whorl("show", path, "--text").out.rstrip("\n")
+
+
+PARTS = """
+main(%x: float32[6, 2]) {
+  %last: float32[2, 2], %all: float32[6, 2] = Loop "pairs" (_, _, %x)
+    {scanned = (Scanned(keep_axis = True, part = 2, reverse = True),), last = 1,
+    collected = (Collected(stack = False, part = 2),)}
+  body(%i: int64[], %go: bool[], %rows: float32[2, 2]) {
+    %doubled: float32[2, 2] = Add(%rows, %rows)
+    return %go, %doubled, %doubled
+  }
+  return last = %last, all = %all
+}
+"""
+
+
+def test_show_tells_parts_concatenation_and_last_values(whorl, tmp_path):
+    save(parse_module(PARTS), tmp_path / "m.xml")
+    assert (
+        """Loop 'pairs': 2 nodes in the body
+  trip count  3
+  condition   none
+  scanned     x: float32[6, 2] by axis 0, last first, 2 at a time, slice float32[2, 2]
+  collected   doubled_2: float32[2, 2] along axis 0
+  last        doubled: float32[2, 2]
+"""
+        in whorl("show", tmp_path / "m.xml").out
+    )
 
 
 def test_show_reads_what_the_options_say(whorl, saved):

@@ -159,6 +159,31 @@ def test_element_types(dtype):
     same(by_loop(text, feeds), wanted)
 
 
+KEPT = """
+main(%x: {d}[4, 3], %h: {d}[1, 3], %q: {d}[4], %n: int64[]) {{
+  %y: {d}[1, 3], %old: {d}[1, 3], %last: {d}[], %rows: {d}[N, 3], %row: {d}[1, M] = Loop(%n, _, %h, %x, %q)
+  {{carried = 1, last = 2, scanned = (Scanned(keep_axis = True, reverse = True), Scanned()), collected = (
+  Collected(stack = False, part = 1, reverse = True), Collected(axis = 1, stack = False, part = 3))}}
+  body(%i: int64[], %go: bool[], %s: {d}[1, 3], %p: {d}[1, 3], %z: {d}[]) {{
+    return %go, %p, %s, %z, %p, %s
+  }}
+  return y = %y, old = %old, last = %last, rows = %rows, row = %row
+}}
+"""
+
+
+@pytest.mark.parametrize("dtype", sorted(set(BY_NAME) - {"complex64", "complex128", "string"}))
+def test_every_element_type_is_kept(dtype):
+    rng, kind = np.random.default_rng(0), BY_NAME[dtype]
+    shapes = {"x": (4, 3), "h": (1, 3), "q": (4,)}
+    feeds = {name: rng.integers(0, 2, shape).astype(np.float32).astype(kind) for name, shape in shapes.items()}
+    text, feeds = KEPT.format(d=dtype), feeds | {"n": np.array(3)}
+    found = by_loop(text, feeds)
+    assert found is not None
+    for f, e in zip(found, expected(text, feeds), strict=True):
+        assert (f.dtype, f.shape, f.tobytes()) == (e.dtype, e.shape, e.tobytes())
+
+
 @pytest.mark.parametrize("trip", [1, 2, 3])
 def test_fewer_iterations_than_slices(trip):
     text, feeds = form(0, True, 2, 0, True, 3, trip=trip, suffice=True, rest=1)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from whorl.ir.graph import Module, Node, Region, Value
-from whorl.ir.types import Fact
-from whorl.ops.control import If, Loop, known_bool
+from whorl.ir.types import Fact, tensor
+from whorl.ops.control import If, Loop, Scanned, known_bool
 
 
 def describe(module: Module) -> dict[str, Any]:
@@ -61,23 +61,32 @@ def _loop(node: Node) -> dict[str, Any]:
             {"name": inner.name, "type": str(inner.type), "used": _is_used(inner, body)}
             for inner, _ in zip(arguments[2], carried, strict=True)
         ],
-        "scanned": [
-            {
-                "name": _name(value),
-                "type": str(value.type),
-                "slice": str(inner.type),
-                "axis": how.axis,
-                "reverse": how.reverse,
-            }
-            for inner, value, how in zip(arguments[3], scanned, op.scanned, strict=True)
-        ],
+        "scanned": [_scanned(*each) for each in zip(arguments[3], scanned, op.scanned, strict=True)],
         "captured": _typed(captured),
         "collected": [
-            {"name": value.name, "element": str(value.type), "axis": how.axis, "reverse": how.reverse}
+            {
+                "name": value.name,
+                "element": str(value.type),
+                "axis": how.axis,
+                "reverse": how.reverse,
+                "new_axis": how.stacks(tensor(value).rank or 0),
+            }
             for value, how in zip(elements, op.collected, strict=True)
         ],
+        "last": _typed(body.results[1 + op.carried : 1 + op.carried + op.last]),
         "nodes": len(body.nodes),
         "inside": control_flow(body),
+    }
+
+
+def _scanned(inner: Value, value: Value, how: Scanned) -> dict[str, Any]:
+    return {
+        "name": _name(value),
+        "type": str(value.type),
+        "slice": str(inner.type),
+        "axis": how.axis,
+        "reverse": how.reverse,
+        "part": how.part,
     }
 
 

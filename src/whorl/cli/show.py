@@ -118,12 +118,16 @@ def _loop(loop: dict[str, Any]) -> Iterator[str]:
         yield f"  carried     {value['name']}: {value['type']}{'' if value['used'] else ' (not used in the body)'}"
     for value in loop["scanned"]:
         how = f"axis {value['axis']}{', last first' if value['reverse'] else ''}"
+        how += f", {value['part']} at a time" if value["part"] > 1 else ""
         yield f"  scanned     {value['name']}: {value['type']} by {how}, slice {value['slice']}"
     for value in loop["captured"]:
         yield f"  captured    {value['name']}: {value['type']}"
     for value in loop["collected"]:
         how = f"axis {value['axis']}{', prepended' if value['reverse'] else ''}"
-        yield f"  collected   {value['name']}: {value['element']} on {how}"
+        where = "on" if value["new_axis"] else "along"
+        yield f"  collected   {value['name']}: {value['element']} {where} {how}"
+    for value in loop["last"]:
+        yield f"  last        {value['name']}: {value['type']}"
 
 
 def _branch(branch: dict[str, Any]) -> Iterator[str]:

@@ -22,13 +22,31 @@ from whorl.formats.mdf.durations import common_measure, duration
         ("2 min", "ms", Fraction(120)),
         ("3 * hours", "ms", Fraction(10800)),
         ("1 day", "ms", Fraction(86400)),
+        ("0 ms", "ms", Fraction(0)),
+        (0, "s", Fraction(0)),
     ],
 )
 def test_duration_is_exact(value, unit, seconds):
     assert duration(value, unit) == seconds
 
 
-@pytest.mark.parametrize("value", ["", "5 parsecs", "five ms", True, None, [5], float("inf"), "1 + 1 ms"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "5 parsecs",
+        "five ms",
+        True,
+        None,
+        [5],
+        float("inf"),
+        "1 + 1 ms",
+        "1e999999999 ms",
+        "1e-999999999 ms",
+        10**400,
+        "0." + "0" * 100 + "1 s",
+    ],
+)
 def test_duration_of_something_else_is_refused(value):
     with pytest.raises(LoadError, match=r"is not a (duration|unit of time)"):
         duration(value)

@@ -218,6 +218,20 @@ def test_error_names_node_part_and_expression():
 
 
 @pytest.mark.parametrize(
+    "reduce, weight, message",
+    [
+        ("add", 1, "input port 'i': its values cannot be joined: operands could not be broadcast"),
+        ("overwrite", [1, 2, 3, 4], "input port 'i', edge from 'o' of node 'A': the weight cannot scale its value"),
+    ],
+)
+def test_values_that_do_not_go_together_are_an_error(reduce, weight, message):
+    nodes = {"A": node({"x": {"value": [1, 2]}}), "B": node({"x": {"value": [1, 2, 3]}})}
+    nodes["N"] = node(output="i", inputs={"i": {"reduce": reduce}})
+    with pytest.raises(RunError, match=message):
+        engine(nodes, {"a": edge("A", "N", weight=weight), "b": edge("B", "N")}).evaluate()
+
+
+@pytest.mark.parametrize(
     "nodes, message",
     [
         ({"N": node(functions={"f": {"value": "g"}, "g": {"value": "f"}})}, "node 'N': functions 'f', 'g' need each"),

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from whorl.formats.mdf.engine import Engine
+from whorl.formats.mdf.execution_engine import EvaluableGraph
 from whorl.formats.mdf.reading import model_of
 
 pytest.importorskip("modeci_mdf")
@@ -52,3 +53,33 @@ def test_random_model_gives_what_modeci_mdf_gives(seed, tmp_path_factory):
         assert [sorted(each) for each in executed] == order, at
         for place, value in values.items():
             assert is_same(engine.value(place), value), (at, place, engine.value(place), value)
+
+
+def test_random_numbers_are_drawn_in_the_same_order(tmp_path):
+    parameters = {
+        "a": {"value": "numpy.random.normal(0, 1)"},
+        "b": {"default_initial_value": 0, "value": "b + numpy.random.uniform() * numpy.random.normal(size=3)"},
+        "c": {"default_initial_value": 1.0, "time_derivative": "-c + numpy.random.standard_normal()"},
+    }
+    conditions = {"c": {"test": "numpy.random.rand() > 0.5", "value": "numpy.random.exponential(2.0)"}}
+    first = {
+        "parameters": parameters,
+        "functions": {"f": {"value": "numpy.random.random_sample() + a"}},
+        "output_ports": {"o": {"value": "a + b"}, "p": {"value": "numpy.random.randint(10)"}},
+    }
+    second = {
+        "input_ports": {"i": {}},
+        "parameters": {"x": {"default_initial_value": 0, "value": "x + i", "conditions": conditions}},
+        "output_ports": {"o": {"value": "x"}},
+    }
+    edge = {"sender": "A", "sender_port": "o", "receiver": "B", "receiver_port": "i"}
+    graphs = {"g": {"nodes": {"A": first, "B": second}, "edges": {"AB": edge}}}
+    path = mdf_reference.write_model({"m": {"format": "ModECI MDF v0.4", "graphs": graphs}}, tmp_path)
+    np.random.seed(7)
+    expected = mdf_reference.run_reference(path, TIMES)
+    np.random.seed(7)
+    graph = EvaluableGraph(graphs)
+    for time, (values, _) in zip(TIMES, expected, strict=True):
+        graph.evaluate(time_increment=time)
+        for place, value in values.items():
+            assert is_same(graph.engine.value(place), value), place

@@ -188,6 +188,7 @@ def test_order_within_a_set_is_that_of_the_file_and_noted():
         (condition("Sometimes"), "there is no condition type 'Sometimes'"),
         (condition("While", func="f"), "condition While calls a Python function, which no file can hold"),
         (condition("AtPass"), "condition AtPass: 'n' must be a number, not None"),
+        (condition("AtPass", n=float("nan")), "condition AtPass: 'n' must be a finite number, not nan"),
         (condition("AtPass", n=1, m=2), "condition AtPass: has no argument 'm'"),
         (condition("AtPass", n=1, time_scale="DAY"), "'DAY' is not a time scale"),
         (condition("JustRan", dependency="Z"), "condition JustRan: there is no node 'Z'"),

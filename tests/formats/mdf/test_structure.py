@@ -67,3 +67,17 @@ def test_structural_condition_stands_beside_one_of_counts():
     schedule = Schedule(graph)
     assert schedule.sets == (("B",), ("A",))
     assert list(schedule.call()) == [("B",), ("A",)]
+
+
+def test_cycle_of_many_nodes_is_cut():
+    ids = [f"n{at}" for at in range(1500)]
+    chain = {id: {ids[at - 1]} if at else set() for at, id in enumerate(ids)}
+    after = apply_structure(chain, ids[-1], [Condition("BeforeNode", {"node": ids[0]})], [])
+    assert after[ids[0]] == {ids[-1]} and after[ids[-1]] == set()
+
+
+def test_order_with_too_many_cycles_is_refused():
+    ids = [f"n{at}" for at in range(40)]
+    dense = {id: set(ids[:at]) for at, id in enumerate(ids)}
+    with pytest.raises(LoadError, match="too many cycles"):
+        apply_structure(dense, ids[-1], [Condition("BeforeNode", {"node": ids[1]})], [])

@@ -53,6 +53,7 @@ class Graph:
     edges: list[str] = field(default_factory=list)
     pool: list[Wire] = field(default_factory=list)
     concatenates: bool = False
+    stops: bool = False
 
     def layer(
         self,
@@ -264,6 +265,7 @@ def loop(graph: Graph, run_trips: Wire | None = None, run_condition: Wire | None
     number = number_of(graph, body)
     stops = graph.draw(st.booleans())
     limit = graph.draw(st.integers(1, 3)) if stops else least
+    graph.stops = stops and limit <= least
     if graph.draw(st.booleans()):
         inner.pool.append(sliced(graph, body, max(least, 1) + graph.one_of(0, 1)))
     fill(graph, body, carried)
@@ -351,7 +353,8 @@ def programs(draw: Any, sizes: Sequence[int] = SIZES, depth: int = 2) -> Program
         type, rank = graph.one_of("i32", "i64"), graph.one_of((), (1,))
         trip, go = graph.parameter(type, rank), graph.parameter("boolean", graph.one_of((), (1,)))
         wires = loop(graph, trip, go, most)
-        pairs = [(n, True) for n in (0, 1, 2, most)] + [(most, False)] * (not graph.concatenates)
+        pairs = [(n, True) for n in (0, 1, 2, most)] + [(-1, True)] * graph.stops
+        pairs += [(most, False)] * (not graph.concatenates)
         runs = [[*feeds, np.full(rank, n, NUMPY[type]), np.full(go.shape, g)] for n, g in pairs]
     elif kind == "If":
         go = graph.parameter("boolean", graph.one_of((), (1,)))

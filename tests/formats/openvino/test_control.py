@@ -1,90 +1,30 @@
-"""Loop, TensorIterator and If: what their attributes mean, and what is refused, with the whole message."""
-
-import re
+"""Loop and TensorIterator: what their attributes mean, and what is refused, with the whole message."""
 
 import numpy as np
 import pytest
-from formats.openvino.ir_text import constant, graph, layer, net, parameter, result
+from formats.openvino.control_text import (
+    BODY,
+    FINAL,
+    GOES_ON,
+    PART,
+    PARTS,
+    STATE,
+    TRUE,
+    WEIGHTS,
+    H,
+    X,
+    looped,
+    refusal,
+    run,
+    warnings,
+)
+from formats.openvino.ir_text import constant, layer, parameter, result
 
-from whorl.errors import LoadError, RunError
+from whorl.errors import RunError
 from whorl.formats.openvino.files import load_ir
 from whorl.formats.openvino.frame import IrOptions
 from whorl.ir.graph import walk
 from whorl.ops.control import Loop
-from whorl.runtime.session import Session
-
-WEIGHTS = np.array([1, 2], np.float32).tobytes() + np.array([3], np.int64).tobytes() + b"\x01\x00"
-TRUE = constant(20, 16, 1, "", "boolean")
-BODY = (
-    [parameter(0, "2,3"), parameter(1, "1,3"), layer(2, "Add", 2), result(3), result(4), TRUE, result(5)],
-    "0:0-2:0 1:0-2:1 2:2-3:0 1:0-4:0 20:0-5:0",
-)
-"""Parameters 0 (a state) and 1 (a part), Results 3 (their sum), 4 (the part) and 5 (true)."""
-STATE = {"external_port_id": 2, "internal_layer_id": 0}
-PART = {"external_port_id": 3, "internal_layer_id": 1, "axis": 0}
-FINAL = {"external_port_id": 4, "internal_layer_id": 3}
-PARTS = {"external_port_id": 5, "internal_layer_id": 4, "axis": 0}
-GOES_ON = {"external_port_id": -1, "internal_layer_id": 5, "purpose": "execution_condition"}
-X = np.arange(12, dtype=np.float32).reshape(4, 3)
-H = np.zeros((2, 3), np.float32)
-
-
-def entries(kind, *maps):
-    return "".join(f"<{kind} {' '.join(f'{k}={chr(34)}{v}{chr(34)}' for k, v in each.items())}/>" for each in maps)
-
-
-def looped(
-    inputs=(STATE, PART),
-    outputs=(FINAL, PARTS, GOES_ON),
-    back=((3, 0),),
-    body=BODY,
-    trip=("", "i64"),
-    condition=("", "boolean"),
-    kind="Loop",
-    shapes=("2,3", "?,3"),
-    ports=("FP32", "FP32"),
-    more=(),
-):
-    """A net of one loop: inputs n and go (for a Loop), h and x."""
-    first = [parameter(0, *trip, name="n"), parameter(1, *condition, name="go")] if kind == "Loop" else []
-    layers = [*first, parameter(2, shapes[0], name="h"), parameter(3, shapes[1], name="x"), *more]
-    inside = (
-        f"<port_map>{entries('input', *inputs)}{entries('output', *outputs)}</port_map><back_edges>"
-        + "".join(f'<edge from-layer="{a}" to-layer="{b}"/>' for a, b in back)
-        + f"</back_edges><body>{graph(*body)}</body>"
-    )
-    sources = [each for each in (0, 1, 2, 3) if kind == "Loop" or each > 1]
-    sources += range(6, 6 + len(more))
-    version = "opset5" if kind == "Loop" else "opset1"
-    layers.append(layer(9, kind, len(sources), ports, version, inside, name="l"))
-    connections = [f"{source}:0-9:{port}" for port, source in enumerate(sources)]
-    for k in range(len(ports)):
-        layers.append(result(10 + k))
-        connections.append(f"9:{len(sources) + k}-{10 + k}:0")
-    return net(layers, " ".join(connections))
-
-
-def load(xml, profile=""):
-    return load_ir(xml, IrOptions(profile), WEIGHTS)
-
-
-def run(xml, profile="", **feeds):
-    module = load(xml, profile)
-    names = {value.name for value in module.main.arguments}
-    given = {"h": H, "x": X} | feeds
-    return Session(module, backend="interpreter").execute(
-        None, {k: np.asarray(v) for k, v in given.items() if k in names}
-    )
-
-
-def refusal(xml):
-    with pytest.raises(LoadError) as caught:
-        load(xml)
-    return re.sub(r"\(line \d+\)", "(line)", str(caught.value))
-
-
-def warnings(xml):
-    return [(code, message) for code, message, _ in load(xml).metadata["openvino"]["warnings"]]
 
 
 @pytest.mark.parametrize("dtype", ["i32", "i64", "u8", "i8"])
@@ -136,7 +76,7 @@ def counted(dtype, shape):
     return layers, "0:0-6:0 6:1-2:0 1:0-2:1 2:2-4:0 20:0-5:0"
 
 
-@pytest.mark.parametrize("dtype", ["i32", "i64", "u16"])
+@pytest.mark.parametrize("dtype", ["i32", "i64", "u16", "dynamic"])
 @pytest.mark.parametrize("shape", ["", "1", "?"])
 def test_iteration_number_has_the_type_that_the_body_declares(dtype, shape):
     xml = looped(
@@ -386,97 +326,3 @@ def test_iterator_over_inputs_of_different_lengths_is_refused():
         "TensorIterator 'l' (line): OV313: There are at least two different iterations numbers: 2 and 4\n"
         "  fix: slice inputs of one length"
     )
-
-
-# ---- If ----------------------------------------------------------------------------------------------------------
-
-
-def chosen(then, other, condition=("", "boolean"), outputs=1, shape="2"):
-    """An If on an input, with x for both branches: each a body and its maps."""
-    inside = "".join(
-        f"<{key}_port_map>{entries('input', *inputs)}{entries('output', *results)}</{key}_port_map>"
-        for key, (_, inputs, results) in (("then", then), ("else", other))
-    )
-    bodies = "".join(
-        f"<{key}_body>{graph(*body)}</{key}_body>" for key, (body, *_) in (("then", then), ("else", other))
-    )
-    layers = [
-        parameter(0, *condition, name="c"),
-        parameter(1, shape, name="x"),
-        layer(2, "If", 2, ("FP32",) * outputs, "opset8", inside + bodies, name="i"),
-        *(result(3 + k) for k in range(outputs)),
-    ]
-    return net(layers, "0:0-2:0 1:0-2:1 " + " ".join(f"2:{2 + k}-{3 + k}:0" for k in range(outputs)))
-
-
-X_IN = ({"external_port_id": 1, "internal_layer_id": 0},)
-OUT = ({"external_port_id": 0, "internal_layer_id": 2},)
-DOUBLE = ([parameter(0), layer(1, "Add", 2), result(2)], "0:0-1:0 0:0-1:1 1:2-2:0")
-ABSOLUTE = ([parameter(0), layer(1, "Abs", 1), result(2)], "0:0-1:0 1:1-2:0")
-CONSTANT = ([constant(0, 0, 8), result(2)], "0:0-2:0")
-
-
-@pytest.mark.parametrize("shape", ["", "1"])
-def test_branches_take_what_they_need(shape):
-    xml = chosen((DOUBLE, X_IN, OUT), (CONSTANT, (), OUT), (shape, "boolean"))
-    x = np.array([-3, 4], np.float32)
-    for go, expected in ((True, x + x), (False, [1, 2])):
-        (found,) = run(xml, c=np.full([1] * len(shape), go), x=x)
-        np.testing.assert_array_equal(found, expected)
-
-
-def test_outputs_of_branches_go_by_their_numbers():
-    both = ([parameter(0), layer(1, "Abs", 1), result(2), result(3)], "0:0-1:0 1:1-2:0 0:0-3:0")
-    first = ({"external_port_id": 2, "internal_layer_id": 2}, {"external_port_id": 3, "internal_layer_id": 3})
-    second = ({"external_port_id": 9, "internal_layer_id": 2}, {"external_port_id": 4, "internal_layer_id": 3})
-    xml = chosen((both, X_IN, first), (both, X_IN, second), outputs=2)
-    x = np.array([-3, 4], np.float32)
-    assert [list(y) for y in run(xml, c=True, x=x)] == [[3, 4], [-3, 4]]
-    assert [list(y) for y in run(xml, c=False, x=x)] == [[-3, 4], [3, 4]]
-
-
-def test_scalar_and_one_element_agree_on_one_axis():
-    scalar = (
-        [parameter(0, "1"), constant(1, 0, 4, ""), layer(3, "Identity", 1, version="opset16"), result(2)],
-        "1:0-3:0 3:1-2:0",
-    )
-    xml = chosen((ABSOLUTE, X_IN, OUT), (scalar, X_IN, OUT), shape="1")
-    assert [run(xml, c=go, x=np.array([-3], np.float32))[0].tolist() for go in (True, False)] == [[3], [1]]
-
-
-BRANCHES = {
-    "a condition of floats": (
-        {"condition": ("", "f32")},
-        "OV319: the If condition is float32[], expected boolean\n  fix: insert a Convert or a comparison",
-    ),
-    "a condition of rank 2": (
-        {"condition": ("1,1", "boolean")},
-        "OV319: Rank of If condition input must be equal to 0 or 1, it is 2\n  fix: Reshape it",
-    ),
-    "an output that one branch lacks": (
-        {"other": (DOUBLE, X_IN, ())},
-        "OV321: Incorrect associating in else_body! It maps 0 outputs, the layer has 1\n"
-        "  fix: map a Result of each branch to each output",
-    ),
-    "one input for two Parameters": (
-        {"then": (([parameter(5), *DOUBLE[0]], DOUBLE[1]), (*X_IN, X_IN[0] | {"internal_layer_id": 5}), OUT)},
-        "OV302: External port id 0 or 1 is duplicated.: input 1 feeds two Parameters\n"
-        "  fix: give each Parameter an input of the layer, connected to the same value",
-    ),
-    "slices": (
-        {"then": (DOUBLE, (X_IN[0] | {"axis": 0},), OUT)},
-        "OV324: then_body of an If has no iterations",
-    ),
-    "other element types": (
-        {"other": (([constant(0, 8, 8, "1", "i64"), result(2)], "0:0-2:0"), (), OUT)},
-        "OV322: type of then_body output is not equal type of else_body output: float32 and int64 of output 0\n"
-        "  fix: insert a Convert in a branch",
-    ),
-}
-
-
-@pytest.mark.parametrize("what", BRANCHES)
-def test_branches_are_refused(what):
-    change, message = BRANCHES[what]
-    given = {"then": (DOUBLE, X_IN, OUT), "other": (ABSOLUTE, X_IN, OUT)} | change
-    assert refusal(chosen(**given)) == f"If 'i' (line): {message}"

@@ -50,6 +50,7 @@ FAIL = {
 AS_THE_PLUGIN = (
     "probes/L08_slice_start1_end_m2",
     "probes/L21_trip_2pow32p3",
+    "probes/M01_cond_false_const",
     "probes/M03_zero_iter_noncarried_last_and_concat",
     "probes/M03b_zero_iter_noncarried_dyn",
     "probes/T04_start1",

@@ -7,7 +7,6 @@ from formats.openvino.ir_text import (
     COUNTING_WEIGHTS,
     constant,
     counting,
-    edges,
     graph,
     layer,
     loop,
@@ -35,8 +34,10 @@ def warnings(data: bytes, weights: bytes = b"") -> list[str]:
     return [str(each) for each in whorl.load(data, weights=weights).metadata["openvino"]["warnings"]]
 
 
-def relu(**changed: object) -> bytes:
-    return net([parameter(0, name="x"), layer(1, "ReLU", 1, **changed), result(2)], "0:0-1:0 1:1-2:0")  # type: ignore[arg-type]
+def relu(**data: object) -> bytes:
+    return net(
+        [parameter(0, name="x"), layer(1, "ReLU", 1, ("FP32",), "opset1", "", "", **data), result(2)], "0:0-1:0 1:1-2:0"
+    )
 
 
 def test_layers_may_stand_in_any_order():
@@ -136,6 +137,7 @@ def test_inputs_are_called_by_tensor_names():
         ([parameter(0), result(1)], "0:4-1:0", "OV203: the edge from layer 0 port 4 to layer 1 port 0 names an output"),
         ([parameter(0), result(1)], "0:0-1:9", "OV203"),
         ([parameter(0), parameter(1), result(2)], "0:0-2:0 1:0-2:0", "OV204"),
+        ([parameter(0), result(2)], "0:0-2:0 0:0-2:0", "OV204"),
         (
             [parameter(0), layer(1, "Add", 2), result(2)],
             "0:0-1:0 1:2-2:0",
@@ -163,6 +165,7 @@ def test_inputs_are_called_by_tensor_names():
             "0:0-1:0 1:1-2:0",
             "OV503: does not say its opset",
         ),
+        ([parameter(0), result(1).replace("opset1", "mine")], "0:0-1:0", "OV503: is of 'mine', which does not have it"),
         ([parameter(0), layer(1, "ReLU", 1, version="opset99"), result(2)], "0:0-1:0 1:1-2:0", "OV503: is of opset99"),
         (
             [parameter(0, "2"), parameter(1, "3"), layer(2, "Add", 2), result(3)],
@@ -171,7 +174,11 @@ def test_inputs_are_called_by_tensor_names():
         ),
         ([parameter(0), layer(1, "Concat", 1, axis="one"), result(2)], "0:0-1:0 1:1-2:0", "OV501: axis is 'one'"),
         ([parameter(0), layer(1, "Concat", 1), result(2)], "0:0-1:0 1:1-2:0", "OV501: lacks the attribute 'axis'"),
-        ([parameter(0), layer(1, "Nothing", 1, ("dynamic",)), result(2)], "0:0-1:0 1:1-2:0", "OV404: its type is not known"),
+        (
+            [parameter(0), layer(1, "Nothing", 1, ("dynamic",)), result(2)],
+            "0:0-1:0 1:1-2:0",
+            "OV404: its type is not known",
+        ),
         (
             [parameter(0), layer(1, "Nothing", 1, inside="<body><layers/></body>"), result(2)],
             "0:0-1:0 1:1-2:0",
@@ -235,6 +242,21 @@ def test_layer_of_an_opset_without_it_is_noted():
     assert "OV503: is of opset1, which does not have it; read as of opset9" in warnings(data)[0]
 
 
+def test_parameter_of_a_body_that_declares_another_element_type_is_noted():
+    data = counting(1)
+    at = data.rindex(b'element_type="f32"', 0, data.rindex(b"Parameter") + 99)
+    found = warnings(data[:at] + data[at:].replace(b"f32", b"f16", 1), COUNTING_WEIGHTS)
+    assert len(found) == 1 and "OV209" in found[0]
+
+
+def test_parameter_of_a_body_must_say_its_shape():
+    data = counting(1)
+    inner = data.index(b"<body>")
+    assert "OV501: lacks the attribute 'shape'" in refused(
+        data[:inner] + data[inner:].replace(b'<data shape="2"', b"<data", 1), COUNTING_WEIGHTS
+    )
+
+
 def test_warnings_are_problems_of_check():
     (problem,) = whorl.check(whorl.load(relu(extra="1")))
     assert (problem.code, problem.severity, problem.where) == ("OV502", "warning", "ReLU 'relu1' (line 5)")
@@ -285,8 +307,3 @@ def test_unknown_layer_that_optimizing_removes_does_no_harm():
     module = whorl.load(strange())
     module.main.results, module.output_names = module.main.results[1:], module.output_names[1:]
     assert whorl.run(whorl.optimize(module), {"x": X})["y"].tolist() == [1, 0]
-
-
-def test_edges_written_twice_are_one():
-    data = ADD.replace(b"</edges>", edges("0:0-2:0").removeprefix("<edges>").encode())
-    assert whorl.run(whorl.load(data), {"x": X, "y": X})["add2"].tolist() == [2, -4]

@@ -1,4 +1,7 @@
-"""The ACT-R functions of MDF: chunks and productions are objects with texts, matched by patterns with variables."""
+"""The ACT-R functions of MDF: chunks and productions are objects with texts, matched by patterns with variables.
+
+Goals and productions are changed in place, as in modeci_mdf: a model keeps its goal by holding the same object twice.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,12 @@ def pattern_to_string(pattern: Mapping[str, Any]) -> str:
 
 
 def change_goal(pattern: Mapping[str, Any], curr_goal: Any) -> dict[str, Any]:
-    """The goal with the slots of a pattern."""
-    if not isinstance(curr_goal, Mapping):
+    """The goal with the slots of a pattern, written into it: a goal is changed wherever it is held."""
+    if not isinstance(curr_goal, dict):
         return {}
-    return {key: value for key, value in {**curr_goal, **_object(pattern)}.items() if key != "buffer"}
+    curr_goal.update(_object(pattern))
+    curr_goal.pop("buffer", None)
+    return curr_goal
 
 
 def retrieve_chunk(pattern: Any, dm_chunks: Sequence[Any], types: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -57,11 +62,10 @@ def match_production(production: dict[str, Any], context: Mapping[str, Any]) -> 
 
 
 def pattern_matching_function(productions: Sequence[Any], goal: Any, retrieval: Any) -> list[dict[str, Any]]:
-    """The productions that match goal and retrieval, each with what its variables are bound to."""
+    """The productions that match goal and retrieval; what their variables are bound to is put into them."""
     chunk = _chunk(chunk_to_string(retrieval)) if _object(retrieval) else None
     context = {"goal": _chunk(chunk_to_string(goal)), "retrieval": chunk}
-    found = ((production, _matched(production, context)) for production in _items(productions))
-    return [{**production, "bindings": bindings} for production, bindings in found if bindings is not None]
+    return [production for production in _items(productions) if match_production(production, context)]
 
 
 def conflict_resolution_function(productions: Sequence[Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -64,6 +65,8 @@ class Arguments:
         value = self.take(name, default)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.fail(f"{name!r} must be a number, not {value!r}")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise self.fail(f"{name!r} must be a finite number, not {value}")
         return value
 
     def flag(self, name: str, default: bool = True) -> bool:
@@ -83,7 +86,7 @@ class Arguments:
             value = self.take(name)
             found += value if isinstance(value, list | tuple) else [] if value is None else [value]
         for each in found:
-            if each not in self.place.nodes:
+            if not isinstance(each, str) or each not in self.place.nodes:
                 raise self.fail(f"there is no node {each!r}", fix=f"the nodes are {', '.join(self.place.nodes)}")
         return found
 

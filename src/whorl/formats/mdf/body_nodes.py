@@ -7,7 +7,7 @@ from typing import Any
 
 from whorl.errors import LoadError, UnsupportedError
 from whorl.formats.mdf.bodies import port_index
-from whorl.formats.mdf.document import Graph, InputPort, Node
+from whorl.formats.mdf.document import Graph, InputPort, LiteralText, Node
 from whorl.formats.mdf.emission import emit
 from whorl.formats.mdf.node_values import Nodes
 from whorl.formats.mdf.onnx_calls import Precision, emit_call, operand
@@ -189,8 +189,8 @@ def _evaluated(value: Any, names: Mapping[str, Any], scope: Scope, where: str) -
         return value
     if value in names:
         return names[value]
-    if not value:
-        return None
+    if isinstance(value, LiteralText) or not value:
+        return str(value) or None
     expression = parse(value, where)
     return _emitted(expression, names, scope)
 

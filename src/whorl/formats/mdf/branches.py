@@ -28,6 +28,8 @@ def branch(tracer: Tracer, condition: Traced, then: Trace, otherwise: Trace) -> 
     ]
     for cell in {*ways[0].state.written, *ways[1].state.written} - {*changed}:
         tracer.state[cell] = ways[0].state[cell]
+    if not changed:
+        return
     pairs = [_equal_types(cell, ways) for cell in changed]
     scopes = [way.scope for way in ways]
     captured = _share_captured(scopes)

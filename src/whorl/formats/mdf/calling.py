@@ -42,7 +42,8 @@ class Calls:
             defaults, expression = STANDARD[name]
             known = {id: default for id, default in defaults.items() if default is not None}
             return with_arguments(given, inner.value(expression), known)
-        special = self.find(name) if name else None
+        named = name or (text if isinstance(text, str) and text.startswith("onnx_ops.") else None)
+        special = self.find(named) if named else None
         if special is not None:
             return with_special(given, special, args)
         body = text if text is not None else name
@@ -75,6 +76,9 @@ def with_special(given: list[tuple[str, Value]], special: Special, args: Mapping
 
 def reads(function: Function, place: str, known: frozenset[str]) -> set[str]:
     """The names that a function needs from its node."""
-    texts = [text for text in (*function.args.values(), function.value) if isinstance(text, str)]
+    value = function.value
+    if isinstance(value, str) and value.startswith("onnx_ops."):
+        value = value.partition("(")[2].rpartition(")")[0]
+    texts = [text for text in (*function.args.values(), value) if isinstance(text, str)]
     found = {name for text in texts for name in parse(text, place, known).names}
     return found - set(function.args)

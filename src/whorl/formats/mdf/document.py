@@ -9,6 +9,10 @@ from typing import Any
 # came from an .npz file. Dicts keep the order of the file, which has a meaning.
 
 
+class LiteralText(str):
+    """A text of a file that means itself and is no expression, as attributes of ONNX that are texts."""
+
+
 @dataclass(slots=True)
 class InputPort:
     """A port that edges lead into. `default_value` marks where a cycle is cut; `reduce` joins several edges."""

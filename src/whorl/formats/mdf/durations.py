@@ -25,6 +25,8 @@ LONGER = {
 UNITS = {prefix + name: Fraction(10) ** power for prefix, power in PREFIXES.items() for name in SECOND}
 UNITS |= {name: Fraction(seconds) for seconds, names in LONGER.items() for name in names}
 
+SHORTEST, LONGEST = 1e-30, 1e30
+MAX_LENGTH = 60
 TEXT = re.compile(r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)?\s*\*?\s*(?P<unit>[^\W\d]+)?\s*")
 
 
@@ -38,13 +40,34 @@ def unit_of(name: Any) -> Fraction:
 def duration(value: Any, unit: Any = "ms") -> Fraction:
     """`value` in seconds; `unit` is for values that name none."""
     if isinstance(value, str):
-        match = TEXT.fullmatch(value)
+        match = TEXT.fullmatch(value) if len(value) <= MAX_LENGTH else None
         if match is None or not (match["number"] or match["unit"]):
-            raise LoadError(f"{value!r} is not a duration", fix="write a number and a unit of time, such as '5 ms'")
-        return Fraction(match["number"] or 1) * unit_of(match["unit"] or unit)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise LoadError(f"{value!r} is not a duration", fix="write a number and a unit of time, such as '5 ms'")
-    return Fraction(str(value)) * unit_of(unit)
+            raise refusal(value)
+        return exact(match["number"] or "1", value) * unit_of(match["unit"] or unit)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise refusal(value)
+    return exact(value, value) * unit_of(unit)
+
+
+def exact(number: str | float, value: Any) -> Fraction:
+    """A number as it is written; one that is far from all times is refused, since exact numbers can be long."""
+    try:
+        size = abs(float(number))
+    except OverflowError:
+        raise refusal(value) from None
+    if not SHORTEST < size < LONGEST and (size or not is_zero(number)):
+        raise refusal(value)
+    return Fraction(str(number)) if size else Fraction(0)
+
+
+def is_zero(number: str | float) -> bool:
+    return not set(str(number).lower().partition("e")[0]) & set("123456789")
+
+
+def refusal(value: Any) -> LoadError:
+    is_long = isinstance(value, int) and value.bit_length() > 128
+    shown = "a number of so many digits" if is_long else repr(value)[:40]
+    return LoadError(f"{shown} is not a duration", fix="write a number and a unit of time, such as '5 ms'")
 
 
 def common_measure(durations: list[Fraction]) -> Fraction:

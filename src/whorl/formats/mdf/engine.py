@@ -16,7 +16,7 @@ from whorl.formats.mdf.document import Edge, Graph
 from whorl.formats.mdf.expressions import Draw
 from whorl.formats.mdf.functions_by_name import find_special
 from whorl.formats.mdf.onnx_calls import Precision
-from whorl.formats.mdf.parts import InputPart, NodePart, OutputPart, ParameterPart, Part
+from whorl.formats.mdf.parts import FAILURES, InputPart, NodePart, OutputPart, ParameterPart, Part
 from whorl.formats.mdf.predicates import Reading
 from whorl.formats.mdf.scheduler import MAX_PASSES, Call, Schedule
 
@@ -50,9 +50,16 @@ class Link:
 
     def carry(self) -> None:
         """Passes on what the sender put out last, if it has run at all."""
-        if self.sender.ran:
-            value = self.output.value
-            self.input.give(value if self.weight is None else self.weight * value)
+        if not self.sender.ran:
+            return
+        value = self.output.value
+        if self.weight is not None:
+            try:
+                value = self.weight * value
+            except FAILURES as error:
+                where = f"input port {self.input.id!r}, edge from {self.output.id!r} of node {self.sender.id!r}"
+                raise RunError(f"the weight cannot scale its value: {error}", where) from None
+        self.input.give(value)
 
 
 class Engine:
@@ -116,8 +123,6 @@ class Engine:
                         self.nodes[id].run(dt)
             except WhorlError as error:
                 raise error.at(f"call {self.calls} of graph {self.graph.id!r}") from None
-            except (TypeError, ValueError) as error:
-                raise RunError(str(error), f"an edge in call {self.calls} of graph {self.graph.id!r}") from None
         self.calls += 1
         self.last = tuple(executed)
         return self.last

@@ -18,6 +18,7 @@ from whorl.formats.mdf.calling import Calls
 from whorl.formats.mdf.document import Function, Graph, Node, Parameter
 from whorl.formats.mdf.engine import Engine, Inputs
 from whorl.formats.mdf.expressions import Draw
+from whorl.formats.mdf.files import read_mdf
 from whorl.formats.mdf.functions_by_name import find_special
 from whorl.formats.mdf.objects import graph_of_objects, has_objects, part_of_objects
 from whorl.formats.mdf.onnx_calls import Precision
@@ -211,6 +212,13 @@ class EvaluableGraph:
         for executed in self.engine.evaluate(time_increment, initializer):
             self.order_of_execution += executed
             self.scheduler.execution_list[None].append({self.nodes_run[id] for id in executed})
+
+
+def main(example_file: str, array_format: str = FORMAT_NUMPY, verbose: bool = False) -> EvaluableGraph:
+    """Evaluates the first graph of a file once."""
+    graph = EvaluableGraph(next(iter(read_mdf(example_file).graphs.values())), verbose)
+    graph.evaluate(array_format=array_format)
+    return graph
 
 
 def document_of(graph: Any) -> Graph:

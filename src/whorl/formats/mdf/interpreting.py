@@ -33,6 +33,9 @@ def _run(graph: Graph, request: Request, inputs: Inputs) -> Simulation:
     rows: dict[str, list[Any]] = {name: [] for name in request.record}
     for number in range(request.evaluations):
         drawing.start(before.done + number)
+        for cell, values in request.series.items():
+            if before.done + number < len(values):
+                engine.set((cell.node, cell.kind, cell.id), values[before.done + number])
         engine.evaluate(None if before.done + number == 0 else request.dt)
         for name, cell in request.record.items():
             rows[name].append(copy.deepcopy(engine.value((cell.node, cell.kind, cell.id))))

@@ -18,7 +18,8 @@ from whorl.formats.mdf.bodies import (
     scan_signature,
     written_signature,
 )
-from whorl.formats.mdf.document import Edge, Graph, InputPort, Node, OutputPort, Parameter
+from whorl.formats.mdf.document import Edge, Graph, InputPort, LiteralText, Node, OutputPort, Parameter
+from whorl.formats.mdf.onnx_names import text_attributes
 
 PREFIX = "LoopSubgraph"
 """How an exporter begins the id of a body that it puts among the nodes; the id of the loop follows."""
@@ -43,6 +44,19 @@ def note_signatures(node: Node) -> None:
                 graph.extra[INFERRED] = found or scan_signature(graph, len(inputs), known)
         except LoadError as error:
             graph.extra[INFERRED] = error
+
+
+def note_texts(node: Node) -> None:
+    """Mark attributes of ONNX that are texts, so that they are not read as expressions."""
+    known = {*node.input_ports, *node.parameters, *node.functions}
+    for holder in (*node.parameters.values(), *node.functions.values()):
+        for key in text_attributes(holder.function or ""):
+            held = node.parameters.get(key)
+            if held is not None and isinstance(held.value, str) and held.value not in known:
+                held.value = LiteralText(held.value)
+            given = holder.args.get(key)
+            if isinstance(given, str) and given not in known:
+                holder.args[key] = LiteralText(given)
 
 
 def mended_loops(nodes: dict[str, Node], edges: dict[str, Edge]) -> dict[str, Node]:

@@ -78,6 +78,7 @@ class MdfModel:
         initial: Mapping[str, Any] | None = None,
         batch: int | Mapping[str, Any] | None = None,
         state: SavedState | None = None,
+        inputs: Mapping[str, Any] | None = None,
         seed: int = 0,
         replay: Mapping[str, Any] | None = None,
     ) -> Simulation:
@@ -86,13 +87,14 @@ class MdfModel:
         `record`: names such as "FN.V", all output ports where None. `initial`: values by name, of stateful parameters
         at the start, of fixed parameters and unconnected input ports all the time. `batch`: a number of equal parameter
         sets, or arrays by name whose first axis goes over the sets. `state`: go on from an earlier result, without an
-        evaluation before the steps. `seed`: equal seeds give equal random numbers, each by its node, part, evaluation
-        and parameter set. `replay`: numbers that stand for draws, by the name of node and part, a row an evaluation.
-        Errors: LoadError, RunError.
+        evaluation before the steps. `inputs`: rows for unconnected input ports, one in each evaluation from the very
+        first on; after the last one a port is as the file has it. `seed`: equal seeds give equal random numbers, each
+        by its node, part, evaluation and parameter set. `replay`: numbers that stand for draws, by the name of node and
+        part, a row an evaluation. Errors: LoadError, RunError.
         """
         request = self._request(steps, dt, record, batch, state, initial or {})
         drawn = {name: as_number(values) for name, values in (replay or {}).items()}
-        request = replace(request, seed=seed, replay=drawn)
+        request = replace(request, seed=seed, replay=drawn, series=self._rows(inputs or {}))
         self._check_replay(request)
         if request.state.engine is None and self._reason is None:
             try:
@@ -173,6 +175,17 @@ class MdfModel:
             keeps_inputs=self.inputs == "0.4.13",
             precision=self.precision,
         )
+
+    def _rows(self, inputs: Mapping[str, Any]) -> dict[Cell, np.ndarray]:
+        found = {}
+        for name, values, cell in self._cells(inputs):
+            rows = as_number(values).astype(np.float64)
+            if cell.kind != INPUT or not rows.ndim or not len(rows):
+                raise RunError(
+                    f"inputs[{name!r}] needs rows for an input port", fix="an array with a row an evaluation"
+                )
+            found[cell] = rows
+        return found
 
     def _check_replay(self, request: Request) -> None:
         needed = request.state.done + request.evaluations

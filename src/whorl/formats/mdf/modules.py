@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ def module_of(
 ) -> Module:
     """The graph as a module. Inputs: steps, dt, and with the file's values as defaults what a run begins with.
 
+    Where a graph can only be compiled for the file's own values, there are no inputs for others.
     Outputs: each of `record` with a row for each evaluation, one before the steps. Errors: UnsupportedError.
     """
     initial = initial_values(graph)
@@ -40,7 +42,11 @@ def module_of(
     wanted = Wanted(
         tuple(dict.fromkeys(record.values())), given, has_dt=has_dt, keeps_inputs=keeps_inputs, precision=precision
     )
-    program = program_of(graph, wanted)
+    try:
+        program = program_of(graph, wanted)
+    except UnsupportedError:
+        initial = {}
+        program = program_of(graph, replace(wanted, given={}))
     module = program.module
     traces = _Traces(program)
     made = {cell: traces.value(cell) for cell in wanted.record}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from whorl.errors import LoadError, TypeRuleError
 from whorl.formats.mdf.bodies import body_graph, outer_names
 from whorl.formats.mdf.onnx_names import Binding, bind, find_schema
+from whorl.formats.mdf.syntax import Items
 from whorl.formats.onnx import versions
 from whorl.formats.onnx.importing import OnnxNode, find_importer
 from whorl.formats.onnx.scope import Scope
@@ -158,16 +160,16 @@ def _cast(build: Builder, value: Value | None, dtype: np.dtype) -> Value | None:
 # ---- calls computed at once --------------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Program:
-    """A call for inputs of certain types; `kept` holds what its key names by identity."""
+    """What tells calls apart that need programs of their own; graphs count by identity, and live as long as this."""
 
-    session: Session
-    kept: list[Any]
-
-
-_PROGRAMS: dict[Any, _Program] = {}
-_MAX_PROGRAMS = 512
+    precision: Precision
+    count: int | None
+    types: tuple[Type | None, ...]
+    captured: tuple[str, ...]
+    attributes: tuple[Any, ...]
+    binding: Binding = field(compare=False)
 
 
 def call(binding: Binding, precision: Precision, outputs: int | None = None, limits: Limits | None = None) -> Any:
@@ -177,30 +179,36 @@ def call(binding: Binding, precision: Precision, outputs: int | None = None, lim
     formal = binding.schema.inputs
     takes = [formal[min(k, len(formal) - 1)].types for k in range(len(given))] if formal else []
     inputs = [
-        None if value is None else as_operand(value, not any(text.startswith("tensor") for text in types))
+        None if value is None else as_operand(value, _takes_sequence(value, types))
         for value, types in zip(given, takes, strict=True)
     ]
     types = [_type(value, inputs) for value in inputs]
     count = outputs or (None if graphs else output_count(binding))
-    kept = [binding.attributes[name] for name in graphs if name in binding.attributes]
-    plain = {name: value for name, value in binding.attributes.items() if name not in graphs}
-    names = tuple(binding.captures)
-    key = binding.schema.name, precision, count, tuple(types), names, _frozen(plain), tuple(map(id, kept))
-    if key not in _PROGRAMS:
-        if len(_PROGRAMS) >= _MAX_PROGRAMS:
-            _PROGRAMS.clear()
-        _PROGRAMS[key] = _Program(_session(binding, types, precision, count), kept)
+    said = {name: id(value) if name in graphs else value for name, value in binding.attributes.items()}
+    attributes = (binding.schema.name, binding.schema.since_version, *_frozen(said))
+    program = _Program(precision, count, tuple(types), tuple(binding.captures), attributes, binding)
     feeds = {f"input_{k}": value for k, value in enumerate(inputs) if value is not None}
-    results = _PROGRAMS[key].session.execute(None, feeds, limits)
+    found = _session(program).execute(None, feeds, limits)
+    results = [Items(value) if isinstance(value, list) else value for value in found]
     return results[0] if len(results) == 1 else tuple(results)
 
 
 def call_named(name: str, names: Mapping[str, Any], args: Mapping[str, Any], precision: Precision) -> Any:
-    """The result of `onnx::Add` and the like over the names of a node. Errors: LoadError, RunError."""
+    """The result of `onnx::Add` and the like over the names of a node. Errors: LoadError, RunError.
+
+    Numbers have no axis where the operator takes that, and in "float32", as in modeci_mdf, one axis.
+    """
     binding = bound_named(name, names, args)
     if binding.schema.name == "Constant":
         return next(iter(names[key] for key in binding.schema.attributes if key in names), None)
-    return call(binding, precision)
+    if precision == "float32":
+        return call(with_axes(binding), precision)
+    try:
+        return call(binding, precision)
+    except LoadError:
+        if all(type(value) not in (int, float) for value in binding.inputs):
+            raise
+    return call(with_axes(binding), precision)
 
 
 def apply_named(
@@ -218,19 +226,34 @@ def apply_named(
     scope.build = build
     for id, part in binding.captures.items():
         scope.values[id] = operand(part, build, precision)
-    return emit_call(binding, scope, precision)
+    try:
+        return emit_call(binding, scope, precision)
+    except LoadError:
+        if all(type(value) not in (int, float) for value in binding.inputs):
+            raise
+    return emit_call(with_axes(binding), scope, precision)
 
 
 def bound_named(name: str, names: Mapping[str, Any], args: Mapping[str, Any]) -> Binding:
-    """What an operator gets of the names of a node; numbers have one axis, as in the reference. Errors: LoadError."""
+    """What an operator gets of the names of a node. Errors: LoadError."""
     schema = find_schema(name)
     if schema is None:
         raise LoadError(f"there is no function {name!r}", fix="onnx::* functions have the names of ONNX operators")
-    binding = bind(schema, names, args)
+    binding = bind(schema, names, {**_written_arguments(name, names), **args})
     binding.captures = captured_names(binding, names)
-    if schema.name not in GRAPHS:
-        binding.inputs = [np.atleast_1d(value) if type(value) in (int, float) else value for value in binding.inputs]
     return binding
+
+
+def _written_arguments(name: str, names: Mapping[str, Any]) -> dict[str, str]:
+    """The names in the brackets of `onnx_ops.loop(M, cond, v_initial, body)`, an older way to write a function."""
+    inside = name.partition("(")[2].rpartition(")")[0].split(",")
+    return {text.strip(): text.strip() for text in inside if text.strip() in names}
+
+
+def with_axes(binding: Binding) -> Binding:
+    """The same with one axis for each number, as modeci_mdf has it."""
+    inputs = [np.atleast_1d(value) if type(value) in (int, float) else value for value in binding.inputs]
+    return replace(binding, inputs=inputs) if binding.schema.name not in GRAPHS else binding
 
 
 def captured_names(binding: Binding, names: Mapping[str, Any]) -> dict[str, Any]:
@@ -243,11 +266,19 @@ def captured_names(binding: Binding, names: Mapping[str, Any]) -> dict[str, Any]
     return found
 
 
+def _takes_sequence(value: Any, types: Iterable[str]) -> bool:
+    """Whether a list is a sequence: the operator takes no tensor, or the list is empty and it takes sequences."""
+    kinds = {text.partition("(")[0] for text in types}
+    return (
+        "tensor" not in kinds or isinstance(value, Items) or (isinstance(value, list) and not value and "seq" in kinds)
+    )
+
+
 def _type(value: Any, others: list[Any]) -> Type | None:
     """The type of an operand; an empty list may hold what the arrays beside it are."""
     if isinstance(value, list) and not value:
-        dtype = next((other.dtype for other in others if isinstance(other, np.ndarray)), FLOAT32)
-        return SequenceType(TensorType(dtype))
+        dtypes = [other.dtype for other in others if isinstance(other, np.ndarray) and other.dtype != BOOL]
+        return SequenceType(TensorType(max(dtypes, key=lambda dtype: dtype.kind == "f", default=FLOAT64)))
     return None if value is None else type_of(value)
 
 
@@ -261,15 +292,18 @@ def as_operand(value: Any, is_sequence: bool = False) -> Any:
     return array.astype(STRING) if array.dtype.kind in "UT" else array
 
 
-def _session(binding: Binding, types: list[Type | None], precision: Precision, count: int | None) -> Session:
-    region = Region("main")
+@functools.lru_cache(maxsize=512)
+def _session(program: _Program) -> Session:
+    binding, region = program.binding, Region("main")
     scope = Scope(region, Inference(set()))
-    arguments = [None if type is None else region.add_argument(f"input_{k}", type) for k, type in enumerate(types)]
+    types = enumerate(program.types)
+    arguments = [None if type is None else region.add_argument(f"input_{k}", type) for k, type in types]
     own, captured = arguments[: len(binding.inputs)], arguments[len(binding.inputs) :]
     for name, value in zip(binding.captures, captured, strict=True):
         if value is not None:
-            scope.values[name] = operand(value, scope.build, precision)
-    region.results = emit_call(Binding(binding.schema, list(own), binding.attributes), scope, precision, count)
+            scope.values[name] = operand(value, scope.build, program.precision)
+    inner = Binding(binding.schema, list(own), binding.attributes)
+    region.results = emit_call(inner, scope, program.precision, program.count)
     module = Module(region, [f"output_{k}" for k in range(len(region.results))])
     return Session(module, once=True)
 

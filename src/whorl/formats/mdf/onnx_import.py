@@ -13,7 +13,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto
 
 from whorl.errors import LoadError, SaveError, UnsupportedError
 from whorl.formats.mdf.bodies import INPUTS, OUTPUTS
-from whorl.formats.mdf.document import Edge, Graph, InputPort, Model, Node, OutputPort, Parameter
+from whorl.formats.mdf.document import Edge, Graph, InputPort, LiteralText, Model, Node, OutputPort, Parameter
 from whorl.formats.mdf.onnx_calls import GRAPHS
 from whorl.formats.mdf.onnx_names import OPSET, find_schema
 from whorl.formats.onnx.attributes import attribute_value
@@ -213,7 +213,8 @@ def _attribute(attribute: AttributeProto, scope: _Scope) -> Any:
     if attribute.type == AttributeProto.GRAPH:
         graph = scope.importer.graph(attribute.g, scope.ids, scope.constants)
         return {f"graph_{graph.id}": graph}
-    return _listed(attribute_value(attribute, None))
+    value = attribute_value(attribute, None)
+    return LiteralText(value) if isinstance(value, str) else _listed(value)
 
 
 def _listed(value: Any) -> Any:

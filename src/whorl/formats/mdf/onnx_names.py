@@ -32,7 +32,7 @@ def _names() -> dict[str, str]:
     """Operator names by themselves and in lower case."""
     found: dict[str, str] = {}
     for schema in onnx.defs.get_all_schemas():
-        if schema.domain == "":
+        if schema.domain == "" and schema.name != "SequenceMap":
             found[schema.name] = found[schema.name.lower()] = schema.name
     for old in ("Upsample", "Scatter"):
         found[old] = found[old.lower()] = old
@@ -61,6 +61,13 @@ def _schema_of(schema: OpSchema, names: Mapping[str, Any], args: Mapping[str, An
     later = {*newest.attributes, *(parameter.name for parameter in newest.inputs)}
     is_new = any(key in args for key in later - own) or any(key in names for key in newest.attributes.keys() - own)
     return newest if is_new and own <= later and not newest.deprecated else schema
+
+
+def text_attributes(name: str) -> set[str]:
+    """The attributes of an operator that are texts; none where there is no such operator."""
+    schema = find_schema(name) if name.startswith(("onnx::", "onnx_ops.")) else None
+    attributes = schema.attributes.items() if schema is not None else ()
+    return {key for key, attribute in attributes if attribute.type == _KINDS.STRING}
 
 
 def is_onnx(name: str) -> bool:

@@ -13,9 +13,11 @@ from whorl.formats.mdf.calling import Calls, reads
 from whorl.formats.mdf.closures import Value, read_only, value_of
 from whorl.formats.mdf.document import Function, InputPort, Node, OutputPort, Parameter
 from whorl.formats.mdf.expressions import Draw, Expression, parse
-from whorl.formats.mdf.syntax import as_number_array
+from whorl.formats.mdf.syntax import as_number_array, own_value
 
 Named = dict[str, Any]
+FAILURES = (TypeError, ValueError, ArithmeticError, MemoryError)
+"""What NumPy and Python raise of values that do not go together."""
 START = 0.0
 """What a parameter is before anything gives it a value."""
 
@@ -40,12 +42,15 @@ class InputPart:
 
     def give(self, value: Any) -> None:
         """Takes a value in, joined with those that came since the last reading."""
-        if self.value is None or self.stale or self.reduce == "overwrite":
-            self.value = value
-        elif self.reduce == "add":
-            self.value = self.value + value
-        else:
-            self.value = self.value * value
+        try:
+            if self.value is None or self.stale or self.reduce == "overwrite":
+                self.value = value
+            elif self.reduce == "add":
+                self.value = self.value + value
+            else:
+                self.value = self.value * value
+        except FAILURES as error:
+            raise RunError(f"its values cannot be joined: {error}", f"input port {self.id!r}") from None
         self.stale = False
 
     def read(self) -> Any:
@@ -209,7 +214,7 @@ class NodePart:
             for id, port in node.output_ports.items()
         }
         self.constants = {
-            id: read_only(as_number_array(part.constant))
+            id: read_only(as_number_array(own_value(part.constant)))
             for id, part in self.parameters.items()
             if part.constant is not None and id not in self.inputs and id not in self.functions
         }
@@ -242,7 +247,7 @@ class NodePart:
                 part.value = part.of(part.evaluate(names))
         except WhorlError as error:
             raise error.at(self.place(part)) from None
-        except (TypeError, ValueError) as error:
+        except FAILURES as error:
             raise RunError(str(error), self.place(part)) from None
 
     def place(self, part: Part | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,20 +11,19 @@ import numpy as np
 from whorl.errors import UnsupportedError
 from whorl.formats.mdf.document import Graph
 from whorl.formats.mdf.drawing import TracedDrawing, draws_numbers
+from whorl.formats.mdf.loop_parts import argument_names, insert_argument, may_run_once_more, rows_after, unique
 from whorl.formats.mdf.onnx_calls import Precision
-from whorl.formats.mdf.scopes import Scope, Traced, as_number, is_same, known_shape, lengths
+from whorl.formats.mdf.repeating import ShapeChange, as_type, carried_type, differ_in_batch, type_of
+from whorl.formats.mdf.scopes import Scope, Traced, is_same, lengths
 from whorl.formats.mdf.traced_schedule import TracedSchedule
 from whorl.formats.mdf.tracing import INPUT, PARAMETER, Cell, State, Tracer
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
-from whorl.ir.types import TensorType, tensor
-from whorl.ops.casting import Cast
+from whorl.ir.types import TensorType
 from whorl.ops.control import Collected, Loop
 from whorl.ops.elementwise import Add, Sub
-from whorl.ops.shapes import Expand
-from whorl.passes.removal.reasons import Kept, require_harmless
 
 MOST_FIRST = 8
 """Evaluations that may come before the loop until no shape changes any more."""
@@ -51,6 +50,8 @@ class Wanted:
     precision: Precision = "float64"
     replay: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """The shapes of arrays of numbers that stand for draws."""
+    series: Mapping[Cell, tuple[int, ...]] = field(default_factory=dict)
+    """The shapes of rows that go into input ports."""
     count: int = 0
 
 
@@ -91,6 +92,7 @@ class Program:
     draws: bool = False
     """Whether the seed and the number of the first parameter set are inputs."""
     replay: dict[str, str] = field(default_factory=dict)
+    series: dict[Cell, str] = field(default_factory=dict)
 
     @property
     def before_loop(self) -> int:
@@ -100,10 +102,6 @@ class Program:
     def iterations(self, steps: int) -> int:
         """Iterations of the loop; negative where the module makes more steps than that before it."""
         return steps - self.before_loop if self.has_loop else 0
-
-
-class ShapeChange(Exception):
-    """The next evaluation would change the shape of a carried value, or is the first to give it one."""
 
 
 def program_of(graph: Graph, wanted: Wanted) -> Program:
@@ -141,10 +139,11 @@ class _Writer:
         self.steps = self.main.argument(STEPS, TensorType(INT64, ()))
         self.dt = self.main.argument(DT, SCALAR) if wanted.has_dt else None
         draws = draws_numbers(graph)
-        is_counted = self.schedule.is_counted or draws
+        is_counted = self.schedule.is_counted or draws or bool(wanted.series)
         self.done = self.main.argument(DONE, TensorType(INT64, ())) if is_counted else None
         self.drawing = self._drawing() if draws else None
         self.given = self._given()
+        self.series = self._series()
         self.start = self._start()
 
     def program(self) -> Program:
@@ -180,6 +179,13 @@ class _Writer:
             for cell, shape in shapes.items()
         }
 
+    def _series(self) -> dict[Cell, Traced]:
+        axis = () if self.wanted.batch is None else (1,)
+        return {
+            cell: self.main.argument(f"{cell}.rows", TensorType(FLOAT64, (*shape, *axis)))
+            for cell, shape in self.wanted.series.items()
+        }
+
     def _drawing(self) -> TracedDrawing:
         seed, first_set = (self.main.argument(name, TensorType(INT64, ())) for name in (SEED, SET))
         axis = () if self.wanted.batch is None else (1,)
@@ -192,7 +198,16 @@ class _Writer:
     def _evaluate(self, scope: Scope, state: State, call: int | Traced, dt: Any) -> None:
         wanted = self.wanted
         tracer = Tracer(
-            self.graph, scope, state, dt, self.given, wanted.keeps_inputs, wanted.precision, self.drawing, call
+            self.graph,
+            scope,
+            state,
+            dt,
+            self.given,
+            self.series,
+            wanted.keeps_inputs,
+            wanted.precision,
+            self.drawing,
+            call,
         )
         self.schedule.run(tracer, call)
 
@@ -223,25 +238,7 @@ class _Writer:
         return self.schedule.number(body, iteration, self.done, len(self.first))
 
     def _carried_type(self, cell: Cell, state: State, inside: State, known: TensorType | None) -> TensorType:
-        before, after = state.values.get(cell), inside.values.get(cell)
-        if before is None or after is None:
-            raise ShapeChange(f"{cell} has no value at first")
-        old, old_shape = self._type(before)
-        new, shape = self._type(after)
-        if old_shape != shape and not self._differ_in_batch(old_shape, shape):
-            raise ShapeChange(f"{cell} has the shape {list(old_shape)}, then {list(shape)}")
-        dtypes = {old, new, new if known is None else known.dtype}
-        return TensorType(FLOAT64 if len(dtypes) > 1 else new, shape)
-
-    def _type(self, given: Any) -> tuple[np.dtype, tuple[int, ...]]:
-        if isinstance(given, Traced):
-            return given.type.dtype, lengths(given)
-        array = as_number(given)
-        return array.dtype, (*array.shape, 1) if self.main.batched else array.shape
-
-    def _differ_in_batch(self, old: tuple[int, ...], new: tuple[int, ...]) -> bool:
-        """Whether a value is the same for all parameter sets at first only."""
-        return self.main.batched and len(old) == len(new) and old[:-1] == new[:-1] and old[-1] == 1
+        return carried_type(cell, state.values.get(cell), inside.values.get(cell), known, self.main.batched)
 
     # ---- the module ----------------------------------------------------------------------------------------------
 
@@ -252,6 +249,7 @@ class _Writer:
         program.draws = self.drawing is not None
         if self.drawing is not None:
             program.replay = {place: array.value.name for place, array in self.drawing.replay.items()}
+        program.series = argument_names(self.series)
         program.taken = len(self.first) - (self.wanted.done == 0)
         if loop is not None:
             self._add_loop(loop, state, program)
@@ -333,12 +331,13 @@ class _Writer:
             if not isinstance(value, Traced):
                 if not is_same(first[cell], value):
                     return False
-            elif first[cell] is None or not self._fits(self._type(first[cell])[1], lengths(value)):
+            elif first[cell] is None or not self._fits(cell, first[cell], lengths(value)):
                 return False
         return True
 
-    def _fits(self, first: tuple[int, ...], later: tuple[int, ...]) -> bool:
-        return first == later or self._differ_in_batch(first, later)
+    def _fits(self, cell: Cell, first: Any, later: tuple[int, ...]) -> bool:
+        _, shape = type_of(cell, first, self.main.batched)
+        return shape == later or differ_in_batch(shape, later, self.main.batched)
 
     def _elements_before(self, rows: dict[Cell, Traced], carried: list[_Carried], body: Scope) -> dict[Cell, Value]:
         """For each recorded cell the carried value that it had before the iteration; it is carried where it is not."""
@@ -361,51 +360,3 @@ class _Writer:
         if before == 0:
             return steps
         return self.main.build.add(Sub() if before > 0 else Add(), steps, taken)
-
-
-def may_run_once_more(body: Region) -> bool:
-    """Whether an iteration whose results nobody takes cannot fail."""
-    try:
-        require_harmless(body)
-    except Kept:
-        return False
-    return not any(node.regions for node in body.nodes)
-
-
-def rows_after(rows: Mapping[Cell, Traced], body: Scope) -> dict[Cell, Value]:
-    """What is recorded at the end of an iteration."""
-    return {cell: body.value(value) for cell, value in rows.items()}
-
-
-def insert_argument(region: Region, place: int, name: str, type: TensorType) -> Value:
-    """A new argument before others."""
-    argument = region.add_argument(name, type)
-    region.arguments.insert(place, region.arguments.pop())
-    for index, value in enumerate(region.arguments):
-        value.index = index
-    return argument
-
-
-def argument_names(cells: Mapping[Cell, Any]) -> dict[Cell, str]:
-    """The names of the inputs among some cells."""
-    return {cell: value.value.name for cell, value in cells.items() if isinstance(value, Traced)}
-
-
-def as_type(scope: Scope, given: Any, type: TensorType) -> Value:
-    """A value cast and, along the batch, repeated to a type."""
-    found = scope.value(given)
-    if tensor(found).dtype != type.dtype:
-        found = scope.build.add(Cast(to=type.dtype), found)
-    if tensor(found).shape != type.shape:
-        found = scope.build.add(Expand(), found, scope.build.int64(*known_shape(type)))
-    return found
-
-
-def unique(names: Sequence[str]) -> list[str]:
-    """The names, with a number behind those that were there before."""
-    seen: dict[str, int] = {}
-    found = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name} {seen[name]}")
-    return found

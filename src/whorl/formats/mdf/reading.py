@@ -36,7 +36,7 @@ from whorl.formats.mdf.field_checks import (
     weight_field,
     wrong,
 )
-from whorl.formats.mdf.mending import mended_loops, note_signatures
+from whorl.formats.mdf.mending import mended_loops, note_signatures, note_texts
 
 MAX_BODY_DEPTH = 64
 """How deep graphs may lie in parameters of graphs."""
@@ -125,6 +125,7 @@ class _Reader:
         }
         values, extra = split_fields(data, known, at, Node)
         node = Node(id, **values, extra=extra)
+        note_texts(node)
         try:
             note_signatures(node)
         except LoadError as error:

@@ -41,6 +41,8 @@ class Request:
     state: SavedState = field(default_factory=SavedState)
     keeps_inputs: bool = False
     precision: Precision = "float64"
+    series: Mapping[Cell, np.ndarray] = field(default_factory=dict)
+    """Rows for unconnected input ports, one in each evaluation while there are any."""
     seed: int = 0
     replay: Replay = field(default_factory=dict)
     first_set: int = 0
@@ -132,6 +134,7 @@ def wanted_of(request: Request) -> Wanted:
         batch=request.batch,
         keeps_inputs=request.keeps_inputs,
         precision=request.precision,
+        series={cell: rows.shape for cell, rows in request.series.items()},
         replay={place: array.shape for place, array in request.replay.items()},
     )
 
@@ -139,8 +142,9 @@ def wanted_of(request: Request) -> Wanted:
 def key_of(wanted: Wanted) -> Any:
     """What tells programs apart."""
     start = tuple((c, v if isinstance(v, TensorType) else _bits(v)) for c, v in wanted.start.items())
-    flags = wanted.has_dt, wanted.batch, wanted.keeps_inputs, wanted.precision, wanted.count, *wanted.replay.items()
-    return wanted.record, tuple(wanted.given.items()), start, wanted.done, flags
+    flags = wanted.has_dt, wanted.batch, wanted.keeps_inputs, wanted.precision, wanted.count
+    rows = *wanted.replay.items(), *wanted.series.items()
+    return wanted.record, tuple(wanted.given.items()), start, wanted.done, flags, rows
 
 
 def _bits(value: Any) -> Any:
@@ -155,9 +159,10 @@ def feeds_of(request: Request, program: Program) -> dict[str, Any]:
         feeds[DT] = np.float64(request.dt)
     if program.is_counted:
         feeds[DONE] = np.int64(request.state.done)
+    axis = () if request.batch is None else (np.newaxis,)
+    feeds |= {name: request.series[cell][(..., *axis)] for cell, name in program.series.items()}
     if program.draws:
         feeds |= {SEED: np.int64(request.seed), SET: np.int64(request.first_set)}
-        axis = () if request.batch is None else (np.newaxis,)
         feeds |= {name: request.replay[place][(..., *axis)] for place, name in program.replay.items()}
     arrays = {c: a if request.batch is None else _repeated(a, request.batch) for c, a in request.given.items()}
     arrays |= {cell: np.ascontiguousarray(np.moveaxis(array, 0, -1)) for cell, array in request.sets.items()}

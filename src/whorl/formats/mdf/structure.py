@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from whorl.errors import LoadError
@@ -32,6 +32,8 @@ DEFAULTS = {
     "AfterNodes": ("KEEP", "MERGE", "MERGE", "KEEP"),
 }
 """What becomes of the owner's senders and receivers, and of those of the nodes it is moved to."""
+MAX_STEPS = 1_000_000
+"""Steps along edges that the search for cycles may take."""
 EDGES = ("AddEdgeTo", "RemoveEdgeFrom")
 
 
@@ -97,18 +99,46 @@ def reached(edges: Dependencies, start: str) -> set[str]:
     return found - {start}
 
 
+def peeled(graph: Dependencies) -> Dependencies:
+    """What is left when nodes without senders are taken away, again and again."""
+    missing, receivers = {node: len(senders) for node, senders in graph.items()}, receivers_of(graph)
+    free = [node for node, count in missing.items() if not count]
+    while free:
+        for receiver in receivers[free.pop()]:
+            missing[receiver] -= 1
+            if not missing[receiver]:
+                free.append(receiver)
+    return {node: {each for each in senders if missing[each]} for node, senders in graph.items() if missing[node]}
+
+
+def in_cycles(graph: Dependencies) -> Dependencies:
+    """The nodes that lie in cycles or between them."""
+    return receivers_of(peeled(receivers_of(peeled(graph))))
+
+
 def cycles(graph: Dependencies) -> list[tuple[str, ...]]:
     """Every simple cycle from sender to receiver, each from its first node in the file on."""
-    receivers, order = receivers_of(graph), {node: at for at, node in enumerate(graph)}
-
-    def walk(start: str, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        for node in sorted(receivers[path[-1]], key=order.__getitem__):
-            if node == start:
-                yield path
-            elif order[node] > order[start] and node not in path:
-                yield from walk(start, (*path, node))
-
-    return [cycle for start in graph for cycle in walk(start, (start,))]
+    order, found, steps = {node: at for at, node in enumerate(graph)}, list[tuple[str, ...]](), 0
+    left = in_cycles(graph)
+    while left:
+        start, receivers = next(iter(left)), receivers_of(left)
+        path, branches = [start], [iter(sorted(receivers[start], key=order.__getitem__))]
+        while branches:
+            steps += 1
+            if steps > MAX_STEPS:
+                raise LoadError("the order of nodes has too many cycles", fix="remove edges with RemoveEdgeFrom")
+            node = next(branches[-1], None)
+            if node is None:
+                branches.pop()
+                path.pop()
+            elif node == start:
+                found.append(tuple(path))
+            elif node not in path:
+                path.append(node)
+                branches.append(iter(sorted(receivers[node], key=order.__getitem__)))
+        del left[start]
+        left = in_cycles({node: senders - {start} for node, senders in left.items()})
+    return found
 
 
 def consideration_sets(graph: Dependencies) -> tuple[tuple[str, ...], ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import LoadError
+from whorl.formats.mdf.document import Graph, LiteralText
 from whorl.formats.mdf.vocabulary import ATTRIBUTES, BUILTINS, CONSTANTS, MODULES, RANDOM, find_function
 
 MAX_LENGTH = 20_000
@@ -37,18 +39,32 @@ class Expression:
 
 
 def parse(text: Any, place: str = "", known: Collection[str] = ()) -> Expression:
-    """A checked expression. A text that is one of the `known` ids is that id, whether it is Python or not; no text at all is itself.
+    """A checked expression. No text at all is itself.
 
+    A text that is one of the `known` ids is that id, whether it is Python or not.
     Errors: LoadError with the expression and the part of it that is refused.
     """
     if not isinstance(text, str):
-        return Expression(text, place)
+        return Expression(own_value(text), place)
     if text in known:
         return Expression(text, place, ast.Name(text, ast.Load()), frozenset([text]))
+    if isinstance(text, LiteralText):
+        return Expression(text, place, ast.Constant(str(text)))
     number = read_number(text) if text else ""
     if number is not None:
         return Expression(text, place, ast.Constant(number))
     return _Checker(text, place).expression()
+
+
+def own_value(value: Any) -> Any:
+    """A value of a file; objects, which functions may change in place, are copied."""
+    has_objects = isinstance(value, list) and any(isinstance(entry, dict) for entry in value)
+    return copy.deepcopy(value) if has_objects or (isinstance(value, dict) and not holds_graphs(value)) else value
+
+
+def holds_graphs(value: Any) -> bool:
+    """Whether an object holds graphs, as bodies of loops are."""
+    return isinstance(value, Graph) or (isinstance(value, dict) and any(map(holds_graphs, value.values())))
 
 
 def read_number(text: str) -> int | float | None:
@@ -201,6 +217,10 @@ def shortened(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:77] + "...")
 
 
+class Items(list):
+    """A sequence of ONNX while a graph runs; any other list is an array."""
+
+
 def as_number_array(value: Any) -> Any:
     """A list as an array of its own, as values of a file are used."""
-    return np.array(value) if isinstance(value, list | np.ndarray) else value
+    return np.array(value) if isinstance(value, list | np.ndarray) and not isinstance(value, Items) else value

@@ -11,6 +11,7 @@ from whorl.formats.mdf.branches import branch
 from whorl.formats.mdf.document import Graph
 from whorl.formats.mdf.scheduler import Call, Period, Schedule
 from whorl.formats.mdf.scopes import Scope, Traced
+from whorl.formats.mdf.traced_conditions import TracedCall
 from whorl.formats.mdf.tracing import Tracer
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Value
@@ -28,10 +29,11 @@ class TracedSchedule:
 
     def __init__(self, graph: Graph) -> None:
         self.schedule = Schedule(graph)
-        found = self.schedule.period(MOST_TABLE)
-        if found is None:
-            raise UnsupportedError("its schedule hangs on values, or has no period", fix="run it by the interpreter")
-        self.period: Period = found
+        found = None if self.schedule.has_threshold else self.schedule.period(MOST_TABLE)
+        if found is None and not self.schedule.has_threshold:
+            raise UnsupportedError("its schedule has no period", fix="run it by the interpreter")
+        self.period = found or Period((), ((),))
+        """Empty calls where the schedule hangs on values."""
 
     @property
     def is_counted(self) -> bool:
@@ -49,6 +51,9 @@ class TracedSchedule:
 
     def run(self, tracer: Tracer, call: int | Traced) -> None:
         """Trace an evaluation."""
+        if self.schedule.has_threshold:
+            TracedCall(self.schedule.plan, tracer).run()
+            return
         if not isinstance(call, Traced) or not self.is_counted:
             run_call(tracer, self.period[len(self.period.lead) if isinstance(call, Traced) else call])
             return

@@ -63,7 +63,8 @@ class Trace:
         for n, row in enumerate(rows):
             found[n] = row
         if len(rest):
-            found[len(rows) :] = rest
+            missing = len(shape) + 1 - rest.ndim
+            found[len(rows) :] = rest.reshape(len(rest), *[1] * missing, *rest.shape[1:])
         return found
 
 

@@ -19,15 +19,16 @@ from whorl.formats.mdf.onnx_calls import Precision, apply_named
 from whorl.formats.mdf.onnx_names import is_onnx
 from whorl.formats.mdf.parts import function_order
 from whorl.formats.mdf.parts import is_stateful as has_memory
-from whorl.formats.mdf.scopes import NotElementwiseError, Scope, Traced
+from whorl.formats.mdf.scopes import NotElementwiseError, Scope, Traced, lengths
 from whorl.formats.mdf.standard import STANDARD
 from whorl.ir.graph import Value
-from whorl.ops.comparison import Where
-from whorl.ops.elementwise import Add, Mul
+from whorl.ops.comparison import LessOrEqual, Where
+from whorl.ops.elementwise import Add, Min, Mul
+from whorl.ops.indexing import Gather
 
 INPUT, PARAMETER, FUNCTION, OUTPUT = "input_ports", "parameters", "functions", "output_ports"
-KINDS = OUTPUT, PARAMETER, FUNCTION, INPUT
-"""Where a name is looked for that does not say of what kind it is."""
+COUNTER = "counters"
+"""The kind of the whole numbers that a schedule keeps."""
 
 
 @dataclass(frozen=True, order=True)
@@ -57,7 +58,19 @@ class State:
         if cell in self.written:
             return self._values[cell]
         self.needed.add(cell)
-        return self._values.get(cell) if self.outer is None else self.outer[cell]
+        return self._values.get(cell) if self.outer is None or cell in self._values else self.outer[cell]
+
+    def later(self, cell: Cell) -> Callable[[], Any]:
+        """What looks up the present value when somebody asks, whatever is written in between."""
+        is_written, value = cell in self.written, self._values.get(cell)
+        outside = None if self.outer is None or cell in self._values else self.outer.later(cell)
+
+        def look_up() -> Any:
+            if not is_written:
+                self.needed.add(cell)
+            return value if outside is None else outside()
+
+        return look_up
 
     def __setitem__(self, cell: Cell, value: Any) -> None:
         self.written[cell] = None
@@ -115,6 +128,8 @@ class Tracer:
     state: State
     dt: Any = None
     given: Mapping[Cell, Any] = field(default_factory=dict)
+    series: Mapping[Cell, Traced] = field(default_factory=dict)
+    """Rows that go into unconnected input ports, one in each evaluation while there are any."""
     keeps_inputs: bool = False
     precision: Precision = "float64"
     drawing: TracedDrawing | None = None
@@ -167,15 +182,33 @@ class Tracer:
         return self._product(np.asarray(weight) if isinstance(weight, list) else weight, value)
 
     def _input(self, port: InputPort, cell: Cell, found: dict[str, Any]) -> Any:
+        if cell in self.series:
+            return self._row(self.series[cell], self._resting(port))
         value = found.get(port.id)
         if value is None and cell in self.given:
             return self.given[cell]
         if value is None and self.keeps_inputs:
             value = self.state[cell]
-        if value is None:
-            value = np.full(port.shape or (), 0.0) if port.default_value is None else listed(port.default_value)
+        value = self._resting(port) if value is None else value
         self.state[cell] = value
         return value
+
+    def _resting(self, port: InputPort) -> Any:
+        """What a port holds where nothing came in."""
+        return np.full(port.shape or (), 0.0) if port.default_value is None else listed(port.default_value)
+
+    def _row(self, rows: Traced, resting: Any) -> Any:
+        """The row of this evaluation, or what a port holds after the last one."""
+        scope, build = self.scope, self.scope.build
+        count = lengths(rows)[0]
+        if not isinstance(self.call, Traced):
+            if self.call >= count:
+                return resting
+            return scope.traced(build.add(Gather(), scope.value(rows), scope.constant(np.array(self.call))))
+        call, last = scope.value(self.call, whole=True), scope.constant(np.array(count - 1))
+        row = scope.traced(build.add(Gather(), scope.value(rows), build.add(Min(), call, last)))
+        is_there = scope.traced(build.add(LessOrEqual(), call, last))
+        return self._where(is_there, row, resting)
 
     # ---- the node ------------------------------------------------------------------------------------------------
 
@@ -215,11 +248,12 @@ class Tracer:
     def _previous(self, node: Node, parameter: Parameter, names: Names) -> Callable[[], Any]:
         """What looks up the value that a parameter has before its update."""
         cell = Cell(node.id, PARAMETER, parameter.id)
+        before = self.state.later(cell)
 
         def look_up() -> Any:
             if cell in self.given and not is_stateful(parameter):
                 return self.given[cell]
-            found = self.state[cell]
+            found = before()
             if found is not None:
                 return found
             if cell in self.given:

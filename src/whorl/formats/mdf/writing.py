@@ -16,6 +16,7 @@ from whorl.formats.mdf.document import (
     Function,
     Graph,
     InputPort,
+    LiteralText,
     Model,
     Node,
     OutputPort,
@@ -49,6 +50,8 @@ def _plain(value: Any, at: str, store: Store) -> Any:
             return store(at, value) if store else value.tolist()
         case np.generic():
             return value.item()
+        case LiteralText():
+            return str(value)
         case dict():
             return {str(key): _plain(entry, f"{at}/{key}", store) for key, entry in value.items()}
         case list() | tuple():

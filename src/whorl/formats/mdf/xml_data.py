@@ -26,6 +26,10 @@ TEXTS = {"id", "sender", "receiver", "sender_port", "receiver_port", "type", "fu
 """Attributes that are texts, also where they look like numbers."""
 
 
+OBJECTS = {"args", "conditions", "kwargs", "metadata", "node_specific", "parameters", "termination"}
+"""Fields that are objects, also where the element is empty: modelspec leaves out what is in them."""
+
+
 def data_of_xml(content: bytes) -> Any:
     """The data of an XML file: attributes are fields, elements are entries or nested fields. Errors: LoadError."""
     try:
@@ -73,7 +77,8 @@ def _nested(element: Element) -> Any:
         return [_nested(child) for child in element]
     if len(element) or element.attrib:
         return _fields(element)
-    return _value(_name(element), (element.text or "").strip())
+    text = (element.text or "").strip()
+    return _value(_name(element), text) if text or _name(element) not in OBJECTS else {}
 
 
 def _value(name: str, text: str) -> Any:

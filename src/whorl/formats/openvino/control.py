@@ -28,6 +28,7 @@ from whorl.ir.graph import Region, Value
 from whorl.ir.types import AnyShape, TensorType, Type, tensor
 from whorl.ops.casting import Cast
 from whorl.ops.control import Collected, If, Loop, Scanned, known_bool
+from whorl.ops.movement import Slice
 from whorl.ops.shapes import Reshape
 
 
@@ -47,7 +48,20 @@ def read_loop(layer: Layer, inputs: list[Value], build: Builder, frame: Frame) -
     if known_bool(condition) is False:
         frame.warn("OV315", "the condition is always false: no iteration runs", layer)
     trip = loop_count(inputs[0], build, frame, where)
-    return body.read(trip, condition, slices_suffice=True)
+    values = body.read(trip, condition, slices_suffice=True)
+    if frame.profile == "ov-cpu" and known_bool(condition) is False:
+        return [_emptied(value, entry, build) for value, entry in zip(values, found.outputs, strict=True)]
+    return values
+
+
+def _emptied(value: Value, entry: PortMap, build: Builder) -> Value:
+    """What the CPU plugin gives of a loop whose condition is constant and false: nothing along the first axis."""
+    type = tensor(value)
+    if entry.axis is not None:
+        return build.constant(np.zeros(0, type.dtype), value.name)
+    if type.rank == 0:
+        return value
+    return build.add(Slice(), value, build.int64(0), build.int64(0), build.int64(0), name=value.name)
 
 
 def read_tensor_iterator(layer: Layer, inputs: list[Value], build: Builder, frame: Frame) -> list[Value]:
@@ -61,6 +75,10 @@ def read_tensor_iterator(layer: Layer, inputs: list[Value], build: Builder, fram
         raise problem("OV324", "a TensorIterator has no iteration number and no condition", where, "make it a Loop")
     trip = iterator_count(body.found, inputs, build, layer, frame)
     return body.read(trip, None, slices_suffice=trip is not None and bool(body.found.sliced))
+
+
+_OPEN = ("dynamic", "undefined")
+"""Element types that leave open which one it is."""
 
 
 class LoopBody:
@@ -149,7 +167,8 @@ class LoopBody:
     def _number(self, number: Value, id: int) -> None:
         """Let the Parameter of the iteration number take it in its element type."""
         parameter, where = self.found.parameters[id], self.frame.place(self.layer)
-        dtype = element_type(parameter.data.get("element_type", "i64"), f"element_type of {parameter.title}")
+        said = parameter.data.get("element_type", "i64")
+        dtype = INT64 if said in _OPEN else element_type(said, f"element_type of {parameter.title}")
         if not is_integer(dtype):
             text = "Unsupported element type for current iteration input. Expected int32 or int64."
             raise problem("OV318", f"{text} {parameter.title} is {name_of(dtype)}", where, "convert it in the body")

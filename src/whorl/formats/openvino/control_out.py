@@ -107,11 +107,13 @@ def _nothing_collected(node: Node, op: Loop, write: NetWriter) -> list[Source]:
     if op.last:
         raise SaveError("never runs, so that there is no last iteration to take values from")
     sources = []
-    for value in node.outputs[op.carried :]:
+    for value, how in zip(node.outputs[op.carried :], op.collected, strict=False):
         type = tensor(value)
         if isinstance(type.shape, AnyShape):
             raise SaveError(f"never runs, and the rank of {value!r} is not known")
-        sources.append(_empty(type, type.shape, value.name, write))
+        shape = list(type.shape)
+        shape[how.axis] = 0
+        sources.append(_empty(type, tuple(shape), value.name, write))
     return sources
 
 

@@ -7,22 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import whorl.ops
-from whorl.errors import LoadError
 from whorl.formats.collector import collector_paused
 from whorl.formats.openvino import control, ops
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.document import Layer, Net
-from whorl.formats.openvino.element_types import element_type
 from whorl.formats.openvino.frame import Frame, IrOptions
+from whorl.formats.openvino.parameters import parameter_type
 from whorl.formats.openvino.reader import Reading
-from whorl.formats.openvino.shapes import shape_of
 from whorl.formats.openvino.states import add_states, finish_states
 from whorl.formats.openvino.weights import Weights
 from whorl.formats.openvino.xml_file import read_xml
 from whorl.ir.build import Builder
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
-from whorl.ir.types import TensorType
 
 assert whorl.ops and control and ops
 
@@ -98,21 +95,6 @@ def _add_inputs(net: Net, build: Builder, frame: Frame) -> dict[int, Value]:
             build.inference.set_type(value, type)
             found[layer.id] = value
     return found
-
-
-def parameter_type(layer: Layer, frame: Frame) -> TensorType:
-    """The type that a Parameter states. Errors: LoadError OV404, OV405, OV501."""
-    where = frame.place(layer)
-    for name in ("element_type", "shape"):
-        if name not in layer.data:
-            raise problem("OV501", f"lacks the attribute {name!r}", where)
-    if len(layer.outputs) != 1:
-        raise problem("OV211", f"has {len(layer.outputs)} outputs, expected one", where)
-    try:
-        dtype = element_type(layer.data["element_type"], f"element_type of {layer.title}")
-    except LoadError as error:
-        raise error.at(where) from None
-    return TensorType(dtype, shape_of(layer.data["shape"], where))
 
 
 def _result_names(layer: Layer, reading: Reading) -> tuple[tuple[str, ...], str]:

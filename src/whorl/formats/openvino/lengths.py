@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from whorl.formats.openvino.exporting import Source
 from whorl.formats.openvino.sequences import SCALAR, concatenated, integers, length_of, scalar
 from whorl.formats.openvino.writer import NetWriter
-from whorl.ir.dims import Dim, Linear
+from whorl.ir.dims import Call, Dim, Linear
 from whorl.ir.types import AnyShape, TensorType
+
+_LAYERS = {"min": "Minimum", "max": "Maximum", "mul": "Multiply", "floor": "Divide", "mod": "FloorMod"}
 
 
 def shape_vector(dims: Sequence[Dim | Source], write: NetWriter) -> Source | None:
@@ -32,7 +35,7 @@ def length_source(dim: Dim, write: NetWriter) -> Source | None:
         return None
     total = None
     for atom, factor in dim.terms:
-        term = _axis_called(atom, write) if isinstance(atom, str) else None
+        term = _axis_called(atom, write) if isinstance(atom, str) else _called(atom, write)
         if term is None:
             return None
         if factor != 1:
@@ -41,6 +44,17 @@ def length_source(dim: Dim, write: NetWriter) -> Source | None:
     if total is None:
         return scalar(write, dim.constant)
     return _computed("Add", total, scalar(write, dim.constant), write) if dim.constant else total
+
+
+def _called(call: Call, write: NetWriter) -> Source | None:
+    """A length that is computed from others."""
+    parts: list[Source] = []
+    for dim in call.args:
+        source = length_source(dim, write)
+        if source is None:
+            return None
+        parts.append(source)
+    return reduce(lambda a, b: _computed(_LAYERS[call.kind], a, b, write), parts)
 
 
 def _computed(type: str, a: Source, b: Source, write: NetWriter) -> Source:

@@ -24,7 +24,7 @@ from whorl.formats.openvino.sequences import (
 )
 from whorl.formats.openvino.writer import NetWriter, live_nodes
 from whorl.ir.dims import UNKNOWN
-from whorl.ir.dtypes import INT64, is_float, is_integer
+from whorl.ir.dtypes import INT64, name_of
 from whorl.ir.graph import Node, Region, Value, walk
 from whorl.ir.infer import region_title
 from whorl.ir.types import AnyShape, SequenceType, TensorType, join, tensor
@@ -36,6 +36,9 @@ FOREVER = np.array([-1], np.int64)
 LARGEST_TRIP = (1 << 31) - 1
 """OpenVINO's CPU plugin counts iterations in 32 bits."""
 _COUNT = TensorType(INT64, ())
+_IN_BYTES = ("int8", "uint8")
+_IN_WORDS = ("int32", "int64", "uint32", "uint64", "bfloat16", "float16", "float32", "float64")
+"""Types in which ONNX reduces by maximum, and by product."""
 _ROWS = Collected()
 
 
@@ -244,12 +247,14 @@ class LoopWriter:
     def _without_axis(self, source: Source, axis: Source, type: TensorType) -> list[Source]:
         """A slice without its axis of length 1.
 
-        Where states are carried as the product of its one element: of a Squeeze the CPU plugin makes a view, writes a
-        state that is computed from it over the slice, and reads the next slice in the place of that state.
+        Where states are carried as the product, or maximum, of its one element: of a Squeeze the CPU plugin makes a
+        view, writes a state that is computed from it over the slice, and reads the next slice in the state's place.
         """
-        if not self.op.carried or not (is_float(type.dtype) or is_integer(type.dtype)):
+        name = name_of(type.dtype)
+        if not self.op.carried or name not in (*_IN_BYTES, *_IN_WORDS):
             return self.child.layer("Squeeze", 1, [source, axis], [type])
-        return self.child.layer("ReduceProd", 1, [source, axis], [type], keep_dims=False)
+        reduction = "ReduceMax" if name in _IN_BYTES else "ReduceProd"
+        return self.child.layer(reduction, 1, [source, axis], [type], keep_dims=False)
 
     def _results(self, states: list[State], results: list[Value]) -> list[Output]:
         """Results of the body, and what the outputs of the node are."""

@@ -13,6 +13,7 @@ from whorl.formats.openvino.document import Layer, Net
 from whorl.formats.openvino.frame import BODY_READERS, Frame
 from whorl.formats.openvino.importing import IMPORTERS, Importer, Inputs, IrNode, find_importer
 from whorl.formats.openvino.opaque import opaque_layer
+from whorl.formats.openvino.parameters import compare_parameter
 from whorl.formats.openvino.shapes import fixed_shape
 from whorl.formats.openvino.stored import stored_type
 from whorl.formats.openvino.variables import flag_name
@@ -38,6 +39,8 @@ _ATTRIBUTES = {
     "assign": ("variable_id", "variable_type", "variable_shape"),
 }
 """What layers that no importer reads may say."""
+_SINCE = {"loop": 5, "if": 8, "readvalue": 3, "assign": 3}
+"""The first opset that has them."""
 _IMPLIED = ("hidden_size", "auto_broadcast")
 """Attributes that tell nothing where they are not asked for: shapes of inputs say the same."""
 _LATER = {"mvn": 2, "roipooling": 2, "reorgyolo": 2}
@@ -104,7 +107,23 @@ class Reading:
             self.values[layer.id, position] = value
         self._compare(layer, values)
 
+    def _require_opset(self, layer: Layer) -> None:
+        """Refuse a layer that only OpenVINO's own opsets have where it is of another set."""
+        type, opset = layer.type.lower(), opset_of(layer)
+        if type not in _ATTRIBUTES and type not in BODY_READERS:
+            return
+        if opset is None:
+            raise problem(
+                "OV503", f"is of {layer.version[:40]!r}, which does not have it", fix="write version='opset1'"
+            )
+        if opset < _SINCE.get(type, 1):
+            self._note_opset(layer, opset, _SINCE[type])
+
+    def _note_opset(self, layer: Layer, opset: int, first: int) -> None:
+        self.frame.warn("OV503", f"is of opset{opset}, which does not have it; read as of opset{first}", layer)
+
     def _values_of(self, layer: Layer) -> list[Value]:
+        self._require_opset(layer)
         match layer.type.lower():
             case "parameter":
                 return [self._parameter(layer)]
@@ -124,7 +143,6 @@ class Reading:
                 return [value]
         inputs = self._inputs(layer)
         if layer.type.lower() in BODY_READERS:
-            opset_of(layer)
             return BODY_READERS[layer.type.lower()](layer, inputs, self.build, self.frame)
         return self._imported(layer, inputs)
 
@@ -155,7 +173,7 @@ class Reading:
         versions = IMPORTERS.get(layer.type.lower(), [])
         if found is None and versions:
             found = versions[0]
-            self.frame.warn("OV503", f"is of opset{opset}, which does not have it; read as of opset{found[0]}", layer)
+            self._note_opset(layer, opset, found[0])
         return found
 
     def _inputs(self, layer: Layer, count: int | None = None) -> list[Value]:
@@ -167,6 +185,8 @@ class Reading:
     def _parameter(self, layer: Layer) -> Value:
         if layer.id not in self.parameters:
             raise problem("OV303", "is fed by nothing", fix="map an input of the layer around the body to it")
+        if self.frame.regions:
+            compare_parameter(layer, self.parameters[layer.id], self.frame)
         return self.parameters[layer.id]
 
     def _constant(self, layer: Layer) -> Value:

@@ -101,7 +101,7 @@ def constant(weights: Weights, offset: int, size: int, stored: StoredType, shape
     if size < need:
         text = f"{stored.name}[{', '.join(map(str, shape))}]"
         raise problem("OV402", f"the constant has {size} bytes, {text} takes {need}")
-    total = weights.size if size else 0
+    total = weights.size if size else offset
     if offset + size > total:
         raise problem(
             "OV401",

@@ -92,9 +92,10 @@ class Wiring:
                 message = f"{text} names an {kind} port that {self.layers[id].title} does not have"
                 raise problem("OV203", message, self.frame.place())
         assert source is not None and target is not None
-        if self._origins.setdefault((edge.to_layer, target), (edge.from_layer, source)) != (edge.from_layer, source):
+        if (edge.to_layer, target) in self._origins:
             message = f"{text} is a second one to the same port of {self.layers[edge.to_layer].title}"
             raise problem("OV204", message, self.frame.place())
+        self._origins[edge.to_layer, target] = edge.from_layer, source
 
 
 def _positions(layer: Layer, ports: list[Port], frame: Frame) -> dict[int, int]:

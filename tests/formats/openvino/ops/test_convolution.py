@@ -55,7 +55,7 @@ def test_conv_written(auto_pad: str, group: int, constants: tuple[int, ...]) -> 
     pads = (1, 0, 2, 1) if auto_pad == "NOTSET" else None
     op = Conv(auto_pad=auto_pad, pads=pads, strides=(2, 1), dilations=(1, 2), group=group)
     check_node(
-        op, [X, normal(6, 4 // group, 3, 2), normal(6)], constants, dynamic=[not constants] if group == 1 else [False]
+        op, [X, normal(6, 4 // group, 3, 2), normal(6)], constants, dynamic=[False, True] if constants else [False]
     )
 
 
@@ -89,6 +89,15 @@ def test_convolutions_of_integers_are_exact() -> None:
     zeros = [np.array(7, np.uint8), np.array([1, -2, 3], np.int8), np.array(100, np.uint8)]
     inputs = [x[:, :4], scales[0], zeros[0], w[:, :4], scales[1], zeros[1], scales[2], zeros[2]]
     check_node(QLinearConv(pads=(1, 1, 1, 1)), [*inputs, np.array([100, -200, 5], np.int32)], dynamic=[False])
+
+
+def test_columns_and_moved_places() -> None:
+    found = {"strides": [1, 1], "dilations": [1, 1], "pads_begin": [1, 0], "pads_end": [1, 0]}
+    check_layer("Col2Im", 15, [normal(1, 12, 24), fixed(5, 6), fixed(2, 3)], found)
+    found = {"strides": [1, 1], "dilations": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0], "group": 1}
+    found |= {"deformable_group": 1, "bilinear_interpolation_pad": True, "auto_pad": "explicit"}
+    inputs = [normal(1, 2, 4, 4), normal(1, 8, 3, 3), Fixed(normal(3, 2, 2, 2)), normal(1, 4, 3, 3)]
+    check_layer("DeformableConvolution", 8, inputs, found, rtol=1e-4, dynamic=[False])
 
 
 def test_columns_and_moved_places_written() -> None:

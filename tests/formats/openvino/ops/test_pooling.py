@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from formats.openvino.one_layer import check_layer, check_node
+from formats.openvino.one_layer import check_layer, check_node, fixed
 
 from whorl.ir.op import Op
 from whorl.ops.pooling import (
@@ -70,7 +70,8 @@ def test_pools_written(pads: tuple | None, ceil: int) -> None:
 @pytest.mark.parametrize("auto_pad", ["SAME_UPPER", "SAME_LOWER", "VALID"])
 def test_pools_that_pad_by_themselves_written(auto_pad: str) -> None:
     fields = {"kernel_shape": (2, 3), "strides": (3, 2), "auto_pad": auto_pad}
-    check_node(MaxPool(**fields, output_count=2), [X], outputs=2)
+    check_node(MaxPool(**fields), [X])
+    check_node(MaxPool(**fields, output_count=2), [X], outputs=2, dynamic=[False])
     check_node(AveragePool(**fields, count_include_pad=1), [X], dynamic=[False])
     check_node(LpPool(**fields, p=3), [X], dynamic=[False])
 
@@ -83,3 +84,14 @@ def test_places_by_columns_and_small_integers_written() -> None:
 @pytest.mark.parametrize("op", [GlobalAveragePool(), GlobalMaxPool(), GlobalLpPool(), GlobalLpPool(p=3)], ids=repr)
 def test_pools_of_whole_planes_written(op: Op) -> None:
     check_node(op, [X])
+
+
+@pytest.mark.parametrize("sizes", [(3, 2), (7, 9)], ids=str)
+def test_pools_to_a_number_of_windows(sizes: tuple[int, ...]) -> None:
+    check_layer("AdaptiveAvgPool", 8, [X, fixed(*sizes)], rtol=1e-4)
+    check_layer("AdaptiveMaxPool", 8, [X, fixed(*sizes)], {"index_element_type": "i32"})
+
+
+def test_pools_of_other_ranks_to_a_number_of_windows() -> None:
+    check_layer("AdaptiveAvgPool", 8, [X[0], fixed(3)], rtol=1e-4)
+    check_layer("AdaptiveMaxPool", 8, [X[None], fixed(2, 3, 4)], {"index_element_type": "i32"}, dynamic=[False])

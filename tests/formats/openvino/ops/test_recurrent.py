@@ -57,7 +57,9 @@ def test_sequences_stop_at_the_length_of_a_row(kind: str, late: int, clip: float
     weights = [Fixed(normal(count, *shape)) for shape in shapes]
     inputs = [normal(BATCH, STEPS, SIZE), *(normal(BATCH, count, HIDDEN) for _ in range(states)), LENGTHS, *weights]
     more = {"linear_before_reset": bool(late)} if kind == "GRU" else {}
-    check_layer(f"{kind}Sequence", 5, inputs, attributes(kind, direction=direction, clip=clip, **more))
+    found = attributes(kind, direction=direction, clip=clip, **more)
+    check_layer(f"{kind}Sequence", 5, inputs, found, dynamic=[False])
+    check_layer(f"{kind}Sequence", 5, [*inputs[: 1 + states], np.full(BATCH, STEPS, np.int32), *weights], found)
 
 
 def op_inputs(op: Recurrent, whole: bool) -> list:
@@ -85,7 +87,8 @@ def op_inputs(op: Recurrent, whole: bool) -> list:
 )
 def test_sequences_written(op: Recurrent, whole: bool, constants: tuple[int, ...]) -> None:
     inputs = op_inputs(op, whole)
-    check_node(op, inputs, [k for k in constants if k < len(inputs)], outputs=1 + op.states)
+    constants = tuple(k for k in constants if k < len(inputs))
+    check_node(op, inputs, constants, outputs=1 + op.states, dynamic=[False, True] if constants else [False])
 
 
 @pytest.mark.parametrize(

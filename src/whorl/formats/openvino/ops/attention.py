@@ -22,9 +22,9 @@ from whorl.ops.softmax import Softmax
 
 @importer("ScaledDotProductAttention", 13)
 def scaled_dot_product_attention_13(node: IrNode, build: Builder) -> list[Value]:
-    """softmax(q k^T * scale + mask) v; keys after the query's own place are out of reach where it is causal."""
+    """softmax(q k^T * scale + mask) v; where it is causal, a query reaches no later key, and the mask is not read."""
     q, k, v = (node.required(n) for n in range(3))
-    scale = node.input(4)
+    mask, scale = node.input(3), node.input(4)
     if scale is None:
         size = cast(build, build.add(Squeeze(), build.add(Shape(start=-1), q), build.int64(0)), tensor(q).dtype)
         scale = build.add(Div(), like(build, q, 1), build.add(Sqrt(), size))
@@ -32,7 +32,7 @@ def scaled_dot_product_attention_13(node: IrNode, build: Builder) -> list[Value]
     least = like(build, q, -np.inf)
     if node.flag("causal", False):
         scores = build.add(Where(), _reached(build, q, k), scores, least)
-    elif (mask := node.input(3)) is not None:
+    elif mask is not None:
         if tensor(mask).dtype == BOOL:
             mask = build.add(Where(), mask, like(build, q, 0), least)
         scores = build.add(Add(), scores, mask)

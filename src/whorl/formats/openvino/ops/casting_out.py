@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from whorl.formats.openvino.exporting import LayerWriter, Source, exporter, rewritten
-from whorl.formats.openvino.ops.common_out import converted, types_of
+from whorl.formats.openvino.ops.common_out import SHORT, converted, types_of
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import BOOL, BY_NAME, FLOAT32, is_float
+from whorl.ir.dtypes import BOOL, BY_NAME, FLOAT32, INT32, is_float
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
 from whorl.ops.casting import Cast, CastLike
@@ -29,6 +29,8 @@ def write_cast(node: Node, write: LayerWriter) -> list[Source]:
         x = _power_of_two(write, converted(write, x, FLOAT32), op)
     elif op.saturate and op.to in SATURATING:
         x = _saturated(write, x if _is_wide(x.type.dtype) else converted(write, x, FLOAT32), *SATURATING[op.to])
+    elif op.to in SHORT and is_float(x.type.dtype):
+        x = converted(write, x, INT32)
     elif op.to == FLOAT4 and _is_wide(x.type.dtype):
         nan = write.layer("IsNaN", 10, [x], [x.type.with_dtype(BOOL)])[0]
         x = write.layer("Select", 1, [nan, write.constant(np.array(-0.0, x.type.dtype)), x], [x.type])[0]

@@ -81,12 +81,15 @@ def _is_counter(value: Value) -> bool:
         source = value.owner.inputs[0]
         assert source is not None
         value = source
-    return value.index == 0 and tensor(value).dtype == INT64 and tensor(value).rank in (0, 1)
+    is_first = value.owner.name == "body" and value.index == 0
+    return is_first and tensor(value).dtype == INT64 and tensor(value).rank in (0, 1)
 
 
 def _of_batches(node: IrNode, build: Builder, x: Value, indices: Value, axis: int, batch: int) -> Value:
     """Slices at indices that belong to the batch: GatherND on the axis behind the batch axes, which is moved there."""
     rank, width = _rank(node, x), _rank(node, indices) - batch
+    if not 0 <= batch <= rank or width < 0:
+        raise LoadError(f"batch_dims is {batch}, its inputs have rank {rank} and {width + batch}", node.title)
     axis %= rank
     moved = [*range(batch), axis, *(k for k in range(batch, rank) if k != axis)]
     if axis != batch:

@@ -52,6 +52,8 @@ def concat_1(node: IrNode, build: Builder) -> list[Value]:
 def split_1(node: IrNode, build: Builder) -> list[Value]:
     """Equal parts."""
     count = node.integer("num_splits")
+    if count != len(node.outputs):
+        raise LoadError(f"num_splits is {count}, the layer has {len(node.outputs)} outputs", node.title)
     op = Split(axis=fixed_axis(node, 1), output_count=count)
     return emit(node, build, op, node.required(0))
 

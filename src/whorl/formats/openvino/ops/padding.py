@@ -63,6 +63,7 @@ def _wrapped(build: Builder, x: Value, axis: int, begin: Value, end: Value) -> V
 def pad_1(node: IrNode, build: Builder) -> list[Value]:
     x, mode = node.required(0), node.text("pad_mode", choices=(*_MODES, "symmetric"))
     begins, ends = (listed(build, node.required(n)) for n in (1, 2))
+    value = node.input(3)
     if mode != "symmetric":
         pads = build.add_many(Concat(0), [begins, ends], ["pads"])[0]
         value = node.input(3)

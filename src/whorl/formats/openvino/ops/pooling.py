@@ -28,7 +28,7 @@ def _fields(node: IrNode, rounding: str) -> dict[str, Any]:
 
     `ceil` also counts windows that start in the padding: a longer padding has as many. `ceil_torch` does not.
     """
-    fields = window_fields(node) | {"kernel_shape": node.integers("kernel")}
+    fields: dict[str, Any] = window_fields(node) | {"kernel_shape": node.integers("kernel")}
     if rounding == "floor" or fields["auto_pad"].startswith("SAME"):
         return fields
     fields["auto_pad"] = "NOTSET"

@@ -48,9 +48,14 @@ def max_pool(node: Node, write: LayerWriter) -> list[Source]:
         return write.through(node, lambda build, value: _columns_first(op, build, value))
     if not is_float(tensor(x).dtype):
         return write.through(node, lambda build, value: _whole(node, build, value))
-    type = tensor(node.outputs[0])
+    attributes, type = _attributes(op), tensor(node.outputs[0])
+    if op.output_count == 1 and not op.ceil_mode and set(attributes["dilations"]) == {1}:
+        del attributes["dilations"]
+        return write.layer("MaxPool", 1, [write.source(x)], [type], node.name, **attributes)
+    if op.auto_pad.startswith("SAME") and not all(isinstance(n, int) for n in ranked(x, "the input")[2:]):
+        raise SaveError("pads by lengths that are not known", fix="give pads, or fixed lengths")
     types = [type, type.with_dtype(INT64)]
-    attributes = _attributes(op) | {"index_element_type": INT64, "axis": 0}
+    attributes |= {"index_element_type": INT64, "axis": 0}
     return write.layer("MaxPool", 14, [write.source(x)], types, node.name, **attributes)
 
 
@@ -63,15 +68,15 @@ def _whole(node: Node, build: Builder, x: Value) -> Sequence[Value]:
 
 def _columns_first(op: MaxPool, build: Builder, x: Value) -> Sequence[Value]:
     """The places with the first spatial axis fastest, out of those with the last one fastest."""
-    lengths = ranked(x, "the input")[2:]
-    if not all(isinstance(length, int) for length in lengths):
+    lengths = [length for length in ranked(x, "the input")[2:] if isinstance(length, int)]
+    if len(lengths) < len(op.kernel_shape):
         raise SaveError("counts places by columns over lengths that are not known", fix="storage_order 0")
     y, places = build.add_many(dataclasses.replace(op, storage_order=0), [x], ["y", "places"])
     steps = np.cumprod([1, *lengths], dtype=np.int64)
     rest = build.add(Mod(), places, build.int64(int(steps[-1])))
     result = build.add(Mul(), build.add(Div(), places, build.int64(int(steps[-1]))), build.int64(int(steps[-1])))
     for axis in reversed(range(len(lengths))):
-        length = build.int64(lengths[axis])  # type: ignore[arg-type]
+        length = build.int64(lengths[axis])
         part = build.add(Mul(), build.add(Mod(), rest, length), build.int64(int(steps[axis])))
         result, rest = build.add(Add(), result, part), build.add(Div(), rest, length)
     return [y, result]
@@ -86,7 +91,7 @@ def average_pool(node: Node, write: LayerWriter) -> Source | list[Source]:
     if op.count_include_pad and is_padded and op.ceil_mode and op.auto_pad == "NOTSET":
         return write.through(node, lambda build, value: _padded(node, build, value, AveragePool))
     excludes = not (op.count_include_pad and is_padded)
-    attributes = _attributes(op) | {"exclude-pad": excludes}
+    attributes: dict[str, Any] = _attributes(op) | {"exclude-pad": excludes}
     version = 16 if any(step != 1 for step in attributes["dilations"]) else 14
     if version == 14:
         del attributes["dilations"]

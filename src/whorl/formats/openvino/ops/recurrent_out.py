@@ -11,14 +11,16 @@ from whorl.errors import SaveError
 from whorl.formats.openvino.exporting import LayerWriter, Source, exporter, rewritten
 from whorl.formats.openvino.ops.convolution_out import ranked
 from whorl.formats.openvino.ops.native_layer import NativeLayer
+from whorl.formats.openvino.ops.recurrent_loop import over_steps
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT32, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import TensorType, tensor
 from whorl.ops.casting import Cast
 from whorl.ops.elementwise import Add
+from whorl.ops.linear import MatMul
 from whorl.ops.movement import Concat, Split, Transpose
-from whorl.ops.recurrences import CheckedLengths
+from whorl.ops.recurrences import CheckedLengths, StepBuilder, Weights
 from whorl.ops.recurrent import GRU, LSTM, Recurrent
 from whorl.ops.shapes import Expand, Shape, Unsqueeze
 
@@ -31,66 +33,98 @@ _GATES = {"LSTM": (2, 0, 3, 1), "GRU": (0, 1, 2), "RNN": (0,)}
 @exporter("GRU")
 @exporter("RNN")
 def recurrent(node: Node, write: LayerWriter) -> list[Source]:
-    op = node.op
-    assert isinstance(op, Recurrent)
-    if _is_native(op, node):
-        return write.through(node, lambda build, *inputs: _Sequence(op, build, write).outputs(*inputs))
+    """OpenVINO's CPU plugin heeds the lengths of rows only where the batch and the steps are known."""
+    op, x = node.op, node.inputs[0]
+    assert isinstance(op, Recurrent) and x is not None
+    lengths, peepholes = (*node.inputs, *(None,) * 8)[4], (*node.inputs, *(None,) * 8)[5 + op.states]
+    is_fixed_size = all(isinstance(dim, int) for dim in ranked(x, "X")[:2])
+    if peepholes is None and (is_native := _is_native(op)) and (lengths is None or is_fixed_size):
+        return write.through(node, lambda build, *inputs: _Sequence(op, build, write, is_native).outputs(*inputs))
 
     def simpler(build: Builder, *inputs: Value | None) -> Sequence[Value]:
         built = op.decompose(inputs, build)
-        if built is None:
-            raise SaveError("is written as a loop, which needs fixed shapes", fix="save it with fixed input shapes")
-        return built
+        if built is not None:
+            return built
+        if peepholes is not None:
+            raise SaveError("has peepholes and lengths that are not known", fix="save it with fixed input shapes")
+        return _Sequence(op, build, write, False).outputs(*inputs)
 
     return write.through(node, simpler)
 
 
-def _is_native(op: Recurrent, node: Node) -> bool:
-    """Whether OpenVINO's sequence means the same: one set of plain activations, no peepholes, gates on their own.
+def _is_native(op: Recurrent) -> bool:
+    """Whether OpenVINO's sequence means the same: one set of plain activations, gates on their own.
 
     A clip does not reach the last activation of its LSTM.
     """
     functions = op.functions()
     if any(each != functions[0] for each in functions) or {f.name for f in functions[0]} - _NATIVE:
         return False
-    if isinstance(op, LSTM):
-        return op.clip is None and not op.input_forget and (*node.inputs, *(None,) * 8)[7] is None
-    return True
+    return not isinstance(op, LSTM) or (op.clip is None and not op.input_forget)
 
 
 class _Sequence:
-    """One recurrent op as nodes around OpenVINO's sequence."""
+    """One recurrent op as nodes around OpenVINO's sequence, or around loops that hold for any lengths."""
 
-    def __init__(self, op: Recurrent, build: Builder, write: LayerWriter) -> None:
-        self.op, self.build, self.write = op, build, write
+    def __init__(self, op: Recurrent, build: Builder, write: LayerWriter, is_native: bool) -> None:
+        self.op, self.build, self.write, self.is_native = op, build, write, is_native
 
     def outputs(
         self,
-        x: Value,
-        w: Value,
-        r: Value,
+        x: Value | None,
+        w: Value | None,
+        r: Value | None,
         b: Value | None = None,
         lengths: Value | None = None,
         *rest: Value | None,
     ) -> list[Value]:
+        assert x is not None and w is not None and r is not None
         hidden, op, build = self._hidden(r), self.op, self.build
         x = self._batch_first(x)
         states = [
             self._zeros(x, hidden) if s is None else self._batch_first(s) for s in (*rest, None, None)[: op.states]
         ]
         lengths = self._full(x) if lengths is None else lengths
-        order = _GATES[op.name]
+        if self.is_native:
+            y, *last = self._layer([x, *states, lengths], w, r, b, hidden)
+        else:
+            y, *last = self._loops(x, states, lengths, [w, r, self._zero_bias(w, hidden) if b is None else b])
+        if op.layout:
+            return [build.add(Transpose((0, 2, 1, 3)), y), *last]
+        return [build.add(Transpose((2, 1, 0, 3)), y), *(build.add(Transpose((1, 0, 2)), s) for s in last)]
+
+    def _layer(self, inputs: Sequence[Value], w: Value, r: Value, b: Value | None, hidden: int) -> list[Value]:
+        op, order, x = self.op, _GATES[self.op.name], inputs[0]
         weights = [self._reordered(w, order), self._reordered(r, order), self._bias(b, w, hidden)]
         directions, dtype = len(op.reversals()), tensor(x).dtype
         batch, steps, _ = ranked(x, "X")
         last = TensorType(dtype, (batch, directions, hidden))
         types = (TensorType(dtype, (batch, directions, steps, hidden)), *(last,) * op.states)
         layer = NativeLayer(f"{op.name}Sequence", 5, types, self._attributes(hidden))
-        names = [f"out{n}" for n in range(len(types))]
-        y, *last_states = build.add_many(layer, [x, *states, lengths, *weights], names)
-        if op.layout:
-            return [build.add(Transpose((0, 2, 1, 3)), y), *last_states]
-        return [build.add(Transpose((2, 1, 0, 3)), y), *(build.add(Transpose((1, 0, 2)), s) for s in last_states)]
+        return self.build.add_many(layer, [*inputs, *weights], [f"out{n}" for n in range(len(types))])
+
+    def _loops(self, x: Value, states: Sequence[Value], lengths: Value, weights: Sequence[Value]) -> list[Value]:
+        op, functions = self.op, self.op.functions()
+        if any(each != functions[0] for each in functions):
+            raise SaveError("has activations that differ by direction", fix="save it with fixed input shapes")
+
+        def step(
+            b: StepBuilder, x: Value, state: Sequence[Value], w: Value, r: Value, bias: Value | None
+        ) -> list[Value]:
+            assert bias is not None
+            wb, rb = b.add_many(Split(0, 2, 2), [bias], ["wb", "rb"])
+            product = b.add(MatMul(), x, b.add(Transpose(), w))
+            if op.has_inner_bias:
+                product = b.add(Add(), product, wb)
+            else:
+                rb = b.add(Add(), wb, rb)
+            return op.write_step(b, functions[0], Weights(b.add(Transpose(), r), rb), product, state)
+
+        return over_steps(self.build, step, op.reversals(), x, states, lengths, weights)
+
+    def _zero_bias(self, w: Value, hidden: int) -> Value:
+        shape = len(self.op.reversals()), 2 * self.op.gates * hidden
+        return self.build.constant(np.zeros(shape, tensor(w).dtype))
 
     def _attributes(self, hidden: int) -> tuple[tuple[str, Any], ...]:
         op = self.op

@@ -9,10 +9,10 @@ from whorl.formats.openvino.importing import IrNode, importer
 from whorl.formats.openvino.ops.common import emit, flat, like
 from whorl.formats.openvino.ops.movement import fixed_axis
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import is_float
+from whorl.ir.dtypes import BOOL, is_float
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.ops.elementwise import Div, Max, Neg
+from whorl.ops.elementwise import Div, Max, Sub
 from whorl.ops.movement import Concat
 from whorl.ops.scattering import ScatterElements, ScatterND
 from whorl.ops.shapes import Expand, Reshape, Shape, Unsqueeze
@@ -49,7 +49,7 @@ def scatter_nd_update_15(node: IrNode, build: Builder) -> list[Value]:
     data, indices, updates = node.required(0), node.required(1), node.required(2)
     reduction = node.text("reduction", "none", ("none", "sum", "sub", "prod", "min", "max"))
     if reduction == "sub":
-        updates, reduction = build.add(Neg(), updates), "sum"
+        updates, reduction = build.add(Sub(), like(build, updates, 0), updates), "sum"
     return emit(node, build, ScatterND(_REDUCTIONS[reduction]), data, indices, updates)
 
 
@@ -82,6 +82,8 @@ def _neutral(build: Builder, data: Value, reduction: str) -> Value:
     dtype = tensor(data).dtype
     if reduction in ("sum", "mean", "prod"):
         return like(build, data, int(reduction == "prod"))
+    if dtype == BOOL:
+        return like(build, data, reduction == "min")
     if is_float(dtype):
         return like(build, data, np.inf if reduction == "min" else -np.inf)
     limits = np.iinfo(dtype)

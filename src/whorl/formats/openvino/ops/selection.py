@@ -8,7 +8,7 @@ from whorl.errors import LoadError
 from whorl.formats.openvino.importing import IrNode, importer
 from whorl.formats.openvino.ops.common import cast, constant_of, emit, flat, integers_of, like, listed, one
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import FLOAT32, INT64, is_float
+from whorl.ir.dtypes import FLOAT32, INT32, INT64, is_float, is_integer
 from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import tensor
@@ -27,7 +27,8 @@ from whorl.ops.shapes import Expand, Reshape, Unsqueeze
 @importer("Range", 1)
 def range_1(node: IrNode, build: Builder) -> list[Value]:
     """Start, stop and step, all of one element type."""
-    return emit(node, build, Range(), *(one(build, node.required(k)) for k in range(3)))
+    given = [one(build, node.required(k)) for k in range(3)]
+    return _counted_out(node, build, given, tensor(given[0]).dtype, tensor(given[0]).dtype)
 
 
 @importer("Range", 4)
@@ -36,10 +37,18 @@ def range_4(node: IrNode, build: Builder) -> list[Value]:
     dtype = node.dtype("output_type")
     given = [one(build, node.required(k)) for k in range(3)]
     floats = [tensor(value).dtype for value in given if is_float(tensor(value).dtype)]
-    if not floats or is_float(dtype):
-        return emit(node, build, Range(), *(cast(build, value, dtype) for value in given))
-    numbers = build.add(Range(), *(cast(build, value, floats[0]) for value in given))
-    return emit(node, build, Cast(dtype), build.add(Round(), numbers))
+    return _counted_out(node, build, given, floats[0] if floats and not is_float(dtype) else dtype, dtype)
+
+
+def _counted_out(node: IrNode, build: Builder, ends: list[Value], dtype: np.dtype, result: np.dtype) -> list[Value]:
+    """The numbers, counted in one element type; integers of types that Range lacks in int64."""
+    if is_integer(dtype) and dtype not in (INT32, INT64):
+        dtype = INT64
+    counted = [cast(build, value, dtype) for value in ends]
+    if dtype == result:
+        return emit(node, build, Range(), *counted)
+    numbers = build.add(Range(), *counted)
+    return emit(node, build, Cast(result), build.add(Round(), numbers) if is_float(dtype) else numbers)
 
 
 @importer("Eye", 9)

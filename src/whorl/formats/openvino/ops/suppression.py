@@ -20,7 +20,8 @@ from whorl.ops.movement import Concat, Slice
 from whorl.ops.selection import TopK
 from whorl.ops.shapes import Shape, Unsqueeze
 
-_FAR = (1 << 63) - 1
+_LEAST = np.finfo(np.float32).tiny
+"""The smallest number that is not taken for 0."""
 
 
 @importer("NonMaxSuppression", 1, 3, 4)
@@ -102,8 +103,9 @@ def _above(write: LayerWriter, value: Value | None, source: Source) -> Source:
     """The next larger limit: in OpenVINO a box also goes where its overlap is the limit itself."""
     known = np.zeros((), np.float32) if value is None else write.constant_value(value)
     if known is not None:
-        return write.constant(np.nextafter(known.astype(np.float32), np.float32(2)))
+        above = np.maximum(np.nextafter(known.astype(np.float32), np.float32(2)), _LEAST)
+        return write.constant(np.array(above, np.float32).reshape(()))
     factor = write.constant(np.array(1 + 2.0**-23, np.float32))
     (scaled,) = write.layer("Multiply", 1, [source, factor], [source.type], auto_broadcast="numpy")
-    least = write.constant(np.array(np.finfo(np.float32).tiny, np.float32))
+    least = write.constant(np.array(_LEAST))
     return write.layer("Add", 1, [scaled, least], [source.type], auto_broadcast="numpy")[0]

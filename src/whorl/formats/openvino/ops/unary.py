@@ -15,6 +15,7 @@ from whorl.ir.op import Op
 from whorl.ir.types import tensor
 from whorl.ops.casting import Cast, CastLike
 from whorl.ops.comparison import IsInf, IsNaN
+from whorl.ops.conversion import FLOAT8E8M0, SATURATING
 from whorl.ops.elementwise import Abs, Add, Ceil, Clip, Floor, Identity, Mul, Neg, Round, Sign
 from whorl.ops.functions import (
     Acos,
@@ -36,6 +37,9 @@ from whorl.ops.functions import (
 )
 from whorl.ops.logic import BitwiseNot, Not, Or
 from whorl.ops.nonlinear import Sigmoid
+
+_OF_EIGHT_BITS = (*SATURATING, FLOAT8E8M0)
+"""The floating-point types whose range says what becomes of large numbers."""
 
 
 def function(op: Op) -> Callable[[IrNode, Builder], list[Value]]:
@@ -125,14 +129,18 @@ def bitwise_not_13(node: IrNode, build: Builder) -> list[Value]:
 
 @importer("Convert", 1)
 def convert_1(node: IrNode, build: Builder) -> list[Value]:
-    """The value in another element type."""
-    return emit(node, build, Cast(node.dtype("destination_type")), node.required(0))
+    """The value in another element type; what is too large for one of few bits is infinite or NaN."""
+    dtype = node.dtype("destination_type")
+    op = Cast(dtype, saturate=0, round_mode="nearest") if dtype in _OF_EIGHT_BITS else Cast(dtype)
+    return emit(node, build, op, node.required(0))
 
 
 @importer("ConvertLike", 1)
 def convert_like_1(node: IrNode, build: Builder) -> list[Value]:
     """The first input in the element type of the second."""
-    return emit(node, build, CastLike(), node.required(0), node.required(1))
+    like = node.required(1)
+    op = CastLike(saturate=0, round_mode="nearest") if tensor(like).dtype in _OF_EIGHT_BITS else CastLike()
+    return emit(node, build, op, node.required(0), like)
 
 
 @importer("Round", 5)
