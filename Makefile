@@ -2,6 +2,7 @@
 # make test           lint, format, types and all tests
 # make check          the same without the slow tests
 # make test-archive   the node tests of old releases of onnx, which it downloads
+# make test-upstream  the engine tests of modeci_mdf, which it downloads, with whorl in the place of its engine
 # make conformance    renews docs/conformance.md: the control-flow suite on four engines
 # make fuzz           the fuzz tests with 10,000 examples each (make EXAMPLES=1000 fuzz)
 # make bench          the benchmarks; they write nothing
@@ -29,7 +30,7 @@ $(shell rm -f $(VENV)/.created)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test check test-archive conformance fuzz bench docs lint types lock clean
+.PHONY: demo test check test-archive test-upstream conformance fuzz bench docs lint types lock clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/python examples/demo.py
@@ -46,6 +47,10 @@ test-archive: $(VENV)/.test
 	@mkdir -p $(WHORL_ARCHIVE)
 	@$(BIN)/python -m pytest -q --collect-only tests/archive >/dev/null
 	$(BIN)/python -m pytest -q -n $(WORKERS) tests/archive
+
+test-upstream: $(VENV)/.test
+	$(PIP) download --no-deps --no-binary :all: --dest build/upstream modeci_mdf==0.4.15
+	$(BIN)/python -m pytest -q tests/formats/mdf/test_upstream.py
 
 conformance: $(VENV)/.test
 	$(BIN)/python -m whorl.conformance --page docs/conformance.md

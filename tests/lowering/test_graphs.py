@@ -169,3 +169,22 @@ def test_refusal_names_the_node_of_the_region():
     with pytest.raises(Unsupported) as caught:
         lower_graph(region, [Known(TensorType(np.dtype(np.float32), (3,)))])
     assert caught.value.node is region.nodes[3]
+
+
+CHOSEN = """
+main(%x: float32[5, 2], %m: bool[6]) {
+  %n: int64[1, N] = NonZero(%m)
+  %z: int64[1] = Constant() {value = int64[1] <0>}
+  %i: int64[N] = Squeeze(%n, %z)
+  %y: float32[N, 2] = Gather(%x, %i)
+  %w: float32[N, 2] = Add(%y, %y)
+  return w = %w
+}
+"""
+
+
+@pytest.mark.parametrize("flags", [[1, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0]])
+def test_indices_whose_number_only_the_run_knows(flags):
+    feeds = {"x": np.arange(10, dtype=np.float32).reshape(5, 2), "m": np.array(flags, bool)}
+    native, interpreter = (Session(parse_module(CHOSEN), backend=name) for name in ("native", "interpreter"))
+    np.testing.assert_array_equal(native.execute(None, feeds)[0], interpreter.execute(None, feeds)[0])

@@ -8,7 +8,7 @@ import pytest
 
 import whorl
 from whorl.ir.types import Known, TensorType
-from whorl.kernel.program import Apply
+from whorl.kernel.program import Apply, For, While
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import all_statements, expressions
 from whorl.lowering.graphs import lower_graph
@@ -78,3 +78,47 @@ def test_costly_state_that_a_sum_reads_equals_the_interpreter() -> None:
     expected, found = both(DECAY, feeds)
     for a, b in zip(expected, found, strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
+
+
+RESET = """reset (double[16] v0, double[16] u0, double[4] xs) => (double[16] v, double[16] u, double[4, 16] rows) {
+  v, u, rows = Scan (v0, u0, xs) <num_scan_inputs = 1, body = step (double[16] v, double[16] u, double x)
+    => (double[16] v_out, double[16] u_out, double[16] row) {
+    top = Constant <value = double {1.5}> ()
+    low = Constant <value = double {-0.5}> ()
+    a = Mul (v, v)
+    b = Sub (a, u)
+    c = Add (b, x)
+    d = Div (c, top)
+    e = Add (v, d)
+    high = Greater (e, top)
+    v_out = Where (high, low, e)
+    f = Sub (v_out, low)
+    g = Mul (f, x)
+    h = Sub (g, u)
+    i = Add (u, h)
+    j = Mul (i, v_out)
+    again = Greater (v_out, low)
+    k = Add (j, top)
+    l = Where (again, k, j)
+    m = Mul (l, l)
+    n = Add (m, l)
+    o = Sub (n, l)
+    u_out = Where (high, o, l)
+    row = Add (u_out, v_out)
+  }>
+}"""
+
+
+def test_states_that_read_each_other_are_computed_in_one_nest() -> None:
+    module = whorl.load(onnx.parser.parse_model(f"{HEADER} {RESET}").SerializeToString())
+    facts = [Known(TensorType(np.dtype(np.float64), shape)) for shape in ((16,), (16,), (4,))]
+    program = lower_graph(module.main, facts).program
+    (loop,) = [s for s in all_statements(program.body) if isinstance(s, While)]
+    (nest,) = [s for s in loop.body if isinstance(s, For)]
+    parts = {p for s in all_statements(nest.body) for e in expressions(s) for p in parts_in_order(e)}
+    assert sum(isinstance(p, Apply) and p.op == "div" for p in parts) == 1
+    rng = np.random.default_rng(0)
+    feeds = {"v0": rng.normal(size=16), "u0": rng.normal(size=16), "xs": rng.normal(size=4)}
+    expected, found = both(RESET, feeds)
+    for a, b in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -68,3 +68,11 @@ def test_a_few_are_kept() -> None:
     del arrays
     gc.collect()
     assert len(recycled._kept) == recycled._kept.maxlen
+
+
+def test_memory_given_back_last_is_taken_first() -> None:
+    first, second = empty(SHAPE, FLOAT32), empty(SHAPE, FLOAT32)
+    where = place(second)
+    del first
+    del second
+    assert place(empty(SHAPE, FLOAT32)) == where

@@ -38,7 +38,8 @@ def loop(
     """
     limits = Limits(max_iterations, timeout)
     if _is_mdf(body):
-        return _mdf().loop(M, cond, *v_initial, body=body, limits=limits, **captured)
+        given = {"max_iterations": max_iterations, "timeout": timeout, **captured}
+        return _all(_mdf().loop(M, cond, *v_initial, body=body, **given))
     return run_loop(M, cond, v_initial, _resolved(body, captured), limits)
 
 
@@ -63,7 +64,7 @@ def scan(
     limits = Limits(max_iterations, timeout)
     ways = Ways(scan_input_axes, scan_input_directions, scan_output_axes, scan_output_directions)
     if _is_mdf(body):
-        return _mdf().scan(
+        found = _mdf().scan(
             *state_and_scan_inputs,
             body=body,
             num_scan_inputs=num_scan_inputs,
@@ -71,9 +72,11 @@ def scan(
             scan_input_directions=scan_input_directions,
             scan_output_axes=scan_output_axes,
             scan_output_directions=scan_output_directions,
-            limits=limits,
+            max_iterations=max_iterations,
+            timeout=timeout,
             **captured,
         )
+        return _all(found)
     return run_scan(state_and_scan_inputs, num_scan_inputs, ways, _resolved(body, captured), limits)
 
 
@@ -92,7 +95,8 @@ def if_(
     """
     limits = Limits(timeout=timeout)
     if _is_mdf(then_branch) or _is_mdf(else_branch):
-        return _mdf().if_(cond, then_branch=then_branch, else_branch=else_branch, limits=limits, **captured)
+        given = {"timeout": timeout, **captured}
+        return _all(_mdf().if_(cond, then_branch=then_branch, else_branch=else_branch, **given))
     return run_branch(cond, _resolved(then_branch, captured), _resolved(else_branch, captured), limits)
 
 
@@ -112,6 +116,10 @@ def _is_mdf(body: Body) -> bool:
     if isinstance(body, str | os.PathLike):
         return Path(body).suffix.lower() in (".json", ".yaml", ".yml", ".bson")
     return type(body).__module__ == "whorl.formats.mdf.document" or isinstance(body, dict)
+
+
+def _all(found: Any) -> list[Any]:
+    return found if type(found) is list else [found]
 
 
 def _mdf() -> Any:

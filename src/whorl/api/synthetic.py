@@ -17,7 +17,7 @@ from whorl.ir.types import AnyShape, OptionalType, SequenceType, TensorType, Typ
 
 DEFAULT_SIZE = 2
 """The length of a named dim that nobody chose."""
-MOST_ELEMENTS = 1 << 31
+MOST_ELEMENTS = 1 << 28
 
 
 def synthetic_feeds(module: Module, seed: int = 0, sizes: Mapping[str, int] | None = None) -> dict[str, Any]:

@@ -33,6 +33,7 @@ def add_steps(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--record", action="append", default=[], metavar="NODE.NAME", help="what to record (default: output ports)"
     )
+    group.add_argument("--seed", type=count, default=0, metavar="N", help="the seed of random numbers (default 0)")
     group.add_argument("--plot", metavar="FILE", help="draw what is recorded, as .png, .svg or .pdf")
 
 
@@ -43,7 +44,8 @@ def simulate(arguments: argparse.Namespace) -> int:
     read = load_mdf(arguments.model)
     model = MdfModel(read.document, limits=limits_of(arguments), backend=arguments.backend)
     record = [name for entry in arguments.record for name in entry.split(",")]
-    result = model.simulate(arguments.steps, arguments.dt, record=record or None, initial=_initial(arguments.input))
+    initial = _initial(arguments.input)
+    result = model.simulate(arguments.steps, arguments.dt, record=record or None, initial=initial, seed=arguments.seed)
     if arguments.plot:
         plot(result, arguments.plot, title=model.graph.id)
     if arguments.output:

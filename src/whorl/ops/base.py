@@ -76,11 +76,17 @@ def known_dims(fact: Fact | None) -> tuple[Dim, ...] | None:
     return None if fact is None or fact.known is None else tuple(fact.known.reshape(-1).tolist())
 
 
+MAX_RANK = 64
+"""The most axes of a tensor, as NumPy has it."""
+
+
 def known_length(fact: Fact) -> int | None:
-    """The number of elements of a rank-1 tensor, if its type says it."""
+    """The number of elements of a rank-1 tensor with one for each of some axes, if its type says it."""
     shape = tensor(fact).shape
     if isinstance(shape, AnyShape) or len(shape) != 1 or not isinstance(shape[0], int):
         return None
+    if shape[0] > MAX_RANK:
+        raise TypeRuleError(f"is given numbers for {shape[0]} axes; {MAX_RANK} are possible")
     return shape[0]
 
 
@@ -115,6 +121,8 @@ def require_broadcast(shape: Shape, target: Shape, what: str) -> None:
 
 def unknown_shape(rank: int | None) -> Shape:
     """A shape of which only the rank is known, or not even that."""
+    if rank is not None and rank > MAX_RANK:
+        raise TypeRuleError(f"asks for a tensor of {rank} axes; {MAX_RANK} are possible")
     return UNRANKED if rank is None else (UNKNOWN,) * rank
 
 

@@ -50,6 +50,8 @@ def known_numbers(view: Any) -> list[int | None]:
 
 def all_numbers(view: Any) -> list[int] | None:
     """The elements of a small integer tensor in a row, if they are all known."""
+    if view.known is None and not isinstance(view.size, int):
+        return None
     found = [e for e in known_numbers(view) if e is not None]
     return found if len(found) == view.size else None
 

@@ -14,8 +14,17 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import COMPLEX, FLOAT32, FLOAT64, FLOATS, INT64, STRING, is_float, is_integer
 from whorl.ir.op import Op
-from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
-from whorl.ops.base import checked_types, dims_of, known_dims, known_length, normal_axis, require_dtype, widened
+from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ops.base import (
+    checked_types,
+    dims_of,
+    known_dims,
+    known_length,
+    normal_axis,
+    require_dtype,
+    unknown_shape,
+    widened,
+)
 from whorl.ops.index_maps import converted, lengths, widened_view, with_blanks
 from whorl.ops.native_resampling import (
     EXACT_BITS,
@@ -69,7 +78,7 @@ class Resize(Op):
         entries = known_length(given[0]) if len(given) == 1 else None
         shape = tensor(x).shape
         if isinstance(shape, AnyShape):
-            return tensor(x).with_shape(UNRANKED if self.axes is not None or entries is None else (UNKNOWN,) * entries)
+            return tensor(x).with_shape(unknown_shape(None if self.axes is not None else entries))
         axes = self._axes(len(shape))
         if entries is not None and entries != len(axes):
             raise TypeRuleError(f"{'sizes' if scales is None else 'scales'} has {entries} entries for {len(axes)} axes")

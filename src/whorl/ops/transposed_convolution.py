@@ -141,6 +141,8 @@ class Col2Im(Op):
         channels: Dim = UNKNOWN
         if block is not None:
             taps = dims.product(block)
+            if isinstance(taps, int) and taps < 1:
+                raise TypeRuleError(f"block_shape is {list(block)}, expected positive lengths")
             channels = rows // taps
             if isinstance(rows, int) and isinstance(taps, int) and rows % max(1, taps):
                 raise TypeRuleError(f"{rows} rows of X do not split into blocks of {taps}")

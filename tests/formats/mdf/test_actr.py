@@ -3,10 +3,13 @@
 import copy
 import random
 
+import numpy as np
 import pytest
 
 from whorl.errors import RunError
 from whorl.formats.mdf.actr import ACTR
+from whorl.formats.mdf.engine import Engine
+from whorl.formats.mdf.files import read_mdf
 
 TYPES = {"count-order": ["first", "second"], "add": ["arg1", "arg2", "count"]}
 MEMORY = [
@@ -77,6 +80,77 @@ def test_conflicts_are_resolved_by_the_generator_of_python():
     random.seed(3)
     found = [ACTR["conflict_resolution_function"]([{"name": "a"}, {"name": "b"}])["name"] for _ in range(10)]
     assert found == expected
+
+
+COUNTING = """
+(chunk-type count-order first second)
+(chunk-type count-from start end count)
+(add-dm
+ (b ISA count-order first one second two)
+ (c ISA count-order first two second three)
+ (first-goal ISA count-from start one end three))
+
+(P start
+ =goal>
+  ISA count-from
+  start =num1
+  count nil
+==>
+ =goal>
+  count =num1
+ +retrieval>
+  ISA count-order
+  first =num1
+)
+(P increment
+ =goal>
+  ISA count-from
+  count =num1
+  - end =num1
+ =retrieval>
+  ISA count-order
+  first =num1
+  second =num2
+==>
+ =goal>
+  count =num2
+ +retrieval>
+  ISA count-order
+  first =num2
+)
+(goal-focus first-goal)
+"""
+
+
+def values(nodes, kinds, inside):
+    return {
+        (node, id): copy.deepcopy(getattr(part, inside))
+        for node, each in nodes.items()
+        for kind in kinds
+        for id, part in getattr(each, kind).items()
+    }
+
+
+def test_counting_model_is_that_of_the_peer(tmp_path, capsys):
+    importer = pytest.importorskip("modeci_mdf.interfaces.actr.importer", reason="modeci_mdf is not installed")
+    peer, peer_files = map(pytest.importorskip, ("modeci_mdf.execution_engine", "modeci_mdf.utils"))
+    (tmp_path / "count.lisp").write_text(COUNTING)
+    importer.actr_to_mdf(str(tmp_path / "count.lisp"))
+    theirs = peer.EvaluableGraph(peer_files.load_mdf(str(tmp_path / "count.json")).graphs[0])
+    ours = Engine(next(iter(read_mdf(tmp_path / "count.json").graphs.values())))
+    goal, retrieval = {}, {}
+    counts = []
+    for number in range(5):
+        theirs.evaluate(initializer={"goal_input": dict(goal), "dm_input": dict(retrieval)})
+        ours.evaluate(None, {"goal_input": dict(goal), "dm_input": dict(retrieval)})
+        expected = values(theirs.enodes, ("evaluable_parameters", "evaluable_outputs"), "curr_value")
+        found = values(ours.nodes, ("parameters", "outputs"), "value")
+        for place, value in expected.items():
+            np.testing.assert_array_equal(found[place], value, err_msg=str(place))
+        goal = {} if number == 2 else found["fire_production", "fire_prod_output_to_goal"]
+        retrieval = found["fire_production", "fire_prod_output_to_retrieval"]
+        counts.append(found["goal_buffer", "goal_output"]["count"])
+    assert counts == ["nil", "one", "two", "two", "two"]
 
 
 def test_matching_puts_the_bindings_into_the_production():

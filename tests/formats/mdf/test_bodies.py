@@ -1,6 +1,7 @@
 """Loops in files: bodies with their inputs and outputs in metadata, and what older exporters left out."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -100,6 +101,14 @@ def test_ports_that_name_one_function_take_its_results_in_order():
     node["output_ports"]["i"] = {"value": "do_v"}
     found = values({"m": {"graphs": {"g": graph({"n": node})}}}, x=np.array([1.0, 3, 2]))
     assert (found["v"].tolist(), found["i"].tolist()) == ([3.0], [1])
+
+
+def test_example_of_the_documentation_runs():
+    text = (Path(__file__).parents[3] / "docs" / "mdf.md").read_text(encoding="utf-8")
+    node = json.loads("{" + text.split("```json")[1].split("```")[0] + "}")
+    node["parameters"] |= {"start": {"value": 1.0}, "k": {"value": 2.0}}
+    found = values({"m": {"graphs": {"g": graph({"A": node})}}})
+    assert (float(found["last"]), found["all"].tolist()) == (21.0, [3, 5, 7, 9, 11, 13, 15, 17, 19, 21])
 
 
 def test_scan_and_if_run():

@@ -25,7 +25,7 @@ LAST_BITS = {
 def cases() -> list[Path]:
     named = os.environ.get("WHORL_CORPUS")
     folder = Path(named) if named else Path(__file__).parents[3].parent / "shared" / "corpus"
-    return sorted(path.parent for path in (folder / "mdf").glob("*/meta.json"))
+    return sorted(path.parent for path in (folder / "mdf").glob("*/order.json"))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -193,6 +193,10 @@ TOO_LARGE = {
     "numpy.zeros((10 ** 6, 10 ** 6))": "would make more than 268435456 elements",
     "numpy.tile(x, 10 ** 10)": "would make more than 268435456 elements",
     "numpy.arange(0, 1, 1e-12)": "would make more than 268435456 elements",
+    "numpy.arange(10 ** 5)[:, None] * numpy.arange(10 ** 5)": "the result would have more than 268435456 elements",
+    "numpy.maximum(numpy.ones((10 ** 5, 1)), numpy.ones(10 ** 5))": "more than 268435456 elements",
+    "numpy.ones((10 ** 5, 1)) @ numpy.ones((1, 10 ** 5))": "the result would have more than 268435456 elements",
+    "numpy.outer(numpy.ones(10 ** 5), numpy.ones(10 ** 5))": "would make more than 268435456 elements",
     "numpy.eye(10 ** 6)": "would make more than 268435456 elements",
     "numpy.zeros(3, dtype='S99999999')": "is not a type of elements",
     "numpy.add(x, x, x)": "has 3 arguments by position, at most 2 are taken",
@@ -218,7 +222,9 @@ def test_nothing_is_executed(monkeypatch):
     assert not called
 
 
-@pytest.mark.parametrize("text", ["{'a': x}", "x in y", "numpy.sort(x)", "x[y > 0]", "'text'"])
+@pytest.mark.parametrize(
+    "text", ["{'a': x}", "x in y", "numpy.sort(x)", "x[y > 0]", "'text'", "x if a > 0 else 1", "(x > 0) + (y > 0)"]
+)
 def test_what_has_no_nodes_is_said(text):
     with pytest.raises(UnsupportedError, match="here: expression"):
         computed(text)

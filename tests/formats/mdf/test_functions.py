@@ -221,3 +221,28 @@ def converted(model, name):
     nodes = model_from_onnx(model).graphs[model.graph.name].nodes
     (body,) = nodes[name].parameters["body"].value.values()
     return body
+
+
+def test_sequences_may_be_states():
+    data = {
+        "nodes": {
+            "grow": {
+                "input_ports": {"s": {}, "i": {}},
+                "parameters": {
+                    "r": {"function": "onnx::SequenceInsert", "args": {"input_sequence": "s", "tensor": "i"}}
+                },
+                "output_ports": {"s2": {"value": "r"}},
+            }
+        },
+        "metadata": {"onnx_inputs": ["i", "on", "s"], "onnx_outputs": ["on", "s2"]},
+    }
+    found = onnx_ops.loop(3, True, [], body=data)
+    assert [int(each) for each in found] == [0, 1, 2]
+    (again,) = whorl.loop(3, True, [], body=data)
+    assert [int(each) for each in again] == [0, 1, 2]
+
+
+def test_endless_loops_end_by_a_limit():
+    for body in (BODIES["mdf data"], GRAPH, documented):
+        with pytest.raises(whorl.IterationLimitError):
+            onnx_ops.loop("", "", 6.0, body=body, max_iterations=50)

@@ -101,3 +101,24 @@ def test_recorded_loops_as_nodes(corpus, tmp_path):
             assert np.shape(value) == expected[name].shape, path.parent.name
             np.testing.assert_allclose(value, expected[name], rtol=1e-6, err_msg=path.parent.name)
     assert len(folders) == 24
+
+
+def test_weights_may_go_into_an_array_file(tmp_path):
+    weights = np.arange(600, dtype=np.float32).reshape(20, 30) / 7
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("MatMul", ["x", "W"], ["y"])],
+        "net",
+        [onnx.helper.make_tensor_value_info("x", 1, [2, 20])],
+        [onnx.helper.make_tensor_value_info("y", 1, [2, 30])],
+        [onnx.numpy_helper.from_array(weights, "W")],
+    )
+    model = model_from_onnx(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 15)]))
+    write_mdf(model, tmp_path / "m.json", npz=True)
+    assert (tmp_path / "m.json").stat().st_size < 2000
+    x = np.arange(40.0).reshape(2, 20)
+    for each in (model, read_mdf(tmp_path / "m.json")):
+        engine = Engine(each.graphs["net"])
+        engine.evaluate(None, {"x": x})
+        np.testing.assert_allclose(engine.nodes["MatMul"].outputs["y"].value, x @ weights.astype(float), rtol=1e-12)
+    simulated = whorl.load(tmp_path / "m.json").simulate(record=["MatMul.y"], initial={"MatMul.x": x})
+    np.testing.assert_allclose(simulated["MatMul.y"][0], x @ weights.astype(float), rtol=1e-12)

@@ -1,6 +1,6 @@
 """modeci_mdf's own tests of its engine, with whorl's in its place.
 
-`make mdf-upstream` gets its sources, which are no part of whorl; without them the test is skipped. The example files
+`make test-upstream` gets its sources, which are no part of whorl; without them the test is skipped. The example files
 that its tests read are those of the corpus.
 """
 
@@ -37,7 +37,7 @@ def sources() -> Path:
     named = os.environ.get("WHORL_MDF_SOURCES")
     found = [Path(named)] if named else sorted((CHECKOUT / "build" / "upstream").glob("modeci_mdf-0.4.15.tar.gz"))
     if not found:
-        pytest.skip("no sources of modeci_mdf 0.4.15; `make mdf-upstream` gets them")
+        pytest.skip("no sources of modeci_mdf 0.4.15; `make test-upstream` gets them")
     return found[0]
 
 

@@ -120,7 +120,10 @@ class Writer:
         collected = [(kind, self.pick(inner, kind)) for kind in self.elements()]
         elements = self.given(body, [value for _, value in collected])
         takes = [f"int64 {i}", f"bool {c}", *(f"{DECLARED[kind]} {name}" for kind, _, name in states)]
-        gives = [f"bool {answer}", *(f"{DECLARED[kind]} {name}" for (kind, *_), name in zip(states, given, strict=True))]
+        gives = [
+            f"bool {answer}",
+            *(f"{DECLARED[kind]} {name}" for (kind, *_), name in zip(states, given, strict=True)),
+        ]
         gives += [f"{DECLARED[kind]} {name}" for (kind, _), name in zip(collected, elements, strict=True)]
         inputs = ", ".join([trip or '""', condition or '""', *(value for _, value, _ in states)])
         names = [self.fresh() for _ in (*states, *collected)]

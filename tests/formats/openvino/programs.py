@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class Program:
 class Graph:
     """The layers and edges of one net; all nets of a file share the weights."""
 
-    draw: Any
+    rng: Random
     weights: bytearray
     depth: int
     in_iterator: bool = False
@@ -103,12 +104,19 @@ class Graph:
         return f"<layers>{''.join(self.layers)}</layers><edges>{''.join(self.edges)}</edges>"
 
     def child(self, in_iterator: bool) -> Graph:
-        return Graph(self.draw, self.weights, self.depth - 1, in_iterator)
+        return Graph(self.rng, self.weights, self.depth - 1, in_iterator)
 
     # ---- values --------------------------------------------------------------------------------------------------
 
     def one_of(self, *choices: Any) -> Any:
-        return self.draw(st.sampled_from(choices))
+        return self.rng.choice(choices)
+
+    def flag(self) -> bool:
+        return self.rng.random() < 0.5
+
+    def numbers_of(self, shape: tuple[int, ...]) -> np.ndarray:
+        """Small whole numbers."""
+        return np.random.default_rng(self.rng.getrandbits(32)).integers(-4, 5, shape)
 
     def binary(self, x: Wire, y: Wire) -> Wire:
         """Two tensors of one type, or one and a scalar."""
@@ -118,9 +126,9 @@ class Graph:
     def computed(self, x: Wire) -> Wire:
         """Something of the type of a tensor that depends on it."""
         others = [w for w in self.pool if (w.dtype, w.shape) == (x.dtype, x.shape)]
-        if others and self.draw(st.booleans()):
+        if others and self.flag():
             return self.binary(x, self.one_of(*others))
-        return self.binary(x, self.constant(self.draw(st.integers(-2, 3)), x.dtype))
+        return self.binary(x, self.constant(self.rng.randint(-2, 3), x.dtype))
 
     def like(self, dtype: str, shape: tuple[int, ...]) -> Wire:
         """A tensor of a type, from the pool if there is one."""
@@ -189,36 +197,31 @@ class Body:
 def sliced(graph: Graph, body: Body, count: int, wire: Wire | None = None) -> Wire:
     """A tensor that falls into `count` parts or more, given to the body part by part."""
     rank = graph.one_of(1, 2, 3)
-    axis, part, back = graph.draw(st.integers(0, rank - 1)), graph.one_of(1, 1, 2), graph.draw(st.booleans())
+    axis, part, back = graph.rng.randint(0, rank - 1), graph.one_of(1, 1, 2), graph.flag()
     shape = [graph.one_of(1, 2, 3) for _ in range(rank)]
     shape[axis] = part * count
     dtype = graph.one_of("f32", "i32")
-    whole = graph.constant(graph.draw(contents(tuple(shape))), dtype)
+    whole = graph.constant(graph.numbers_of(tuple(shape)), dtype)
     shape[axis] = part
     start, end, stride = (-1, 0, -part) if back else (0, -1, part)
     how = f' axis="{axis}" start="{start}" end="{end}" stride="{stride}" part_size="{part}"'
     return body.take(whole, tuple(shape), how)
 
 
-def contents(shape: tuple[int, ...]) -> st.SearchStrategy[np.ndarray]:
-    """Small whole numbers."""
-    return st.integers(0, 9).map(lambda seed: np.random.default_rng(seed).integers(-4, 5, shape))
-
-
 def states(graph: Graph, body: Body) -> list[Wire]:
     """Parameters with initial values, each of which no other input has."""
-    wires = [graph.computed(graph.one_of(*graph.numbers())) for _ in range(graph.draw(st.integers(1, 2)))]
-    return [body.take(wire, is_open=graph.draw(st.booleans())) for wire in wires]
+    wires = [graph.computed(graph.one_of(*graph.numbers())) for _ in range(graph.rng.randint(1, 2))]
+    return [body.take(wire, is_open=graph.flag()) for wire in wires]
 
 
 def collect(graph: Graph, body: Body, trips: int, may_be_last: bool) -> None:
     """Outputs besides the carried values: concatenated ones, and values of the last iteration."""
     inner = body.graph
-    for _ in range(graph.draw(st.integers(0, 2))):
+    for _ in range(graph.rng.randint(0, 2)):
         wire = inner.computed(graph.one_of(*inner.numbers()))
         result = inner.result(wire)
         axes = list(range(len(wire.shape))) if all(wire.shape) else []
-        if may_be_last and graph.draw(st.booleans()):
+        if may_be_last and graph.flag():
             body.give(result, wire.dtype, wire.shape)
         elif axes or (may_be_last and not wire.shape):
             ones = [axis for axis in axes if wire.shape[axis] == 1] or axes
@@ -247,9 +250,9 @@ def fill(graph: Graph, body: Body, carried: Sequence[Wire]) -> None:
     """Let a body see its states, values from around, and what it computes of them."""
     inner = body.graph
     inner.pool += carried
-    if graph.draw(st.booleans()):
+    if graph.flag():
         inner.pool.append(body.take(graph.one_of(*graph.numbers())))
-    for _ in range(graph.draw(st.integers(0, 2))):
+    for _ in range(graph.rng.randint(0, 2)):
         inner.grow()
 
 
@@ -263,10 +266,10 @@ def loop(graph: Graph, run_trips: Wire | None = None, run_condition: Wire | None
     body = Body(inner, [trip, condition])
     carried = states(graph, body)
     number = number_of(graph, body)
-    stops = graph.draw(st.booleans())
-    limit = graph.draw(st.integers(1, 3)) if stops else least
+    stops = graph.flag()
+    limit = graph.rng.randint(1, 3) if stops else least
     graph.stops = stops and limit <= least
-    if graph.draw(st.booleans()):
+    if graph.flag():
         inner.pool.append(sliced(graph, body, max(least, 1) + graph.one_of(0, 1)))
     fill(graph, body, carried)
     if stops:
@@ -299,7 +302,7 @@ def iterator(graph: Graph) -> list[Wire]:
     inner = graph.child(in_iterator=True)
     body, count = Body(inner, []), graph.one_of(1, 2, 4)
     carried = states(graph, body)
-    slices = [sliced(graph, body, count) for _ in range(graph.draw(st.integers(1, 2)))]
+    slices = [sliced(graph, body, count) for _ in range(graph.rng.randint(1, 2))]
     inner.pool += slices
     fill(graph, body, carried)
     carry(body, carried, slices)
@@ -318,9 +321,9 @@ def branch(graph: Graph, condition: Wire | None = None) -> list[Wire]:
         inner = graph.child(graph.in_iterator)
         body = Body(inner, inputs)
         inner.pool.append(body.take(like))
-        if graph.draw(st.booleans()):
+        if graph.flag():
             inner.pool.append(body.take(graph.one_of(*graph.numbers())))
-        for _ in range(graph.draw(st.integers(0, 1))):
+        for _ in range(graph.rng.randint(0, 1)):
             inner.grow()
         body.give(inner.result(inner.computed(inner.pool[0])), like.dtype, like.shape)
         texts.append((key, body, inner))
@@ -340,13 +343,13 @@ def is_positive(graph: Graph) -> Wire:
 def programs(draw: Any, sizes: Sequence[int] = SIZES, depth: int = 2) -> Program:
     """A program with one Loop, TensorIterator or If at the top, and up to two deeper; with runs for its trip counts."""
     weights = bytearray()
-    graph = Graph(draw, weights, depth)
-    shapes = [tuple(draw(st.lists(st.sampled_from(sizes), max_size=2))) for _ in range(2)]
+    graph = Graph(draw(st.randoms(use_true_random=True)), weights, depth)
+    shapes = [tuple(graph.one_of(*sizes) for _ in range(graph.one_of(0, 1, 2))) for _ in range(2)]
     dtypes = [graph.one_of("f32", "i32") for _ in shapes]
-    is_open = draw(st.booleans())
+    is_open = graph.flag()
     parameters = [graph.parameter(t, shape, is_open) for t, shape in zip(dtypes, shapes, strict=True)]
     graph.pool += parameters
-    feeds = [draw(contents(shape)).astype(NUMPY[t]) for t, shape in zip(dtypes, shapes, strict=True)]
+    feeds = [graph.numbers_of(shape).astype(NUMPY[t]) for t, shape in zip(dtypes, shapes, strict=True)]
     kind, runs = graph.one_of("Loop", "Loop", "TensorIterator", "If"), [feeds]
     if kind == "Loop":
         most = graph.one_of(2, 4)

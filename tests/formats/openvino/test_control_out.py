@@ -96,7 +96,8 @@ def test_scan_inside_a_scan_is_a_loop(inner, tmp_path):
 
 def test_branches_have_parameters_of_their_own(tmp_path):
     text = """g (bool c, float[2] a) => (float[2] b) {
-      b = If(c)<then_branch = t () => (float[2] x) { x = Add(a, a) }, else_branch = e () => (float[2] y) { y = Neg(a) }> }"""
+      b = If(c)<then_branch = t () => (float[2] x) { x = Add(a, a) },
+                else_branch = e () => (float[2] y) { y = Neg(a) }> }"""
     branch = layer_of(text, "If", tmp_path / "m.xml")
     assert len(branch.inputs) == 3
     inputs = [[port.external for port in body.ports if port.is_input] for body in branch.bodies.values()]
@@ -127,7 +128,8 @@ def test_a_state_that_the_body_does_not_read_keeps_its_first_value_without_itera
     text = """g (int64 n, float[2] a, float[2] b) => (float[2] p, float[2] q, float[2] r, float[N,2] z) {
       p, q, r, z = Loop(n, "", a, b, a) <body = b (int64 i, bool c, float[2] x, float[2] y, float[2] w)
           => (bool c2, float[2] x2, float[2] y2, float[2] w2, float[2] e) {
-        w2 = Constant<value_floats = [7.0, 8.0]>() x2 = Add(y, b) y2 = Identity(x2) e = Identity(a) c2 = Identity(c) }> }"""
+        w2 = Constant<value_floats = [7.0, 8.0]>() x2 = Add(y, b) y2 = Identity(x2)
+        e = Identity(a) c2 = Identity(c) }> }"""
     agree(engine, text, tmp_path / "m.xml", [{"n": number(k), "a": rows(2), "b": rows(2) + 5} for k in TRIPS])
 
 

@@ -1,10 +1,13 @@
 """Every IR of the corpus: it gives OpenVINO's outputs, or differs as `known_differences.txt` says, or is refused."""
 
 import re
+import shutil
 
 import pytest
 from formats.openvino.corpus import CORPUS, known_differences, models, path_of, runs, same
 
+import whorl
+from whorl.codegen import linker
 from whorl.errors import LoadError, RunError
 from whorl.formats.openvino.files import load_ir
 from whorl.formats.openvino.frame import IrOptions
@@ -116,3 +119,35 @@ def test_profile_of_the_cpu_plugin(model):
 
 def test_known_differences_are_models():
     assert set(known_differences()) <= set(models())
+
+
+COMPILED = (
+    "from_onnx/loop_nested",
+    "from_onnx/loop_while_cond",
+    "from_onnx/scan_both_rev",
+    "probes/L09_part2_stride2",
+    "probes/L16_trip_param_dynX",
+    "probes/M05_swap",
+    "probes/M06b_iter_i32_1d",
+    "probes/N_Loop_TI",
+    "probes/T10_part2_stride2_rev",
+    "ti_from_rnn/lstm_seqlens_ti",
+)
+
+
+@pytest.mark.skipif(not any(map(shutil.which, linker.COMPILERS)), reason="there is no C compiler to link with")
+@pytest.mark.parametrize("model", COMPILED)
+def test_library_of_a_model_gives_what_the_interpreter_gives(model, tmp_path):
+    module = load(model)
+    whorl.compile(module, tmp_path / "m.so")
+    library, session = whorl.load_compiled(tmp_path / "m.so"), Session(module, backend="interpreter")
+    taken = {each.name for each in library.get_inputs()}
+    for run in runs(model):
+        feeds = run.feeds([value.name for value in module.main.arguments])
+        try:
+            expected = session.execute(None, feeds)
+        except RunError:
+            with pytest.raises(RunError):
+                library.run(None, {name: x for name, x in feeds.items() if name in taken})
+            continue
+        assert same(library.run(None, {name: x for name, x in feeds.items() if name in taken}), expected)

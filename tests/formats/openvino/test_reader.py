@@ -57,6 +57,12 @@ def test_only_what_results_need_is_read():
     assert "OV206" not in str(module.metadata)
 
 
+def test_constants_that_say_an_axis_leave_no_node():
+    layers = [parameter(0, "2,3"), constant(1, 0, 8, "", "i64"), layer(2, "Split", 2, ("FP32", "FP32"), num_splits=2)]
+    module = whorl.load(net([*layers, result(3)], "0:0-2:0 1:0-2:1 2:2-3:0"), weights=bytes(8))
+    assert [node.op.name for node in module.main.nodes] == ["Split"]
+
+
 def test_inputs_that_nobody_reads_stay_inputs():
     module = whorl.load(net([parameter(0, name="x"), parameter(1, name="y"), result(2)], "1:0-2:0"))
     assert [value.name for value in module.main.arguments] == ["x", "y"]

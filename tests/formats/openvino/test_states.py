@@ -284,3 +284,18 @@ def test_state_that_nothing_writes_is_noted():
     module = whorl.load(net([read(), result(2)], "1:0-2:0"))
     assert "OV603: no Assign writes the variable 'v'" in str(module.metadata["openvino"]["warnings"][0])
     assert whorl.run(module, {})["readvalue1"].tolist() == [0, 0]
+
+
+def test_state_in_a_branch_changes_where_the_branch_is_taken(each_backend):
+    then = graph([parameter(0), read(), layer(2, "Add", 2), assign(), result(4)], "1:0-2:0 0:0-2:1 2:2-3:0 2:2-4:0")
+    otherwise = graph([parameter(0), result(4)], "0:0-4:0")
+    entry = '<input external_port_id="1" internal_layer_id="0"/><output external_port_id="2" internal_layer_id="4"/>'
+    inside = "".join(
+        f"<{name}_port_map>{entry}</{name}_port_map><{name}_body>{body}</{name}_body>"
+        for name, body in (("then", then), ("else", otherwise))
+    )
+    choice = layer(1, "If", 2, version="opset8", inside=inside, name="y")
+    layers = [parameter(0, name="x"), parameter(9, "", "boolean", "go"), choice, result(2)]
+    branching = session(net(layers, "9:0-1:0 0:0-1:1 1:2-2:0"), each_backend)
+    taken = [run(branching, x=X, go=np.array(go)) for go in (True, False, True)]
+    assert taken == [[1, 2], [1, 2], [2, 4]] and branching.get_state()["v"].tolist() == [2, 4]

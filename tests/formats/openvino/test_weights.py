@@ -7,7 +7,7 @@ from formats.openvino.ir_text import constant, net, result
 import whorl
 from whorl.errors import LoadError
 from whorl.formats.openvino.stored import NF4, STORED
-from whorl.formats.openvino.weights import StoredArray, Weights
+from whorl.formats.openvino.weights import StoredArray, Weights, weights_in
 from whorl.formats.openvino.weights import constant as read
 from whorl.ir.constants import as_array
 from whorl.ir.elements.packed import Packed
@@ -68,7 +68,7 @@ def test_unaligned_constant_is_copied_to_an_aligned_array():
 
 def test_constants_of_a_file_are_mapped_and_shared(tmp_path):
     (tmp_path / "m.bin").write_bytes(np.arange(4, dtype=np.float32).tobytes())
-    weights = Weights(tmp_path / "m.bin")
+    weights = weights_in(tmp_path / "m.bin")
     a, b = (read(weights, 4, 8, STORED["f32"], (2,)) for _ in range(2))
     assert isinstance(a, StoredArray)
     x, y = a.numpy(), b.numpy()
@@ -108,6 +108,15 @@ def test_missing_weights_are_refused(tmp_path):
     (tmp_path / "m.xml").write_bytes(model(0, 8))
     with pytest.raises(LoadError, match=r"Const 'const0' \(line 4\): OV107: the weights 'm.bin' are missing"):
         whorl.load(tmp_path / "m.xml")
+
+
+def test_weights_that_change_are_refused(tmp_path):
+    (tmp_path / "m.xml").write_bytes(model(0, 8))
+    (tmp_path / "m.bin").write_bytes(bytes(8))
+    module = whorl.load(tmp_path / "m.xml")
+    (tmp_path / "m.bin").write_bytes(bytes(12))
+    with pytest.raises(LoadError, match=r"OV107: the weights 'm\.bin' have changed since the model was read"):
+        whorl.run(module, {})
 
 
 def test_model_without_constants_needs_no_weights(tmp_path):

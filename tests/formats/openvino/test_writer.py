@@ -77,7 +77,8 @@ def test_a_constant_is_written_where_it_is_read(tmp_path):
     build = Builder(region, Inference())
     unused = build.constant(np.zeros(1000, np.float32))
     build.add(Identity(), unused)
-    region.results = [build.add(Mul(), region.add_argument("x", TensorType(FLOAT32, ())), build.constant(np.array(2, np.float32)))]
+    x = region.add_argument("x", TensorType(FLOAT32, ()))
+    region.results = [build.add(Mul(), x, build.constant(np.array(2, np.float32)))]
     written(Module(region, ["y"]), tmp_path / "m.xml")
     assert (tmp_path / "m.bin").stat().st_size == 4
 
@@ -113,7 +114,9 @@ def test_weights_beyond_float16_stay_as_they_are(tmp_path):
     assert not layers(net, "Convert")
 
 
-@pytest.mark.parametrize("dtype", ["int4", "uint4", "uint2", "float4e2m1", "bfloat16", "float8e4m3fn", "bool", "string"])
+@pytest.mark.parametrize(
+    "dtype", ["int4", "uint4", "uint2", "float4e2m1", "bfloat16", "float8e4m3fn", "bool", "string"]
+)
 def test_constants_of_every_type_come_back(dtype, tmp_path):
     if BY_NAME[dtype] == STRING:
         value = np.array([["ab", ""], ["é", "xyz"]], object)
@@ -150,7 +153,8 @@ def test_what_a_file_says_of_itself_is_written_back(tmp_path):
     xml = """<net name="n" version="11"><layers>
     <layer id="0" name="first" type="Parameter" version="opset1"><data shape="1..4,2" element_type="f32"/>
       <output><port id="0" precision="FP32" names="a,b\\,c"><dim>-1</dim><dim>2</dim></port></output></layer>
-    <layer id="1" name="second" type="ReLU" version="opset1"><rt_info><attribute name="note" version="0" value="v"/></rt_info>
+    <layer id="1" name="second" type="ReLU" version="opset1">
+      <rt_info><attribute name="note" version="0" value="v"/></rt_info>
       <input><port id="0" precision="FP32"><dim>-1</dim><dim>2</dim></port></input>
       <output><port id="1" precision="FP32" names="r"><dim>-1</dim><dim>2</dim></port></output></layer>
     <layer id="2" name="end" type="Result" version="opset1" output_names="r">
@@ -161,7 +165,7 @@ def test_what_a_file_says_of_itself_is_written_back(tmp_path):
     net = written(whorl.load(xml.encode()), tmp_path / "m.xml")
     parameter, relu, result = net.layers
     assert (parameter.name, parameter.data["shape"]) == ("first", "1..4,2")
-    assert parameter.outputs[0].names == ("a", "b\\,c") or parameter.outputs[0].names == ("a", "b,c")
+    assert parameter.outputs[0].names == ("a", "b,c")
     assert (relu.name, relu.rt_info) == ("second", {"note.version": "0", "note.value": "v"})
     assert (result.name, result.output_names) == ("end", ("r",))
     assert net.rt_info == {"a/b": "1"}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from whorl.errors import UnsupportedError
 from whorl.formats.mdf.scopes import Scope, Traced, is_same
-from whorl.formats.mdf.tracing import Cell, Tracer
+from whorl.formats.mdf.tracing import INPUT, Cell, Tracer
 from whorl.ir.dtypes import FLOAT64
 from whorl.ir.graph import Value
 from whorl.ir.types import TensorType
@@ -47,8 +47,13 @@ def nothing(tracer: Tracer) -> None:
 
 
 def _equal_types(cell: Cell, ways: list[Tracer]) -> list[Value]:
-    """What a cell holds at the end of both ways, with one element type and one shape."""
+    """What a cell holds at the end of both ways, with one element type and one shape.
+
+    What a port has passed on is gone, so nobody asks for it where its node did not run.
+    """
     held = [way.state[cell] for way in ways]
+    if cell.kind == INPUT and not ways[0].keeps_inputs:
+        held = [held[1] if held[0] is None else held[0], held[0] if held[1] is None else held[1]]
     if any(value is None for value in held):
         raise UnsupportedError(f"{cell} has a value in some evaluations only", fix="give it an initial value")
     whole = all(_is_whole(value) for value in held)

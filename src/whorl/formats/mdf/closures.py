@@ -137,17 +137,28 @@ def both(function: Callable[[Any, Any], Any], left: Value | None, right: Value |
 
 def joined(kind: type[ast.operator], left: Value | None, right: Value | None) -> Value | None:
     """Sums and quotients as they are; products and powers only of numbers that may not grow without bound."""
-    if kind in ARITHMETIC or left is None or right is None:
-        return both(ARITHMETIC[kind], left, right) if kind in ARITHMETIC else None
+    if left is None or right is None:
+        return None
+    function = ARITHMETIC.get(kind)
+
+    def simple(names: Names) -> Any:
+        a, b = left(names), right(names)
+        return binary(kind, a, b) if may_grow(a, b) else function(a, b)  # pyright: ignore[reportOptionalCall]
 
     def product(names: Names) -> Any:
         a, b = left(names), right(names)
-        return a * b if a.__class__ in PLAIN or b.__class__ in PLAIN else binary(ast.Mult, a, b)
+        is_plain = (a.__class__ in PLAIN or b.__class__ in PLAIN) and not may_grow(a, b)
+        return a * b if is_plain else binary(ast.Mult, a, b)
 
     def other(names: Names) -> Any:
         return binary(kind, left(names), right(names))
 
-    return product if kind is ast.Mult else other
+    return simple if function is not None else product if kind is ast.Mult else other
+
+
+def may_grow(a: Any, b: Any) -> bool:
+    """Whether two arrays are joined to a larger one."""
+    return a.__class__ is np.ndarray and b.__class__ is np.ndarray and a.shape != b.shape
 
 
 def chosen(test: Value | None, body: Value | None, other: Value | None) -> Value | None:

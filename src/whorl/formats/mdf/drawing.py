@@ -21,6 +21,8 @@ from whorl.ir.types import tensor
 from whorl.ops.casting import Cast
 from whorl.ops.indexing import Gather
 
+DRAWING = "numpy.random.", "np.random.", "drift_diffusion_integrator"
+"""What an expression or a function's name has in it that draws."""
 Replay = Mapping[str, np.ndarray]
 """Numbers by place ("node.part", from the second draw of a part on "node.part.1") with a row for each evaluation."""
 
@@ -41,7 +43,7 @@ def key_of(seed: int) -> tuple[int, int]:
 
 def draws_numbers(graph: Graph) -> bool:
     """Whether an expression of a graph draws."""
-    return any("numpy.random." in text or "np.random." in text for text in _texts(graph))
+    return any(word in text for text in _texts(graph) for word in DRAWING)
 
 
 def _texts(graph: Graph) -> list[str]:

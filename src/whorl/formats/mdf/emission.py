@@ -46,6 +46,9 @@ def emit(expression: Expression, values: Mapping[str, Value], build: Builder, dr
         raise kind(f"expression {shortened(expression.text)}: {error.message}", expression.place, error.fix) from None
 
 
+_INTERPRET = "run the model by the interpreter"
+
+
 class _Emission:
     """One walk over a tree. What reads no id is computed at once and stays a number."""
 
@@ -78,9 +81,7 @@ class _Emission:
                 return self.attribute(self.nodes.value(self.of(value)), attribute)
             case ast.Call():
                 return self.call(node)
-        raise UnsupportedError(
-            f"{type(node).__name__} has no form in a compiled model", fix="run it by the interpreter"
-        )
+        raise UnsupportedError(f"{type(node).__name__} has no form in a compiled model", fix=_INTERPRET)
 
     def named(self, name: str) -> Value:
         if name not in self.values:
@@ -132,7 +133,12 @@ class _Emission:
         return value
 
     def choice(self, test: Part, body: Part, other: Part) -> Value:
-        return self.nodes.add(Where(), self.nodes.truth(test), *self.nodes.alike(body, other))
+        """One of two values of the same rank, element by element."""
+        values = self.nodes.alike(body, other)
+        ranks = [self.nodes.type(value).rank for value in values]
+        if None not in ranks and ranks[0] != ranks[1]:
+            raise UnsupportedError(f"a choice is between {ranks[0]} and {ranks[1]} axes", fix=_INTERPRET)
+        return self.nodes.add(Where(), self.nodes.truth(test), *values)
 
     def index(self, node: ast.expr) -> Part:
         """What stands in the brackets: parts, slices of numbers, or a tuple of these."""
@@ -169,9 +175,7 @@ class _Emission:
         else:
             function = FUNCTIONS.get(dotted.split(".", 1)[-1] if dotted else ast.unparse(node.func))
         if function is None:
-            raise UnsupportedError(
-                f"{ast.unparse(node.func)} has no form in a compiled model", fix="run it by the interpreter"
-            )
+            raise UnsupportedError(f"{ast.unparse(node.func)} has no form in a compiled model", fix=_INTERPRET)
         try:
             return function(self.nodes, *arguments, **keywords)
         except TypeError as error:
@@ -198,13 +202,16 @@ def _names_function(name: ast.Name, root: ast.expr) -> bool:
 
 
 def binary(nodes: Nodes, op: ast.operator, left: Part, right: Part) -> Value:
-    """An operation of arithmetic. Sums and products of truth values are those of numbers."""
+    """An operation of arithmetic. Of two truth values only products: what their sum is hangs on where they are from."""
     if isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor):
         a, b = nodes.value(left), nodes.value(right)
         if not nodes.is_truth(a) or not nodes.is_truth(b):
             raise UnsupportedError("&, | and ^ are only for truth values")
         return nodes.add({ast.BitAnd: And, ast.BitOr: Or, ast.BitXor: Xor}[type(op)](), a, b)
-    a, b = nodes.number(left), nodes.number(right)
+    a, b = nodes.value(left), nodes.value(right)
+    if nodes.is_truth(a) and nodes.is_truth(b) and not isinstance(op, ast.Mult | ast.Div):
+        raise UnsupportedError("two truth values are added or the like", fix=_INTERPRET)
+    a, b = nodes.number(a), nodes.number(b)
     match op:
         case ast.Add():
             return nodes.add(Add(), a, b)
@@ -231,5 +238,5 @@ def compared(nodes: Nodes, op: ast.cmpop, left: Part, right: Part) -> Value:
         return nodes.add(Not(), equal) if isinstance(op, ast.NotEq) else equal
     kinds = {ast.Lt: Less, ast.LtE: LessOrEqual, ast.Gt: Greater, ast.GtE: GreaterOrEqual}
     if type(op) not in kinds:
-        raise UnsupportedError("`in` has no form in a compiled model", fix="run it by the interpreter")
+        raise UnsupportedError("`in` has no form in a compiled model", fix=_INTERPRET)
     return nodes.add(kinds[type(op)](), nodes.number(a), nodes.number(b))

@@ -168,7 +168,9 @@ def binary(kind: type[ast.operator], a: Any, b: Any) -> Any:
 
 
 def _check_growth(kind: type[ast.operator], a: Any, b: Any) -> None:
-    """Refuse whole numbers, lists and texts that a short expression could make huge."""
+    """Refuse whole numbers, lists, texts and arrays that a short expression could make huge."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.size * b.size > MAX_ELEMENTS:
+        _check_joined(kind is ast.MatMult, a, b)
     if kind is ast.Pow and type(a) is int and type(b) is int and b > 0 and a.bit_length() * b > MAX_BITS:
         raise RunError(f"{a} ** {b} is too large", fix="write one of the numbers with a decimal point")
     if kind is ast.Mult:
@@ -179,6 +181,20 @@ def _check_growth(kind: type[ast.operator], a: Any, b: Any) -> None:
                 raise RunError(f"a list or text would have more than {MAX_ITEMS} items")
     if kind is ast.Mod and isinstance(a, str):
         raise RunError("a text has no remainder")
+
+
+def _check_joined(is_product: bool, *arrays: np.ndarray) -> None:
+    """Refuse arrays whose broadcast or product of matrices would be larger than any shape in a file."""
+    a, b = arrays[0], arrays[-1]
+    try:
+        if is_product and a.ndim > 1 and b.ndim > 1:
+            size = math.prod(np.broadcast_shapes(a.shape[:-2], b.shape[:-2])) * a.shape[-2] * b.shape[-1]
+        else:
+            size = math.prod(np.broadcast_shapes(*(array.shape for array in arrays)))
+    except ValueError:
+        return
+    if size > MAX_ELEMENTS:
+        raise RunError(f"the result would have more than {MAX_ELEMENTS} elements")
 
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -222,6 +238,9 @@ def call_function(name: str, arguments: list[Any], keywords: dict[str, Any]) -> 
     if "dtype" in keywords:
         keywords["dtype"] = _dtype(keywords["dtype"])
     _check_size(name.removeprefix("numpy."), arguments, keywords)
+    arrays = [value for value in (*arguments, *keywords.values()) if isinstance(value, np.ndarray)]
+    if len(arrays) > 1 and math.prod(float(array.size) for array in arrays) > MAX_ELEMENTS:
+        _check_joined(name in ("numpy.dot", "numpy.matmul"), *arrays)
     try:
         return function(*arguments, **keywords)
     except (ValueError, OverflowError):
@@ -268,7 +287,7 @@ def _sizes(name: str, values: list[Any]) -> float:
             return span / abs(numbers[2]) if len(numbers) > 2 and numbers[2] else span
         case "linspace" | "logspace":
             return max((float(x) for x in values[2:] if isinstance(x, int)), default=50.0)
-        case "outer" | "kron":
+        case "outer" | "kron" | "tensordot" | "inner":
             return float(np.size(values[0])) * float(np.size(values[1]))
         case "tile" | "repeat":
             return float(np.size(values[0])) * float(np.max(np.abs(values[1]))) ** max(np.size(values[1]), 1)

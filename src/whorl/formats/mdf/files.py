@@ -55,14 +55,14 @@ def write_mdf(model: Model, path: str | Path, npz: bool = False) -> None:
         return {ARRAY_KEY: name}
 
     data = data_of(model, store if npz else None)
-    text = mdf_text(data) if path.suffix.lower() == ".json" else yaml_text(data)
+    text = _json_text(data) if path.suffix.lower() == ".json" else yaml_text(data)
     if arrays:
         np.savez(path.with_suffix(".npz"), allow_pickle=False, **{name: arrays[name] for name in arrays})
     path.write_text(text, encoding="utf-8")
 
 
-def mdf_text(data: dict[str, Any]) -> str:
-    """Plain data as JSON, as MDF writes it."""
+def _json_text(data: dict[str, Any]) -> str:
+    """Plain data as JSON."""
     try:
         return json.dumps(data, indent=4)
     except (TypeError, ValueError) as error:

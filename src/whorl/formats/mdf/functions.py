@@ -32,10 +32,17 @@ from whorl.runtime.limits import Limits
 assert whorl.formats.mdf.control_calls
 
 MDF_SUFFIXES = (".json", ".yaml", ".yml", ".bson")
-_NO_LIMITS = Limits()
 
 
-def loop(M: Any = None, cond: Any = None, *states: Any, body: Any, limits: Limits = _NO_LIMITS, **named: Any) -> Any:
+def loop(
+    M: Any = None,
+    cond: Any = None,
+    *states: Any,
+    body: Any,
+    max_iterations: int | None = None,
+    timeout: float | None = None,
+    **named: Any,
+) -> Any:
     """ONNX Loop: final states, then what the body collected, one array alone or a list.
 
     `M`, `cond`: None or "" where omitted. `body`: a GraphProto, ModelProto, the bytes or path of one, an MDF graph or
@@ -43,6 +50,7 @@ def loop(M: Any = None, cond: Any = None, *states: Any, body: Any, limits: Limit
     States may also be named `v_initial`; other names are values that the body reads from around it.
     Errors: RunError, LoadError. Source: ONNX Loop-13.
     """
+    limits = Limits(max_iterations, timeout)
     states = (*states, *_listed(named.pop("v_initial", ())))
     resolved = _resolved(body, named)
     if isinstance(resolved, Graph):
@@ -59,7 +67,8 @@ def scan(
     scan_input_directions: Sequence[int] | None = None,
     scan_output_axes: Sequence[int] | None = None,
     scan_output_directions: Sequence[int] | None = None,
-    limits: Limits = _NO_LIMITS,
+    max_iterations: int | None = None,
+    timeout: float | None = None,
     **named: Any,
 ) -> Any:
     """ONNX Scan: final states, then the scan outputs, one array alone or a list.
@@ -68,6 +77,7 @@ def scan(
     `initial_state_and_scan_inputs`; other names are values that the body reads from around it.
     Errors: RunError, LoadError. Source: ONNX Scan-11.
     """
+    limits = Limits(max_iterations, timeout)
     inputs = (*inputs, *_listed(named.pop("initial_state_and_scan_inputs", ())))
     resolved = _resolved(body, named)
     ways = Ways(scan_input_axes, scan_input_directions, scan_output_axes, scan_output_directions)
@@ -84,13 +94,13 @@ def scan(
     return _one_or_all(run_scan(_fitting(inputs, resolved, 0), num_scan_inputs, ways, resolved, limits))
 
 
-def if_(cond: Any, *, then_branch: Any, else_branch: Any, limits: Limits = _NO_LIMITS, **named: Any) -> Any:
+def if_(cond: Any, *, then_branch: Any, else_branch: Any, timeout: float | None = None, **named: Any) -> Any:
     """ONNX If: the results of the branch that `cond` chooses, one array alone or a list.
 
     Branches: as bodies of `loop`, without inputs; names are values that they read from around them.
     Errors: RunError, LoadError. Source: ONNX If-13.
     """
-    condition = _flag(cond)
+    limits, condition = Limits(timeout=timeout), _flag(cond)
     then, other = _resolved(then_branch, named), _resolved(else_branch, named)
     if isinstance(then, Graph) or isinstance(other, Graph):
         if condition is None:
@@ -215,7 +225,8 @@ def _called(name: str, inputs: list[Any], attributes: dict[str, Any], named: Map
     assert schema is not None
     binding = Binding(schema, inputs, {key: attribute_value(schema, key, value) for key, value in attributes.items()})
     binding.captures = captured_names(binding, named)
-    return _one_or_all(call(binding, "given", limits=limits))
+    found = call(binding, "given", limits=limits)
+    return list(found) if isinstance(found, tuple) else found
 
 
 def _fitting(values: Sequence[Any], body: Callable[..., Any] | Module, first: int) -> list[Any]:
@@ -251,8 +262,6 @@ def _listed(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else (value,)
 
 
-def _one_or_all(found: Any) -> Any:
+def _one_or_all(found: list[Any]) -> Any:
     """One result alone, several as a list."""
-    if not isinstance(found, list | tuple):
-        return found
-    return found[0] if len(found) == 1 else list(found)
+    return found[0] if len(found) == 1 else found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from whorl.formats.mdf.scopes import Scope, Traced
+from whorl.formats.mdf.scopes import Scope, Traced, lengths
 from whorl.formats.mdf.tracing import Cell
 from whorl.ir.graph import Region, Value
 from whorl.ir.types import TensorType
@@ -19,6 +20,11 @@ def may_run_once_more(body: Region) -> bool:
     except Kept:
         return False
     return not any(node.regions for node in body.nodes)
+
+
+def size_of(values: Iterable[Traced]) -> int:
+    """The elements of some values."""
+    return sum(math.prod(lengths(value)) for value in values)
 
 
 def rows_after(rows: Mapping[Cell, Traced], body: Scope) -> dict[Cell, Value]:

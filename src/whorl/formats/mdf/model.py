@@ -45,8 +45,6 @@ class MdfModel:
         self.inputs: Inputs = inputs
         self.precision: Precision = precision
         self._compiler = Compiler(self.graph, limits, backend)
-        self._reason: str | None = None
-        """Why the graph is not compiled, once that is known."""
 
     def __repr__(self) -> str:
         return f"<MdfModel {self.document.id!r}: {len(self.graph.nodes)} nodes>"
@@ -96,37 +94,40 @@ class MdfModel:
         drawn = {name: as_number(values) for name, values in (replay or {}).items()}
         request = replace(request, seed=seed, replay=drawn, series=self._rows(inputs or {}))
         self._check_replay(request)
-        if request.state.engine is None and self._reason is None:
-            try:
-                prepared = self._compiler.prepared(request)
-            except WhorlError as error:
-                self._reason = str(error)
-            else:
-                return prepared()
-        if request.state.done and request.state.engine is None:
-            raise RunError(f"a compiled run cannot go on interpreted: {self._reason}", fix="simulate it from the start")
-        return interpreted(self.graph, request, self.inputs)
+        if request.state.engine is not None:
+            return interpreted(self.graph, request, self.inputs)
+        try:
+            prepared = self._compiler.prepared(request)
+        except WhorlError as error:
+            if not request.state.done:
+                return interpreted(self.graph, request, self.inputs)
+            raise RunError(f"a compiled run cannot go on interpreted: {error}", fix="simulate from the start") from None
+        return prepared()
 
     def is_compiled(self) -> bool:
         """Whether the model runs as one native loop; `explain` says why it does not."""
-        if self._reason is None:
-            try:
-                self._compiler.prepared(self._request(1, 1.0, None, None, None, {}))
-            except WhorlError as error:
-                self._reason = str(error)
-        return self._reason is None
+        return self._reason() is None
 
     def explain(self) -> str:
         """How the model runs: as one native loop, or by the interpreter for which reason."""
-        return "compiled" if self.is_compiled() else f"interpreted: {self._reason}"
+        reason = self._reason()
+        return "compiled" if reason is None else f"interpreted: {reason}"
+
+    def _reason(self) -> str | None:
+        try:
+            self._compiler.prepared(self._request(1, 1.0, None, None, None, {}))
+        except WhorlError as error:
+            return str(error)
+        return None
 
     def problems(self) -> list[tuple[str, str, str, str, str]]:
         """What is odd about the model: code, severity, place, message and what to do. Errors: LoadError."""
         where = f"graph {self.graph.id!r}"
         warnings = Engine(self.graph, self.inputs).warnings
         found = [("left-to-chance", "warning", where, text, "say it by an order of the nodes") for text in warnings]
-        if not self.is_compiled():
-            found.append(("interpreted", "note", where, f"it is not compiled: {self._reason}", "see docs/mdf.md"))
+        reason = self._reason()
+        if reason is not None:
+            found.append(("interpreted", "note", where, f"it is not compiled: {reason}", "see docs/mdf.md"))
         return found
 
     def module(self, *, record: Sequence[str] | None = None, has_dt: bool | None = None) -> Module:
@@ -237,23 +238,25 @@ class MdfModel:
         if not is_stateful(parameter) and (parameter.function or is_expression(parameter.value)):
             raise RunError(f"parameter {name!r} is computed", fix="give values of parameters that are numbers")
 
-    def _value(self, cell: Cell, value: Any, what: str) -> np.ndarray:
-        """A value as an array of the shape that the file has in its place."""
+    def _value(self, cell: Cell, value: Any, what: str, sets: bool = False) -> np.ndarray:
+        """A value as an array of the shape that the file has in its place; of `sets` along the first axis."""
         array = as_number(value).astype(np.float64)
+        before, own = (array.shape[:1], array.shape[1:]) if sets else ((), array.shape)
         shape = self._shape(cell)
-        if shape is None or array.shape == shape:
+        if shape is None or own == shape:
             return array
+        spread = array.reshape(*before, *(1,) * (len(shape) - len(own)), *own)
         try:
-            return np.broadcast_to(array, shape).copy()
+            return np.broadcast_to(spread, (*before, *shape)).copy()
         except ValueError:
-            raise RunError(f"{what} has the shape {list(array.shape)}, expected {list(shape)}") from None
+            raise RunError(f"{what} has the shape {list(own)}, expected {list(shape)}") from None
 
     def _shape(self, cell: Cell) -> tuple[int, ...] | None:
-        """The shape of the value in the file; None where that is an expression."""
+        """The shape of the value in the file; None where that is an expression, or a port says no shape."""
         node = self.graph.nodes[cell.node]
         if cell.kind == INPUT:
             port = node.input_ports[cell.id]
-            return np.shape(port.default_value) if port.default_value is not None else port.shape or ()
+            return np.shape(port.default_value) if port.default_value is not None else port.shape
         parameter = node.parameters[cell.id]
         value = parameter.default_initial_value if is_stateful(parameter) else parameter.value
         if isinstance(value, str) and value in node.parameters:
@@ -272,7 +275,7 @@ class MdfModel:
         sizes = {name: len(array) if array.ndim else 0 for name, array, _ in arrays}
         if len(set(sizes.values())) != 1 or 0 in sizes.values():
             raise RunError(f"the arrays of the batch have the lengths {sizes}, expected one length of 1 or more")
-        sets = {c: np.stack([self._value(c, row, f"batch[{name!r}]") for row in array]) for name, array, c in arrays}
+        sets = {cell: self._value(cell, array, f"batch[{name!r}]", sets=True) for name, array, cell in arrays}
         return sets, next(iter(sizes.values()))
 
 

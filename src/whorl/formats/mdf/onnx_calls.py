@@ -303,7 +303,10 @@ def _session(program: _Program) -> Session:
         if value is not None:
             scope.values[name] = operand(value, scope.build, program.precision)
     inner = Binding(binding.schema, list(own), binding.attributes)
-    region.results = emit_call(inner, scope, program.precision, program.count)
+    try:
+        region.results = emit_call(inner, scope, program.precision, program.count)
+    except RecursionError:
+        raise LoadError("its graphs are nested too deeply", f"onnx::{binding.schema.name}") from None
     module = Module(region, [f"output_{k}" for k in range(len(region.results))])
     return Session(module, once=True)
 

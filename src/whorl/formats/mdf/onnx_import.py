@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import keyword
+import os
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto
 from whorl.errors import LoadError, SaveError, UnsupportedError
 from whorl.formats.mdf.bodies import INPUTS, OUTPUTS
 from whorl.formats.mdf.document import Edge, Graph, InputPort, LiteralText, Model, Node, OutputPort, Parameter
+from whorl.formats.mdf.files import STORED_FROM
 from whorl.formats.mdf.onnx_calls import GRAPHS
 from whorl.formats.mdf.onnx_names import OPSET, find_schema
 from whorl.formats.onnx.attributes import attribute_value
@@ -36,7 +39,7 @@ def model_from_onnx(source: OnnxSource) -> Model:
     not; LoadError.
     """
     proto = _in_mdf_version(source)
-    importer = _Importer()
+    importer = _Importer(Path(source).parent if isinstance(source, str | os.PathLike) else None)
     graph = importer.graph(proto.graph, {}, {})
     return Model("ONNX Model", {graph.id: graph}, generating_application="whorl", onnx_opset_version=str(OPSET))
 
@@ -83,7 +86,8 @@ def _all_nodes(graph: GraphProto) -> Iterable[NodeProto]:
 class _Importer:
     """Ids are unique in the whole model, so that a body may name what is around it."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
         self.taken: set[str] = set()
 
     def id(self, name: str) -> str:
@@ -133,11 +137,14 @@ class _Scope:
     def __init__(self, proto: GraphProto, importer: _Importer, ids: dict[str, str], constants: dict[str, Any]) -> None:
         self.importer, self.ids, self.constants = importer, ids, constants
         self.types = {info.name: info.type for info in (*proto.input, *proto.value_info, *proto.output)}
-        own = {tensor.name: as_array(initializer_value(tensor, None, tensor.name)) for tensor in proto.initializer}
+        own = {
+            tensor.name: as_array(initializer_value(tensor, importer.folder, tensor.name))
+            for tensor in proto.initializer
+        }
         own |= {sparse.values.name: dense(sparse, sparse.values.name) for sparse in proto.sparse_initializer}
         for node in proto.node:
             if node.op_type == "Constant" and not domain_of(node.domain):
-                own[node.output[0]] = attribute_value(node.attribute[0], None)
+                own[node.output[0]] = attribute_value(node.attribute[0], importer.folder)
         self.inputs = [info for info in proto.input if info.name not in own]
         for name in (*(info.name for info in self.inputs), *(n for node in proto.node for n in node.output if n)):
             self.constants.pop(name, None)
@@ -213,14 +220,14 @@ def _attribute(attribute: AttributeProto, scope: _Scope) -> Any:
     if attribute.type == AttributeProto.GRAPH:
         graph = scope.importer.graph(attribute.g, scope.ids, scope.constants)
         return {f"graph_{graph.id}": graph}
-    value = attribute_value(attribute, None)
+    value = attribute_value(attribute, scope.importer.folder)
     return LiteralText(value) if isinstance(value, str) else _listed(value)
 
 
 def _listed(value: Any) -> Any:
-    """An array as a list, a number as Python's own."""
+    """A small array as a list, a number as Python's own."""
     if isinstance(value, np.ndarray):
-        return value.tolist()
+        return value.tolist() if value.size < STORED_FROM else value
     if isinstance(value, tuple):
         return list(value)
     return value.item() if isinstance(value, np.generic) else value

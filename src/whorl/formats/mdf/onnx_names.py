@@ -162,7 +162,7 @@ def attribute_value(schema: OpSchema, name: str, value: Any) -> Any:
                 return tuple(str(entry) for entry in np.atleast_1d(value).tolist())
             case _KINDS.TENSOR:
                 return _tensor(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         shown = str(value)[:40]
         raise LoadError(f"onnx::{schema.name}: {name} is {shown}, expected {kind.name}") from None
     return value

@@ -161,12 +161,15 @@ COMPARATORS: dict[str, Callable[[Any, Any], bool]] = {
 
 def one_number(value: Any, reading: Reading) -> float:
     array = np.asarray(value)
-    if array.size != 1 or array.dtype.kind not in "biufSU":
-        raise RunError(
-            f"a threshold needs one number, and {reading.name!r} of node {reading.node!r} holds {value!r}",
-            fix="name one element by `indices`",
-        )
-    return float(array.item())
+    try:
+        if array.size == 1 and array.dtype.kind in "biufSU":
+            return float(array.item())
+    except ValueError:
+        pass
+    raise RunError(
+        f"a threshold needs one number, and {reading.name!r} of node {reading.node!r} holds {value!r}",
+        fix="name one element by `indices`",
+    )
 
 
 def leaves(predicate: Predicate) -> Iterator[Constant | Compare | Multiple | Limited | Reading]:
@@ -210,6 +213,8 @@ def compiled(
         case Multiple(slot, number, offset):
             at = index[slot]
             return lambda: (state[at] - offset) % number == 0
+        case AllOf((item,)) | AnyOf((item,)):
+            return compiled(item, index, state, read)
         case AllOf(items):
             parts = [compiled(item, index, state, read) for item in items]
             return lambda: all(part() for part in parts)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+import whorl.formats.mdf.diffusion
 from whorl.errors import UnsupportedError
 from whorl.formats.mdf.document import Graph
 from whorl.formats.mdf.drawing import TracedDrawing, draws_numbers
-from whorl.formats.mdf.loop_parts import argument_names, insert_argument, may_run_once_more, rows_after, unique
+from whorl.formats.mdf.loop_parts import argument_names, insert_argument, may_run_once_more, rows_after, size_of, unique
 from whorl.formats.mdf.onnx_calls import Precision
 from whorl.formats.mdf.repeating import ShapeChange, as_type, carried_type, differ_in_batch, type_of
 from whorl.formats.mdf.scopes import Scope, Traced, is_same, lengths
@@ -24,6 +25,8 @@ from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType
 from whorl.ops.control import Collected, Loop
 from whorl.ops.elementwise import Add, Sub
+
+assert whorl.formats.mdf.diffusion
 
 MOST_FIRST = 8
 """Evaluations that may come before the loop until no shape changes any more."""
@@ -323,8 +326,17 @@ class _Writer:
         return outputs
 
     def _is_whole(self, loop: _Loop) -> bool:
-        """Whether the loop can record the first evaluation, too: by what it finds before each step."""
+        """Whether the loop is to record the first evaluation, too: by what it finds before each step.
+
+        Then what is carried and not recorded is written twice in each step, so that its value before the last step is
+        known; that must not be more than what else would be copied.
+        """
         if len(self.first) != 1 or self.wanted.done or not may_run_once_more(loop.body.region):
+            return False
+        rows = {v.value: v for v in loop.rows.values() if isinstance(v, Traced)}
+        ends = (loop.end.values[cell] for cell in loop.carried)
+        others = [v for v in ends if isinstance(v, Traced) and v.value not in rows]
+        if size_of(others) > size_of(rows.values()):
             return False
         (first,) = self.first
         for cell, value in loop.rows.items():

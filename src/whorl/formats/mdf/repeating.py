@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import UnsupportedError
-from whorl.formats.mdf.scopes import Scope, Traced, as_number, is_same, lengths
+from whorl.formats.mdf.scopes import Scope, Traced, as_number, is_same, known_shape, lengths
 from whorl.formats.mdf.tracing import COUNTER, Cell, State, Tracer
-from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import TensorType, tensor
 from whorl.ops.casting import Cast
 from whorl.ops.control import Loop
 from whorl.ops.shapes import Expand
+
+MOST_PASSES = 1 << 20
+"""Passes of one evaluation."""
 
 
 class ShapeChange(Exception):
@@ -49,17 +51,27 @@ def differ_in_batch(old: tuple[int, ...], new: tuple[int, ...], batched: bool) -
 
 
 def as_type(scope: Scope, given: Any, type: TensorType) -> Value:
-    """A value cast and, along the batch, repeated to a type."""
+    """A value cast and, along the batch, repeated to a type; one for equal requests."""
     found = scope.value(given, whole=type.dtype == INT64)
+    if tensor(found) == type:
+        return found
+    key = found, str(type)
+    if key not in scope.made:
+        scope.made[key] = _as_type(scope, found, type)
+    return scope.made[key]
+
+
+def _as_type(scope: Scope, found: Value, type: TensorType) -> Value:
     if tensor(found).dtype != type.dtype:
         found = scope.build.add(Cast(to=type.dtype), found)
     if tensor(found).shape != type.shape:
-        assert isinstance(type.shape, tuple)
-        found = scope.build.add(Expand(), found, scope.build.int64(*(int(str(dim)) for dim in type.shape)))
+        found = scope.build.add(Expand(), found, scope.build.int64(*known_shape(type)))
     return found
 
 
-def repeat(tracer: Tracer, goes_on: Callable[[Tracer], Any], trace: Callable[[Tracer], None]) -> None:
+def repeat(
+    tracer: Tracer, goes_on: Callable[[Tracer], Any], trace: Callable[[Tracer], None], most: int = MOST_PASSES
+) -> None:
     """Trace a Loop that runs while a condition holds; what it changes is in the tracer's state afterwards."""
     scope, carried = tracer.scope, dict[Cell, TensorType]()
     first = goes_on(tracer)
@@ -82,10 +94,8 @@ def repeat(tracer: Tracer, goes_on: Callable[[Tracer], Any], trace: Callable[[Tr
         carried |= wider
     body.region.results = [answer, *(as_type(body, inside.state[cell], type) for cell, type in carried.items())]
     initial = [as_type(scope, tracer.state[cell], type) for cell, type in carried.items()]
-    outputs = _loop(scope.build, [None, scope.truth(first), *initial, *body.captured], carried, body)
+    inputs = [scope.constant(np.array(most)), scope.truth(first), *initial, *body.captured]
+    names = [str(cell) for cell in carried]
+    outputs = scope.build.add_many(Loop(len(carried)), inputs, names, [body.region], name="passes")
     for cell, value in zip(carried, outputs, strict=True):
         tracer.state[cell] = scope.traced(value)
-
-
-def _loop(build: Builder, inputs: list[Value | None], carried: dict[Cell, TensorType], body: Scope) -> list[Value]:
-    return build.add_many(Loop(len(carried)), inputs, [str(cell) for cell in carried], [body.region], name="passes")

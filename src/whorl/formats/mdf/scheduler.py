@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from whorl.errors import IterationLimitError, LoadError, RunError, WhorlError
 from whorl.formats.mdf.arguments import Place, as_condition, check_depth, scale_named
-from whorl.formats.mdf.conditions import FINISHED, clock_for, intervals, predicate_of
+from whorl.formats.mdf.conditions import FINISHED, Interval, clock_for, intervals, predicate_of
 from whorl.formats.mdf.counters import Counters, counters_for
 from whorl.formats.mdf.document import Condition, Graph
 from whorl.formats.mdf.predicates import (
@@ -100,7 +100,6 @@ def plan_of(graph: Graph) -> Plan:
     senders, basic = dependencies_of(graph), {}
     for node, condition in given.items():
         try:
-            check_depth(condition)
             own, structural = split_structural(as_condition(condition, f"node {node!r}"))
             senders = apply_structure(senders, node, structural, notes)
         except WhorlError as error:
@@ -119,14 +118,12 @@ def read_conditions(
 ) -> Plan:
     nodes = list(graph.nodes)
     finishing = [node for node, what in graph.nodes.items() if FINISHED in what.output_ports]
-    place = Place(nodes, finishing, sets=len(sets))
+    place = Place(graph.nodes, finishing, sets=len(sets))
     ends = {scale: condition for scale, condition in terminations(graph).items() if scale in (ESU, ESQ)}
     of_node = {node: f"condition of node {node!r} in graph {graph.id!r}" for node in nodes}
     of_end = f"termination of graph {graph.id!r}"
     every = [(basic[node], of_node[node]) for node in basic] + [(end, of_end) for end in ends.values()]
-    for end in ends.values():
-        check_depth(end)
-    times = [placed(lambda given, place: list(intervals(given, place)), each, place, where) for each, where in every]
+    times = [placed(times_of, each, place, where) for each, where in every]
     place.clock = clock_for(times, len(sets))
     order = {node: at for at, node in enumerate(nodes)}
     positions = {node: at for at, each in enumerate(sets) for node in each}
@@ -145,6 +142,12 @@ def read_conditions(
     counters = counters_for([*predicates.values(), update_ends, sequence_ends], nodes, place.clock)
     notes += order_notes(sets, predicates) + inner_edge_notes(graph, positions)
     return Plan(sets, predicates, (update_ends, sequence_ends), counters, tuple(notes))
+
+
+def times_of(condition: Condition, place: Place) -> list[tuple[bool, Interval]]:
+    """The absolute times in a condition, which is not nested too deep."""
+    check_depth(condition)
+    return list(intervals(condition, place))
 
 
 def terminations(graph: Graph) -> dict[Scale, Condition]:
@@ -212,6 +215,7 @@ class Schedule:
         index = self.counters.index
         self.allows = {node: compiled(each, index, self.state, read) for node, each in self.plan.conditions.items()}
         self.call_ended, self.sequence_ended = (compiled(each, index, self.state, read) for each in self.plan.ends)
+        self.ended = self.call_ended if self.plan.ends[1] == Constant(False) else self.either_ended
 
     @property
     def sets(self) -> tuple[Set, ...]:
@@ -226,7 +230,7 @@ class Schedule:
         """Goes back to a state that was copied from `state`."""
         self.state[:] = state
 
-    def ended(self) -> bool:
+    def either_ended(self) -> bool:
         return self.call_ended() or self.sequence_ended()
 
     def call(self) -> Iterator[Set]:

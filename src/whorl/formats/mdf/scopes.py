@@ -39,6 +39,8 @@ class Scope:
         self.region, self.inference, self.outer, self.batched = region, inference, outer, batched
         self.build = Builder(region, inference)
         self.captured: list[Value] = []
+        self.made: dict[tuple[Value, str], Value] = {}
+        """Values that were cast or repeated to a type."""
         self._inside: dict[Value, Value] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
 

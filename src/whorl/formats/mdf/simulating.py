@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from whorl.errors import WhorlError
 from whorl.formats.mdf.document import Graph
 from whorl.formats.mdf.drawing import Replay
 from whorl.formats.mdf.onnx_calls import Precision
@@ -91,7 +92,7 @@ class Compiler:
 
     def __init__(self, graph: Graph, limits: Limits | None = None, backend: str | None = None) -> None:
         self.graph, self.limits, self.backend = graph, limits, backend
-        self._programs: dict[Any, Prepared] = {}
+        self._programs: dict[Any, Prepared | WhorlError] = {}
 
     def prepared(self, request: Request) -> Callable[[], Simulation]:
         """What runs a request. Errors: UnsupportedError and others where the graph cannot be compiled."""
@@ -113,11 +114,20 @@ class Compiler:
     def _program(self, wanted: Wanted) -> Prepared:
         key = key_of(wanted)
         if key not in self._programs:
-            found = Prepared(program_of(self.graph, wanted), self.limits, self.backend)
             while len(self._programs) >= MOST_PROGRAMS:
                 self._programs.pop(next(iter(self._programs)))
-            self._programs[key] = found
-        return self._programs[key]
+            self._programs[key] = self._made(wanted)
+        found = self._programs[key]
+        if isinstance(found, WhorlError):
+            raise found
+        return found
+
+    def _made(self, wanted: Wanted) -> Prepared | WhorlError:
+        """A program, or why there is none."""
+        try:
+            return Prepared(program_of(self.graph, wanted), self.limits, self.backend)
+        except WhorlError as error:
+            return error
 
 
 def wanted_of(request: Request) -> Wanted:

@@ -32,11 +32,6 @@ class Expression:
     names: frozenset[str] = frozenset()
     draws: tuple[ast.Call, ...] = ()
 
-    @property
-    def is_constant(self) -> bool:
-        """Nothing is read and nothing is drawn."""
-        return not self.names and not self.draws
-
 
 def parse(text: Any, place: str = "", known: Collection[str] = ()) -> Expression:
     """A checked expression. No text at all is itself.

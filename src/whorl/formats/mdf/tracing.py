@@ -27,6 +27,8 @@ from whorl.ops.elementwise import Add, Min, Mul
 from whorl.ops.indexing import Gather
 
 INPUT, PARAMETER, FUNCTION, OUTPUT = "input_ports", "parameters", "functions", "output_ports"
+SPECIAL: dict[str, Callable[[Tracer, Mapping[str, Any]], Any]] = {}
+"""Functions that are loops of their own, by name; modules that know one add it."""
 COUNTER = "counters"
 """The kind of the whole numbers that a schedule keeps."""
 
@@ -310,6 +312,8 @@ class Tracer:
                 if arg not in inside and default is not None:
                     inside.set(arg, default)
             return self._expression(expression, inside)
+        if name in SPECIAL:
+            return SPECIAL[name](self, inside)
         if name is not None and is_onnx(name):
             return self._onnx(name, inside, args)
         return self.result(value, inside, where)
@@ -361,8 +365,11 @@ class Tracer:
 
     def _combined(self, op: Any, known: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
         if not isinstance(x, Traced) and not isinstance(y, Traced):
-            with np.errstate(all="ignore"):
-                return known(x, y)
+            try:
+                with np.errstate(all="ignore"):
+                    return known(x, y)
+            except (TypeError, ValueError) as error:
+                raise UnsupportedError(str(error)) from None
         return self.scope.traced(self.scope.build.add(op, self.scope.floats(x), self.scope.floats(y)))
 
     def _where(self, test: Any, x: Any, y: Any) -> Any:

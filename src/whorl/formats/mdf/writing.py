@@ -35,11 +35,6 @@ def data_of(model: Model, store: Store = None) -> dict[str, Any]:
     return {model.id: _plain(model, "", store)}
 
 
-def graph_data(graph: Graph) -> dict[str, Any]:
-    """A graph as plain data, without its id."""
-    return _plain(graph, "", None)
-
-
 def _plain(value: Any, at: str, store: Store) -> Any:
     match value:
         case Node(extra=extra, parameters=parameters) if AS_GRAPH in extra:

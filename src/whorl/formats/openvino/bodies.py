@@ -8,7 +8,7 @@ from whorl.formats.openvino.document import Body, PortMap
 from whorl.formats.openvino.exporting import Source
 from whorl.formats.openvino.sequences import reshaped
 from whorl.formats.openvino.writer import NetWriter
-from whorl.ir.dtypes import BOOL
+from whorl.ir.dtypes import BOOL, is_float, is_integer
 from whorl.ir.types import AnyShape, TensorType
 
 _VIEWS = ("Reshape", "Squeeze", "Unsqueeze")
@@ -26,10 +26,23 @@ class BodyWriter:
     def result(self, source: Source, name: str) -> int:
         """The id of a Result. OpenVINO's CPU plugin mixes up states whose Result lies where a Parameter or another
         Result does."""
-        if source in self._used or self._is_parameter(source.layer):
+        if any(layer.id == source.layer for layer in self.child.parameters) or source in self._used:
             (source,) = self.child.layer("Identity", 16, [source], [source.type], name)
+        elif self._is_parameter(source.layer):
+            source = self._copied(source, name)
         self._used.add(source)
         return self.child.result(source, name).id
+
+    def _copied(self, source: Source, name: str) -> Source:
+        """Elements in a place of their own, as products of one element each: an Identity of what only looks at a
+        Parameter in another shape copies nothing."""
+        shape, dtype = source.type.shape, source.type.dtype
+        if isinstance(shape, AnyShape) or not (dtype == BOOL or is_float(dtype) or is_integer(dtype)):
+            return self.child.layer("Identity", 16, [source], [source.type], name)[0]
+        axis, wide = self.child.constant(np.zeros(1, np.int64), "axis"), source.type.with_shape((1, *shape))
+        (whole,) = self.child.layer("Unsqueeze", 1, [source, axis], [wide])
+        type = "ReduceLogicalOr" if dtype == BOOL else "ReduceProd"
+        return self.child.layer(type, 1, [whole, axis], [source.type], name, keep_dims=False)[0]
 
     def _is_parameter(self, layer: int) -> bool:
         """Whether a layer is a Parameter, or one looked at in another shape."""

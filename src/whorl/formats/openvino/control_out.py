@@ -20,12 +20,19 @@ from whorl.ir.infer import region_title
 from whorl.ir.types import AnyShape, SequenceType, TensorType, Type, join, tensor
 from whorl.ops.base import known_ints
 from whorl.ops.control import Loop, known_bool
+from whorl.passes.control_flow.evaluate import Budget, Evaluator, Stopped
+
+MOST_ITERATIONS = 10_000
+"""Iterations that are gone through for constants."""
 
 
 @exporter("If")
 def write_if(node: Node, write: LayerWriter) -> Sequence[Source | None]:
     """Each branch has Parameters of its own for what it captures. A branch that is surely taken is written alone."""
     assert isinstance(write, NetWriter)
+    constants = _evaluated(node, write)
+    if constants is not None:
+        return constants
     condition = node.inputs[0]
     taken = None if condition is None else known_bool(condition)
     if taken is not None:
@@ -88,10 +95,30 @@ def write_loop(node: Node, write: LayerWriter) -> Sequence[Source | None]:
     assert isinstance(write, NetWriter)
     op = node.op
     assert isinstance(op, Loop)
+    constants = _evaluated(node, write)
+    if constants is not None:
+        return constants
     if _never_runs(node, op):
         initial = write.given(op.split(node.inputs)[2], node.outputs)
         return [*initial, *_nothing_collected(node, op, write)]
     return _outputs(node, LoopWriter(node, op, write).write_layer(), write)
+
+
+def _evaluated(node: Node, write: NetWriter) -> list[Source] | None:
+    """The outputs of a node that takes constants alone; None where they are not to be had within some seconds.
+
+    OpenVINO computes such nodes as it compiles, and fails at some.
+    """
+    inputs = [None if value is None else write.constant_value(value) for value in node.inputs]
+    if any(value is not None and found is None for value, found in zip(node.inputs, inputs, strict=True)):
+        return None
+    try:
+        outputs = Evaluator(Budget(MOST_ITERATIONS, 2.0, 1 << 26)).node(node, inputs)
+    except Stopped:
+        return None
+    if not all(isinstance(value, np.ndarray) for value in outputs):
+        return None
+    return [write.constant(array, value.name) for array, value in zip(outputs, node.outputs, strict=False)]
 
 
 def _never_runs(node: Node, op: Loop) -> bool:

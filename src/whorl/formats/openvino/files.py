@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections import ChainMap
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import whorl.ops
 from whorl.formats.collector import collector_paused
@@ -15,7 +19,8 @@ from whorl.formats.openvino.frame import Frame, IrOptions
 from whorl.formats.openvino.parameters import parameter_type
 from whorl.formats.openvino.reader import Reading
 from whorl.formats.openvino.states import add_states, finish_states
-from whorl.formats.openvino.weights import Weights
+from whorl.formats.openvino.unread import drop_unread
+from whorl.formats.openvino.weights import Weights, weights_in
 from whorl.formats.openvino.xml_file import read_xml
 from whorl.ir.build import Builder
 from whorl.ir.graph import Module, Region, Value
@@ -32,7 +37,7 @@ def load_ir(
     Errors: LoadError with a code.
     """
     try:
-        with collector_paused():
+        with collector_paused(), np.errstate(all="ignore"):
             return _read(source, options, weights)
     except OSError as error:
         raise problem("OV101", f"cannot read {str(source)!r}: {error.strerror or error}") from None
@@ -50,9 +55,10 @@ def _read(source: str | os.PathLike[str] | bytes, options: IrOptions, weights: A
 
 
 def _weights(given: str | os.PathLike[str] | bytes | None, beside: Path | None) -> Weights:
-    if given is None:
-        return Weights(beside)
-    return Weights(Path(given) if isinstance(given, str | os.PathLike) else bytes(given))
+    if isinstance(given, bytes | bytearray | memoryview):
+        return Weights(bytes(given))
+    path = beside if given is None else Path(given)
+    return Weights(None) if path is None else weights_in(path)
 
 
 def read_module(net: Net, weights: Weights, options: IrOptions) -> Module:
@@ -70,15 +76,19 @@ def read_module(net: Net, weights: Weights, options: IrOptions) -> Module:
     frame.variables |= reading.assigned
     results = [layer for layer in sinks if layer.id in reading.results]
     module = Module(region, [])
-    taken: set[str] = set()
+    arguments = {value.name: value for value in region.arguments}
+    taken: dict[str, Value] = {}
     outputs: dict[str, Any] = {}
     for layer in results:
         names, producer = _result_names(layer, reading)
-        name = _unique(names[0] if names else producer, taken)
+        name, value = names[0] if names else producer, reading.results[layer.id]
+        name = _unique(name, taken if arguments.get(name) is value else ChainMap(taken, arguments))
+        taken[name] = value
         outputs[name] = {"names": names, "layer": layer.name}
         module.output_names.append(name)
-        region.results.append(reading.results[layer.id])
+        region.results.append(value)
     finish_states(module, states, parameters, build, frame)
+    drop_unread(module)
     module.metadata = _metadata(net, outputs, frame, parameters)
     return module
 
@@ -91,7 +101,9 @@ def _add_inputs(net: Net, build: Builder, frame: Frame) -> dict[int, Value]:
         if layer.type.lower() == "parameter":
             type = parameter_type(layer, frame)
             names = layer.outputs[0].names if layer.outputs else ()
-            value = build.region.add_argument(_unique(names[0] if names else layer.name, taken), type)
+            name = _unique(names[0] if names else layer.name, taken)
+            taken.add(name)
+            value = build.region.add_argument(name, type)
             build.inference.set_type(value, type)
             found[layer.id] = value
     return found
@@ -108,12 +120,12 @@ def _result_names(layer: Layer, reading: Reading) -> tuple[tuple[str, ...], str]
     )
 
 
-def _unique(name: str, taken: set[str]) -> str:
+def _unique(name: str, taken: Container[str]) -> str:
     """The name, or with a number behind where it is taken."""
-    found, count = name or "value", 1
+    name = name or "value"
+    found, count = name, 1
     while found in taken:
         found, count = f"{name}.{count}", count + 1
-    taken.add(found)
     return found
 
 
@@ -137,6 +149,6 @@ def _metadata(net: Net, outputs: dict[str, Any], frame: Frame, parameters: dict[
             "inputs": inputs,
             "outputs": outputs,
             "layers": {layer.name: layer.rt_info for layer in net.layers if layer.rt_info},
-            "warnings": frame.warnings,
+            "warnings": list(dict.fromkeys(frame.warnings)),
         },
     }

@@ -142,13 +142,16 @@ class LoopWriter:
         """The number of iterations; -1 where only the condition ends the loop."""
         trip, _, _, scanned, _ = self.op.split(self.node.inputs)
         count = self.op.length(self.node)
-        if isinstance(count, int) and count <= LARGEST_TRIP:
-            return self.write.constant(np.array([count], np.int64), "trip_count")
+        if isinstance(count, int) and count <= LARGEST_TRIP and not self.op.slices_suffice:
+            return self.write.constant(np.array(count, np.int64), "trip_count")
         known = known_ints(trip)
         if known is not None and known[0] > LARGEST_TRIP:
             trip = None
-        counts = [self._length(x, how) for x, how in zip(scanned, self.op.scanned, strict=True)][:1]
-        if trip is not None:
+        lengths = [] if self.op.slices_suffice else [*zip(scanned, self.op.scanned, strict=True)][:1]
+        counts = [self._length(x, how) for x, how in lengths]
+        if trip is not None and known is not None:
+            counts.append(self.write.constant(np.array(max(known[0], 0), np.int64), "trip_count"))
+        elif trip is not None:
             counts.append(self._at_least_zero(one_element(self.write.source(trip), self.write)))
         if not counts:
             return self.write.constant(FOREVER, "trip_count")
@@ -178,7 +181,7 @@ class LoopWriter:
     def _condition(self) -> Source:
         condition = self.node.inputs[1]
         if condition is None or known_bool(condition):
-            return self.write.constant(np.array([True]), "condition")
+            return self.write.constant(np.array(True), "condition")
         return one_element(self.write.source(condition), self.write)
 
     def _number_and_condition(self) -> None:
@@ -232,7 +235,7 @@ class LoopWriter:
     def _slices(self) -> None:
         slices, scanned = self.op.split(self.region.arguments)[3], self.op.split(self.node.inputs)[3]
         for argument, value, how in zip(slices, scanned, self.op.scanned, strict=True):
-            if not _is_read(self.region, argument):
+            if not self.op.slices_suffice and not _is_read(self.region, argument):
                 continue
             whole = tensor(value)
             axis = how.axis % (whole.rank or 1)
@@ -268,6 +271,8 @@ class LoopWriter:
                 outputs.append(self._unchanged(index))
             elif state is not None and state.added is None:
                 outputs.append(self._carried(state, value, index))
+            elif index >= len(self.node.outputs):
+                continue
             elif index < op.carried or index >= op.carried + op.last:
                 how = _ROWS if index < op.carried else op.collected[index - op.carried - op.last]
                 outputs.append(self._collected(value, how))
@@ -294,7 +299,7 @@ class LoopWriter:
             source, type = self.child.source(value), tensor(self.arguments[index])
         result = self.body.result(source, value.name)
         self.body.back_edges.append((result, state.parameter or 0))
-        return Output(None, self._port(result, type))
+        return Output(None, self._port(result, type) if index < len(self.node.outputs) else type)
 
     def _collected(self, value: Value, how: Collected) -> Output:
         source, port, joined = element_port(value, how, self.child, self.is_iterator)
@@ -312,7 +317,7 @@ class LoopWriter:
     def _goes_on(self) -> int:
         answer = self.region.results[0]
         if self.node.inputs[1] is None or known_bool(answer):
-            return self.body.result(self.child.constant(np.array([True]), "goes_on"), "goes_on")
+            return self.body.result(self.child.constant(np.array(True), "goes_on"), "goes_on")
         return self.body.result(one_element(self.child.source(answer), self.child), "goes_on")
 
 

@@ -25,7 +25,7 @@ from whorl.formats.openvino.sequences import (
 from whorl.formats.openvino.writer import NetWriter
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
-from whorl.ir.types import AnyShape, TensorType, tensor
+from whorl.ir.types import AnyShape, OptionalType, SequenceType, TensorType, tensor
 from whorl.ops.sequences import ConcatFromSequence, SplitToSequence
 
 
@@ -201,3 +201,15 @@ def write_identity(node: Node, write: LayerWriter) -> Source | list[Source] | li
     if value is None or isinstance(value.type, TensorType):
         return write.layer("Identity", 16, [write.source(value)], [tensor(node.outputs[0])])
     return _holds(node, write.sequence(value), write)
+
+
+@exporter("OptionalGetElement")
+def write_element(node: Node, write: LayerWriter) -> Source | list[None]:
+    """What is no optional has itself as its element."""
+    assert isinstance(write, NetWriter)
+    value = node.inputs[0]
+    if value is not None and isinstance(value.type, OptionalType):
+        raise SaveError(f"opens {value!r}, and OpenVINO has no optionals", fix="pass the element itself")
+    if isinstance(value, Value) and isinstance(value.type, SequenceType):
+        return _holds(node, write.sequence(value), write)
+    return write.source(value)

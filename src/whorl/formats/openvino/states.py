@@ -47,7 +47,7 @@ def finish_states(
         if not same_kind(after.type, argument.type):
             message = f"the variable {variable.id!r} is {argument.type}, and {after.type} is assigned to it"
             raise problem("OV606", message, frame.place(variable.write))
-        name = _free(f"{variable.id}.next", module.output_names)
+        name = _free(f"{variable.id}.next", [*module.output_names, *(value.name for value in module.main.arguments)])
         module.output_names.append(name)
         module.main.results.append(after)
         initial = _initial(variable, inputs, build, frame)

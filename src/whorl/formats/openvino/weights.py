@@ -7,7 +7,7 @@ import os
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -24,43 +24,54 @@ MAX_STRINGS = 1 << 24
 
 @dataclass(frozen=True)
 class Weights:
-    """The bytes that Const layers point into: a file, bytes, or nothing where the net comes without."""
+    """The bytes that Const layers point into: a file, bytes, or nothing where the net comes without.
+
+    `stamp`: when the file was last written, and its size, as the model was read; None where it is missing.
+    """
 
     source: Path | bytes | None
+    stamp: tuple[int, int] | None = None
 
     @property
     def size(self) -> int:
         """The number of bytes. Errors: LoadError OV107 where the file is missing."""
         if not isinstance(self.source, Path):
             return len(self.source or b"")
-        try:
-            if not self.source.is_file():
-                raise problem(
-                    "OV107", f"the weights {self.source.name!r} are missing", fix="put the .bin beside the .xml"
-                )
-            return self.source.stat().st_size
-        except OSError as error:
-            raise problem("OV107", f"the weights {self.source.name!r} cannot be read: {error.strerror}") from None
+        if self.stamp is None:
+            raise problem("OV107", f"the weights {self.source.name!r} are missing", fix="put the .bin beside the .xml")
+        return self.stamp[1]
 
     def bytes_at(self, offset: int, size: int) -> memoryview:
-        """A range of bytes, which the caller has checked to lie inside."""
+        """A range of bytes, which the caller has checked to lie inside. Errors: LoadError OV107."""
         if not isinstance(self.source, Path):
             return memoryview(self.source or b"")[offset : offset + size]
         try:
-            return memoryview(_mapped(self.source))[offset : offset + size]
+            with self.source.open("rb") as file:
+                status = os.fstat(file.fileno())
+                if (status.st_mtime_ns, status.st_size) != self.stamp:
+                    message = f"the weights {self.source.name!r} have changed since the model was read"
+                    raise problem("OV107", message, fix="read the model again")
+                return memoryview(_mapped(file, status))[offset : offset + size]
         except (OSError, ValueError) as error:
             raise problem("OV107", f"the weights {self.source.name!r} cannot be read: {error}") from None
 
 
-def _mapped(path: Path) -> MappedFile:
+def weights_in(path: Path) -> Weights:
+    """The weights in a file. Errors: LoadError OV107."""
+    try:
+        status = path.stat() if path.is_file() else None
+    except (OSError, ValueError) as error:
+        raise problem("OV107", f"the weights {path.name!r} cannot be read: {error}") from None
+    return Weights(path, None if status is None else (status.st_mtime_ns, status.st_size))
+
+
+def _mapped(file: BinaryIO, status: os.stat_result) -> MappedFile:
     """A file in memory, mapped once for all the constants in it."""
-    with path.open("rb") as file:
-        status = os.fstat(file.fileno())
-        key = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
-        mapping = _MAPPINGS.get(key)
-        if mapping is None:
-            mapping = _MAPPINGS[key] = mapped_file(file.fileno())
-        return mapping
+    key = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+    mapping = _MAPPINGS.get(key)
+    if mapping is None:
+        mapping = _MAPPINGS[key] = mapped_file(file.fileno())
+    return mapping
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from whorl.formats.openvino.definitions import defined
 from whorl.formats.openvino.document import Edge, Layer, Net, Port
 from whorl.formats.openvino.element_types import attribute_name
 from whorl.formats.openvino.exporting import EXPORTERS, Source
+from whorl.formats.openvino.pruning import drop_unread
 from whorl.formats.openvino.sequences import Held, Items, Rows
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, LazyArray, as_array
@@ -238,17 +239,26 @@ class NetWriter:
         return [Source(layer.id, port.id, type) for port, type in zip(layer.outputs, outputs, strict=True)]
 
     def finish(self) -> Net:
-        """The net: Parameters, the layers in the order they were written, Results."""
+        """The net: Parameters, the layers that are read in the order they were written, Results."""
         self.net.layers = [*self.parameters, *self.net.layers, *self.results]
+        dropped = {id(layer) for layer in drop_unread(self.net) if layer.type == "Const"}
+        if dropped:
+            self.weights.constants = [entry for entry in self.weights.constants if id(entry[0]) not in dropped]
         return self.net
 
     # ---- inside --------------------------------------------------------------------------------------------------
 
     def _written(self, node: Node) -> Sequence[Source | None]:
+        empty = [_without_elements(value) for value in node.outputs]
+        if all(value is not None for value in empty) and not node.regions:
+            return [self.constant(value) for value in empty if value is not None]
         export = EXPORTERS.get(node.op.name)
         if export is not None:
             written = export(node, self)
             return [written] if isinstance(written, Source) else written
+        known = [_known(value) for value in node.outputs]
+        if all(value is not None for value in known):
+            return [self.constant(value) for value in known if value is not None]
 
         def simpler(build: Builder, *inputs: Value | None) -> Sequence[Value]:
             built = node.op.decompose(inputs, build)
@@ -343,6 +353,15 @@ def _known(value: Value) -> np.ndarray | None:
     if not (is_integer(dtype) or dtype == np.bool_) or not all(isinstance(x, int) for x in value.known.flat):
         return None
     return value.known.astype(dtype)
+
+
+def _without_elements(value: Value) -> np.ndarray | None:
+    """The value if it surely has no elements; OpenVINO's CPU plugin divides by their number here and there."""
+    type = value.type
+    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape) or 0 not in type.shape:
+        return None
+    numbers = [dim for dim in type.shape if isinstance(dim, int)]
+    return np.zeros(numbers, type.dtype) if len(numbers) == len(type.shape) else None
 
 
 def _halved(value: np.ndarray | LazyArray) -> LazyArray | None:

@@ -4,6 +4,7 @@ A loop that runs no iteration included.
 """
 
 import itertools
+import tempfile
 
 import numpy as np
 import onnx
@@ -148,3 +149,21 @@ def test_concatenation_of_an_unknown_rank_is_refused(tmp_path):
     text = text.format(axis=0, back=False, part=1, out=0, turned=False, rows=1, trip="_", suffice=False)
     with pytest.raises(SaveError, match="whose rank is not known"):
         whorl.save(parse_module(text), tmp_path / "m.onnx")
+
+
+def kinds(text):
+    """The kinds of nodes that a program in text form is written with."""
+    module = parse_module(text)
+    Inference(names_of(module.main.arguments)).region(module.main)
+    with tempfile.TemporaryDirectory() as folder:
+        whorl.save(module, f"{folder}/m.onnx")
+        return [node.op_type for node in onnx.load(f"{folder}/m.onnx").graph.node]
+
+
+def test_single_rows_of_fixed_number_are_scanned():
+    assert kinds(form(1, True, 1, 1, True, 3)[0]) == ["Scan"]
+    assert "Loop" in kinds(form(0, False, 1, 2, False, 3)[0])
+    assert "Loop" in kinds(form(1, True, 2, 1, True, 3)[0])
+    assert "Loop" in kinds(form(1, True, 1, 1, True, 0)[0])
+    assert "Loop" in kinds(form(1, True, 1, 1, True, 3, fixed=False)[0])
+    assert "Loop" in kinds(form(1, True, 1, 1, True, 3, trip=2)[0])

@@ -105,3 +105,11 @@ def test_columns_and_moved_places_written() -> None:
     check_node(Col2Im(pads=(1, 0, 1, 0)), [normal(1, 2 * 6, 24), *sizes], (1, 2))
     inputs = [normal(1, 2, 4, 4), normal(3, 2, 2, 2), normal(1, 8, 3, 3), normal(3), normal(1, 4, 3, 3)]
     check_node(DeformConv(), inputs, (1, 3))
+
+
+def test_convolutions_of_int32() -> None:
+    x, w = (
+        NUMBERS.integers(-99, 99, (1, 4, 5, 4)).astype(np.int32),
+        NUMBERS.integers(-99, 99, (3, 4, 3, 2)).astype(np.int32),
+    )
+    check_layer("Convolution", 1, [x, Fixed(w)], attributes("explicit", [1, 1], [1, 1]))

@@ -81,6 +81,13 @@ def test_constant_operand_written() -> None:
     check_node(Sub(), [X.astype(np.float32), Y[:, :1].astype(np.float32)], constants=[1])
 
 
+def test_remainders_by_infinities_written() -> None:
+    x = np.array([-3, 3, -1, 1, 0, np.inf, 5, np.nan], np.float32)
+    y = np.array([np.inf, np.inf, -np.inf, -np.inf, np.inf, np.inf, -3, np.inf], np.float32)
+    check_node(Mod(), [x, y])
+    check_node(Mod(1), [x, y])
+
+
 @pytest.mark.parametrize("op", [Add(), Sub(), Mul()], ids=repr)
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
 def test_short_integers_written_keep_the_low_bits(op: Add, dtype: type) -> None:

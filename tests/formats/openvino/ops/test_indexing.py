@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from formats.openvino.one_layer import Fixed, check_layer, check_node, scalar
+from formats.openvino.one_layer import Fixed, check_layer, check_node, layer_model, read, scalar
 
+from whorl.formats.openvino.saving import write_net
 from whorl.ops.indexing import Gather, GatherElements, GatherND
 from whorl.ops.scattering import ScatterElements, ScatterND, TensorScatter
 from whorl.ops.selection import Compress
@@ -20,6 +21,15 @@ def test_slices_at_indices_outside_the_axis_are_zero(version: int, indices: list
     check_layer("Gather", version, [X, Fixed(places), scalar(0)], dynamic=(False,))
     check_layer("Gather", version, [X, places, scalar(0)])
     check_layer("Gather", version, [X, places.astype(np.int32), scalar(-1)])
+
+
+@pytest.mark.parametrize("version", [1, 7, 8])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_slices_at_indices_are_written_as_they_were_read(version: int, axis: int) -> None:
+    model = layer_model("Gather", version, [DEEP, np.array([[0, 7], [1, -1]]), scalar(axis)])
+    net, _ = write_net(read(model))
+    assert [layer.type for layer in net.layers] == ["Parameter", "Parameter", "Const", "Gather", "Result"]
+    assert net.layers[3].version == ("opset8" if version == 8 else "opset7")
 
 
 def test_indices_of_batches() -> None:

@@ -14,7 +14,7 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64, STRING
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference, names_of
-from whorl.ir.types import AnyShape, TensorType, tensor
+from whorl.ir.types import UNRANKED, AnyShape, TensorType, tensor
 from whorl.ir.walk import clone_region
 from whorl.ops.casting import Cast
 from whorl.ops.control import Collected, Loop, Scanned
@@ -42,13 +42,77 @@ def write_through(node: Node, write: GraphWriter) -> None:
         inputs.append(None if value is None else region.add_argument(value.name, value.type, value.known))
         if value is not None:
             write.values[region.arguments[-1]] = write.name(value)
-    outputs = PlainLoop(node, inputs, Builder(region, Inference(names_of(node.inputs)))).add()
+    build = Builder(region, Inference(names_of(node.inputs)))
+    outputs = row_scan(node, inputs, build) if is_row_scan(node) else PlainLoop(node, inputs, build).add()
     names = dict(zip(outputs, write.outputs(node), strict=False))
     for inner in region.nodes:
         write.write(inner, names)
     for value, name in zip(outputs, write.outputs(node), strict=False):
         if write.values[value] != name:
             write.node("Identity", [write.values[value]], [name])
+
+
+def is_row_scan(node: Node) -> bool:
+    """Whether Scan says a loop once slices and elements drop their axes: single rows, whose fixed number bounds it."""
+    op, body = node.op, node.regions[0]
+    assert isinstance(op, Loop)
+    trip, condition, carried, scanned, _ = op.split(node.inputs)
+    if trip is not None or condition is not None or op.slices_suffice or op.last or not scanned:
+        return False
+    lengths = {how.length(tensor(value)) for value, how in zip(scanned, op.scanned, strict=True)}
+    if lengths in ({0}, set()) or len(lengths) > 1 or not all(isinstance(n, int) for n in lengths):
+        return False
+    states = zip(carried, body.arguments[2:], body.results[1:], strict=False)
+    keep = all(a.type == b.type == c.type and _is_fixed(a) for a, b, c in states)
+    elements = zip(body.results[1 + op.carried :], op.collected, strict=True)
+    return keep and all(how.part == 1 for how in op.scanned) and all(_is_row(*each) for each in elements)
+
+
+def _is_fixed(value: Value) -> bool:
+    shape = value.type.shape if isinstance(value.type, TensorType) else UNRANKED
+    return not isinstance(shape, AnyShape) and all(isinstance(n, int) for n in shape)
+
+
+def _is_row(value: Value, how: Collected) -> bool:
+    """Whether an element is stacked, or has one row where it is to be concatenated."""
+    shape = tensor(value).shape
+    if how.stack or isinstance(shape, AnyShape):
+        return how.stack
+    return how.stacks(len(shape)) or shape[how.axis % len(shape)] == how.part == 1
+
+
+def row_scan(node: Node, inputs: Sequence[Value | None], build: Builder) -> list[Value]:
+    """The loop with slices and elements that drop their axes."""
+    op, body = node.op, clone_region(node.regions[0])
+    assert isinstance(op, Loop)
+    nodes, body.nodes = body.nodes, []
+    inner, first = Builder(body, build.inference), 2 + op.carried
+    for index, how in enumerate(op.scanned, first):
+        argument = body.arguments[index]
+        if how.keep_axis:
+            axis = how.axis % (tensor(argument).rank or 1)
+            row = replace(how, keep_axis=False).slice_type(tensor(argument))
+            body.arguments[index] = Value(argument.name, row, body, index)
+            whole = inner.add(Unsqueeze(), body.arguments[index], inner.int64(axis), name=argument.name)
+            _replace(nodes, body, argument, whole)
+    body.nodes += nodes
+    collected = []
+    for index, how in enumerate(op.collected, 1 + op.carried):
+        element = body.results[index]
+        rank = tensor(element).rank or 0
+        if not how.stacks(rank):
+            how = replace(how, axis=how.axis % rank)
+            body.results[index] = inner.add(Squeeze(), element, inner.int64(how.axis), name=element.name)
+        collected.append(replace(how, stack=True, part=None))
+    scanned = tuple(replace(how, keep_axis=False) for how in op.scanned)
+    scan = replace(op, scanned=scanned, collected=tuple(collected), keep_shapes=True)
+    return build.add_many(scan, inputs, [value.name for value in body.results[1:]], [body], node.name)
+
+
+def _replace(nodes: Sequence[Node], body: Region, old: Value, new: Value) -> None:
+    for node in nodes:
+        node.inputs = [new if value is old else value for value in node.inputs]
+    body.results = [new if value is old else value for value in body.results]
 
 
 class PlainLoop:
@@ -136,9 +200,8 @@ class PlainLoop:
             if not how.keep_axis:
                 rows = inner.add(Reshape(), rows, inner.int64(name="scalar"))
             found[argument] = inner.add(Gather(how.axis), self._capture(value), rows, name=argument.name)
-        for node in self.nodes:
-            node.inputs = [found.get(v, v) if v is not None else None for v in node.inputs]
-        self.body.results = [found.get(v, v) for v in self.body.results]
+        for argument, gathered in found.items():
+            _replace(self.nodes, self.body, argument, gathered)
 
     def _capture(self, value: Value) -> Value:
         self.captured.append(value)

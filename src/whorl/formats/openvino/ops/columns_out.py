@@ -1,15 +1,24 @@
-"""Columns put back into images, and convolutions at moved places, written."""
+"""Columns and maxima put back into images, and convolutions at moved places, written."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from whorl.errors import SaveError
-from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
+from whorl.formats.openvino.exporting import LayerWriter, Source, exporter, rewritten
 from whorl.formats.openvino.ops.convolution_out import ranked, with_bias
-from whorl.ir.graph import Node
+from whorl.ir.build import Builder
+from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
 from whorl.ops.base import known_length
 from whorl.ops.deformable_convolution import DeformConv
+from whorl.ops.elementwise import Sub
+from whorl.ops.movement import Concat
+from whorl.ops.padding import Pad
+from whorl.ops.scattering import ScatterElements
+from whorl.ops.shapes import Reshape
 from whorl.ops.transposed_convolution import Col2Im
+from whorl.ops.unpooling import MaxUnpool
 
 
 @exporter("Col2Im")
@@ -53,3 +62,21 @@ def deform_conv(node: Node, write: LayerWriter) -> Source:
     inputs = [write.source(value) for value in (x, offset, w, mask) if value is not None]
     (y,) = write.layer("DeformableConvolution", 8, inputs, [type], node.name, **attributes)
     return with_bias(write, y, bias, type)
+
+
+@rewritten("MaxUnpool")
+def max_unpool(node: Node, build: Builder, x: Value, places: Value, output_shape: Value | None = None) -> Value:
+    """Elements scattered over zeros, which are continued at the end of the axes."""
+    op, zero = node.op, np.zeros((), tensor(x).dtype)
+    assert isinstance(op, MaxUnpool)
+    covered = [n for n in op.pooled(ranked(x, "the input")) if isinstance(n, int)]
+    if len(covered) < len(op.kernel_shape) + 2:
+        raise SaveError("scatters over lengths that are not known", fix="fixed lengths")
+    flat = build.constant(np.zeros(int(np.prod(covered)), zero.dtype))
+    rows = [build.add(Reshape(), value, build.int64(-1)) for value in (places, x)]
+    y = build.add(Reshape(), build.add(ScatterElements(0), flat, *rows), build.int64(*covered))
+    if output_shape is None:
+        return y
+    ends = build.add(Sub(), output_shape, build.int64(*covered))
+    pads = build.add_many(Concat(0), [build.int64(*(0,) * len(covered)), ends], ["pads"])[0]
+    return build.add(Pad(), y, pads, build.constant(zero))

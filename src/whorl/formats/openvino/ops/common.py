@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from whorl.errors import LoadError
 from whorl.formats.openvino.importing import IrNode
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, as_array
@@ -11,6 +12,7 @@ from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, tensor
+from whorl.ops.base import MAX_RANK
 from whorl.ops.casting import Cast
 from whorl.ops.shapes import Reshape
 
@@ -78,9 +80,11 @@ def like(build: Builder, x: Value, number: float) -> Value:
 
 
 def length_of(value: Value) -> int | None:
-    """How many elements a list has, where its type says it; a scalar is a list of one."""
+    """How many numbers there are for axes, where the type says it; a scalar is a list of one. Errors: LoadError."""
     shape = tensor(value).shape
     if isinstance(shape, AnyShape) or len(shape) > 1:
         return None
     length = shape[0] if shape else 1
+    if isinstance(length, int) and length > MAX_RANK:
+        raise LoadError(f"is given numbers for {length} axes; {MAX_RANK} are possible")
     return length if isinstance(length, int) else None

@@ -8,8 +8,9 @@ import numpy as np
 
 from whorl.errors import LoadError
 from whorl.formats.openvino.importing import IrNode, importer
+from whorl.formats.openvino.ops.common import cast, emit
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import INT64
+from whorl.ir.dtypes import FLOAT64, INT64, is_float
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, tensor
 from whorl.ops.casting import Cast
@@ -40,16 +41,25 @@ def window_fields(node: IrNode) -> dict[str, Any]:
 
 @importer("Convolution", 1)
 def convolution_1(node: IrNode, build: Builder) -> list[Value]:
-    inputs = [node.required(0), node.required(1)]
-    return build.add_many(Conv(**window_fields(node)), inputs, node.outputs, name=node.name)
+    return _convolved(node, build, Conv(**window_fields(node)), node.required(1))
 
 
 @importer("GroupConvolution", 1)
 def group_convolution_1(node: IrNode, build: Builder) -> list[Value]:
     """The filters [groups, features, channels, kernel...] become [groups * features, channels, kernel...]."""
-    x, filters = node.required(0), node.required(1)
+    filters = node.required(1)
     op = Conv(group=_groups(node, filters), **window_fields(node))
-    return build.add_many(op, [x, _merged(build, filters)], node.outputs, name=node.name)
+    return _convolved(node, build, op, _merged(build, filters))
+
+
+def _convolved(node: IrNode, build: Builder, op: Conv, filters: Value) -> list[Value]:
+    """Integers through float64, in which sums of their products are exact."""
+    x = node.required(0)
+    dtype = tensor(x).dtype
+    if is_float(dtype):
+        return emit(node, build, op, x, filters)
+    sums = build.add(op, cast(build, x, FLOAT64), cast(build, filters, FLOAT64))
+    return emit(node, build, Cast(dtype), sums)
 
 
 @importer("ConvolutionBackpropData", 1)

@@ -8,10 +8,11 @@ from whorl.formats.onnx.versions.broadcasting import aligned
 from whorl.formats.openvino.importing import IrNode, importer
 from whorl.formats.openvino.ops.common import cast, emit
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import BOOL, BY_NAME
+from whorl.ir.dtypes import BOOL, BY_NAME, INT32, INT64, is_integer
 from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import tensor
+from whorl.ops.casting import Cast
 from whorl.ops.comparison import Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Where
 from whorl.ops.elementwise import Add, Div, Max, Min, Mod, Mul, Sub
 from whorl.ops.logic import And, BitShift, BitwiseAnd, BitwiseOr, BitwiseXor, Not, Or, Xor
@@ -67,7 +68,6 @@ _OF_NUMBERS = {
     "Minimum": Min(),
     "Mod": Mod(fmod=1),
     "Multiply": Mul(),
-    "Power": Pow(),
     "Subtract": Sub(),
 }
 _COMPARISONS = {
@@ -97,6 +97,16 @@ def divide_1(node: IrNode, build: Builder) -> list[Value]:
     """Integers are truncated, although `m_pythondiv` says otherwise."""
     node.flag("m_pythondiv", True)
     return emit(node, build, Div(), *operands(node, build))
+
+
+@importer("Power", 1)
+def power_1(node: IrNode, build: Builder) -> list[Value]:
+    """Integers of types that Pow lacks are computed in int64."""
+    base, exponent = operands(node, build)
+    dtype = tensor(base).dtype
+    if not is_integer(dtype) or dtype in (INT32, INT64):
+        return emit(node, build, Pow(), base, exponent)
+    return emit(node, build, Cast(dtype), build.add(Pow(), cast(build, base, INT64), cast(build, exponent, INT64)))
 
 
 @importer("NotEqual", 1)

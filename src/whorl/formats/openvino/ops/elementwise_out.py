@@ -11,7 +11,7 @@ import numpy as np
 from whorl.formats.openvino.exporting import LayerWriter, Source, exporter, rewritten
 from whorl.formats.openvino.ops.common_out import SHORT, converted, in_int32, number, plain, types_of, without_axes
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import BOOL, FLOAT32, INT32, SIGNED, is_integer
+from whorl.ir.dtypes import BOOL, FLOAT32, INT32, SIGNED, is_float, is_integer
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
 from whorl.ops.elementwise import Add, Div, Mod
@@ -54,10 +54,28 @@ def write_where(node: Node, write: LayerWriter) -> list[Source]:
 
 @exporter("Mod")
 def write_mod(node: Node, write: LayerWriter) -> Source | list[Source]:
-    """The sign of the divisor, or that of the dividend."""
-    op = node.op
+    """The sign of the divisor, or that of the dividend. OpenVINO makes NaN of what an infinity leaves of a number."""
+    op, fixed = node.op, write.constant_value(node.inputs[1])
     assert isinstance(op, Mod)
-    return in_int32("Mod" if op.fmod else "FloorMod", 1, auto_broadcast="numpy")(node, write)
+    written = in_int32("Mod" if op.fmod else "FloorMod", 1, auto_broadcast="numpy")(node, write)
+    (rest,) = [written] if isinstance(written, Source) else written
+    if not is_float(rest.type.dtype) or (fixed is not None and np.isfinite(fixed.astype(np.float64)).all()):
+        return rest
+    x, y = (write.source(value) for value in node.inputs)
+    truth = rest.type.with_dtype(BOOL)
+    infinite = write.layer("IsInf", 10, [y], [y.type.with_dtype(BOOL)], detect_negative=True, detect_positive=True)[0]
+    finite = write.layer("IsFinite", 10, [x], [x.type.with_dtype(BOOL)])[0]
+    applies = write.layer("LogicalAnd", 1, [infinite, finite], [truth])[0]
+    instead = x if op.fmod else _where_signs_differ(write, x, y, rest)
+    return write.layer("Select", 1, [applies, instead, rest], [rest.type])[0]
+
+
+def _where_signs_differ(write: LayerWriter, x: Source, y: Source, rest: Source) -> Source:
+    """y where the signs differ, else x."""
+    product = write.layer("Multiply", 1, [x, y], [rest.type])[0]
+    zero = write.constant(np.zeros((), x.type.dtype))
+    opposed = write.layer("Less", 1, [product, zero], [rest.type.with_dtype(BOOL)])[0]
+    return write.layer("Select", 1, [opposed, y, x], [rest.type])[0]
 
 
 @exporter("BitShift")

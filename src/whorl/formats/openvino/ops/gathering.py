@@ -107,8 +107,8 @@ def _over(node: IrNode, build: Builder, valid: Value, found: Value, axis: int, b
     rank, width = _rank(node, found), _rank(node, valid) - batch
     of_x = rank - width + 1
     behind = of_x - 1 - axis % of_x
-    between = axis % of_x - batch
-    axes = [*range(batch, batch + between), *range(rank - behind, rank)]
+    before = axis % of_x - batch if batch else 0
+    axes = [*range(batch, batch + before), *range(batch + before + width, batch + before + width + behind)]
     return build.add(Unsqueeze(), valid, build.int64(*axes, name="axes")) if axes else valid
 
 

@@ -100,15 +100,6 @@ def _sliced_by_ones(build: Builder, x: Value, starts: Value, ends: Value, axes: 
     return build.add(Slice(), x, starts, ends, axes, steps)
 
 
-@exporter("Gather")
-def write_gather(node: Node, write: LayerWriter) -> list[Source]:
-    """The axis is an input; negative indices count from the end."""
-    op = node.op
-    assert isinstance(op, Gather)
-    x, indices = (write.source(value) for value in node.inputs)
-    return write.layer("Gather", 8, [x, indices, scalar(write, op.axis)], types_of(node.outputs), batch_dims=0)
-
-
 @exporter("GatherElements")
 def write_gather_elements(node: Node, write: LayerWriter) -> Source | list[Source]:
     """The axis is an attribute."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
 from whorl.formats.openvino.ops.axes_out import without_axes_at_run_time
+from whorl.formats.openvino.ops.common import number_of
 from whorl.formats.openvino.ops.common_out import SHORT, axes_of, converted, number, types_of
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT32, is_float
@@ -53,7 +54,7 @@ def write_reduction(node: Node, write: LayerWriter) -> list[Source]:
         name = _OF_BOOLS[name]
     elif tensor(data).dtype == BOOL or tensor(data).dtype in SHORT:
         x = converted(write, x, INT32)
-    doubles = op.name in _EXTREMES and is_float(x.type.dtype)
+    doubles = op.name in _EXTREMES and is_float(x.type.dtype) and not _is_halved(data)
     if doubles:
         x = _scaled(write, x, 0.5)
     type = result_type.with_dtype(x.type.dtype)
@@ -66,6 +67,12 @@ def write_reduction(node: Node, write: LayerWriter) -> list[Source]:
 def _scaled(write: LayerWriter, x: Source, factor: float) -> Source:
     number = write.constant(np.array(factor).astype(x.type.dtype))
     return write.layer("Multiply", 1, [x, number], [x.type], auto_broadcast="numpy")[0]
+
+
+def _is_halved(data: Value) -> bool:
+    """Whether these are the halves that an earlier writing made."""
+    owner = data.owner
+    return isinstance(owner, Node) and isinstance(owner.op, Mul) and any(number_of(x) == 0.5 for x in owner.inputs)
 
 
 def _reduced_at_run_time(op: Reduction, build: Builder, x: Value, axes: Value, rank: int, left: int) -> Value:

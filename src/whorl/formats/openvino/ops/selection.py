@@ -8,7 +8,7 @@ from whorl.errors import LoadError
 from whorl.formats.openvino.importing import IrNode, importer
 from whorl.formats.openvino.ops.common import cast, constant_of, emit, flat, integers_of, like, listed, one
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import FLOAT32, INT32, INT64, is_float, is_integer
+from whorl.ir.dtypes import FLOAT32, INT32, INT64, STRING, is_float, is_integer
 from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import tensor
@@ -82,14 +82,18 @@ def one_hot_16(node: IrNode, build: Builder) -> list[Value]:
 
 
 def _one_hot(node: IrNode, build: Builder, mode: str) -> list[Value]:
-    indices, depth = node.required(0), one(build, node.required(1))
+    """In the element types of which engines have kernels: places and depth in int64, integers and truth values too."""
+    indices, depth = cast(build, node.required(0), INT64), one(build, cast(build, node.required(1), INT64))
     on, off = (flat(build, node.required(k)) for k in (2, 3))
-    fixed = constant_of(indices)
+    fixed, dtype = constant_of(indices), tensor(on).dtype
     if mode == "ignore_negative" and (fixed is None or (fixed < 0).any()):
         negative = build.add(Less(), indices, like(build, indices, 0))
-        indices = build.add(Where(), negative, cast(build, depth, tensor(indices).dtype), indices)
+        indices = build.add(Where(), negative, depth, indices)
     op = OneHot(node.integer("axis", -1))
-    return emit(node, build, op, indices, depth, build.add(Concat(0), off, on))
+    if is_float(dtype) or dtype in (INT64, STRING):
+        return emit(node, build, op, indices, depth, build.add(Concat(0), off, on))
+    pair = build.add(Concat(0), cast(build, off, INT64), cast(build, on, INT64))
+    return emit(node, build, Cast(dtype), build.add(op, indices, depth, pair))
 
 
 @importer("NonZero", 3)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from whorl.errors import SaveError
 from whorl.formats.openvino.exporting import LayerWriter, Source, exporter, rewritten
 from whorl.formats.openvino.ops.axes_out import with_axes_at_run_time, without_axes_at_run_time
 from whorl.formats.openvino.ops.common_out import (
@@ -24,7 +23,7 @@ from whorl.ir.types import AnyShape, tensor
 from whorl.ops.base import known_length
 from whorl.ops.casting import Cast
 from whorl.ops.comparison import Equal
-from whorl.ops.elementwise import Mul, Sub
+from whorl.ops.elementwise import Max, Min, Mul, Sub
 from whorl.ops.filling import ConstantOfShape, EyeLike
 from whorl.ops.movement import Concat, Slice
 from whorl.ops.reductions import ReduceProd
@@ -76,7 +75,7 @@ def flatten(node: Node, build: Builder, x: Value) -> Value:
 
 @exporter("Squeeze")
 def write_squeeze(node: Node, write: LayerWriter) -> list[Source]:
-    """Axes are listed where the shape tells them."""
+    """Axes are listed where the shape tells them; where it does not, OpenVINO may still know more of it."""
     x, axes = write.source(node.inputs[0]), node.inputs[1] if len(node.inputs) > 1 else None
     shape, rank, left = x.type.shape, x.type.rank, tensor(node.outputs[0]).rank
     if axes is not None and write.constant_value(axes) is None and rank is not None and left is not None:
@@ -86,7 +85,7 @@ def write_squeeze(node: Node, write: LayerWriter) -> list[Source]:
     elif not isinstance(shape, AnyShape) and all(isinstance(dim, int) for dim in shape):
         given = [row(write, [k for k, dim in enumerate(shape) if dim == 1])]
     else:
-        raise SaveError("which axes have length 1 is known at run time only", fix="list the axes, or declare the shape")
+        given = []
     return write.layer("Squeeze", 1, [x, *given], types_of(node.outputs))
 
 
@@ -144,12 +143,20 @@ def write_range(node: Node, write: LayerWriter) -> list[Source]:
         falling = write.layer("Less", 1, [step, scalar(write, 0, result.dtype)], [result.with_dtype(BOOL)])[0]
         limits = [write.layer(kind, 1, [limit, start], [limit.type])[0] for kind in ("Minimum", "Maximum")]
         (limit,) = write.layer("Select", 1, [falling, *limits], [limit.type])
+    elif _is_kept_behind(node.inputs[1], node.inputs[0]):
+        pass
     elif any(end is None for end in ends):
         kind = "Maximum" if (steps > 0).all() else "Minimum"
         (limit,) = write.layer(kind, 1, [limit, start], [limit.type])
     elif result.shape == (0,):
         return [write.constant(np.zeros(0, result.dtype))]
     return write.layer("Range", 4, [start, limit, step], [result], output_type=result.dtype)
+
+
+def _is_kept_behind(limit: Value | None, start: Value | None) -> bool:
+    """Whether an earlier writing took the extreme of the limit and the start."""
+    owner = None if limit is None else limit.owner
+    return isinstance(owner, Node) and isinstance(owner.op, Max | Min) and start in owner.inputs
 
 
 @rewritten("EyeLike")
