@@ -14,6 +14,7 @@ from whorl.formats.mdf.engine import Engine
 from whorl.formats.mdf.files import read_mdf
 from whorl.formats.mdf.reading import model_of
 from whorl.formats.mdf.writing import data_of
+from whorl.runtime.limits import Limits
 
 MODELS = [FULL, drifting(), exported(graph({}))]
 VALUES = [
@@ -66,7 +67,7 @@ def test_damaged_documents_are_refused_or_evaluated(data):
     try:
         model = model_of(data)
         data_of(model)
-        engine = Engine(next(iter(model.graphs.values())), max_passes=50)
+        engine = Engine(next(iter(model.graphs.values())), max_passes=50, limits=Limits(max_iterations=100))
         engine.evaluate()
         engine.evaluate(0.1)
     except WhorlError as error:

@@ -10,6 +10,7 @@ from whorl.errors import place
 from whorl.formats.onnx.files import OnnxSource, read_proto
 from whorl.formats.onnx.frame import MAX_DEPTH
 from whorl.formats.onnx.shadowing import shadowed_names
+from whorl.formats.openvino.codes import FIXES
 from whorl.ir.dims import UNKNOWN, Linear
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import Inference, region_title
@@ -64,7 +65,7 @@ def _shadowed(source: OnnxSource) -> Iterator[Problem]:
 def _noted(module: Module) -> Iterator[Problem]:
     """What the reader of IR has noted, by its own codes."""
     for code, message, where in module.metadata.get("openvino", {}).get("warnings", ()):
-        yield Problem(code, "warning", where, message, "correct the file")
+        yield Problem(code, "warning", where, message, FIXES.get(code, "correct the file"))
 
 
 def _ill_shaped(module: Module) -> Iterator[Problem]:

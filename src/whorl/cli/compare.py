@@ -19,6 +19,7 @@ from whorl.cli.inputs import read_inputs
 from whorl.conformance.backends import BACKENDS
 from whorl.conformance.messages import Answer, Question
 from whorl.conformance.runner import Worker, WorkerLost
+from whorl.errors import SaveError
 from whorl.runtime.session import Session
 
 PATIENCE = 60.0
@@ -62,13 +63,21 @@ def execute(arguments: argparse.Namespace) -> int:
         feeds = synthetic_feeds(asked, arguments.random or 0, sizes_of(arguments.dim))
         feeds |= read_inputs(arguments.input, asked)
         expected = Session(asked, limits_of(arguments), arguments.backend, once=True).execute(None, feeds)
-        answer = ask(engine, question_of(engine, arguments.model, feeds), arguments.timeout or PATIENCE)
+        answer = _answer(engine, arguments.model, feeds, arguments.timeout or PATIENCE)
         report[engine] = judge(answer, dict(zip(asked.visible_outputs, expected, strict=True)), arguments)
     if arguments.json:
         print_document(report)
     else:
         print("\n".join(line for engine, judged in report.items() for line in _lines(engine, judged)))
     return int(any(judged["status"] != "equal" for judged in report.values()))
+
+
+def _answer(engine: str, model: str, feeds: dict[str, Any], patience: float) -> Answer:
+    """What an engine says; "unsupported" where the model has no form that it reads."""
+    try:
+        return ask(engine, question_of(engine, model, feeds), patience)
+    except SaveError as error:
+        return Answer("unsupported", str(error))
 
 
 def question_of(engine: str, model: str, feeds: dict[str, Any]) -> Question:

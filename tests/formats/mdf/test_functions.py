@@ -158,6 +158,7 @@ def test_other_operators_take_inputs_then_attributes():
     assert (
         onnx_ops.and_(True, np.array([False])).tolist() == getattr(onnx_ops, "and")(True, [False]).tolist() == [False]
     )
+    assert {"add", "loop", "if_", "and_", "sequenceat"} <= set(dir(onnx_ops))
     with pytest.raises(AttributeError, match="there is no function 'nope'"):
         onnx_ops.nope  # noqa: B018
     with pytest.raises(LoadError, match="add has no argument 'C'"):

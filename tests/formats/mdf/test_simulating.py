@@ -1,6 +1,7 @@
 """Models over time: compiled runs are those of the interpreter, in one part or two, for one set or many at once."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -160,3 +161,18 @@ def test_result_becomes_a_dataset():
     pytest.importorskip("xarray", reason="xarray is not installed")
     found = MODELS["spiking"].simulate(4, 0.1, batch=3).to_xarray()
     assert found["cell.v"].dims == ("batch", "time", "cell.v.0") and found.sizes["time"] == 5
+
+
+@pytest.mark.parametrize("steps", [0, 2, 6])
+def test_rows_go_into_a_port_one_an_evaluation(steps):
+    tested, rows = MODELS["oscillator"], np.array([1.0, -2.0, 3.0])
+    found = tested.simulate(steps, 0.1, inputs={"FN.drive": rows})
+    request = replace(tested._request(steps, 0.1, None, None, None, {}), series={tested.cell("FN.drive"): rows})
+    same(found, interpreted(tested.graph, request, tested.inputs))
+    batch = tested.simulate(steps, 0.1, inputs={"FN.drive": rows}, batch=2)
+    np.testing.assert_array_equal(batch["FN.V"][1], found["FN.V"])
+
+
+def test_rows_are_of_unconnected_input_ports():
+    with pytest.raises(RunError, match=r"inputs\['FN.V'\] needs rows for an input port"):
+        MODELS["oscillator"].simulate(2, 0.1, inputs={"FN.V": [1.0]})

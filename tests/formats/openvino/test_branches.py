@@ -80,7 +80,8 @@ BRANCHES = {
     ),
     "slices": (
         {"then": (DOUBLE, (X_IN[0] | {"axis": 0},), OUT)},
-        "OV324: then_body of an If has no iterations",
+        "OV324: then_body of an If has no iterations\n"
+        "  fix: map inputs and outputs whole, without purpose and back edges",
     ),
     "other element types": (
         {"other": (([constant(0, 8, 8, "1", "i64"), result(2)], "0:0-2:0"), (), OUT)},

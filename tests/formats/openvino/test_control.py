@@ -210,11 +210,13 @@ REFUSED = {
     ),
     "an input into no Parameter": (
         {"inputs": (STATE, PART | {"internal_layer_id": 2})},
-        "OV305: input 3 goes to layer 2, which is no Parameter",
+        "OV305: input 3 goes to layer 2, which is no Parameter"
+        "\n  fix: name the id of a Parameter for an input, of a Result for an output",
     ),
     "an output of no Result": (
         {"outputs": (FINAL, PARTS | {"internal_layer_id": 2}, GOES_ON)},
-        "OV305: output 5 comes from layer 2, which is no Result",
+        "OV305: output 5 comes from layer 2, which is no Result"
+        "\n  fix: name the id of a Parameter for an input, of a Result for an output",
     ),
     "a back edge from no Result": (
         {"back": ((2, 0),)},
@@ -231,7 +233,7 @@ REFUSED = {
     ),
     "an input that the layer lacks": (
         {"inputs": (STATE, PART | {"external_port_id": 7})},
-        "OV328: maps input 7, the layer has 4",
+        "OV328: maps input 7, the layer has 4\n  fix: connect an input for each entry, or remove the entry",
     ),
     "parts from the second row on": (
         {"inputs": (STATE, PART | {"start": 1})},
@@ -248,7 +250,8 @@ REFUSED = {
     ),
     "an axis too large": (
         {"inputs": (STATE, PART | {"axis": 2})},
-        'OV312: Invalid "axis" value in an iteration component: 2, dimensions number = 2 (out of range)',
+        'OV312: Invalid "axis" value in an iteration component: 2, dimensions number = 2 (out of range)'
+        "\n  fix: choose one of its axes",
     ),
     "no execution condition": (
         {"outputs": (FINAL, PARTS)},
@@ -257,7 +260,7 @@ REFUSED = {
     "an output that the layer lacks": (
         {"ports": ("FP32",)},
         "OV317: Number of outputs must be the same as number of output descriptions: "
-        "the layer has 1 outputs, its port map 2",
+        "the layer has 1 outputs, its port map 2\n  fix: map a Result to each output of the layer",
     ),
     "a trip count of floats": (
         {"trip": ("", "f32")},
@@ -290,7 +293,8 @@ REFUSED = {
     ),
     "an unknown purpose": (
         {"inputs": (STATE | {"purpose": "counter"}, PART)},
-        "OV324: an input has the purpose 'counter'",
+        "OV324: an input has the purpose 'counter'\n"
+        "  fix: write 'current_iteration' at an input, 'execution_condition' at an output, or nothing",
     ),
     "a state of another element type": (
         {"back": ((5, 0),)},

@@ -3,60 +3,21 @@
 from itertools import product
 
 import numpy as np
-import onnx
 import pytest
-from formats.openvino.engine import Engine
+from formats.openvino.onnx_models import agree, module_of, number, rows
 
 import whorl
 from whorl.errors import SaveError
 from whorl.formats.openvino.document import Layer
 from whorl.formats.openvino.xml_file import read_xml
 
-HEADER = '<ir_version: 8, opset_import: ["" : 17]>\n'
 TRIPS = (3, 0, 1, 2, 0, 7, -1)
-
-
-@pytest.fixture(scope="module")
-def engine():
-    pytest.importorskip("openvino", reason="openvino has no wheel for this platform")
-    found = Engine()
-    yield found
-    found.close()
-
-
-def module_of(text: str) -> whorl.ir.graph.Module:
-    return whorl.load(onnx.parser.parse_model(HEADER + text))
 
 
 def layer_of(text: str, type: str, path) -> Layer:
     """The layer of a type in the file that a model is written to."""
     whorl.save(module_of(text), path)
     return next(layer for layer in read_xml(path.read_bytes(), 64).layers if layer.type == type)
-
-
-def number(value: int) -> np.ndarray:
-    return np.array(value, np.int64)
-
-
-def rows(*shape: int) -> np.ndarray:
-    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
-
-
-def agree(engine: Engine, text: str, path, runs: list[dict[str, np.ndarray]]) -> None:
-    """One compiled model gives for all inputs, one after the other, what whorl gives."""
-    module = module_of(text)
-    whorl.save(module, path)
-    names = [value.name for value in module.main.arguments]
-    feeds = [[run[name] for name in names] for run in runs]
-    answers = engine.run(path.read_bytes(), path.with_suffix(".bin").read_bytes(), feeds)
-    assert not isinstance(answers, str), answers
-    options = whorl.SessionOptions()
-    options.backend = "interpreter"
-    session = whorl.InferenceSession(module, options)
-    for run, answer in zip(runs, answers, strict=True):
-        for expected, found in zip(session.run(None, run), answer, strict=True):
-            assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-            np.testing.assert_array_equal(found, expected)
 
 
 def test_loop_has_a_condition_and_canonical_ports(tmp_path):

@@ -4,7 +4,17 @@ import json
 
 import numpy as np
 import pytest
-from formats.openvino.ir_text import ADD, COUNTING_WEIGHTS, counting
+from formats.openvino.ir_text import (
+    ADD,
+    COUNTING_WEIGHTS,
+    constant,
+    counting,
+    graph,
+    layer,
+    net,
+    parameter,
+    result,
+)
 
 import whorl
 from whorl.cli import main
@@ -88,3 +98,25 @@ def test_compare_gives_openvino_the_file_itself(path, capsys):
     pytest.importorskip("openvino")
     assert main(["compare", str(path), "--against", "openvino,onnxruntime", "--random", "1"]) == 0
     assert "openvino: loop1: equal" in capsys.readouterr().out
+
+
+def strange_branch() -> bytes:
+    """y = Relu(x); a layer of a type that nobody knows stands in the branch that is not taken."""
+    odd = graph([parameter(0), layer(1, "Strange", 1, name="odd"), result(2)], "0:0-1:0 1:1-2:0")
+    relu = graph([parameter(0), layer(1, "ReLU", 1), result(2)], "0:0-1:0 1:1-2:0")
+    entry = '<input external_port_id="1" internal_layer_id="0"/><output external_port_id="2" internal_layer_id="2"/>'
+    inside = "".join(
+        f"<{name}_port_map>{entry}</{name}_port_map><{name}_body>{body}</{name}_body>"
+        for name, body in (("then", odd), ("else", relu))
+    )
+    choice = layer(1, "If", 2, version="opset8", inside=inside, name="y")
+    layers = [parameter(0, name="x"), constant(3, 0, 1, "", "boolean"), choice, result(2)]
+    return net(layers, "3:0-1:0 0:0-1:1 1:2-2:0")
+
+
+def test_compare_goes_on_where_a_model_has_no_onnx_form(tmp_path, capsys):
+    (tmp_path / "m.xml").write_bytes(strange_branch())
+    (tmp_path / "m.bin").write_bytes(b"\0")
+    assert main(["compare", str(tmp_path / "m.xml"), "--against", "onnxruntime", "--random", "1"]) == 1
+    said = capsys.readouterr().out
+    assert "onnxruntime: unsupported: OpaqueLayer 'odd'" in said and "that ONNX does not have" in said

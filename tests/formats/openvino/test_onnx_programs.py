@@ -36,14 +36,6 @@ def drawn(count: int, start: int):
 
 
 @pytest.fixture(scope="module")
-def engine():
-    pytest.importorskip("openvino", reason="openvino has no wheel for this platform")
-    found = Engine()
-    yield found
-    found.close()
-
-
-@pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("programs")
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from formats.openvino import corpus
 from formats.openvino.backend_models import measure, models
-from formats.openvino.engine import Engine
 from formats.openvino.programs import programs
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 
@@ -24,6 +23,7 @@ from whorl.errors import WhorlError
 from whorl.formats.onnx.saving import to_proto
 from whorl.formats.openvino.files import load_ir
 from whorl.formats.openvino.frame import IrOptions
+from whorl.ir.graph import Module
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[2] / "docs" / "openvino-ops.md"
@@ -35,15 +35,7 @@ RTOL, ATOL = 1e-4, 1e-5
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def engine():
-    pytest.importorskip("openvino", reason="openvino has no wheel for this platform")
-    found = Engine()
-    yield found
-    found.close()
-
-
-def written(module: whorl.ir.graph.Module) -> tuple[bytes, bytes]:
+def written(module: Module) -> tuple[bytes, bytes]:
     """The files that a module becomes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.xml"

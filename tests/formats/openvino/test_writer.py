@@ -3,6 +3,7 @@
 import numpy as np
 import onnx
 import pytest
+from formats.openvino.onnx_models import HEADER, module_of
 
 import whorl
 from whorl.cli import main
@@ -20,11 +21,6 @@ from whorl.ops.elementwise import Add, Identity, Mul
 from whorl.ops.opaque import OpaqueLayer
 
 FLOAT32 = np.dtype(np.float32)
-HEADER = '<ir_version: 8, opset_import: ["" : 17]>\n'
-
-
-def module_of(text: str) -> Module:
-    return whorl.load(onnx.parser.parse_model(HEADER + text))
 
 
 def written(module, path, **options) -> Net:

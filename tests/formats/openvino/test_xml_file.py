@@ -94,7 +94,9 @@ def test_data_behind_the_end_is_refused():
 
 
 def test_another_document_is_refused():
-    assert refused(b"<html/>") == "line 1: OV105: the outermost element is <html>, expected <net>"
+    assert refused(b"<html/>") == (
+        "line 1: OV105: the outermost element is <html>, expected <net>\n  fix: give the .xml of an OpenVINO model"
+    )
 
 
 def test_nesting_is_bounded():
@@ -131,7 +133,9 @@ def test_damaged_element_is_refused_with_its_line(old, new, message):
 
 
 def test_net_without_layers_is_refused():
-    assert refused(b'<net version="11"/>') == "line 1: OV106: <net> has no <layers>"
+    assert refused(b'<net version="11"/>') == (
+        "line 1: OV106: <net> has no <layers>\n  fix: convert the model again; OpenVINO writes it"
+    )
 
 
 def test_negative_axis_of_an_input_is_refused():

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from whorl.errors import UnsupportedError
+from whorl.formats.mdf.cells import INPUT, Cell
 from whorl.formats.mdf.scopes import Scope, Traced, is_same
-from whorl.formats.mdf.tracing import INPUT, Cell, Tracer
+from whorl.formats.mdf.tracing import Tracer
 from whorl.ir.dtypes import FLOAT64
 from whorl.ir.graph import Value
 from whorl.ir.types import TensorType

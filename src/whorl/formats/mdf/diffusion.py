@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import LoadError, UnsupportedError
+from whorl.formats.mdf.cells import COUNTER, Cell
 from whorl.formats.mdf.distributions import FORMULAS
 from whorl.formats.mdf.drawing import place_of, site_of
 from whorl.formats.mdf.emission import emit
@@ -16,7 +17,7 @@ from whorl.formats.mdf.expressions import parse
 from whorl.formats.mdf.philox import UINT64, WORD, InHub, philox, uniforms
 from whorl.formats.mdf.repeating import repeat
 from whorl.formats.mdf.scopes import Traced, known_shape
-from whorl.formats.mdf.tracing import COUNTER, SPECIAL, Cell, Tracer
+from whorl.formats.mdf.tracing import SPECIAL, Tracer
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor

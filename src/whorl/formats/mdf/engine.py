@@ -19,6 +19,7 @@ from whorl.formats.mdf.onnx_calls import Precision
 from whorl.formats.mdf.parts import FAILURES, InputPart, NodePart, OutputPart, ParameterPart, Part
 from whorl.formats.mdf.predicates import Reading
 from whorl.formats.mdf.scheduler import MAX_PASSES, Call, Schedule
+from whorl.runtime.limits import Limits
 
 Inputs = Literal["0.4.15", "0.4.13"]
 """Which version of modeci_mdf decides what becomes of a value in an input port when a node reads it: since 0.4.14 it is
@@ -66,8 +67,9 @@ class Engine:
     """Evaluates a graph; nodes, ports and parameters are in `nodes`, by their ids.
 
     `inputs` is a version of modeci_mdf, see `Inputs`. `draws` gives random numbers by node and part. `precision`
-    "float32" makes ONNX functions compute as modeci_mdf's do. Errors: LoadError for a graph without meaning; RunError
-    with the node, the part and the expression, after which only `restore` leads back to a call's beginning.
+    "float32" makes ONNX functions compute as modeci_mdf's do. `limits` are those of one loop in a node.
+    Errors: LoadError for a graph without meaning; RunError with the node, the part and the expression, after which only
+    `restore` leads back to a call's beginning.
     """
 
     def __init__(
@@ -77,10 +79,11 @@ class Engine:
         draws: Callable[[str, str], Draw] | None = None,
         max_passes: int = MAX_PASSES,
         precision: Precision = "float64",
+        limits: Limits | None = None,
     ) -> None:
         self.graph, self.calls = graph, 0
         keeps = inputs == "0.4.13"
-        calls = Calls(partial(find_special, precision=precision))
+        calls = Calls(partial(find_special, precision=precision, limits=limits))
         where = f"graph {graph.id!r}"
         self.nodes = {id: NodePart(node, calls, keeps, draws) for id, node in graph.nodes.items()}
         self.links: dict[str, list[Link]] = {id: [] for id in graph.nodes}

@@ -20,7 +20,7 @@ from whorl.errors import LoadError, RunError
 from whorl.formats.mdf.document import Graph, Model
 from whorl.formats.mdf.files import read_mdf
 from whorl.formats.mdf.onnx_calls import Binding, call, captured_names
-from whorl.formats.mdf.onnx_names import attribute_value, checked_inputs, find_schema, is_omitted
+from whorl.formats.mdf.onnx_names import attribute_value, checked_inputs, find_schema, is_omitted, operator_names
 from whorl.formats.mdf.reading import graph_of, model_of
 from whorl.formats.onnx.bodies import load_body
 from whorl.ir.dtypes import BOOL, INT64
@@ -134,6 +134,11 @@ def __getattr__(name: str) -> Callable[..., Any]:
     function.__doc__ = f"ONNX {schema.name}-{schema.since_version}: {schema.doc.strip().splitlines()[0]}"
     globals()[name] = function
     return function
+
+
+def __dir__() -> list[str]:
+    python_names = {plain: name for name, plain in _PYTHON_NAMES.items()}
+    return sorted({*globals(), *(python_names.get(name, name) for name in operator_names())})
 
 
 def _operator(name: str, arguments: Sequence[Any], named: dict[str, Any]) -> Any:

@@ -9,24 +9,28 @@ from typing import Any
 
 import numpy as np
 
+from whorl.formats.mdf.cells import INPUT, Cell
 from whorl.formats.mdf.document import Graph
 from whorl.formats.mdf.drawing import Drawing
 from whorl.formats.mdf.engine import Engine, Inputs
 from whorl.formats.mdf.simulating import Request, joined, times_of
 from whorl.formats.mdf.traces import SavedState, Simulation, Trace
-from whorl.formats.mdf.tracing import INPUT, Cell, is_stateful
+from whorl.formats.mdf.tracing import is_stateful
+from whorl.runtime.limits import Limits
 
 
-def interpreted(graph: Graph, request: Request, inputs: Inputs) -> Simulation:
-    """Run what is asked for. Errors: LoadError, RunError."""
+def interpreted(graph: Graph, request: Request, inputs: Inputs, limits: Limits | None = None) -> Simulation:
+    """Run what is asked for; `limits` are those of one loop in a node. Errors: LoadError, RunError."""
     if request.batch is None:
-        return _run(graph, request, inputs)
-    return joined([_run(graph, request.of_set(n), inputs) for n in range(request.batch)])
+        return _run(graph, request, inputs, limits)
+    return joined([_run(graph, request.of_set(n), inputs, limits) for n in range(request.batch)])
 
 
-def _run(graph: Graph, request: Request, inputs: Inputs) -> Simulation:
+def _run(graph: Graph, request: Request, inputs: Inputs, limits: Limits | None) -> Simulation:
     drawing = Drawing(request.seed, request.replay, request.first_set)
-    engine = Engine(with_values(graph, request.given), inputs, drawing.draws, precision=request.precision)
+    engine = Engine(
+        with_values(graph, request.given), inputs, drawing.draws, precision=request.precision, limits=limits
+    )
     before = request.state
     if before.engine is not None:
         engine.restore(before.engine)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from whorl.formats.mdf.cells import Cell
 from whorl.formats.mdf.scopes import Scope, Traced, lengths
-from whorl.formats.mdf.tracing import Cell
 from whorl.ir.graph import Region, Value
 from whorl.ir.types import TensorType
 from whorl.passes.removal.reasons import Kept, require_harmless

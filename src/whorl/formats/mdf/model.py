@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import RunError, WhorlError
+from whorl.formats.mdf.cells import FUNCTION, INPUT, OUTPUT, PARAMETER, Cell
 from whorl.formats.mdf.document import Graph, Model
 from whorl.formats.mdf.engine import Engine, Inputs
 from whorl.formats.mdf.interpreting import interpreted
@@ -19,7 +20,7 @@ from whorl.formats.mdf.scopes import as_number
 from whorl.formats.mdf.simulating import Compiler, Request
 from whorl.formats.mdf.syntax import read_number
 from whorl.formats.mdf.traces import SavedState, Simulation
-from whorl.formats.mdf.tracing import FUNCTION, INPUT, OUTPUT, PARAMETER, Cell, is_stateful
+from whorl.formats.mdf.tracing import is_stateful
 from whorl.ir.graph import Module
 from whorl.runtime.limits import Limits
 
@@ -95,12 +96,12 @@ class MdfModel:
         request = replace(request, seed=seed, replay=drawn, series=self._rows(inputs or {}))
         self._check_replay(request)
         if request.state.engine is not None:
-            return interpreted(self.graph, request, self.inputs)
+            return interpreted(self.graph, request, self.inputs, self._compiler.limits)
         try:
             prepared = self._compiler.prepared(request)
         except WhorlError as error:
             if not request.state.done:
-                return interpreted(self.graph, request, self.inputs)
+                return interpreted(self.graph, request, self.inputs, self._compiler.limits)
             raise RunError(f"a compiled run cannot go on interpreted: {error}", fix="simulate from the start") from None
         return prepared()
 
@@ -203,7 +204,7 @@ class MdfModel:
     def cell(self, name: str) -> Cell:
         """What a name means: "node.id", or with its kind "node.parameters.id" where a node uses an id twice."""
         for cell in self._all_cells():
-            if name in (str(cell), f"{cell.node}.{cell.kind}.{cell.id}"):
+            if cell.is_called(name):
                 return cell
         known = [str(cell) for cell in self._all_cells()]
         close = difflib.get_close_matches(name, known, 3) or known[:8]
@@ -219,9 +220,7 @@ class MdfModel:
         connected = {(edge.receiver, edge.receiver_port) for edge in self.graph.edges.values()}
         found = []
         for name, value in values.items():
-            cells = [self.cell(name)] if name.count(".") > 1 else self._all_cells()
-            cells = [cell for cell in cells if cell.kind in (PARAMETER, INPUT)]
-            cells = [cell for cell in cells if name in (str(cell), f"{cell.node}.{cell.kind}.{cell.id}")]
+            cells = [cell for cell in self._all_cells() if cell.kind in (PARAMETER, INPUT) and cell.is_called(name)]
             if not cells:
                 self.cell(name)
                 raise RunError(f"{name!r} is computed", fix="give values of parameters and input ports")

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import UnsupportedError
+from whorl.formats.mdf.cells import INPUT, PARAMETER, Cell, State
 from whorl.formats.mdf.document import Graph
 from whorl.formats.mdf.onnx_calls import Precision
 from whorl.formats.mdf.program import DONE, SEED, SET, STEPS, Output, Program, Wanted, program_of
 from whorl.formats.mdf.scopes import Scope, as_number, known_shape
-from whorl.formats.mdf.tracing import INPUT, PARAMETER, Cell, State, Tracer, is_stateful
+from whorl.formats.mdf.tracing import Tracer, is_stateful
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT64
 from whorl.ir.graph import Module, Region, Value

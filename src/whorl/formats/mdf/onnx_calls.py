@@ -193,7 +193,9 @@ def call(binding: Binding, precision: Precision, outputs: int | None = None, lim
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def call_named(name: str, names: Mapping[str, Any], args: Mapping[str, Any], precision: Precision) -> Any:
+def call_named(
+    name: str, names: Mapping[str, Any], args: Mapping[str, Any], precision: Precision, limits: Limits | None = None
+) -> Any:
     """The result of `onnx::Add` and the like over the names of a node. Errors: LoadError, RunError.
 
     Numbers have no axis where the operator takes that, and in "float32", as in modeci_mdf, one axis.
@@ -202,13 +204,13 @@ def call_named(name: str, names: Mapping[str, Any], args: Mapping[str, Any], pre
     if binding.schema.name == "Constant":
         return next(iter(names[key] for key in binding.schema.attributes if key in names), None)
     if precision == "float32":
-        return call(with_axes(binding), precision)
+        return call(with_axes(binding), precision, limits=limits)
     try:
-        return call(binding, precision)
+        return call(binding, precision, limits=limits)
     except LoadError:
         if all(type(value) not in (int, float) for value in binding.inputs):
             raise
-    return call(with_axes(binding), precision)
+    return call(with_axes(binding), precision, limits=limits)
 
 
 def apply_named(

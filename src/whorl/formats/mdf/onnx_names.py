@@ -39,6 +39,11 @@ def _names() -> dict[str, str]:
     return found
 
 
+def operator_names() -> set[str]:
+    """The names of all operators in lower case."""
+    return {name.lower() for name in _names()}
+
+
 @functools.cache
 def find_schema(name: str) -> OpSchema | None:
     """The operator that `onnx::Add`, `onnx_ops.add(...)` or `Add` names; None where there is none."""

@@ -10,6 +10,7 @@ import numpy as np
 
 import whorl.formats.mdf.diffusion
 from whorl.errors import UnsupportedError
+from whorl.formats.mdf.cells import INPUT, PARAMETER, Cell, State
 from whorl.formats.mdf.document import Graph
 from whorl.formats.mdf.drawing import TracedDrawing, draws_numbers
 from whorl.formats.mdf.loop_parts import argument_names, insert_argument, may_run_once_more, rows_after, size_of, unique
@@ -17,7 +18,7 @@ from whorl.formats.mdf.onnx_calls import Precision
 from whorl.formats.mdf.repeating import ShapeChange, as_type, carried_type, differ_in_batch, type_of
 from whorl.formats.mdf.scopes import Scope, Traced, is_same, lengths
 from whorl.formats.mdf.traced_schedule import TracedSchedule
-from whorl.formats.mdf.tracing import INPUT, PARAMETER, Cell, State, Tracer
+from whorl.formats.mdf.tracing import Tracer
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64
 from whorl.ir.graph import Module, Region, Value

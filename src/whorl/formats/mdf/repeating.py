@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import UnsupportedError
+from whorl.formats.mdf.cells import COUNTER, Cell, State
 from whorl.formats.mdf.scopes import Scope, Traced, as_number, is_same, known_shape, lengths
-from whorl.formats.mdf.tracing import COUNTER, Cell, State, Tracer
+from whorl.formats.mdf.tracing import Tracer
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import TensorType, tensor

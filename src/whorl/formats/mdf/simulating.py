@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import WhorlError
+from whorl.formats.mdf.cells import Cell
 from whorl.formats.mdf.document import Graph
 from whorl.formats.mdf.drawing import Replay
 from whorl.formats.mdf.onnx_calls import Precision
 from whorl.formats.mdf.program import DONE, DT, SEED, SET, STEPS, Output, Program, Wanted, program_of
 from whorl.formats.mdf.scopes import NotElementwiseError, known_shape
 from whorl.formats.mdf.traces import SavedState, Simulation, Times, Trace
-from whorl.formats.mdf.tracing import Cell
 from whorl.ir.types import TensorType, tensor
 from whorl.runtime.limits import Limits
 from whorl.runtime.recycled import LARGE

@@ -9,6 +9,7 @@ import numpy as np
 
 from whorl.errors import UnsupportedError
 from whorl.formats.mdf.branches import branch, nothing
+from whorl.formats.mdf.cells import COUNTER, FUNCTION, INPUT, OUTPUT, PARAMETER, Cell
 from whorl.formats.mdf.counters import Update
 from whorl.formats.mdf.predicates import (
     COMPARATORS,
@@ -27,7 +28,7 @@ from whorl.formats.mdf.predicates import (
 from whorl.formats.mdf.repeating import repeat
 from whorl.formats.mdf.scheduler import Plan, Set
 from whorl.formats.mdf.scopes import NotElementwiseError, Scope, Traced, lengths
-from whorl.formats.mdf.tracing import COUNTER, FUNCTION, INPUT, OUTPUT, PARAMETER, Cell, Tracer
+from whorl.formats.mdf.tracing import Tracer
 from whorl.ir.dtypes import FLOAT64, INT64
 from whorl.ir.graph import Value
 from whorl.ops.casting import Cast

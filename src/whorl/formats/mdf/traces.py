@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import RunError, UnsupportedError
-from whorl.formats.mdf.tracing import Cell
+from whorl.formats.mdf.cells import Cell
 from whorl.ir.types import TensorType
 from whorl.runtime.recycled import empty
 

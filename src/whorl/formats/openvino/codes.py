@@ -72,6 +72,43 @@ CODES = {
 }
 """What each code stands for."""
 
+FIXES = {
+    "OV101": "give the path of an .xml that can be read",
+    "OV102": "copy the .xml again, or convert the model again",
+    "OV104": "make the model smaller, or keep large constants in the .bin",
+    "OV105": "give the .xml of an OpenVINO model",
+    "OV106": "convert the model again; OpenVINO writes it",
+    "OV107": "copy the .bin again",
+    "OV202": "remove the edge, or add the layer",
+    "OV203": "name a port that the layer lists",
+    "OV204": "keep one of them",
+    "OV207": "add a Result behind what is to be computed",
+    "OV210": "give each port a number of its own",
+    "OV211": "write as many ports as the type of the layer has",
+    "OV301": "write each body once",
+    "OV305": "name the id of a Parameter for an input, of a Result for an output",
+    "OV312": "choose one of its axes",
+    "OV317": "map a Result to each output of the layer",
+    "OV324": "write 'current_iteration' at an input, 'execution_condition' at an output, or nothing",
+    "OV328": "connect an input for each entry, or remove the entry",
+    "OV402": "is it the right .bin?",
+    "OV404": "write an element type of OpenVINO, such as f32 (FP32 at a port)",
+    "OV405": "write lengths of 0 or more, joined by commas; '?' or '1..4' only where they are open",
+    "OV406": "is it the right .bin?",
+    "OV501": "write what the specification of the operation demands",
+    "OV502": "remove the attribute",
+    "OV503": "write a version from opset1 to opset17",
+    "OV504": "run the model in OpenVINO, or replace the layer",
+    "OV505": "take the layers of the body out of it",
+    "OV506": "convert or reshape the inputs, or mend the attributes",
+    "OV601": "keep one of them",
+    "OV602": "add a ReadValue of the variable, or remove the Assign",
+    "OV604": "compute the initial value outside of bodies, from inputs and constants",
+    "OV605": "give the variable another variable_id",
+    "OV606": "give the variable one type, with a Convert before the Assign if need be",
+}
+"""What to do about a problem where nothing more is known."""
+
 
 class Warning(NamedTuple):
     """A problem that does not stop a file from being read."""
@@ -87,13 +124,13 @@ class Warning(NamedTuple):
 def problem(code: str, message: str, where: str = "", fix: str = "") -> LoadError:
     """The error for a problem; its text begins with the code."""
     assert code in CODES
-    return LoadError(f"{code}: {message}", where, fix)
+    return LoadError(f"{code}: {message}", where, fix or FIXES.get(code, ""))
 
 
 def unsupported(code: str, message: str, where: str = "", fix: str = "") -> UnsupportedError:
     """The error for what is legal in a file but not implemented."""
     assert code in CODES
-    return UnsupportedError(f"{code}: {message}", where, fix)
+    return UnsupportedError(f"{code}: {message}", where, fix or FIXES.get(code, ""))
 
 
 def coded(code: str, message: str) -> str:

@@ -320,7 +320,8 @@ def _branch(layer: Layer, key: str, body: Body, inputs: list[Value], frame: Fram
         )
     found = connections(layer, body, inputs, frame)
     if found.number is not None or found.condition is not None or found.sliced or found.concatenated or found.back:
-        raise problem("OV324", f"{key} of an If has no iterations", frame.place(layer))
+        fix = "map inputs and outputs whole, without purpose and back edges"
+        raise problem("OV324", f"{key} of an If has no iterations", frame.place(layer), fix)
     return found
 
 

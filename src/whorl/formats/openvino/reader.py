@@ -8,7 +8,7 @@ from collections.abc import Collection
 import numpy as np
 
 from whorl.errors import LoadError, TypeRuleError, WhorlError
-from whorl.formats.openvino.codes import coded, problem, unsupported
+from whorl.formats.openvino.codes import FIXES, coded, problem, unsupported
 from whorl.formats.openvino.document import Layer, Net
 from whorl.formats.openvino.frame import BODY_READERS, Frame
 from whorl.formats.openvino.importing import IMPORTERS, Importer, Inputs, IrNode, find_importer
@@ -41,8 +41,8 @@ _ATTRIBUTES = {
 """What layers that no importer reads may say."""
 _SINCE = {"loop": 5, "if": 8, "readvalue": 3, "assign": 3}
 """The first opset that has them."""
-_IMPLIED = ("hidden_size", "auto_broadcast")
-"""Attributes that tell nothing where they are not asked for: shapes of inputs say the same."""
+_IMPLIED = ("hidden_size", "auto_broadcast", "antialias")
+"""Attributes that change nothing where they are not asked for, here as in OpenVINO."""
 _LATER = {"mvn": 2, "roipooling": 2, "reorgyolo": 2}
 """Types of layers that opset1 lacks although files of opset1 have them: the opset they are taken from."""
 
@@ -93,10 +93,12 @@ class Reading:
         try:
             values = self._values_of(layer)
         except TypeRuleError as error:
-            raise LoadError(coded("OV506", error.message), where, error.fix) from None
+            raise LoadError(coded("OV506", error.message), where, error.fix or FIXES["OV506"]) from None
         except LoadError as error:
             inside = error.where and error.where != layer.title
-            raise type(error)(coded("OV501", error.message), error.where if inside else where, error.fix) from None
+            message = coded("OV501", error.message)
+            fix = error.fix or FIXES.get(message[:5], "")
+            raise type(error)(message, error.where if inside else where, fix) from None
         except WhorlError as error:
             raise error.at(where) from None
         except _SENSELESS as error:

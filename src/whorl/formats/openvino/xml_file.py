@@ -134,7 +134,9 @@ def _output_port(element: Element, version: int) -> Port:
     """A port that says its element type, or that it is open. Errors: LoadError OV404."""
     port, precision = _port(element, version), element.attributes.get("precision", "")
     if port.type is None and precision.lower() not in _OPEN:
-        raise problem("OV404", f"the precision of an output is {precision[:40]!r}", f"line {element.line}", "write FP32")
+        raise problem(
+            "OV404", f"the precision of an output is {precision[:40]!r}", f"line {element.line}", "write FP32"
+        )
     return port
 
 

@@ -108,3 +108,13 @@ def test_an_overlap_at_the_limit_stays_written() -> None:
     limits = [np.array(2), np.array(1 / 3, np.float32)]
     check_node(NonMaxSuppression(), [boxes, np.array([[[1, 0.5]]], np.float32), *limits], (2, 3), dynamic=[False])
     check_node(NonMaxSuppression(), [boxes, np.array([[[1, 0.5]]], np.float32), *limits], dynamic=[False])
+
+
+@pytest.mark.parametrize(
+    "limit", [scalar(1 / 3, np.float32), np.array(1 / 3, np.float32)], ids=["constant", "computed"]
+)
+def test_an_overlap_at_the_limit_goes(limit: Input) -> None:
+    boxes = np.array([[[0, 0, 1, 1], [0, 0.5, 1, 1.5]]], np.float32)
+    inputs = [boxes, np.array([[[1, 0.5]]], np.float32), scalar(2), limit, scalar(0, np.float32)]
+    found = {"box_encoding": "corner", "sort_result_descending": False, "output_type": "i64"}
+    check_layer("NonMaxSuppression", 9, inputs, found, dynamic=[False])

@@ -33,6 +33,10 @@ def test_scalars_and_empty_tensors(type: str) -> None:
     check_layer(type, 1, [np.zeros((0, 3), np.float32), np.array([1, 2, 4], np.float32)])
 
 
+def test_powers_of_bytes() -> None:
+    check_layer("Power", 1, [np.array([1, 2, 3], np.uint8), np.array([2, 3, 4], np.uint8)])
+
+
 def test_quotients_of_integers_are_truncated() -> None:
     x, y = np.array([-7, 7, -7], np.int32), np.array([2, -2, -2], np.int32)
     for floors in (True, False):

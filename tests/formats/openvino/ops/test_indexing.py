@@ -23,6 +23,10 @@ def test_slices_at_indices_outside_the_axis_are_zero(version: int, indices: list
     check_layer("Gather", version, [X, places.astype(np.int32), scalar(-1)])
 
 
+def test_truth_values_at_indices_outside_the_axis_are_false() -> None:
+    check_layer("Gather", 8, [np.array([[True, True], [False, True]]), np.array([1, -1, 2]), scalar(0)])
+
+
 @pytest.mark.parametrize("version", [1, 7, 8])
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_slices_at_indices_are_written_as_they_were_read(version: int, axis: int) -> None:

@@ -44,6 +44,11 @@ def test_reductions_of_integers(type: str, dtype: type) -> None:
     check_layer(type, 1, [X[:, :, :2].astype(dtype), fixed(1)], {"keep_dims": False})
 
 
+@pytest.mark.parametrize("type", ["ReduceMax", "ReduceSum", "ReduceMean"])
+def test_reductions_of_bytes(type: str) -> None:
+    check_layer(type, 1, [np.array([[1, 2], [30, 70]], np.uint8), fixed(1)], {"keep_dims": False})
+
+
 @pytest.mark.parametrize("type", ["ReduceLogicalAnd", "ReduceLogicalOr"])
 def test_reductions_of_truth_values(type: str) -> None:
     for axes in (fixed(1), fixed(0, 1), fixed()):

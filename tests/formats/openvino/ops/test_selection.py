@@ -93,6 +93,13 @@ def test_different_elements() -> None:
         check_layer("Unique", 10, [rows, fixed(1)], {"sorted": ordered, "count_element_type": "i32"})
 
 
+def test_marks_and_different_elements_of_other_types() -> None:
+    for dtype in (np.int32, np.uint8, np.bool_):
+        values = [scalar(1, dtype), scalar(0, dtype)]
+        check_layer("OneHot", 1, [np.array([0, 2], np.int32), scalar(3, np.int32), *values], {"axis": -1})
+        check_layer("Unique", 10, [np.array([1, 0, 1, 1]).astype(dtype)], {"sorted": True})
+
+
 def test_places_in_sorted_rows() -> None:
     for right in (True, False):
         attributes = {"right_mode": right}

@@ -12,11 +12,11 @@ from whorl.formats.openvino.ops.common import constant_of, emit, like, number_of
 from whorl.formats.openvino.ops.unary import function
 from whorl.ir import dims
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import FLOAT32, UNSIGNED, is_float
+from whorl.ir.dtypes import FLOAT32, is_float
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, tensor
 from whorl.ops.comparison import Greater, Where
-from whorl.ops.elementwise import Add, Clip, Identity, Mul, Sub
+from whorl.ops.elementwise import Add, Clip, Max, Mul, Sub
 from whorl.ops.functions import Exp
 from whorl.ops.nonlinear import (
     Elu,
@@ -48,7 +48,9 @@ importer("Gelu", 2)(function(Gelu()))
 def relu_1(node: IrNode, build: Builder) -> list[Value]:
     """max(x, 0)."""
     x = node.required(0)
-    return emit(node, build, Identity() if tensor(x).dtype in UNSIGNED else Relu(), x)
+    if is_float(tensor(x).dtype):
+        return emit(node, build, Relu(), x)
+    return emit(node, build, Max(), x, like(build, x, 0))
 
 
 @importer("Elu", 1)

@@ -10,7 +10,7 @@ from whorl.errors import LoadError
 from whorl.formats.openvino.importing import IrNode, importer
 from whorl.formats.openvino.ops.common import cast, emit
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import FLOAT64, INT64, is_float
+from whorl.ir.dtypes import FLOAT32, INT64, is_float
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, tensor
 from whorl.ops.casting import Cast
@@ -53,12 +53,12 @@ def group_convolution_1(node: IrNode, build: Builder) -> list[Value]:
 
 
 def _convolved(node: IrNode, build: Builder, op: Conv, filters: Value) -> list[Value]:
-    """Integers through float64, in which sums of their products are exact."""
+    """Integers through float32, as OpenVINO computes them."""
     x = node.required(0)
     dtype = tensor(x).dtype
     if is_float(dtype):
         return emit(node, build, op, x, filters)
-    sums = build.add(op, cast(build, x, FLOAT64), cast(build, filters, FLOAT64))
+    sums = build.add(op, cast(build, x, FLOAT32), cast(build, filters, FLOAT32))
     return emit(node, build, Cast(dtype), sums)
 
 

@@ -8,7 +8,7 @@ from whorl.formats.openvino.importing import IrNode, importer
 from whorl.formats.openvino.ops.common import cast, emit, like, one
 from whorl.formats.openvino.ops.movement import fixed_axis
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import INT64, STRING
+from whorl.ir.dtypes import BOOL, INT64, STRING
 from whorl.ir.graph import Region, Value
 from whorl.ir.types import AnyShape, tensor
 from whorl.ops.casting import Cast
@@ -47,7 +47,10 @@ def _gathered(node: IrNode, build: Builder, negative: bool) -> list[Value]:
     valid = build.add(And(), build.add(GreaterOrEqual(), indices, least), build.add(Less(), indices, length))
     safe = build.add(Where(), valid, indices, like(build, length, 0))
     found = _of_batches(node, build, x, safe, axis, batch) if batch else build.add(Gather(axis), x, safe)
-    return emit(node, build, Where(), _over(node, build, valid, found, axis, batch), found, like(build, found, 0))
+    mask = _over(node, build, valid, found, axis, batch)
+    if tensor(found).dtype == BOOL:
+        return emit(node, build, And(), mask, found)
+    return emit(node, build, Where(), mask, found, like(build, found, 0))
 
 
 def _rank(node: IrNode, value: Value) -> int:

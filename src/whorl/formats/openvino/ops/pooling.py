@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from whorl.formats.openvino.importing import IrNode, importer
+from whorl.formats.openvino.ops.common import emit, like
 from whorl.formats.openvino.ops.convolution import window_fields
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64, is_float
 from whorl.ir.graph import Value
+from whorl.ir.op import Op
 from whorl.ir.types import tensor
 from whorl.ops.casting import Cast
 from whorl.ops.elementwise import Add, Div, Max, Mod
 from whorl.ops.movement import Slice
-from whorl.ops.pooling import AveragePool, MaxPool
+from whorl.ops.padding import Pad
+from whorl.ops.pooling import AveragePool, MaxPool, Pool
 from whorl.ops.reductions import ReduceProd
-from whorl.ops.shapes import Shape
+from whorl.ops.shapes import Expand, Shape
 
 _ROUNDINGS = ("floor", "ceil", "ceil_torch")
 
@@ -46,8 +50,23 @@ def _rounding(node: IrNode) -> str:
 
 @importer("MaxPool", 1)
 def max_pool_1(node: IrNode, build: Builder) -> list[Value]:
-    op = MaxPool(**_fields(node, _rounding(node)))
-    return [_bounded(op, build, build.add_many(op, [node.required(0)], node.outputs, name=node.name)[0])]
+    op, x = MaxPool(**_fields(node, _rounding(node))), node.required(0)
+    if _is_padded_far(op) and is_float(tensor(x).dtype):
+        return emit(
+            node, build, replace(op, pads=None), _padded(op, build, x, float(ml_dtypes.finfo(tensor(x).dtype).min))
+        )
+    return [_bounded(op, build, emit(node, build, op, x)[0])]
+
+
+def _is_padded_far(op: Pool) -> bool:
+    """Whether the padding is as long as a window, which onnxruntime refuses."""
+    return any(n >= kernel for n, kernel in zip(op.pads or (), op.kernel_shape * 2, strict=False))
+
+
+def _padded(op: Pool, build: Builder, x: Value, number: float) -> Value:
+    """X with its padding as elements."""
+    axes = build.int64(*range(2, 2 + len(op.kernel_shape)))
+    return build.add(Pad(), x, build.int64(*(op.pads or ())), like(build, x, number), axes)
 
 
 @importer("MaxPool", 8, 14)
@@ -83,11 +102,26 @@ def avg_pool_1(node: IrNode, build: Builder) -> list[Value]:
     fields = _fields(node, rounding)
     is_padded = bool(window_fields(node)["pads"]) or fields["auto_pad"].startswith("SAME")
     if node.flag("exclude-pad") or not is_padded:
-        return build.add_many(AveragePool(**fields), [x], node.outputs, name=node.name)
+        return emit(node, build, *_means_inside(AveragePool(**fields), build, x))
     if not fields.get("ceil_mode"):
-        return build.add_many(AveragePool(count_include_pad=1, **fields), [x], node.outputs, name=node.name)
+        return [_means(AveragePool(count_include_pad=1, **fields), build, x)]
     op = AveragePool(count_include_pad=1, **_fields(node, "ceil"))
-    return [_windows_inside(op, build, x, build.add(op, x, name=node.name))]
+    return [_windows_inside(op, build, x, _means(op, build, x))]
+
+
+def _means(op: AveragePool, build: Builder, x: Value) -> Value:
+    """Means of the elements and the padding."""
+    if not _is_padded_far(op):
+        return build.add(op, x)
+    return build.add(replace(op, pads=None), _padded(op, build, x, 0))
+
+
+def _means_inside(op: AveragePool, build: Builder, x: Value) -> tuple[Op, *tuple[Value, ...]]:
+    """The node that gives the means of the elements alone; with far padding a quotient of means."""
+    if not _is_padded_far(op):
+        return op, x
+    ones = build.add(Expand(), like(build, x, 1), build.add(Shape(), x))
+    return Div(), *(build.add(replace(op, pads=None), _padded(op, build, each, 0)) for each in (x, ones))
 
 
 def _windows_inside(op: AveragePool, build: Builder, x: Value, y: Value) -> Value:

@@ -165,7 +165,6 @@ def _fields(node: IrNode, default: Sequence[str]) -> dict[str, Any]:
         "clip": _clip(node),
         "direction": direction,
         "hidden_size": node.integer("hidden_size"),
-        "layout": 1,
     }
 
 
@@ -183,13 +182,15 @@ def _biases(node: IrNode, build: Builder, bias: Value, zeros: int) -> Value:
 
 
 def _sequence(node: IrNode, build: Builder, op: Recurrent, weights: Sequence[Value]) -> list[Value]:
-    """The hub's op on batch-first tensors; its Y has the steps before the directions."""
-    x, *state = (node.required(n) for n in range(1 + op.states))
+    """The hub's op on tensors with the steps first, and turned back; onnxruntime knows no other."""
+    turned = [build.add(Transpose((1, 0, 2)), node.required(n)) for n in range(1 + op.states)]
     lengths = node.required(1 + op.states)
     lengths = lengths if tensor(lengths).dtype == INT32 else build.add(Cast(INT32), lengths)
-    names = ["y", *node.outputs[1:]]
-    y, *last = build.add_many(op, [x, *weights, lengths, *state], names, name=node.name)
-    return [build.add_many(Transpose((0, 2, 1, 3)), [y], node.outputs[:1])[0], *last]
+    names = ["y", *(f"last{n}" for n in range(op.states))]
+    y, *last = build.add_many(op, [turned[0], *weights, lengths, *turned[1:]], names, name=node.name)
+    orders = [(2, 1, 0, 3), *((1, 0, 2) for _ in last)]
+    values = zip([y, *last], orders, node.outputs, strict=True)
+    return [build.add_many(Transpose(order), [value], [name])[0] for value, order, name in values]
 
 
 def _weights(node: IrNode, states: int) -> list[Value]:

@@ -132,16 +132,22 @@ def einsum_7(node: IrNode, build: Builder) -> list[Value]:
 
 @importer("Unique", 10)
 def unique_10(node: IrNode, build: Builder) -> list[Value]:
-    """The different elements or slices, the place of each one's first, where each element went, and how often."""
+    """The different elements or slices, the place of each one's first, where each element went, and how often.
+
+    Integers are told apart in int64.
+    """
     axis = node.input(1)
     fixed = integers_of(axis)
     if axis is not None and not fixed:
         raise LoadError("the axis is computed at run time", node.title, "make it a Const")
     op = Unique(fixed[0] if fixed else None, int(node.flag("sorted", True)))
     kinds = [node.dtype("index_element_type", "i64"), node.dtype("count_element_type", "i64")]
-    found = build.add_many(op, [node.required(0)], ["values", "first", "inverse", "counts"], name=node.name)
-    wanted = zip(found[1:], (kinds[0], kinds[0], kinds[1]), strict=True)
-    return [found[0], *(cast(build, value, dtype) for value, dtype in wanted)]
+    x = node.required(0)
+    kept = is_float(tensor(x).dtype) or tensor(x).dtype == STRING
+    given = x if kept else cast(build, x, INT64)
+    found = build.add_many(op, [given], ["values", "first", "inverse", "counts"], name=node.name)
+    wanted = zip(found, (tensor(x).dtype, kinds[0], kinds[0], kinds[1]), strict=True)
+    return [cast(build, value, dtype) for value, dtype in wanted]
 
 
 @importer("SearchSorted", 15)

@@ -14,7 +14,7 @@ from whorl.ir.dtypes import FLOAT32, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import TensorType, tensor
 from whorl.ops.detection import NonMaxSuppression
-from whorl.ops.elementwise import Min
+from whorl.ops.elementwise import Min, Mul
 from whorl.ops.indexing import Gather, GatherND
 from whorl.ops.movement import Concat, Slice
 from whorl.ops.selection import TopK
@@ -56,9 +56,8 @@ def _selected(node: IrNode, build: Builder) -> tuple[Value, Value]:
         value = node.input(n)
         limits.append(None if value is None else one(build, cast(build, value, dtype)))
     allowed = number_of(limits[1])
-    if allowed is not None:
-        below = np.nextafter(np.float32(allowed), np.float32(0))
-        limits[1] = build.constant(np.array(below, np.float32))
+    if limits[1] is not None:
+        limits[1] = build.add(Mul(), limits[1], build.constant(np.array(1 - 2.0**-24, np.float32)))
     if allowed == 0 or limits[1] is None:
         limits[0] = _one_at_most(build, limits[0])
     if limits[2] is None:

@@ -1,0 +1,99 @@
+"""What a graph keeps from one evaluation to the next, and the names that an expression of a node sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+INPUT, PARAMETER, FUNCTION, OUTPUT = "input_ports", "parameters", "functions", "output_ports"
+COUNTER = "counters"
+"""The kind of the whole numbers that a schedule keeps."""
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """A value that a graph keeps from one evaluation to the next."""
+
+    node: str
+    kind: str
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.node}.{self.id}"
+
+    def is_called(self, name: str) -> bool:
+        """Whether a name means this cell: "node.id", or "node.kind.id"."""
+        return name in (str(self), f"{self.node}.{self.kind}.{self.id}")
+
+
+class State:
+    """The values of all cells, over those of an `outer` state; a cell that was never set is None.
+
+    `needed`: cells read before they were written here.
+    """
+
+    def __init__(self, values: Mapping[Cell, Any] | None = None, outer: State | None = None) -> None:
+        self._values, self.outer = dict(values or {}), outer
+        self.needed: set[Cell] = set()
+        self.written: dict[Cell, None] = {}
+
+    def __getitem__(self, cell: Cell) -> Any:
+        if cell in self.written:
+            return self._values[cell]
+        self.needed.add(cell)
+        return self._values.get(cell) if self.outer is None or cell in self._values else self.outer[cell]
+
+    def later(self, cell: Cell) -> Callable[[], Any]:
+        """What looks up the present value when somebody asks, whatever is written in between."""
+        is_written, value = cell in self.written, self._values.get(cell)
+        outside = None if self.outer is None or cell in self._values else self.outer.later(cell)
+
+        def look_up() -> Any:
+            if not is_written:
+                self.needed.add(cell)
+            return value if outside is None else outside()
+
+        return look_up
+
+    def __setitem__(self, cell: Cell, value: Any) -> None:
+        self.written[cell] = None
+        self._values[cell] = value
+
+    @property
+    def values(self) -> Mapping[Cell, Any]:
+        """All cells that were ever set, without a note that somebody reads them."""
+        return self._values
+
+
+class Names(Mapping[str, Any]):
+    """The names that an expression of a node sees; some are looked up only when somebody asks."""
+
+    def __init__(self, found: Mapping[str, Any] | None = None) -> None:
+        self._found: dict[str, Any] = dict(found._found if isinstance(found, Names) else found or {})
+
+    def later(self, name: str, look_up: Callable[[], Any]) -> None:
+        self._found[name] = _Later(look_up)
+
+    def set(self, name: str, value: Any) -> None:
+        self._found[name] = value
+
+    def __getitem__(self, name: str) -> Any:
+        found = self._found[name]
+        if isinstance(found, _Later):
+            found = self._found[name] = found.look_up()
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found
+
+
+@dataclass(frozen=True)
+class _Later:
+    look_up: Callable[[], Any]
