@@ -109,9 +109,9 @@ def _evaluated(node: Node, write: NetWriter) -> list[Source] | None:
 
     OpenVINO computes such nodes as it compiles, and fails at some.
     """
-    inputs = [None if value is None else write.constant_value(value) for value in node.inputs]
-    if any(value is not None and found is None for value, found in zip(node.inputs, inputs, strict=True)):
+    if not all(value is None or write.is_small_constant(value) for value in node.inputs):
         return None
+    inputs = [write.constant_value(value) for value in node.inputs]
     try:
         outputs = Evaluator(Budget(MOST_ITERATIONS, 2.0, 1 << 26)).node(node, inputs)
     except Stopped:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,8 @@ from whorl.ir.types import AnyShape, SequenceType, TensorType
 
 MAX_DEPTH = 64
 """Bodies inside bodies that OpenVINO reads."""
+SMALL = 1 << 16
+"""Elements of a constant that may be computed with while a file is written."""
 FLOAT16 = BY_NAME["float16"]
 DECOMPRESSION = {"decompression.version": "0"}
 """What OpenVINO notes at a Convert of constants that are kept in fewer bits."""
@@ -118,6 +121,13 @@ class NetWriter:
             return None
         held = self._held(value)
         return as_array(held) if held is not None else _known(value)
+
+    def is_small_constant(self, value: Value) -> bool:
+        """Whether `constant_value` gives the elements, and they are few."""
+        held = self._held(value)
+        if held is None:
+            return isinstance(value.type, TensorType) and _known(value) is not None
+        return math.prod(held.shape) <= SMALL
 
     def through(self, node: Node, build: Callable[..., Value | Sequence[Value]]) -> list[Source]:
         """Write hub nodes in the node's place: `build(builder, *inputs)` adds them and gives the node's outputs."""

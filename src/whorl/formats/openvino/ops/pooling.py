@@ -51,11 +51,15 @@ def _rounding(node: IrNode) -> str:
 @importer("MaxPool", 1)
 def max_pool_1(node: IrNode, build: Builder) -> list[Value]:
     op, x = MaxPool(**_fields(node, _rounding(node))), node.required(0)
-    if _is_padded_far(op) and is_float(tensor(x).dtype):
-        return emit(
-            node, build, replace(op, pads=None), _padded(op, build, x, float(ml_dtypes.finfo(tensor(x).dtype).min))
-        )
-    return [_bounded(op, build, emit(node, build, op, x)[0])]
+    return [_largest(op, node, build, x)]
+
+
+def _largest(op: MaxPool, node: IrNode, build: Builder, x: Value) -> Value:
+    """The largest elements alone."""
+    dtype, op = tensor(x).dtype, replace(op, output_count=1)
+    if _is_padded_far(op) and is_float(dtype):
+        op, x = replace(op, pads=None), _padded(op, build, x, float(ml_dtypes.finfo(dtype).min))
+    return _bounded(op, build, build.add_many(op, [x], node.outputs[:1], name=node.name)[0])
 
 
 def _is_padded_far(op: Pool) -> bool:
@@ -80,7 +84,7 @@ def max_pool_8(node: IrNode, build: Builder) -> list[Value]:
         places = build.add(Mod(), places, size)
     dtype = node.dtype("index_element_type", "i64")
     places = places if dtype == INT64 else build.add_many(Cast(dtype), [places], node.outputs[1:])[0]
-    return [_bounded(op, build, y), places]
+    return [_largest(op, node, build, x) if _is_padded_far(op) else _bounded(op, build, y), places]
 
 
 def _bounded(op: MaxPool, build: Builder, y: Value) -> Value:
