@@ -92,3 +92,9 @@ def test_onnx_becomes_mdf(whorl, tmp_path):
     assert whorl("convert", tmp_path / "g.onnxtxt", tmp_path / "g.json").code == 0
     found = package.load(tmp_path / "g.json").simulate(initial={"Add.x": [1.0, -2.0]})
     np.testing.assert_array_equal(found["Relu.z"], [[2, 0]])
+
+
+def test_run_within_its_limit_of_iterations_is_not_stopped(whorl, oscillator):
+    given = ["run", oscillator, "--steps", 50, "--dt", 0.1, "--record", "FN.V"]
+    assert whorl(*given, "--max-iterations", 50).out == whorl(*given).out
+    assert whorl(*given, "--max-iterations", 49).code == 5

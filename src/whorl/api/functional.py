@@ -9,10 +9,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from whorl.api.models import HasModule, Source, load_module
+from onnx import GraphProto, ModelProto
+
+from whorl.api.models import HasModule, Source, is_ir, is_mlir, load_module
+from whorl.errors import LoadError
 from whorl.formats.onnx.bodies import load_body
 from whorl.ir.graph import Module, Region
-from whorl.runtime.functional import Ways, run_branch, run_loop, run_scan
+from whorl.runtime.functional import Ways, run_branch, run_loop, run_scan, with_captured
 from whorl.runtime.limits import Limits
 
 Body = Callable[..., Any] | Source | Region | Any
@@ -21,26 +24,29 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def loop(
-    M: Any,
-    cond: Any,
-    *v_initial: Any,
+    M: Any = None,
+    cond: Any = None,
+    *states: Any,
     body: Body,
+    v_initial: Any = (),
     captured: Mapping[str, Any] = NOTHING,
     max_iterations: int | None = None,
     timeout: float | None = None,
 ) -> list[Any]:
     """ONNX Loop on arrays: final states, then what the body collected, stacked on a new first axis.
 
-    `M`, `cond`: trip count and condition, each one element, or None or "" where omitted. `body` takes (iteration int64,
+    `M`, `cond`: trip count and condition, each one element, or None or "" where omitted. States come by position or
+    as `v_initial`, one or a list. `body` takes (iteration int64,
     condition bool, *states) and gives (condition, *states, *elements); a graph, or a Python function over arrays (and
     lists, for sequences), which gets copies and collects nothing where it is never called. `captured` are values that
     the graph reads from around it, by name. Errors: RunError, LimitError. Source: ONNX Loop-25.
     """
     limits = Limits(max_iterations, timeout)
+    states = (*states, *(v_initial if isinstance(v_initial, list | tuple) else (v_initial,)))
     if _is_mdf(body):
         given = {"max_iterations": max_iterations, "timeout": timeout, **captured}
-        return _all(_mdf().loop(M, cond, *v_initial, body=body, **given))
-    return run_loop(M, cond, v_initial, _resolved(body, captured), limits)
+        return _all(_mdf().loop(M, cond, *states, body=body, **given))
+    return run_loop(M, cond, states, _resolved(body, captured), limits)
 
 
 def scan(
@@ -103,19 +109,23 @@ def if_(
 def _resolved(body: Body, captured: Mapping[str, Any]) -> Callable[..., Any] | Module:
     """A function as it is, anything else as a module."""
     if isinstance(body, Region):
-        return Module(body, [value.name for value in body.results])
+        return with_captured(Module(body, [value.name for value in body.results]), captured)
     if callable(body):
         return body
-    if captured and not isinstance(body, Module | HasModule):
-        return load_body(body, captured)
-    return load_module(body)
+    if isinstance(body, Module | HasModule) or is_mlir(body) or is_ir(body):
+        return with_captured(load_module(body), captured)
+    if not isinstance(body, str | os.PathLike | bytes | bytearray | memoryview | ModelProto | GraphProto):
+        raise LoadError(f"the body is {type(body).__name__}", fix="give a graph, bytes, a path or a Python function")
+    return with_captured(load_body(body, captured), captured)
 
 
 def _is_mdf(body: Body) -> bool:
     """Whether a body is a graph or model of MDF, plain data of one, or the path of its file."""
+    if isinstance(body, Module | Region | GraphProto | ModelProto):
+        return False
     if isinstance(body, str | os.PathLike):
         return Path(body).suffix.lower() in (".json", ".yaml", ".yml", ".bson")
-    return type(body).__module__ == "whorl.formats.mdf.document" or isinstance(body, dict)
+    return isinstance(body, dict) or hasattr(body, "graphs") or (hasattr(body, "nodes") and hasattr(body, "edges"))
 
 
 def _all(found: Any) -> list[Any]:

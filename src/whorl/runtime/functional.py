@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference, names_in_type, unshaped
 from whorl.ir.op import as_values
 from whorl.ir.types import TensorType, Type, same_kind, type_of
-from whorl.ir.walk import clone_region
+from whorl.ir.walk import clone_node, clone_region
+from whorl.ops.casting import Cast
 from whorl.ops.control import Collected, Loop, Scanned, check_one
 from whorl.ops.iteration import Iteration
 from whorl.runtime.feeds import checked
@@ -29,11 +30,12 @@ Body = Callable[..., Any] | Module
 
 def run_loop(M: Any, cond: Any, v_initial: Sequence[Any], body: Body, limits: Limits) -> list[Any]:
     """ONNX Loop: final states, then what the body collected, stacked on a new first axis. Errors: RunError."""
-    trip, condition = _trip_count(M), _condition(cond)
+    trip, condition = trip_count(M), condition_of(cond)
     if callable(body):
         call = _Call("loop", body, takes_flags=True, joined=_stacked)
         return call.run(Loop(len(v_initial)), [trip, condition, *map(_copied, v_initial)], limits)
     region, constants = _body(body, 2 + len(v_initial), 1 + len(v_initial))
+    _widen_number(region)
     _check_flags(region)
     op = Loop(len(v_initial), (), _stacked(len(region.results) - 1 - len(v_initial)))
     return _run("loop", op, [trip, condition, *_fitting(v_initial, region.arguments[2:]), *constants], region, limits)
@@ -77,7 +79,7 @@ def run_scan(inputs: Sequence[Any], num_scan_inputs: int, ways: Ways, body: Body
 
 def run_branch(cond: Any, then_branch: Body, else_branch: Body, limits: Limits) -> list[Any]:
     """ONNX If: what the branch gives that the condition chooses; branches take nothing. Errors: RunError."""
-    condition = _condition(cond)
+    condition = condition_of(cond)
     if condition is None or condition.size != 1:
         raise RunError("the condition is not one truth value")
     taken = then_branch if condition.reshape(()) else else_branch
@@ -113,22 +115,36 @@ def _is_omitted(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value)
 
 
-def _trip_count(value: Any) -> np.ndarray | None:
-    """The trip count as int64; integers of any width are taken."""
+def trip_count(value: Any) -> np.ndarray | None:
+    """The trip count as int64; integers of any width are taken, and floats that are whole. Errors: RunError."""
     if _is_omitted(value):
         return None
     if isinstance(value, np.ndarray | np.generic) and is_integer(value.dtype):
         value = value.tolist()
-    return checked(value, TensorType(INT64), "the trip count")
+    elif isinstance(value, float | np.ndarray | np.generic) and _is_whole(np.asarray(value)):
+        value = np.asarray(value).astype(INT64)
+    return _one(checked(value, TensorType(INT64), "the trip count"), "the trip count")
 
 
-def _condition(value: Any) -> np.ndarray | None:
-    """The condition as bool; the numbers 0 and 1 of Python are taken."""
+def condition_of(value: Any) -> np.ndarray | None:
+    """The condition as bool; the numbers 0 and 1 are taken. Errors: RunError."""
     if _is_omitted(value):
         return None
-    if isinstance(value, int) and value in (0, 1):
-        value = bool(value)
-    return checked(value, TensorType(BOOL), "the condition")
+    if isinstance(value, int | list | np.ndarray | np.generic):
+        array = np.asarray(value)
+        if is_integer(array.dtype) and np.isin(array, (0, 1)).all():
+            value = array.astype(BOOL)
+    return _one(checked(value, TensorType(BOOL), "the condition"), "the condition")
+
+
+def _is_whole(array: np.ndarray) -> bool:
+    return array.dtype.kind == "f" and bool(np.all(np.abs(array) < 2**53) and np.all(array == np.floor(array)))
+
+
+def _one(array: np.ndarray, what: str) -> np.ndarray:
+    if array.size != 1:
+        raise RunError(f"{what} has {array.size} elements, expected one")
+    return array
 
 
 def _copied(value: Any) -> Any:
@@ -159,6 +175,27 @@ def _body(module: Module, inputs: int, outputs: int) -> tuple[Region, list[np.nd
             f"expected {inputs} inputs and at least {outputs} outputs"
         )
     return region, [as_array(module.defaults[value.name]) for value in fixed]
+
+
+def with_captured(module: Module, captured: Mapping[str, Any]) -> Module:
+    """The module with values for those of its inputs that captured values are called like. Errors: RunError."""
+    given = {value.name: value.type for value in module.main.arguments if value.name in captured}
+    values = {name: checked(captured[name], type, f"captured {name!r}") for name, type in given.items()}
+    return dataclasses.replace(module, defaults={**module.defaults, **values}) if values else module
+
+
+def _widen_number(region: Region) -> None:
+    """Let a body that declares its iteration number as another integer get it as int64, and convert it."""
+    declared = region.arguments[0].type if region.arguments else None
+    if not isinstance(declared, TensorType) or not is_integer(declared.dtype) or declared.dtype == INT64:
+        return
+    inner = clone_region(region)
+    number = Value(inner.arguments[0].name, TensorType(INT64, declared.shape), region, 0)
+    region.arguments[0], region.nodes, region.results = number, [], []
+    cast = Builder(region, Inference(set())).add(Cast(to=declared.dtype), number)
+    values = dict(zip(inner.arguments, [cast, *region.arguments[1:]], strict=True))
+    region.nodes += [clone_node(node, values) for node in inner.nodes]
+    region.results = [values[value] for value in inner.results]
 
 
 def _check_flags(region: Region) -> None:

@@ -67,7 +67,8 @@ def layer_model(
         parameters.append(opset1.parameter(shape, openvino.Type(value.dtype)))
         nodes.append(parameters[-1])
     layer = factory.create(type, [node.output(0) for node in nodes], dict(attributes or {}))
-    return openvino.Model([layer.output(k) for k in range(layer.get_output_size())], parameters)
+    make: Any = openvino.Model
+    return make([layer.output(k) for k in range(layer.get_output_size())], parameters)
 
 
 def arrays_of(inputs: Sequence[Input]) -> list[Array]:

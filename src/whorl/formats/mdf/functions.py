@@ -17,16 +17,16 @@ from onnx import GraphProto, ModelProto
 
 import whorl.formats.mdf.control_calls
 from whorl.errors import LoadError, RunError
-from whorl.formats.mdf.document import Graph, Model
+from whorl.formats.mdf.document import Graph
 from whorl.formats.mdf.files import read_mdf
+from whorl.formats.mdf.objects import graph_of_objects, has_objects
 from whorl.formats.mdf.onnx_calls import Binding, call, captured_names
 from whorl.formats.mdf.onnx_names import attribute_value, checked_inputs, find_schema, is_omitted, operator_names
 from whorl.formats.mdf.reading import graph_of, model_of
 from whorl.formats.onnx.bodies import load_body
-from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.types import TensorType
-from whorl.runtime.functional import Ways, run_branch, run_loop, run_scan
+from whorl.runtime.functional import Ways, condition_of, run_branch, run_loop, run_scan, trip_count, with_captured
 from whorl.runtime.limits import Limits
 
 assert whorl.formats.mdf.control_calls
@@ -54,8 +54,8 @@ def loop(
     states = (*states, *_listed(named.pop("v_initial", ())))
     resolved = _resolved(body, named)
     if isinstance(resolved, Graph):
-        return _loop_of_graph([_trip(M), _flag(cond), *map(_plain, states)], resolved, named, limits)
-    found = run_loop(_trip(M), _flag(cond), _fitting(states, resolved, 2), resolved, limits)
+        return _loop_of_graph([trip_count(M), condition_of(cond), *map(_plain, states)], resolved, named, limits)
+    found = run_loop(M, cond, _fitting(states, resolved, 2), resolved, limits)
     return _one_or_all(found)
 
 
@@ -100,7 +100,7 @@ def if_(cond: Any, *, then_branch: Any, else_branch: Any, timeout: float | None 
     Branches: as bodies of `loop`, without inputs; names are values that they read from around them.
     Errors: RunError, LoadError. Source: ONNX If-13.
     """
-    limits, condition = Limits(timeout=timeout), _flag(cond)
+    limits, condition = Limits(timeout=timeout), condition_of(cond)
     then, other = _resolved(then_branch, named), _resolved(else_branch, named)
     if isinstance(then, Graph) or isinstance(other, Graph):
         if condition is None:
@@ -198,14 +198,20 @@ def _resolved(body: Any, captured: Mapping[str, Any]) -> Callable[..., Any] | Mo
         return _graph_of_data(body)
     if isinstance(body, str | os.PathLike) and Path(body).suffix.lower() in MDF_SUFFIXES:
         body = read_mdf(Path(body))
-    if isinstance(body, Model):
-        return next(iter(body.graphs.values()))
+    body = getattr(body, "document", body)
+    if hasattr(body, "graphs"):
+        graphs = body.graphs
+        body = next(iter(graphs.values() if isinstance(graphs, dict) else graphs), None)
     if isinstance(body, Region):
-        return Module(body, [value.name for value in body.results])
-    if isinstance(body, Graph | Module) or (callable(body) and not isinstance(body, GraphProto | ModelProto)):
+        body = Module(body, [value.name for value in body.results])
+    if isinstance(body, Module):
+        return with_captured(body, captured)
+    if not isinstance(body, Graph) and has_objects(body) and hasattr(body, "edges"):
+        return graph_of_objects(body)
+    if isinstance(body, Graph) or (callable(body) and not isinstance(body, GraphProto | ModelProto)):
         return body
     if isinstance(body, GraphProto | ModelProto | bytes | bytearray | memoryview | str | os.PathLike):
-        return load_body(body, captured)
+        return with_captured(load_body(body, captured), captured)
     raise LoadError(f"the body is {type(body).__name__}", fix="give a graph, bytes, a path or a Python function")
 
 
@@ -249,14 +255,6 @@ def _fitted(value: Any, argument: Value) -> Any:
     have, wanted = value.dtype, argument.type.dtype
     same_kind = have.kind == wanted.kind or (have.kind in "iu" and wanted.kind in "iu")
     return np.asarray(value).astype(wanted) if have != wanted and same_kind and have.kind in "fiu" else value
-
-
-def _trip(value: Any) -> Any:
-    return None if is_omitted(value) else np.asarray(value).astype(INT64)
-
-
-def _flag(value: Any) -> Any:
-    return None if is_omitted(value) else np.asarray(value).astype(BOOL)
 
 
 def _plain(value: Any) -> Any:

@@ -35,7 +35,8 @@ def graph_of_objects(graph: Any) -> Graph:
     for edge in edges.values():
         check_ends(edge, nodes)
     conditions = None if graph.conditions is None else condition_set_of(graph.conditions)
-    return Graph(graph.id, nodes, edges, conditions=conditions)
+    metadata = getattr(graph, "metadata", None)
+    return Graph(graph.id, nodes, edges, conditions=conditions, metadata=dict(metadata) if metadata else None)
 
 
 def check_ends(edge: Edge, nodes: dict[str, Node]) -> None:

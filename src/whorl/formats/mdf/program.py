@@ -57,6 +57,8 @@ class Wanted:
     series: Mapping[Cell, tuple[int, ...]] = field(default_factory=dict)
     """The shapes of rows that go into input ports."""
     count: int = 0
+    is_exact: bool = False
+    """Whether somebody counts iterations, so that the loop may have none more than there are steps."""
 
 
 @dataclass(frozen=True)
@@ -332,7 +334,8 @@ class _Writer:
         Then what is carried and not recorded is written twice in each step, so that its value before the last step is
         known; that must not be more than what else would be copied.
         """
-        if len(self.first) != 1 or self.wanted.done or not may_run_once_more(loop.body.region):
+        is_bound = self.wanted.done or self.wanted.is_exact
+        if len(self.first) != 1 or is_bound or not may_run_once_more(loop.body.region):
             return False
         rows = {v.value: v for v in loop.rows.values() if isinstance(v, Traced)}
         ends = (loop.end.values[cell] for cell in loop.carried)

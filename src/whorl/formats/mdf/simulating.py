@@ -125,7 +125,9 @@ class Compiler:
     def _made(self, wanted: Wanted) -> Prepared | WhorlError:
         """A program, or why there is none."""
         try:
-            return Prepared(program_of(self.graph, wanted), self.limits, self.backend)
+            is_exact = self.limits is not None and self.limits.max_iterations is not None
+            program = program_of(self.graph, replace(wanted, is_exact=is_exact))
+            return Prepared(program, self.limits, self.backend)
         except WhorlError as error:
             return error
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from google.protobuf.message import DecodeError
 from onnx import GraphProto, ModelProto, helper
 
 from whorl.errors import LoadError
+from whorl.formats.onnx.element_types import element_types
 from whorl.formats.onnx.files import OnnxSource, load_onnx, read_proto
 from whorl.formats.onnx.frame import LoadOptions
 from whorl.formats.onnx.ordering import free_names
@@ -23,7 +25,7 @@ def load_body(source: OnnxSource, captured: Mapping[str, Any], options: LoadOpti
     """A graph as a module in which values of the scope around it are inputs with a default. Errors: LoadError."""
     options = options or LoadOptions()
     names = captured.keys()
-    proto = source if isinstance(source, ModelProto | GraphProto) else read_proto(source)
+    proto = source if isinstance(source, ModelProto | GraphProto) else _read(source)
     graph = proto if isinstance(proto, GraphProto) else proto.graph
     outer = _outer_names(graph)
     missing = sorted(outer - names)
@@ -31,10 +33,11 @@ def load_body(source: OnnxSource, captured: Mapping[str, Any], options: LoadOpti
         given = f"{missing[0]}=array"
         raise LoadError(f"the body reads {missing[0]!r}, which it does not make", fix=f"pass its value: {given}")
     if not outer:
-        return load_onnx(source, options)
+        return load_onnx(proto if isinstance(proto, GraphProto) else source, options)
     copy = ModelProto()
     copy.CopyFrom(read_proto(proto))
-    values = {name: _as_array(captured[name]) for name in sorted(outer)}
+    types = element_types(graph)
+    values = {name: _as_array(captured[name], types.get(name)) for name in sorted(outer)}
     for name, value in values.items():
         copy.graph.input.append(helper.make_value_info(name, type_to(unshaped(type_of(value)))))
     module = load_onnx(copy, options)
@@ -42,10 +45,26 @@ def load_body(source: OnnxSource, captured: Mapping[str, Any], options: LoadOpti
     return module
 
 
-def _as_array(value: Any) -> Any:
+def _read(source: OnnxSource) -> ModelProto | GraphProto:
+    """A model, or where the bytes hold none, the graph that they are."""
+    proto = read_proto(source)
+    if proto.HasField("graph"):
+        return proto
+    graph = GraphProto()
+    try:
+        graph.ParseFromString(proto.SerializeToString())
+    except DecodeError:
+        return proto
+    return graph if graph.output else proto
+
+
+def _as_array(value: Any, dtype: np.dtype | None = None) -> Any:
+    """An array; numbers of Python in the element type that the graph wants, where they fit into it."""
     if isinstance(value, list):
         return [_as_array(entry) for entry in value]
     array = np.asarray(value)
+    if dtype is not None and type(value) in (int, float) and (array.dtype.kind == dtype.kind or dtype.kind == "f"):
+        return array.astype(dtype)
     return array.astype(STRING) if array.dtype.kind in "UT" else array
 
 

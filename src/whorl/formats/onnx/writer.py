@@ -305,7 +305,9 @@ def write_by_fields(node: Node, write: GraphWriter) -> None:
             f"takes {len(node.inputs)} inputs, version {schema.since_version} allows {schema.max_input}",
             fix=f"opset {_newest(op.name, op.domain)} can",
         )
-    write.node(op.name, [write.name(x) for x in node.inputs], write.outputs(node), op.domain, node.name, **attributes)
+    outputs = write.outputs(node)
+    outputs += [write.fresh("unused") for _ in range(schema.min_output - len(outputs))]
+    write.node(op.name, [write.name(x) for x in node.inputs], outputs, op.domain, node.name, **attributes)
 
 
 def _newest(name: str, domain: str) -> int:

@@ -259,9 +259,6 @@ class NetWriter:
     # ---- inside --------------------------------------------------------------------------------------------------
 
     def _written(self, node: Node) -> Sequence[Source | None]:
-        empty = [_without_elements(value) for value in node.outputs]
-        if all(value is not None for value in empty) and not node.regions:
-            return [self.constant(value) for value in empty if value is not None]
         export = EXPORTERS.get(node.op.name)
         if export is not None:
             written = export(node, self)
@@ -363,15 +360,6 @@ def _known(value: Value) -> np.ndarray | None:
     if not (is_integer(dtype) or dtype == np.bool_) or not all(isinstance(x, int) for x in value.known.flat):
         return None
     return value.known.astype(dtype)
-
-
-def _without_elements(value: Value) -> np.ndarray | None:
-    """The value if it surely has no elements; OpenVINO's CPU plugin divides by their number here and there."""
-    type = value.type
-    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape) or 0 not in type.shape:
-        return None
-    numbers = [dim for dim in type.shape if isinstance(dim, int)]
-    return np.zeros(numbers, type.dtype) if len(numbers) == len(type.shape) else None
 
 
 def _halved(value: np.ndarray | LazyArray) -> LazyArray | None:

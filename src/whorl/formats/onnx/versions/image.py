@@ -15,6 +15,7 @@ from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
+from whorl.ops.blocks import SpaceToDepth
 from whorl.ops.elementwise import Max, Min
 from whorl.ops.resize import Resize
 from whorl.ops.sampling import GridSample
@@ -233,3 +234,38 @@ def _scale_attributes(scales: np.ndarray, write: GraphWriter) -> dict[str, Any]:
     if len(scales) != 4 or (scales[:2] != 1).any():
         raise SaveError(f"scales {scales.tolist()} cannot be said", fix="opset 7 or later can say them")
     return {"height_scale": float(scales[2]), "width_scale": float(scales[3])}
+
+
+@exporter("SpaceToDepth", until=27)
+def space_to_depth_27(node: Node, write: GraphWriter) -> None:
+    """Mode CRD: the blocks of every channel for itself, whose channels are then joined."""
+    op, (x,) = node.op, node.inputs
+    assert isinstance(op, SpaceToDepth) and x is not None
+    require_element_type(x, "SpaceToDepth", write)
+    source, target = write.name(x), write.outputs(node)
+    if op.mode == "DCR":
+        write.node("SpaceToDepth", [source], target, name=node.name, blocksize=op.blocksize)
+        return
+    if write.opset < 15:
+        raise SaveError(f"mode {op.mode!r} cannot be said", fix="opset 15 or later can say it")
+    single = _fresh(write, "Reshape", [source, _shape(write, [-1, 1], source, start=2)])
+    blocks = _fresh(write, "SpaceToDepth", [single], blocksize=op.blocksize)
+    count, size = (
+        _fresh(write, "Shape", [name], **ends) for name, ends in ((source, {"end": 1}), (blocks, {"start": 2}))
+    )
+    joined = write.constant(np.array([-1], np.int64), "joined")
+    shape = _fresh(write, "Concat", [count, joined, size], axis=0)
+    write.node("Reshape", [blocks, shape], target, name=node.name)
+
+
+def _shape(write: GraphWriter, first: list[int], source: str, start: int) -> str:
+    """Given lengths, and behind them those of the axes of a tensor from `start` on."""
+    lengths = [write.constant(np.array(first, np.int64), "lengths"), _fresh(write, "Shape", [source], start=start)]
+    return _fresh(write, "Concat", lengths, axis=0)
+
+
+def _fresh(write: GraphWriter, type: str, inputs: list[str], **attributes: int) -> str:
+    """The output of a node."""
+    name = write.fresh(type)
+    write.node(type, inputs, [name], **attributes)
+    return name

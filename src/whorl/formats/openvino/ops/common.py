@@ -8,7 +8,7 @@ from whorl.errors import LoadError
 from whorl.formats.openvino.importing import IrNode
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, as_array
-from whorl.ir.dtypes import INT64
+from whorl.ir.dtypes import BY_NAME, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, tensor
@@ -54,6 +54,11 @@ def number_of(value: Value | None) -> float | None:
 def cast(build: Builder, x: Value, dtype: np.dtype) -> Value:
     """The value in an element type."""
     return x if tensor(x).dtype == dtype else build.add(Cast(dtype), x)
+
+
+def index(build: Builder, x: Value) -> Value:
+    """Indices in an element type that ONNX has for them: int32 as it is, others as int64."""
+    return x if tensor(x).dtype == BY_NAME["int32"] else cast(build, x, INT64)
 
 
 def listed(build: Builder, x: Value) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from whorl.errors import LoadError
 from whorl.formats.onnx.versions.broadcasting import aligned
 from whorl.formats.openvino.importing import IrNode, importer
-from whorl.formats.openvino.ops.common import cast, emit, like, one
+from whorl.formats.openvino.ops.common import cast, emit, index, like, one
 from whorl.formats.openvino.ops.movement import fixed_axis
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64, STRING
@@ -97,7 +97,7 @@ def _of_batches(node: IrNode, build: Builder, x: Value, indices: Value, axis: in
     moved = [*range(batch), axis, *(k for k in range(batch, rank) if k != axis)]
     if axis != batch:
         x = build.add(Transpose(tuple(moved)), x)
-    found = build.add(GatherND(batch), x, build.add(Unsqueeze(), indices, build.int64(-1)))
+    found = build.add(GatherND(batch), x, build.add(Unsqueeze(), cast(build, indices, INT64), build.int64(-1)))
     before = [*range(batch + width, axis + width)]
     order = [*range(batch), *before, *range(batch, batch + width), *range(axis + width, rank - 1 + width)]
     return found if axis == batch else build.add(Transpose(tuple(order)), found)
@@ -118,21 +118,22 @@ def _over(node: IrNode, build: Builder, valid: Value, found: Value, axis: int, b
 @importer("GatherElements", 6)
 def gather_elements_6(node: IrNode, build: Builder) -> list[Value]:
     """Indices inside the axis."""
-    return emit(node, build, GatherElements(node.integer("axis")), node.required(0), node.required(1))
+    return emit(node, build, GatherElements(node.integer("axis")), node.required(0), index(build, node.required(1)))
 
 
 @importer("GatherND", 8)
 def gather_nd_8(node: IrNode, build: Builder) -> list[Value]:
     """Indices inside the axes."""
-    return emit(node, build, GatherND(node.integer("batch_dims", 0)), node.required(0), node.required(1))
+    indices = cast(build, node.required(1), INT64)
+    return emit(node, build, GatherND(node.integer("batch_dims", 0)), node.required(0), indices)
 
 
 @importer("GatherND", 5)
 def gather_nd_5(node: IrNode, build: Builder) -> list[Value]:
     """The batch axes of the result are joined into one."""
-    batch = node.integer("batch_dims", 0)
+    batch, indices = node.integer("batch_dims", 0), cast(build, node.required(1), INT64)
     if batch < 2:
-        return emit(node, build, GatherND(batch), node.required(0), node.required(1))
-    found = build.add(GatherND(batch), node.required(0), node.required(1))
+        return emit(node, build, GatherND(batch), node.required(0), indices)
+    found = build.add(GatherND(batch), node.required(0), indices)
     joined = build.add(ReduceProd(), build.add(Shape(0, batch), found))
     return emit(node, build, Reshape(allowzero=1), found, build.add(Concat(0), joined, build.add(Shape(batch), found)))

@@ -140,7 +140,7 @@ def lstm_cell_4(node: IrNode, build: Builder) -> list[Value]:
     return _cell(node, build, lstm_step(node), 2)
 
 
-@importer("GRUCell", 1, 3)
+@importer("GRUCell", 3)
 def gru_cell_3(node: IrNode, build: Builder) -> list[Value]:
     return _cell(node, build, gru_step(node), 1)
 
@@ -197,7 +197,7 @@ def _weights(node: IrNode, states: int) -> list[Value]:
     return [node.required(n) for n in range(2 + states, 5 + states)]
 
 
-@importer("LSTMSequence", 1, 5)
+@importer("LSTMSequence", 5)
 def lstm_sequence_5(node: IrNode, build: Builder) -> list[Value]:
     """With a clip as a loop over cells, since the hub's op would hold the last activation's argument as well."""
     x, *state = (node.required(n) for n in range(3))

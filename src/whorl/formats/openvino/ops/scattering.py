@@ -6,10 +6,10 @@ import numpy as np
 
 from whorl.formats.onnx.versions.broadcasting import aligned
 from whorl.formats.openvino.importing import IrNode, importer
-from whorl.formats.openvino.ops.common import emit, flat, like
+from whorl.formats.openvino.ops.common import cast, emit, flat, index, like
 from whorl.formats.openvino.ops.movement import fixed_axis
 from whorl.ir.build import Builder
-from whorl.ir.dtypes import BOOL, is_float
+from whorl.ir.dtypes import BOOL, INT64, is_float
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
 from whorl.ops.elementwise import Div, Max, Sub
@@ -25,7 +25,9 @@ def scatter_update_3(node: IrNode, build: Builder) -> list[Value]:
     """Slices along an axis; along axis 0 they are those of ScatterND, which need not copy the indices."""
     data, indices, updates, axis = node.required(0), node.required(1), node.required(2), fixed_axis(node, 3)
     if not axis:
-        return emit(node, build, ScatterND(), data, build.add(Unsqueeze(), indices, build.int64(-1)), updates)
+        places = build.add(Unsqueeze(), cast(build, indices, INT64), build.int64(-1))
+        return emit(node, build, ScatterND(), data, places, updates)
+    indices = index(build, indices)
     if tensor(indices).rank != 1:
         parts = [build.add(Shape(0, axis), data), build.int64(-1)]
         if axis != -1:
@@ -40,13 +42,14 @@ def scatter_update_3(node: IrNode, build: Builder) -> list[Value]:
 @importer("ScatterNDUpdate", 4)
 def scatter_nd_update_4(node: IrNode, build: Builder) -> list[Value]:
     """Replaces what was there."""
-    return emit(node, build, ScatterND(), *node.inputs)
+    indices = cast(build, node.required(1), INT64)
+    return emit(node, build, ScatterND(), node.required(0), indices, node.required(2))
 
 
 @importer("ScatterNDUpdate", 15)
 def scatter_nd_update_15(node: IrNode, build: Builder) -> list[Value]:
     """Replaces what was there, or combines it with the updates."""
-    data, indices, updates = node.required(0), node.required(1), node.required(2)
+    data, indices, updates = node.required(0), cast(build, node.required(1), INT64), node.required(2)
     reduction = node.text("reduction", "none", ("none", "sum", "sub", "prod", "min", "max"))
     if reduction == "sub":
         updates, reduction = build.add(Sub(), like(build, updates, 0), updates), "sum"
@@ -56,13 +59,15 @@ def scatter_nd_update_15(node: IrNode, build: Builder) -> list[Value]:
 @importer("ScatterElementsUpdate", 3)
 def scatter_elements_update_3(node: IrNode, build: Builder) -> list[Value]:
     """Replaces what was there."""
-    return emit(node, build, ScatterElements(fixed_axis(node, 3)), *node.inputs[:3])
+    indices = index(build, node.required(1))
+    return emit(node, build, ScatterElements(fixed_axis(node, 3)), node.required(0), indices, node.required(2))
 
 
 @importer("ScatterElementsUpdate", 12)
 def scatter_elements_update_12(node: IrNode, build: Builder) -> list[Value]:
     """Combines what was there with the updates, or the updates with each other only."""
-    data, indices, updates, axis = node.required(0), node.required(1), node.required(2), fixed_axis(node, 3)
+    data, updates, axis = node.required(0), node.required(2), fixed_axis(node, 3)
+    indices = index(build, node.required(1))
     reduction = node.text("reduction", "none", ("none", "sum", "prod", "min", "max", "mean"))
     initial = node.flag("use_init_val", True)
     if reduction != "none" and not initial:
