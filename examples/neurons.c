@@ -1,6 +1,6 @@
 /* Runs the loop of neurons.onnxtxt without Python: eight neurons, a thousand steps.
 
-   From the checkout, with whorl[native] and a C compiler:
+   From the checkout, with whorl and a C compiler:
 
      mkdir -p build
      whorl compile examples/neurons.onnxtxt -o build/neurons.o --header build/neurons.h --dim n=8 --input steps=1000

@@ -117,7 +117,8 @@ def test_show_text_prints_the_program_and_cuts_large_constants(whorl, saved):
 def test_show_json_is_one_document(whorl, saved):
     path = saved(NEST)
     told = whorl("show", path, "--json")
-    assert told.code == 0 and set(told.document) == {"inputs", "defaults", "states", "outputs", "nodes", "ops", "control_flow"}
+    keys = {"inputs", "defaults", "states", "outputs", "nodes", "ops", "control_flow"}
+    assert told.code == 0 and set(told.document) == keys
     loop, scan = told.document["control_flow"]
     assert (loop["kind"], loop["name"], loop["inside"][0]["kind"]) == ("Loop", "each_day", "If")
     assert scan["scanned"][0] == {

@@ -99,7 +99,7 @@ def compile(
     CompileError.
     """
     if not is_available():
-        raise CompileError("llvmlite is not installed", fix="pip install 'whorl[native]'")
+        raise CompileError("llvmlite is not installed", fix="pip install llvmlite")
     path = Path(output)
     machine = host() if target is None and cpu is None else target_of(target or host().triple, cpu)
     is_object = path.suffix == ".o"

@@ -125,7 +125,7 @@ def _is_mdf(body: Body) -> bool:
         return False
     if isinstance(body, str | os.PathLike):
         return Path(body).suffix.lower() in (".json", ".yaml", ".yml", ".bson")
-    return isinstance(body, dict) or hasattr(body, "graphs") or (hasattr(body, "nodes") and hasattr(body, "edges"))
+    return isinstance(body, dict) or any(hasattr(body, name) for name in ("document", "graphs", "edges"))
 
 
 def _all(found: Any) -> list[Any]:

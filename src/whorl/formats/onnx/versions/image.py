@@ -250,9 +250,7 @@ def space_to_depth_27(node: Node, write: GraphWriter) -> None:
         raise SaveError(f"mode {op.mode!r} cannot be said", fix="opset 15 or later can say it")
     single = _fresh(write, "Reshape", [source, _shape(write, [-1, 1], source, start=2)])
     blocks = _fresh(write, "SpaceToDepth", [single], blocksize=op.blocksize)
-    count, size = (
-        _fresh(write, "Shape", [name], **ends) for name, ends in ((source, {"end": 1}), (blocks, {"start": 2}))
-    )
+    count, size = _fresh(write, "Shape", [source], end=1), _fresh(write, "Shape", [blocks], start=2)
     joined = write.constant(np.array([-1], np.int64), "joined")
     shape = _fresh(write, "Concat", [count, joined, size], axis=0)
     write.node("Reshape", [blocks, shape], target, name=node.name)
@@ -264,7 +262,7 @@ def _shape(write: GraphWriter, first: list[int], source: str, start: int) -> str
     return _fresh(write, "Concat", lengths, axis=0)
 
 
-def _fresh(write: GraphWriter, type: str, inputs: list[str], **attributes: int) -> str:
+def _fresh(write: GraphWriter, type: str, inputs: list[str], **attributes: Any) -> str:
     """The output of a node."""
     name = write.fresh(type)
     write.node(type, inputs, [name], **attributes)
