@@ -9,10 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from onnx import GraphProto, ModelProto
-
 from whorl.api.models import HasModule, Source, is_ir, is_mlir, load_module
-from whorl.errors import LoadError
 from whorl.formats.onnx.bodies import load_body
 from whorl.ir.graph import Module, Region
 from whorl.runtime.functional import Ways, run_branch, run_loop, run_scan, with_captured
@@ -114,15 +111,11 @@ def _resolved(body: Body, captured: Mapping[str, Any]) -> Callable[..., Any] | M
         return body
     if isinstance(body, Module | HasModule) or is_mlir(body) or is_ir(body):
         return with_captured(load_module(body), captured)
-    if not isinstance(body, str | os.PathLike | bytes | bytearray | memoryview | ModelProto | GraphProto):
-        raise LoadError(f"the body is {type(body).__name__}", fix="give a graph, bytes, a path or a Python function")
     return with_captured(load_body(body, captured), captured)
 
 
 def _is_mdf(body: Body) -> bool:
     """Whether a body is a graph or model of MDF, plain data of one, or the path of its file."""
-    if isinstance(body, Module | Region | GraphProto | ModelProto):
-        return False
     if isinstance(body, str | os.PathLike):
         return Path(body).suffix.lower() in (".json", ".yaml", ".yml", ".bson")
     return isinstance(body, dict) or any(hasattr(body, name) for name in ("document", "graphs", "edges"))

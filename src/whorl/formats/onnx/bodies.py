@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,6 +48,8 @@ def load_body(source: OnnxSource, captured: Mapping[str, Any], options: LoadOpti
 
 def _read(source: OnnxSource) -> ModelProto | GraphProto:
     """A model, or where the bytes hold none, the graph that they are."""
+    if not isinstance(source, str | os.PathLike | bytes | bytearray | memoryview):
+        raise LoadError(f"the body is {type(source).__name__}", fix="give a graph, bytes, a path or a Python function")
     proto = read_proto(source)
     if proto.HasField("graph"):
         return proto

@@ -30,6 +30,10 @@ def _equal_names(node: NodeProto) -> list[list[str]]:
     schema, groups = defs.get_schema(node.op_type, node.domain), defaultdict(list)
     for names, formal in ((node.input, schema.inputs), (node.output, schema.outputs)):
         for name, parameter in zip(names, formal, strict=False):
-            if name and parameter.option.name != "Variadic" and "(" not in parameter.type_str:
+            if (
+                name
+                and parameter.option != defs.OpSchema.FormalParameterOption.Variadic
+                and "(" not in parameter.type_str
+            ):
                 groups[parameter.type_str].append(name)
     return list(groups.values())

@@ -63,6 +63,15 @@ def test_grids(mode: str, padding: str) -> None:
     check_node(GridSample(int(mode == "bicubic"), hub, padding), [IMAGE, GRID], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+def test_volumes_written(mode: str, padding: str) -> None:
+    places = NUMBERS.uniform(-1.4, 1.4, (2, 2, 3, 4, 3)).astype(np.float32)
+    check_node(
+        GridSample(int(padding == "border"), mode, padding), [normal(2, 3, 4, 5, 6), places], rtol=1e-4, atol=1e-5
+    )
+
+
 @pytest.mark.parametrize("aligned", ["asymmetric", "half_pixel_for_nn", "half_pixel"])
 def test_regions(aligned: str) -> None:
     found = {"pooled_h": 2, "pooled_w": 3, "sampling_ratio": 2, "spatial_scale": 0.9, "mode": "avg"}

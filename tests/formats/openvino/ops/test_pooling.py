@@ -15,6 +15,7 @@ from whorl.ops.pooling import (
     LpPool,
     MaxPool,
 )
+from whorl.ops.unpooling import MaxUnpool
 
 X = np.random.default_rng(9).standard_normal((2, 3, 8, 7)).astype(np.float32)
 PADS = [([0, 0], [0, 0]), ([1, 0], [0, 1]), ([1, 1], [1, 1])]
@@ -95,3 +96,9 @@ def test_pools_to_a_number_of_windows(sizes: tuple[int, ...]) -> None:
 def test_pools_of_other_ranks_to_a_number_of_windows() -> None:
     check_layer("AdaptiveAvgPool", 8, [X[0], fixed(3)], rtol=1e-4)
     check_layer("AdaptiveMaxPool", 8, [X[None], fixed(2, 3, 4)], {"index_element_type": "i32"}, dynamic=[False])
+
+
+def test_maxima_put_back_written() -> None:
+    x, places = np.array([[[[5, 6], [7, 8]]]], np.float32), np.array([[[[5, 7], [13, 15]]]])
+    check_node(MaxUnpool((2, 2), strides=(2, 2)), [x, places], dynamic=[False])
+    check_node(MaxUnpool((2, 2), strides=(2, 2)), [x, places, np.array([1, 1, 5, 6])], (2,), dynamic=[False])

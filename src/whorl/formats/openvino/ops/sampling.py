@@ -9,6 +9,8 @@ from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
 from whorl.formats.openvino.importing import IrNode, importer
 from whorl.formats.openvino.ops.common import cast, emit, like
 from whorl.formats.openvino.ops.common_out import converted
+from whorl.formats.openvino.ops.convolution_out import ranked
+from whorl.formats.openvino.ops.volumes_out import sampled_volume
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT32, INT64
 from whorl.ir.graph import Node, Value
@@ -36,8 +38,9 @@ def grid_sample_9(node: IrNode, build: Builder) -> list[Value]:
 def grid_sample(node: Node, write: LayerWriter) -> list[Source]:
     op, (x, grid) = node.op, node.inputs
     assert isinstance(op, GridSample) and x is not None
-    if tensor(x).rank != 4:
-        raise SaveError(f"samples {x.type}", fix="OpenVINO samples images alone, [N, C, H, W]")
+    rank = len(ranked(x, "the input")) - 2
+    if rank != 2:
+        return write.through(node, lambda build, image, places: sampled_volume(op, build, image, places, rank))
     attributes = {"align_corners": bool(op.align_corners), "mode": _NAMES[op.mode], "padding_mode": op.padding_mode}
     inputs, types = [write.source(x), write.source(grid)], [tensor(node.outputs[0])]
     return write.layer("GridSample", 9, inputs, types, node.name, **attributes)
