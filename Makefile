@@ -3,10 +3,11 @@
 # make check          the same without the slow tests
 # make test-archive   the node tests of old releases of onnx, which it downloads
 # make test-upstream  the engine tests of modeci_mdf, which it downloads, with whorl in the place of its engine
+# make test-openvino  every model of two suites written as OpenVINO IR and run there, of which make test takes some
 # make conformance    renews docs/conformance.md: the control-flow suite on four engines
 # make fuzz           the fuzz tests with 10,000 examples each (make EXAMPLES=1000 fuzz)
 # make bench          the benchmarks; they write nothing
-# make docs           renews docs/ops.md and docs/cli.md
+# make docs           renews docs/ops.md, docs/cli.md and the codes in docs/openvino.md
 # make lock           renews constraints.txt: the versions that were tested
 #
 # Needs Python 3.11 or newer, pip and make. Another interpreter: make PYTHON=python3.12 test
@@ -30,7 +31,7 @@ $(shell rm -f $(VENV)/.created)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test check test-archive test-upstream conformance fuzz bench docs lint types lock clean
+.PHONY: demo test check test-archive test-upstream test-openvino conformance fuzz bench docs lint types lock clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/python examples/demo.py
@@ -52,6 +53,10 @@ test-upstream: $(VENV)/.test
 	$(PIP) download --no-deps --no-binary :all: --dest build/upstream modeci_mdf==0.4.15
 	$(BIN)/python -m pytest -q tests/formats/mdf/test_upstream.py
 
+test-openvino: export WHORL_OPENVINO_ALL := 1
+test-openvino: $(VENV)/.test
+	$(BIN)/python -m pytest -q -n $(WORKERS) tests/formats/openvino/test_round_trips.py
+
 conformance: $(VENV)/.test
 	$(BIN)/python -m whorl.conformance --page docs/conformance.md
 
@@ -65,6 +70,7 @@ bench: $(VENV)/.test
 docs: $(VENV)/.test
 	$(BIN)/python docs/make_ops.py
 	$(BIN)/python docs/make_cli.py
+	$(BIN)/python docs/make_openvino.py
 
 lint: $(VENV)/.test
 	$(BIN)/python -m ruff check

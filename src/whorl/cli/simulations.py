@@ -33,6 +33,9 @@ def add_steps(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--record", action="append", default=[], metavar="NODE.NAME", help="what to record (default: output ports)"
     )
+    group.add_argument(
+        "--initial", action="append", dest="input", metavar="NODE.NAME=VALUE", help="the same as --input"
+    )
     group.add_argument("--seed", type=count, default=0, metavar="N", help="the seed of random numbers (default 0)")
     group.add_argument("--plot", metavar="FILE", help="draw what is recorded, as .png, .svg or .pdf")
 

@@ -65,6 +65,8 @@ class Arguments:
         value = self.take(name, default)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.fail(f"{name!r} must be a number, not {value!r}")
+        if isinstance(value, int) and abs(value) >= 2**63:
+            raise self.fail(f"{name!r} is too large")
         if isinstance(value, float) and not math.isfinite(value):
             raise self.fail(f"{name!r} must be a finite number, not {value}")
         return value

@@ -16,6 +16,7 @@ from whorl.formats.mdf.emission import emit
 from whorl.formats.mdf.expressions import Draw, evaluate
 from whorl.formats.mdf.philox import UINT64, WORD, InHub, OnArrays, philox, uniforms
 from whorl.formats.mdf.scopes import Scope, Traced, known_shape
+from whorl.formats.mdf.vocabulary import MAX_ELEMENTS
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
 from whorl.ops.casting import Cast
@@ -97,7 +98,7 @@ class Drawing:
 
     def _uniforms(self, shape: tuple[int, ...], site: int) -> dict[str, np.ndarray]:
         k = OnArrays()
-        elements = np.arange(math.prod(shape), dtype=UINT64).reshape(shape)
+        elements = _numbered(shape)
         counter = elements, k.number(self.set), k.number(self.call & WORD), k.number(site)
         u, w = uniforms(k, philox(k, counter, [k.number(word) for word in key_of(self.seed)]))
         return {"u": u, "w": w}
@@ -133,7 +134,7 @@ class TracedDrawing:
 
     def _uniforms(self, scope: Scope, shape: tuple[int, ...], call: Value, site: int) -> dict[str, Value]:
         k = InHub(scope.build)
-        elements, sets = np.arange(math.prod(shape), dtype=UINT64).reshape(shape), np.array(0, UINT64)
+        elements, sets = _numbered(shape), np.array(0, UINT64)
         if self.batch is not None:
             elements, sets = elements[..., np.newaxis], np.arange(self.batch, dtype=UINT64)
         first = k.build.add(Cast(to=UINT64), scope.value(self.first_set))
@@ -147,6 +148,13 @@ class TracedDrawing:
         key = k.both(seed, k.number(WORD)), k.right(seed, 32)
         u, w = uniforms(k, philox(k, counter, key))
         return {"u": u, "w": w}
+
+
+def _numbered(shape: tuple[int, ...]) -> np.ndarray:
+    """The elements of a draw by their numbers."""
+    if math.prod(shape) > MAX_ELEMENTS:
+        raise RunError(f"a draw would have more than {MAX_ELEMENTS} elements")
+    return np.arange(math.prod(shape), dtype=UINT64).reshape(shape)
 
 
 def _value(scope: Scope, given: Any) -> Value:

@@ -13,6 +13,9 @@ import numpy as np
 from whorl.errors import LoadError, place
 from whorl.formats.mdf.vocabulary import MAX_ELEMENTS
 
+MAX_RANK = 64
+"""Axes that an array of NumPy may have."""
+
 Place = tuple[str, ...]
 """Titles of what holds something, innermost first."""
 
@@ -140,6 +143,8 @@ def shape_field(value: Any, at: Place) -> tuple[int, ...] | None:
     dims = [dim for dim in value if isinstance(dim, int)]
     if len(dims) < len(value):
         return None
+    if len(dims) > MAX_RANK:
+        raise LoadError(f"shape has {len(dims)} axes, at most {MAX_RANK} are read", place_of(at))
     if math.prod(dims) > MAX_ELEMENTS:
         raise LoadError(f"shape {dims} has more than {MAX_ELEMENTS} elements", place_of(at))
     return tuple(dims)

@@ -160,7 +160,7 @@ def _operator(name: str, arguments: Sequence[Any], named: dict[str, Any]) -> Any
     if named:
         known = ", ".join([parameter.name for parameter in schema.inputs] + list(schema.attributes))
         raise LoadError(f"{name} has no argument {next(iter(named))!r}", fix=f"its arguments are {known}")
-    free = [key for key in schema.attributes if key not in attributes]
+    free = sorted(schema.attributes.keys() - attributes.keys())
     if len(rest) > len(free):
         raise LoadError(f"{name} has {len(arguments)} arguments by position, which is too many")
     attributes |= dict(zip(free, rest, strict=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -162,6 +163,8 @@ class MdfModel:
     ) -> Request:
         if not isinstance(steps, int | np.integer) or steps < 0:
             raise RunError(f"steps is {steps!r}, expected a whole number that is not negative")
+        if dt is not None and not (isinstance(dt, int | float | np.number) and math.isfinite(dt)):
+            raise RunError(f"dt is {dt!r}, expected a finite number, or None for evaluations without a time step")
         state = state or SavedState()
         given = {cell: self._value(cell, value, f"initial[{name!r}]") for name, value, cell in self._cells(initial)}
         given = {**state.given, **given}

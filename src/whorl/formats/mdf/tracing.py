@@ -230,7 +230,7 @@ class Tracer:
             return SPECIAL[name](self, inside)
         if name is not None and is_onnx(name):
             return self._onnx(name, inside, args)
-        return self.result(value, inside, where)
+        return self.result(name if value is None else value, inside, where)
 
     def _onnx(self, name: str, inside: Names, args: Mapping[str, Any]) -> Any:
         """A function of ONNX, several results as a tuple."""
