@@ -326,3 +326,16 @@ def test_progress_tells_of_outermost_loops_only():
     )
     assert total == 9
     assert told == [("Loop 'outer'", k) for k in (1, 2, 3)]
+
+
+def test_time_limit_holds_inside_nests_of_which_one_iteration_takes_for_ever():
+    inner = "r8 = Add(s8, one)"
+    for d in range(7, -1, -1):
+        inner = f"""r{d} = Loop (n, , s{d}) <body = b{d} (int64 i{d}, bool g{d}, float s{d + 1})
+            => (bool h{d}, float r{d + 1}) {{ h{d} = Identity(g{d}) {inner} }}>"""
+    source = model(f"""main (int64 n, float s0) => (float r0) {{ one = Constant<value = float {{1}}> () {inner} }}""")
+    nest = session(source, timeout=0.5)
+    feeds = {"n": np.int64(1000), "s0": np.float32(0)}
+    with pytest.raises(whorl.TimeLimitError):
+        nest.run(None, feeds)
+    assert nest.run(None, feeds | {"n": np.int64(2)}) == [256]

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from whorl.api.models import load
-from whorl.errors import RunError, UnsupportedError, WhorlError
+from whorl.errors import RunError, SaveError, UnsupportedError, WhorlError
 
 Point = dict[str, Any]
 Measure = Callable[[Any], Mapping[str, Any]]
 Task = Callable[[list[Point]], list[dict[str, Any]]]
 Engine = Callable[[Task, list[list[Point]]], Iterator[list[dict[str, Any]]]]
 ERROR = "error"
-PACK = 16
-"""Points that a worker takes at once."""
+PACK, PARTS = 16, 8
+"""Points that a worker takes at once, fewer where a sweep would have less than this many parts."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,15 @@ class _Task:
         """The measures of a point, or what went wrong."""
         try:
             found = model.simulate(self.steps, self.dt, record=self.record, initial=point, seed=self.seed)
-            values = last_values(found) if self.measure is None else self.measure(found)
         except WhorlError as error:
             return {ERROR: str(error)}
-        return {f"{name}.last" if name in point else name: plain(value) for name, value in values.items()} | {ERROR: ""}
+        try:
+            values = dict(last_values(found) if self.measure is None else self.measure(found))
+            row = {f"{name}.last" if name in point else str(name): plain(value) for name, value in values.items()}
+            json.dumps(row)
+        except Exception as error:  # the caller's function may raise anything, and one point must not end the others
+            return {ERROR: f"measure: {type(error).__name__}: {error}"}
+        return row | {ERROR: ""}
 
 
 def sweep(
@@ -72,11 +77,13 @@ def sweep(
     """
     points = _points(grid)
     done = _read(file, points)
+    _append(file, [])
     left = [point for point in points if _key(point) not in done]
     names = None if record is None else tuple(record)
     source = os.fspath(model) if isinstance(model, str | os.PathLike) else model
     task = _Task(source, steps, dt, names, seed, measure)
-    packs = [left[start : start + PACK] for start in range(0, len(left), PACK)]
+    size = max(1, min(PACK, len(left) // PARTS))
+    packs = [left[start : start + size] for start in range(0, len(left), size)]
     for rows in _engine(engine)(task, packs) if packs else ():
         _append(file, rows)
         done |= {_key({name: row[name] for name in points[0]}): row for row in rows}
@@ -96,6 +103,9 @@ def plain(value: Any) -> Any:
 
 def _points(grid: Mapping[str, Sequence[Any]] | Iterable[Point]) -> list[Point]:
     if isinstance(grid, Mapping):
+        for name, values in grid.items():
+            if isinstance(values, str) or not isinstance(values, Iterable):
+                raise RunError(f"grid[{name!r}] is {values!r}, expected a list of values")
         columns = [[(name, plain(value)) for value in values] for name, values in grid.items()]
         return [{str(name): value for name, value in pairs} for pairs in itertools.product(*columns)]
     points = [{name: plain(value) for name, value in point.items()} for point in grid]
@@ -132,15 +142,26 @@ def _read(file: str | os.PathLike[str] | None, points: list[Point]) -> dict[str,
             row = json.loads(line)
         except ValueError:
             continue
-        if not row.get(ERROR) and points[0].keys() <= row.keys():
+        if isinstance(row, dict) and not row.get(ERROR) and points[0].keys() <= row.keys():
             found[_key({name: row[name] for name in points[0]})] = row
     return found
 
 
 def _append(file: str | os.PathLike[str] | None, rows: list[dict[str, Any]]) -> None:
-    if file is not None:
-        with Path(file).open("a", encoding="utf-8") as lines:
+    if file is None:
+        return
+    try:
+        with Path(file).open("a+", encoding="utf-8") as lines:
+            lines.write(_line_end(Path(file)))
             lines.writelines(json.dumps(row) + "\n" for row in rows)
+    except OSError as error:
+        raise SaveError(f"cannot write {os.fspath(file)!r}: {error.strerror or error}") from None
+
+
+def _line_end(path: Path) -> str:
+    """What a last line that was cut short lacks."""
+    text = path.read_bytes()
+    return "\n" if text and not text.endswith(b"\n") else ""
 
 
 # ---- engines -----------------------------------------------------------------------------------------------------

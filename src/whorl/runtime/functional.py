@@ -116,14 +116,12 @@ def _is_omitted(value: Any) -> bool:
 
 
 def trip_count(value: Any) -> np.ndarray | None:
-    """The trip count as int64; integers of any width are taken, and floats that are whole. Errors: RunError."""
+    """The trip count as int64; integers of any width are taken. Errors: RunError."""
     if _is_omitted(value):
         return None
     if isinstance(value, np.ndarray | np.generic) and is_integer(value.dtype):
         value = value.tolist()
-    elif isinstance(value, float | np.ndarray | np.generic) and _is_whole(np.asarray(value)):
-        value = np.asarray(value).astype(INT64)
-    return _one(checked(value, TensorType(INT64), "the trip count"), "the trip count")
+    return checked(value, TensorType(INT64), "the trip count")
 
 
 def condition_of(value: Any) -> np.ndarray | None:
@@ -134,17 +132,7 @@ def condition_of(value: Any) -> np.ndarray | None:
         array = np.asarray(value)
         if is_integer(array.dtype) and np.isin(array, (0, 1)).all():
             value = array.astype(BOOL)
-    return _one(checked(value, TensorType(BOOL), "the condition"), "the condition")
-
-
-def _is_whole(array: np.ndarray) -> bool:
-    return array.dtype.kind == "f" and bool(np.all(np.abs(array) < 2**53) and np.all(array == np.floor(array)))
-
-
-def _one(array: np.ndarray, what: str) -> np.ndarray:
-    if array.size != 1:
-        raise RunError(f"{what} has {array.size} elements, expected one")
-    return array
+    return checked(value, TensorType(BOOL), "the condition")
 
 
 def _copied(value: Any) -> Any:

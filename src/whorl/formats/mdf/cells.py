@@ -22,9 +22,10 @@ class Cell:
     def __str__(self) -> str:
         return f"{self.node}.{self.id}"
 
-    def is_called(self, name: str) -> bool:
-        """Whether a name means this cell: "node.id", or "node.kind.id"."""
-        return name in (str(self), f"{self.node}.{self.kind}.{self.id}")
+    @property
+    def names(self) -> tuple[str, str]:
+        """What this cell may be called: "node.id" and "node.kind.id"."""
+        return str(self), f"{self.node}.{self.kind}.{self.id}"
 
 
 class State:

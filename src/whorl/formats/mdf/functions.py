@@ -24,6 +24,7 @@ from whorl.formats.mdf.onnx_calls import Binding, call, captured_names
 from whorl.formats.mdf.onnx_names import attribute_value, checked_inputs, find_schema, is_omitted, operator_names
 from whorl.formats.mdf.reading import graph_of, model_of
 from whorl.formats.onnx.bodies import load_body
+from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.types import TensorType
 from whorl.runtime.functional import Ways, condition_of, run_branch, run_loop, run_scan, trip_count, with_captured
@@ -54,8 +55,8 @@ def loop(
     states = (*states, *_listed(named.pop("v_initial", ())))
     resolved = _resolved(body, named)
     if isinstance(resolved, Graph):
-        return _loop_of_graph([trip_count(M), condition_of(cond), *map(_plain, states)], resolved, named, limits)
-    found = run_loop(M, cond, _fitting(states, resolved, 2), resolved, limits)
+        return _loop_of_graph([_trip(M), _flag(cond), *map(_plain, states)], resolved, named, limits)
+    found = run_loop(_trip(M), _flag(cond), _fitting(states, resolved, 2), resolved, limits)
     return _one_or_all(found)
 
 
@@ -100,7 +101,7 @@ def if_(cond: Any, *, then_branch: Any, else_branch: Any, timeout: float | None 
     Branches: as bodies of `loop`, without inputs; names are values that they read from around them.
     Errors: RunError, LoadError. Source: ONNX If-13.
     """
-    limits, condition = Limits(timeout=timeout), condition_of(cond)
+    limits, condition = Limits(timeout=timeout), _flag(cond)
     then, other = _resolved(then_branch, named), _resolved(else_branch, named)
     if isinstance(then, Graph) or isinstance(other, Graph):
         if condition is None:
@@ -255,6 +256,25 @@ def _fitted(value: Any, argument: Value) -> Any:
     have, wanted = value.dtype, argument.type.dtype
     same_kind = have.kind == wanted.kind or (have.kind in "iu" and wanted.kind in "iu")
     return np.asarray(value).astype(wanted) if have != wanted and same_kind and have.kind in "fiu" else value
+
+
+def _trip(value: Any) -> Any:
+    """The trip count; floats that are whole are taken too. Errors: RunError."""
+    if isinstance(value, float | np.ndarray | np.generic):
+        array = np.asarray(value)
+        if array.dtype.kind == "f" and np.all(np.abs(array) < 2**53) and np.all(array == np.floor(array)):
+            value = array.astype(INT64)
+    return _one(trip_count(value), "the trip count")
+
+
+def _flag(value: Any) -> Any:
+    return _one(condition_of(value), "the condition")
+
+
+def _one(array: np.ndarray | None, what: str) -> np.ndarray | None:
+    if array is not None and array.size != 1:
+        raise RunError(f"{what} has {array.size} elements, expected one")
+    return array
 
 
 def _plain(value: Any) -> Any:

@@ -23,7 +23,7 @@ def interpreted(graph: Graph, request: Request, inputs: Inputs, limits: Limits |
     """Run what is asked for; `limits` are those of one loop in a node. Errors: LoadError, RunError."""
     if request.batch is None:
         return _run(graph, request, inputs, limits)
-    return joined([_run(graph, request.of_set(n), inputs, limits) for n in range(request.batch)])
+    return joined([_run(graph, request.of_set(n), inputs, limits) for n in range(request.batch)], request)
 
 
 def _run(graph: Graph, request: Request, inputs: Inputs, limits: Limits | None) -> Simulation:

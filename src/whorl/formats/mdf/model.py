@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,8 @@ class MdfModel:
         by its node, part, evaluation and parameter set. `replay`: numbers that stand for draws, by the name of node and
         part, a row an evaluation. Errors: LoadError, RunError.
         """
+        if not isinstance(seed, int | np.integer) or not -(2**63) <= seed < 2**63:
+            raise RunError(f"seed is {seed!r}, expected a whole number of 64 bits")
         request = self._request(steps, dt, record, batch, state, initial or {})
         drawn = {name: as_number(values) for name, values in (replay or {}).items()}
         request = replace(request, seed=seed, replay=drawn, series=self._rows(inputs or {}))
@@ -206,12 +209,20 @@ class MdfModel:
 
     def cell(self, name: str) -> Cell:
         """What a name means: "node.id", or with its kind "node.parameters.id" where a node uses an id twice."""
-        for cell in self._all_cells():
-            if cell.is_called(name):
-                return cell
+        if name in self._named:
+            return self._named[name][0]
         known = [str(cell) for cell in self._all_cells()]
         close = difflib.get_close_matches(name, known, 3) or known[:8]
         raise RunError(f"the model has no {name!r}", fix=f"names are {', '.join(close)}")
+
+    @cached_property
+    def _named(self) -> dict[str, list[Cell]]:
+        """What each name may mean, in the order in which that counts."""
+        found: dict[str, list[Cell]] = {}
+        for cell in self._all_cells():
+            for name in cell.names:
+                found.setdefault(name, []).append(cell)
+        return found
 
     def _all_cells(self) -> list[Cell]:
         nodes = self.graph.nodes.values()
@@ -223,7 +234,7 @@ class MdfModel:
         connected = {(edge.receiver, edge.receiver_port) for edge in self.graph.edges.values()}
         found = []
         for name, value in values.items():
-            cells = [cell for cell in self._all_cells() if cell.kind in (PARAMETER, INPUT) and cell.is_called(name)]
+            cells = [cell for cell in self._named.get(name, ()) if cell.kind in (PARAMETER, INPUT)]
             if not cells:
                 self.cell(name)
                 raise RunError(f"{name!r} is computed", fix="give values of parameters and input ports")

@@ -169,18 +169,18 @@ def order_notes(sets: tuple[Set, ...], predicates: dict[str, Predicate]) -> list
     """Nodes whose condition looks at calls of others that are considered at the same time."""
     notes = []
     for each in sets:
+        places = {node: at for at, node in enumerate(each)}
         for node in each:
             looked_at = {
                 slot.node if isinstance(slot, Calls) else slot.giver
                 for slot in slots_of(predicates[node])
                 if isinstance(slot, Calls | Usable)
             }
-            for other in each:
-                if other != node and other in looked_at:
-                    notes.append(
-                        f"the condition of node {node!r} counts calls of {other!r}, which is considered at the same "
-                        "time; the order of the nodes in the file decides"
-                    )
+            for other in sorted(looked_at & places.keys() - {node}, key=places.__getitem__):
+                notes.append(
+                    f"the condition of node {node!r} counts calls of {other!r}, which is considered at the same "
+                    "time; the order of the nodes in the file decides"
+                )
     return notes
 
 

@@ -100,7 +100,7 @@ class Compiler:
             found = self._for(request)
         except NotElementwiseError:
             runs = [self.prepared(request.of_set(n)) for n in range(request.batch or 0)]
-            return lambda: joined([run() for run in runs])
+            return lambda: joined([run() for run in runs], request)
         return lambda: found.run(request)
 
     def _for(self, request: Request) -> Prepared:
@@ -225,7 +225,7 @@ def times_of(request: Request) -> Times:
     return Times(before.time, 1.0 if request.dt is None else request.dt, request.steps, not before.done)
 
 
-def joined(results: Sequence[Simulation]) -> Simulation:
+def joined(results: Sequence[Simulation], request: Request) -> Simulation:
     """The results of the parameter sets of a batch as one."""
     first = results[0]
     traces = {
@@ -235,5 +235,7 @@ def joined(results: Sequence[Simulation]) -> Simulation:
     states = [one.state for one in results]
     arrays = {cell: np.stack([state.arrays[cell] for state in states], axis=-1) for cell in first.state.arrays}
     engine = None if first.state.engine is None else [state.engine for state in states]
-    state = replace(first.state, arrays=arrays, batch=len(results), engine=engine)
+    state = replace(
+        first.state, arrays=arrays, given=request.given, sets=request.sets, batch=len(results), engine=engine
+    )
     return Simulation(first.when, traces, state)

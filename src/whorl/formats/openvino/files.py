@@ -78,11 +78,12 @@ def read_module(net: Net, weights: Weights, options: IrOptions) -> Module:
     module = Module(region, [])
     arguments = {value.name: value for value in region.arguments}
     taken: dict[str, Value] = {}
+    counts: dict[str, int] = {}
     outputs: dict[str, Any] = {}
     for layer in results:
         names, producer = _result_names(layer, reading)
         name, value = names[0] if names else producer, reading.results[layer.id]
-        name = _unique(name, taken if arguments.get(name) is value else ChainMap(taken, arguments))
+        name = _unique(name, taken if arguments.get(name) is value else ChainMap(taken, arguments), counts)
         taken[name] = value
         outputs[name] = {"names": names, "layer": layer.name}
         module.output_names.append(name)
@@ -97,11 +98,12 @@ def _add_inputs(net: Net, build: Builder, frame: Frame) -> dict[int, Value]:
     """The Parameters as arguments, in the file's order."""
     found: dict[int, Value] = {}
     taken: set[str] = set()
+    counts: dict[str, int] = {}
     for layer in net.layers:
         if layer.type.lower() == "parameter":
             type = parameter_type(layer, frame)
             names = layer.outputs[0].names if layer.outputs else ()
-            name = _unique(names[0] if names else layer.name, taken)
+            name = _unique(names[0] if names else layer.name, taken, counts)
             taken.add(name)
             value = build.region.add_argument(name, type)
             build.inference.set_type(value, type)
@@ -120,12 +122,12 @@ def _result_names(layer: Layer, reading: Reading) -> tuple[tuple[str, ...], str]
     )
 
 
-def _unique(name: str, taken: Container[str]) -> str:
-    """The name, or with a number behind where it is taken."""
-    name = name or "value"
-    found, count = name, 1
+def _unique(name: str, taken: Container[str], counts: dict[str, int]) -> str:
+    """The name, or with a number behind where it is taken. `counts`: the last number behind each name."""
+    found = name = name or "value"
     while found in taken:
-        found, count = f"{name}.{count}", count + 1
+        counts[name] = counts.get(name, 0) + 1
+        found = f"{name}.{counts[name]}"
     return found
 
 
