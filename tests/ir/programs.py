@@ -71,9 +71,9 @@ main(%x: float32[N, 4]) {
 """,
     "slices that keep their axis, concatenation and last values": """
 main(%x: float32[N, 4], %n: int64[]) {
-  %last: float32[2, 4], %all: float32[A, 4] = Loop(%n, _, %x)
-    {scanned = (Scanned(reverse = True, keep_axis = True, part = 2),),
-     collected = (Collected(reverse = True, stack = False, part = 2),), last = 1, slices_suffice = True}
+  %last: float32[2, 4], %all: float32[A, 4] = Loop(%n, _, %x) \
+{scanned = (Scanned(reverse = True, keep_axis = True, part = 2),), \
+collected = (Collected(reverse = True, stack = False, part = 2),), last = 1, slices_suffice = True}
   body(%i: int64[], %go_on: bool[] {True}, %rows: float32[2, 4]) {
     return %go_on, %rows, %rows
   }
