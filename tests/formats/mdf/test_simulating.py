@@ -176,3 +176,18 @@ def test_rows_go_into_a_port_one_an_evaluation(steps):
 def test_rows_are_of_unconnected_input_ports():
     with pytest.raises(RunError, match=r"inputs\['FN.V'\] needs rows for an input port"):
         MODELS["oscillator"].simulate(2, 0.1, inputs={"FN.V": [1.0]})
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"record": 5}, 'record is 5, expected a list of names such as "FN.V"'),
+        ({"record": [5]}, r"record is \[5\], expected a list of names"),
+        ({"initial": 5}, "initial is 5, expected a dictionary of values by name"),
+        ({"state": 5}, "state is 5, expected the state of an earlier result"),
+    ],
+    ids=str,
+)
+def test_arguments_of_another_kind_are_refused(options, problem):
+    with pytest.raises(RunError, match=problem):
+        MODELS["oscillator"].simulate(1, 0.1, **options)

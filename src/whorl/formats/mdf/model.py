@@ -93,6 +93,7 @@ class MdfModel:
         by its node, part, evaluation and parameter set. `replay`: numbers that stand for draws, by the name of node and
         part, a row an evaluation. Errors: LoadError, RunError.
         """
+        check_forms(record=record, initial=initial, state=state, inputs=inputs, replay=replay)
         if not isinstance(seed, int | np.integer) or not -(2**63) <= seed < 2**63:
             raise RunError(f"seed is {seed!r}, expected a whole number of 64 bits")
         request = self._request(steps, dt, record, batch, state, initial or {})
@@ -290,6 +291,25 @@ class MdfModel:
             raise RunError(f"the arrays of the batch have the lengths {sizes}, expected one length of 1 or more")
         sets = {cell: self._value(cell, array, f"batch[{name!r}]", sets=True) for name, array, cell in arrays}
         return sets, next(iter(sizes.values()))
+
+
+FORMS: dict[str, tuple[type, str]] = {
+    "record": (Sequence, 'a list of names such as "FN.V"'),
+    "initial": (Mapping, "a dictionary of values by name"),
+    "inputs": (Mapping, "a dictionary of rows by name"),
+    "replay": (Mapping, "a dictionary of drawn numbers by name"),
+    "state": (SavedState, "the state of an earlier result"),
+}
+"""The arguments of `simulate` that are no numbers: their types, and how to say them."""
+
+
+def check_forms(**given: Any) -> None:
+    """Refuse arguments of `simulate` that are of another kind than they must be."""
+    for name, value in given.items():
+        kind, text = FORMS[name]
+        names = value if kind is Sequence and isinstance(value, Sequence) else ()
+        if value is not None and not (isinstance(value, kind) and all(isinstance(each, str) for each in names)):
+            raise RunError(f"{name} is {value!r}, expected {text}")
 
 
 def is_expression(value: Any) -> bool:
