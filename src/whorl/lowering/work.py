@@ -16,23 +16,29 @@ OP_WORK = 4096
 
 def work_of(program: Program, most_trips: int = MOST_TRIPS) -> int:
     """Innermost statements that run at most; a loop whose bound only the run knows has `most_trips` of them."""
-    return _work(program.body, most_trips)
+    return _work(program.body, most_trips, True)
 
 
-def _work(statements: Sequence[Statement], most: int) -> int:
+def turns_of(program: Program, most_trips: int = MOST_TRIPS) -> int:
+    """As `work_of`, where calls of kernels and of the runtime, and what memory bounds, count as one statement."""
+    return _work(program.body, most_trips, False)
+
+
+def _work(statements: Sequence[Statement], most: int, inside: bool) -> int:
     total = 0
     for statement in statements:
         match statement:
             case For(extent=extent, body=body, parallel=parallel):
                 side_by_side = parallel and not any(isinstance(s, For | While) for s in body)
-                total += -(-_number(extent, most) // (LANES if side_by_side else 1)) * _work(body, most)
+                count = _number(extent, most if inside else 1)
+                total += -(-count // (LANES if side_by_side else 1)) * _work(body, most, inside)
             case While(head=head, condition=condition, body=body):
-                total += _trips(condition, most) * (1 + _work(head, most) + _work(body, most))
+                total += _trips(condition, most) * (1 + _work(head, most, inside) + _work(body, most, inside))
             case When(then=then, other=other):
-                total += 1 + max(_work(then, most), _work(other, most))
-            case Call(kernel=kernel, numbers=numbers):
+                total += 1 + max(_work(then, most, inside), _work(other, most, inside))
+            case Call(kernel=kernel, numbers=numbers) if inside:
                 total += KERNELS[kernel].work(*numbers)
-            case RunOp():
+            case RunOp() if inside:
                 total += OP_WORK
             case _:
                 total += 1

@@ -20,7 +20,7 @@ from whorl.ir.types import TensorType
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop
 from whorl.lowering.places import lengths_of
-from whorl.lowering.work import work_of
+from whorl.lowering.work import turns_of
 from whorl.ops.iteration import Iteration
 from whorl.runtime.background import in_background
 from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, pointer, signature_of
@@ -40,7 +40,7 @@ SLICE_SECONDS = 0.02
 LONG_BITS = 16
 """Trip counts that differ by less than this factor, as a power of two, share a program."""
 FIRST_SLICE, LONGEST_SLICE = 64, 1 << 22
-FIRST_WORK, MOST_WORK = 1 << 24, 1 << 32
+FIRST_TURNS, MOST_TURNS = 1 << 24, 1 << 32
 """Statements that a first slice runs, and that one iteration may run; where it may run more, and that is sure or the
 time is limited, the loops inside are run in slices instead."""
 FIRST_CAPACITY = 1024
@@ -86,7 +86,7 @@ class NativeLoop:
         compiled = self.compiled_for(iteration)
         if trace is not None and len(self.forms.programs) > known:
             trace.add_compilation(self.node.title, start, compiled if isinstance(compiled, str) else None)
-        if isinstance(compiled, str) or (budget.limits.timeout is not None and compiled.most_work > MOST_WORK):
+        if isinstance(compiled, str) or (budget.limits.timeout is not None and compiled.most_turns > MOST_TURNS):
             return None
         try:
             native = NativeRun(compiled, iteration)
@@ -168,14 +168,14 @@ class CompiledLoop:
         self.free = dict(free or {})
         special, self.prologue, fixed = specialise(node, iteration, self.free)
         self.program: LoopProgram = lower_loop(special, fixed)
-        work = work_of(self.program.program, 1)
-        if work > MOST_WORK:
+        turns = turns_of(self.program.program, 1)
+        if turns > MOST_TURNS:
             raise Unsupported("an iteration takes so long that only the loops inside are native")
         self.code = MachineCode(emit(self.program.program), "whorl_run")
         self.entry = entry_of(self.program.program, self.code.address)
         self.may_fail = self.program.may_fail
-        self.most_work = work_of(self.program.program)
-        self.slice = max(1, min(FIRST_SLICE, FIRST_WORK // max(1, work)))
+        self.most_turns = turns_of(self.program.program)
+        self.slice = max(1, min(FIRST_SLICE, FIRST_TURNS // max(1, turns)))
         self.spare: list[Workspace] = []
 
     def memory(self) -> Workspace:
