@@ -338,4 +338,4 @@ def test_time_limit_holds_inside_nests_of_which_one_iteration_takes_for_ever():
     feeds = {"n": np.int64(1000), "s0": np.float32(0)}
     with pytest.raises(whorl.TimeLimitError):
         nest.run(None, feeds)
-    assert nest.run(None, feeds | {"n": np.int64(2)}) == [256]
+    assert nest.run(None, feeds | {"n": np.int64(2)}, run_options(timeout=600.0)) == [256]

@@ -4,7 +4,7 @@ import re
 import shutil
 
 import pytest
-from formats.openvino.corpus import CORPUS, known_differences, models, path_of, runs, same
+from formats.openvino.corpus import CORPUS, known_differences, models, path_of, readable, refused, runs, same
 
 import whorl
 from whorl.codegen import linker
@@ -19,27 +19,6 @@ from whorl.runtime.session import Session
 if not models():
     pytest.skip(f"there is no corpus in {CORPUS}", allow_module_level=True)
 
-REFUSED = {
-    "from_onnx/loop_cond_omitted_nontrivial": "OV404",
-    "probes/I07_cond_rank2": "OV319",
-    "probes/I08_type_mismatch": "OV322",
-    "probes/I13_missing_else_output": "OV321",
-    "probes/L11_part1_stride2": "OV311",
-    "probes/M06c_iter_f32": "OV318",
-    "probes/M13_internal_id_not_param": "OV305",
-    "probes/M20b_trip_2elem": "OV318",
-    "probes/M20c_cond_rank2": "OV319",
-    "probes/M20e_trip_f32": "OV318",
-    "probes/M20f_cond_i32": "OV319",
-    "probes/M29_unused_loop_input": "OV310",
-    "probes/N_TI_TI": "OV320",
-    "probes/T05_start0_end3": "OV311",
-    "probes/T08_end6_eq_dim": "OV311",
-    "probes/T11_part2_stride1": "OV311",
-    "probes/T14_rev_default_startend": "OV311",
-    "probes/T40_nested_TI": "OV320",
-}
-"""Models that OpenVINO refuses too, with the code that says why."""
 FAIL = {
     "probes/L16_trip_param_dynX": "takes a slice of scanned input 0, which has 2",
     "probes/L19_trip_m2_dim": "takes a slice of scanned input 0, which has 5",
@@ -88,9 +67,8 @@ def outcomes(module, model, backend):
 
 @pytest.mark.parametrize("model", models())
 def test_model_loads_or_is_refused_with_a_code(model):
-    does = REFUSED.get(model) or known_differences().get(model, "")
-    if does.startswith("OV"):
-        with pytest.raises(LoadError, match=does):
+    if model in refused():
+        with pytest.raises(LoadError, match=refused()[model]):
             load(model)
         return
     module = load(model)
@@ -100,11 +78,9 @@ def test_model_loads_or_is_refused_with_a_code(model):
 
 
 @pytest.mark.parametrize("backend", ["interpreter", "native"])
-@pytest.mark.parametrize("model", [m for m in models() if m not in REFUSED])
+@pytest.mark.parametrize("model", readable())
 def test_model_gives_what_openvino_gives(model, backend):
     does = known_differences().get(model, "equal")
-    if does.startswith("OV"):
-        pytest.skip("it is refused")
     found = outcomes(load(model), model, backend)
     if does == "equal":
         assert all(found)

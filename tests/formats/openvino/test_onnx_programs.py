@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from formats.openvino.draws import drawn
 from formats.openvino.engine import Engine
 from formats.openvino.onnx_programs import Program, programs
-from hypothesis import HealthCheck, Phase, given, note, seed, settings
+from hypothesis import given, note
 
 import whorl
 from whorl.formats.onnx.saving import to_proto
@@ -17,22 +18,6 @@ RUNS = 6
 """Of the trip counts and lengths of a program, how many are run."""
 
 pytestmark = pytest.mark.slow
-
-
-def drawn(count: int, start: int):
-    """Settings for so many programs, the same ones in every run."""
-
-    def decorate(test):
-        quick = settings(
-            max_examples=count,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
-        return seed(start)(quick(test))
-
-    return decorate
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from formats.openvino.draws import drawn
 from formats.openvino.engine import Engine
 from formats.openvino.programs import Program, programs
-from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from hypothesis import assume, given
 
 import whorl
 from whorl.formats.openvino.files import load_ir
@@ -22,22 +23,6 @@ REFUSED = (
     "The memory desc is undefined",
 )
 """What OpenVINO says of programs that it compiles on some of its ways only."""
-
-
-def drawn(count: int, start: int):
-    """Settings for so many programs, the same ones in every run."""
-
-    def decorate(test):
-        quick = settings(
-            max_examples=count,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
-        return seed(start)(quick(test))
-
-    return decorate
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import RunError
-from whorl.formats.mdf.evaluating import Draw, binary, evaluate
+from whorl.formats.mdf.evaluating import BINARY, COMPARISONS, Draw, binary, evaluate
 from whorl.formats.mdf.syntax import Expression, as_number_array, dotted_name, read_number
 from whorl.formats.mdf.vocabulary import find_function
 
@@ -25,19 +25,9 @@ MAX_DEPTH = 80
 PLAIN = frozenset({float, np.float64, np.ndarray})
 """Types whose products cannot grow without bound."""
 ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Div: operator.truediv,
-    ast.MatMult: operator.matmul,
+    kind: BINARY[kind] for kind in (ast.Add, ast.Sub, ast.Div, ast.MatMult)
 }
-COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
+"""What needs no look at its operands; the others can grow without bound, or refuse some."""
 FAILURES = (RunError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError)
 UNGUARDED = frozenset({"exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "log", "abs", "maximum", "minimum",
     "where", "arctan", "arcsin", "arccos", "sum", "dot", "matmul", "fabs", "square", "floor"})  # fmt: skip
@@ -116,7 +106,7 @@ def part_of(node: ast.expr | None) -> Value | None:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             inner = part_of(operand)
             return None if inner is None else lambda names: -inner(names)
-        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if not isinstance(op, ast.In | ast.NotIn):
             return both(COMPARISONS[type(op)], part_of(left), part_of(right))
         case ast.IfExp(test=test, body=body, orelse=other):
             return chosen(part_of(test), part_of(body), part_of(other))

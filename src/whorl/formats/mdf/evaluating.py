@@ -130,7 +130,7 @@ class _Evaluation:
         left, value = self.of(node.left), True
         for op, other in zip(node.ops, node.comparators, strict=True):
             right = self.of(other)
-            value = _COMPARISONS[type(op)](left, right)
+            value = COMPARISONS[type(op)](left, right)
             if len(node.ops) > 1 and not value:
                 return value
             left = right
@@ -159,9 +159,9 @@ def binary(kind: type[ast.operator], a: Any, b: Any) -> Any:
     """One operation of arithmetic; what Python would raise for a number out of range is what NumPy gives."""
     _check_growth(kind, a, b)
     try:
-        value = _BINARY[kind](a, b)
+        value = BINARY[kind](a, b)
     except (ZeroDivisionError, OverflowError):
-        return _BINARY[kind](np.float64(a), np.float64(b)).item()
+        return BINARY[kind](np.float64(a), np.float64(b)).item()
     if isinstance(value, complex):
         return math.nan
     return value
@@ -197,7 +197,7 @@ def _check_joined(is_product: bool, *arrays: np.ndarray) -> None:
         raise RunError(f"the result would have more than {MAX_ELEMENTS} elements")
 
 
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -216,7 +216,7 @@ _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.Not: operator.not_,
     ast.Invert: operator.invert,
 }
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,

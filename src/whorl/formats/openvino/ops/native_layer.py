@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
 from whorl.ir.graph import Node
 from whorl.ir.op import Op
@@ -24,9 +22,6 @@ class NativeLayer(Op, abstract=True):
 
     def infer(self, *inputs: Fact | None) -> tuple[TensorType, ...]:
         return self.types
-
-    def run(self, *inputs: np.ndarray) -> Any:
-        raise NotImplementedError
 
 
 @exporter("NativeLayer")
