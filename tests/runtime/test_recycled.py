@@ -7,6 +7,8 @@ import gc
 import numpy as np
 import pytest
 
+from whorl.codegen.debug import debug
+from whorl.ir.dtypes import BY_NAME
 from whorl.runtime import recycled
 from whorl.runtime.recycled import LARGE, empty, is_recycled, maker
 
@@ -76,3 +78,17 @@ def test_memory_given_back_last_is_taken_first() -> None:
     del first
     del second
     assert place(empty(SHAPE, FLOAT32)) == where
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "float8e5m2"])
+@pytest.mark.parametrize("shape", [(3,), (1 << 16,)])
+def test_poison_makes_every_float_of_fresh_memory_nan(monkeypatch, dtype, shape):
+    monkeypatch.setenv("WHORL_DEBUG", "poison")
+    debug.cache_clear()
+    try:
+        for make in (empty, lambda shape, dtype: maker(shape, dtype)()):
+            assert np.isnan(make(shape, BY_NAME[dtype]).astype(np.float64)).all()
+        assert (empty(shape, np.dtype(np.int64)) > 1 << 62).all()
+    finally:
+        monkeypatch.undo()
+        debug.cache_clear()

@@ -2,7 +2,9 @@
 
 `dump:FOLDER` writes every kernel program as text and its LLVM IR after optimisation. `programs` runs kernel programs by
 the interpreter of `kernel` instead of machine code. `guard` puts the memory of every program against pages that nobody
-may touch, so that an access outside ends the process at once.
+may touch, so that an access outside ends the process at once. `poison` fills memory that has no contents yet, fresh or
+used before, with a pattern that no result has by chance. `strict` raises what is otherwise recorded: a fault of whorl's
+own while it lowers or compiles, after which the interpreter serves.
 """
 
 from __future__ import annotations
@@ -14,8 +16,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from whorl.errors import RunError
 
+WORDS = ("programs", "guard", "poison", "strict")
+POISON = 0x7FF5
+"""16 bits that, repeated, are NaN in every float type, out of range as an index, and neither 0 nor 1."""
 _NUMBERS = itertools.count()
 _MARK = re.compile(r"; program (\d+)\n")
 
@@ -27,6 +34,8 @@ class Debug:
     folder: Path | None = None
     by_programs: bool = False
     guarded: bool = False
+    poisons: bool = False
+    is_strict: bool = False
 
     @property
     def changes_runs(self) -> bool:
@@ -38,10 +47,18 @@ def debug() -> Debug:
     """What WHORL_DEBUG asked for when it was first looked at. Errors: RunError for a word it does not know."""
     words = [word for word in os.environ.get("WHORL_DEBUG", "").split(",") if word]
     folders = [Path(word.removeprefix("dump:")) for word in words if word.startswith("dump:")]
-    unknown = [word for word in words if word not in ("programs", "guard") and not word.startswith("dump:")]
+    unknown = [word for word in words if word not in WORDS and not word.startswith("dump:")]
     if unknown:
-        raise RunError(f"WHORL_DEBUG asks for {unknown[0]!r}", fix="choose from dump:FOLDER, programs, guard")
-    return Debug(folders[0] if folders else None, "programs" in words, "guard" in words)
+        raise RunError(f"WHORL_DEBUG asks for {unknown[0]!r}", fix=f"choose from dump:FOLDER, {', '.join(WORDS)}")
+    return Debug(folders[0] if folders else None, *(word in words for word in WORDS))
+
+
+def poison(array: np.ndarray) -> np.ndarray:
+    """The same contiguous array, filled with a pattern where WHORL_DEBUG asks for it."""
+    if debug().poisons and array.nbytes:
+        flat = array.reshape(-1).view(np.uint8)
+        flat[:] = np.resize(np.array([POISON], "<u2").view(np.uint8), flat.size)
+    return array
 
 
 def dumped_program(program: object, source: str) -> str:

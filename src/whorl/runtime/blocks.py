@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from whorl.codegen.arrays import address_offset
+from whorl.codegen.debug import poison
 from whorl.ir.types import TensorType
 from whorl.lowering.places import lengths_of
 from whorl.ops.panels import aligned_empty
@@ -37,7 +38,7 @@ class Blocks:
 
     def take(self, size: int) -> int:
         """The address of a new block."""
-        array = aligned_empty((size,), _BYTES)
+        array = poison(aligned_empty((size,), _BYTES))
         found = address(array)
         self.arrays[found] = array
         return found

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from whorl.codegen.arrays import ARRAYS_FUNCTION, address_offset, with_arrays_entry
-from whorl.codegen.debug import debug
+from whorl.codegen.debug import debug, poison
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode
 from whorl.kernel.program import Buffer
@@ -62,6 +62,7 @@ class Launch:
             results = [make() for make in self.makers]
         except (MemoryError, IndexError):
             return None
+        poison(memory.arena)
         key = id if self.takes_arrays else address
         self.pack_inputs(memory.block, self.in_place, *map(key, arrays))
         self.pack_outputs(memory.block, self.out_place, *map(key, results))
@@ -144,7 +145,7 @@ class Memory:
     def settle(self, failed: bool) -> None:
         """After a run: what has grown keeps its memory for the next one, unless it is much, or the cells are stale."""
         size = self.block[self.callback_cell + 2 : self.callback_cell + 2 + len(self.growing)]
-        if failed or sum(size) > SPARE_BYTES:
+        if failed or debug().poisons or sum(size) > SPARE_BYTES:
             self._forget()
 
     def grown(self, output: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from whorl.codegen.debug import poison
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode
 from whorl.ir.dtypes import INT64
@@ -74,7 +75,7 @@ class Workspace:
         found = self.arrays.get(key)
         if found is None or found.shape != tuple(shape) or found.dtype != dtype:
             found = self.arrays[key] = aligned_empty(shape, dtype)
-        return found
+        return poison(found)
 
     @property
     def size(self) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from whorl.codegen.debug import debug, poison
 from whorl.ops.panels import aligned_empty
 
 LARGE, LARGEST = 1 << 17, 1 << 26
@@ -38,13 +39,13 @@ def empty(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """An array without contents; a large one begins at a cache line, in memory used before if there is some."""
     size = math.prod(shape) * dtype.itemsize
     if not LARGE <= size <= LARGEST or dtype.isbuiltin != 1 or dtype.hasobject:
-        return np.empty(shape, dtype)
-    return np.asarray(Block(_take(size), shape, dtype))
+        return np.empty(shape, dtype) if dtype.hasobject else poison(np.empty(shape, dtype))
+    return np.asarray(Block(poison(_take(size)), shape, dtype))
 
 
 def maker(shape: Sequence[int], dtype: np.dtype) -> Callable[[], np.ndarray]:
     """What makes such an array; for small ones without a detour."""
-    is_small = math.prod(shape) * dtype.itemsize < LARGE
+    is_small = math.prod(shape) * dtype.itemsize < LARGE and not debug().poisons
     return partial(np.empty if is_small else empty, tuple(shape), dtype)
 
 
