@@ -78,6 +78,8 @@ def _verdict(verdict: Verdict, indent: str) -> Iterator[str]:
     nodes = f" ({verdict.nodes} nodes)" if verdict.nodes > 1 else ""
     reason = f": {verdict.reason}" if verdict.reason else ""
     yield f"{indent}{verdict.how:<12}{verdict.title}{nodes}{reason}"
+    if verdict.traceback:
+        yield from (f"{indent}  {line}" for line in verdict.traceback.rstrip().splitlines())
     if verdict.calls:
         yield f"{indent}  calls back for {', '.join(verdict.calls)}: no native form for their types and shapes"
     for inner in verdict.inside:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import Atom, Linear
 from whorl.ir.dtypes import BOOL, INT64, is_float
@@ -28,6 +30,25 @@ class Unsupported(Exception):
     def at(self, node: Any) -> Unsupported:
         self.node = node
         return self
+
+
+class LoweringFault(Unsupported):
+    """An unforeseen exception, `cause`, ended the lowering of a node."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(f"{type(cause).__name__}: {cause}")
+        self.cause = cause
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """Turn unforeseen exceptions into a LoweringFault, so that the node that was being lowered can be left out."""
+    try:
+        yield
+    except (Unsupported, TypeRuleError):
+        raise
+    except Exception as error:
+        raise LoweringFault(error) from error
 
 
 class Expressions:

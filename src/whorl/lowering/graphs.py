@@ -22,7 +22,7 @@ from whorl.kernel.program import Buffer, Program, Var
 from whorl.lowering.arena import Arena, plan_arena, swapped_pairs, used_buffers
 from whorl.lowering.builder import MOST_TRIPS, KernelBuilder, View
 from whorl.lowering.convolutions import FilterBlocks
-from whorl.lowering.expressions import Unsupported
+from whorl.lowering.expressions import Unsupported, contained
 from whorl.lowering.layout import prepare
 from whorl.lowering.places import Target, fill_all, is_fixed, lengths_of, memory_shape, native_type, sizes
 from whorl.lowering.products import InPanels
@@ -93,14 +93,16 @@ def lower_graph(
     knows fails where it is more than `most_trips`. Raises Unsupported with the reason, and the
     region's own node, where something has no native form; TypeRuleError where inference refuses the region.
     """
-    special = specialised(region, arguments)
+    with contained():
+        special = specialised(region, arguments)
     origins = {v: node for copy, node in zip(special.nodes, region.nodes, strict=True) for v in copy.outputs}
     try:
-        prepare(special, ())
-        _drop_unread(special)
-        _fold(special, folded or Folded())
-        _drop_unread(special)
-        return _lower(special, most_trips)
+        with contained():
+            prepare(special, ())
+            _drop_unread(special)
+            _fold(special, folded or Folded())
+            _drop_unread(special)
+            return _lower(special, most_trips)
     except Unsupported as reason:
         found = [origins[v] for v in reason.node.outputs if v in origins] if isinstance(reason.node, Node) else []
         raise reason.at(found[0] if found else None) from None

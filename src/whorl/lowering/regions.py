@@ -18,7 +18,7 @@ from whorl.ir.types import TensorType
 from whorl.kernel.program import TRUE, Buffer, Expr, Statement, Var, When, While
 from whorl.lowering.builder import KernelBuilder, View
 from whorl.lowering.collecting import Rows, bound_of, limit_of, require_end
-from whorl.lowering.expressions import Index, Unsupported
+from whorl.lowering.expressions import Index, Unsupported, contained
 from whorl.lowering.places import (
     Growing,
     Place,
@@ -61,7 +61,7 @@ def lower_region(region: Region, env: dict[Value, View], k: KernelBuilder, carri
         k.readers = readers.first.get(node.inputs[0], ()) if node.inputs and node.inputs[0] is not None else ()
         k.may_reuse, k.may_append = reused, appended.get(node.outputs[0]) if node.outputs else None
         try:
-            with k.failing_at(node.title, k.around):
+            with contained(), k.failing_at(node.title, k.around):
                 outputs = [k.failing_as(node.title, view) for view in lower_node(node, env, k)]
         except Unsupported as reason:
             raise reason.at(node) from None

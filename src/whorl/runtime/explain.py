@@ -13,10 +13,11 @@ from whorl.lowering.places import NATIVE
 from whorl.runtime.interpreter import BranchKernel, LoopKernel, Plan
 from whorl.runtime.launch import Launch
 from whorl.runtime.native import CompiledLoop
-from whorl.runtime.segments import Refusal
+from whorl.runtime.refusals import Refusal
 from whorl.runtime.steps import Step
 from whorl.runtime.stretches import Part, Stretch
 
+NO_REASON = Refusal("")
 NATIVELY, INTERPRETED, UNKNOWN = "native", "interpreted", "not reached"
 
 
@@ -24,7 +25,7 @@ NATIVELY, INTERPRETED, UNKNOWN = "native", "interpreted", "not reached"
 class Verdict:
     """How nodes ran that follow each other. `calls` are those among them, or inside, that native code leaves to NumPy.
 
-    `inside` tells of the bodies and branches of an interpreted node.
+    `inside` tells of the bodies and branches of an interpreted node. `traceback` is that of a fault of whorl's own.
     """
 
     title: str
@@ -33,6 +34,7 @@ class Verdict:
     reason: str = ""
     calls: list[str] = field(default_factory=list)
     inside: list[Verdict] = field(default_factory=list)
+    traceback: str = ""
 
 
 def explain(plan: Plan) -> list[Verdict]:
@@ -40,7 +42,7 @@ def explain(plan: Plan) -> list[Verdict]:
     return _of_parts(plan.parts, {})
 
 
-def _of_parts(parts: Sequence[Part], reasons: dict[Node, str]) -> list[Verdict]:
+def _of_parts(parts: Sequence[Part], reasons: dict[Node, Refusal]) -> list[Verdict]:
     found: list[Verdict] = []
     for part in parts:
         if isinstance(part, Stretch):
@@ -50,11 +52,11 @@ def _of_parts(parts: Sequence[Part], reasons: dict[Node, str]) -> list[Verdict]:
     return found
 
 
-def _of_stretch(stretch: Stretch, reasons: dict[Node, str]) -> list[Verdict]:
+def _of_stretch(stretch: Stretch, reasons: dict[Node, Refusal]) -> list[Verdict]:
     attempts = list(stretch.segment.found.values())
     if stretch.parts:
         refused = [a for a in attempts if isinstance(a, Refusal) and a.position is not None]
-        own = {stretch.steps[a.position].node: a.reason for a in refused if a.position is not None}
+        own = {stretch.steps[a.position].node: a for a in refused if a.position is not None}
         return _of_parts(stretch.parts, reasons | own)
     nodes = [step.node for step in stretch.steps]
     launch = next((a for a in attempts if isinstance(a, Launch)), None)
@@ -62,14 +64,14 @@ def _of_stretch(stretch: Stretch, reasons: dict[Node, str]) -> list[Verdict]:
         return [Verdict(stretch.title, _count(nodes), NATIVELY, "", _calls(launch.graph.program))]
     if len(nodes) == 1 and nodes[0].regions:
         return [_of_step(stretch.steps[0], reasons)]
-    seldom = "it ran too seldom to be worth compiling" if stretch.segment.seen else ""
-    refusal = next((a.reason for a in attempts if isinstance(a, Refusal)), seldom)
-    how = INTERPRETED if refusal else UNKNOWN
+    seldom = Refusal("it ran too seldom to be worth compiling") if stretch.segment.seen else NO_REASON
+    refusal = next((a for a in attempts if isinstance(a, Refusal)), seldom)
+    how = INTERPRETED if refusal.reason else UNKNOWN
     inside = [v for step in stretch.steps if step.node.regions for v in _of_parts([[step]], reasons)]
-    return [Verdict(stretch.title, _count(nodes), how, refusal, [], inside)]
+    return [Verdict(stretch.title, _count(nodes), how, refusal.reason, [], inside, refusal.traceback)]
 
 
-def _of_step(step: Step, reasons: dict[Node, str]) -> Verdict:
+def _of_step(step: Step, reasons: dict[Node, Refusal]) -> Verdict:
     node, count = step.node, _count([step.node])
     match step.kernel:
         case LoopKernel(native=native, plan=plan):
@@ -77,13 +79,16 @@ def _of_step(step: Step, reasons: dict[Node, str]) -> Verdict:
             compiled = next((a for a in attempts if isinstance(a, CompiledLoop)), None)
             if compiled is not None:
                 return Verdict(node.title, count, NATIVELY, "", _calls(compiled.program.program))
-            reason = next((a for a in attempts if isinstance(a, str)), "")
-            how = INTERPRETED if reason else UNKNOWN
-            return Verdict(node.title, count, how, reason, [], explain(plan) if reason else [])
+            refusal = next((a for a in attempts if isinstance(a, Refusal)), None)
+            if refusal is None:
+                return Verdict(node.title, count, UNKNOWN)
+            return Verdict(node.title, count, INTERPRETED, refusal.reason, [], explain(plan), refusal.traceback)
         case BranchKernel(plans=plans):
             inside = [verdict for plan in plans for verdict in explain(plan)]
-            return Verdict(node.title, count, INTERPRETED, reasons.get(node, ""), [], inside)
-    return Verdict(node.title, count, INTERPRETED, reasons.get(node) or _why(node))
+            refusal = reasons.get(node, NO_REASON)
+            return Verdict(node.title, count, INTERPRETED, refusal.reason, [], inside, refusal.traceback)
+    refusal = reasons.get(node, NO_REASON)
+    return Verdict(node.title, count, INTERPRETED, refusal.reason or _why(node), traceback=refusal.traceback)
 
 
 def _count(nodes: Sequence[Node]) -> int:

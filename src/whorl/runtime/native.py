@@ -13,7 +13,7 @@ import numpy as np
 
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode, is_available
-from whorl.errors import RunError, TypeRuleError
+from whorl.errors import RunError
 from whorl.ir.dims import Dim, substitute
 from whorl.ir.graph import Node
 from whorl.ir.types import TensorType
@@ -30,6 +30,7 @@ from whorl.runtime.forms import MOST, Forms
 from whorl.runtime.limits import Budget
 from whorl.runtime.prologue import Workspace
 from whorl.runtime.recycled import empty
+from whorl.runtime.refusals import Refusal, refusal_of
 from whorl.runtime.specialise import Free, specialise
 from whorl.runtime.trace import now
 
@@ -70,7 +71,7 @@ class NativeLoop:
     def is_ready(self, iteration: Iteration) -> bool:
         """Whether there is a native form, or surely none; else one is made in the background."""
         asked = self._asked(iteration)
-        if isinstance(asked, str) or self.forms.find(*asked) is not None:
+        if isinstance(asked, Refusal) or self.forms.find(*asked) is not None:
             return True
         if self.making is None or self.making.done():
             self.making = in_background(self.compiled_for, copy.copy(iteration))
@@ -85,12 +86,15 @@ class NativeLoop:
         trace, known, start = budget.trace, len(self.forms.programs), now()
         compiled = self.compiled_for(iteration)
         if trace is not None and len(self.forms.programs) > known:
-            trace.add_compilation(self.node.title, start, compiled if isinstance(compiled, str) else None)
-        if isinstance(compiled, str) or (budget.limits.timeout is not None and compiled.most_turns > MOST_TURNS):
+            trace.add_compilation(self.node.title, start, compiled.reason if isinstance(compiled, Refusal) else None)
+        if isinstance(compiled, Refusal) or (budget.limits.timeout is not None and compiled.most_turns > MOST_TURNS):
             return None
         try:
             native = NativeRun(compiled, iteration)
-        except (RunError, ValueError, ArithmeticError, IndexError, TypeError):
+        except (RunError, ValueError, ArithmeticError, IndexError, TypeError, MemoryError):
+            return None
+        except Exception as error:
+            refusal_of(error, self.node.title)
             return None
         while not iteration.is_over:
             frame[1] = iteration.index
@@ -109,20 +113,20 @@ class NativeLoop:
         native.finish()
         return native.collected()
 
-    def compiled_for(self, iteration: Iteration) -> CompiledLoop | str:
+    def compiled_for(self, iteration: Iteration) -> CompiledLoop | Refusal:
         """The native form for a loop about to run, or why there is none."""
         asked = self._asked(iteration)
-        if isinstance(asked, str):
+        if isinstance(asked, Refusal):
             return asked
         return self.forms.find(*asked) or self._compile(iteration, *asked)
 
-    def _asked(self, iteration: Iteration) -> tuple[tuple, list] | str:
-        """What a native form depends on; a text where there can be none."""
+    def _asked(self, iteration: Iteration) -> tuple[tuple, list] | Refusal:
+        """What a native form depends on; why there can be none."""
         if not is_available():
-            return "llvmlite is not installed"
+            return Refusal("llvmlite is not installed")
         carried = [signature_of(x) for x in iteration.state]
         if any(x is None for x in carried) or not all(isinstance(x, np.ndarray) for x in iteration.captured):
-            return "it takes values that are not tensors, or sequences of tensors that differ"
+            return Refusal("it takes values that are not tensors, or sequences of tensors that differ")
         shapes = [(x.dtype, x.shape) for x in (*carried, *iteration.captured)]  # type: ignore[union-attr]
         first = len(carried)
         shapes[first:first] = [(x.dtype, x.shape[1:]) for x in iteration.rows]
@@ -130,35 +134,36 @@ class NativeLoop:
         flags = (reached, (iteration.bound or 0).bit_length() // LONG_BITS)
         return flags, shapes
 
-    def _compile(self, iteration: Iteration, flags: tuple, shapes: list) -> CompiledLoop | str:
+    def _compile(self, iteration: Iteration, flags: tuple, shapes: list) -> CompiledLoop | Refusal:
         free = self.forms.open_lengths(shapes)
         if len(self.forms.programs) >= MOST:
-            return f"it met more than {MOST} combinations of shapes"
+            return Refusal(f"it met more than {MOST} combinations of shapes")
         try:
             compiled = CompiledLoop(self.node, iteration, free)
-        except (Unsupported, TypeRuleError) as reason:
+        except Exception as error:
+            refusal = refusal_of(error, self.node.title)
             if free:
                 return self._compile_exactly(iteration, flags, shapes)
-            self.forms.add({}, flags, shapes, str(reason))
-            return str(reason)
+            self.forms.add({}, flags, shapes, refusal)
+            return refusal
         lengths = enumerate(compiled.program.lengths)
         states = len(iteration.state)
         grown = {(n, axis): f"{n}.{axis}" for n, steps in lengths for axis in steps if n < states}
         self.forms.add({**free, **grown}, flags, shapes, compiled)
         return compiled
 
-    def _compile_exactly(self, iteration: Iteration, flags: tuple, shapes: list) -> CompiledLoop | str:
+    def _compile_exactly(self, iteration: Iteration, flags: tuple, shapes: list) -> CompiledLoop | Refusal:
         try:
-            compiled: CompiledLoop | str = CompiledLoop(self.node, iteration, {})
-        except (Unsupported, TypeRuleError) as reason:
-            compiled = str(reason)
+            compiled: CompiledLoop | Refusal = CompiledLoop(self.node, iteration, {})
+        except Exception as error:
+            compiled = refusal_of(error, self.node.title)
         self.forms.add({}, flags, shapes, compiled)
         return compiled
 
     @property
     def reasons(self) -> list[str]:
         """Why there was no native form, for each combination of shapes without one."""
-        return [found for found in self.forms.programs if isinstance(found, str)]
+        return [found.reason for found in self.forms.programs if isinstance(found, Refusal)]
 
 
 class CompiledLoop:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from whorl.errors import TypeRuleError
 from whorl.ir.constants import Constant
 from whorl.ir.dtypes import INTEGERS
 from whorl.ir.graph import Node, Region, Value
@@ -23,6 +22,7 @@ from whorl.lowering.work import work_of
 from whorl.ops.control import If, Loop
 from whorl.runtime.background import in_background
 from whorl.runtime.launch import CONTIGUOUS, Launch
+from whorl.runtime.refusals import Refusal, refusal_of
 
 MOST_NODES, MOST_STATEMENTS = 512, 96
 """Nodes and outermost statements of one segment: LLVM takes longer for a long function than for several short ones."""
@@ -39,15 +39,6 @@ MOST_WATCHED = 16
 MOST_TRIPS, MOST_WORK = 1 << 12, 1 << 24
 """Iterations, and innermost statements, of loops that a segment may hold: it is not interrupted for limits."""
 Signature = tuple
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Why a segment has no native form: the number of the node that has none, if it is one; `is_long`: too many."""
-
-    reason: str
-    position: int | None = None
-    is_long: bool = False
 
 
 def is_native_candidate(node: Node) -> bool:
@@ -74,6 +65,7 @@ class Segment:
         self, nodes: Sequence[Node], inputs: Sequence[Value], results: Sequence[Value], constants: Sequence[Node]
     ) -> None:
         self.size, self.constants = len(nodes), len(constants)
+        self.title = f"{nodes[0].title} to {nodes[-1].title}" if len(nodes) > 1 else nodes[0].title
         self.region = _region(nodes, inputs, results, constants)
         self.dtypes = [tensor(v).dtype for v in inputs]
         self.loop = next((n for n, node in enumerate(nodes) if holds_loop(node)), None)
@@ -138,7 +130,7 @@ class Segment:
             if isinstance(again, Launch):
                 found, watched = again, tuple(request.integers)
         if isinstance(found, Refusal) and watched:
-            found = Refusal(found.reason)
+            found = replace(found, position=None)
         with self.lock:
             self.pending.discard(key)
             if watched != self.watched:
@@ -168,11 +160,13 @@ class Segment:
             if len(graph.program.body) > MOST_STATEMENTS and self.size > 1:
                 return Refusal("it is too long for one program", None, True)
             return Launch(graph)
-        except Unsupported as reason:
-            inside = reason.node in self.region.nodes
-            return Refusal(str(reason), self.region.nodes.index(reason.node) - self.constants if inside else None)
-        except TypeRuleError as error:
-            return Refusal(str(error))
+        except Exception as error:
+            return refusal_of(error, self.title, self._position(error))
+
+    def _position(self, error: Exception) -> int | None:
+        """The number of the node that lowering could not do, if it was one."""
+        node = error.node if isinstance(error, Unsupported) else None
+        return self.region.nodes.index(node) - self.constants if node in self.region.nodes else None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ import numpy as np
 from whorl.errors import WhorlError
 from whorl.ir.graph import Node, Value
 from whorl.runtime.launch import Launch
-from whorl.runtime.segments import MOST_NODES, Refusal, Segment, holds_loop, is_native_candidate
+from whorl.runtime.refusals import Refusal
+from whorl.runtime.segments import MOST_NODES, Segment, holds_loop, is_native_candidate
 from whorl.runtime.steps import Run, Step, interpret, placed
 from whorl.runtime.trace import MAIN, now
 
@@ -69,7 +70,7 @@ class Stretch:
             [values[slot] for slot in self.outputs],
             [constants[slot] for slot in read if slot in constants],
         )
-        self.title = f"{steps[0].node.title} to {steps[-1].node.title}" if len(steps) > 1 else steps[0].node.title
+        self.title = self.segment.title
         self.parts: list[Part] = []
         self.is_whole = False
         self.failures = 0

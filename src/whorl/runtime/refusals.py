@@ -1,0 +1,41 @@
+"""Why something has no native form, or none that can be used: the interpreter then serves."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from dataclasses import dataclass
+
+from whorl.codegen.debug import debug
+from whorl.errors import TypeRuleError
+from whorl.lowering.expressions import LoweringFault, Unsupported
+
+_log = logging.getLogger("whorl")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The reason. `position`: the number of the node that has no native form, if it is one; `is_long`: too many nodes.
+
+    `traceback` is set where the reason is a fault of whorl's own.
+    """
+
+    reason: str
+    position: int | None = None
+    is_long: bool = False
+    traceback: str = ""
+
+
+def refusal_of(error: Exception, title: str, position: int | None = None) -> Refusal:
+    """Why lowering or compiling `title` ended with an exception.
+
+    An unforeseen one is logged with its traceback, and raised where WHORL_DEBUG says strict.
+    """
+    if isinstance(error, Unsupported | TypeRuleError) and not isinstance(error, LoweringFault):
+        return Refusal(str(error), position)
+    cause = error.cause if isinstance(error, LoweringFault) else error
+    if debug().is_strict:
+        raise cause
+    reason = f"a fault of whorl's own: {type(cause).__name__}: {cause}"
+    _log.warning("%s is interpreted, because compiling it met %s", title, reason, exc_info=cause)
+    return Refusal(reason, position, False, "".join(traceback.format_exception(cause)))
