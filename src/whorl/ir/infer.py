@@ -38,6 +38,7 @@ class Inference:
         self.given: dict[str, Value] = {}
         self.visited: set[Node] = set()
         self.problems: list[str] = []
+        self.ill_typed: set[Node] = set()
         self.depth = 0
 
     def region(self, region: Region) -> None:
@@ -86,12 +87,14 @@ class Inference:
 
     def _types(self, node: Node) -> tuple[Type, ...]:
         try:
-            return as_types(node.op.infer(*node.inputs))
+            types = as_types(node.op.infer(*node.inputs))
         except TypeRuleError as error:
             if not self.depth:
                 raise error.at(node.title) from None
             # The body of a loop that never runs, or a branch never taken, may be ill-shaped: `run` decides.
             return self._unshaped(node, error)
+        self.ill_typed.discard(node)
+        return types
 
     def _unshaped(self, node: Node, error: TypeRuleError) -> tuple[Type, ...]:
         try:
@@ -99,6 +102,7 @@ class Inference:
         except TypeRuleError:
             raise error.at(node.title) from None
         self.problems.append(str(error.at(node.title)))
+        self.ill_typed.add(node)
         return types
 
     def set_type(self, value: Value, type: Type) -> None:

@@ -23,6 +23,7 @@ from whorl.lowering.arena import Arena, plan_arena, swapped_pairs, used_buffers
 from whorl.lowering.builder import MOST_TRIPS, KernelBuilder, View
 from whorl.lowering.convolutions import FilterBlocks
 from whorl.lowering.expressions import Unsupported, contained
+from whorl.lowering.ill_typed import set_aside
 from whorl.lowering.layout import prepare
 from whorl.lowering.places import Target, fill_all, is_fixed, lengths_of, memory_shape, native_type, sizes
 from whorl.lowering.products import InPanels
@@ -115,6 +116,7 @@ def specialised(region: Region, arguments: Sequence[Fact]) -> Region:
         value.type, value.known = fact.type, fact.known
     inference = Inference()
     inference.region(special)
+    set_aside(inference.ill_typed)
     return special
 
 

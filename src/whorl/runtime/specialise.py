@@ -14,6 +14,7 @@ from whorl.ir.infer import Inference
 from whorl.ir.types import AnyShape, Fact, Known, SequenceType, TensorType, Type, tensor, type_of
 from whorl.ir.walk import clone_region
 from whorl.lowering.expressions import Unsupported
+from whorl.lowering.ill_typed import set_aside
 from whorl.ops.control import Loop, Scanned
 from whorl.ops.iteration import Iteration
 from whorl.ops.sequences import SequenceInsert
@@ -48,7 +49,9 @@ def specialise(node: Node, iteration: Iteration, free: Free) -> tuple[Node, Prol
 def _infer(loop: Node) -> Sequence[Type]:
     inference = Inference()
     inference.depth = 1
-    return loop.op.infer_regions(loop, inference)
+    types = loop.op.infer_regions(loop, inference)
+    set_aside(inference.ill_typed)
+    return types
 
 
 def _facts(node: Node, iteration: Iteration, free: Free) -> list[Fact]:

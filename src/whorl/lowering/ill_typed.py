@@ -1,0 +1,30 @@
+"""Nodes that their own types refuse: legal in a body or a branch that never runs, and an error once one is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from whorl.ir.graph import Node
+from whorl.ir.op import Op
+
+
+@dataclass(frozen=True)
+class IllTyped(Op, abstract=True):
+    """An op without a native form: what lowering and decomposition may rely on does not hold of its types."""
+
+    op: Op
+
+    @property
+    def name(self) -> str:
+        return self.op.name
+
+    def run(self, *inputs: Any) -> Any:
+        return self.op.run(*inputs)
+
+
+def set_aside(nodes: Iterable[Node]) -> None:
+    """Leave these nodes to `run`, which decides when they are reached."""
+    for node in nodes:
+        node.op = IllTyped(node.op)
