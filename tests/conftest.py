@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 CORPUS_VARIABLE = "WHORL_CORPUS"
-os.environ.setdefault("WHORL_DEBUG", "strict")
+os.environ.setdefault("WHORL_DEBUG", "strict,poison")
 BESIDE_THE_CHECKOUT = Path(__file__).parents[1].parent / "shared" / "corpus"
 
 

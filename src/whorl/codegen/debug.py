@@ -22,7 +22,7 @@ from whorl.errors import RunError
 
 WORDS = ("programs", "guard", "poison", "strict")
 POISON = 0x7FF5
-"""16 bits that, repeated, are NaN in every float type, out of range as an index, and neither 0 nor 1."""
+"""Repeated, these 16 bits are NaN in float types of as many or more, out of range as indices, and neither 0 nor 1."""
 _NUMBERS = itertools.count()
 _MARK = re.compile(r"; program (\d+)\n")
 

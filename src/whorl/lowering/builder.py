@@ -22,9 +22,11 @@ from whorl.kernel.program import (
     Expr,
     Load,
     RunOp,
+    Statement,
     Var,
 )
 from whorl.kernel.verify import parts_in_order
+from whorl.kernel.walk import all_statements, used_by
 from whorl.lowering.expressions import Index
 from whorl.lowering.statements import LENGTHS, Statements
 
@@ -135,10 +137,14 @@ class KernelBuilder(Statements):
         return view.buffer if view.buffer is not None and self.owners.get(view.buffer) is value else None
 
     def reads(self, view: View, buffer: Buffer) -> bool:
-        """Whether the elements of a tensor are computed from what lies in memory."""
-        with self.into([]):
-            index = tuple(self.variable(INT64, "probe") for _ in view.shape)
-            return any(isinstance(part, Load) and part.buffer is buffer for part in parts_in_order(view.at(index)))
+        """Whether the elements of a tensor, or the statements that compute one, read what lies in memory."""
+        block: list[Statement] = []
+        with self.into(block):
+            element = view.at(tuple(self.variable(INT64, "probe") for _ in view.shape))
+        parts = parts_in_order(element)
+        return any(isinstance(part, Load) and part.buffer is buffer for part in parts) or any(
+            buffer in used_by(statement) for statement in all_statements(block)
+        )
 
     def writable(self, view: View) -> Buffer:
         """Memory that holds a tensor and may be written: its own where nobody reads it later, else a copy."""
@@ -218,8 +224,9 @@ class KernelBuilder(Statements):
         return buffer, (self.const(0),) * len(view.shape)
 
     def view_of(self, buffer: Buffer, shape: Sequence[Any] | None = None, prefix: Index = ()) -> View:
-        """The tensor that lies in a buffer, or behind a fixed prefix of its index."""
-        inner = tuple(shape) if shape is not None else tuple(n or 0 for n in buffer.shape)  # type: ignore[misc]
+        """The tensor that lies in a buffer, or behind a fixed prefix of its index; a shape is named where it grows."""
+        assert shape is not None or not buffer.grows
+        inner = tuple(shape) if shape is not None else tuple(buffer.shape)
         whole = buffer if not prefix else None
         zeros = (self.const(0),) * (len(inner) - 1)
 

@@ -260,6 +260,7 @@ class _Outputs:
         if lies not in k.scratch or lies in taken:
             lies = None
         if is_fixed(type):
+            lies = None if lies is not None and lies.grows else lies
             out = lies or Buffer(f"out{len(self.types)}", type.dtype, sizes(type))
             self.fixed.append(out)
         else:

@@ -139,19 +139,22 @@ def reshaped(k: Any, x: Any, shape: Sequence[int]) -> Any:
 
 
 def _common_runs(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-    """The shortest runs of axes of two shapes that hold the same number of elements; axes of length 1 are in none."""
+    """The shortest runs of axes of two shapes that hold the same number of elements; axes of length 1 are in none.
+
+    Lengths that only the run knows may be 1: what is left of one shape, once the other one is used up, is such axes, or
+    the program has failed because the sizes differ.
+    """
     left, right = ([axis for axis, n in enumerate(shape) if n != 1] for shape in (old, new))
     runs = []
     while left:
-        a, b = [left.pop(0)], [right.pop(0)]
+        a, b = [left.pop(0)], right[:1]
+        del right[:1]
         while (difference := math.prod(old[i] for i in a) - math.prod(new[i] for i in b)) != 0:
-            if not isinstance(difference, int):
+            shorter, rest = (a, left) if isinstance(difference, int) and difference < 0 else (b, right)
+            if not isinstance(difference, int) or not rest:
                 a, b, left, right = a + left, b + right, [], []
                 break
-            if difference < 0:
-                a.append(left.pop(0))
-            else:
-                b.append(right.pop(0))
+            shorter.append(rest.pop(0))
         runs.append((a, b))
     return runs
 

@@ -103,7 +103,7 @@ def _by_rows(
     if finish is not None:
         with k.nest(shape) as index:
             k.store(buffer, index, finish(k.load(buffer, index)))
-    return k.view_of(buffer)
+    return k.view_of(buffer, shape)
 
 
 @contextmanager
