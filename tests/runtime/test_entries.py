@@ -9,9 +9,9 @@ import pytest
 from onnx_text import model
 
 import whorl
-from whorl.codegen.debug import debug
 from whorl.conformance.cases import load_cases
 from whorl.conformance.runner import counts, run
+from whorl.debug import debug
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 posix = pytest.mark.skipif(os.name != "posix", reason="memory is protected by mprotect")

@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import pytest
 
-from whorl.codegen.debug import debug
+from whorl.debug import debug
 from whorl.ir.dtypes import BY_NAME
 from whorl.runtime import recycled
 from whorl.runtime.recycled import LARGE, empty, is_recycled, maker

@@ -7,7 +7,7 @@ import pytest
 from onnx_text import model
 
 import whorl
-from whorl.codegen.debug import debug
+from whorl.debug import debug
 from whorl.ops.elementwise import Neg
 from whorl.runtime import segments
 

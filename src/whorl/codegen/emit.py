@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whorl.codegen.debug import dumped_program
 from whorl.codegen.formulas import Library
 from whorl.codegen.kernels import require_kernel
 from whorl.codegen.scalars import Scalars, literal, memory_type, register_type
+from whorl.debug import dumped_program
 from whorl.ir.dtypes import BOOL
 from whorl.kernel.program import (
     Apply,

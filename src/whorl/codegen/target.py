@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from whorl.codegen import cache
-from whorl.codegen.debug import debug, dump_module
 from whorl.codegen.separate import separated
+from whorl.debug import debug, dump_module
 from whorl.errors import CompileError
 
 _LOCK = threading.Lock()

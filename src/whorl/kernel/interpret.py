@@ -33,6 +33,7 @@ from whorl.kernel.program import (
     Statement,
     Store,
     Swap,
+    Take,
     Var,
     When,
     While,
@@ -128,6 +129,8 @@ class _Machine:
                     self.block(head)
             case Swap(a, b):
                 self.memory[a], self.memory[b] = self.memory[b], self.memory[a]
+            case Take(buffer, source):
+                self.memory[buffer] = self.memory[source]
             case Reserve(buffer, count):
                 self.reserve(self.memory[buffer], int(self.value(count)))
             case RunOp():

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from whorl.debug import debug
 from whorl.kernel.copies import remove_copies
 from whorl.kernel.joined_loops import join_loops
+from whorl.kernel.ownership import merge_taken
 from whorl.kernel.program import Program
 from whorl.kernel.reductions import write_out_reductions
 from whorl.kernel.short_loops import cut_short_loops
 from whorl.kernel.tiles import cut_into_parts
+from whorl.kernel.verify import verify_program
 
-STEPS = (remove_copies, write_out_reductions, join_loops, cut_into_parts, cut_short_loops)
+STEPS = (merge_taken, remove_copies, write_out_reductions, join_loops, cut_into_parts, cut_short_loops)
 
 
 def optimise(program: Program) -> None:
-    """Make a program faster, in place; what it computes stays the same, sums in an order of their own."""
+    """Make a program faster, in place; what it computes stays the same, sums in an order of their own.
+
+    Where WHORL_DEBUG says strict, the rules are checked before the first step and after each.
+    """
+    is_checked = debug().is_strict
+    if is_checked:
+        verify_program(program)
     for step in STEPS:
         step(program)
+        if is_checked:
+            verify_program(program)

@@ -163,6 +163,17 @@ class Swap:
 
 
 @dataclass(slots=True)
+class Take:
+    """`buffer` takes over the memory and the contents of `source`, which from then on has none.
+
+    A program holds it until `merge_taken` has shown that nothing uses `source` later.
+    """
+
+    buffer: Buffer
+    source: Buffer
+
+
+@dataclass(slots=True)
 class Reserve:
     """Gives a buffer that grows memory for so many elements, keeping those it has; no memory ends the program."""
 
@@ -218,14 +229,15 @@ class Fail:
         return [number for _, number in self.around if number is not None]
 
 
-Statement = Assign | Store | For | When | While | Swap | Reserve | RunOp | Call | Fail
+Statement = Assign | Store | For | When | While | Swap | Take | Reserve | RunOp | Call | Fail
 
 
 @dataclass(slots=True)
 class Program:
     """A function: scalar parameters that come back changed, buffers given by the caller, scratch buffers, statements.
 
-    `calls` are the `RunOp` statements in the order of their numbers.
+    `calls` are the `RunOp` statements in the order of their numbers. `results` are buffers that the caller gives
+    without contents; unless it fails, the program stores every element of them.
     """
 
     scalars: list[Var]
@@ -233,6 +245,7 @@ class Program:
     scratch: list[Buffer]
     body: list[Statement]
     calls: list[RunOp] = field(default_factory=list)
+    results: list[Buffer] = field(default_factory=list)
 
     @property
     def growing(self) -> list[Buffer]:
@@ -274,6 +287,8 @@ def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:
                 yield from _block(body, indent + "  ")
             case Swap(a, b):
                 yield f"{indent}swap {a.name}, {b.name}"
+            case Take(buffer, source):
+                yield f"{indent}{buffer.name} = take {source.name}"
             case Reserve(buffer, count):
                 yield f"{indent}reserve {buffer.name}, {text(count)}"
             case RunOp(op, inputs, outputs):

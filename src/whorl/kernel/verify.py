@@ -28,6 +28,7 @@ from whorl.kernel.program import (
     Statement,
     Store,
     Swap,
+    Take,
     Var,
     When,
     While,
@@ -53,6 +54,9 @@ def verify_program(program: Program) -> None:
     check = _Check({*program.buffers, *program.scratch})
     if len(check.buffers) < len(program.buffers) + len(program.scratch):
         raise VerifyError("a buffer is declared twice")
+    for buffer in program.results:
+        if buffer.grows or buffer not in program.buffers:
+            raise VerifyError(f"the result {buffer.name!r} lies in memory that the caller does not see")
     for var in program.scalars:
         check.name(var)
     check.block(program.body, frozenset(program.scalars))
@@ -112,6 +116,11 @@ class _Check:
                 self.declared(a, b)
                 if (a.dtype, a.grows) != (b.dtype, b.grows) or (not a.grows and a.shape != b.shape):
                     raise VerifyError(f"{a.name!r} and {b.name!r} trade places and are not alike")
+            case Take(buffer, source):
+                if (buffer.dtype, buffer.grows) != (source.dtype, source.grows) or buffer.shape != source.shape:
+                    raise VerifyError(f"{buffer.name!r} takes the memory of {source.name!r} and is not like it")
+                self.declared(source)
+                self.buffers.add(buffer)
             case Reserve(buffer, count):
                 self.declared(buffer)
                 self.read(count, known, INT64)

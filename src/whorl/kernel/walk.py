@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whorl.kernel.program import (
@@ -19,6 +19,7 @@ from whorl.kernel.program import (
     Statement,
     Store,
     Swap,
+    Take,
     Var,
     When,
     While,
@@ -80,7 +81,7 @@ def written(statement: Statement) -> Iterator[Buffer]:
     match statement:
         case Store(buffer=buffer) | Reserve(buffer=buffer):
             yield buffer
-        case Swap(a, b):
+        case Swap(a, b) | Take(a, b):
             yield from (a, b)
         case RunOp(outputs=outputs):
             yield from outputs
@@ -118,6 +119,28 @@ def used_by(statement: Statement) -> set[Buffer]:
     if isinstance(statement, RunOp):
         found.update(b for b in statement.inputs if b is not None)
     return found
+
+
+def rename_buffers(block: Sequence[Statement], names: Mapping[Buffer, Buffer]) -> None:
+    """Let the statements of a block, and all inside them, use other buffers, in place."""
+
+    def part(expr: Expr) -> Expr | None:
+        is_renamed = isinstance(expr, Load) and expr.buffer in names
+        return Load(expr.dtype, names[expr.buffer], expr.index) if is_renamed else None  # type: ignore[union-attr]
+
+    replacement = Replacement(part)
+    for statement in all_statements(block):
+        replacement.statement(statement)
+        match statement:
+            case Store() | Reserve():
+                statement.buffer = names.get(statement.buffer, statement.buffer)
+            case Swap(a, b):
+                statement.a, statement.b = names.get(a, a), names.get(b, b)
+            case Call(places=places):
+                statement.places = [(names.get(b, b), index) for b, index in places]
+            case RunOp(inputs=inputs, outputs=outputs):
+                statement.inputs = [None if b is None else names.get(b, b) for b in inputs]
+                statement.outputs = [names.get(b, b) for b in outputs]
 
 
 @dataclass

@@ -23,6 +23,7 @@ from whorl.kernel.program import (
     Load,
     RunOp,
     Statement,
+    Take,
     Var,
 )
 from whorl.kernel.verify import parts_in_order
@@ -80,6 +81,7 @@ class KernelBuilder(Statements):
         self.owners: dict[Buffer, Any] = {}
         self.may_reuse: set[Buffer] = set()
         self.may_append: Buffer | None = None
+        self.taken: dict[Buffer, Buffer] = {}
         self.readers: Sequence[Op] = ()
         self.shared: dict[Any, Any] = {}
 
@@ -149,11 +151,23 @@ class KernelBuilder(Statements):
     def writable(self, view: View) -> Buffer:
         """Memory that holds a tensor and may be written: its own where nobody reads it later, else a copy."""
         if view.buffer is not None and view.buffer in self.may_reuse:
-            return view.buffer
+            return self.take(view.buffer)
         buffer = self.temporary(view.dtype, view.shape)
         self.fill(buffer, view)
         self.may_reuse.add(buffer)
         return buffer
+
+    def take(self, source: Buffer) -> Buffer:
+        """A name for what will be written over a tensor, in the memory that it has."""
+        buffer = Buffer(self.fresh("s"), source.dtype, source.shape, source.grows)
+        self.block.append(Take(buffer, source))
+        self.taken[buffer] = self.memory_of(source)
+        self.may_reuse.add(buffer)
+        return buffer
+
+    def memory_of(self, buffer: Buffer) -> Buffer:
+        """The buffer whose memory this one has taken over."""
+        return self.taken.get(buffer, buffer)
 
     def constant(self, array: np.ndarray, type: TensorType, known: np.ndarray | None = None) -> View:
         """A tensor whose contents are the same in every run, in memory that the caller gives."""

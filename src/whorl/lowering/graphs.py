@@ -208,7 +208,7 @@ def _lower(region: Region, most_trips: int) -> GraphProgram:
     scratch = [b for b in k.scratch if b in used and b not in outs.fixed]
     given = [(b, array) for b, array in k.constants.items() if b in used]
     buffers_in_order = [*buffers.values(), *(b for b, _ in given), *outs.fixed]
-    program = Program(outs.lengths, buffers_in_order, scratch, k.block, k.calls)
+    program = Program(outs.lengths, buffers_in_order, scratch, k.block, k.calls, outs.fixed)
     optimise(program)
     arrays = tuple(np.ascontiguousarray(array) for _, array in given)
     grown = {n: Grown(scratch.index(buffer), axes) for n, (buffer, axes) in outs.grown.items()}
@@ -288,10 +288,10 @@ class _Outputs:
 def _whole(view: View, k: KernelBuilder) -> Buffer | None:
     """The buffer that holds a tensor and nothing else, row-major."""
     if view.buffer is not None and (view.buffer.grows or view.buffer.shape == view.shape):
-        return view.buffer
+        return k.memory_of(view.buffer)
     found = k.contiguous(view)
     if found is None or found[0].grows:
         return None
-    buffer, origin = found
+    buffer, origin = k.memory_of(found[0]), found[1]
     is_start = all(k.number(position) == 0 for position in origin)
     return buffer if is_start and math.prod(buffer.shape) == view.size else None  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from whorl.ir.dims import Linear
 from whorl.ir.dtypes import BY_NAME, COMPLEX, INT64, STRING, name_of
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, SequenceType, TensorType, Type
-from whorl.kernel.program import Buffer, Expr, Swap, Var
+from whorl.kernel.program import Buffer, Expr, Swap, Take, Var
 from whorl.lowering.builder import KernelBuilder, View
 from whorl.lowering.expressions import Index, Unsupported
 from whorl.lowering.statements import LENGTHS
@@ -153,9 +153,8 @@ def change_together(
                 changes.append(_assignment(place, kept_value(view, k), k))
             case Growing():
                 changes += _growth(view, place, targets, k)
-            case (now, after) if view.buffer is not now:
-                targets.append((view, after, ()))
-                changes.append(lambda pair=place: k.block.append(Swap(*pair)))
+            case (now, after):
+                changes += _change(view, now, after, targets, k)
     fill_all(k, targets)
     for change in changes:
         change()
@@ -165,12 +164,25 @@ def _assignment(var: Var, value: Expr, k: KernelBuilder) -> Callable[[], None]:
     return lambda: k.assign(var, value)
 
 
+def _change(
+    view: View, now: Buffer, after: Buffer, targets: list[Target], k: KernelBuilder
+) -> list[Callable[[], None]]:
+    """What makes a result the carried value, unless it lies there already."""
+    if view.buffer is now:
+        return []
+    if view.buffer is not None and k.memory_of(view.buffer) is now:
+        return [lambda: k.block.append(Take(now, view.buffer))]
+    targets.append((view, after, ()))
+    return [lambda: k.block.append(Swap(now, after))]
+
+
 def _growth(view: View, place: Growing, targets: list[Target], k: KernelBuilder) -> list[Callable[[], None]]:
     """What makes a result the carried value: its lengths, and its memory unless it lies there already."""
     found = {axis: held(k.length(view.shape[axis]), k) for axis in place.lengths}
     changes = [_assignment(place.lengths[axis], value, k) for axis, value in found.items()]
-    if view.buffer is place.now:
-        return changes
+    if view.buffer is not None and k.memory_of(view.buffer) is place.now:
+        taken = [] if view.buffer is place.now else [Take(place.now, view.buffer)]
+        return [*changes, lambda: k.block.extend(taken)]
     for axis, value in found.items():
         k.assign(place.lengths_after[axis], value)
     k.reserve(place.next, view.shape)

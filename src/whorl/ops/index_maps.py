@@ -302,7 +302,8 @@ def _joined_at_run_time(k: Any, parts: Sequence[Any], axis: int, shape: Sequence
     for x in parts[1:]:
         k.require_broadcast(replaced(x.shape, axis, 1), replaced(shape, axis, 1))
     start, rest = parts[0], parts[1:]
-    if k.may_append is not None and start.buffer is k.may_append and all(n == 1 for n in shape[:axis]):
+    is_behind = start.buffer is not None and k.memory_of(start.buffer) is k.may_append
+    if is_behind and all(n == 1 for n in shape[:axis]):
         buffer, rest = start.buffer, [x if x.buffer is not start.buffer else k.copied(x) for x in rest]
         k.reserve(buffer, shape)
     else:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from whorl.codegen.arrays import address_offset
-from whorl.codegen.debug import poison
+from whorl.debug import poison
 from whorl.ir.types import TensorType
 from whorl.lowering.places import lengths_of
 from whorl.ops.panels import aligned_empty

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.codegen.debug import debug
+from whorl.debug import debug
 from whorl.ir.dtypes import BOOL
 from whorl.kernel.interpret import interpret
 from whorl.kernel.program import Buffer, Program

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from whorl.codegen.arrays import ARRAYS_FUNCTION, address_offset, with_arrays_entry
-from whorl.codegen.debug import debug, poison
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode
+from whorl.debug import debug, poison
 from whorl.kernel.program import Buffer
 from whorl.lowering.graphs import GraphProgram
 from whorl.lowering.places import lengths_of, sizes

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from whorl.codegen.debug import poison
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode
+from whorl.debug import poison
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import as_values

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.codegen.debug import debug, poison
+from whorl.debug import debug, poison
 from whorl.ops.panels import aligned_empty
 
 LARGE, LARGEST = 1 << 17, 1 << 26

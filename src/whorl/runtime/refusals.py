@@ -6,7 +6,7 @@ import logging
 import traceback
 from dataclasses import dataclass
 
-from whorl.codegen.debug import debug
+from whorl.debug import debug
 from whorl.errors import TypeRuleError
 from whorl.lowering.expressions import LoweringFault, Unsupported
 
