@@ -167,3 +167,42 @@ def test_comparisons_of_nan_do_not_hold() -> None:
         assert not evaluate(op, "float32", np.nan, np.nan, result="bool")
     assert evaluate("ne", "float32", np.nan, np.nan, result="bool")
     assert evaluate("isnan", "float32", np.nan, result="bool")
+
+
+def results(*body: Statement) -> Outcome:
+    """Run on two buffers of which the second one is a result."""
+    return interpret(Program([], [X, Y], [], list(body), [], [Y]), [], [np.ones((2, 3), np.float32) for _ in (X, Y)])
+
+
+def test_result_with_an_element_that_is_never_stored_is_refused():
+    first_row = For(J, index_const(3), copy(ZERO, J), parallel=True)
+    with pytest.raises(VerifyError, match="3 of 6 elements of the result 'y' were never stored"):
+        results(first_row)
+    results(first_row, For(J, index_const(3), copy(ONE, J), parallel=True))
+
+
+def test_failed_program_owes_no_result():
+    assert results(Fail(1)).status == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [Store(X, (ZERO, ZERO), Load(F32, Y, (I, ZERO)))],
+        [Store(X, (I, ZERO), Load(F32, X, (apply("sub", ONE, I), ZERO)))],
+        [For(J, index_const(3), [Store(X, (ZERO, J), Load(F32, Y, (I, J)))], parallel=True)],
+    ],
+    ids=["two writes", "a read and a write", "inside another loop"],
+)
+def test_iterations_of_a_parallel_loop_that_meet_are_refused(body):
+    loop = For(I, index_const(2), body, parallel=True)
+    with pytest.raises(VerifyError, match="iterations of a parallel loop meet in element"):
+        run(loop)
+    run(For(I, index_const(2), body))
+
+
+def test_parallel_loops_one_after_the_other_may_use_the_same_elements():
+    rows = [
+        For(I, index_const(2), [For(J, index_const(3), copy(I, J), parallel=True)], parallel=True) for _ in range(2)
+    ]
+    assert run(*rows).status == 0

@@ -1,7 +1,8 @@
 """A slow interpreter of kernel programs, to tell a wrong program from wrong machine code.
 
-Scalars are NumPy scalars of the very element type. Iterations of parallel loops run last to first. A place outside a
-buffer, an element that nobody wrote, and a division by zero are errors.
+Scalars are NumPy scalars of the very element type. Iterations of parallel loops run last to first. An index outside a
+buffer, an element that is read or left unwritten, iterations of a parallel loop that meet in an element of which one
+writes it, and a division by zero are errors.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def interpret(program: Program, scalars: Sequence[Any], arrays: Sequence[np.ndar
     for buffer, array in zip(program.buffers, arrays, strict=True):
         if array.dtype != buffer.dtype or not array.flags.c_contiguous:
             raise VerifyError(f"the array of {buffer.name!r} is not what was declared")
-        machine.memory[buffer] = _Memory(array, array.reshape(-1))
+        written = np.zeros(array.size, bool) if buffer in program.results else None
+        machine.memory[buffer] = _Memory(array, array.reshape(-1), written)
     for buffer in program.scratch:
         array = np.zeros(0 if buffer.grows else tuple(n or 0 for n in buffer.shape), buffer.dtype)  # type: ignore[arg-type]
         machine.memory[buffer] = _Memory(array, array.reshape(-1), np.zeros(array.size, bool))
@@ -67,6 +69,8 @@ def interpret(program: Program, scalars: Sequence[Any], arrays: Sequence[np.ndar
     with np.errstate(all="ignore"):
         try:
             machine.block(program.body)
+            for buffer in program.results:
+                machine.require_written(buffer)
         except _Failed as failure:
             status = failure.status
     return Outcome(
@@ -88,8 +92,12 @@ class _Memory:
     array: np.ndarray
     flat: np.ndarray
     written: np.ndarray | None = None
+    writers: dict[int, Path] = field(default_factory=dict)
+    readers: dict[int, Path] = field(default_factory=dict)
 
 
+Path = tuple[tuple[int, int], ...]
+"""The iterations of parallel loops that something is part of, outermost first: the loop's number and its own."""
 Step = Callable[[list[Any]], Any]
 
 
@@ -98,6 +106,8 @@ class _Machine:
     registers: dict[str, Any] = field(default_factory=dict)
     memory: dict[Buffer, _Memory] = field(default_factory=dict)
     plans: dict[Expr, list[Step]] = field(default_factory=dict)
+    path: Path = ()
+    loops: int = 0
 
     # ---- statements ------------------------------------------------------------------------------------------
 
@@ -112,14 +122,18 @@ class _Machine:
             case Store(buffer, index, value):
                 number, place = self.value(value), self.position(buffer, index, [int(self.value(i)) for i in index])
                 memory = self.memory[buffer]
+                self.touch(memory, place, True, buffer)
                 memory.flat[place] = number
                 if memory.written is not None:
                     memory.written[place] = True
             case For(var, extent, body, parallel):
                 steps = range(int(self.value(extent)))
-                for step in reversed(steps) if parallel else steps:
-                    self.registers[var.name] = np.int64(step)
-                    self.block(body)
+                if parallel:
+                    self.in_parallel(var, steps, body)
+                else:
+                    for step in steps:
+                        self.registers[var.name] = np.int64(step)
+                        self.block(body)
             case When(condition, then, other):
                 self.block(then if self.value(condition) else other)
             case While(head, condition, body):
@@ -139,6 +153,35 @@ class _Machine:
                 self.call(statement)
             case Fail(status):
                 raise _Failed(status)
+
+    def in_parallel(self, var: Var, steps: range, body: Sequence[Statement]) -> None:
+        """The iterations of a parallel loop, last to first, each known by the loop's number and its own."""
+        self.loops += 1
+        number = self.loops
+        for step in reversed(steps):
+            self.registers[var.name] = np.int64(step)
+            self.path = (*self.path, (number, step))
+            self.block(body)
+            self.path = self.path[:-1]
+
+    def touch(self, memory: _Memory, place: int, writes: bool, buffer: Buffer) -> None:
+        """Refuse an element that another iteration of the same parallel loop has written, or read before this write."""
+        if not self.path:
+            return
+        for paths in (memory.writers, memory.readers) if writes else (memory.writers,):
+            for ours, theirs in zip(self.path, paths.get(place, ()), strict=False):
+                if ours != theirs:
+                    if ours[0] == theirs[0]:
+                        raise VerifyError(f"iterations of a parallel loop meet in element {place} of {buffer.name!r}")
+                    break
+        (memory.writers if writes else memory.readers)[place] = self.path
+
+    def require_written(self, buffer: Buffer) -> None:
+        """Refuse a result of which elements were never stored."""
+        memory = self.memory[buffer]
+        if memory.written is not None and not memory.written.all():
+            count = int((~memory.written).sum())
+            raise VerifyError(f"{count} of {memory.flat.size} elements of the result {buffer.name!r} were never stored")
 
     def reserve(self, memory: _Memory, count: int) -> None:
         """More memory for a buffer that grows; what is new was never written."""
@@ -223,6 +266,7 @@ class _Machine:
         place, memory = self.position(expr.buffer, expr.index, index), self.memory[expr.buffer]
         if memory.written is not None and not memory.written[place]:
             raise VerifyError(f"{text(expr)} at {index} was never written")
+        self.touch(memory, place, False, expr.buffer)
         return memory.flat[place]
 
     def position(self, buffer: Buffer, index: Sequence[Expr], numbers: list[int]) -> int:

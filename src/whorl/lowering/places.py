@@ -170,8 +170,9 @@ def _change(
     """What makes a result the carried value, unless it lies there already."""
     if view.buffer is now:
         return []
-    if view.buffer is not None and k.memory_of(view.buffer) is now:
-        return [lambda: k.block.append(Take(now, view.buffer))]
+    source = view.buffer
+    if source is not None and k.memory_of(source) is now:
+        return [lambda: k.block.append(Take(now, source))]
     targets.append((view, after, ()))
     return [lambda: k.block.append(Swap(now, after))]
 
