@@ -135,3 +135,25 @@ def test_reshape_of_what_branches_of_two_lengths_give():
         y = Reshape(u, ones)
     }"""
     agree(text, [{"b": np.array(b), "x": np.ones(n, "f")} for n in (0, 1, 3) for b in (False, True)])
+
+
+def test_branch_with_lengths_only_an_input_tells_beside_a_constant_condition():
+    text = """main (int64[2] s, float x) => (y) <bool t = {1}> {
+        v = Expand(x, s)
+        u = Not(t)
+        y = If(u) <else_branch = taken () => (v2) { v2 = Identity(v) },
+                   then_branch = other () => (c) { c = Constant <value = float[1,1] {1}> () }>
+    }"""
+    agree(text, [{"s": np.array(s), "x": np.float32(8)} for s in ([1, 1], [2, 3], [0, 2])])
+
+
+def test_integers_that_a_program_was_made_for_may_become_many():
+    text = """main (int64[k] s, int64 M, float[a] x) => (y, z) {
+        z = Identity(s)
+        y = Loop(M, , x) <body = b (int64 i, bool c, float[a] v) => (bool c2, float[a] w) {
+            c2 = Identity(c)
+            w = Loop(M, , v) <body = b2 (int64 i2, bool d, float[a] p) => (bool d2, float[a] p) { d2 = Identity(d) }>
+        }>
+    }"""
+    rest = {"M": np.array(3), "x": np.ones(2, np.float32)}
+    agree(text, [{"s": np.ones(k, np.int64), **rest} for k in (2, 20, 3) for _ in range(3)])

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from whorl.ir import dims
 from whorl.ir.dtypes import INT64
 from whorl.ir.op import Op
 from whorl.ir.types import TensorType
@@ -350,7 +349,7 @@ class KernelBuilder(Statements):
             for axis, n in enumerate(x.shape, len(shape) - len(x.shape)):
                 if n == 1:
                     continue
-                if not isinstance(shape[axis], int) and dims.names_in(shape[axis]) - self.dims.keys():
+                if not self.knows(shape[axis]):
                     shape[axis] = n
                 elif n != shape[axis]:
                     self.fail_unless(self.compare("eq", self.length(n), self.length(shape[axis])), LENGTHS)

@@ -83,6 +83,10 @@ class Expressions:
         terms = [self.mul(self._atom(atom), self.const(factor)) for atom, factor in dim.terms]
         return reduce(self.add, [*terms[1:], self.const(dim.constant)], terms[0])
 
+    def knows(self, dim: int | Linear) -> bool:
+        """Whether the names in a dim stand for lengths that the program has."""
+        return isinstance(dim, int) or dims.names_in(dim) <= self.dims.keys()
+
     def _atom(self, atom: Atom) -> Expr:
         if isinstance(atom, str):
             if atom not in self.dims:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from whorl.ir import dims
-from whorl.ir.dims import Linear
 from whorl.ir.dtypes import BY_NAME, COMPLEX, INT64, STRING, name_of
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, SequenceType, TensorType, Type
@@ -101,7 +100,7 @@ def growing(k: KernelBuilder, name: str, type: TensorType) -> Growing:
 def _own(k: KernelBuilder, type: TensorType) -> list[int]:
     """The axes whose lengths have names that are new."""
     shape = lengths_of(type)
-    axes = [n for n, d in enumerate(shape) if isinstance(d, Linear) and dims.names_in(d) - k.dims.keys()]
+    axes = [n for n, d in enumerate(shape) if not k.knows(d)]
     if any(shape[n] != dims.name(str(shape[n])) for n in axes) or len({str(shape[n]) for n in axes}) < len(axes):
         raise Unsupported(f"the lengths of {type} depend on each other")
     return axes

@@ -9,7 +9,6 @@ import numpy as np
 
 from whorl.ir import dims
 from whorl.ir.constants import Constant, as_array
-from whorl.ir.dims import Linear
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import region_title
@@ -145,7 +144,7 @@ def lower_node(node: Node, env: dict[Value, View], k: KernelBuilder) -> Sequence
 def _native_form(
     op: Op, k: KernelBuilder, inputs: Sequence[View | None], types: Sequence[TensorType], fixed: bool
 ) -> Sequence[View] | None:
-    """What `lower` gives; where it asks for a length that nobody knows yet, it has written nothing."""
+    """What `lower` gives; where it asks for a length that is not known yet, or gives one, it has written nothing."""
     if fixed:
         return op.lower(k, inputs, types)
     if not op.any_length:
@@ -155,6 +154,8 @@ def _native_form(
         with k.into(statements):
             views = op.lower(k, inputs, types)
     except Unsupported:
+        return None
+    if views is not None and not all(k.knows(n) for view in views for n in view.shape):
         return None
     k.block += statements
     return views
@@ -185,7 +186,7 @@ def _result_place(type: TensorType, k: KernelBuilder) -> Var | Buffer | Growing:
     """Where a result of either branch is put: a register for one element, else scratch memory."""
     if is_single(type):
         return k.variable(type.dtype, "r", once=False)
-    if all(isinstance(d, int) or not dims.names_in(d) - k.dims.keys() for d in lengths_of(type)):
+    if all(map(k.knows, lengths_of(type))):
         return k.temporary(type.dtype, lengths_of(type))
     return growing_scratch(k, type)
 
@@ -276,7 +277,7 @@ def _carried_place(state: Value, type: TensorType, initial: View, inner: dict[Va
 
 
 def _new_place(type: TensorType, k: KernelBuilder) -> tuple[Buffer, Buffer] | Growing:
-    if any(isinstance(d, Linear) and dims.names_in(d) - k.dims.keys() for d in lengths_of(type)):
+    if not all(map(k.knows, lengths_of(type))):
         return growing_scratch(k, type)
     now, after = (k.temporary(type.dtype, lengths_of(type)) for _ in range(2))
     k.fixed -= {now, after}

@@ -10,6 +10,7 @@ import numpy as np
 from whorl.ir.types import TensorType
 from whorl.runtime.interpreter import Plan
 from whorl.runtime.launch import CONTIGUOUS, Launch
+from whorl.runtime.segments import contents
 from whorl.runtime.stretches import Stretch
 
 
@@ -47,7 +48,7 @@ class Direct:
 
     def _key(self, arrays: Sequence[np.ndarray]) -> tuple:
         shapes = tuple([x.shape for x in arrays])
-        return (shapes, *[arrays[n].tobytes() for n in self.watched]) if self.watched else shapes
+        return (shapes, *[contents(arrays[n]) for n in self.watched]) if self.watched else shapes
 
     def run(self, feeds: Mapping[str, Any]) -> list[np.ndarray] | None:
         """All outputs, in the model's order; None where the long way must be taken."""

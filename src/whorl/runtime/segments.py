@@ -95,7 +95,7 @@ class Segment:
     def signature(self, arrays: Sequence[np.ndarray]) -> Signature:
         """What a program depends on: shapes, and the elements of watched inputs."""
         shapes = tuple([x.shape for x in arrays])
-        return (shapes, *(arrays[n].tobytes() for n in self.watched)) if self.watched else shapes
+        return (shapes, *(contents(arrays[n]) for n in self.watched)) if self.watched else shapes
 
     def accepts(self, arrays: Sequence[object]) -> bool:
         """Whether every input is an array of the element type that its value has."""
@@ -136,7 +136,7 @@ class Segment:
             if watched != self.watched:
                 self.found.clear()
                 self.watched = watched
-                key = (key, *(request.integers[n].tobytes() for n in watched))
+                key = (key, *(contents(request.integers[n]) for n in watched))
             self.found[key] = found
 
     def _lowered(self, facts: list[Known]) -> GraphProgram:
@@ -185,9 +185,14 @@ class Request:
     def facts(self, watched: Sequence[int]) -> list[Known]:
         """The inputs' types, and the elements of the watched ones."""
         facts = [Known(TensorType(d, s)) for d, s in zip(self.dtypes, self.shapes, strict=True)]
-        for n in watched:
+        for n in set(watched) & self.integers.keys():
             facts[n] = Known(facts[n].type, self.integers[n].astype(object))
         return facts
+
+
+def contents(array: np.ndarray) -> bytes | None:
+    """What tells apart the arrays for whose elements programs are made; None for one that is too large."""
+    return array.tobytes() if array.size <= MOST_WATCHED else None
 
 
 def _small_integers(arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
