@@ -186,6 +186,31 @@ def test_every_code_has_a_case():
     assert set(re.findall(r'Problem\(\s*"([\w-]+)"', source)) == {problem.code for _, problem in CASES}
 
 
+def test_carried_value_handed_on_through_identity_never_changes():
+    proto = main("float y, float z, float w", """
+        [l] y, z, w = Loop (n, go, x, x, x) <body = b (int64 i, bool on, float a, float c, float d)
+            => (bool on_out, float b, float c_out, float d_out) {
+            on_out = Identity(on)
+            c_read = Identity(c)
+            c_out = Identity(c_read)
+            d_out = Identity(a)
+            e = Add(c_read, d)
+            b = Add(a, e)
+        }>""")  # fmt: skip
+    told = [(problem.code, problem.message) for problem in whorl.check(proto)]
+    assert told == [("never-changes", "carried value 1 ('c') never changes")]
+
+
+def test_condition_handed_on_through_two_identities_ends_nothing():
+    proto = main("float y", """
+        [l] y = Loop ("", go, x) <body = b (int64 i, bool on, float a) => (bool on_out, float b) {
+            on_read = Identity(on)
+            on_out = Identity(on_read)
+            b = Exp(a)
+        }>""")  # fmt: skip
+    assert [problem.code for problem in whorl.check(proto)] == ["endless"]
+
+
 def test_ordinary_loop_has_no_problems():
     assert whorl.check(ROLLOUT) == []
 

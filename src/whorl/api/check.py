@@ -17,6 +17,7 @@ from whorl.ir.infer import Inference, region_title
 from whorl.ir.types import AnyShape, TensorType
 from whorl.ir.walk import clone_region
 from whorl.ops.control import If, Loop, known_bool
+from whorl.ops.elementwise import Identity
 
 FOREVER = 1 << 62
 """Trip counts from here on are meant as 'no bound'."""
@@ -101,7 +102,7 @@ def _loop(node: Node, op: Loop, where: str) -> Iterator[Problem]:
     yield from _one_element(trip, "the trip count", where)
     yield from _one_element(condition, "the condition", where)
     answer = body.results[0]
-    is_true = known_bool(answer) is True or answer is body.arguments[1]
+    is_true = known_bool(answer) is True or _origin(answer) is body.arguments[1]
     if condition is None and not op.scanned and not is_true:
         message = "it has no condition input, so what its body answers is ignored; onnxruntime and OpenVINO stop there"
         fix = "give it a condition input, or answer a constant true"
@@ -124,13 +125,22 @@ def _carried(node: Node, op: Loop, where: str) -> Iterator[Problem]:
     body = node.regions[0]
     states, results = body.arguments[2 : 2 + op.carried], body.results[1 : 1 + op.carried]
     for k, (state, result) in enumerate(zip(states, results, strict=True)):
-        if result is state:
+        if _origin(result) is state:
             message = f"carried value {k} ({state.name!r}) never changes"
             yield Problem("never-changes", "note", where, message, "use the outer value in the body instead")
         elif state not in body.results and not any(state in inner.inputs for inner in body.nodes):
             message = f"carried value {k} ({state.name!r}) is never read in the body"
             fix = "collect it or compute it after the loop, if only its last value is wanted"
             yield Problem("unused-carried", "note", where, message, fix)
+
+
+def _origin(value: Value) -> Value:
+    """The value that Identity nodes of the same region hand on; exporters write one before every output of a body."""
+    while isinstance(value.owner, Node) and isinstance(value.owner.op, Identity):
+        (source,) = value.owner.inputs
+        assert source is not None
+        value = source
+    return value
 
 
 def _collected(node: Node, op: Loop, where: str) -> Iterator[Problem]:
