@@ -84,11 +84,27 @@ def test_script_that_uses_a_session_as_context_manager(path):
         assert len(session.run(None, {"x": np.ones((1, 3), F32), "w": np.ones((3, 1), F32)})) == 1
 
 
-def test_script_that_writes_the_model_it_runs(path, tmp_path):
+@pytest.mark.parametrize(
+    ("level", "ops"), [("ORT_DISABLE_ALL", ["Add", "Neg", "Neg", "Mul"]), ("ORT_ENABLE_BASIC", ["Mul"])]
+)
+def test_script_that_writes_the_model_it_runs_gets_what_the_level_makes(tmp_path, level, ops):
+    foldable = model("""
+        main (float[2] x) => (float[2] y) {
+            one = Constant<value = float[2] {1, 1}> ()
+            two = Add(one, one)
+            minus = Neg(x)
+            same = Neg(minus)
+            y = Mul(same, two)
+        }""")
     options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel[level]
     options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
-    ort.InferenceSession(path, options)
+    ort.InferenceSession(foldable, options)
     onnx.checker.check_model(options.optimized_model_filepath, full_check=True)
+    written = onnx.load(options.optimized_model_filepath)
+    assert [node.op_type for node in written.graph.node if node.op_type != "Constant"] == ops
+    (y,) = ort.InferenceSession(written).run(None, {"x": np.array([1, 2], F32)})
+    assert y.tolist() == [2, 4]
 
 
 # ---- the same answers as onnxruntime -----------------------------------------------------------------------------

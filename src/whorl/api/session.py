@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from whorl.api.models import Source, load_module, save
-from whorl.api.options import RunOptions, SessionOptions
+from whorl.api.optimizing import optimize
+from whorl.api.options import GraphOptimizationLevel, RunOptions, SessionOptions
 from whorl.errors import RunError
 from whorl.runtime.limits import Limits
 from whorl.runtime.node_arg import NodeArg, input_args, output_args
@@ -72,7 +73,8 @@ class InferenceSession(Session):
         limits = Limits(options.max_iterations, options.timeout, options.max_memory, options.progress)
         super().__init__(module, limits, options.backend)
         if options.optimized_model_filepath:
-            save(module, options.optimized_model_filepath)
+            is_plain = options.graph_optimization_level == GraphOptimizationLevel.ORT_DISABLE_ALL
+            save(module if is_plain else optimize(module), options.optimized_model_filepath)
         if options.enable_profiling:
             self.record(Trace())
 
