@@ -146,6 +146,41 @@ def test_dlpack_that_numpy_cannot_read_is_refused():
     assert text == f"input 'x' cannot be read as an array: {cause}"
 
 
+class WithHint(DlPack):
+    """A tensor as PyTorch has them: `__array__` and dlpack, both of which refuse."""
+
+    def __init__(self, hint, error):
+        super().__init__(np.zeros(1, np.float32))
+        self.hint, self.error = hint, error
+
+    def __array__(self, dtype=None, copy=None):
+        raise self.error(self.hint)
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "cause", "fix"),
+    [
+        (
+            RuntimeError,
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+            "Can't call numpy() on Tensor that requires grad.",
+            "use tensor.detach().numpy() instead",
+        ),
+        (
+            TypeError,
+            "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to the host first.",
+            "can't convert cuda:0 device type tensor to numpy.",
+            "use Tensor.cpu() to copy the tensor to the host first",
+        ),
+        (TypeError, "Got unsupported ScalarType BFloat16", "Got unsupported ScalarType BFloat16", "feed a NumPy array"),
+    ],
+)
+def test_hint_of_another_library_is_the_fix(error, said, cause, fix):
+    text = f"is not an array: {cause}\n  fix: {fix}"
+    assert refusal(WithHint(said, error), tensor("float32", 1)) == f"input 'x' {text}"
+    assert refusal([WithHint(said, error)], tensor("float32", 1)) == f"input 'x' {text}"
+
+
 class ArrayLike:
     def __array__(self, dtype=None, copy=None):
         return np.array([1.5, 2.5], np.float32)

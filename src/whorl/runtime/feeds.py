@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import ml_dtypes
@@ -53,7 +54,7 @@ def _array(value: Any, type: TensorType, what: str) -> np.ndarray:
     try:
         array = np.asarray(value, STRING if is_python and type.dtype == STRING else None)
     except (ValueError, TypeError, RuntimeError) as error:
-        raise RunError(f"{what} is not an array: {error}", fix="feed a NumPy array") from None
+        raise _refusal(what, "is not an array", error, "feed a NumPy array") from None
     if array.dtype.kind in "UST" or (array.dtype == object and (type.dtype == STRING or _is_text(array))):
         return _strings(array, what)
     if array.dtype == object:
@@ -65,7 +66,13 @@ def _from_dlpack(value: Any, what: str) -> np.ndarray:
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise RunError(f"{what} cannot be read as an array: {error}", fix="convert it to a NumPy array") from None
+        raise _refusal(what, "cannot be read as an array", error, "convert it to a NumPy array") from None
+
+
+def _refusal(what: str, problem: str, error: Exception, fix: str) -> RunError:
+    """An error whose fix is the hint of the library that the value comes from ("Use ..."), if it gives one."""
+    said, begin, hint = re.sub(r"\s+", " ", str(error)).partition(" Use ")
+    return RunError(f"{what} {problem}: {said}", fix=begin.lower().lstrip() + hint.rstrip(".") if hint else fix)
 
 
 def _converted(array: np.ndarray, wanted: np.dtype, what: str) -> np.ndarray:
