@@ -71,6 +71,15 @@ def test_description_of_a_model():
     assert loop["trip_count"] == "value of count" and loop["captured"] == [{"name": "table", "type": "float32[12]"}]
 
 
+def test_description_takes_what_load_takes(tmp_path):
+    whorl.save(ROLLOUT, tmp_path / "rollout.onnx")
+    whorl.save(ROLLOUT, tmp_path / "rollout.mlir")
+    for source in (tmp_path / "rollout.onnx", str(tmp_path / "rollout.mlir"), ROLLOUT, ROLLOUT.SerializeToString()):
+        assert whorl.describe(source)["control_flow"][0]["captured"][0]["type"] == "float32[12]"
+    with pytest.raises(whorl.LoadError, match="no model can be read from int"):
+        whorl.describe(3)
+
+
 def test_every_public_name_is_there_and_listed():
     assert set(whorl.__all__) <= set(dir(whorl))
     assert all(getattr(whorl, name) is not None for name in whorl.__all__)

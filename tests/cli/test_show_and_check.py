@@ -1,6 +1,8 @@
 """`whorl show` and `whorl check`: what they print, whole."""
 
+import numpy as np
 import onnx
+from onnx import numpy_helper
 from onnx_text import FOREVER, ROLLOUT, model
 
 from whorl import save
@@ -228,3 +230,19 @@ def test_check_reads_text_models(whorl, tmp_path):
     path = tmp_path / "model.onnxtxt"
     path.write_text(onnx.printer.to_text(ROLLOUT))
     assert whorl("check", path).out == "nothing to complain about\n"
+
+
+def test_weights_beside_the_model_are_not_needed_to_show_and_check_it(whorl, tmp_path):
+    proto = model("main (float[n, 64] x) => (float[n, 64] y) { y = MatMul(x, w) }")
+    proto.graph.initializer.append(numpy_helper.from_array(np.zeros((64, 64), np.float32), "w"))
+    path = tmp_path / "m.onnx"
+    onnx.save(proto, path, save_as_external_data=True, location="m.data", size_threshold=0)
+    shown, checked, text = whorl("show", path), whorl("check", path), whorl("show", "--text", path)
+    (tmp_path / "m.data").unlink()
+    assert (whorl("show", path), whorl("check", path)) == (shown, checked)
+    assert whorl("show", "--text", path).code == text.code == 0
+    told = whorl("run", path, "--random", 0)
+    assert told.code == 3
+    assert (
+        told.err == "whorl: initializer 'w' lies in 'm.data', which is missing\n  fix: put the file beside the model\n"
+    )

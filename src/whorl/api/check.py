@@ -44,7 +44,13 @@ def check(
     """Problems of a model that is read as by `load`, outermost places first. Errors: LoadError."""
     if is_mdf(source):
         return [Problem(*found) for found in load_mdf(source).problems()]
-    module = load_module(source, condition_when_omitted=condition_when_omitted, max_depth=max_depth, profile=profile)
+    module = load_module(
+        source,
+        condition_when_omitted=condition_when_omitted,
+        max_depth=max_depth,
+        profile=profile,
+        needs_weights=False,
+    )
     if isinstance(source, OnnxSource) and not is_mlir(source) and not is_ir(source):
         noted = _shadowed(source)
     else:

@@ -6,13 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from whorl.ir.graph import Module, Node, Region, Value
+from whorl.api.models import Source, load_module
+from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import Fact, tensor
 from whorl.ops.control import If, Loop, Scanned, known_bool
 
 
-def describe(module: Module) -> dict[str, Any]:
-    """Inputs and outputs with types, the number of nodes of each op at any depth, and the control flow as a tree."""
+def describe(source: Source) -> dict[str, Any]:
+    """Inputs and outputs with types, the number of nodes of each op at any depth, and the control flow as a tree.
+
+    Takes whatever `load` takes; weights in a file beside the model are not read. Errors: LoadError, UnsupportedError.
+    """
+    module = load_module(source, needs_weights=False)
     main = module.main
     return {
         "inputs": {value.name: str(value.type) for value in main.arguments},

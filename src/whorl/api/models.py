@@ -133,13 +133,15 @@ def load_module(
     max_depth: int = MAX_DEPTH,
     profile: str = "",
     weights: str | os.PathLike[str] | bytes | None = None,
+    needs_weights: bool = True,
 ) -> Module:
     """Read a model as a module, an MDF model as one that runs it over time.
 
     `condition_when_omitted` says what a Loop without a condition input does with the condition its body computes:
     "specification" ignores it, "honour" stops as onnxruntime does. `max_depth` bounds the nesting of graphs. For IR,
     `profile` "ov-cpu" imitates OpenVINO's CPU plugin, and `weights` are the bytes of the `.bin`, or where that lies if
-    not beside the `.xml`.
+    not beside the `.xml`. `needs_weights`: ONNX weights whose file beside the model is missing are an error at once,
+    not only where they are read.
     Errors: LoadError, UnsupportedError.
     """
     if isinstance(source, Module):
@@ -152,7 +154,7 @@ def load_module(
         raise LoadError(f"no model can be read from {type(source).__name__}", fix="pass a path, bytes or a ModelProto")
     if not isinstance(max_depth, int) or max_depth < 1:
         raise LoadError(f"max_depth is {max_depth!r}, expected a whole number of 1 or more")
-    options = LoadOptions(condition_when_omitted, max_depth)
+    options = LoadOptions(condition_when_omitted, max_depth, needs_weights=needs_weights)
     if is_ir(source):
         files = importlib.import_module("whorl.formats.openvino.files")
         return files.load_ir(source, files.IrOptions(profile, max_depth), weights)

@@ -59,13 +59,14 @@ def traces_of(arguments: argparse.Namespace) -> list[str]:
     return [name for name in arguments.profile if name not in PROFILES]
 
 
-def module_of(arguments: argparse.Namespace) -> Module:
-    """The module that MODEL names."""
+def module_of(arguments: argparse.Namespace, needs_weights: bool = True) -> Module:
+    """The module that MODEL names; what only shows its structure needs no weights from beside it."""
     return load_module(
         arguments.model,
         condition_when_omitted=arguments.condition_when_omitted,
         max_depth=arguments.max_depth,
         profile=profile_of(arguments),
+        needs_weights=needs_weights,
     )
 
 

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     if is_mdf(arguments.model) and not arguments.text and not arguments.native:
         return simulations.show(arguments)
-    module = module_of(arguments)
+    module = module_of(arguments, needs_weights=arguments.native)
     if arguments.native:
         return _show_native(module, arguments)
     text = print_module(module, elide=ELIDE) if arguments.text else ""

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from whorl.errors import WhorlError
 from whorl.ir.dtypes import STRING
 from whorl.ir.elements.base import elements_of
 from whorl.ir.elements.regions import unraveled
@@ -23,6 +24,18 @@ class LazyArray(Protocol):
     @property
     def shape(self) -> tuple[int, ...]: ...
     def numpy(self) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class MissingArray:
+    """A tensor whose elements cannot be read, for those who look at types alone; `numpy()` raises the reason."""
+
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    reason: WhorlError
+
+    def numpy(self) -> np.ndarray:
+        raise self.reason
 
 
 def as_array(value: np.ndarray | LazyArray) -> np.ndarray:
@@ -53,7 +66,8 @@ class Constant(Op):
 
     def infer_known(self) -> tuple[np.ndarray | None, ...]:
         shape = self.value.shape
-        if len(shape) > 1 or self.value.dtype == object or (shape and shape[0] > KNOWN_LIMIT):
+        is_large = len(shape) > 1 or (shape and shape[0] > KNOWN_LIMIT)
+        if is_large or self.value.dtype == object or isinstance(self.value, MissingArray):
             return (None,)
         return (as_array(self.value).astype(object),)
 

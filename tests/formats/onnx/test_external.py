@@ -15,6 +15,7 @@ from whorl.errors import LoadError
 from whorl.ir.constants import Constant, LazyArray
 
 INT4 = TensorProto.INT4
+BESIDE = "\n  fix: put the file beside the model"
 
 
 def external(location: str | None, dims=(2,), data_type=TensorProto.FLOAT, **places: str) -> TensorProto:
@@ -129,14 +130,15 @@ def test_link_within_the_folder_is_followed(folder):
 def test_model_that_is_a_link_is_beside_its_link(folder):
     path = saved(folder, external("weights"))
     os.symlink(path, folder.parent / "link.onnx")
-    assert refusal(folder.parent / "link.onnx") == "initializer 'w' lies in 'weights', which is missing"
+    text = "initializer 'w' lies in 'weights', which is missing\n  fix: put the file beside the model"
+    assert refusal(folder.parent / "link.onnx") == text
 
 
 @pytest.mark.parametrize(
     ("tensor", "message"),
     [
-        (external("nowhere"), "initializer 'w' lies in 'nowhere', which is missing"),
-        (external("sub"), "initializer 'w' lies in 'sub', which is missing"),
+        (external("nowhere"), f"initializer 'w' lies in 'nowhere', which is missing{BESIDE}"),
+        (external("sub"), f"initializer 'w' lies in 'sub', which is missing{BESIDE}"),
         (external(None), "initializer 'w' does not say in which file it lies"),
         (external("a\0b"), "initializer 'w' lies in 'a\\x00b', which is no path: embedded null byte"),
         (external("a" * 300), f"initializer 'w' lies in '{'a' * 80}', which is no path: File name too long"),
@@ -163,6 +165,17 @@ def test_place_that_cannot_be(folder, tensor, message):
     (folder / "sub").mkdir()
     os.symlink("loop", folder / "loop")
     assert refusal(saved(folder, tensor)) == message
+
+
+@pytest.mark.parametrize("dims", [[2], [2, 3], []])
+@pytest.mark.parametrize("form", ["path", "bytes", "proto"])
+def test_missing_file_is_not_needed_for_the_structure(folder, dims, form):
+    path = saved(folder, external("nowhere", dims))
+    source = {"path": path, "bytes": path.read_bytes(), "proto": onnx.load(path, load_external_data=False)}[form]
+    described = whorl.describe(source)
+    assert described["outputs"] == {"y": f"float32[{', '.join(map(str, dims))}]"}
+    assert whorl.check(source) == []
+    assert refusal(source).startswith("initializer 'w' lies ")
 
 
 def test_place_that_is_not_text(folder):

@@ -16,7 +16,7 @@ from whorl.errors import LoadError
 from whorl.formats.onnx.dtypes import from_onnx
 from whorl.formats.onnx.tensors import array_of, from_bytes, shape_of
 from whorl.formats.onnx.wire import OWN_FILES
-from whorl.ir.constants import as_array
+from whorl.ir.constants import LazyArray, MissingArray, as_array
 from whorl.ir.dtypes import STRING, bits, name_of
 from whorl.ir.elements.mapping import MappedFile, mapped_file
 from whorl.ir.elements.packed import Packed, packed_size
@@ -57,8 +57,13 @@ def _mapped(path: Path) -> MappedFile:
         return mapping
 
 
-def initializer_value(tensor: onnx.TensorProto, folder: Path | None, what: str) -> Any:
-    """An initializer as an array, or as a FileArray where its bytes are outside the model file."""
+def initializer_value(
+    tensor: onnx.TensorProto, folder: Path | None, what: str, is_needed: bool = True
+) -> np.ndarray | LazyArray:
+    """An initializer as an array, or as a FileArray where its bytes are outside the model file.
+
+    Where that file is missing, it is a MissingArray unless it `is_needed`.
+    """
     if tensor.data_location != onnx.TensorProto.EXTERNAL:
         return array_of(tensor, what)
     entries = {entry.key: entry.value for entry in tensor.external_data}
@@ -69,7 +74,12 @@ def initializer_value(tensor: onnx.TensorProto, folder: Path | None, what: str) 
     dtype, shape = from_onnx(tensor.data_type, what), shape_of(tensor.dims, what)
     if dtype == STRING:
         raise LoadError(f"{what} holds strings outside the model file, which ONNX does not allow")
-    path = _inside(entries.get("location", ""), folder, what)
+    try:
+        path = _inside(entries.get("location", ""), folder, what)
+    except MissingFile as missing:
+        if is_needed:
+            raise
+        return MissingArray(dtype, shape, missing)
     need = (math.prod(shape) * bits(dtype) + 7) // 8
     offset, length = _number(entries, "offset", 0, what), _number(entries, "length", need, what)
     size = path.stat().st_size
@@ -108,10 +118,16 @@ def _number(entries: dict[str, str], key: str, default: int, what: str) -> int:
     return int(text)
 
 
+class MissingFile(LoadError):
+    """The file that a tensor lies in is not there, or nobody said in which folder to look."""
+
+
 def _inside(location: str, folder: Path | None, what: str) -> Path:
     """The file a location names, which must be a regular file inside the model's folder, links followed."""
     if folder is None:
-        raise LoadError(f"{what} lies outside the model", fix="load the model by its path, so that its folder is known")
+        raise MissingFile(
+            f"{what} lies outside the model", fix="load the model by its path, so that its folder is known"
+        )
     if not location:
         raise LoadError(f"{what} does not say in which file it lies")
     try:
@@ -123,7 +139,7 @@ def _inside(location: str, folder: Path | None, what: str) -> Path:
     if Path(location).is_absolute() or root not in path.parents:
         raise LoadError(f"{what} lies in {location!r}, outside the model's folder", fix="put the file beside the model")
     if not found:
-        raise LoadError(f"{what} lies in {location!r}, which is missing")
+        raise MissingFile(f"{what} lies in {location!r}, which is missing", fix="put the file beside the model")
     return path
 
 

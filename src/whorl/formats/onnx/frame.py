@@ -34,6 +34,7 @@ class LoadOptions:
 
     `condition_when_omitted`: "specification" ignores what the body of a Loop without a condition input answers,
     "honour" stops there as onnxruntime and OpenVINO do. `max_depth`: nested graphs and function calls allowed.
+    `needs_weights`: a file with weights that is missing is an error; without, only who reads them meets it.
     `mapped`: large tensors stay in the model file, which must not change as long as the module lives. With a `context`,
     what follows from constants alone is computed while the file is read.
     """
@@ -42,6 +43,7 @@ class LoadOptions:
     max_depth: int = MAX_DEPTH
     mapped: bool = False
     context: Context | None = None
+    needs_weights: bool = True
 
     def __post_init__(self) -> None:
         if self.condition_when_omitted not in ("specification", "honour"):

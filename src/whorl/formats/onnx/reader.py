@@ -154,7 +154,9 @@ def add_initializers(graph: GraphProto, scope: Scope, frame: Frame) -> dict[str,
     constants: dict[str, Any] = {}
     for tensor in graph.initializer:
         what = f"initializer {tensor.name!r}"
-        _define(constants, tensor.name, initializer_value(tensor, frame.folder, what), what)
+        _define(
+            constants, tensor.name, initializer_value(tensor, frame.folder, what, frame.options.needs_weights), what
+        )
     for sparse in graph.sparse_initializer:
         what = f"sparse initializer {sparse.values.name!r}"
         _define(constants, sparse.values.name, dense(sparse, what), what)
