@@ -3,7 +3,7 @@
 import numpy as np
 import onnx
 import pytest
-from onnx_text import ROLLOUT, model
+from onnx_text import FOREVER, ROLLOUT, model
 
 import whorl
 from whorl.conformance.cases import load_cases
@@ -120,6 +120,42 @@ def test_inner_loop_that_stays_keeps_the_outer_one():
 def test_no_more_copies_are_made_than_allowed():
     assert "it may run 300 times, more than 256" in reason(SUM, dims={"n": 300})
     assert len(kinds(whorl.deloop(SUM, dims={"n": 300}, max_iterations=300))) > 300
+
+
+NEST = """main (int64[1] n, float x, float[T, 2] z, int64[3] k) => (float y) {{
+    [outer] y = Scan (x, z) <num_scan_inputs = 1, body = a (float s, float[2] e) => (float t) {{
+        {first}
+        [inner] t = Loop (m, , s) <body = b (int64 j, bool p, float u) => (bool q, float v) {{
+            q = Identity(p)
+            v = Exp(u)
+        }}>
+    }}>
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "fix"),
+    [
+        (SUM, {}, "try --dim n=8, in Python dims={'n': 8}"),
+        (SUM, {"dims": {"n": 300}}, "try --most-iterations 300, in Python max_iterations=300"),
+        (ROLLOUT, {}, "try --input count=8, in Python inputs={'count': 8}"),
+        (
+            model(NEST.format(first="m = Add(n, n)")),
+            {},
+            "try --dim T=8 --input 'n=[8]', in Python dims={'T': 8}, inputs={'n': [8]}",
+        ),
+        (model(NEST.format(first="m = ReduceSum(k)")), {}, "try --dim T=8, in Python dims={'T': 8}"),
+        (
+            model(NEST.format(first="m = Cast<to = 7>(s)")),
+            {"dims": {"T": 3}},
+            "no option removes it: change the model, or choose a runtime with control flow",
+        ),
+        (FOREVER, {}, "no option removes it: change the model, or choose a runtime with control flow"),
+    ],
+    ids=["length", "iterations", "input", "several", "large input", "state", "condition"],
+)
+def test_fix_names_the_options_that_help(source, options, fix):
+    assert reason(source, **options).splitlines()[-1] == f"  fix: {fix}"
 
 
 def test_names_that_the_model_does_not_have_are_refused():

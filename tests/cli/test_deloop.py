@@ -1,7 +1,11 @@
 """`whorl deloop`: what it writes, and what it says of loops that stay."""
 
+import re
+import shlex
+
 import onnx
-from onnx_text import ROLLOUT
+import pytest
+from onnx_text import ROLLOUT, model
 
 
 def test_model_without_loops_is_written(whorl, saved, tmp_path):
@@ -16,4 +20,37 @@ def test_loop_that_stays_is_named_and_nothing_written(whorl, saved, tmp_path):
     out = tmp_path / "flat.onnx"
     told = whorl("deloop", saved(ROLLOUT), out)
     assert told.code == 6 and not out.exists()
-    assert "Loop 'rollout': the number of its iterations is known only when it runs" in told.err
+    assert told.err == (
+        "whorl: what stays of the control flow:\n"
+        "  Loop 'rollout': the number of its iterations is known only when it runs\n"
+        "  fix: try --input count=8, in Python inputs={'count': 8}\n"
+    )
+
+
+LENGTHS = model("""main (float[T, 2] x, int64[1] n) => (float[T, 2] y) {
+    shape = Shape<end = 1>(x)
+    one = Constant<value = int64[1] {1}> ()
+    steps = Sub(shape, one)
+    [outer] y = Loop (steps, , x) <body = a (int64 i, bool g, float[T, 2] s) => (bool h, float[T, 2] t) {
+        h = Identity(g)
+        [inner] t = Loop (n, , s) <body = b (int64 j, bool p, float[T, 2] u) => (bool q, float[T, 2] v) {
+            q = Identity(p)
+            v = Exp(u)
+        }>
+    }>
+}""")
+
+
+@pytest.mark.parametrize("proto", [ROLLOUT, LENGTHS], ids=["input", "length and input"])
+def test_fix_of_the_error_removes_the_loops(whorl, saved, tmp_path, proto):
+    command = "deloop", saved(proto), tmp_path / "flat.onnx"
+    flags = re.search(r"fix: try (.*), in Python", whorl(*command).err)
+    told = whorl(*command, *shlex.split(flags[1]))
+    assert (told.code, told.err) == (0, "")
+
+
+def test_fix_allows_as_many_iterations_as_there_are(whorl, saved, tmp_path):
+    command = "deloop", saved(ROLLOUT), tmp_path / "flat.onnx", "--input", "count=9", "--most-iterations", 4
+    told = whorl(*command)
+    assert told.err.endswith("  fix: try --most-iterations 9, in Python max_iterations=9\n")
+    assert whorl(*command, "--most-iterations", 9).code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,8 @@ from whorl.formats.onnx.frame import MAX_DEPTH
 from whorl.ir.graph import Module
 from whorl.passes import pipeline
 from whorl.passes.context import Context, PassOptions
-from whorl.passes.removal import remove_control_flow
+from whorl.passes.removal import remedy_of, remove_control_flow
+from whorl.passes.removal.bounds import Remedy
 from whorl.passes.removal.fixed import with_fixed
 from whorl.runtime.feeds import checked
 
@@ -52,8 +54,20 @@ def deloop(
     stays = remove_control_flow(module, Context(module, PassOptions()), max_iterations)
     if stays:
         told = "\n  ".join(f"{where}: {reason}" for where, reason in stays.items())
-        raise RemovalError(
-            f"what stays of the control flow:\n  {told}", fix="fix dims or inputs, or allow more iterations"
-        )
+        raise RemovalError(f"what stays of the control flow:\n  {told}", fix=_fix(remedy_of(module, stays)))
     pipeline.optimize(module)
     return module
+
+
+def _fix(remedy: Remedy) -> str:
+    """The options that may remove what stays, on the command line and here; the numbers are examples."""
+    flags = [shlex.join(("--dim", f"{name}={length}")) for name, length in remedy.lengths.items()]
+    flags += [shlex.join(("--input", f"{name}={value}")) for name, value in remedy.inputs.items()]
+    arguments = [f"dims={remedy.lengths}"] if remedy.lengths else []
+    arguments += [f"inputs={remedy.inputs}"] if remedy.inputs else []
+    if remedy.iterations:
+        flags.append(f"--most-iterations {remedy.iterations}")
+        arguments.append(f"max_iterations={remedy.iterations}")
+    if not flags:
+        return "no option removes it: change the model, or choose a runtime with control flow"
+    return f"try {' '.join(flags)}, in Python {', '.join(arguments)}"

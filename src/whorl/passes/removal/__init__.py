@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from whorl.errors import place
 from whorl.ir.build import Builder
@@ -11,6 +11,8 @@ from whorl.ir.infer import region_title
 from whorl.ir.rewrite import rewrite
 from whorl.ops.control import If, Loop
 from whorl.passes.context import Context
+from whorl.passes.control_flow.loops import iterations
+from whorl.passes.removal.bounds import Bounds, Remedy
 from whorl.passes.removal.branches import select_outputs
 from whorl.passes.removal.reasons import Kept
 from whorl.passes.removal.unrolling import unroll
@@ -19,12 +21,12 @@ MOST_NODES = 1 << 18
 """Nodes that a program without loops may have."""
 
 
-def remove_control_flow(module: Module, context: Context, most: int) -> dict[str, str]:
+def remove_control_flow(module: Module, context: Context, most: int) -> dict[str, Kept]:
     """Unroll every Loop of at most `most` iterations and let every If compute both branches; inner ones go first.
 
     Gives the place of each that stays, with the reason.
     """
-    stays: dict[str, str] = {}
+    stays: dict[str, Kept] = {}
     edited = True
     while edited:
         stays.clear()
@@ -32,7 +34,18 @@ def remove_control_flow(module: Module, context: Context, most: int) -> dict[str
     return stays
 
 
-def _round(module: Module, context: Context, most: int, stays: dict[str, str]) -> bool:
+def remedy_of(module: Module, stays: Mapping[str, Kept]) -> Remedy:
+    """What to fix or allow, so that loops that stay for the number of their iterations do not."""
+    remedy, bounds = Remedy(), Bounds(module)
+    for node, title in _titles(module).items():
+        if title in stays and isinstance(node.op, Loop):
+            remedy.iterations = max(remedy.iterations, stays[title].iterations)
+            if iterations(node)[1] == float("inf"):
+                bounds.add(node, remedy)
+    return remedy
+
+
+def _round(module: Module, context: Context, most: int, stays: dict[str, Kept]) -> bool:
     """Remove what has nothing inside that can be removed; whether anything was."""
     size = sum(1 for _ in module.nodes())
     titles = _titles(module)
@@ -50,7 +63,7 @@ def _round(module: Module, context: Context, most: int, stays: dict[str, str]) -
             )
         except Kept as kept:
             del build.region.nodes[before:]
-            stays[titles.get(node, node.title)] = str(kept)
+            stays[titles.get(node, node.title)] = kept
             return None
         size += len(build.region.nodes) - before
         return found if context.may_edit("remove_control_flow") else None
@@ -58,7 +71,7 @@ def _round(module: Module, context: Context, most: int, stays: dict[str, str]) -
     edited = rewrite(module.main, context.inference, visit)
     for node in module.nodes():
         if isinstance(node.op, If | Loop) and titles.get(node, node.title) not in stays:
-            stays[titles.get(node, node.title)] = "what is inside stays"
+            stays[titles.get(node, node.title)] = Kept("what is inside stays")
     return edited
 
 

@@ -12,7 +12,11 @@ from whorl.passes.rules.pattern import constant_of
 
 
 class Kept(Exception):
-    """A loop or branch that stays; the text is the reason."""
+    """A loop or branch that stays; the text is the reason. `iterations`: as many would have to be allowed."""
+
+    def __init__(self, reason: str, iterations: int = 0) -> None:
+        super().__init__(reason)
+        self.iterations = iterations
 
 
 def require_harmless(region: Region) -> None:

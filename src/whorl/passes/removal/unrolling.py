@@ -45,7 +45,7 @@ def _count(node: Node, limit: float, most: int, room: int) -> int:
     if limit == float("inf"):
         raise Kept("the number of its iterations is known only when it runs")
     if limit > most:
-        raise Kept(f"it may run {int(limit)} times, more than {most}")
+        raise Kept(f"it may run {int(limit)} times, more than {most}", iterations=int(limit))
     if limit * len(node.regions[0].nodes) > room:
         raise Kept(f"{int(limit)} copies of its body are more nodes than a program may have")
     return int(limit)

@@ -1,0 +1,112 @@
+"""What a caller could fix so that a loop that stays has a known number of iterations: lengths and inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from whorl.ir import dims
+from whorl.ir.dims import Dim
+from whorl.ir.dtypes import is_integer
+from whorl.ir.graph import Module, Node, Region, Value
+from whorl.ir.infer import names_in_type
+from whorl.ir.types import AnyShape, TensorType
+from whorl.ops.control import Loop
+from whorl.passes.rules.pattern import tensor_type
+
+EXAMPLE = 8
+"""The length or value that a message shows."""
+
+
+@dataclass
+class Remedy:
+    """Named lengths to fix, inputs to fix, each with an example, and iterations to allow."""
+
+    lengths: dict[str, Any] = field(default_factory=dict)
+    inputs: dict[str, Any] = field(default_factory=dict)
+    iterations: int = 0
+
+
+class Unfixable(Exception):
+    """A number of iterations depends on what only a run computes."""
+
+
+class Bounds:
+    """The origins of numbers of iterations in a module."""
+
+    def __init__(self, module: Module) -> None:
+        self._main = module.main
+        self._lengths = set().union(*(names_in_type(value.type) for value in module.main.arguments))
+        self._around: Mapping[Region, Node] = {region: node for node in module.nodes() for region in node.regions}
+
+    def add(self, node: Node, remedy: Remedy) -> None:
+        """Note what bounds a loop; nothing where only a run can tell."""
+        assert isinstance(node.op, Loop)
+        trip, _, _, scanned, _ = node.op.split(node.inputs)
+        lengths = [how.length(tensor_type(x)) for x, how in zip(scanned, node.op.scanned, strict=True)]
+        counts = [] if trip is None else [lambda: self._origins(trip)]
+        counts += [lambda length=length: self._names(length) for length in lengths]
+        for count in counts:
+            try:
+                found = [*count()]
+            except Unfixable:
+                continue
+            for origin in found:
+                if isinstance(origin, str):
+                    remedy.lengths[origin] = EXAMPLE
+                else:
+                    remedy.inputs[origin.name] = _example(tensor_type(origin))
+            return
+
+    def _origins(self, value: Value) -> Iterator[str | Value]:
+        """Names of lengths, and inputs, that a value is computed from. Errors: Unfixable."""
+        if value.known is not None:
+            for element in value.known.flat:
+                yield from self._names(element)
+        elif value.owner is self._main:
+            if not _is_small(value):
+                raise Unfixable
+            yield value
+        elif isinstance(value.owner, Region):
+            yield from self._origins(self._outside(value, value.owner))
+        elif value.owner.regions or not value.owner.op.pure:
+            raise Unfixable
+        else:
+            for operand in value.owner.inputs:
+                if operand is not None:
+                    yield from self._origins(operand)
+
+    def _names(self, length: Dim) -> Iterator[str]:
+        names = dims.names_in(length)
+        if not names <= self._lengths or (not names and not isinstance(length, int | float | bool | np.number)):
+            raise Unfixable
+        yield from sorted(names)
+
+    def _outside(self, argument: Value, region: Region) -> Value:
+        """The captured value that an argument of a body or branch is. Errors: Unfixable for what an iteration makes."""
+        node = self._around[region]
+        if isinstance(node.op, Loop):
+            captured = dict(zip(node.op.split(region.arguments)[4], node.op.split(node.inputs)[4], strict=True))
+        else:
+            captured = dict(zip(region.arguments, node.inputs[1:], strict=True))
+        if (value := captured.get(argument)) is None:
+            raise Unfixable
+        return value
+
+
+def _example(type: TensorType) -> Any:
+    value: Any = True if type.dtype == bool else EXAMPLE
+    for _ in range(type.rank or 0):
+        value = [value]
+    return value
+
+
+def _is_small(value: Value) -> bool:
+    """Whether an input is one integer or truth value, which a caller can be asked to fix."""
+    type = value.type
+    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
+        return False
+    return (is_integer(type.dtype) or type.dtype == bool) and all(length == 1 for length in type.shape)
