@@ -71,6 +71,21 @@ def test_small_differences_are_within_the_tolerance_or_shown(whorl, saved):
     )
 
 
+@pytest.mark.parametrize("engine", ["onnxruntime", "openvino"])
+@pytest.mark.parametrize("verb", ["compare", "bench", "conformance"])
+def test_engine_that_is_not_installed_is_named_with_what_installs_it(whorl, saved, tmp_path, monkeypatch, verb, engine):
+    (tmp_path / f"{engine}.py").write_text(
+        f"raise ModuleNotFoundError(\"No module named '{engine}'\", name={engine!r})\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    given = ["--backend", engine] if verb == "conformance" else [saved(SUMS), "--random", 0, "--against", engine]
+    told = whorl(verb, *given)
+    assert told.code != 0
+    assert told.err == (
+        f"whorl: the backend {engine!r} cannot be loaded: No module named {engine!r}\n  fix: pip install {engine}\n"
+    )
+
+
 def test_other_type_is_a_difference(whorl, saved):
     told = whorl("compare", saved(SUMS), "--against", "cli.engines:of_another_type", "--input", "x=[1]", "--json")
     problem = "float64[1] instead of float32[1]"

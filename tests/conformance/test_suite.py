@@ -142,6 +142,12 @@ def test_error_case_needs_its_control_to_run():
 def test_unknown_backend_is_an_error():
     with pytest.raises(RunError, match="'nonesuch' cannot be loaded: no backend 'nonesuch'; there are whorl,"):
         run("nonesuch")
+    with pytest.raises(RunError) as caught:
+        run("nonesuch.engine:load")
+    assert str(caught.value) == (
+        "the backend 'nonesuch.engine:load' cannot be loaded: No module named 'nonesuch'\n"
+        "  fix: install it, or put its folder on PYTHONPATH"
+    )
 
 
 def test_case_without_expectation_is_refused():

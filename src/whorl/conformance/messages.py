@@ -10,7 +10,15 @@ from typing import IO
 from whorl.conformance.values import Value
 
 READY = "ready"
-"""What a worker says once its engine is loaded; anything else is the reason why it is not."""
+"""What a worker says once its engine is loaded; a Refusal where it is not."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why an engine cannot be loaded; `missing` is the module that is not installed, if that is the reason."""
+
+    reason: str
+    missing: str = ""
 
 
 @dataclass(frozen=True)

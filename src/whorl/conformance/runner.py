@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import TracebackType
 
+from whorl.conformance.backends import BACKENDS
 from whorl.conformance.case import Case
 from whorl.conformance.cases import load_cases
 from whorl.conformance.compare import difference
-from whorl.conformance.messages import READY, Answer, Question, receive, send
+from whorl.conformance.messages import READY, Answer, Question, Refusal, receive, send
 from whorl.errors import RunError
 
 STATUSES = "pass", "wrong", "error", "crash", "timeout", "unsupported"
@@ -64,7 +65,8 @@ class Worker:
         threading.Thread(target=self._clean_up, daemon=True).start()
         if (greeting := self._answer(START_TIMEOUT)) != READY:
             self.close()
-            raise RunError(f"the backend {backend!r} cannot be loaded: {greeting}")
+            assert isinstance(greeting, Refusal)
+            raise _unavailable(backend, greeting)
 
     def ask(self, question: Question, timeout: float) -> Answer:
         """The engine's answer; WorkerLost where it gives none in time."""
@@ -116,6 +118,16 @@ class Worker:
         if stopped:
             return WorkerLost("timeout", "no answer in time")
         return WorkerLost("crash", f"the process ended with code {code}" + (f": {printed}" if printed else ""))
+
+
+def _unavailable(backend: str, refusal: Refusal) -> RunError:
+    """The error of a backend that cannot be loaded, with what to install."""
+    fix = ""
+    if refusal.missing and backend in BACKENDS:
+        fix = f"pip install {refusal.missing}"
+    elif refusal.missing:
+        fix = "install it, or put its folder on PYTHONPATH"
+    return RunError(f"the backend {backend!r} cannot be loaded: {refusal.reason}", fix=fix)
 
 
 class Bench:

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 from whorl.conformance.backends import Backend, load_backend
-from whorl.conformance.messages import READY, Answer, Question, receive, send
+from whorl.conformance.messages import READY, Answer, Question, Refusal, receive, send
 from whorl.conformance.values import Value
 
 MEMORY = 6 << 30
@@ -35,7 +35,8 @@ def main(name: str) -> None:
     try:
         backend = load_backend(name)
     except (ImportError, AttributeError, ValueError) as problem:
-        send(answers, str(problem))
+        missing = problem.name if isinstance(problem, ModuleNotFoundError) else None
+        send(answers, Refusal(str(problem), missing or ""))
         return
     send(answers, READY)
     with suppress(EOFError):
