@@ -43,7 +43,7 @@ class Rows:
             part = _part(value, how)
             shape[axis:axis] = [part] if part else []
         if not all(isinstance(n, int) for n in shape):
-            raise Unsupported("an inner loop collects elements whose lengths only the run knows")
+            raise Unsupported(f"{_title(value)} collects elements whose lengths only the run knows")
         if isinstance(bound, int) and length == bound * (part or 1):
             return Rows(k.temporary(type.dtype, (bound, *shape)), type, how, bound, part)
         buffer = Buffer(k.fresh("rows"), type.dtype, (None, *shape), True)
@@ -87,6 +87,12 @@ class Rows:
         return number, (k.sub(index, k.mul(number, part)),)
 
 
+def _title(value: Value) -> str:
+    """The loop that gives a value, for messages."""
+    assert isinstance(value.owner, Node)
+    return value.owner.title
+
+
 def _part(value: Value, how: Collected) -> int:
     """The rows of an element that is concatenated; 0 for a scalar, which is stacked."""
     assert isinstance(value.owner, Node) and isinstance(value.owner.op, Loop)
@@ -97,7 +103,7 @@ def _part(value: Value, how: Collected) -> int:
         return 0
     part = element.shape[how.axis % len(element.shape)] if how.part is None else how.part
     if not isinstance(part, int) or part < 1:
-        raise Unsupported("an inner loop concatenates elements whose lengths only the run knows")
+        raise Unsupported(f"{_title(value)} concatenates elements whose lengths only the run knows")
     return part
 
 
@@ -117,10 +123,10 @@ def bound_of(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> 
         lengths = [max(0, number), *lengths]
     if len(lengths) > 1 and not all(isinstance(n, int) for n in lengths):
         if len(set(lengths)) > 1:
-            raise Unsupported("what an inner loop scans has lengths that only the run knows")
+            raise Unsupported(f"what {node.title} scans has lengths that only the run knows")
         lengths = lengths[:1]
     if lengths and isinstance(lengths[0], int) and min(lengths) > max(MOST_TRIPS, k.most_trips):
-        raise Unsupported(f"an inner loop may run {min(lengths)} times")
+        raise Unsupported(f"{node.title} may run {min(lengths)} times")
     return None if not lengths else min(lengths) if isinstance(lengths[0], int) else lengths[0]
 
 
@@ -133,10 +139,10 @@ def _slice_counts(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder
         rest = dims.call("mod", length, how.part)
         if rest != 0 and not op.slices_suffice:
             if isinstance(rest, int):
-                raise Unsupported("what an inner loop scans does not fall into whole parts")
+                raise Unsupported(f"what {node.title} scans does not fall into whole parts")
             k.fail_unless(k.compare("eq", k.length(rest), k.const(0)), LENGTHS)  # type: ignore[arg-type]
     if len(set(counts)) > 1 and not op.slices_suffice:
-        raise Unsupported("the scanned inputs of an inner loop have different lengths")
+        raise Unsupported(f"the scanned inputs of {node.title} have different lengths")
     return counts
 
 
