@@ -19,11 +19,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from whorl.api.synthetic import synthetic_feeds
-from whorl.cli.arguments import add_feeds, add_limits, add_model, count, limits_of, module_of, sizes_of
+from whorl.cli.arguments import add_feeds, add_limits, add_model, count, limits_of, module_of
 from whorl.cli.compare import PATIENCE, add_tolerances, ask, engines_of, judge, question_of
 from whorl.cli.documents import print_document
-from whorl.cli.inputs import read_inputs
+from whorl.cli.feeds import feeds_of, naming_lengths
 from whorl.conformance.backends import BACKENDS, load_backend
 from whorl.conformance.messages import Question
 from whorl.ir.types import type_of
@@ -51,10 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     engines = engines_of(arguments.against)
     module = module_of(arguments)
-    feeds = synthetic_feeds(module, arguments.random or 0, sizes_of(arguments.dim))
-    feeds |= read_inputs(arguments.input, module)
+    feeds = feeds_of(arguments, module)
     session = Session(module, limits_of(arguments), arguments.backend)
-    expected = dict(zip(module.visible_outputs, session.execute(None, feeds), strict=True))
+    with naming_lengths(arguments, module, feeds):
+        expected = dict(zip(module.visible_outputs, session.execute(None, feeds), strict=True))
     questions = {name: question_of(name, arguments.model, feeds) for name in (US, *engines)}
     patience = arguments.timeout or PATIENCE
     judged = {name: judge(ask(name, questions[name], patience), expected, arguments) for name in engines}

@@ -12,10 +12,9 @@ from typing import Any
 
 from whorl.api.differences import difference
 from whorl.api.models import ir_bytes, is_ir, onnx_bytes
-from whorl.api.synthetic import synthetic_feeds
-from whorl.cli.arguments import UsageError, add_feeds, add_limits, add_model, limits_of, module_of, sizes_of
+from whorl.cli.arguments import UsageError, add_feeds, add_limits, add_model, limits_of, module_of
 from whorl.cli.documents import print_document
-from whorl.cli.inputs import read_inputs
+from whorl.cli.feeds import feeds_of, naming_lengths
 from whorl.conformance.backends import BACKENDS
 from whorl.conformance.messages import Answer, Question
 from whorl.conformance.runner import Worker, WorkerLost
@@ -60,9 +59,9 @@ def execute(arguments: argparse.Namespace) -> int:
     report = {}
     for engine in engines:
         asked = module if _takes_ir(engine, arguments.model) else dataclasses.replace(module, states=[])
-        feeds = synthetic_feeds(asked, arguments.random or 0, sizes_of(arguments.dim))
-        feeds |= read_inputs(arguments.input, asked)
-        expected = Session(asked, limits_of(arguments), arguments.backend, once=True).execute(None, feeds)
+        feeds = feeds_of(arguments, asked)
+        with naming_lengths(arguments, asked, feeds):
+            expected = Session(asked, limits_of(arguments), arguments.backend, once=True).execute(None, feeds)
         answer = _answer(engine, arguments.model, feeds, arguments.timeout or PATIENCE)
         report[engine] = judge(answer, dict(zip(asked.visible_outputs, expected, strict=True)), arguments)
     if arguments.json:

@@ -16,7 +16,6 @@ import numpy as np
 
 from whorl.api.differences import difference
 from whorl.api.models import is_mdf
-from whorl.api.synthetic import synthetic_feeds
 from whorl.cli import archive
 from whorl.cli.arguments import (
     UsageError,
@@ -25,11 +24,11 @@ from whorl.cli.arguments import (
     add_model,
     limits_of,
     module_of,
-    sizes_of,
     traces_of,
 )
 from whorl.cli.documents import plain, print_document
-from whorl.cli.inputs import read_inputs, stored_case
+from whorl.cli.feeds import feeds_of, naming_lengths
+from whorl.cli.inputs import stored_case
 from whorl.cli.progress import progress_bar
 from whorl.cli.simulations import add_steps, simulate
 from whorl.ir.types import type_of
@@ -63,10 +62,9 @@ def execute(arguments: argparse.Namespace) -> int:
         with _profile(session, traces_of(arguments)):
             if folders:
                 return _compare_stored(folders, session, arguments)
-            feeds = read_inputs(arguments.input, module)
-            if arguments.random is not None:
-                feeds = synthetic_feeds(module, arguments.random, sizes_of(arguments.dim)) | feeds
-            outputs = dict(zip(module.visible_outputs, session.execute(None, feeds), strict=True))
+            feeds = feeds_of(arguments, module, fills=arguments.random is not None)
+            with naming_lengths(arguments, module, feeds):
+                outputs = dict(zip(module.visible_outputs, session.execute(None, feeds), strict=True))
     if arguments.output:
         archive.write(Path(arguments.output), outputs)
     if arguments.json:

@@ -9,11 +9,10 @@ from typing import Any
 
 from whorl.api.describe import describe
 from whorl.api.models import is_mdf
-from whorl.api.synthetic import synthetic_feeds
 from whorl.cli import simulations
-from whorl.cli.arguments import add_feeds, add_model, module_of, sizes_of
+from whorl.cli.arguments import add_feeds, add_model, module_of
 from whorl.cli.documents import print_document
-from whorl.cli.inputs import read_inputs
+from whorl.cli.feeds import feeds_of, naming_lengths
 from whorl.errors import RunError
 from whorl.ir.graph import Module
 from whorl.ir.text import print_module
@@ -55,12 +54,12 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _show_native(module: Module, arguments: argparse.Namespace) -> int:
-    feeds = synthetic_feeds(module, arguments.random or 0, sizes_of(arguments.dim))
-    feeds |= read_inputs(arguments.input, module)
+    feeds = feeds_of(arguments, module)
     session = Session(module, Limits(timeout=PATIENCE), "native")
     ended = ""
     try:
-        session.execute(None, feeds)
+        with naming_lengths(arguments, module, feeds):
+            session.execute(None, feeds)
     except RunError as error:
         ended = str(error)
     verdicts = session.explain()
