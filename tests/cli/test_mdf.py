@@ -32,6 +32,21 @@ def test_run_writes_records_and_takes_initial_values(whorl, oscillator, tmp_path
         np.testing.assert_array_equal(rows["time"], expected.times)
 
 
+@pytest.mark.parametrize(
+    "option", ["--random 0", "--dim n=3", "--test-data .", "--rtol 1", "--atol 0", "--profile trace.json"]
+)
+def test_option_of_other_models_is_refused(whorl, oscillator, option):
+    told = whorl("run", oscillator, *option.split())
+    flag = option.split()[0]
+    text = f"whorl: {flag} does not apply to an MDF model, which is simulated over time\n  fix: leave out {flag}\n"
+    assert (told.code, told.out, told.err) == (2, "", text)
+
+
+def test_initial_values_are_inputs(whorl, oscillator):
+    both = (whorl("run", oscillator, "--steps", 3, "--dt", 0.1, name, "FN.V=2.0") for name in ("--initial", "--input"))
+    assert len({told.out for told in both}) == 1
+
+
 def test_run_draws_a_plot(whorl, oscillator, tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     assert whorl("run", oscillator, "--steps", 50, "--dt", 0.1, "--plot", tmp_path / "fn.png").code == 0

@@ -58,3 +58,15 @@ def test_trace_is_written_where_the_run_fails(whorl, saved, tmp_path):
     given = ("--input", "n=3", "--random", "1", "--max-iterations", "2", "--profile", path)
     assert whorl("run", saved(NEST), *given).code == 5
     assert len(spans(path, "Loop 'outer'")) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [("ov_cpu", "did you mean --profile ov-cpu?"), ("trace", "write --profile trace.json, or --profile ov-cpu")],
+)
+def test_profile_that_is_no_trace_is_refused_and_not_written(whorl, saved, tmp_path, monkeypatch, name, fix):
+    monkeypatch.chdir(tmp_path)
+    told = whorl("run", saved(NEST), "--random", 1, "--profile", name)
+    text = f"whorl: --profile {name!r} is neither ov-cpu nor a file that ends in .json\n  fix: {fix}\n"
+    assert (told.code, told.out, told.err) == (2, "", text)
+    assert [file.name for file in tmp_path.iterdir()] == ["model.onnx"]

@@ -122,6 +122,32 @@ def test_inputs_that_do_not_fit_end_with_4(whorl, saved, entries, text):
     assert told.code == 4 and told.err.startswith(f"whorl: {text}")
 
 
+@pytest.mark.parametrize("option", ["--steps 0", "--dt 0.1", "--record a", "--initial a=1", "--seed 0", "--plot p.png"])
+def test_option_of_a_simulation_is_refused_for_other_models(whorl, saved, tmp_path, monkeypatch, option):
+    monkeypatch.chdir(tmp_path)
+    told = whorl("run", saved(ADD), "--random", 0, *option.split())
+    flag = option.split()[0]
+    text = f"whorl: {flag} applies to MDF models, which are simulated over time\n  fix: leave out {flag}\n"
+    assert (told.code, told.out, told.err) == (2, "", text)
+    assert [file.name for file in tmp_path.iterdir()] == ["model.onnx"]
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ("--random 0 --rtol 1", "--rtol applies to stored outputs, and none are compared\n  fix: leave out --rtol"),
+        ("--random 0 --atol 0", "--atol applies to stored outputs, and none are compared\n  fix: leave out --atol"),
+        (
+            "--input x=[1] --input y=[1] --dim n=1",
+            "--dim gives lengths of random inputs, and none are drawn\n  fix: add --random SEED",
+        ),
+    ],
+)
+def test_option_that_would_be_ignored_is_refused(whorl, saved, options, text):
+    told = whorl("run", saved(ADD), *options.split())
+    assert (told.code, told.out, told.err) == (2, "", f"whorl: {text}\n")
+
+
 def test_random_inputs_repeat_and_take_the_sizes_given(whorl, saved):
     path = saved(ADD)
     first = whorl("run", path, "--random", "7", "--dim", "n=3")

@@ -232,6 +232,15 @@ def test_check_reads_text_models(whorl, tmp_path):
     assert whorl("check", path).out == "nothing to complain about\n"
 
 
+def test_option_of_the_run_that_show_does_not_make_is_refused(whorl, saved):
+    told = whorl("show", saved(NEST), "--input", "days=3")
+    text = "whorl: --input is for the run that --native makes\n  fix: add --native\n"
+    assert (told.code, told.out, told.err) == (2, "", text)
+    told = whorl("show", saved(NEST), "--text", "--native")
+    text = "whorl: --text prints the program, --native how it runs\n  fix: choose one of them\n"
+    assert (told.code, told.out, told.err) == (2, "", text)
+
+
 def test_weights_beside_the_model_are_not_needed_to_show_and_check_it(whorl, tmp_path):
     proto = model("main (float[n, 64] x) => (float[n, 64] y) { y = MatMul(x, w) }")
     proto.graph.initializer.append(numpy_helper.from_array(np.zeros((64, 64), np.float32), "w"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from difflib import get_close_matches
 
 from whorl.api.models import load_module
 from whorl.errors import WhorlError
@@ -41,8 +43,9 @@ def add_model(parser: argparse.ArgumentParser, traces: bool = False) -> None:
 
 
 TRACES = (
-    ". FILE: write what took how long as a trace (.json) for chrome://tracing or ui.perfetto.dev: a lane for the main "
-    "graph, one for each loop with its native slices or interpreted iterations, one for compilation"
+    ". FILE: run the model as a session does, and write what took how long as a trace (.json) for chrome://tracing or "
+    "ui.perfetto.dev: a lane for the main graph, one for each loop with its native slices or interpreted iterations, "
+    "one for compilation"
 )
 
 
@@ -55,8 +58,14 @@ def profile_of(arguments: argparse.Namespace) -> str:
 
 
 def traces_of(arguments: argparse.Namespace) -> list[str]:
-    """The files that `--profile` options name."""
-    return [name for name in arguments.profile if name not in PROFILES]
+    """The files that `--profile` options name. Errors: UsageError for a name that does not end in .json."""
+    names = [name for name in arguments.profile if name not in PROFILES]
+    for name in names if arguments.traces else ():
+        if not name.endswith(".json"):
+            meant = get_close_matches(name, PROFILES, 1)
+            fix = f"did you mean --profile {meant[0]}?" if meant else "write --profile trace.json, or --profile ov-cpu"
+            raise UsageError(f"--profile {name!r} is neither ov-cpu nor a file that ends in .json", fix=fix)
+    return names
 
 
 def module_of(arguments: argparse.Namespace, needs_weights: bool = True) -> Module:
@@ -102,6 +111,14 @@ def add_feeds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dim", action="append", default=[], metavar="NAME=SIZE", help="the length of a named dim, for random values"
     )
+
+
+def refuse_options(arguments: argparse.Namespace, flags: Sequence[str], reason: str, fix: str = "") -> None:
+    """Refuse options that would be ignored; those that nobody gives have a default that is empty or None."""
+    for flag in flags:
+        value = getattr(arguments, flag.removeprefix("--").replace("-", "_"))
+        if value is not None and value is not False and value != []:
+            raise UsageError(f"{flag} {reason}", fix=fix or f"leave out {flag}")
 
 
 def sizes_of(entries: list[str]) -> dict[str, int]:

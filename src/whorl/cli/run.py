@@ -24,17 +24,19 @@ from whorl.cli.arguments import (
     add_model,
     limits_of,
     module_of,
+    refuse_options,
     traces_of,
 )
 from whorl.cli.documents import plain, print_document
 from whorl.cli.feeds import feeds_of, naming_lengths
 from whorl.cli.inputs import stored_case
 from whorl.cli.progress import progress_bar
-from whorl.cli.simulations import add_steps, simulate
+from whorl.cli.simulations import OWN_OPTIONS, add_steps, simulate
 from whorl.ir.types import type_of
 from whorl.runtime.session import Session
 from whorl.runtime.trace import Trace
 
+RTOL, ATOL = 1e-3, 1e-7
 SHOWN = 8
 """Elements of an output that are printed."""
 
@@ -45,21 +47,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_limits(parser)
     parser.add_argument("--output", metavar="FILE", help="write the outputs to a .npz file")
     parser.add_argument("--test-data", metavar="FOLDER", help="a test_data_set_N folder to run and compare")
-    parser.add_argument("--rtol", type=float, default=1e-3, help="relative tolerance of comparisons (default 1e-3)")
-    parser.add_argument("--atol", type=float, default=1e-7, help="absolute tolerance of comparisons (default 1e-7)")
+    parser.add_argument("--rtol", type=float, help="relative tolerance of comparisons (default 1e-3)")
+    parser.add_argument("--atol", type=float, help="absolute tolerance of comparisons (default 1e-7)")
     add_steps(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     if is_mdf(arguments.model):
         return simulate(arguments)
+    refuse_options(arguments, OWN_OPTIONS, "applies to MDF models, which are simulated over time")
     folders = _folders(arguments)
+    if not folders:
+        refuse_options(arguments, ("--rtol", "--atol"), "applies to stored outputs, and none are compared")
+    if arguments.random is None:
+        refuse_options(arguments, ("--dim",), "gives lengths of random inputs, and none are drawn", "add --random SEED")
     if arguments.output and not arguments.output.endswith(".npz"):
         raise UsageError(f"--output {arguments.output!r} does not end in .npz")
+    traces = traces_of(arguments)
     module = module_of(arguments)
     with progress_bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
         session = Session(module, limits_of(arguments, progress), arguments.backend, once=True)
-        with _profile(session, traces_of(arguments)):
+        with _profile(session, traces):
             if folders:
                 return _compare_stored(folders, session, arguments)
             feeds = feeds_of(arguments, module, fills=arguments.random is not None)
@@ -101,12 +109,14 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
 
 
 def _compare_stored(folders: list[Path], session: Session, arguments: argparse.Namespace) -> int:
+    rtol = RTOL if arguments.rtol is None else arguments.rtol
+    atol = ATOL if arguments.atol is None else arguments.atol
     report: dict[str, dict[str, str]] = {}
     for folder in folders:
         feeds, expected = stored_case(folder, session.module)
         outputs = session.execute(list(expected), feeds)
         pairs = zip(expected.items(), outputs, strict=True)
-        report[folder.name] = {n: difference(e, found, arguments.rtol, arguments.atol) for (n, e), found in pairs}
+        report[folder.name] = {n: difference(e, found, rtol, atol) for (n, e), found in pairs}
     if arguments.json:
         print_document({"test_data": report})
     else:

@@ -10,7 +10,7 @@ from typing import Any
 from whorl.api.describe import describe
 from whorl.api.models import is_mdf
 from whorl.cli import simulations
-from whorl.cli.arguments import add_feeds, add_model, module_of
+from whorl.cli.arguments import add_feeds, add_model, module_of, refuse_options
 from whorl.cli.documents import print_document
 from whorl.cli.feeds import feeds_of, naming_lengths
 from whorl.errors import RunError
@@ -40,6 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
+    if arguments.native:
+        refuse_options(arguments, ("--text",), "prints the program, --native how it runs", "choose one of them")
+    else:
+        refuse_options(
+            arguments, ("--input", "--random", "--dim"), "is for the run that --native makes", "add --native"
+        )
     if is_mdf(arguments.model) and not arguments.text and not arguments.native:
         return simulations.show(arguments)
     module = module_of(arguments, needs_weights=arguments.native)

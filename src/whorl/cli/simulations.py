@@ -11,7 +11,7 @@ import numpy as np
 
 from whorl.api.models import load_mdf
 from whorl.cli import archive
-from whorl.cli.arguments import UsageError, count, limits_of
+from whorl.cli.arguments import UsageError, count, limits_of, refuse_options
 from whorl.cli.documents import plain, print_document
 from whorl.cli.inputs import given_value
 from whorl.formats.mdf.document import Node, Parameter
@@ -28,27 +28,31 @@ LONGEST = 60
 def add_steps(parser: argparse.ArgumentParser) -> None:
     """The options of a simulation."""
     group = parser.add_argument_group("MDF models", "run over time; --input gives initial values and parameters")
-    group.add_argument("--steps", type=count, default=0, metavar="N", help="evaluations after the first one")
+    group.add_argument("--steps", type=count, metavar="N", help="evaluations after the first one (default 0)")
     group.add_argument("--dt", type=float, metavar="SECONDS", help="the time step of each of them")
     group.add_argument(
         "--record", action="append", default=[], metavar="NODE.NAME", help="what to record (default: output ports)"
     )
-    group.add_argument(
-        "--initial", action="append", dest="input", metavar="NODE.NAME=VALUE", help="the same as --input"
-    )
-    group.add_argument("--seed", type=count, default=0, metavar="N", help="the seed of random numbers (default 0)")
+    group.add_argument("--initial", action="append", default=[], metavar="NODE.NAME=VALUE", help="the same as --input")
+    group.add_argument("--seed", type=count, metavar="N", help="the seed of random numbers (default 0)")
     group.add_argument("--plot", metavar="FILE", help="draw what is recorded, as .png, .svg or .pdf")
+
+
+OWN_OPTIONS = "--steps", "--dt", "--record", "--initial", "--seed", "--plot"
+OTHERS_OPTIONS = "--random", "--dim", "--test-data", "--rtol", "--atol", "--profile"
 
 
 def simulate(arguments: argparse.Namespace) -> int:
     """`whorl run` on an MDF model."""
+    refuse_options(arguments, OTHERS_OPTIONS, "does not apply to an MDF model, which is simulated over time")
     if arguments.output and not arguments.output.endswith(".npz"):
         raise UsageError(f"--output {arguments.output!r} does not end in .npz")
     read = load_mdf(arguments.model)
     model = MdfModel(read.document, limits=limits_of(arguments), backend=arguments.backend)
     record = [name for entry in arguments.record for name in entry.split(",")]
-    initial = _initial(arguments.input)
-    result = model.simulate(arguments.steps, arguments.dt, record=record or None, initial=initial, seed=arguments.seed)
+    initial = _initial([*arguments.input, *arguments.initial])
+    steps, seed = arguments.steps or 0, arguments.seed or 0
+    result = model.simulate(steps, arguments.dt, record=record or None, initial=initial, seed=seed)
     if arguments.plot:
         plot(result, arguments.plot, title=model.graph.id)
     if arguments.output:
