@@ -57,7 +57,17 @@ def test_trace_is_written_where_the_run_fails(whorl, saved, tmp_path):
     path = tmp_path / "trace.json"
     given = ("--input", "n=3", "--random", "1", "--max-iterations", "2", "--profile", path)
     assert whorl("run", saved(NEST), *given).code == 5
-    assert len(spans(path, "Loop 'outer'")) == 2
+    assert sum(e["args"]["iterations"] for e in spans(path, "Loop 'outer'")) == 2
+
+
+def test_profile_shows_the_native_run_of_a_session_unless_told_otherwise(whorl, saved, tmp_path):
+    pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
+    path = tmp_path / "trace.json"
+    given = ("--input", "n=3", "--random", "1", "--profile", path)
+    assert whorl("run", saved(NEST), *given).code == 0
+    assert {e["name"] for e in spans(path, "Loop 'outer'")} == {"slice"} and spans(path, "compile")
+    assert whorl("run", saved(NEST), *given, "--backend", "interpreter").code == 0
+    assert {e["name"] for e in spans(path, "Loop 'outer'")} == {"iteration"} and not spans(path, "compile")
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def execute(arguments: argparse.Namespace) -> int:
     traces = traces_of(arguments)
     module = module_of(arguments)
     with progress_bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
-        session = Session(module, limits_of(arguments, progress), arguments.backend, once=True)
+        session = Session(module, limits_of(arguments, progress), arguments.backend, once=not traces)
         with _profile(session, traces):
             if folders:
                 return _compare_stored(folders, session, arguments)
