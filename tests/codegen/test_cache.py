@@ -32,6 +32,39 @@ def test_damaged_entry_is_ignored(place):
     assert cache.read("a") is None
 
 
+def test_entry_of_another_key_is_ignored(place):
+    cache.write("a", b"code of a")
+    (place / "a.o").rename(place / "b.o")
+    assert cache.read("b") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_what_is_no_regular_file_is_ignored(place, tmp_path):
+    cache.write("a", b"code")
+    (place / "folder.o").mkdir()
+    (place / "nowhere.o").symlink_to(tmp_path / "nothing")
+    os.mkfifo(place / "pipe.o")
+    assert [cache.read(key) for key in ("folder", "nowhere", "pipe")] == [None] * 3
+    cache.write("folder", b"code")
+    assert cache.read("folder") is None and not list(place.glob("tmp*"))
+
+
+def test_entry_larger_than_all_may_be_is_not_read(place, monkeypatch):
+    cache.write("a", b"code" * 100)
+    monkeypatch.setattr(cache, "LARGEST", 400)
+    assert cache.read("a") is None
+
+
+def test_entry_that_the_disk_does_not_take_leaves_nothing(place, monkeypatch):
+    def fail(self, data):
+        self.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cache.Path, "write_bytes", fail)
+    cache.write("a", b"code")
+    assert list(place.iterdir()) == []
+
+
 def test_empty_variable_keeps_nothing(monkeypatch):
     monkeypatch.setenv("WHORL_CACHE", "")
     cache.write("a", b"code")

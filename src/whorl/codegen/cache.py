@@ -1,14 +1,15 @@
 """Object code kept on disk between processes, in a folder that only its user can write.
 
-An entry is named by a hash of everything its code depends on and begins with a hash of its bytes, so that a damaged one
-is found out and ignored. Entries are written under another name first: concurrent processes see whole ones only. Where
-all take too much, those go first that were not read for longest.
+An entry is named by a hash of everything its code depends on and begins with a hash of that name and its bytes, so that
+a damaged one, or another's under this name, is found out and ignored. Entries are written under another name first:
+concurrent processes see whole ones only. Where all take too much, those go first that were not read for longest.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
 import time
 from contextlib import suppress
@@ -53,12 +54,25 @@ def read(key: str) -> bytes | None:
         return None
     try:
         path = place / f"{key}{_SUFFIX}"
-        data = path.read_bytes()
+        data = _regular_bytes(path)
         os.utime(path)
     except OSError:
         return None
     digest, code = data[:_DIGEST], data[_DIGEST:]
-    return code if hashlib.sha256(code).digest() == digest else None
+    return code if _digest_of(key, code) == digest else None
+
+
+def _digest_of(key: str, code: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + b"\0" + code).digest()
+
+
+def _regular_bytes(path: Path) -> bytes:
+    """The bytes of a file that is no larger than an entry may be; to open a pipe must not wait for its other end."""
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
+            raise OSError(f"{path} is no entry")
+        return file.read()
 
 
 def write(key: str, code: bytes) -> None:
@@ -68,10 +82,17 @@ def write(key: str, code: bytes) -> None:
         return
     try:
         with tempfile.NamedTemporaryFile(dir=place, delete=False) as file:
-            file.write(hashlib.sha256(code).digest() + code)
-        os.replace(file.name, place / f"{key}{_SUFFIX}")
+            name = Path(file.name)
     except OSError:
         return
+    try:
+        name.write_bytes(_digest_of(key, code) + code)
+        os.replace(name, place / f"{key}{_SUFFIX}")
+    except OSError:
+        return
+    finally:
+        with suppress(OSError):
+            name.unlink(missing_ok=True)
     if key.endswith("0"):
         trim(LARGEST)
 
