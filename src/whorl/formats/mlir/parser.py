@@ -18,6 +18,8 @@ MAX_BRACKETS = 256
 _MARKS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*|dense<(?:[^"<>]++|"(?:[^"\\]++|\\.)*+")*+>|[(<\[{)>\]}]')
 _RESOURCE = re.compile(r'([\w$.]+|"[^"]*")\s*:\s*"0x([0-9A-Fa-f]*)"')
 _RETURNS = ("onnx.Return", "func.return", "return", "std.return", "onnx.Yield")
+_OLD_NAMES = {"return": "func.return", "std.return": "func.return"}
+"""Names that ops had before MLIR's standard dialect was divided."""
 _FUNCTIONS, _MODULES = ("func.func", "func"), ("module", "builtin.module")
 
 
@@ -124,7 +126,8 @@ class _Parser(AttributeParser):
         results = self._results()
         operation = Operation("", self.pos, results)
         if self._at(MLIRTokenKind.STRING_LIT):
-            operation.name = self.parse_str_literal()
+            name = self.parse_str_literal()
+            operation.name = _OLD_NAMES.get(name, name)
             self._generic(operation)
         else:
             operation.name = self.parse_identifier()
@@ -222,7 +225,7 @@ class _Parser(AttributeParser):
         operation.types = FunctionType((), (type,))
 
     def _return(self, operation: Operation) -> None:
-        operation.name = {"return": "func.return", "std.return": "func.return"}.get(operation.name, operation.name)
+        operation.name = _OLD_NAMES.get(operation.name, operation.name)
         if self._current_token.text == "{":
             self._add_attributes(operation)
         if not self._at(MLIRTokenKind.PERCENT_IDENT):

@@ -243,3 +243,17 @@ func.func @constants_inside_a_scan(%x: tensor<2xf32>, %xs: tensor<3x2xf32>) -> (
 // CHECK-NEXT:   }) : (tensor<2xf32>, tensor<3x2xf32>) -> (tensor<2xf32>, tensor<3x2xf32>)
 // CHECK-NEXT:   onnx.Return [[V0]]#0, [[V0]]#1 : tensor<2xf32>, tensor<3x2xf32>
 // CHECK-NEXT:   }
+
+// -----
+
+func @old_names_of_functions_and_returns() -> tensor<f32> {
+  %0 = "onnx.Constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %1 = "onnx.Constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %2 = "onnx.Add"(%0, %1) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  "std.return"(%2) : (tensor<f32>) -> ()
+}
+
+// CHECK-LABEL: func.func @old_names_of_functions_and_returns() -> tensor<f32> {
+// CHECK-NEXT:   [[V0:%.+]] = onnx.Constant dense<3.000000e+00> : tensor<f32>
+// CHECK-NEXT:   return [[V0]] : tensor<f32>
+// CHECK-NEXT:   }
