@@ -152,6 +152,17 @@ def same_kind(a: Type, b: Type) -> bool:
     return False
 
 
+def contradict(a: Type, b: Type) -> bool:
+    """Whether no value can have both types, since element types, ranks or lengths surely differ."""
+    if not same_kind(a, b):
+        return True
+    if not isinstance(a, TensorType) or not isinstance(b, TensorType):
+        return False
+    if isinstance(a.shape, AnyShape) or isinstance(b.shape, AnyShape):
+        return False
+    return len(a.shape) != len(b.shape) or any(map(dims.differ, a.shape, b.shape))
+
+
 def join(a: Type, b: Type) -> Type:
     """The narrowest type that holds both: dims that are not proved equal become unknown, ranks that differ unranked."""
     if not same_kind(a, b):

@@ -68,6 +68,30 @@ def test_nesting_deeper_than_a_file_can_hold():
         to_proto(module)
 
 
+@pytest.mark.parametrize(("axes", "then"), [("{0}", "float32[3, 1]"), ("{2}", "float32[1, 3]")])
+def test_branches_of_two_shapes_need_the_opset_that_allows_them(axes, then):
+    module = whorl.load(model(f"""main (float[1, 3, 1] x, bool c) => (y) {{
+        axes = Constant<value = int64[1] {axes}> ()
+        both = Constant<value = int64[2] {{0, 2}}> ()
+        [pick] y = If (c) <then_branch = t () => (a) {{ a = Squeeze (x, axes) }},
+                           else_branch = e () => (b) {{ b = Squeeze (x, both) }}>
+    }}""", opset=13))  # fmt: skip
+    assert to_proto(module, opset=11).opset_import[0].version == 11
+    with pytest.raises(whorl.SaveError) as caught:
+        to_proto(module, opset=10)
+    assert str(caught.value) == (
+        f"If 'pick': output 0 is {then} in then_branch and float32[3] in else_branch, which If-1 does not allow\n"
+        "  fix: opset 11 or later can say it"
+    )
+
+
+def test_branches_that_may_have_one_shape_are_written_in_old_opsets():
+    module = whorl.load(model("""main (float[n] x, float[m] z, bool c) => (float[k] y) {
+        y = If (c) <then_branch = t () => (a) { a = Neg (x) }, else_branch = e () => (b) { b = Neg (z) }>
+    }""", opset=10))  # fmt: skip
+    assert to_proto(module).opset_import[0].version == 10
+
+
 @pytest.mark.parametrize("name", ["a b", "é", "x:0", "%", "x\ny", '"', "'", "1", "x~1", "x_1", "\x00"])
 def test_odd_names_are_kept(name):
     info = helper.make_tensor_value_info(name, TensorProto.FLOAT, [])

@@ -13,7 +13,7 @@ from whorl.formats.onnx.exporting import exporter
 from whorl.formats.onnx.schemas import require_type
 from whorl.formats.onnx.versions.loop_forms import is_plain, write_through
 from whorl.ir.graph import Node, Region, Value
-from whorl.ir.types import TensorType, tensor
+from whorl.ir.types import TensorType, contradict, tensor
 from whorl.ops.control import Collected, Loop, Scanned
 
 if TYPE_CHECKING:
@@ -24,14 +24,23 @@ _INT64 = np.iinfo(np.int64)
 
 @exporter("If")
 def write_if(node: Node, write: GraphWriter) -> None:
-    """The branches see captured values by their outer names."""
+    """The branches see captured values by their outer names. Before version 11 both give one shape."""
     _check_outputs(node, "If", write)
+    if write.opset < 11:
+        _require_same_shapes(node)
     graphs = {}
     for region, key in zip(node.regions, ("then_branch", "else_branch"), strict=True):
         child = write.child()
         _name_captured(child, region.arguments, node.inputs[1:], write)
         graphs[key] = child.finish(region, region.results)
     write.node("If", [write.name(node.inputs[0])], write.outputs(node), name=node.name, **graphs)
+
+
+def _require_same_shapes(node: Node) -> None:
+    for k, (a, b) in enumerate(zip(node.regions[0].results, node.regions[1].results, strict=True)):
+        if contradict(a.type, b.type):
+            message = f"output {k} is {a.type} in then_branch and {b.type} in else_branch, which If-1 does not allow"
+            raise SaveError(message, fix="opset 11 or later can say it")
 
 
 @exporter("Loop")
