@@ -101,6 +101,35 @@ def test_branch_that_cannot_be_computed_in_any_case_stays(then, why):
     assert f"If 'pick': {why}" in reason(source)
 
 
+def drawing(node, trips):
+    return model(f"""main (float[4] x) => (float[n, 4] y) {{
+        trips = Constant<value = int64 {{{trips}}}> ()
+        on = Constant<value = bool {{1}}> ()
+        [l] y = Loop (trips, on) <body = b (int64 i, bool g) => (bool h, float[4] c) {{
+            h = Identity(g)
+            half = Constant<value = float {{0.5}}> ()
+            c = {node}
+        }}>
+    }}""")
+
+
+@pytest.mark.parametrize("node", ["RandomUniformLike<seed = 1.0> (x)", "Dropout<seed = 1> (x, half, on)"])
+def test_loop_that_draws_from_a_seed_keeps_its_draws_apart(node):
+    why = f"Loop 'l': {node.partition('<')[0]} 'c' draws from a seed, and copies of it would all draw the same"
+    assert why in reason(drawing(node, 5))
+
+
+def test_draws_without_a_seed_and_a_single_one_are_copied():
+    rows = run(whorl.deloop(drawing("RandomUniformLike (x)", 3)), x=np.zeros(4, np.float32))[0]
+    assert len({tuple(row) for row in rows.tolist()}) == 3
+    assert kinds(whorl.deloop(drawing("RandomUniformLike<seed = 1.0> (x)", 1))).count("RandomUniformLike") == 1
+
+
+def test_dropout_that_does_not_train_draws_nothing():
+    module = whorl.deloop(drawing("Dropout<seed = 1> (x, half)", 3))
+    assert run(module, x=np.ones(4, np.float32))[0].tolist() == [[1.0] * 4] * 3
+
+
 def test_inner_loop_that_stays_keeps_the_outer_one():
     source = model("""main (int64 n, float x) => (float y) {
         two = Constant<value = int64 {2}> ()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from whorl.ir.dtypes import is_integer
-from whorl.ir.graph import Node, Region, Value
+from whorl.ir.graph import Node, Region, Value, walk
 from whorl.ir.types import TensorType
 from whorl.ops.base import Elementwise
 from whorl.ops.elementwise import Div, Mod
+from whorl.ops.random import Random
 from whorl.passes.rules.conditions import same_type
 from whorl.passes.rules.pattern import constant_of
 
@@ -28,6 +29,13 @@ def require_harmless(region: Region) -> None:
             raise Kept(f"{node.title} works on a sequence or optional")
         if _may_fail(node):
             raise Kept(f"{node.title} may fail on values that it does not see now")
+
+
+def require_own_draws(region: Region) -> None:
+    """Refuse a body of which a node draws from a seed: its copies would all draw what the first iteration draws."""
+    for node in walk(region):
+        if isinstance(node.op, Random) and node.op.seed is not None:
+            raise Kept(f"{node.title} draws from a seed, and copies of it would all draw the same")
 
 
 def _may_fail(node: Node) -> bool:

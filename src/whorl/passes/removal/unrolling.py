@@ -21,7 +21,7 @@ from whorl.ops.shapes import Reshape, Unsqueeze
 from whorl.passes.control_flow.evaluate import Stopped, nothing_collected
 from whorl.passes.control_flow.inlining import inline
 from whorl.passes.control_flow.loops import iterations, may_refuse, slice_at
-from whorl.passes.removal.reasons import Kept, require_harmless, require_same
+from whorl.passes.removal.reasons import Kept, require_harmless, require_own_draws, require_same
 from whorl.passes.rules.pattern import tensor_type
 
 
@@ -34,6 +34,8 @@ def unroll(node: Node, build: Builder, most: int, room: int) -> list[Value]:
         raise Kept("its scanned inputs may not fit each other or the trip count")
     if count == 0:
         return _idle(node, build)
+    if count > 1:
+        require_own_draws(node.regions[0])
     run = _Unrolled(node, build, None if fewest == count else _Going(node, build, known_first=fewest > 0))
     for index in range(count):
         run.step(index)
