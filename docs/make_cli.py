@@ -20,8 +20,8 @@ also where the verb fails: `{"error": {"kind", "message", "where", "fix"}, "exit
 
 FOOTER = """## What `check` finds
 
-An error is a loop that cannot end; a warning, what engines disagree on or what fails if it is reached; a note, what
-may be meant otherwise.
+An error is a loop that cannot end, or what contradicts itself; a warning, what engines disagree on or what fails if it
+is reached; a note, what may be meant otherwise.
 
 | code | severity | meaning |
 |---|---|---|
@@ -29,6 +29,11 @@ may be meant otherwise.
 | `not-a-scalar` | warning | a trip count or condition has a rank |
 | `condition-ignored` | warning | a Loop without a condition input whose body answers something that may become false |
 | `branch-ranks` | warning | the branches of an If give values of different ranks |
+| `declared-shape` | error | the body of a Scan declares a rank or length that what runs through it contradicts |
+| `declared-output` | warning | an output is declared with a rank or length that it cannot have |
+| `scanned-lengths` | error | the scanned inputs of a Scan have two lengths |
+| `carried-shape` | error | the body of a Scan changes the shape of a carried value |
+| `mod-of-floats` | error | a Mod of floats without `fmod` before opset 28 |
 | `ill-shaped` | warning | a node in a body or branch cannot run with the shapes it would get |
 | `forever` | note | a trip count that is as good as none |
 | `endless` | error | neither a trip count nor a condition ends the loop |

@@ -15,6 +15,17 @@ def main(outputs, nodes):
     return model(f"main (int64 n, bool go, float x, float[2] v) => ({outputs}) {{ {nodes} }}")
 
 
+def scan(inputs, operands, arguments, state="Add (a, e)"):
+    """A Scan with one state; `arguments` are those of its body."""
+    count = operands.count(",")
+    return model(f"""main ({inputs}) => (float[m] y, float[k, n] ys) {{
+        [l] y, ys = Scan ({operands}) <num_scan_inputs = {count}, body = b ({arguments}) => (t, u) {{
+            t = {state}
+            u = Identity(e)
+        }}>
+    }}""")
+
+
 CASES = [
     (
         main("float y", """
@@ -173,6 +184,58 @@ CASES = [
             "make them equal or one of them 1",
         ),
     ),
+    (
+        scan("float[2] s, float[5, 2] x", "s, x", "float[2] a, float[3] e"),
+        Problem(
+            "declared-shape",
+            "error",
+            "body of Scan 'l'",
+            "input 'e' is declared float32[3] but receives float32[2]",
+            "correct the declaration",
+        ),
+    ),
+    (
+        model("main (float[2] x) => (float[3] y) { y = Neg(x) }"),
+        Problem(
+            "declared-output",
+            "warning",
+            "the graph",
+            "output 'y' is declared float32[3] but is computed as float32[2]",
+            "correct the declaration",
+        ),
+    ),
+    (
+        scan("float[2] s, float[5, 2] x, float[4, 2] z", "s, x, z", "float[2] a, float[2] e, float[2] f"),
+        Problem(
+            "scanned-lengths",
+            "error",
+            "Loop 'l'",
+            "scanned input 1 ('z') has 4 slices, scanned input 0 ('x') has 5",
+            "give all scanned inputs one length",
+        ),
+    ),
+    (
+        scan("float[2] s, float[5, 2] x", "s, x", "float[2] a, float[2] e", state="Concat<axis = 0> (a, e)"),
+        Problem(
+            "carried-shape",
+            "error",
+            "Loop 'l'",
+            "carried value 0 ('s') is float32[2] before an iteration and float32[4] after it, "
+            "which Scan does not allow",
+            "keep its shape, or use Loop",
+        ),
+    ),
+    (
+        model("main (float[2] x, float[2] y) => (float[2] z) { [rest] z = Mod (x, y) }", opset=18),
+        Problem(
+            "mod-of-floats",
+            "error",
+            "Mod 'rest'",
+            "has no fmod, so opsets before 28 take only integers, but its inputs are float32; the remainder has the "
+            "sign of the divisor here, onnxruntime refuses it",
+            "set fmod=1, or import opset 28",
+        ),
+    ),
 ]  # fmt: skip
 
 
@@ -182,8 +245,23 @@ def test_problem_is_found_and_said_whole(proto, problem):
 
 
 def test_every_code_has_a_case():
-    source = Path(check.__code__.co_filename).read_text(encoding="utf-8")
-    assert set(re.findall(r'Problem\(\s*"([\w-]+)"', source)) == {problem.code for _, problem in CASES}
+    folder = Path(check.__code__.co_filename).parent
+    source = "".join((folder / name).read_text(encoding="utf-8") for name in ("check.py", "contradictions.py"))
+    codes = re.findall(r'Problem\(\s*"([\w-]+)"', source)
+    assert set(codes) == {problem.code for _, problem in CASES}
+
+
+@pytest.mark.parametrize("divisor", ["int64", "float"])
+def test_remainder_that_its_opset_has_is_no_problem(divisor):
+    fmod = "<fmod = 1>" if divisor == "float" else ""
+    assert whorl.check(model(f"main ({divisor}[2] x) => ({divisor}[2] z) {{ z = Mod {fmod} (x, x) }}", opset=18)) == []
+    assert whorl.check(model("main (float[2] x) => (float[2] z) { z = Mod (x, x) }", opset=28)) == []
+
+
+def test_lengths_and_shapes_that_may_agree_are_no_problem():
+    named = scan("float[n] s, float[p, n] x, float[q, n] z", "s, x, z", "float[k] a, float[n] e, float[2] f")
+    assert whorl.check(named) == []
+    assert whorl.check(scan("float[2] s, float[5, 2] x", "s, x", "float[2] a, float[2] e")) == []
 
 
 def test_carried_value_handed_on_through_identity_never_changes():

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from whorl.api.contradictions import find_contradictions
 from whorl.api.models import Source, is_ir, is_mdf, is_mlir, load_mdf, load_module
+from whorl.api.problem import Problem
 from whorl.errors import place
 from whorl.formats.onnx.files import OnnxSource, read_proto
 from whorl.formats.onnx.frame import MAX_DEPTH
@@ -14,24 +15,13 @@ from whorl.formats.openvino.codes import FIXES
 from whorl.ir.dims import UNKNOWN, Linear
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import Inference, region_title
-from whorl.ir.types import AnyShape, TensorType
+from whorl.ir.types import AnyShape, TensorType, contradict, same_kind
 from whorl.ir.walk import clone_region
 from whorl.ops.control import If, Loop, known_bool
 from whorl.ops.elementwise import Identity
 
 FOREVER = 1 << 62
 """Trip counts from here on are meant as 'no bound'."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One finding: a stable code, `error`, `warning` or `note`, the place, what it is, and what to do."""
-
-    code: str
-    severity: str
-    where: str
-    message: str
-    fix: str
 
 
 def check(
@@ -55,7 +45,7 @@ def check(
         noted = _shadowed(source)
     else:
         noted = _noted(module)
-    return [*noted, *_region(module.main, ()), *_ill_shaped(module)]
+    return [*noted, *_declared(module), *_region(module.main, (), module), *_ill_shaped(module)]
 
 
 def _shadowed(source: OnnxSource) -> Iterator[Problem]:
@@ -75,6 +65,17 @@ def _noted(module: Module) -> Iterator[Problem]:
         yield Problem(code, "warning", where, message, FIXES.get(code, "correct the file"))
 
 
+def _declared(module: Module) -> Iterator[Problem]:
+    """Types that graphs of an ONNX file declare and that cannot be."""
+    for where, message in module.metadata.get("contradictions", ()):
+        yield Problem("declared-shape", "error", where, message, "correct the declaration")
+    for name, value in zip(module.output_names, module.main.results, strict=True):
+        declared = module.declared.get(name, value.type)
+        if same_kind(declared, value.type) and contradict(declared, value.type):
+            message = f"output {name!r} is declared {declared} but is computed as {value.type}"
+            yield Problem("declared-output", "warning", "the graph", message, "correct the declaration")
+
+
 def _ill_shaped(module: Module) -> Iterator[Problem]:
     """Nodes in bodies and branches that cannot run with the shapes they would get."""
     inference = Inference()
@@ -85,15 +86,16 @@ def _ill_shaped(module: Module) -> Iterator[Problem]:
         yield Problem("ill-shaped", "warning", where, f"{message}, so it must never be reached", fix or "correct it")
 
 
-def _region(region: Region, around: tuple[str, ...]) -> Iterator[Problem]:
+def _region(region: Region, around: tuple[str, ...], module: Module) -> Iterator[Problem]:
     for node in region.nodes:
         where = place(node.title, *around)
+        yield from find_contradictions(node, module, where)
         if isinstance(node.op, Loop):
             yield from _loop(node, node.op, where)
         elif isinstance(node.op, If):
             yield from _branches(node, where)
         for index, inner in enumerate(node.regions):
-            yield from _region(inner, (region_title(node, index), *around))
+            yield from _region(inner, (region_title(node, index), *around), module)
 
 
 def _one_element(value: Value | None, what: str, where: str) -> Iterator[Problem]:

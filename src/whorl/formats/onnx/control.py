@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-from onnx import AttributeProto, GraphProto, NodeProto
+from onnx import AttributeProto, GraphProto, NodeProto, ValueInfoProto
 
 from whorl.errors import LoadError
 from whorl.formats.onnx.frame import GRAPH_READERS, Frame
@@ -15,7 +15,7 @@ from whorl.formats.onnx.scope import Scope, align_captures
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Value
-from whorl.ir.types import AnyShape, SequenceType, TensorType, Type, tensor
+from whorl.ir.types import AnyShape, SequenceType, TensorType, Type, contradict, tensor
 from whorl.ops.control import Collected, If, Loop, Scanned
 from whorl.ops.elementwise import Sub
 from whorl.ops.movement import Concat
@@ -152,8 +152,20 @@ def _scan_body(op: Loop, graph: GraphProto, inner: Scope, values: list[Value], f
     types: list[Type | None] = [tensor(value, "a state") for value in states]
     types += [how.slice_type(tensor(x, "a scanned input")) for x, how in zip(scanned, op.scanned, strict=True)]
     results = read_body(graph, inner, frame, types)
+    _note_contradictions("input", _inputs(graph), types, "receives", frame)
+    _note_contradictions("output", graph.output, [value.type for value in results], "is computed as", frame)
     inner.region.results = [go_on, *results]
     return [*values, *align_captures([inner], 2 + len(values))]
+
+
+def _note_contradictions(
+    kind: str, infos: Iterable[ValueInfoProto], types: Iterable[Type | None], verb: str, frame: Frame
+) -> None:
+    """Note the declarations of a Scan's body that what runs through it contradicts; shapes come from the latter."""
+    for info, type in zip(infos, types, strict=True):
+        declared = declared_type(info, info.name)
+        if declared is not None and type is not None and contradict(declared, type):
+            frame.contradictions.append((frame.place, f"{kind} {info.name!r} is declared {declared} but {verb} {type}"))
 
 
 def _read_scan_8(node: OnnxNode, graph: GraphProto, count: int, scope: Scope, frame: Frame) -> list[Value]:

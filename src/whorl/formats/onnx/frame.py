@@ -66,6 +66,7 @@ class Frame:
     declared: Mapping[str, Type] = field(default_factory=dict)
     folding: Folding | None = None
     kinds: dict[Any, Op | None] = field(default_factory=dict)
+    contradictions: list[tuple[str, str]] = field(default_factory=list)
 
     def inside(self, region: str) -> Frame:
         """The frame of a graph nested in this one."""

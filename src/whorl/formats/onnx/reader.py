@@ -69,7 +69,7 @@ def read_model(
     region.results = [_output(output, scope, frame) for output in proto.graph.output]
     outputs = {info.name: declared_type(info, f"output {info.name!r}") for info in proto.graph.output}
     module.declared = {name: type for name, type in outputs.items() if type is not None}
-    module.metadata = _metadata(proto, opsets)
+    module.metadata = _metadata(proto, opsets) | {"contradictions": list(dict.fromkeys(frame.contradictions))}
     return module
 
 
