@@ -9,7 +9,7 @@ from onnx.backend.test.loader import load_model_tests
 from whorl.errors import LoadError
 from whorl.formats.mdf.functions_by_name import find_special
 from whorl.formats.mdf.onnx_calls import call_named
-from whorl.formats.mdf.onnx_names import find_schema
+from whorl.formats.mdf.onnx_names import find_schema, spread_arguments
 from whorl.formats.onnx.attributes import attribute_value
 
 PAIR = np.array([1.0, 2.0])
@@ -42,12 +42,28 @@ def test_names_of_a_node_become_inputs_and_attributes(case, precision):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_lists_that_are_written_out_are_several_inputs():
-    names = {"a": PAIR, "b": PAIR + 2, "inputs": [PAIR, PAIR + 2], "axis": 0}
-    found = call_named("onnx::Concat", names, {"inputs": "[a, b]"}, "float64")
-    np.testing.assert_array_equal(found, [1, 2, 3, 4])
-    found = call_named("onnx::Concat", names, {"inputs": ["a", "b"]}, "float64")
-    np.testing.assert_array_equal(found, [1, 2, 3, 4])
+@pytest.mark.parametrize("written", ["[a, b]", "['a', 'b']", " [ 'a' , b ]", ["a", "b"]])
+def test_list_of_a_variadic_input_is_several_arguments(written):
+    spread = spread_arguments("onnx::Concat", {"inputs": written, "axis": 0})
+    assert spread == {"inputs[0]": "a", "inputs[1]": "b", "axis": 0}
+    names = {"inputs[0]": PAIR, "inputs[1]": PAIR + 2, "axis": 0}
+    np.testing.assert_array_equal(call_named("onnx::Concat", names, spread, "float64"), [1, 2, 3, 4])
+
+
+def test_list_of_an_input_that_is_not_variadic_stays_one_argument():
+    for name, args in (
+        ("onnx::Reshape", {"data": "x", "shape": "[2, 3]"}),
+        ("onnx::Loop", {"M": "n", "cond": "[go]", "v_initial": "x"}),
+        ("onnx::Concat", {"inputs": "x", "axis": "[0]"}),
+        ("onnx::Concat", {"inputs": [1.0, 2.0]}),
+        ("linear", {"variable0": "[a, b]"}),
+    ):
+        assert spread_arguments(name, args) == args
+
+
+def test_parts_of_a_list_may_be_expressions():
+    spread = spread_arguments("onnx::Sum", {"data_0": "['/A/x.1', 2 * b, [1.0, c], 3]"})
+    assert [*spread.values()] == ["/A/x.1", "2 * b", "[1.0, c]", "3"]
 
 
 def test_several_results_are_a_tuple():

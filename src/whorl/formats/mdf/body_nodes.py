@@ -11,7 +11,7 @@ from whorl.formats.mdf.document import Graph, InputPort, LiteralText, Node
 from whorl.formats.mdf.emission import emit
 from whorl.formats.mdf.node_values import Nodes
 from whorl.formats.mdf.onnx_calls import Precision, emit_call, operand
-from whorl.formats.mdf.onnx_names import bind, find_schema, is_onnx
+from whorl.formats.mdf.onnx_names import bind, find_schema, is_onnx, spread_arguments
 from whorl.formats.mdf.standard import STANDARD
 from whorl.formats.mdf.syntax import Expression, parse
 from whorl.formats.onnx.scope import Scope
@@ -146,7 +146,7 @@ class _NodeNames(Mapping[str, Any]):
     def result(self, function: str | None, args: Mapping[str, Any], value: Any) -> Any:
         if value is not None or function is None:
             return _evaluated(value, self, self.graph.scope, self.where)
-        inside = _Overlay(self, {})
+        inside, args = _Overlay(self, {}), spread_arguments(function, args)
         for name, text in args.items():
             inside.added[name] = _evaluated(text, inside, self.graph.scope, self.where)
         if function in STANDARD:

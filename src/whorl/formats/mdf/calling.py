@@ -9,6 +9,7 @@ from whorl.errors import UnsupportedError
 from whorl.formats.mdf.closures import Value
 from whorl.formats.mdf.document import Function
 from whorl.formats.mdf.expressions import Expression, parse
+from whorl.formats.mdf.onnx_names import spread_arguments
 from whorl.formats.mdf.standard import STANDARD
 
 Named = dict[str, Any]
@@ -36,6 +37,7 @@ class Calls:
 
     def function(self, name: str | None, text: Any, args: Mapping[str, Any], compile: Compiles) -> Value:
         """What `name` computes of `args`, or where it is no known name, the expression that it or `text` is."""
+        args = spread_arguments(name, args)
         inner = compile.among(args)
         given = [(id, inner.text(argument)) for id, argument in args.items()]
         if name in STANDARD:
@@ -79,6 +81,7 @@ def reads(function: Function, place: str, known: frozenset[str]) -> set[str]:
     value = function.value
     if isinstance(value, str) and value.startswith("onnx_ops."):
         value = value.partition("(")[2].rpartition(")")[0]
-    texts = [text for text in (*function.args.values(), value) if isinstance(text, str)]
+    args = spread_arguments(function.function, function.args)
+    texts = [text for text in (*args.values(), value) if isinstance(text, str)]
     found = {name for text in texts for name in parse(text, place, known).names}
     return found - set(function.args)

@@ -19,7 +19,7 @@ from whorl.formats.mdf.bodies import (
     written_signature,
 )
 from whorl.formats.mdf.document import Edge, Graph, InputPort, LiteralText, Node, OutputPort, Parameter
-from whorl.formats.mdf.onnx_names import text_attributes
+from whorl.formats.mdf.onnx_names import spread_arguments, text_attributes
 
 PREFIX = "LoopSubgraph"
 """How an exporter begins the id of a body that it puts among the nodes; the id of the loop follows."""
@@ -34,7 +34,11 @@ def note_signatures(node: Node) -> None:
         if name not in ("Loop", "Scan") or held is None or not isinstance(held.value, dict):
             continue
         count = sum(port.value == parameter.id for port in node.output_ports.values()) or None
-        inputs = [key for key in parameter.args if key not in ("M", "cond", "num_scan_inputs")]
+        inputs = [
+            key
+            for key in spread_arguments(parameter.function, parameter.args)
+            if key not in ("M", "cond", "num_scan_inputs")
+        ]
         known = {*node.input_ports, *node.parameters, *node.functions}
         graph = body_graph(held.value, "body")
         try:

@@ -193,8 +193,15 @@ class MdfModel:
                 raise RunError(
                     f"inputs[{name!r}] needs rows for an input port", fix="an array with a row an evaluation"
                 )
-            found[cell] = rows
+            found[cell] = self._full_rows(cell, name, rows)
         return found
+
+    def _full_rows(self, cell: Cell, name: str, rows: np.ndarray) -> np.ndarray:
+        """Rows that have fewer axes than their port, spread over its shape as values of `initial` are."""
+        shape = self._shape(cell) or ()
+        if rows.ndim - 1 >= len(shape):
+            return rows
+        return self._value(cell, rows, f"inputs[{name!r}]", sets=True)
 
     def _check_replay(self, request: Request) -> None:
         needed = request.state.done + request.evaluations

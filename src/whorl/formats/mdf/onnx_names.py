@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -75,6 +76,38 @@ def text_attributes(name: str) -> set[str]:
     return {key for key, attribute in attributes if attribute.type == _KINDS.STRING}
 
 
+def spread_arguments(name: str | None, args: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of a function, where one that lists parts of a variadic input is an argument for each of them.
+
+    The list is one of JSON, or written out: `"[a, b]"`, or `"['a', 'b']"` as modeci_mdf writes the ids.
+    """
+    schema = find_schema(name) if name is not None and name.startswith(("onnx::", "onnx_ops.")) else None
+    if schema is None or all(parameter.option != _VARIADIC for parameter in schema.inputs):
+        return args
+    single = {*schema.attributes, *(each.name for each in schema.inputs if each.option != _VARIADIC)}
+    found: dict[str, Any] = {}
+    for key, value in args.items():
+        parts = None if key in single else _listed_parts(value)
+        found |= {key: value} if parts is None else {f"{key}[{at}]": part for at, part in enumerate(parts)}
+    return found
+
+
+def _listed_parts(written: Any) -> list[Any] | None:
+    """What stands in a list: texts are ids or expressions; None for what is no list of several inputs."""
+    if isinstance(written, list):
+        return written if written and all(isinstance(part, str) for part in written) else None
+    if not isinstance(written, str) or not written.strip().startswith("["):
+        return None
+    try:
+        tree = ast.parse(written.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if not isinstance(tree, ast.List):
+        return None
+    is_id = [isinstance(part, ast.Constant) and isinstance(part.value, str) for part in tree.elts]
+    return [part.value if own else ast.unparse(part) for part, own in zip(tree.elts, is_id, strict=True)]  # pyright: ignore[reportAttributeAccessIssue]
+
+
 def is_onnx(name: str) -> bool:
     """Whether a function of a file is an operator of ONNX."""
     return name.startswith(("onnx::", "onnx_ops.")) and find_schema(name) is not None
@@ -97,7 +130,7 @@ def bind(schema: OpSchema, names: Mapping[str, Any], args: Mapping[str, Any]) ->
     """The inputs and attributes among the names of a node. `args` are the arguments as the file has them.
 
     Names that the operator knows count wherever the node has them; a variadic input takes all other arguments in order,
-    each as often as it stands there. Errors: LoadError.
+    each as often as it stands there, and `spread_arguments` has made one of each part of a list. Errors: LoadError.
     """
     schema = _schema_of(schema, names, args)
     attributes = {
@@ -109,8 +142,7 @@ def bind(schema: OpSchema, names: Mapping[str, Any], args: Mapping[str, Any]) ->
     inputs: list[Any] = []
     for parameter in schema.inputs:
         if parameter.option == _VARIADIC:
-            for key in rest:
-                inputs += _spread(names[key], args[key], names)
+            inputs += [names[key] for key in rest]
             rest = []
         elif parameter.name in names and not is_omitted(names[parameter.name]):
             inputs.append(names[parameter.name])
@@ -138,14 +170,6 @@ def checked_inputs(schema: OpSchema, inputs: list[Any]) -> list[Any]:
 
 def is_omitted(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value)
-
-
-def _spread(value: Any, written: Any, names: Mapping[str, Any]) -> list[Any]:
-    """One argument of a variadic input: itself, or the entries of a list that is written out."""
-    if isinstance(written, list) and written and all(isinstance(entry, str) for entry in written):
-        return [names[entry] for entry in written]
-    is_list = isinstance(written, str) and written.strip().startswith("[")
-    return list(value) if is_list and isinstance(value, list | tuple) else [value]
 
 
 def attribute_value(schema: OpSchema, name: str, value: Any) -> Any:

@@ -17,7 +17,7 @@ from whorl.formats.mdf.elementwise import is_elementwise
 from whorl.formats.mdf.emission import emit
 from whorl.formats.mdf.expressions import Expression, evaluate, parse
 from whorl.formats.mdf.onnx_calls import Precision, apply_named
-from whorl.formats.mdf.onnx_names import is_onnx
+from whorl.formats.mdf.onnx_names import is_onnx, spread_arguments
 from whorl.formats.mdf.parts import function_order
 from whorl.formats.mdf.parts import is_stateful as has_memory
 from whorl.formats.mdf.scopes import NotElementwiseError, Scope, Traced, lengths
@@ -217,7 +217,7 @@ class Tracer:
 
     def _apply(self, name: str | None, args: Mapping[str, Any], value: Any, names: Names, where: str) -> Any:
         """A named function of arguments, each of which sees those before it; or the expression `value`."""
-        inside = Names(names)
+        inside, args = Names(names), spread_arguments(name, args)
         for arg, given in args.items():
             inside.set(arg, self.result(given, inside, where))
         if name in STANDARD:
