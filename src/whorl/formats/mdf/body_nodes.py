@@ -10,7 +10,7 @@ from whorl.formats.mdf.bodies import port_index
 from whorl.formats.mdf.document import Graph, InputPort, LiteralText, Node
 from whorl.formats.mdf.emission import emit
 from whorl.formats.mdf.node_values import Nodes
-from whorl.formats.mdf.onnx_calls import Precision, emit_call, operand
+from whorl.formats.mdf.onnx_calls import Precision, emit_call, one_or_all, operand
 from whorl.formats.mdf.onnx_names import bind, find_schema, is_onnx, spread_arguments
 from whorl.formats.mdf.standard import STANDARD
 from whorl.formats.mdf.syntax import Expression, parse
@@ -161,7 +161,7 @@ class _NodeNames(Mapping[str, Any]):
             values = emit_call(bind(schema, inside, args), self.graph.scope, self.graph.precision)
         except LoadError as error:
             raise error.at(self.where) from None
-        return values[0] if len(values) == 1 else tuple(values)
+        return one_or_all(schema, values)
 
 
 class _Overlay(Mapping[str, Any]):

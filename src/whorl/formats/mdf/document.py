@@ -8,6 +8,9 @@ from typing import Any
 # Values in a document are what JSON can hold (and complex structures of it), or NumPy arrays for numeric lists that
 # came from an .npz file. Dicts keep the order of the file, which has a meaning.
 
+STORED_FROM = 64
+"""The number of elements from which an array goes into the .npz file, where there is one."""
+
 
 class LiteralText(str):
     """A text of a file that means itself and is no expression, as attributes of ONNX that are texts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from whorl.errors import LoadError
@@ -19,6 +20,7 @@ from whorl.formats.mdf.bodies import (
     written_signature,
 )
 from whorl.formats.mdf.document import Edge, Graph, InputPort, LiteralText, Node, OutputPort, Parameter
+from whorl.formats.mdf.onnx_constants import is_text
 from whorl.formats.mdf.onnx_names import spread_arguments, text_attributes
 
 PREFIX = "LoopSubgraph"
@@ -56,11 +58,15 @@ def note_texts(node: Node) -> None:
     for holder in (*node.parameters.values(), *node.functions.values()):
         for key in text_attributes(holder.function or ""):
             held = node.parameters.get(key)
-            if held is not None and isinstance(held.value, str) and held.value not in known:
+            if held is not None and isinstance(held.value, str) and _is_literal(held.value, known):
                 held.value = LiteralText(held.value)
             given = holder.args.get(key)
-            if isinstance(given, str) and given not in known:
+            if isinstance(given, str) and _is_literal(given, known):
                 holder.args[key] = LiteralText(given)
+
+
+def _is_literal(text: str, known: Collection[str]) -> bool:
+    return text not in known and not is_text(text)
 
 
 def mended_loops(nodes: dict[str, Node], edges: dict[str, Edge]) -> dict[str, Node]:

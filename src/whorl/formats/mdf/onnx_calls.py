@@ -15,6 +15,7 @@ from whorl.formats.mdf.onnx_names import Binding, bind, find_schema
 from whorl.formats.mdf.syntax import Items
 from whorl.formats.onnx import versions
 from whorl.formats.onnx.importing import OnnxNode, find_importer
+from whorl.formats.onnx.schemas import OpSchema
 from whorl.formats.onnx.scope import Scope
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, STRING
@@ -79,6 +80,11 @@ def output_count(binding: Binding) -> int:
             return shape[0] if isinstance(shape, tuple) and shape and isinstance(shape[0], int) else 1
         return int(np.size(parts))
     return max(len(schema.outputs), 1)
+
+
+def one_or_all(schema: OpSchema, results: list[Any]) -> Any:
+    """The result of an operator, or a tuple where the operator has several, though it may give only the first."""
+    return results[0] if len(results) == 1 and len(schema.outputs) < 2 else tuple(results)
 
 
 def recast(build: Builder, value: Value, precision: Precision) -> Value:
@@ -204,13 +210,18 @@ def call_named(
     if binding.schema.name == "Constant":
         return next(iter(names[key] for key in binding.schema.attributes if key in names), None)
     if precision == "float32":
-        return call(with_axes(binding), precision, limits=limits)
+        return _named_result(with_axes(binding), precision, limits)
     try:
-        return call(binding, precision, limits=limits)
+        return _named_result(binding, precision, limits)
     except LoadError:
         if all(type(value) not in (int, float) for value in binding.inputs):
             raise
-    return call(with_axes(binding), precision, limits=limits)
+    return _named_result(with_axes(binding), precision, limits)
+
+
+def _named_result(binding: Binding, precision: Precision, limits: Limits | None) -> Any:
+    found = call(binding, precision, limits=limits)
+    return found if isinstance(found, tuple) else one_or_all(binding.schema, [found])
 
 
 def apply_named(

@@ -16,8 +16,8 @@ from whorl.formats.mdf.drawing import TracedDrawing
 from whorl.formats.mdf.elementwise import is_elementwise
 from whorl.formats.mdf.emission import emit
 from whorl.formats.mdf.expressions import Expression, evaluate, parse
-from whorl.formats.mdf.onnx_calls import Precision, apply_named
-from whorl.formats.mdf.onnx_names import is_onnx, spread_arguments
+from whorl.formats.mdf.onnx_calls import Precision, apply_named, one_or_all
+from whorl.formats.mdf.onnx_names import find_schema, is_onnx, spread_arguments
 from whorl.formats.mdf.parts import function_order
 from whorl.formats.mdf.parts import is_stateful as has_memory
 from whorl.formats.mdf.scopes import NotElementwiseError, Scope, Traced, lengths
@@ -236,7 +236,8 @@ class Tracer:
         """A function of ONNX, several results as a tuple."""
         found = apply_named(name, _Local(inside, self.scope), args, self.scope.build, self.precision)
         values = [self.scope.traced(value) if isinstance(value, Value) else value for value in found]
-        return values[0] if len(values) == 1 else tuple(values)
+        schema = find_schema(name)
+        return values[0] if schema is None else one_or_all(schema, values)
 
     def _output(self, node: Node, port: str, names: Names) -> Any:
         """What an output port gives; one that only names a function of ONNX stands for one of its results."""

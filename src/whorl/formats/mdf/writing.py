@@ -29,6 +29,9 @@ Store = Callable[[str, np.ndarray], Any] | None
 """Answers what stands for an array at a place of the document; None writes arrays as lists."""
 _PARTS = (Model, Graph, Node, Edge, ConditionSet, InputPort, OutputPort, Parameter, ParameterCondition, Function)
 
+_VALUES = "value", "default_value", "default_initial_value"
+"""Fields in which an empty list or text says something."""
+
 
 def data_of(model: Model, store: Store = None) -> dict[str, Any]:
     """A model as plain data."""
@@ -58,7 +61,8 @@ def _plain_fields(value: Any, at: str, store: Store) -> dict[str, Any]:
     data = {}
     for field in fields(value):
         content = getattr(value, field.name)
-        if field.name in ("id", "extra") or content is None or (isinstance(content, str | dict | list) and not content):
+        is_blank = isinstance(content, str | dict | list) and not content and field.name not in _VALUES
+        if field.name in ("id", "extra") or content is None or is_blank:
             continue
         if field.name == "reduce" and content == "overwrite":
             continue
