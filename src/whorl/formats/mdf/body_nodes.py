@@ -9,8 +9,10 @@ from whorl.errors import LoadError, UnsupportedError
 from whorl.formats.mdf.bodies import port_index
 from whorl.formats.mdf.document import Graph, InputPort, LiteralText, Node
 from whorl.formats.mdf.emission import emit
+from whorl.formats.mdf.evaluating import evaluate
 from whorl.formats.mdf.node_values import Nodes
 from whorl.formats.mdf.onnx_calls import Precision, emit_call, one_or_all, operand
+from whorl.formats.mdf.onnx_constants import typed
 from whorl.formats.mdf.onnx_names import bind, find_schema, is_onnx, spread_arguments
 from whorl.formats.mdf.standard import STANDARD
 from whorl.formats.mdf.syntax import Expression, parse
@@ -45,6 +47,7 @@ class GraphNodes:
         self.graph, self.scope = graph, scope
         self.precision: Precision = precision
         self.nodes = {id: _NodeNames(node, self) for id, node in graph.nodes.items()}
+        self.senders = {port: node for node in reversed(self.nodes.values()) for port in node.node.output_ports}
         self.feeds: dict[tuple[str, str], list[Any]] = {}
         for edge in graph.edges.values():
             self.feeds.setdefault((edge.receiver, edge.receiver_port), []).append(edge)
@@ -59,10 +62,8 @@ class GraphNodes:
 
     def port(self, name: str) -> Value | None:
         """The value of an output port of this graph by its id."""
-        for node in self.nodes.values():
-            if name in node.node.output_ports:
-                return self.value(node.output(name))
-        return None
+        node = self.senders.get(name)
+        return None if node is None else self.value(node.output(name))
 
     def value(self, part: Any) -> Value:
         return operand(part, self.scope.build, self.precision)
@@ -130,7 +131,9 @@ class _NodeNames(Mapping[str, Any]):
             parameter = node.parameters[name]
             if parameter.time_derivative or parameter.default_initial_value is not None or parameter.conditions:
                 raise UnsupportedError(f"parameter {name!r} has a memory, and a body has none", self.where)
-            return self.result(parameter.function, parameter.args, parameter.value)
+            found = self.result(parameter.function, parameter.args, parameter.value)
+            is_constant = self.graph.precision == "declared" and not parameter.function
+            return typed(parameter, found) if is_constant else found
         if name in node.input_ports:
             return self.graph.input(node, node.input_ports[name])
         raise LoadError(f"{name!r} is not known here", self.where)
@@ -192,6 +195,8 @@ def _evaluated(value: Any, names: Mapping[str, Any], scope: Scope, where: str) -
     if isinstance(value, LiteralText) or not value:
         return str(value) or None
     expression = parse(value, where)
+    if not expression.names and not expression.draws:
+        return evaluate(expression, {})
     return _emitted(expression, names, scope)
 
 

@@ -18,6 +18,7 @@ from whorl.formats.mdf.engine import Engine, Inputs
 from whorl.formats.mdf.interpreting import interpreted
 from whorl.formats.mdf.modules import module_of
 from whorl.formats.mdf.onnx_calls import Precision
+from whorl.formats.mdf.onnx_modules import onnx_module
 from whorl.formats.mdf.scopes import as_number
 from whorl.formats.mdf.simulating import Compiler, Request
 from whorl.formats.mdf.syntax import read_number
@@ -139,11 +140,15 @@ class MdfModel:
     def module(self, *, record: Sequence[str] | None = None, has_dt: bool | None = None) -> Module:
         """The model over time as a module of the hub: a `Loop` that carries the state.
 
+        A graph that was written from an ONNX model is that model again, unless something of this is asked for.
         Inputs: `steps`; `dt` where a parameter has a time derivative, or as `has_dt` says; with the file's values as
         defaults the initial values of stateful parameters and the unconnected input ports. Outputs: what is recorded,
         with `steps` + 1 rows.
         Errors: UnsupportedError for a model that cannot be compiled.
         """
+        own = onnx_module(self.graph) if record is None and has_dt is None else None
+        if own is not None:
+            return own
         names = {name: self.cell(name) for name in self.recorded(record)}
         has_dt = self.has_derivatives if has_dt is None else has_dt
         return module_of(self.graph, names, has_dt, self.inputs == "0.4.13", self.precision)

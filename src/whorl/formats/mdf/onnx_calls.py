@@ -28,8 +28,11 @@ from whorl.runtime.session import Session
 
 assert versions
 
-Precision = Literal["given", "float64", "float32"]
-"""What becomes of float32 and float64: stay as they are, are all float64, or are float32 inside and float64 outside."""
+Precision = Literal["given", "float64", "float32", "declared"]
+"""What becomes of float32 and float64: stay as they are, are all float64, or are float32 inside and float64 outside.
+
+"declared" lets them stay, too, and constants have the element types that they had in ONNX.
+"""
 GRAPHS = {"Loop": ("body",), "Scan": ("body",), "If": ("then_branch", "else_branch")}
 ControlEmitter = Callable[[Binding, Scope, Precision], list[Value]]
 CONTROL: dict[str, ControlEmitter] = {}
@@ -89,7 +92,7 @@ def one_or_all(schema: OpSchema, results: list[Any]) -> Any:
 
 def recast(build: Builder, value: Value, precision: Precision) -> Value:
     """A result as float64 where the precision says so."""
-    if precision != "given" and isinstance(value.type, TensorType) and value.type.dtype == FLOAT32:
+    if precision in ("float64", "float32") and isinstance(value.type, TensorType) and value.type.dtype == FLOAT32:
         return build.add(Cast(to=FLOAT64), value)
     return value
 
