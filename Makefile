@@ -3,7 +3,7 @@
 # make check          the same without the slow tests
 # make test-archive   the node tests of old releases of onnx, which it downloads
 # make test-upstream  the engine tests of modeci_mdf, which it downloads, with whorl in the place of its engine
-# make test-openvino  every model of two suites written as OpenVINO IR and run there, of which make test takes some
+# make test-openvino  every model of two suites written as OpenVINO IR and run there, and 3,600 slicings; make test takes some
 # make conformance    renews docs/conformance.md: the control-flow suite on four engines
 # make fuzz           the fuzz tests with 10,000 examples each (make EXAMPLES=1000 fuzz)
 # make bench          the benchmarks; they write nothing
@@ -55,7 +55,7 @@ test-upstream: $(VENV)/.test
 
 test-openvino: export WHORL_OPENVINO_ALL := 1
 test-openvino: $(VENV)/.test
-	$(BIN)/python -m pytest -q -n $(WORKERS) tests/formats/openvino/test_round_trips.py
+	$(BIN)/python -m pytest -q -n $(WORKERS) tests/formats/openvino/test_round_trips.py tests/formats/openvino/test_plugin_slices.py
 
 conformance: $(VENV)/.test
 	$(BIN)/python -m whorl.conformance --page docs/conformance.md

@@ -15,19 +15,23 @@ import numpy as np
 
 Outcome = list[np.ndarray] | str
 """The outputs of a run, or why there are none."""
-HINTS = {"INFERENCE_PRECISION_HINT": "f32", "EXECUTION_MODE_HINT": "ACCURACY", "INFERENCE_NUM_THREADS": 1}
+HINTS = {"INFERENCE_PRECISION_HINT": "f32", "EXECUTION_MODE_HINT": "ACCURACY"}
 
 
 class Engine:
-    """Runs IR programs. One that crashes the process counts as refused, and the next one gets a new process."""
+    """Runs IR programs. One that crashes the process counts as refused, and the next one gets a new process.
 
-    def __init__(self) -> None:
+    With one thread, OpenVINO drops errors of slices and shapes that only a run knows, and gives memory as it was.
+    """
+
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
         self.process: subprocess.Popen[bytes] | None = None
 
     def run(self, xml: bytes, weights: bytes, runs: list[list[np.ndarray]]) -> list[Outcome] | str:
         """The outcome of each run, or why there is none of any."""
         if self.process is None:
-            command = [sys.executable, __file__]
+            command = [sys.executable, __file__, str(self.threads)]
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         process = self.process
         assert process.stdin is not None and process.stdout is not None
@@ -49,10 +53,12 @@ class Engine:
         self.process = None
 
 
-def answer(core: Any, ov: Any, xml: bytes, weights: bytes, runs: list[list[np.ndarray]]) -> list[Outcome] | str:
+def answer(
+    core: Any, ov: Any, threads: int, xml: bytes, weights: bytes, runs: list[list[np.ndarray]]
+) -> list[Outcome] | str:
     try:
         model = core.read_model(xml, ov.Tensor(np.frombuffer(weights or b"\0", np.uint8)))
-        ready = core.compile_model(model, "CPU", HINTS)
+        ready = core.compile_model(model, "CPU", HINTS | {"INFERENCE_NUM_THREADS": threads})
     except RuntimeError as error:
         return str(error)
     outcomes: list[Outcome] = []
@@ -76,13 +82,13 @@ def serve() -> None:
     os.dup2(2, 1)
     import openvino as ov
 
-    core = ov.Core()
+    core, threads = ov.Core(), int(sys.argv[1])
     while True:
         try:
             program = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        pickle.dump(answer(core, ov, *program), replies)
+        pickle.dump(answer(core, ov, threads, *program), replies)
         replies.flush()
 
 

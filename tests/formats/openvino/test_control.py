@@ -235,13 +235,6 @@ REFUSED = {
         {"inputs": (STATE, PART | {"external_port_id": 7})},
         "OV328: maps input 7, the layer has 4\n  fix: connect an input for each entry, or remove the entry",
     ),
-    "parts from the second row on": (
-        {"inputs": (STATE, PART | {"start": 1})},
-        'OV311: Invalid "start","stride","end" values in an iteration component: '
-        '"start" = 1, "stride" = 1, "end" = -1, "part_size" = 1 of input 3\n'
-        "  fix: write start=0, end=-1 and cut the value with a Slice; profile 'ov-cpu' takes the number of iterations "
-        "from such values and the parts as if they were not there",
-    ),
     "parts that overlap": (
         {"inputs": (STATE, PART | {"part_size": 2})},
         'OV311: "start" = 0, "stride" = 1, "end" = -1, "part_size" = 2 of input 3 takes parts that overlap or leave '

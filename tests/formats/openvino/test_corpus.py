@@ -38,7 +38,6 @@ AS_THE_PLUGIN = (
     "probes/T04_start1",
     "probes/T05b_start0_end3_dyn",
     "probes/T06b_start1_end4_dyn",
-    "probes/T07_end_m2",
     "probes/T08b_end6_dyn",
     "probes/T15b_rev_start_m2_dyn",
 )

@@ -136,8 +136,3 @@ def test_net_without_layers_is_refused():
     assert refused(b'<net version="11"/>') == (
         "line 1: OV106: <net> has no <layers>\n  fix: convert the model again; OpenVINO writes it"
     )
-
-
-def test_negative_axis_of_an_input_is_refused():
-    maps = '<port_map><input external_port_id="2" internal_layer_id="0" axis="-2"/></port_map><body><layers/></body>'
-    assert "OV312: the axis of a sliced input is -2" in refused(net([layer(1, "Loop", inside=maps)], ""))

@@ -11,16 +11,11 @@ from whorl.formats.openvino.counts import iterator_count, loop_count
 from whorl.formats.openvino.document import Body, Layer, PortMap
 from whorl.formats.openvino.element_types import element_type
 from whorl.formats.openvino.frame import BODY_READERS, Frame
-from whorl.formats.openvino.port_maps import (
-    Connections,
-    connections,
-    require_axis,
-    require_canonical,
-    require_mapped,
-    require_parts,
-)
+from whorl.formats.openvino.plugin_slices import apply_plugin_slices
+from whorl.formats.openvino.port_maps import Connections, connections, require_mapped
 from whorl.formats.openvino.reader import output_names, read_net
 from whorl.formats.openvino.shapes import shape_of
+from whorl.formats.openvino.slices import apply_slices
 from whorl.formats.openvino.variables import variable_names
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64, STRING, is_integer, name_of
@@ -73,7 +68,7 @@ def read_tensor_iterator(layer: Layer, inputs: list[Value], build: Builder, fram
         raise problem("OV320", "No nested TensorIterator", where, "make the inner one a Loop")
     if body.found.number is not None or body.found.condition is not None:
         raise problem("OV324", "a TensorIterator has no iteration number and no condition", where, "make it a Loop")
-    trip = iterator_count(body.found, inputs, build, layer, frame)
+    trip = iterator_count(body.found, body.inputs, build, layer, frame)
     return body.read(trip, None, slices_suffice=trip is not None and bool(body.found.sliced))
 
 
@@ -85,10 +80,13 @@ class LoopBody:
     """The body of a Loop or TensorIterator on its way into a hub Loop."""
 
     def __init__(self, layer: Layer, inputs: list[Value], build: Builder, frame: Frame) -> None:
-        self.layer, self.inputs, self.build, self.frame = layer, inputs, build, frame
+        self.layer, self.inputs, self.build, self.frame = layer, list(inputs), build, frame
         self.body = _body(layer, "body", frame)
         self.found = found = connections(layer, self.body, inputs, frame)
-        _check_joints(found, inputs, layer, frame)
+        if frame.profile == "ov-cpu":
+            apply_plugin_slices(found, self.inputs, layer, frame)
+        else:
+            apply_slices(found, self.inputs, build, layer, frame)
         whole = [entry for entry in found.fed.values() if entry.axis is None]
         self.states = [entry for entry in whole if entry.internal in found.back]
         self.invariant = [entry for entry in whole if entry.internal not in found.back]
@@ -222,19 +220,6 @@ class LoopBody:
         for place, name in zip(places, output_names(self.layer), strict=True):
             values[place].name = name
         return [values[place] for place in places]
-
-
-def _check_joints(found: Connections, inputs: Sequence[Value], layer: Layer, frame: Frame) -> None:
-    """Slices and concatenations have axes that exist and take all parts in order; "ov-cpu" does not look at ends."""
-    where = frame.place(layer)
-    check = require_parts if frame.profile == "ov-cpu" or not found.sliced else require_canonical
-    for entry in found.sliced:
-        require_axis(entry, inputs[entry.external], where)
-        check(entry, where)
-    if layer.type.lower() == "loop" and frame.profile != "ov-cpu":
-        check = require_canonical
-    for entry in found.concatenated:
-        check(entry, where)
 
 
 def _body(layer: Layer, key: str, frame: Frame) -> Body:

@@ -9,7 +9,9 @@ import numpy as np
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.document import Layer, PortMap
 from whorl.formats.openvino.frame import Frame
-from whorl.formats.openvino.port_maps import Connections, is_canonical
+from whorl.formats.openvino.plugin_slices import plugin_count
+from whorl.formats.openvino.port_maps import Connections
+from whorl.formats.openvino.slices import is_canonical, length_along, not_whole
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BY_NAME, INT64, is_integer
 from whorl.ir.graph import Value
@@ -17,8 +19,6 @@ from whorl.ir.types import AnyShape, tensor
 from whorl.ops.base import known_ints
 from whorl.ops.casting import Cast
 from whorl.ops.comparison import Less, Where
-from whorl.ops.elementwise import Abs, Add, Div, Sub
-from whorl.ops.shapes import Shape
 
 INT32 = BY_NAME["int32"]
 """What OpenVINO's CPU plugin counts in."""
@@ -54,73 +54,31 @@ def loop_count(trip: Value, build: Builder, frame: Frame, where: str) -> Value |
 def iterator_count(
     found: Connections, inputs: Sequence[Value], build: Builder, layer: Layer, frame: Frame
 ) -> Value | None:
-    """A TensorIterator's number of iterations, None where its slices bound it."""
+    """A TensorIterator's number of iterations, None where its slices bound it. Errors: LoadError OV311, OV313."""
     where = frame.place(layer)
+    if frame.profile == "ov-cpu":
+        return plugin_count(found, inputs, build, layer, frame)
     if not found.sliced:
-        return build.constant(np.array(_concatenations(found.concatenated, where), np.int64), "trip_count")
-    counts = {entry.external: _known_count(entry, inputs[entry.external]) for entry in found.sliced}
-    numbers = {count for count in counts.values() if count is not None}
-    if len(numbers) > 1:
-        low, high, *_ = sorted(numbers)
-        text = f"There are at least two different iterations numbers: {low} and {high}"
-        raise problem("OV313", text, where, "slice inputs of one length")
-    if all(is_canonical(entry) for entry in found.sliced):
-        return None
-    first = next(entry for entry in found.sliced if not is_canonical(entry))
-    _require_agreement(found, first, inputs, where)
-    return _count(first, inputs[first.external], build)
+        counts = [_joined_count(entry, where) for entry in found.concatenated]
+        _require_agreement(counts, "concatenate outputs of one length", where)
+        return build.constant(np.array((*counts, 1)[0], np.int64), "trip_count")
+    lengths = [(entry, length_along(entry, inputs[entry.external])) for entry in found.sliced]
+    numbers = [length // entry.part_size for entry, length in lengths if length is not None]
+    _require_agreement(numbers, "slice inputs of one length", where)
+    return None
 
 
-def _concatenations(entries: Sequence[PortMap], where: str) -> int:
-    """The number of iterations without slices: what concatenated outputs say, or one."""
-    counts = []
-    for entry in entries:
-        length, low = abs(entry.end - entry.start), entry.end if entry.stride < 0 else entry.start
-        if low != 0 or length % entry.part_size:
-            text = f'Invalid "start","stride","end" values in an iteration component: "start" = {entry.start}, '
-            text += f'"stride" = {entry.stride}, "end" = {entry.end} of output {entry.external}'
-            raise problem("OV311", text, where, "count from 0 in whole parts")
-        counts.append(length // entry.part_size)
+def _require_agreement(counts: Sequence[int], fix: str, where: str) -> None:
     if len(set(counts)) > 1:
         text = f"There are at least two different iterations numbers: {min(counts)} and {max(counts)}"
-        raise problem("OV313", text, where, "concatenate outputs of one length")
-    return counts[0] if counts else 1
+        raise problem("OV313", text, where, fix)
 
 
-def _known_count(entry: PortMap, value: Value) -> int | None:
-    """The number of iterations that an input gives at run time, where its length is known."""
-    length = _length(entry, value)
-    if length is None:
-        return None
-    start, end = (n if n >= 0 else length + 1 + n for n in (entry.start, entry.end))
-    return abs(end - start) // entry.part_size
-
-
-def _length(entry: PortMap, value: Value) -> int | None:
-    shape = tensor(value).shape
-    length = None if isinstance(shape, AnyShape) else shape[entry.axis or 0]
-    return length if isinstance(length, int) else None
-
-
-def _require_agreement(found: Connections, entry: PortMap, inputs: Sequence[Value], where: str) -> None:
-    """OpenVINO counts an end that is not negative in two ways; outputs of fixed length tell them apart."""
-    value = inputs[entry.external]
-    length, count = _length(entry, value), _known_count(entry, value)
-    if length is None or not found.concatenated:
-        return
-    start, end = (n if n >= 0 else length + n for n in (entry.start, entry.end))
-    by_shape = (abs(end - start) + 1) // entry.part_size
-    if by_shape != count:
-        text = f"There are at least two different iterations numbers: {count} and {by_shape}"
-        raise problem("OV313", text, where, "write a negative end")
-
-
-def _count(entry: PortMap, value: Value, build: Builder) -> Value:
-    """The number of iterations of an input as its length at run time gives it."""
-    axis = entry.axis or 0
-    length = build.add(Shape(axis, axis + 1), value)
-    start, end = (
-        build.int64(n) if n >= 0 else build.add(Add(), length, build.int64(n + 1)) for n in (entry.start, entry.end)
-    )
-    rows = build.add(Abs(), build.add(Sub(), end, start))
-    return build.add(Div(), rows, build.int64(entry.part_size), name="trip_count")
+def _joined_count(entry: PortMap, where: str) -> int:
+    """The number of iterations that an output says without slices; one where it says nothing."""
+    if is_canonical(entry) and entry.part_size == 1:
+        return 1
+    low, high = (entry.end, entry.start) if entry.stride < 0 else (entry.start, entry.end)
+    if low != 0 or high <= 0 or high % entry.part_size:
+        raise not_whole(entry, where, "count from 0 in whole parts")
+    return high // entry.part_size

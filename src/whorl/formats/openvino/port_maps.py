@@ -9,7 +9,6 @@ from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.document import Body, Layer, PortMap
 from whorl.formats.openvino.frame import Frame
 from whorl.ir.graph import Value
-from whorl.ir.types import AnyShape, tensor
 
 PURPOSES = ("", "current_iteration", "execution_condition")
 
@@ -173,54 +172,4 @@ def require_mapped(found: Connections, first: int, count: int, where: str) -> No
             f"input {missing[0]} is not mapped into the body",
             where,
             "map it to a Parameter, or disconnect it",
-        )
-
-
-def is_canonical(entry: PortMap) -> bool:
-    """Whether parts follow each other over the whole axis, from its start or from its end."""
-    forward = (entry.start, entry.end, entry.stride) == (0, -1, entry.part_size)
-    return forward or (entry.start, entry.end, entry.stride) == (-1, 0, -entry.part_size)
-
-
-def require_parts(entry: PortMap, where: str) -> None:
-    """Refuse parts that overlap or leave gaps. Errors: LoadError OV311."""
-    if entry.part_size < 1 or abs(entry.stride) != entry.part_size:
-        raise problem(
-            "OV311",
-            f"{_said(entry)} takes parts that overlap or leave gaps",
-            where,
-            "let part_size be the absolute value of stride",
-        )
-
-
-def require_canonical(entry: PortMap, where: str) -> None:
-    """Refuse what is not all parts in order. Errors: LoadError OV311."""
-    require_parts(entry, where)
-    if not is_canonical(entry):
-        reverse = entry.stride < 0
-        start, end = (-1, 0) if reverse else (0, -1)
-        raise problem(
-            "OV311",
-            f'Invalid "start","stride","end" values in an iteration component: {_said(entry)}',
-            where,
-            f"write start={start}, end={end} and cut the value with a Slice; profile 'ov-cpu' takes the number of "
-            "iterations from such values and the parts as if they were not there",
-        )
-
-
-def _said(entry: PortMap) -> str:
-    return (
-        f'"start" = {entry.start}, "stride" = {entry.stride}, "end" = {entry.end}, "part_size" = {entry.part_size} '
-        f"of {'input' if entry.is_input else 'output'} {entry.external}"
-    )
-
-
-def require_axis(entry: PortMap, value: Value, where: str) -> None:
-    """Refuse an axis that a sliced input does not have. Errors: LoadError OV312."""
-    axis, shape = entry.axis or 0, tensor(value, "a sliced input").shape
-    if not isinstance(shape, AnyShape) and axis >= len(shape):
-        raise problem(
-            "OV312",
-            f'Invalid "axis" value in an iteration component: {axis}, dimensions number = {len(shape)} (out of range)',
-            where,
         )

@@ -91,14 +91,9 @@ def _body(layer: Element, element: Element, version: int, depth: int) -> Body:
 
 
 def _port_map(element: Element) -> PortMap:
-    has_axis, is_input = "axis" in element.attributes, element.tag == "input"
-    axis = _whole(element, "axis") if has_axis else None
-    if is_input and axis is not None and axis < 0:
-        raise problem(
-            "OV312", f"the axis of a sliced input is {axis}", f"line {element.line}", "count it from the first"
-        )
+    axis = _whole(element, "axis") if "axis" in element.attributes else None
     return PortMap(
-        is_input,
+        element.tag == "input",
         _whole(element, "external_port_id"),
         _whole(element, "internal_layer_id"),
         axis,

@@ -1,0 +1,80 @@
+"""Slices under the profile "ov-cpu": each gives what OpenVINO's CPU plugin gives, or both refuse it."""
+
+import os
+from collections import Counter
+
+import numpy as np
+import pytest
+from formats.openvino.engine import Engine
+from formats.openvino.slice_programs import WEIGHTS, slicings
+
+from whorl.errors import WhorlError
+from whorl.formats.openvino.files import load_ir
+from whorl.formats.openvino.frame import IrOptions
+from whorl.runtime.session import Session
+
+pytest.importorskip("openvino", reason="openvino has no wheel for this platform")
+
+FACTOR = 20 if os.environ.get("WHORL_OPENVINO_ALL") else 1
+"""How many times as many slicings are drawn for the full test."""
+
+
+@pytest.fixture(scope="module")
+def engine():
+    found = Engine(threads=2)
+    yield found
+    found.close()
+
+
+def plugin(engine, slicing):
+    """What each run gives in OpenVINO, None where it is refused."""
+    runs = slicing.runs()
+    outcomes = engine.run(slicing.xml(), WEIGHTS, runs)
+    if isinstance(outcomes, str):
+        return [None] * len(runs)
+    return [None if isinstance(outcome, str) else outcome for outcome in outcomes]
+
+
+def imitated(slicing, backend="interpreter"):
+    """What each run gives here under the profile, None where it is refused."""
+    runs = slicing.runs()
+    try:
+        module = load_ir(slicing.xml(), IrOptions("ov-cpu"), WEIGHTS)
+    except WhorlError:
+        return [None] * len(runs)
+    session, names = Session(module, backend=backend), [value.name for value in module.main.arguments]
+    return [outcome(session, dict(zip(names, feeds, strict=True))) for feeds in runs]
+
+
+def outcome(session, feeds):
+    try:
+        return session.execute(None, feeds)
+    except WhorlError:
+        return None
+
+
+def is_undefined(slicing):
+    """Whether the plugin, where it takes a slicing, lays parts of one length into memory of another.
+
+    Its core declares shapes by part_size, and it cuts by the stride: outputs then hold memory that nothing wrote.
+    """
+    entries = (slicing.sliced, slicing.joined)
+    return not slicing.is_open and any(abs(each["stride"]) != each["part_size"] for each in entries)
+
+
+def same(found, expected):
+    if found is None or expected is None:
+        return found is expected
+    return all(f.dtype == e.dtype and np.array_equal(f, e) for f, e in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize(("kind", "count"), [("TensorIterator", 120), ("Loop", 60)])
+def test_slicing_gives_what_the_plugin_gives_or_both_refuse_it(engine, kind, count):
+    figures = Counter()
+    for slicing in slicings(kind, FACTOR * count, seed=11):
+        for found, expected in zip(imitated(slicing), plugin(engine, slicing), strict=True):
+            undefined = is_undefined(slicing) and expected is not None
+            assert found is None if undefined else same(found, expected), f"{slicing}\n{found}\n{expected}"
+            figures["undefined" if undefined else "refused by both" if found is None else "equal"] += 1
+    assert figures["equal"] > count // 4, figures
+    assert figures["refused by both"] > count // 12, figures
