@@ -25,6 +25,7 @@ from whorl.formats.openvino.files import load_ir
 from whorl.formats.openvino.frame import IrOptions
 from whorl.ir.graph import walk
 from whorl.ops.control import Loop
+from whorl.runtime.session import Session
 
 
 @pytest.mark.parametrize("dtype", ["i32", "i64", "u8", "i8"])
@@ -56,6 +57,14 @@ def test_trip_count_has_64_bits_but_in_the_plugin():
         run(looped(), n=beyond, go=True)
     final, _ = run(looped(), "ov-cpu", n=beyond, go=True)
     np.testing.assert_array_equal(final, np.tile(X[:2].sum(axis=0), (2, 1)))
+
+
+def test_constant_trip_count_has_64_bits_in_the_plugin_too():
+    beyond = WEIGHTS + np.array([(1 << 32) + 2], np.int64).tobytes()
+    xml = looped().replace(parameter(0, "", "i64", name="n").encode(), constant(0, len(WEIGHTS), 8, "", "i64").encode())
+    session = Session(load_ir(xml, IrOptions("ov-cpu"), beyond), backend="interpreter")
+    with pytest.raises(RunError, match="iteration 4 takes a slice of scanned input 0, which has 4"):
+        session.execute(None, {"go": np.array(True), "h": H, "x": X})
 
 
 def test_false_condition_gives_the_initial_value():

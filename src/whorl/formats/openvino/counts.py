@@ -21,7 +21,7 @@ from whorl.ops.casting import Cast
 from whorl.ops.comparison import Less, Where
 
 INT32 = BY_NAME["int32"]
-"""What OpenVINO's CPU plugin counts in."""
+"""What OpenVINO's CPU plugin counts in where the number comes at run time."""
 _FOREVER = np.iinfo(np.int64).max
 
 
@@ -38,9 +38,9 @@ def loop_count(trip: Value, build: Builder, frame: Frame, where: str) -> Value |
         if any(isinstance(dim, int) and dim != 1 for dim in type.shape):
             text = f"The number of values in the TripCount is not 1: it is {type}"
             raise problem("OV318", text, where, "give one element")
-    if frame.profile == "ov-cpu" and type.dtype != INT32:
-        trip, type = build.add(Cast(to=INT32), trip, name=trip.name), type.with_dtype(INT32)
     known = known_ints(trip)
+    if frame.profile == "ov-cpu" and type.dtype != INT32 and known is None:
+        trip, type = build.add(Cast(to=INT32), trip, name=trip.name), type.with_dtype(INT32)
     if known is not None and len(known) == 1 and known[0] < 0:
         return None
     if type.dtype != INT64:
