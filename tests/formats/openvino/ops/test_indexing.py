@@ -1,10 +1,15 @@
 """Reading and writing at indices."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from evaluation import listed, module_of, unranked
 from formats.openvino.one_layer import Fixed, check_layer, check_node, layer_model, read, scalar
 
-from whorl.formats.openvino.saving import write_net
+from whorl.errors import SaveError
+from whorl.formats.openvino.saving import save_openvino, write_net
+from whorl.ops.features import ArrayFeatureExtractor
 from whorl.ops.indexing import Gather, GatherElements, GatherND
 from whorl.ops.scattering import ScatterElements, ScatterND, TensorScatter
 from whorl.ops.selection import Compress
@@ -123,3 +128,22 @@ def test_cache_written(mode: str) -> None:
 def test_picked_slices_written() -> None:
     for axis in (0, -1, None):
         check_node(Compress(axis), [X, np.array([True, False, True])])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
+@pytest.mark.parametrize("shape", [(5,), (3, 5), (2, 3, 5)])
+@pytest.mark.parametrize("indices", [[4, 0, 0], [[1, 2], [3, 4]]])
+def test_features_written(indices: list, shape: tuple[int, ...], dtype: type) -> None:
+    x = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    check_node(ArrayFeatureExtractor(), [x, np.array(indices)], constants=[1])
+    check_node(ArrayFeatureExtractor(), [x, np.array(indices)], dynamic=[False])
+
+
+def test_features_of_a_tensor_of_any_rank_are_refused(tmp_path: Path) -> None:
+    module = module_of(ArrayFeatureExtractor(), [unranked(), listed(0, 1)])
+    with pytest.raises(SaveError) as caught:
+        save_openvino(module, tmp_path / "m.xml")
+    assert str(caught.value) == (
+        "ArrayFeatureExtractor 'op': takes features of a tensor whose rank is not known\n"
+        "  fix: declare the shape of its input"
+    )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
+from whorl.errors import SaveError
+from whorl.formats.openvino.exporting import LayerWriter, Source, exporter, rewritten
 from whorl.formats.openvino.ops.common import constant_of, integers_of
 from whorl.formats.openvino.ops.common_out import plain, scalar, types_of
+from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.op import Op
 from whorl.ir.types import tensor
@@ -23,6 +25,16 @@ def write_gather(node: Node, write: LayerWriter) -> list[Source]:
     op = node.op
     assert isinstance(op, Gather)
     return _layer(node, write, node.inputs, op.axis, 8)
+
+
+@rewritten("ArrayFeatureExtractor")
+def array_feature_extractor(_node: Node, build: Builder, x: Value, indices: Value) -> Value:
+    """Features by number along the last axis; a vector is one row."""
+    rank = tensor(x).rank
+    if rank is None:
+        raise SaveError("takes features of a tensor whose rank is not known", fix="declare the shape of its input")
+    rows = build.add(Unsqueeze(), x, build.int64(0)) if rank == 1 else x
+    return build.add(Gather(-1), rows, build.add(Reshape(), indices, build.int64(-1)))
 
 
 @exporter("Where")
