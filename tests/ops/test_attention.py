@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from single_node import feeds, onnxruntime_run, single_node
 
+import whorl
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.types import UNRANKED, Known, TensorType
@@ -120,6 +121,16 @@ def test_row_that_attends_nothing_is_zero():
     y, _, _, weights = run(Attention(qk_matmul_output_mode=3), (q, k, v, mask))
     assert not y[0, 0, 0].any() and weights[0, 0].tolist() == [[0, 0], [1, 0]]
     np.testing.assert_array_equal(y[0, 0, 1], v[0, 0, 0])
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "native"])
+def test_scores_of_minus_infinity_that_no_mask_made_give_nan(backend):
+    q, k = np.full((1, 1, 1, 2), -np.inf, np.float32), np.ones((1, 1, 3, 2), np.float32)
+    options = whorl.SessionOptions()
+    options.backend = backend
+    model = single_node("Attention", [q, k, k], 24)
+    (y,) = whorl.InferenceSession(model, options).run(None, feeds([q, k, k]))
+    assert np.isnan(y).all()
 
 
 def test_mask_shorter_than_the_keys_leaves_the_rest_out():

@@ -27,6 +27,7 @@ from whorl.ops.base import (
     same_dtype,
     widened,
 )
+from whorl.ops.softmax import Softmax
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class Attention(Op):
         capped = self.softcap * np.tanh(scores / self.softcap) if self.softcap > 0 else scores
         biased = capped + bias
         precision = wide if self.softmax_precision is None else self.softmax_precision
-        weights = _softmax(biased.astype(precision)).astype(wide)
+        weights = Softmax().run(biased.astype(precision)).astype(wide)
         weights = np.where(np.isneginf(bias).all(axis=-1, keepdims=True), 0, weights)
         y = _shared_matmul(weights, widened(v)).astype(dtype)
         if rank == 3:
@@ -208,12 +209,3 @@ def _float_mask(mask: np.ndarray, keys: int) -> np.ndarray:
     values = np.where(mask, 0.0, -np.inf) if mask.dtype == BOOL else mask.astype(np.float64)
     missing = max(0, keys - values.shape[-1])
     return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, missing)], constant_values=-np.inf)
-
-
-def _softmax(x: np.ndarray) -> np.ndarray:
-    """Softmax over the last axis, computed in float32 or wider; a row of -inf gives 0."""
-    wide = widened(x)
-    highest = wide.max(axis=-1, keepdims=True, initial=-np.inf)
-    exponentials = np.exp(wide - np.where(np.isneginf(highest), 0, highest))
-    total = exponentials.sum(axis=-1, keepdims=True)
-    return (exponentials / np.where(total == 0, 1, total)).astype(x.dtype)
