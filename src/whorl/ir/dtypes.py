@@ -46,7 +46,11 @@ UNSIGNED = frozenset(BY_NAME[n] for n in ("uint2", "uint4", "uint8", "uint16", "
 INTEGERS = SIGNED | UNSIGNED
 FLOATS = frozenset(dtype for name, dtype in BY_NAME.items() if "float" in name)
 COMPLEX = frozenset((BY_NAME["complex64"], BY_NAME["complex128"]))
-PACKED_BITS = {BY_NAME[n]: 2 for n in ("int2", "uint2")} | {BY_NAME[n]: 4 for n in ("int4", "uint4", "float4e2m1")}
+PACKED_BITS = {
+    **{BY_NAME[n]: 2 for n in ("int2", "uint2")},
+    **{BY_NAME[n]: 4 for n in ("int4", "uint4", "float4e2m1")},
+    **{BY_NAME[n]: 6 for n in ("float6e2m3", "float6e3m2")},
+}
 """Bits an element takes in a file, for the types that pack several into a byte."""
 
 

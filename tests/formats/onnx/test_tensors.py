@@ -7,8 +7,8 @@ import pytest
 from onnx import TensorProto, numpy_helper
 
 from whorl.errors import LoadError
-from whorl.formats.onnx.tensors import array_of, type_from, value_of
-from whorl.ir.dtypes import BY_NAME
+from whorl.formats.onnx.tensors import array_of, proto_of, type_from, value_of
+from whorl.ir.dtypes import BY_NAME, bits
 from whorl.ir.types import TensorType
 
 
@@ -32,6 +32,15 @@ def test_tensor_that_contradicts_itself(tensor, message):
     with pytest.raises(LoadError) as caught:
         array_of(tensor, "w")
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("name", [name for name, dtype in BY_NAME.items() if bits(dtype) % 8])
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 5, 8, 13])
+def test_narrow_elements_lie_in_files_as_onnx_packs_them(name, count):
+    array = (np.arange(count) % 3).astype(np.float32).astype(BY_NAME[name])
+    tensor = numpy_helper.from_array(array)
+    assert array_of(tensor, "w").tobytes() == array.tobytes()
+    assert proto_of(array).raw_data == tensor.raw_data
 
 
 def test_bytes_of_a_tensor_are_not_copied():

@@ -48,7 +48,7 @@ def test_poison_overwrites_what_no_constant_uses():
 
 
 def test_narrow_elements_are_unpacked_as_they_are_read():
-    for name in ("int4", "uint4", "int2", "uint2", "float4e2m1"):
+    for name in ("int4", "uint4", "int2", "uint2", "float4e2m1", "float6e2m3", "float6e3m2"):
         dtype = BY_NAME[name]
         array = np.arange(21, dtype=np.int8).astype(np.float32).astype(dtype).reshape(3, 7)
         data = packed_bytes(array)

@@ -49,7 +49,7 @@ def array_of(tensor: onnx.TensorProto, what: str) -> np.ndarray:
 
 
 def from_bytes(data: Any, dtype: np.dtype, shape: tuple[int, ...], what: str) -> np.ndarray:
-    """Little-endian file bytes as an array; 4- and 2-bit elements are unpacked, all else is a view."""
+    """Little-endian file bytes as an array; elements of less than a byte are unpacked, all else is a view."""
     count, width = math.prod(shape), bits(dtype)
     need = (count * width + 7) // 8
     if len(data) != need:
@@ -111,7 +111,7 @@ def proto_of(array: np.ndarray, name: str = "") -> onnx.TensorProto:
 
 
 def to_bytes(array: np.ndarray) -> bytes:
-    """The little-endian bytes of an array as a file holds them; 4- and 2-bit elements packed."""
+    """The little-endian bytes of an array as a file holds them; elements of less than a byte packed."""
     width = bits(array.dtype)
     if width >= 8:
         return np.ascontiguousarray(array).tobytes()
