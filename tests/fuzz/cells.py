@@ -1,0 +1,48 @@
+"""Cells of the coverage table: a form of an op, an element type, a position in the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from fuzz import elementwise_forms, movement_forms, numeric_forms
+from fuzz.forms import Form
+from whorl.ir.op import REGISTRY, Op
+
+POSITIONS = ("main", "loop", "taken", "dead", "function")
+USES = ("output", "carried", "collected", "captured", "dead")
+NEIGHBOURS = ("alone", "read before", "read after", "read around", "two writers")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell; `form` is a number in `all_forms()`."""
+
+    form: int
+    dtype: str
+    position: str
+
+    @property
+    def op(self) -> str:
+        return all_forms()[self.form].op
+
+    def __str__(self) -> str:
+        return f"{self.op}/{self.form} {self.dtype} {self.position}"
+
+
+@cache
+def all_forms() -> tuple[Form, ...]:
+    return (*elementwise_forms.forms(), *movement_forms.forms(), *numeric_forms.forms())
+
+
+@cache
+def all_cells() -> tuple[Cell, ...]:
+    return tuple(Cell(n, d, p) for n, form in enumerate(all_forms()) for d in form.dtypes() for p in POSITIONS)
+
+
+def native_ops() -> Iterator[str]:
+    """Names of the ops that say how to be native code."""
+    for name, kind in sorted(REGISTRY.items()):
+        if kind.lower is not Op.lower or kind.decompose is not Op.decompose:
+            yield name

@@ -1,0 +1,78 @@
+"""The smallest program that still has a fault, and programs as text that can be kept as regressions."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+
+import numpy as np
+import onnx.parser
+from onnx import printer
+
+from fuzz.cell_programs import Feeds, Program
+from fuzz.cell_runs import Fault, fault_of
+from fuzz.forms import Slack
+from fuzz.reductions import reductions
+from whorl.ir.dtypes import BY_NAME, name_of
+
+RULE = "\n----\n"
+SECONDS = 60.0
+
+
+def minimise(program: Program, fault: Fault, seconds: float = SECONDS) -> Program:
+    """A smaller program with a fault of the same kind on the same backend."""
+    backends = (fault.backend,) if fault.backend in ("native", "auto") else ("native",)
+
+    def is_bad(candidate: Program) -> bool:
+        try:
+            found, _ = fault_of(candidate, backends)
+        except (ValueError, IndexError, KeyError):
+            return False
+        return found is not None and found.kind == fault.kind
+
+    return shrink(program, is_bad, time.monotonic() + seconds)
+
+
+def shrink(program: Program, is_bad: Callable[[Program], bool], until: float) -> Program:
+    """Take the first reduction that is still bad, until there is none."""
+    while True:
+        for candidate in reductions(program):
+            if time.monotonic() > until:
+                return program
+            if is_bad(candidate):
+                program = candidate
+                break
+        else:
+            return program
+
+
+def to_text(program: Program) -> str:
+    """The model in ONNX text, then the slack of its outputs, then the feeds of each run, in JSON."""
+    names = [v.name for v in program.model.graph.output]
+    slack = {name: [s.ulps, s.units] for name, s in program.slack.items() if name in names and s != Slack()}
+    lines = [json.dumps({"seed": program.seed % 2, "slack": slack}), *(feeds_text(feeds) for feeds in program.runs)]
+    return printer.to_text(program.model) + RULE + "\n".join(lines) + "\n"
+
+
+def feeds_text(feeds: Feeds) -> str:
+    said = {}
+    for name, array in feeds.items():
+        wide = array.astype(np.float64) if "float" in array.dtype.name else array.astype(object)
+        said[name] = [name_of(array.dtype), list(array.shape), wide.ravel().tolist()]
+    return json.dumps(said, default=int)
+
+
+def from_text(text: str) -> Program:
+    model, _, rest = text.partition(RULE)
+    first, *runs = [line for line in rest.splitlines() if line.startswith("{")]
+    head = json.loads(first)
+    parsed = onnx.parser.parse_model(model)
+    names = [v.name for v in parsed.graph.output]
+    slack = {name: Slack(*head["slack"].get(name, (0, 0))) for name in names}
+    return Program(parsed, [feeds_of(line) for line in runs], slack, seed=head["seed"])
+
+
+def feeds_of(line: str) -> Feeds:
+    said = json.loads(line)
+    return {k: np.array(values).astype(BY_NAME[dtype]).reshape(shape) for k, (dtype, shape, values) in said.items()}
