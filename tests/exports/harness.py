@@ -1,0 +1,139 @@
+"""Models that an exporter wrote, run by whorl and compared with the framework that they come from.
+
+A model meets three shapes, and each of them three times with other numbers, all in one session of the default backend:
+code compiled for one shape, memory left by one run and paths learned from one feed must not show in another.
+
+How close is close: a float of an output may differ by `ROUNDINGS` units in the last place of that output's largest
+magnitude, since what is summed in another order errs in proportion to what was summed. A case that divides by a small
+difference or sums thousands of terms names how much more that is. Integers, booleans and strings are equal.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import ModelProto
+
+import whorl
+
+ROUNDINGS = 64
+DRAWS = 3
+REQUIRED = "WHORL_REQUIRE_EXPORTS"
+
+Feeds = Mapping[str, Any]
+
+
+def require(*packages: str) -> None:
+    """Skip the module unless the packages are installed; where `WHORL_REQUIRE_EXPORTS=1`, they must be."""
+    for package in packages:
+        try:
+            importlib.import_module(package)
+        except ImportError:
+            if os.environ.get(REQUIRED) == "1":
+                raise
+            pytest.skip(f"{package} is not installed; `make test-exports` installs it", allow_module_level=True)
+
+
+@dataclass(frozen=True)
+class Export:
+    """A model, what to feed it for a shape and a draw, and what the framework makes of that feed.
+
+    `amplification` says by how much the model enlarges the rounding of its inputs. `rows_lie_anyhow`: the exporter
+    turns rows of numbers into columns, or columns into rows, as it likes.
+    """
+
+    model: ModelProto | Path
+    shapes: Sequence[Any]
+    draw: Callable[[Any, np.random.Generator], Feeds]
+    expect: Callable[[Feeds], Sequence[Any]]
+    amplification: float = 1.0
+    rows_lie_anyhow: bool = False
+
+
+def check(export: Export) -> None:
+    """The session agrees with the framework and with the interpreter in every run, and keeps results handed out."""
+    session, oracle = whorl.InferenceSession(export.model), _interpreter(export.model)
+    kept = []
+    for draw in range(DRAWS):
+        for position, shape in enumerate(export.shapes):
+            where = f"shape {shape}, run {draw + 1}"
+            feeds = export.draw(shape, np.random.default_rng([draw, position]))
+            interpreted = oracle.run(None, feeds)
+            expected = export.expect(feeds)
+            if export.rows_lie_anyhow:
+                expected = [lie_as(e, i) for e, i in zip(expected, interpreted, strict=True)]
+            compare(expected, interpreted, export.amplification, f"interpreter, {where}")
+            found = session.run(None, feeds)
+            compare(interpreted, found, export.amplification, f"native against interpreter, {where}")
+            compare(expected, found, export.amplification, where)
+            if draw == 0:
+                kept.append((expected, found, where))
+    for expected, found, where in kept:
+        compare(expected, found, export.amplification, f"{where}, after all runs")
+
+
+def lie_as(expected: Any, found: Any) -> Any:
+    """The same numbers in the same order, in the shape found."""
+    if isinstance(expected, list):
+        return expected
+    return expected.reshape(found.shape) if np.size(expected) == np.size(found) > 0 and np.ndim(found) else expected
+
+
+def _interpreter(model: ModelProto | Path) -> whorl.InferenceSession:
+    options = whorl.SessionOptions()
+    options.backend = "interpreter"
+    return whorl.InferenceSession(model, options)
+
+
+def compare(expected: Sequence[Any], found: Sequence[Any], amplification: float, where: str) -> None:
+    """All outputs are close; the text of a failure names the output."""
+    assert len(expected) == len(found), f"{where}: {len(expected)} outputs expected, {len(found)} found"
+    for position, (e, f) in enumerate(zip(expected, found, strict=True)):
+        compare_output(e, f, amplification, f"{where}, output {position}")
+
+
+def compare_output(expected: Any, found: Any, amplification: float, where: str) -> None:
+    """Sequences element by element, arrays by shape, element type and value."""
+    if isinstance(expected, list):
+        assert isinstance(found, list) and len(expected) == len(found), f"{where}: {len(expected)} elements expected"
+        for k, (e, f) in enumerate(zip(expected, found, strict=True)):
+            compare_output(e, f, amplification, f"{where}[{k}]")
+        return
+    if isinstance(expected, dict):
+        assert list(expected) == list(found), f"{where}: keys {list(expected)} expected, {list(found)} found"
+        for key, e in expected.items():
+            compare_output(np.array(e), np.array(found[key], np.float32), amplification, f"{where}[{key!r}]")
+        return
+    expected, found = np.asarray(expected), np.asarray(found)
+    assert expected.shape == found.shape, f"{where}: shape {expected.shape} expected, {found.shape} found"
+    assert _kind(expected) == _kind(found), f"{where}: {expected.dtype} expected, {found.dtype} found"
+    if found.dtype.kind in "fc":
+        np.testing.assert_allclose(found, expected, 0, allowance(expected, found, amplification), err_msg=where)
+    else:
+        np.testing.assert_array_equal(found, expected, err_msg=where)
+
+
+def allowance(expected: np.ndarray, found: np.ndarray, amplification: float) -> float:
+    """The difference that rounding explains."""
+    finite = np.abs(expected[np.isfinite(expected)])
+    unit = max(np.finfo(array.dtype).eps for array in (expected, found))
+    return float(ROUNDINGS * amplification * unit * finite.max(initial=0.0))
+
+
+def _kind(array: np.ndarray) -> str:
+    return "text" if array.dtype.kind in "OUS" else array.dtype.kind
+
+
+def run_by_onnxruntime(model: ModelProto) -> Callable[[Feeds], Sequence[Any]]:
+    """onnxruntime in the place of a framework, for a model that does not mean what the framework does."""
+    require("onnxruntime")
+    onnxruntime = importlib.import_module("onnxruntime")
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return lambda feeds: session.run(None, dict(feeds))
