@@ -127,3 +127,29 @@ def test_processes_share_a_folder(place):
         done = list(pool.map(work, range(4)))
     assert [d.returncode for d in done] == [0] * 4, [d.stderr for d in done]
     assert all(cache.read(path.stem) == path.stem.encode() * 200 for path in place.iterdir())
+
+
+FILLED = """
+import resource, signal
+from whorl.codegen import cache
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+cache.write("a", bytes(5000))
+print(cache.read("a"), [path.name for path in cache.folder().iterdir()])
+"""
+
+
+def test_failed_write_leaves_nothing(place):
+    pytest.importorskip("resource")
+    done = subprocess.run([sys.executable, "-c", FILLED], capture_output=True, text=True, check=True)
+    assert done.stdout == "None []\n"
+
+
+def test_write_that_is_interrupted_leaves_nothing(place, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pathlib.Path.replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        cache.write("a", b"code")
+    assert list(place.iterdir()) == []
