@@ -3,8 +3,9 @@
 The public names are loaded when they are first used, so that importing the package costs next to nothing.
 """
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from whorl.ir.forking import import_whole as _import_whole
 
 if TYPE_CHECKING:
     from whorl import backend as backend
@@ -119,10 +120,10 @@ __all__ = [*_HOMES, "backend"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 def __getattr__(name: str) -> Any:
     if name == "backend":
-        return importlib.import_module("whorl.backend")
+        return _import_whole("whorl.backend")
     if name not in _HOMES:
         raise AttributeError(f"module 'whorl' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
+    value = getattr(_import_whole(_HOMES[name]), name)
     globals()[name] = value
     return value
 

@@ -3,6 +3,8 @@
 import copy
 import os
 import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -230,3 +232,50 @@ def test_session_runs_in_a_forked_child_too(external):
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     assert rollout.run(None, given) == [6]
+
+
+BESIDE = """
+import faulthandler, os, threading, time
+import numpy as np, whorl
+from onnx import parser
+
+ROLLOUT = parser.parse_model(''' <ir_version: 9, opset_import: ["" : 21]>
+main (int64 M, float[n] x) => (float[n] y) {
+  y = Loop(M, , x) <body = b (int64 i, bool k, float[n] a) => (bool k2, float[n] c) { k2 = Identity(k) c = Sin(a) }>
+}''').SerializeToString()
+
+def run(session, n):
+    return session.run(None, {"M": np.array(3), "x": np.zeros(n, "f")})[0].tolist() == [0] * n
+
+def compile_on():
+    n = 0
+    while not over.is_set():
+        n += 1
+        run(whorl.InferenceSession(ROLLOUT), n % 40 + 1)
+
+def serve(n):
+    faulthandler.dump_traceback_later(20, exit=True)
+    os._exit(0 if run(session, 50 + n) and run(whorl.InferenceSession(ROLLOUT), 90 + n) else 1)
+
+session, over = whorl.InferenceSession(ROLLOUT), threading.Event()
+thread = threading.Thread(target=compile_on)
+thread.start()
+found = []
+for n in range(8):
+    time.sleep(0.02 * n)
+    child = os.fork()
+    if not child:
+        serve(n)
+    found.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+over.set()
+thread.join()
+print(found)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_child_of_a_fork_beside_a_compiling_thread_loads_compiles_and_runs():
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", BESIDE]
+    done = subprocess.run(command, env=os.environ | {"WHORL_CACHE": ""}, capture_output=True, text=True, timeout=300)
+    assert done.stdout == f"{[0] * 8}\n", done.stderr

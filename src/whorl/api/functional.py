@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from whorl.api.models import HasModule, Source, is_ir, is_mlir, load_module
 from whorl.formats.onnx.bodies import load_body
+from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module, Region
 from whorl.runtime.functional import Ways, run_branch, run_loop, run_scan, with_captured
 from whorl.runtime.limits import Limits
@@ -126,4 +126,4 @@ def _all(found: Any) -> list[Any]:
 
 
 def _mdf() -> Any:
-    return importlib.import_module("whorl.formats.mdf.functions")
+    return import_whole("whorl.formats.mdf.functions")

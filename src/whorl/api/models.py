@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from whorl.errors import LoadError, SaveError
 from whorl.formats.onnx.files import OnnxSource, bytes_in_one, load_onnx
 from whorl.formats.onnx.frame import MAX_DEPTH, LoadOptions
 from whorl.formats.onnx.saving import save_onnx, to_proto
+from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
 from whorl.runtime.session import Session
 
@@ -86,7 +86,7 @@ def ir_bytes(path: str | os.PathLike[str]) -> bytes:
 def mlir_part(name: str) -> ModuleType:
     """A module of `formats.mlir`. Errors: LoadError where xDSL, which it needs, is not installed."""
     try:
-        return importlib.import_module(f"whorl.formats.mlir.{name}")
+        return import_whole(f"whorl.formats.mlir.{name}")
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] != "xdsl":
             raise
@@ -122,7 +122,7 @@ def load(
 
 def load_mdf(source: str | os.PathLike[str]) -> MdfModel:
     """The model in an MDF file. Errors: LoadError."""
-    files, models = (importlib.import_module(f"whorl.formats.mdf.{name}") for name in ("files", "model"))
+    files, models = (import_whole(f"whorl.formats.mdf.{name}") for name in ("files", "model"))
     return models.MdfModel(files.read_mdf(source))
 
 
@@ -156,7 +156,7 @@ def load_module(
         raise LoadError(f"max_depth is {max_depth!r}, expected a whole number of 1 or more")
     options = LoadOptions(condition_when_omitted, max_depth, needs_weights=needs_weights)
     if is_ir(source):
-        files = importlib.import_module("whorl.formats.openvino.files")
+        files = import_whole("whorl.formats.openvino.files")
         return files.load_ir(source, files.IrOptions(profile, max_depth), weights)
     if is_mlir(source):
         return mlir_part("reader").load_mlir(source, options)
@@ -177,7 +177,7 @@ def save(
         case ".mlir":
             mlir_part("saving").save_mlir(load_module(source), Path(path))
         case ".xml":
-            saving = importlib.import_module("whorl.formats.openvino.saving")
+            saving = import_whole("whorl.formats.openvino.saving")
             saving.save_openvino(load_module(source), Path(path), compress=compress_to_fp16)
         case ".onnx" | ".onnxtxt":
             save_onnx(load_module(source), Path(path), opset)
@@ -190,9 +190,7 @@ def save(
 
 def _save_mdf(source: Source, path: Path) -> None:
     """An MDF model as it is, any other one with a node for each operator."""
-    files, models, imports = (
-        importlib.import_module(f"whorl.formats.mdf.{name}") for name in ("files", "model", "onnx_import")
-    )
+    files, models, imports = (import_whole(f"whorl.formats.mdf.{name}") for name in ("files", "model", "onnx_import"))
     model = load(source)
     document = model.document if isinstance(model, models.MdfModel) else imports.model_from_onnx(to_proto(model))
     files.write_mdf(document, path)

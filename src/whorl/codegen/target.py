@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import importlib.util
 import itertools
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,8 +15,8 @@ from whorl.codegen import cache
 from whorl.codegen.separate import separated
 from whorl.debug import debug, dump_module
 from whorl.errors import CompileError
+from whorl.ir.forking import delay_forks, import_whole, wait_at_forks
 
-_LOCK = threading.Lock()
 _COUNT = itertools.count()
 _WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
 """Bytes of vector registers, by CPU; of all others 16."""
@@ -55,10 +54,12 @@ def is_available() -> bool:
 
 @functools.cache
 def _llvm() -> Any:
-    import llvmlite.binding as llvm
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+    with delay_forks():
+        llvm: Any = import_whole("llvmlite.binding")
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        # Every call of LLVM holds this lock of llvmlite's, so no child has to do with LLVM's own locks.
+        wait_at_forks(llvm.ffi.lib._lock)
     return llvm
 
 
@@ -117,13 +118,12 @@ class MachineCode:
 
     def __init__(self, source: str, function: str) -> None:
         program, routines = separated(source)
-        with _LOCK:
-            library = _llvm().JITLibraryBuilder().add_object_img(kept_object_code(program))
-            for routine in routines:
-                library.add_object_img(_routine_code(routine))
-            library.add_current_process().export_symbol(function)
-            self._resource = library.link(_linker(), f"whorl{next(_COUNT)}")
-            self.address: int = self._resource[function]
+        library = _llvm().JITLibraryBuilder().add_object_img(kept_object_code(program))
+        for routine in routines:
+            library.add_object_img(_routine_code(routine))
+        library.add_current_process().export_symbol(function)
+        self._resource = library.link(_linker(), f"whorl{next(_COUNT)}")
+        self.address: int = self._resource[function]
 
 
 @functools.lru_cache(maxsize=256)

@@ -15,6 +15,7 @@ from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode, is_available
 from whorl.errors import RunError
 from whorl.ir.dims import Dim, substitute
+from whorl.ir.forking import renew_in_children
 from whorl.ir.graph import Node
 from whorl.ir.types import TensorType
 from whorl.lowering.expressions import Unsupported
@@ -60,6 +61,11 @@ class NativeLoop:
         self.node = node
         self.forms = Forms()
         self.making: Future[Any] | None = None
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """In the child of a fork, where nothing is under way."""
+        self.making = None
 
     def is_due(self, iteration: Iteration, after: int, seen: int) -> bool:
         """Whether so much has been interpreted, and is left, that compiling pays; `after` 0 is always."""

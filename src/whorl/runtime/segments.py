@@ -11,6 +11,7 @@ import numpy as np
 
 from whorl.ir.constants import Constant
 from whorl.ir.dtypes import INTEGERS
+from whorl.ir.forking import renew_in_children
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import Op
 from whorl.ir.types import Known, TensorType, tensor
@@ -75,6 +76,12 @@ class Segment:
         self.seen: dict[Signature, int] = {}
         self.folded = Folded()
         self.lock = threading.Lock()
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """In the child of a fork, where nothing is under way."""
+        self.lock = threading.Lock()
+        self.pending.clear()
 
     def find(self, arrays: Sequence[np.ndarray], in_loop: bool, whole: bool, wait: bool) -> Launch | Refusal | None:
         """The native form for these inputs; a refusal where there is none, None where there is none yet.

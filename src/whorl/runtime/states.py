@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import MemoryLimitError, RunError
+from whorl.ir.forking import renew_in_children
 from whorl.ir.graph import Module, State
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.runtime.feeds import checked
@@ -20,12 +21,17 @@ class States:
     """What the states of a module are now. Whoever reads or changes several holds `lock`."""
 
     def __init__(self, module: Module) -> None:
-        self.lock = threading.RLock()
+        self.renew()
+        renew_in_children(self)
         self.module = module
         self.states = {state.name: state for state in module.states}
         self._types: dict[str, Type] = {value.name: value.type for value in module.main.arguments}
         self._values: dict[str, Any] = {}
         self._plans = {name: Plan(each.initial) for name, each in self.states.items() if each.initial is not None}
+
+    def renew(self) -> None:
+        """A lock that nobody holds."""
+        self.lock = threading.RLock()
 
     def get(self) -> dict[str, Any]:
         """A copy of what each is, by its name; None for one that has no value yet."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from whorl.ir.forking import renew_in_children
+
 MAIN, COMPILE = "main graph", "compile"
 LARGEST = 1 << 18
 """Spans that are kept; later ones are counted only."""
@@ -34,6 +36,11 @@ class Trace:
         self.begun = now()
         self.spans: list[Span] = []
         self.dropped = 0
+        self.renew()
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """A lock that nobody holds."""
         self._lock = threading.Lock()
 
     def add(self, lane: str, name: str, start: float, **facts: Any) -> None:
