@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import itertools
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,7 +17,6 @@ from whorl.debug import debug, dump_module
 from whorl.errors import CompileError
 from whorl.ir.forking import delay_forks, import_whole, wait_at_forks
 
-_COUNT = itertools.count()
 _WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
 """Bytes of vector registers, by CPU; of all others 16."""
 _BASELINES = {"x86_64": "x86-64-v3", "arm64-apple": "apple-m1"}
@@ -108,13 +107,11 @@ def machine(target: Target | None = None, model: str = "jitdefault") -> Any:
     return found.create_target_machine(cpu=chosen.cpu, features=chosen.features, opt=3, reloc="pic", codemodel=model)
 
 
-@functools.cache
-def _linker() -> Any:
-    return _llvm().create_lljit_compiler(machine())
-
-
 class MachineCode:
-    """A linked function; the code is unmapped when this object goes."""
+    """A linked function; the code is unmapped when this object goes.
+
+    Each has a linker of its own, since LLVM's linker keeps the names and symbols of all that it has ever linked.
+    """
 
     def __init__(self, source: str, function: str) -> None:
         program, routines = separated(source)
@@ -122,8 +119,15 @@ class MachineCode:
         for routine in routines:
             library.add_object_img(_routine_code(routine))
         library.add_current_process().export_symbol(function)
-        self._resource = library.link(_linker(), f"whorl{next(_COUNT)}")
-        self.address: int = self._resource[function]
+        linker = _llvm().create_lljit_compiler(machine())
+        code = library.link(linker, "whorl")
+        self.address: int = code[function]
+        weakref.finalize(self, _unmap, code, linker).atexit = False
+
+
+def _unmap(code: Any, linker: Any) -> None:
+    code.close()
+    linker.close()
 
 
 @functools.lru_cache(maxsize=256)
@@ -160,9 +164,12 @@ def linkable_code(source: str, target: Target) -> tuple[bytes, list[str]]:
 
 
 def optimised(source: str, machine: Any) -> Any:
-    """LLVM IR text as a verified module in the form that a machine runs best."""
+    """LLVM IR text as a verified module in the form that a machine runs best.
+
+    It has a context of its own: what is put into the context of the process stays until the end of that.
+    """
     llvm = _llvm()
-    module = llvm.parse_assembly(source)
+    module = llvm.parse_assembly(source, llvm.create_context())
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     module.verify()
@@ -170,9 +177,20 @@ def optimised(source: str, machine: Any) -> Any:
     for name, value in TUNING.items():
         setattr(tuning, name, value)
     builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
+    with _freed(builder.getModulePassManager()) as passes:
+        passes.run(module, builder)
     dump_module(source, module)
     return module
+
+
+@contextmanager
+def _freed(passes: Any) -> Iterator[Any]:
+    """Free a pass manager: llvmlite 0.50 never calls what its class has for that."""
+    try:
+        yield passes
+    finally:
+        _llvm().ffi.lib.LLVMPY_DisposeNewModulePassManger(passes)
+        passes.detach()
 
 
 def has_half() -> bool:

@@ -1,0 +1,56 @@
+"""Machine code goes with its owner, and LLVM keeps nothing of what it compiled."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from whorl.codegen.target import MachineCode
+
+SOURCE = "define i64 @answer() {\n  ret i64 41\n}\n"
+KEPT = """
+import gc
+from pathlib import Path
+from whorl.codegen.target import MachineCode
+
+def compile_one(n):
+    lines = "".join(f"  %v{k} = add i64 %v{k - 1}, {n}{k}\\n" for k in range(1, 200))
+    MachineCode(f"define i64 @f(i64 %v0) {{\\n{lines}  ret i64 %v199\\n}}\\n", "f")
+
+def resident():
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+marks = []
+for n in range(301):
+    compile_one(n)
+    if n in (100, 300):
+        marks.append(resident())
+print(marks[1] - marks[0])
+"""
+
+
+def test_code_is_unmapped_with_its_owner():
+    mapped = Path("/proc/self/maps")
+    if not mapped.exists():
+        pytest.skip("this system does not say what is mapped")
+    code = MachineCode(SOURCE, "answer")
+    assert is_mapped(code.address)
+    address = code.address
+    del code
+    assert not is_mapped(address)
+
+
+def is_mapped(address: int) -> bool:
+    spans = (line.split()[0].split("-") for line in Path("/proc/self/maps").read_text().splitlines())
+    return any(int(first, 16) <= address < int(last, 16) for first, last in spans)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not say how much is resident")
+def test_compiling_keeps_no_memory():
+    environment = os.environ | {"WHORL_CACHE": ""}
+    done = subprocess.run([sys.executable, "-c", KEPT], env=environment, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 4 << 20, "200 programs of 200 statements"
