@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from whorl.errors import UnsupportedError
 from exports.harness import check, require, run_by_onnxruntime
+from whorl.errors import UnsupportedError
 
 require("sklearn", "skl2onnx")
 

@@ -95,3 +95,29 @@ def _native() -> whorl.SessionOptions:
     options = whorl.SessionOptions()
     options.backend = "native"
     return options
+
+
+WRONG_STEP = """
+import numpy as np, whorl
+from onnx import parser
+import whorl.kernel.optimise as steps
+from whorl.kernel.program import Store
+from whorl.kernel.walk import all_statements
+
+def transpose_stores(program):
+    for s in all_statements(program.body) if BROKEN else ():
+        if isinstance(s, Store):
+            s.index = tuple(reversed(s.index))
+
+steps.STEPS = (transpose_stores, *steps.STEPS)
+text = "main (float[2,2] x) => (float[2,2] y) { a = Tanh(x)\\n y = Exp(a) }"
+made = whorl.InferenceSession(parser.parse_model('<ir_version: 10, opset_import: ["": 21]> ' + text))
+print(made.run(None, {"x": np.float32([[0, 1], [2, 3]])})[0].shape)
+"""
+
+
+def test_step_that_changes_what_a_program_gives_is_told_by_interpreted_programs():
+    modes = {"WHORL_DEBUG": "programs", "WHORL_BACKEND": "native"}
+    assert python(WRONG_STEP.replace("BROKEN", "False"), **modes).stdout == "(2, 2)\n"
+    told = python(WRONG_STEP.replace("BROKEN", "True"), **modes).stderr
+    assert "the optimised program gives another 'out0' than it gave before" in told

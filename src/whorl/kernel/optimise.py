@@ -11,6 +11,7 @@ from whorl.kernel.reductions import write_out_reductions
 from whorl.kernel.short_loops import cut_short_loops
 from whorl.kernel.tiles import cut_into_parts
 from whorl.kernel.verify import verify_program
+from whorl.kernel.walk import copy_program
 
 STEPS = (merge_taken, remove_copies, write_out_reductions, join_loops, cut_into_parts, cut_short_loops)
 
@@ -18,8 +19,11 @@ STEPS = (merge_taken, remove_copies, write_out_reductions, join_loops, cut_into_
 def optimise(program: Program) -> None:
     """Make a program faster, in place; what it computes stays the same, sums in an order of their own.
 
-    Where WHORL_DEBUG says strict, the rules are checked before the first step and after each.
+    Where WHORL_DEBUG says strict, the rules are checked before the first step and after each; where it says programs,
+    the program remembers what it was, so that a run can tell whether both give the same.
     """
+    if debug().by_programs:
+        program.origin = copy_program(program)
     is_checked = debug().is_strict
     if is_checked:
         verify_program(program)

@@ -237,7 +237,8 @@ class Program:
     """A function: scalar parameters that come back changed, buffers given by the caller, scratch buffers, statements.
 
     `calls` are the `RunOp` statements in the order of their numbers. `results` are buffers that the caller gives
-    without contents; unless it fails, the program stores every element of them.
+    without contents; unless it fails, the program stores every element of them. What lies in `spare` ones after a run
+    has no meaning.
     """
 
     scalars: list[Var]
@@ -246,6 +247,9 @@ class Program:
     body: list[Statement]
     calls: list[RunOp] = field(default_factory=list)
     results: list[Buffer] = field(default_factory=list)
+    spare: list[Buffer] = field(default_factory=list)
+    origin: Program | None = None
+    """The program before it was optimised, kept where both are to be run and compared."""
 
     @property
     def growing(self) -> list[Buffer]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from whorl.kernel.program import (
     Apply,
@@ -14,6 +15,7 @@ from whorl.kernel.program import (
     Expr,
     For,
     Load,
+    Program,
     Reserve,
     RunOp,
     Statement,
@@ -118,6 +120,30 @@ def used_by(statement: Statement) -> set[Buffer]:
         found.update(part.buffer for part in parts_in_order(expr) if isinstance(part, Load))
     if isinstance(statement, RunOp):
         found.update(b for b in statement.inputs if b is not None)
+    return found
+
+
+def copy_program(program: Program) -> Program:
+    """A program whose statements are its own."""
+    body = copy_block(program.body)
+    calls = {id(old): new for old, new in zip(all_statements(program.body), all_statements(body), strict=True)}
+    copies: Any = [calls[id(call)] for call in program.calls if id(call) in calls]
+    return replace(program, scratch=list(program.scratch), body=body, calls=copies)
+
+
+def copy_block(block: Sequence[Statement]) -> Block:
+    """Statements with the expressions of a block, and all inside them."""
+    found: Block = []
+    for statement in block:
+        match statement:
+            case For(body=body):
+                found.append(replace(statement, body=copy_block(body)))
+            case When(then=then, other=other):
+                found.append(replace(statement, then=copy_block(then), other=copy_block(other)))
+            case While(head=head, body=body):
+                found.append(replace(statement, head=copy_block(head), body=copy_block(body)))
+            case _:
+                found.append(replace(statement))
     return found
 
 

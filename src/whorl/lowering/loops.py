@@ -115,7 +115,8 @@ class _LoopLowering:
         buffers = flat + scanned + list(self.memory.values()) + list(k.constants) + outs
         lengths = [pair.lengths if isinstance(pair, Growing) else {} for pair in pairs]
         scalars = [i, stop, go, *(var for found in lengths for var in found.values()), *parameters]
-        program = Program(scalars, buffers, k.scratch, [*enter, *k.block, loop, *leave], k.calls)
+        spare = [pair.next if isinstance(pair, Growing) else pair[1] for pair in pairs]
+        program = Program(scalars, buffers, k.scratch, [*enter, *k.block, loop, *leave], k.calls, [], spare)
         optimise(program)
         after = body.results[1 : 1 + op.carried]
         each = zip(lengths, carried, after, strict=False)

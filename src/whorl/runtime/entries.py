@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from whorl.debug import debug
+from whorl.errors import VerifyError
 from whorl.ir.dtypes import BOOL
-from whorl.kernel.interpret import interpret
+from whorl.kernel.interpret import Outcome, interpret
 from whorl.kernel.program import Buffer, Program
 
 Entry = Callable[[int], int]
@@ -65,13 +66,30 @@ class _Cells:
 def _interpreted(program: Program, cells: _Cells) -> int:
     arrays = [_array_at(int(a), b, cells) for a, b in zip(cells.addresses, program.buffers, strict=False)]
     scalars = [bool(x) if v.dtype == BOOL else int(x) for v, x in zip(program.scalars, cells.scalars, strict=True)]
+    origin = program.origin
+    expected = None if origin is None else interpret(origin, scalars, [array.copy() for array in arrays])
     outcome = interpret(program, scalars, arrays)
+    if expected is not None:
+        _require_same(program, outcome, expected)
     if outcome.status:
         return outcome.status
     cells.scalars[:] = [int(x) for x in outcome.scalars]
     places = {id(array): int(a) for array, a in zip(arrays, cells.addresses, strict=False)}
     cells.addresses[: len(arrays)] = [places[id(array)] for array in outcome.arrays]
     return 0
+
+
+def _require_same(program: Program, found: Outcome, expected: Outcome) -> None:
+    """Refuse what an optimised program gives where it is not what the program gave before; sums may differ in order."""
+    if found.status != expected.status:
+        raise VerifyError(f"the optimised program ends with status {found.status}, before it was {expected.status}")
+    if found.status:
+        return
+    for buffer, ours, theirs in zip(program.buffers, found.arrays, expected.arrays, strict=True):
+        if buffer in program.spare:
+            continue
+        if not np.allclose(ours.astype(np.float64), theirs.astype(np.float64), 1e-3, 1e-5, equal_nan=True):
+            raise VerifyError(f"the optimised program gives another {buffer.name!r} than it gave before")
 
 
 def _array_at(address: int, buffer: Buffer, cells: _Cells) -> np.ndarray:
