@@ -5,6 +5,7 @@ import onnx
 import pytest
 from evaluation import listed, shaped
 from named_dims import K, M, N, check_holds, known_of, scalar, shape_of
+from onnx_text import model
 
 import whorl
 from whorl.errors import RunError, TypeRuleError
@@ -180,6 +181,23 @@ def test_expand_broadcasts_both_ways_without_copying():
 def test_expand_beyond_any_memory_is_refused():
     with pytest.raises(RunError, match="more elements than memory can ever hold"):
         Expand().run(X, ints(2**61, 2, 3, 4))
+
+
+@pytest.mark.usefixtures("each_backend")
+@pytest.mark.parametrize("runs", [1, 3])
+def test_expand_to_a_shape_of_the_run_that_does_not_fit_fails(runs):
+    expand = whorl.InferenceSession(model("main (float[5, 3] x, int64[2] s) => (float[n, m] y) { y = Expand(x, s) }"))
+    x = np.arange(15, dtype=np.float32).reshape(5, 3)
+    for _ in range(runs):
+        for fitting in ((1, 1), (5, 1), (1, 3), (5, 3)):
+            np.testing.assert_array_equal(expand.run(None, {"x": x, "s": ints(*fitting)})[0], x)
+        for other in ((2, 1), (0, 1), (10, 1), (1, 6)):
+            with pytest.raises(RunError) as caught:
+                expand.run(None, {"x": x, "s": ints(*other)})
+            assert str(caught.value) == f"Expand 'y': cannot broadcast [5, 3] with {list(other)}"
+        with pytest.raises(RunError) as caught:
+            expand.run(None, {"x": x, "s": ints(-7, 1)})
+        assert str(caught.value) == "Expand 'y': shape is [-7, 1], lengths must not be negative"
 
 
 def test_expand_infers_from_known_and_unknown_shapes():

@@ -17,7 +17,7 @@ from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
 from whorl.ir.types import Shape as Lengths
 from whorl.ops.base import broadcast_shapes, known_dims, known_ints, normal_axis, unknown_shape
-from whorl.ops.index_maps import all_fixed, expanded, filled, lengths, reshaped, table
+from whorl.ops.index_maps import all_fixed, expanded, filled, lengths, reshaped, table, whole_element
 from whorl.ops.lazy import lazy_view
 from whorl.ops.lengths import bounds, quotient
 from whorl.ops.rearranging import (
@@ -299,4 +299,16 @@ class Expand(Rearranging):
         return repeated(x, full)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        return [expanded(k, inputs[0], lengths(outputs[0]))]
+        x, shape = inputs
+        full = lengths(outputs[0])
+        if shape.known is None:
+            _require_fit(k, shape, full)
+        return [expanded(k, x, full)]
+
+
+def _require_fit(k: Any, shape: Any, full: Sequence[Any]) -> None:
+    """End the program with a failure unless each element of a shape is 1 or the length that the result has there."""
+    for n, length in enumerate(full[len(full) - math.prod(shape.shape) :]):
+        given = whole_element(k, shape, n)
+        fits = k.compare("eq", given, k.length(length))
+        k.fail_unless(k.apply("or", fits, k.compare("eq", given, k.const(1))))
