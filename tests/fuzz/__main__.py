@@ -6,18 +6,25 @@ import argparse
 import os
 import sys
 import time
+from multiprocessing.connection import wait
 from pathlib import Path
 
 os.environ.setdefault("WHORL_DEBUG", "poison,strict")
 
-from fuzz.campaign import Campaign, programs
+from fuzz.campaign import Campaign
 from fuzz.cells import all_cells
+from fuzz.parts import Part
+
+PART = 250
+"""Programs of one process."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
     parser.add_argument("programs", type=int)
     parser.add_argument("seed", type=int, nargs="?", default=int(time.time()))
+    parser.add_argument("--first", type=int, default=0, help="number of the first program")
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"))
     parser.add_argument("--counts", type=Path)
     parser.add_argument("--seconds", type=float, default=30.0, help="to make one failing program smaller")
@@ -25,13 +32,18 @@ def main() -> int:
     campaign = Campaign(said.seed, said.folder, said.seconds)
     print(f"seed {said.seed}, faults go to {said.folder}", flush=True)
     began = time.monotonic()
-    for program in programs(said.seed, said.programs):
-        before = sum(campaign.alike.values())
-        campaign.take(program)
-        if sum(campaign.alike.values()) > before:
-            print(f"program {campaign.programs}: {list(campaign.alike)[-1]}", flush=True)
-        if campaign.programs % 500 == 0:
-            print(f"{campaign.programs} programs, {time.monotonic() - began:.0f} s", flush=True)
+    last = said.first + said.programs
+    left = [range(n, min(n + PART, last)) for n in range(said.first, last, PART)][::-1]
+    running: list[Part] = []
+    while left or running:
+        while left and len(running) < said.workers:
+            running.append(Part(campaign, left.pop()))
+        wait([part.pipe for part in running])
+        for part in [part for part in running if part.pipe.poll()]:
+            if part.hear():
+                running.remove(part)
+                left += part.rest()
+                print(f"{campaign.programs} programs, {time.monotonic() - began:.0f} s", flush=True)
     if said.counts is not None:
         said.counts.write_text(campaign.counts(), encoding="utf-8")
     for look, count in campaign.alike.most_common():

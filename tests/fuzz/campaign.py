@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -36,11 +36,9 @@ class Campaign:
     faults: list[tuple[Fault, Program]] = field(default_factory=list)
     alike: Counter[str] = field(default_factory=Counter)
 
-    def run(self, count: int) -> None:
-        for program in programs(self.seed, count):
-            self.take(program)
-
-    def take(self, program: Program) -> None:
+    def take(self, number: int) -> None:
+        """Run one program."""
+        program = program_at(self.seed, number)
         fault, expected = fault_of(program)
         self.programs += 1
         if fault is None:
@@ -48,9 +46,9 @@ class Campaign:
             self.failing += not all(ended)
             self.visits.update(program.cells if any(ended) else ())
         else:
-            self.keep(fault, program)
+            self.keep(fault, program, number)
 
-    def keep(self, fault: Fault, program: Program) -> None:
+    def keep(self, fault: Fault, program: Program, number: int) -> None:
         """Remember a fault; of the first that look alike, make the program small and write it down."""
         look = f"{fault.kind} {fault.backend} " + (fault.text.strip().splitlines() or [""])[-1][:60]
         self.alike[look] += 1
@@ -60,8 +58,16 @@ class Campaign:
         self.faults.append((fault_of(small)[0] or fault, small))
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
-            path = self.folder / f"{self.seed}-{self.programs}.txt"
+            path = self.folder / f"{self.seed}-{number}.txt"
             path.write_text(f"{to_text(small)}\n# {' '.join(map(str, program.cells))}\n# {fault}\n", encoding="utf-8")
+
+    def add(self, other: Campaign) -> None:
+        """What another process found in its part of the programs."""
+        self.visits.update(other.visits)
+        self.alike.update(other.alike)
+        self.faults += other.faults
+        self.programs += other.programs
+        self.failing += other.failing
 
     def counts(self) -> str:
         """The visits as JSON: by op, form, element type and position."""
@@ -69,16 +75,15 @@ class Campaign:
         return json.dumps({"seed": self.seed, "programs": self.programs, "failing": self.failing, "visits": said})
 
 
-def programs(seed: int, count: int) -> Iterator[Program]:
-    """Programs that go through all cells in a random order, again and again."""
-    rng = np.random.default_rng(seed)
-    cells, order = all_cells(), iter(())
-    for _ in range(count):
-        chosen: list[Cell] = []
-        while len(chosen) < CELLS_A_PROGRAM:
-            place = next(order, None)
-            if place is None:
-                order = iter(rng.permutation(len(cells)))
-                continue
-            chosen.append(cells[place])
-        yield write(chosen, int(rng.integers(1 << 31)), bool(rng.random() < HOSTILE))
+def program_at(seed: int, number: int) -> Program:
+    """One program of a campaign; together they go through all cells in a random order, again and again."""
+    rng = np.random.default_rng([seed, number])
+    count = len(all_cells())
+    first = number * CELLS_A_PROGRAM
+    chosen = [all_cells()[order(seed, n // count)[n % count]] for n in range(first, first + CELLS_A_PROGRAM)]
+    return write(chosen, int(rng.integers(1 << 31)), bool(rng.random() < HOSTILE))
+
+
+@cache
+def order(seed: int, turn: int) -> list[int]:
+    return np.random.default_rng([seed, 1 << 32, turn]).permutation(len(all_cells())).tolist()

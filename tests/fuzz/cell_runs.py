@@ -105,7 +105,7 @@ def compare(program: Program, backend: str, expected: list[Outcome]) -> Fault | 
             return fault
         if any(a.tobytes() != feeds[name].tobytes() for name, a in program.runs[n].items()):
             return Fault("feeds changed", backend, "a run changed its feeds", step)
-        if step % 2 == program.seed % 2:
+        if step % 2 == program.seed % 2 and expected[n].outputs is not None:
             kept.append((step, expected[n], found))
     for step, before, found in kept:
         if fault := judge(program, backend, before, found, step):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-import onnx.parser
-from onnx import printer
+from onnx import ModelProto, printer
+from onnx.parser import ParseError, parse_model
 
 from fuzz.cell_programs import Feeds, Program
 from fuzz.cell_runs import Fault, fault_of
@@ -48,26 +50,42 @@ def shrink(program: Program, is_bad: Callable[[Program], bool], until: float) ->
 
 
 def to_text(program: Program) -> str:
-    """The model in ONNX text, then the slack of its outputs, then the feeds of each run, in JSON."""
+    """The model in ONNX text, then the slack of its outputs, then the feeds of each run, in JSON.
+
+    A model that cannot be read back from its text is there as bytes too.
+    """
     names = [v.name for v in program.model.graph.output]
     slack = {name: [s.ulps, s.units] for name, s in program.slack.items() if name in names and s != Slack()}
-    lines = [json.dumps({"seed": program.seed % 2, "slack": slack}), *(feeds_text(feeds) for feeds in program.runs)]
-    return printer.to_text(program.model) + RULE + "\n".join(lines) + "\n"
+    head: dict[str, Any] = {"seed": program.seed % 2, "slack": slack}
+    text = printer.to_text(program.model)
+    if not _is_readable(text):
+        head["model"] = base64.b64encode(program.data).decode()
+    return text + RULE + "\n".join([json.dumps(head), *(feeds_text(feeds) for feeds in program.runs)]) + "\n"
+
+
+def _is_readable(text: str) -> bool:
+    """Whether ONNX's parser takes back what its printer wrote; constants of narrow types it does not."""
+    try:
+        parse_model(text)
+    except ParseError:
+        return False
+    return True
 
 
 def feeds_text(feeds: Feeds) -> str:
     said = {}
     for name, array in feeds.items():
-        wide = array.astype(np.float64) if "float" in array.dtype.name else array.astype(object)
+        own = np.float64 if "float" in array.dtype.name else np.int64
+        wide = array if array.dtype.kind in "biu" else array.astype(own)
         said[name] = [name_of(array.dtype), list(array.shape), wide.ravel().tolist()]
-    return json.dumps(said, default=int)
+    return json.dumps(said)
 
 
 def from_text(text: str) -> Program:
     model, _, rest = text.partition(RULE)
     first, *runs = [line for line in rest.splitlines() if line.startswith("{")]
     head = json.loads(first)
-    parsed = onnx.parser.parse_model(model)
+    parsed = ModelProto.FromString(base64.b64decode(head["model"])) if "model" in head else parse_model(model)
     names = [v.name for v in parsed.graph.output]
     slack = {name: Slack(*head["slack"].get(name, (0, 0))) for name in names}
     return Program(parsed, [feeds_of(line) for line in runs], slack, seed=head["seed"])
@@ -75,4 +93,9 @@ def from_text(text: str) -> Program:
 
 def feeds_of(line: str) -> Feeds:
     said = json.loads(line)
-    return {k: np.array(values).astype(BY_NAME[dtype]).reshape(shape) for k, (dtype, shape, values) in said.items()}
+    return {k: array_of(BY_NAME[dtype], shape, values) for k, (dtype, shape, values) in said.items()}
+
+
+def array_of(dtype: np.dtype, shape: list[int], values: list) -> np.ndarray:
+    direct = np.array(values, dtype if dtype.kind in "biuf" else np.float64)
+    return direct.astype(dtype).reshape(shape)
