@@ -38,6 +38,7 @@ from whorl.ops.elementwise import (
     Sum,
 )
 from whorl.ops.logic import BitShift
+from whorl.ops.nonlinear import Relu
 from whorl.ops.powers import Pow
 from whorl.ops.shapes import Reshape, Shape
 
@@ -337,3 +338,17 @@ def test_inference_names_nothing_after_arithmetic_on_shapes():
     x = region.add_argument("x", TensorType(np.dtype(np.float32), (N, 4)))
     halved = build.add(Div(), build.add(Mul(), build.add(Shape(), x), build.int64(2, 1)), build.int64(1, 2))
     assert build.add(Reshape(), x, halved).type == TensorType(np.dtype(np.float32), (N * 2, 2))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_extremes_of_zeros_have_the_sign_that_they_have_in_float32(dtype):
+    x, y = np.array([0.0, -0.0, -0.0, np.nan, 1]), np.array([-0.0, 0.0, np.nan, -0.0, -0.0])
+    bound = np.array(-0.0)
+    cases = ((Max(), (x, y)), (Min(), (x, y)), (Clip(), (x, bound)), (Clip(), (x, None, bound)), (Relu(), (x,)))
+    for op, operands in cases:
+        narrow, wide = (
+            [None if v is None else v.astype(t) for v in operands] for t in (BY_NAME[dtype], np.dtype(np.float32))
+        )
+        found, expected = op.run(*narrow).astype(np.float32), op.run(*wide)
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(np.signbit(found[found == 0]), np.signbit(expected[found == 0]))

@@ -104,6 +104,19 @@ def widened(value: np.ndarray) -> np.ndarray:
     return value.astype(accumulator(value.dtype), copy=False)
 
 
+def larger(x: np.ndarray, y: np.ndarray | int) -> np.ndarray:
+    """The larger of two, element by element; NaN where one is.
+
+    Of zeros of both signs NumPy takes the second in float32, the first in float16: all types do as float32 does.
+    """
+    return np.maximum(widened(x), y).astype(x.dtype, copy=False)
+
+
+def smaller(x: np.ndarray, y: np.ndarray | int) -> np.ndarray:
+    """The smaller of two, as `larger`."""
+    return np.minimum(widened(x), y).astype(x.dtype, copy=False)
+
+
 def require_dtype(dtype: np.dtype, accepted: frozenset[np.dtype]) -> None:
     """Refuse an element type that an op does not take."""
     if dtype not in accepted:

@@ -19,8 +19,10 @@ from whorl.ops.base import (
     COMPUTED_FLOATS,
     Elementwise,
     accumulator,
+    larger,
     require_dtype,
     same_dtype,
+    smaller,
     widened,
 )
 from whorl.ops.lazy import lazy_map, lazy_view
@@ -294,7 +296,7 @@ class Max(Elementwise):
     dtypes = NUMBERS
 
     def run(self, *inputs: np.ndarray) -> np.ndarray:
-        return reduce(np.maximum, inputs)
+        return reduce(larger, inputs)
 
     def scalar(self, k: Any, *elements: Any) -> Any:
         return reduce(partial(k.apply, "max"), elements)
@@ -310,7 +312,7 @@ class Min(Elementwise):
     dtypes = NUMBERS
 
     def run(self, *inputs: np.ndarray) -> np.ndarray:
-        return reduce(np.minimum, inputs)
+        return reduce(smaller, inputs)
 
     def scalar(self, k: Any, *elements: Any) -> Any:
         return reduce(partial(k.apply, "min"), elements)
@@ -372,9 +374,9 @@ class Clip(Elementwise):
 
     def run(self, x: np.ndarray, low: np.ndarray | None = None, high: np.ndarray | None = None) -> np.ndarray:
         if low is not None:
-            x = np.maximum(x, _bound(low, "min"))
+            x = larger(x, _bound(low, "min"))
         if high is not None:
-            x = np.minimum(x, _bound(high, "max"))
+            x = smaller(x, _bound(high, "max"))
         return x
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:

@@ -17,6 +17,7 @@ from whorl.ops.base import (
     Elementwise,
     accumulator,
     broadcast_shapes,
+    larger,
     require_dtype,
     same_dtype,
     widened,
@@ -64,7 +65,7 @@ class Relu(Elementwise):
     dtypes = (SIGNED & WHOLE) | COMPUTED_FLOATS
 
     def run(self, x: np.ndarray) -> np.ndarray:
-        return np.maximum(x, 0)
+        return larger(x, 0)
 
     def scalar(self, k: Any, x: Any) -> Any:
         return k.apply("max", x, k.const(0, x.dtype))
