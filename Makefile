@@ -5,7 +5,8 @@
 # make test-upstream  the engine tests of modeci_mdf, which it downloads, with whorl in the place of its engine
 # make test-openvino  every model of two suites written as OpenVINO IR and run there, and 3,600 slicings; make test takes some
 # make conformance    renews docs/conformance.md: the control-flow suite on four engines
-# make fuzz           the fuzz tests with 10,000 examples each (make EXAMPLES=1000 fuzz)
+# make fuzz           the fuzz tests with 10,000 examples each (make EXAMPLES=1000 fuzz), then 20,000 programs over all
+#                     native operators (PROGRAMS=1000, SEED=7); renews docs/coverage.md
 # make bench          the benchmarks; they write nothing
 # make docs           renews docs/ops.md, docs/cli.md and the codes in docs/openvino.md
 # make lock           renews constraints.txt: the versions that were tested
@@ -16,6 +17,8 @@ PYTHON ?= python3
 VENV ?= .venv
 WORKERS ?= 2
 EXAMPLES ?= 10000
+PROGRAMS ?= 20000
+SEED ?= $(shell date +%s)
 BENCHES := $(shell grep -l __main__ bench/*.py)
 LOCK := constraints.txt
 BUILD := hatchling editables
@@ -63,6 +66,9 @@ conformance: $(VENV)/.test
 fuzz: export WHORL_FUZZ_EXAMPLES := $(EXAMPLES)
 fuzz: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n $(WORKERS) tests/fuzz
+	@mkdir -p build
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(PROGRAMS) $(SEED) --workers $(WORKERS) --counts build/coverage.json
+	$(BIN)/python docs/make_coverage.py build/coverage.json
 
 bench: $(VENV)/.test
 	@failed=0; for file in $(BENCHES); do $(BIN)/python $$file || failed=1; echo; done; exit $$failed

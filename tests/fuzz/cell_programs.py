@@ -109,7 +109,7 @@ class Author:
 
     def carry(self, body: Body, var: Var) -> bool:
         """Hand a value from iteration to iteration, where it has a shape to start with."""
-        if var.dims is None or (body.kind == "scan" and var.is_open):
+        if var.sequence or var.dims is None or (body.kind == "scan" and var.is_open):
             return False
         same = body.kind == "scan" or (not var.is_open and self.writer.chance(70))
         assert body.host is not None

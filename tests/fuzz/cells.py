@@ -46,3 +46,8 @@ def native_ops() -> Iterator[str]:
     for name, kind in sorted(REGISTRY.items()):
         if kind.lower is not Op.lower or kind.decompose is not Op.decompose:
             yield name
+
+
+def without_cells() -> dict[str, str]:
+    """Native ops of which there is no cell, and why."""
+    return {"StringConcat": "it is native by its base class alone: strings have no native code"}
