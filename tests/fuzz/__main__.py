@@ -11,7 +11,7 @@ from pathlib import Path
 
 os.environ.setdefault("WHORL_DEBUG", "poison,strict")
 
-from fuzz.campaign import Campaign
+from fuzz.cell_campaign import Campaign
 from fuzz.cells import all_cells
 from fuzz.parts import Part
 

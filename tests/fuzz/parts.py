@@ -7,7 +7,7 @@ import multiprocessing
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from fuzz.campaign import Campaign
+from fuzz.cell_campaign import Campaign
 
 
 class Part:
