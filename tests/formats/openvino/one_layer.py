@@ -87,12 +87,12 @@ def openvino_run(model: openvino.Model | Path, arrays: Sequence[Array]) -> list[
     return [array_of(request.get_output_tensor(k)) for k in range(len(read.outputs))]
 
 
-def read(model: openvino.Model) -> Module:
+def read(model: openvino.Model, profile: str = "") -> Module:
     """The model through a file, read by whorl."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "model.xml")
         openvino.serialize(model, str(path))
-        return load_ir(path.read_bytes(), IrOptions(), path.with_suffix(".bin").read_bytes())
+        return load_ir(path.read_bytes(), IrOptions(profile), path.with_suffix(".bin").read_bytes())
 
 
 def written(module: Module, folder: Path) -> Path:

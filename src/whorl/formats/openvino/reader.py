@@ -14,6 +14,7 @@ from whorl.formats.openvino.frame import BODY_READERS, Frame
 from whorl.formats.openvino.importing import IMPORTERS, Importer, Inputs, IrNode, find_importer
 from whorl.formats.openvino.opaque import opaque_layer
 from whorl.formats.openvino.parameters import compare_parameter
+from whorl.formats.openvino.saturation import narrow, saturated_type, widen
 from whorl.formats.openvino.shapes import fixed_shape
 from whorl.formats.openvino.stored import stored_type
 from whorl.formats.openvino.variables import flag_name
@@ -158,13 +159,21 @@ class Reading:
         version, read = found
         names = output_names(layer)
         declared = [port.type for port in layer.outputs]
-        given = Inputs(inputs)
+        short = self._short_type(layer, inputs)
+        given = Inputs(inputs if short is None else widen(layer.type.lower(), inputs, short, self.build))
         node = IrNode(layer.type, version, layer.name, given, names, declared, layer.data)
         values = read(node, self.build)
         if given.seen < len(given):
             raise problem("OV211", f"has {len(given)} inputs, its type takes {given.seen}", fix="remove the others")
         self._note_unknown(layer, node.used)
-        return values if isinstance(values, list) else [values]
+        found = values if isinstance(values, list) else [values]
+        return found if short is None else [narrow(found[0], short, names[0], self.build)]
+
+    def _short_type(self, layer: Layer, inputs: list[Value]) -> np.dtype | None:
+        """The type of 8 bits in which OpenVINO's CPU plugin saturates the output of a layer, if that is imitated."""
+        if self.frame.profile != "ov-cpu":
+            return None
+        return saturated_type(layer.type.lower(), inputs, layer.data.get("destination_type", ""))
 
     def _importer(self, layer: Layer) -> tuple[int, Importer] | None:
         """What reads a layer; None for a type, or a set of operations, that is not known."""
