@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from whorl.debug import debug, dump_module
 from whorl.errors import CompileError
 from whorl.ir.forking import delay_forks, import_whole, wait_at_forks
 
+_done = threading.local()
 _WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
 """Bytes of vector registers, by CPU; of all others 16."""
 _BASELINES = {"x86_64": "x86-64-v3", "arm64-apple": "apple-m1"}
@@ -148,8 +150,14 @@ def kept_object_code(source: str) -> bytes:
     return code
 
 
+def compiled_bytes() -> int:
+    """The bytes of LLVM IR that this thread has compiled so far."""
+    return getattr(_done, "size", 0)
+
+
 def object_code(source: str) -> bytes:
     """LLVM IR text as an object file, optimised for the host."""
+    _done.size = compiled_bytes() + len(source)
     return machine().emit_object(optimised(source, machine()))
 
 

@@ -64,11 +64,17 @@ def _of_stretch(stretch: Stretch, reasons: dict[Node, Refusal]) -> list[Verdict]
         return [Verdict(stretch.title, _count(nodes), NATIVELY, "", _calls(launch.graph.program))]
     if len(nodes) == 1 and nodes[0].regions:
         return [_of_step(stretch.steps[0], reasons)]
-    seldom = Refusal("it ran too seldom to be worth compiling") if stretch.segment.seen else NO_REASON
-    refusal = next((a for a in attempts if isinstance(a, Refusal)), seldom)
+    refusal = next((a for a in attempts if isinstance(a, Refusal)), _not_yet(stretch))
     how = INTERPRETED if refusal.reason else UNKNOWN
     inside = [v for step in stretch.steps if step.node.regions for v in _of_parts([[step]], reasons)]
     return [Verdict(stretch.title, _count(nodes), how, refusal.reason, [], inside, refusal.traceback)]
+
+
+def _not_yet(stretch: Stretch) -> Refusal:
+    """Why nobody has tried to compile a stretch, if it ran."""
+    if stretch.segment.is_late:
+        return Refusal("runs have compiled as much as one may so far, the next one goes on")
+    return Refusal("it ran too seldom to be worth compiling") if stretch.segment.seen else NO_REASON
 
 
 def _of_step(step: Step, reasons: dict[Node, Refusal]) -> Verdict:

@@ -17,6 +17,7 @@ from whorl.ops.base import one_element
 from whorl.ops.control import If, Loop
 from whorl.ops.iteration import Iteration, empty_collected
 from whorl.ops.random import Random
+from whorl.runtime.credit import LATE
 from whorl.runtime.native import NativeLoop
 from whorl.runtime.steps import Kernel, Run, Step
 from whorl.runtime.stretches import parts_of, run_parts
@@ -155,7 +156,8 @@ class LoopKernel:
         while (arguments := iteration.next()) is not None:
             if may_compile and self._may_change_over(iteration, run):
                 may_compile = False
-                rows = self.native.run(iteration, frame, budget, self.node.title if is_outermost else None)
+                with run.credit.charged():
+                    rows = self.native.run(iteration, frame, budget, self.node.title if is_outermost else None)
                 if rows is not None:
                     frame[1] = iteration.index
                     iteration.require_slices()
@@ -175,7 +177,10 @@ class LoopKernel:
 
     def _may_change_over(self, iteration: Iteration, run: Run) -> bool:
         """Whether native code takes over here: so late that it pays, and where it is there or may be waited for."""
-        if not self.native.is_due(iteration, run.native_after or 0, self.seen):
+        after = run.native_after or 0
+        if run.credit.is_spent and after < LATE and not self.native.is_made(iteration):
+            after = LATE
+        if not self.native.is_due(iteration, after, self.seen):
             return False
         return run.waits or (iteration.index % LOOKS == 0 and self.native.is_ready(iteration))
 

@@ -74,10 +74,14 @@ class NativeLoop:
         left = None if iteration.bound is None else iteration.bound - iteration.index
         return seen >= after and (left is None or left >= WORTHWHILE)
 
+    def is_made(self, iteration: Iteration) -> bool:
+        """Whether there is a native form, or surely none."""
+        asked = self._asked(iteration)
+        return isinstance(asked, Refusal) or self.forms.find(*asked) is not None
+
     def is_ready(self, iteration: Iteration) -> bool:
         """Whether there is a native form, or surely none; else one is made in the background."""
-        asked = self._asked(iteration)
-        if isinstance(asked, Refusal) or self.forms.find(*asked) is not None:
+        if self.is_made(iteration):
             return True
         if self.making is None or self.making.done():
             self.making = in_background(self.compiled_for, copy.copy(iteration))

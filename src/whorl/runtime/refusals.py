@@ -15,14 +15,15 @@ _log = logging.getLogger("whorl")
 
 @dataclass(frozen=True)
 class Refusal:
-    """The reason. `position`: the number of the node that has no native form, if it is one; `is_long`: too many nodes.
+    """The reason. `position`: the number of the node that has no native form, if it is one; `parts`: how many programs
+    it takes, where it is too long for one.
 
     `traceback` is set where the reason is a fault of whorl's own.
     """
 
     reason: str
     position: int | None = None
-    is_long: bool = False
+    parts: int = 1
     traceback: str = ""
 
 
@@ -38,4 +39,4 @@ def refusal_of(error: Exception, title: str, position: int | None = None) -> Ref
         raise cause
     reason = f"a fault of whorl's own: {type(cause).__name__}: {cause}"
     _log.warning("%s is interpreted, because compiling it met %s", title, reason, exc_info=cause)
-    return Refusal(reason, position, False, "".join(traceback.format_exception(cause)))
+    return Refusal(reason, position, 1, "".join(traceback.format_exception(cause)))

@@ -22,6 +22,7 @@ from whorl.lowering.places import NATIVE
 from whorl.lowering.work import work_of
 from whorl.ops.control import If, Loop
 from whorl.runtime.background import in_background
+from whorl.runtime.credit import Credit
 from whorl.runtime.launch import CONTIGUOUS, Launch
 from whorl.runtime.refusals import Refusal, refusal_of
 
@@ -74,6 +75,7 @@ class Segment:
         self.found: dict[Signature, Launch | Refusal] = {}
         self.pending: set[Signature] = set()
         self.seen: dict[Signature, int] = {}
+        self.is_late = False
         self.folded = Folded()
         self.lock = threading.Lock()
         renew_in_children(self)
@@ -83,20 +85,24 @@ class Segment:
         self.lock = threading.Lock()
         self.pending.clear()
 
-    def find(self, arrays: Sequence[np.ndarray], in_loop: bool, whole: bool, wait: bool) -> Launch | Refusal | None:
+    def find(
+        self, arrays: Sequence[np.ndarray], in_loop: bool, whole: bool, wait: bool, credit: Credit
+    ) -> Launch | Refusal | None:
         """The native form for these inputs; a refusal where there is none, None where there is none yet.
 
         `whole`: nothing else runs before or after. Unless `wait`, compiling goes on in the background.
         """
         key = self.signature(arrays)
         found = self.found.get(key)
-        if found is not None or not self._is_due(key, in_loop):
+        self.is_late = found is None and credit.is_spent and not in_loop
+        if found is not None or self.is_late or not self._is_due(key, in_loop):
             return found
         request = Request([x.dtype for x in arrays], [x.shape for x in arrays], _small_integers(arrays), whole)
         if not wait:
             in_background(self._compile, key, request)
             return None
-        self._compile(key, request)
+        with credit.charged(self.size):
+            self._compile(key, request)
         return self.found.get(self.signature(arrays))
 
     def signature(self, arrays: Sequence[np.ndarray]) -> Signature:
@@ -165,8 +171,11 @@ class Segment:
             if self.loop is not None and work_of(graph.program, MOST_TRIPS) > MOST_WORK:
                 return Refusal("it may take long", self.loop)
             if len(graph.program.body) > MOST_STATEMENTS and self.size > 1:
-                return Refusal("it is too long for one program", None, True)
+                parts = min(self.size, math.ceil(len(graph.program.body) / MOST_STATEMENTS))
+                return Refusal("it is too long for one program", None, parts)
             return Launch(graph)
+        except RecursionError:
+            return Refusal("it is too deep for one program", None, min(self.size, 2))
         except Exception as error:
             return refusal_of(error, self.title, self._position(error))
 

@@ -15,6 +15,7 @@ from whorl.errors import MemoryLimitError, RunError
 from whorl.ir.constants import as_array
 from whorl.ir.graph import Module
 from whorl.ir.types import OptionalType
+from whorl.runtime.credit import Credit
 from whorl.runtime.direct import Direct
 from whorl.runtime.explain import Verdict, explain
 from whorl.runtime.feeds import checked
@@ -111,7 +112,8 @@ class Session:
         wanted = self._positions(output_names)
         own = self._cancelled
         stopped = own.is_set if stop is None else lambda: own.is_set() or stop.is_set()
-        run = Run(Budget(limits or self.limits, stopped, self._trace), self.mode.loops_after, self.mode.waits)
+        budget = Budget(limits or self.limits, stopped, self._trace)
+        run = Run(budget, self.mode.loops_after, self.mode.waits, Credit(len(self.module.main.nodes)))
         if self.module.states:
             return self._continue(feeds, wanted, run)
         return self._run(self._arguments(feeds), wanted, run)

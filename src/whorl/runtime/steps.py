@@ -13,6 +13,7 @@ from whorl.ir.graph import Node
 from whorl.ir.op import as_types, as_values
 from whorl.ir.types import AnyShape, TensorType, Type, fact_of, type_of
 from whorl.ops.random import Generator
+from whorl.runtime.credit import Credit
 from whorl.runtime.limits import Budget, largest
 from whorl.runtime.trace import MAIN, now
 
@@ -22,10 +23,13 @@ Kernel = Callable[..., Any]
 class Run:
     """One run under way: its budget, and the regions it is in, outermost first, with their iteration numbers."""
 
-    __slots__ = ("budget", "counts", "frames", "generators", "native_after", "waits", "watched")
+    __slots__ = ("budget", "counts", "credit", "frames", "generators", "native_after", "waits", "watched")
 
-    def __init__(self, budget: Budget, native_after: int | None = None, waits: bool = True) -> None:
+    def __init__(
+        self, budget: Budget, native_after: int | None = None, waits: bool = True, credit: Credit | None = None
+    ) -> None:
         self.budget, self.native_after, self.waits = budget, native_after, waits
+        self.credit = credit or Credit(0)
         self.watched = budget.limits.max_memory is not None
         limits = budget.limits
         self.counts = bool(limits.max_iterations is not None or limits.progress or budget.trace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
@@ -95,7 +96,7 @@ class Stretch:
         in_loop = any(i is not None for _, i in run.frames)
         trace, known = run.budget.trace, len(self.segment.found)
         start = now() if trace is not None else 0.0
-        found = self.segment.find(arrays, in_loop, self.is_whole and not run.frames, run.waits)
+        found = self.segment.find(arrays, in_loop, self.is_whole and not run.frames, run.waits, run.credit)
         if trace is not None and len(self.segment.found) > known:
             trace.add_compilation(self.title, start, found.reason if isinstance(found, Refusal) else None)
         if isinstance(found, Refusal):
@@ -134,14 +135,18 @@ class Stretch:
 
     def _split(self, refusal: Refusal) -> None:
         """Leave one node to the interpreter, and what comes before and after it to stretches of their own."""
-        middle = len(self.steps) // 2
-        first, second = (middle, middle) if refusal.is_long else (refusal.position, (refusal.position or 0) + 1)
-        if first is None:
+        if refusal.parts > 1:
+            most = math.ceil(len(self.steps) / refusal.parts)
+            starts = range(0, len(self.steps), most)
+            self.parts = [Stretch(self.steps[n : n + most], self.constants) for n in starts]
             return
+        if refusal.position is None:
+            return
+        first, second = refusal.position, refusal.position + 1
         before, after = (
             [Stretch(group, self.constants)] if group else [] for group in (self.steps[:first], self.steps[second:])
         )
-        self.parts = [*before, *([self.steps[first:second]] if second > first else []), *after]
+        self.parts = [*before, self.steps[first:second], *after]
 
 
 def _slotted_values(steps: Sequence[Step]) -> Iterator[tuple[int, Value]]:

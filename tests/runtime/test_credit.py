@@ -1,0 +1,78 @@
+"""What a run compiles is bounded; what is left is interpreted, and compiled in later runs."""
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, parser
+
+import whorl
+from whorl.codegen.target import compiled_bytes
+from whorl.runtime import credit
+
+LARGEST_PROGRAM = 1 << 17
+
+
+def chain(op: str, length: int, **attributes) -> bytes:
+    nodes = [helper.make_node(op, [f"x{k}"], [f"x{k + 1}"], **attributes) for k in range(length)]
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 4]) for name in ("x0", f"x{length}")]
+    graph = helper.make_graph(nodes, "chain", infos[:1], infos[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=9)
+    return model.SerializeToString()
+
+
+@pytest.fixture(autouse=True)
+def nothing_on_disk(monkeypatch):
+    monkeypatch.setenv("WHORL_CACHE", "")
+
+
+def native(model: bytes) -> whorl.InferenceSession:
+    options = whorl.SessionOptions()
+    options.backend = "native"
+    return whorl.InferenceSession(model, options)
+
+
+def compiled_by_runs(session: whorl.InferenceSession, count: int) -> list[int]:
+    found, x = [], np.random.default_rng(0).normal(size=(3, 4)).astype("f")
+    for _ in range(count):
+        before = compiled_bytes()
+        (y,) = session.run(None, {"x0": x})
+        np.testing.assert_allclose(y, np.full((3, 4), 0.25), atol=1e-6)
+        found.append(compiled_bytes() - before)
+    return found
+
+
+def test_run_compiles_no_more_than_its_credit(monkeypatch):
+    monkeypatch.setattr(credit, "LEAST", 1 << 16)
+    session = native(chain("Softmax", 60))
+    compiled = compiled_by_runs(session, 12)
+    assert max(compiled) < (1 << 16) + LARGEST_PROGRAM
+    assert compiled[0] and compiled[1] and not compiled[-1]
+    assert {verdict.how for verdict in session.explain()} == {"native"}
+
+
+def test_explain_says_that_later_runs_go_on(monkeypatch):
+    monkeypatch.setattr(credit, "LEAST", 1 << 14)
+    session = native(chain("Softmax", 60))
+    compiled_by_runs(session, 1)
+    reasons = {verdict.reason for verdict in session.explain() if verdict.how == "interpreted"}
+    assert reasons == {"runs have compiled as much as one may so far, the next one goes on"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("length", [250, 2000])
+def test_first_run_compiles_in_proportion_to_the_nodes(length):
+    (compiled,) = compiled_by_runs(native(chain("Softmax", length)), 1)
+    assert compiled < max(credit.LEAST, credit.OF_A_NODE * length) + LARGEST_PROGRAM
+
+
+def test_loop_that_runs_for_long_is_compiled_without_credit(monkeypatch):
+    monkeypatch.setattr(credit, "LEAST", 0)
+    monkeypatch.setattr(credit, "OF_A_NODE", 0)
+    model = """<ir_version: 9, opset_import: ["" : 21]> main (int64 M, float[2] x) => (float[2] y) {
+      y = Loop(M, , x) <body = b (int64 i, bool k, float[2] a) => (bool k2, float[2] c) {
+        k2 = Identity(k) c = Sin(a) }> }"""
+    session = native(parser.parse_model(model).SerializeToString())
+    before = compiled_bytes()
+    session.run(None, {"M": np.array(credit.LATE - 10), "x": np.ones(2, "f")})
+    assert compiled_bytes() == before
+    session.run(None, {"M": np.array(2 * credit.LATE), "x": np.ones(2, "f")})
+    assert compiled_bytes() > before
