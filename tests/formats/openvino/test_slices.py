@@ -223,6 +223,10 @@ def test_plugin_begins_at_the_first_row_whatever_the_ends_are():
     same(run(slicing, "ov-cpu")[0], rows_of(slicing, [0, 1]))
 
 
+def test_profile_has_two_names():
+    assert IrOptions("openvino-cpu") == IrOptions("ov-cpu")
+
+
 PLUGIN_REFUSES = {
     "two counts": (
         entry(0, 3),

@@ -19,7 +19,10 @@ MAX_DEPTH = 64
 
 @dataclass(frozen=True)
 class IrOptions:
-    """How IR is read. `profile` "ov-cpu" imitates OpenVINO's CPU plugin; `max_depth`: nested bodies allowed."""
+    """How IR is read. `profile` "ov-cpu" imitates OpenVINO's CPU plugin; `max_depth`: nested bodies allowed.
+
+    "openvino-cpu" is another name of that profile.
+    """
 
     profile: str = ""
     max_depth: int = MAX_DEPTH
@@ -27,6 +30,8 @@ class IrOptions:
     def __post_init__(self) -> None:
         if self.profile not in PROFILES:
             raise LoadError(f"there is no profile {self.profile!r}", fix="use 'ov-cpu', or leave it out")
+        if self.profile == "openvino-cpu":
+            object.__setattr__(self, "profile", "ov-cpu")
 
 
 @dataclass
