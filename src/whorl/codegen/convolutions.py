@@ -10,6 +10,7 @@ from whorl.codegen.elements import Element, element_of
 from whorl.codegen.formulas import Library
 from whorl.codegen.routine import Routine
 from whorl.codegen.target import vector_bytes
+from whorl.kernel.kernel import LANES
 from whorl.kernel.program import Call
 from whorl.ops.filters import filter_blocks
 
@@ -57,7 +58,7 @@ def convolution(call: Call, library: Library) -> str:
     library[name] = ""
     pointers = _pointers(added)
     numbers = ["%features", "%inner", "%bounded", "%together", "%reach", *WINDOWS]
-    f = Routine(name, pointers, numbers)
+    f = Routine(name, pointers, numbers, polls=True)
     pixels = f.mul(f.mul("%depth", "%rows"), "%width")
     span = _span(f)
     step = vectors * element.lanes
@@ -68,6 +69,7 @@ def convolution(call: Call, library: Library) -> str:
         stop = f.least(f.add(start, size), span)
         for height, first, count in blocks:
             with f.loop(0, count) as block:
+                f.poll(f.value(f"sdiv i64 {f.mul(f.mul(f.sub(stop, start), '%inner'), height)}, {LANES}"))
                 feature = f.add(f.mul(block, height), first)
                 with f.loop(start, stop, step) as place:
                     at = f.least(place, last)

@@ -1,18 +1,20 @@
 """Kernel programs as LLVM IR text.
 
 The function takes one pointer to a block of 64-bit cells: scalars, then addresses of buffers, of scratch, of the
-function that runs ops and of the one that gives memory, then the bytes of each buffer that grows; it writes scalars and
-buffer addresses back before it returns 0, or returns the status of a `Fail` at once. Variables are stack slots, which
-LLVM turns into registers. Loads and stores inside parallel loops carry access groups, so that the vectoriser needs no
-alias checks.
+context of calls to the runtime (`codegen/callers.py`) and, in a library, of the function that gives memory, then the
+bytes of each buffer that grows; it writes scalars and buffer addresses back before it returns 0, or returns the status
+of a `Fail` at once. Variables are stack slots, which LLVM turns into registers. Loads and stores inside parallel loops
+carry access groups, so that the vectoriser needs no alias checks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from whorl.codegen.callers import GROW, POLL, RUN
 from whorl.codegen.formulas import Library
 from whorl.codegen.kernels import require_kernel
+from whorl.codegen.routine import FUEL, NO_POLLS, asked
 from whorl.codegen.scalars import Scalars, literal, memory_type, register_type
 from whorl.debug import dumped_program
 from whorl.ir.dtypes import BOOL
@@ -26,6 +28,7 @@ from whorl.kernel.program import (
     Fail,
     For,
     Load,
+    Poll,
     Program,
     Reserve,
     RunOp,
@@ -41,6 +44,8 @@ from whorl.kernel.verify import parts
 FUNCTION = "whorl_run"
 FIRST_FAILURE = 2
 """The status of the first failure with a number; 1 is that of memory that was refused."""
+STOPPED = -1
+"""The status of a program that was told not to go on."""
 _LIKELY = '!{!"branch_weights", i32 2000, i32 1}'
 INTERLEAVED = ((512, 4), (128, 2))
 """Iterations of a parallel loop from which so many vectors are computed side by side where it calls functions: each of
@@ -82,6 +87,7 @@ class _Emitter:
         self.failures: list[Fail] | None = None
         self.report = 0
         self.growing: dict[Var | Buffer, int] = {}
+        self.fuel = ""
 
     # ---- text ------------------------------------------------------------------------------------------------
 
@@ -195,6 +201,8 @@ class _Emitter:
                     self._run_op(statement)
                 case Call():
                     self._call(statement)
+                case Poll(work):
+                    self._poll(work)
                 case Fail():
                     self._fail(statement)
 
@@ -214,9 +222,13 @@ class _Emitter:
         self.label(grow)
         double = self.value(f"shl i64 {capacity}, 1")
         size = self.value(f"call i64 @llvm.umax.i64(i64 {needed}, i64 {double})")
-        function = self.value(f"load ptr, ptr {self._cell(self.callback + 1)}")
         old = self.value(f"load ptr, ptr {self.pointers[buffer]}")
-        new = self.value(f"call ptr {function}(ptr {old}, i64 {size})")
+        if self.failures is None:
+            context, function = self._caller(GROW)
+            new = self.value(f"call ptr {function}(ptr {context}, ptr {old}, i64 {size})")
+        else:
+            function = self.value(f"load ptr, ptr {self._cell(self.callback + 1)}")
+            new = self.value(f"call ptr {function}(ptr {old}, i64 {size})")
         self.line(f"br i1 {self.value(f'icmp eq ptr {new}, null')}, label {refused}, label {given}")
         self.label(refused)
         self._end(1)
@@ -245,10 +257,9 @@ class _Emitter:
 
     def _run_op(self, call: RunOp) -> None:
         """Call the runtime with the number of the op; anything but 0 ends the program."""
-        address = self.value(f"getelementptr inbounds i64, ptr %cells, i64 {self.callback}")
-        function = self.value(f"load ptr, ptr {address}")
+        context, function = self._caller(RUN)
         said = self._say(call) if call.found else "null"
-        status = self.value(f"call i64 {function}(i64 {self.calls.index(call)}, ptr {said})")
+        status = self.value(f"call i64 {function}(ptr {context}, i64 {self.calls.index(call)}, ptr {said})")
         failed, done = self.fresh("failed"), self.fresh("called")
         self.line(f"br i1 {self.value(f'icmp ne i64 {status}, 0')}, label {failed}, label {done}")
         self.label(failed)
@@ -256,6 +267,43 @@ class _Emitter:
         self.label(done)
         if call.found:
             self._hear(call, said)
+
+    def _caller(self, position: int) -> tuple[str, str]:
+        """The context of calls to the runtime, and the function at a position in it."""
+        context = self.value(f"load ptr, ptr {self._cell(self.callback)}")
+        place = self.value(f"getelementptr inbounds ptr, ptr {context}, i64 {position}")
+        return context, self.value(f"load ptr, ptr {place}")
+
+    def _poll(self, work: int) -> None:
+        """Count work; once the fuel is used up, ask whether to go on."""
+        ask, more, done = (self.fresh(hint) for hint in ("ask", "more", "polled"))
+        fuel = self.value(f"sub nsw i64 {self.value(f'load i64, ptr {self._tank()}')}, {min(work, FUEL)}")
+        self.line(f"store i64 {fuel}, ptr {self._tank()}")
+        enough = self.value(f"icmp sge i64 {fuel}, 0")
+        self.line(f"br i1 {enough}, label {done}, label {ask}, !prof !{self.node(_LIKELY)}")
+        self.label(ask)
+        context, function = self._caller(POLL)
+        given = self.value(asked(context, function))
+        self._refuel(given, more)
+        self.line(f"br label {done}")
+        self.label(done)
+
+    def _refuel(self, given: str, go_on: str) -> None:
+        """Take the fuel that is given and go on, or end the program where it is none."""
+        stop = self.fresh("stop")
+        self.line(f"store i64 {given}, ptr {self._tank()}")
+        is_none = self.value(f"icmp eq i64 {given}, 0")
+        self.line(f"br i1 {is_none}, label {stop}, label {go_on}")
+        self.label(stop)
+        self.line(f"ret i64 {STOPPED}")
+        self.label(go_on)
+
+    def _tank(self) -> str:
+        """The variable that holds the fuel that is left."""
+        if not self.fuel:
+            self.fuel = self._alloca("i64")
+            self.entry.append(f"  store i64 {FUEL}, ptr {self.fuel}")
+        return self.fuel
 
     def _say(self, call: RunOp) -> str:
         """Cells with the address and the lengths of each input, then address, capacity and lengths of each output."""
@@ -294,8 +342,15 @@ class _Emitter:
         function = require_kernel(call, self.library)
         places = [f"ptr {self._address(buffer, index)}" for buffer, index in call.places]
         numbers = [f"i64 {number}" for number in call.numbers]
-        self.line(f"call void {function}({', '.join((*places, *numbers))})")
-        self.memo = {}
+        given = ", ".join((*places, *numbers))
+        if not call.polls:
+            self.line(f"call i64 {function}({given}, {NO_POLLS})")
+            self.memo = {}
+            return
+        context = self.value(f"load ptr, ptr {self._cell(self.callback)}")
+        fuel = self.value(f"load i64, ptr {self._tank()}")
+        left = self.value(f"call i64 {function}({given}, ptr {context}, i64 {fuel})")
+        self._refuel(left, self.fresh("called"))
 
     def _store(self, store: Store) -> None:
         dtype, address = store.buffer.dtype, self._address(store.buffer, store.index)
@@ -333,7 +388,7 @@ class _Emitter:
     def _parallel(self, loop: For, calls_functions: bool) -> str:
         """What the vectoriser is told of a parallel loop, whose group of accesses ends here."""
         facts = [self.node('!{!"llvm.loop.parallel_accesses", !' + f"{self.groups.pop()}" + "}")]
-        extent = loop.extent.value if calls_functions and isinstance(loop.extent, Const) else 0
+        extent = _most(loop.extent) if calls_functions else 0
         count = next((count for least, count in INTERLEAVED if extent >= least), 0)
         if count:
             facts.append(self.node('!{!"llvm.loop.interleave.count", i32 ' + f"{count}" + "}"))
@@ -402,3 +457,11 @@ class _Emitter:
             flat = step if flat == "0" else self.value(f"add nsw i64 {flat}, {step}")
         pointer = self.value(f"load ptr, ptr {self.pointers[buffer]}")
         return self.value(f"getelementptr inbounds {memory_type(buffer.dtype)}, ptr {pointer}, i64 {flat}")
+
+
+def _most(extent: Expr) -> int:
+    """The number of iterations, at most, where the program says it; else 0."""
+    match extent:
+        case Const(value=value) | Apply(op="min", args=(Const(value=value), _)):
+            return int(value)
+    return 0

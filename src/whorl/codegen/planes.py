@@ -8,6 +8,7 @@ from whorl.codegen.convolutions import WINDOWS
 from whorl.codegen.elements import Element, element_of
 from whorl.codegen.formulas import Library
 from whorl.codegen.routine import Routine
+from whorl.kernel.kernel import LANES
 from whorl.kernel.program import Call
 
 _LINES = 4
@@ -22,7 +23,7 @@ def spread_image(call: Call, library: Library) -> str:
         return name
     axes = [[f"%{what}{axis}" for what in ("length", "begin", "stride", "phases", "spread")] for axis in range(3)]
     numbers = ["%fill", "%channels", "%plane", *(n for row in axes for n in row)]
-    f = Routine(name, ["noalias %s", "noalias readonly %x"], numbers)
+    f = Routine(name, ["noalias %s", "noalias readonly %x"], numbers, polls=True)
     outside = f.value("icmp ne i64 %fill, 0")
     zeros = "zeroinitializer"
     least = e.splat(f, "0xFFF0000000000000")
@@ -30,6 +31,7 @@ def spread_image(call: Call, library: Library) -> str:
     lengths = ("%channels", "%phases0", "%spread0", "%phases1", "%spread1")
     with ExitStack() as stack:
         c, p, i, q, j = (stack.enter_context(f.loop(0, length)) for length in lengths)
+        f.poll(f.mul("%phases2", "%spread2"))
         first, in_depth = _source(f, i, p, 0)
         second, in_height = _source(f, j, q, 1)
         line = f.add(f.mul(f.add(f.mul(c, "%length0"), first), "%length1"), second)
@@ -91,9 +93,13 @@ def plane_windows(call: Call, library: Library) -> str:
         return name
     given = ("%x", "%offsets", "%w", "%bias", "%limits") if weighted else ("%x", "%offsets")
     numbers = ["%taps", *(["%bounded"] * weighted), "%reach", *WINDOWS]
-    f = Routine(name, ["noalias %y", *(f"noalias readonly {p}" for p in given)], numbers)
+    f = Routine(name, ["noalias %y", *(f"noalias readonly {p}" for p in given)], numbers, polls=True)
     last = f.sub("%rows", 1)
-    with f.loop(0, "%depth") as d, f.loop(0, "%rows", _LINES) as line, f.loop(0, "%width", e.lanes) as column:
+    with ExitStack() as stack:
+        d = stack.enter_context(f.loop(0, "%depth"))
+        line = stack.enter_context(f.loop(0, "%rows", _LINES))
+        f.poll(f.value(f"sdiv i64 {f.mul(f.mul('%taps', '%width'), _LINES)}, {LANES}"))
+        column = stack.enter_context(f.loop(0, "%width", e.lanes))
         lines = [f.least(f.add(line, n), last) for n in range(_LINES)]
         sources = [
             f.place("%x", e.kind, f.add(f.mul(f.add(f.mul(d, "%row_pitch"), n), "%pitch"), column)) for n in lines

@@ -15,6 +15,7 @@ from whorl.codegen.narrow import BFLOAT16, FLOAT16
 from whorl.codegen.routine import AS_WRITTEN, Routine
 from whorl.codegen.target import has_half, vector_bytes
 from whorl.ir.dtypes import FLOAT32, UNSIGNED, is_integer, name_of
+from whorl.kernel.kernel import LANES
 from whorl.kernel.program import Call
 from whorl.ops.panels import FEW_ROWS
 
@@ -89,10 +90,11 @@ def _row_product(call: Call, element: _Element, library: Library) -> str:
 def _row_text(name: str, element: _Element, library: Library) -> str:
     """for part of columns: y = 0; for 8 rows at a time: y += x0 * row0, y += x1 * row1, ..."""
     kind, near = element.kind, _NEAR_BYTES // element.size
-    f = Routine(name, ["noalias %y", "noalias readonly %x", "noalias readonly %b"], ["%inner", "%columns"])
+    f = Routine(name, ["noalias %y", "noalias readonly %x", "noalias readonly %b"], ["%inner", "%columns"], True)
     whole = f.down("%inner", _STREAMS)
     with f.loop(0, "%columns", near) as first:
         count = f.least(f.sub("%columns", first), near)
+        f.poll(f.value(f"sdiv i64 {f.mul('%inner', count)}, {LANES}"))
         y, b = f.place("%y", kind, first), f.place("%b", kind, first)
         for start, stop, rows in (("0", whole, _STREAMS), (whole, "%inner", 1)):
             with f.loop(start, stop, rows) as k:
@@ -158,6 +160,7 @@ def _panel_product(call: Call, element: _Element, library: Library) -> str:
         name,
         ["noalias %c", "noalias %s", "noalias readonly %a", "noalias readonly %b"],
         ["%rows", "%inner", "%columns", "%width"],
+        polls=True,
     )
     blocks = list(_blocks(rows, _TILE_ROWS[vector_bytes()]))
     for height, first, count in blocks if rows > 1 else ():
@@ -200,6 +203,8 @@ def _tiles(
         for height, first, count in blocks:
             function = _require_tile(height, tile, element, library)
             with f.loop(0, count) as block:
+                steps = f.mul("%inner", height * tile.vectors * tile.panels * element.lanes)
+                f.poll(f.value(f"sdiv i64 {steps}, {LANES}"))
                 row = f.add(f.mul(block, height), first)
                 target = f.place("%c", kind, f.add(f.mul(row, "%columns"), j))
                 f.line(_tile_call(function, target, f.place(packed, kind, f.mul(row, "%inner")), panel, left))
@@ -213,6 +218,7 @@ def _pack_rows(f: Routine, element: _Element, height: int, first: int, count: in
     """Blocks of rows, so that the elements of one k lie side by side."""
     kind, size = element.kind, element.size
     with f.loop(0, count) as block:
+        f.poll(f.mul("%inner", height))
         row = f.add(f.mul(block, height), first)
         source = f.place("%a", kind, f.mul(row, "%inner"))
         target = f.place("%s", kind, f.mul(row, "%inner"))

@@ -14,28 +14,67 @@ AS_WRITTEN = "\n".join(
         f"!{_AS_WRITTEN} = distinct !{{!{_AS_WRITTEN}, !{_AS_WRITTEN + 1}, !{_AS_WRITTEN + 2}}}",
         f'!{_AS_WRITTEN + 1} = !{{!"llvm.loop.unroll.disable"}}',
         f'!{_AS_WRITTEN + 2} = !{{!"llvm.loop.vectorize.enable", i1 false}}',
+        f'!{_AS_WRITTEN + 3} = !{{!"branch_weights", i32 1, i32 2000}}',
     )
 )
 """What a module needs for the loops of routines, which are compiled as they are written."""
 
 
+FUEL = 1 << 20
+"""Work that a program does before it asks whether to go on."""
+NO_POLLS = f"ptr null, i64 {1 << 62}"
+"""The last two arguments of a polling routine that is to run to its end."""
+_UNLIKELY = f"!{_AS_WRITTEN + 3}"
+_ASK = "memory(inaccessiblemem: readwrite) nounwind"
+"""What asks changes nothing that the program knows of, so that its own values stay in registers."""
+
+
+def asked(context: str, function: str) -> str:
+    """The call that asks the runtime whether to go on; it gives new fuel, or 0."""
+    return f"call i64 {function}(ptr {context}) {_ASK}"
+
+
 class Routine:
     """A function being written. Variables are stack slots, which LLVM turns into registers.
 
-    The function is weak, not internal, so that LLVM does not rebuild it for the numbers of one call.
+    The function is weak, not internal, so that LLVM does not rebuild it for the numbers of one call. One that `polls`
+    takes two arguments more, the context of polls and fuel, and gives the fuel that is left, or 0 where it was stopped.
     """
 
-    def __init__(self, name: str, pointers: Sequence[str], numbers: Sequence[str]) -> None:
+    def __init__(self, name: str, pointers: Sequence[str], numbers: Sequence[str], polls: bool = False) -> None:
+        self.polls = polls
         given = [f"ptr {p}" for p in pointers] + [f"i64 {n}" for n in numbers]
-        self.head = f"define weak hidden void {name}({', '.join(given)}) {ATTRIBUTES} {{"
+        given += ["ptr %context", "i64 %fuel"] if polls else []
+        self.head = f"define weak hidden {'i64' if polls else 'void'} {name}({', '.join(given)}) {ATTRIBUTES} {{"
         self.slots: list[str] = []
         self.lines: list[str] = []
         self.count = 0
+        if polls:
+            self.left = self.slot("i64")
+            self.line(f"store i64 %fuel, ptr {self.left}")
 
     def text(self) -> str:
-        return "\n".join(
-            (self.head, "entry:", *self.slots, "  br label %body", "body:", *self.lines, "  ret void", "}")
-        )
+        last = ["  ret void"]
+        if self.polls:
+            fuel = self.value(f"load i64, ptr {self.left}")
+            last = [f"  %given = or i64 {fuel}, 1", "  ret i64 %given"]
+        return "\n".join((self.head, "entry:", *self.slots, "  br label %body", "body:", *self.lines, *last, "}"))
+
+    def poll(self, work: str) -> None:
+        """Count work; once the fuel is used up, ask whether to go on, else return."""
+        ask, stop, more, done = (self.fresh(hint) for hint in ("ask", "stop", "more", "polled"))
+        fuel = self.sub(self.value(f"load i64, ptr {self.left}"), work)
+        self.line(f"store i64 {fuel}, ptr {self.left}")
+        self.line(f"br i1 {self.value(f'icmp slt i64 {fuel}, 0')}, label {ask}, label {done}, !prof {_UNLIKELY}")
+        self.label(ask)
+        given = self.value(asked("%context", self.value("load ptr, ptr %context")))
+        self.line(f"br i1 {self.value(f'icmp eq i64 {given}, 0')}, label {stop}, label {more}")
+        self.label(stop)
+        self.line("ret i64 0")
+        self.label(more)
+        self.line(f"store i64 {given}, ptr {self.left}")
+        self.line(f"br label {done}")
+        self.label(done)
 
     def fresh(self, hint: str = "t") -> str:
         self.count += 1

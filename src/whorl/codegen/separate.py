@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_ROUTINE = "define weak hidden void @"
+_ROUTINE = "define weak hidden "
 _FUNCTION = "define internal "
 _NAME = re.compile(r"@[\w.$]+")
 _PARAMETER = re.compile(r" %[\w.]+")
@@ -63,8 +63,8 @@ def _rest(line: str, lines: Iterable[str]) -> str:
 
 def _declaration(routine: str) -> str:
     head = routine.split("\n", 1)[0]
-    name, parameters = head[len(_ROUTINE) - 1 :].split("(", 1)
-    return f"declare void {name}({_PARAMETER.sub('', parameters[: parameters.index(')')])})"
+    name, parameters = head[len(_ROUTINE) :].split("(", 1)
+    return f"declare {name}({_PARAMETER.sub('', parameters[: parameters.index(')')])})"
 
 
 def _module(routine: str, name: str, routines: dict[str, str], shared: dict[str, str]) -> str:
@@ -79,7 +79,7 @@ def _module(routine: str, name: str, routines: dict[str, str], shared: dict[str,
             if text is not None:
                 needed[other] = text
                 pending.append(text)
-    return "\n".join((routine.replace("define weak hidden void", "define void", 1), *needed.values())) + "\n"
+    return "\n".join((routine.replace(_ROUTINE, "define ", 1), *needed.values())) + "\n"
 
 
 def _references(text: str) -> list[str]:

@@ -105,12 +105,24 @@ def _maxima_extents(taps: int, reach: int, *rest: int) -> Numbers:
     return math.prod(windows[:3]), reach + span_of_places(*windows) + _beyond(dtype), taps  # type: ignore
 
 
+def _spread_steps(fill: int, channels: int, plane: int, *axes: int) -> int:
+    return channels * plane
+
+
+def _convolution_steps(features: int, inner: int, bounded: int, together: int, reach: int, *windows: int) -> int:
+    return features * inner * span_of_places(*windows)
+
+
+def _plane_steps(taps: int, *rest: int) -> int:
+    return taps * math.prod(rest[-5:-2])
+
+
 CONVOLUTIONS = (
-    Kernel("spread_image", 1, _spread_extents, _spread_image),
-    Kernel("convolution", 1, _convolution_extents, _convolution, (2,)),
-    Kernel("convolution_sum", 1, _convolution_sum_extents, _convolution, (2,)),
-    Kernel("plane_sums", 1, _sums_extents, _plane_sums, (2,)),
-    Kernel("plane_maxima", 1, _maxima_extents, _plane_maxima, (2,)),
+    Kernel("spread_image", 1, _spread_extents, _spread_image, steps=_spread_steps),
+    Kernel("convolution", 1, _convolution_extents, _convolution, (2,), steps=_convolution_steps),
+    Kernel("convolution_sum", 1, _convolution_sum_extents, _convolution, (2,), steps=_convolution_steps),
+    Kernel("plane_sums", 1, _sums_extents, _plane_sums, (2,), steps=_plane_steps),
+    Kernel("plane_maxima", 1, _maxima_extents, _plane_maxima, (2,), steps=_plane_steps),
 )
 """`windows` are five numbers: windows along three axes, rows of a slice, elements of a row. The window (d, r, w) has
 the place (d * rows + r) * elements + w, and tap k reads the image at its place + offsets[k].

@@ -28,6 +28,7 @@ from whorl.kernel.program import (
     Fail,
     For,
     Load,
+    Poll,
     Program,
     Reserve,
     RunOp,
@@ -151,6 +152,8 @@ class _Machine:
                 self.run_op(statement)
             case Call():
                 self.call(statement)
+            case Poll():
+                pass
             case Fail(status):
                 raise _Failed(status)
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+LANES = 16
+"""Steps of a kernel that take about as long as a scalar operation."""
+
 
 def _product(*numbers: int) -> int:
     return math.prod(max(1, n) for n in numbers)
@@ -17,7 +20,8 @@ def _product(*numbers: int) -> int:
 class Kernel:
     """`run(*places, *numbers)` is the meaning, on flat arrays; `extents(*numbers, dtype)` the elements used at each.
 
-    `work(*numbers)` is about how many scalar statements take as long.
+    `work(*numbers)` is about how many scalar statements take as long. `steps(*numbers)` counts what its innermost loop
+    does, LANES of which take about as long as a scalar operation.
 
     The first `written` places are overwritten, none of which may overlap another place. The places at `tables` hold
     int32 numbers, those at `narrow` any of these element types, all others are of one element type.
@@ -30,3 +34,4 @@ class Kernel:
     tables: tuple[int, ...] = ()
     narrow: Mapping[int, frozenset[np.dtype]] = field(default_factory=dict)
     work: Callable[..., int] = _product
+    steps: Callable[..., int] = _product

@@ -37,11 +37,15 @@ def _work(*numbers: int) -> int:
     return math.prod(numbers[:3]) // _AT_ONCE
 
 
+def _steps(*numbers: int) -> int:
+    return math.prod(numbers[:3])
+
+
 KERNELS = {
     kernel.name: kernel
     for kernel in (
-        Kernel("row_product", 1, lambda k, n, dtype: (n, k, k * n), _row_product, work=_work),
-        Kernel("panel_product", 2, _panel_extents, _panel_product, narrow={3: NARROW}, work=_work),
+        Kernel("row_product", 1, lambda k, n, dtype: (n, k, k * n), _row_product, work=_work, steps=_steps),
+        Kernel("panel_product", 2, _panel_extents, _panel_product, narrow={3: NARROW}, work=_work, steps=_steps),
         *CONVOLUTIONS,
     )
 }

@@ -199,15 +199,23 @@ class RunOp:
 
 @dataclass(slots=True)
 class Call:
-    """Runs one of `KERNELS` on memory that starts at elements of buffers, and on numbers."""
+    """Runs one of `KERNELS` on memory that starts at elements of buffers, and on numbers; `polls`: as `Poll` does."""
 
     kernel: str
     places: list[tuple[Buffer, tuple[Expr, ...]]]
     numbers: tuple[int, ...]
+    polls: bool = False
 
     @property
     def dtype(self) -> np.dtype:
         return self.places[0][0].dtype
+
+
+@dataclass(slots=True)
+class Poll:
+    """Counts the work that comes next, and now and then asks the runtime whether to go on; if not, the program ends."""
+
+    work: int
 
 
 @dataclass(slots=True)
@@ -229,7 +237,7 @@ class Fail:
         return [number for _, number in self.around if number is not None]
 
 
-Statement = Assign | Store | For | When | While | Swap | Take | Reserve | RunOp | Call | Fail
+Statement = Assign | Store | For | When | While | Swap | Take | Reserve | RunOp | Call | Poll | Fail
 
 
 @dataclass(slots=True)
@@ -301,6 +309,8 @@ def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:
             case Call(kernel, places, numbers):
                 given = [f"{b.name}[{', '.join(map(text, index))}]" for b, index in places]
                 yield f"{indent}{kernel}({', '.join((*given, *map(str, numbers)))})"
+            case Poll(work):
+                yield f"{indent}poll {work}"
             case Fail(status):
                 yield f"{indent}fail {status}"
 

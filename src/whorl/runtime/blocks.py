@@ -19,7 +19,6 @@ WASTE = 1 << 20
 """Bytes that a value may leave unused behind it before it is copied to memory of its own."""
 _BYTES = np.dtype(np.uint8)
 _OFFSET = address_offset()
-_Grow = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
 
 class Blocks:
@@ -27,14 +26,6 @@ class Blocks:
 
     def __init__(self) -> None:
         self.arrays: dict[int, np.ndarray] = {}
-        self.callback: Any = None
-
-    @property
-    def address(self) -> int:
-        """The function that a program calls for more memory."""
-        if self.callback is None:
-            self.callback = _Grow(self._grow)
-        return pointer(self.callback)
 
     def take(self, size: int) -> int:
         """The address of a new block."""
@@ -49,12 +40,12 @@ class Blocks:
         self.arrays.pop(old, None)
         return found
 
-    def _grow(self, old: int | None, size: int) -> int | None:
-        """A larger block with the contents of an old one, which is given back; None where there is no memory."""
+    def grow(self, old: int, size: int) -> int:
+        """A larger block with the contents of an old one, which is given back; 0 where there is no memory."""
         try:
             found = self.take(size)
         except (MemoryError, ValueError, OverflowError):
-            return None
+            return 0
         before = self.arrays.pop(old, None) if old else None
         if before is not None:
             self.arrays[found][: len(before)] = before
@@ -129,8 +120,3 @@ def address(array: np.ndarray) -> int:
     if _OFFSET is None:
         return array.ctypes.data
     return ctypes.c_size_t.from_address(id(array) + _OFFSET).value
-
-
-def pointer(function: Any) -> int:
-    """The address of a callback."""
-    return ctypes.cast(function, ctypes.c_void_p).value or 0

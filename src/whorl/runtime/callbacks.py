@@ -14,9 +14,6 @@ from whorl.ir.op import as_values
 from whorl.kernel.program import Buffer, RunOp
 from whorl.runtime.blocks import Blocks
 
-Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
-"""What a program calls with the number of an op and, where only the run knows the lengths, the cells that hold them."""
-
 
 def run_op(call: RunOp, memory: dict[Buffer, np.ndarray]) -> bool:
     """Run an op that has no native form on a program's memory; False if it fails or gives another type."""

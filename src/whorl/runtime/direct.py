@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,12 @@ from whorl.ir.types import TensorType
 from whorl.runtime.interpreter import Plan
 from whorl.runtime.launch import CONTIGUOUS, Launch
 from whorl.runtime.segments import contents
+from whorl.runtime.limits import Budget, Limits
 from whorl.runtime.stretches import Stretch
+
+_NO_LIMITS = Limits()
+_UNWATCHED = Budget(_NO_LIMITS, bool)
+"""The budget of programs that are over before anybody could stop them."""
 
 
 class Direct:
@@ -50,7 +56,7 @@ class Direct:
         shapes = tuple([x.shape for x in arrays])
         return (shapes, *[contents(arrays[n]) for n in self.watched]) if self.watched else shapes
 
-    def run(self, feeds: Mapping[str, Any]) -> list[np.ndarray] | None:
+    def run(self, feeds: Mapping[str, Any], cancelled: Event) -> list[np.ndarray] | None:
         """All outputs, in the model's order; None where the long way must be taken."""
         if len(feeds) != len(self.expected):
             return None
@@ -65,7 +71,8 @@ class Direct:
         if found is None:
             return None
         launch, positions = found
-        results = launch.run([arrays[n] for n in positions])
+        budget = Budget(_NO_LIMITS, cancelled.is_set) if launch.needs_help else _UNWATCHED
+        results = launch.run([arrays[n] for n in positions], budget)
         return None if results is None else [results[n] for n in self.order]
 
 

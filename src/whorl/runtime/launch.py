@@ -12,13 +12,16 @@ from whorl.codegen.arrays import ARRAYS_FUNCTION, address_offset, with_arrays_en
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode
 from whorl.debug import debug, poison
+from whorl.kernel.polls import insert_polls
 from whorl.kernel.program import Buffer
 from whorl.lowering.graphs import GraphProgram
 from whorl.lowering.places import lengths_of, sizes
 from whorl.ops.panels import aligned_empty
-from whorl.runtime.blocks import Blocks, address, pointer
-from whorl.runtime.callbacks import Callback, run_any, run_op
+from whorl.runtime.blocks import Blocks, address
+from whorl.runtime.callbacks import run_any, run_op
+from whorl.runtime.callers import Caller
 from whorl.runtime.entries import entry_of
+from whorl.runtime.limits import Budget
 from whorl.runtime.recycled import empty, maker
 
 SPARE_BYTES = 1 << 26
@@ -43,6 +46,7 @@ class Launch:
         self.in_place, self.out_place = first * _CELL, first_out * _CELL
         filled = [*range(first, first + len(graph.inputs)), *range(first_out, first + len(program.buffers))]
         offset = None if debug().changes_runs else address_offset()
+        self.polls = insert_polls(program)
         source = emit(program)
         self.takes_arrays = offset is not None
         if offset is not None:
@@ -52,13 +56,16 @@ class Launch:
         self.pack_inputs = struct.Struct(f"{len(graph.inputs)}q").pack_into
         self.pack_outputs = struct.Struct(f"{len(self.outputs)}q").pack_into
         self.has_calls = bool(program.calls)
-        self.needs_help = self.has_calls or bool(program.growing)
+        self.needs_help = self.has_calls or self.polls or bool(program.growing)
         self.spare: list[Memory] = []
 
-    def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
-        """Outputs for the arrays of `graph.inputs`, row-major and of the right types; None if the program failed."""
+    def run(self, arrays: Sequence[np.ndarray], budget: Budget) -> list[np.ndarray] | None:
+        """Outputs for the arrays of `graph.inputs`, row-major and of the right types; None if the program failed.
+
+        What the budget, a signal's handler or an op's callback raises ends the program and is raised here.
+        """
         try:
-            memory = self.spare.pop() if self.spare else Memory(self.graph)
+            memory = self.spare.pop() if self.spare else Memory(self.graph, self.needs_help)
             results = [make() for make in self.makers]
         except (MemoryError, IndexError):
             return None
@@ -69,24 +76,28 @@ class Launch:
         if not self.needs_help:
             status = self.entry(memory.address)
         else:
-            status, results = self._run_with_help(memory, arrays, results)
+            status, results = self._run_with_help(memory, arrays, results, budget)
         if len(self.spare) < (SPARE_COUNT if memory.size <= SPARE_BYTES else 1):
             self.spare.append(memory)
         return None if status else results
 
     def _run_with_help(
-        self, memory: Memory, arrays: Sequence[np.ndarray], results: list[np.ndarray]
+        self, memory: Memory, arrays: Sequence[np.ndarray], results: list[np.ndarray], budget: Budget
     ) -> tuple[int, list[np.ndarray]]:
-        """Run a program that calls back: for ops that have no native form, or for memory that grows."""
+        """Run a program that calls back: to be stopped, for ops that have no native form, or for memory that grows."""
         if self.has_calls:
             memory.show(arrays, results)
+        memory.watch(budget)
         status = self.entry(memory.address)
         if self.has_calls:
             memory.show((), ())
-        if not status:
-            for n in memory.outputs:
-                results.insert(n, memory.grown(n))
-        memory.settle(bool(status))
+        if status:
+            memory.settle(True)
+            memory.caller.raise_error()
+            return status, results
+        for n in memory.outputs:
+            results.insert(n, memory.grown(n))
+        memory.settle(False)
         return status, results
 
     @property
@@ -98,7 +109,7 @@ class Launch:
 class Memory:
     """What one run at a time uses: the block of cells, with the constants' addresses in place, and scratch memory."""
 
-    def __init__(self, graph: GraphProgram) -> None:
+    def __init__(self, graph: GraphProgram, needs_help: bool) -> None:
         program = graph.program
         self.graph = graph
         self.size = graph.arena.size
@@ -125,14 +136,21 @@ class Memory:
             )
             for n, g in graph.grown.items()
         }
+        self.budget: Budget | None = None
+        if needs_help:
+            self.caller = Caller()
+            self.caller.serve(self._run_op, self.blocks.grow)
+            self.block[self.callback_cell] = self.caller.address
         if self.growing:
-            self.block[self.callback_cell + 1] = self.blocks.address
             self._forget()
         if program.calls:
-            self._callback = Callback(self._run_op)
-            self.block[self.callback_cell] = pointer(self._callback)
             given = program.buffers[len(inputs) : len(inputs) + len(graph.constants)]
             self.fixed = dict(zip(given, graph.constants, strict=True)) | self._scratch()
+
+    def watch(self, budget: Budget) -> None:
+        """Before a run that may call back: whose limits it keeps."""
+        self.budget = budget
+        self.caller.watch(budget.check)
 
     def _forget(self) -> None:
         """Take all memory from what grows."""
@@ -177,6 +195,8 @@ class Memory:
 
     def _run_op(self, number: int, cells: int) -> int:
         call = self.graph.program.calls[number]
+        if self.budget is not None:
+            self.budget.check()
         if call.found:
             return 0 if run_any(call, self.blocks, cells) else 1
         return 0 if run_op(call, self.arrays) else 1

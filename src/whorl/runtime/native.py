@@ -13,19 +13,21 @@ import numpy as np
 
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode, is_available
-from whorl.errors import RunError
+from whorl.errors import LimitError, RunError
 from whorl.ir.dims import Dim, substitute
 from whorl.ir.forking import renew_in_children
 from whorl.ir.graph import Node
 from whorl.ir.types import TensorType
+from whorl.kernel.polls import insert_polls
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop
 from whorl.lowering.places import lengths_of
 from whorl.lowering.work import turns_of
 from whorl.ops.iteration import Iteration
 from whorl.runtime.background import in_background
-from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, pointer, signature_of
-from whorl.runtime.callbacks import Callback, run_any, run_op
+from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, signature_of
+from whorl.runtime.callbacks import run_any, run_op
+from whorl.runtime.callers import Caller
 from whorl.runtime.entries import entry_of
 from whorl.runtime.forms import MOST, Forms
 from whorl.runtime.limits import Budget
@@ -100,7 +102,9 @@ class NativeLoop:
         if isinstance(compiled, Refusal) or (budget.limits.timeout is not None and compiled.most_turns > MOST_TURNS):
             return None
         try:
-            native = NativeRun(compiled, iteration)
+            native = NativeRun(compiled, iteration, budget)
+        except LimitError:
+            raise
         except (RunError, ValueError, ArithmeticError, IndexError, TypeError, MemoryError):
             return None
         except Exception as error:
@@ -186,7 +190,10 @@ class CompiledLoop:
         turns = turns_of(self.program.program, 1)
         if turns > MOST_TURNS:
             raise Unsupported("an iteration takes so long that only the loops inside are native")
-        self.code = MachineCode(emit(self.program.program), "whorl_run")
+        program = self.program.program
+        self.polls = insert_polls(program, program.scalars[1])
+        self.needs_help = self.polls or bool(program.calls or program.growing)
+        self.code = MachineCode(emit(program), "whorl_run")
         self.entry = entry_of(self.program.program, self.code.address)
         self.may_fail = self.program.may_fail
         self.most_turns = turns_of(self.program.program)
@@ -209,12 +216,12 @@ class CompiledLoop:
 class NativeRun:
     """One execution: the memory of a program, and the cells that its code reads and writes."""
 
-    def __init__(self, compiled: CompiledLoop, iteration: Iteration) -> None:
-        self.compiled, self.iteration = compiled, iteration
-        self.callback: Any = None
+    def __init__(self, compiled: CompiledLoop, iteration: Iteration, budget: Budget) -> None:
+        self.compiled, self.iteration, self.budget = compiled, iteration, budget
+        self.caller: Caller | None = None
         program = compiled.program
         self.memory, self.blocks = compiled.memory(), Blocks()
-        rows, extra = compiled.prologue.run(iteration.rows, iteration.captured, iteration.bound, self.memory)
+        rows, extra = compiled.prologue.run(iteration.rows, iteration.captured, iteration.bound, self.memory, budget)
         self.first = iteration.index
         captured = [*iteration.captured, *extra]
         self.base = len(program.program.scalars)
@@ -239,8 +246,8 @@ class NativeRun:
             for n, b in enumerate(program.program.scratch)
         ]
         self._set_addresses()
-        if program.program.calls:
-            self._set_calls()
+        if compiled.needs_help:
+            self._set_caller()
 
     def _open_sizes(self, rows: Sequence[np.ndarray], captured: Sequence[np.ndarray]) -> dict[str, Dim]:
         """The lengths that the program takes as they come, by name."""
@@ -270,14 +277,15 @@ class NativeRun:
         for n, array in enumerate(self.scratch):
             cells[after + n] = 0 if array is None else address(array)
         after += len(self.scratch)
-        cells[after + 1] = self.blocks.address
         capacities = [size for pair in self.pairs for size in pair.capacities]
         cells[after + 2 : after + 2 + len(capacities)] = capacities
 
-    def _set_calls(self) -> None:
+    def _set_caller(self) -> None:
         program = self.compiled.program.program
-        self.callback = Callback(self._run_op)
-        self.cells[self.base + len(program.buffers) + len(self.scratch)] = pointer(self.callback)
+        self.caller = Caller()
+        self.caller.watch(self.budget.check)
+        self.caller.serve(self._run_op, self.blocks.grow)
+        self.cells[self.base + len(program.buffers) + len(self.scratch)] = self.caller.address
         captured = program.buffers[2 * len(self.pairs) + len(self.rows) :]
         memory = dict(zip(program.scratch, self.scratch, strict=True))
         memory |= dict(zip(captured, self.captured, strict=False))
@@ -285,6 +293,7 @@ class NativeRun:
 
     def _run_op(self, number: int, cells: int) -> int:
         call = self.compiled.program.program.calls[number]
+        self.budget.check()
         done = run_any(call, self.blocks, cells) if call.found else run_op(call, self.arrays)
         return 0 if done else 1
 
@@ -319,7 +328,9 @@ class NativeRun:
         status = compiled.entry(address(cells))
         elapsed = time.perf_counter() - start
         if status:
-            self.iteration.state, self.callback = self._as_given(before), None
+            self.iteration.state, caller, self.caller = self._as_given(before), self.caller, None
+            if caller is not None:
+                caller.raise_error()
             return False
         if stop - i == size:
             compiled.slice = int(min(LONGEST_SLICE, max(1, size * min(SLICE_SECONDS / max(elapsed, 1e-6), 16.0))))
@@ -330,7 +341,7 @@ class NativeRun:
         """Give the carried values to the iteration, which is over."""
         states = self._states()
         self.iteration.last = states[len(self.iteration.state) :]
-        self.iteration.state, self.callback = self._as_given(states), None
+        self.iteration.state, self.caller = self._as_given(states), None
         self.compiled.release(self.memory)
 
     def _as_given(self, arrays: Sequence[np.ndarray]) -> list[Any]:

@@ -17,11 +17,15 @@ from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import as_values
 from whorl.ir.types import AnyShape, TensorType
+from whorl.kernel.polls import insert_polls
 from whorl.kernel.program import Buffer, Call, For, Program, Var, index_const
 from whorl.lowering.layout import prepare
 from whorl.lowering.products import Hoisted, hoist_products, slice_captured
 from whorl.ops.control import Loop, Scanned
 from whorl.ops.panels import aligned_empty, panels_shape
+from whorl.runtime.blocks import address
+from whorl.runtime.callers import Caller
+from whorl.runtime.limits import Budget
 
 _BLOCK, _MOST_ROWS = 24, 144
 """Rows that are multiplied together, if no number up to the second that divides their count is as good."""
@@ -46,20 +50,27 @@ class Prologue:
     constants: dict[Value, Any] = field(default_factory=dict)
 
     def run(
-        self, rows: Sequence[np.ndarray], captured: Sequence[np.ndarray], bound: int | None, memory: Workspace
+        self,
+        rows: Sequence[np.ndarray],
+        captured: Sequence[np.ndarray],
+        bound: int | None,
+        memory: Workspace,
+        budget: Budget,
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The rows that the loop scans, and what it captures besides the captured values."""
         env: dict[Value, Any] = dict(zip(self.captured, captured, strict=True)) | self.constants
         for node in self.nodes:
             if node.outputs[0] in env:
                 continue
+            budget.check()
             values = as_values(node.op.run(*(None if v is None else env[v] for v in node.inputs)))
             env.update(zip(node.outputs, values, strict=False))
             if all(v is None or v in self.constants for v in node.inputs):
                 self.constants.update(zip(node.outputs, values, strict=False))
         scanned = [*rows, *(captured[n] for n in self.sliced)]
         products = [
-            _rows_product(h, scanned[h.rows][:bound], env[h.panels], memory, n) for n, h in enumerate(self.hoisted)
+            _rows_product(h, scanned[h.rows][:bound], env[h.panels], memory, n, budget)
+            for n, h in enumerate(self.hoisted)
         ]
         return [*scanned, *products], [env[value] for value in self.results]
 
@@ -140,7 +151,9 @@ def _replace(nodes: list[Node], body: Region, old: Value, new: Value) -> None:
 # ---- products of all slices ----------------------------------------------------------------------------------
 
 
-def _rows_product(hoisted: Hoisted, rows: np.ndarray, panels: np.ndarray, memory: Workspace, number: int) -> np.ndarray:
+def _rows_product(
+    hoisted: Hoisted, rows: np.ndarray, panels: np.ndarray, memory: Workspace, number: int, budget: Budget
+) -> np.ndarray:
     """Each slice times the matrix, stacked as the loop scans them."""
     type = hoisted.output.type
     assert isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
@@ -155,8 +168,11 @@ def _rows_product(hoisted: Hoisted, rows: np.ndarray, panels: np.ndarray, memory
     result = memory.array(("product", number), (blocks * block, columns), rows.dtype)
     scratch = memory.array(("rows", number), (block, inner), rows.dtype)
     arrays = (result, scratch, left, panels)
-    cells = np.array([blocks, *(x.__array_interface__["data"][0] for x in arrays), 0], np.int64)
-    _multiplier(rows.dtype, block, inner, columns, panels.shape[2])[1](cells.__array_interface__["data"][0])
+    caller = Caller()
+    caller.watch(budget.check)
+    cells = np.array([blocks, *map(address, arrays), caller.address], np.int64)
+    if _multiplier(rows.dtype, block, inner, columns, panels.shape[2])[1](address(cells)):
+        caller.raise_error()
     return result[:count].reshape(len(rows), *type.shape)  # type: ignore[arg-type]
 
 
@@ -187,5 +203,6 @@ def _multiplier(dtype: np.dtype, rows: int, inner: int, columns: int, width: int
     ]
     call = Call("panel_product", places, (rows, inner, columns, width))
     program = Program([count], [result, scratch, left, panels], [], [For(block, count, [call])])
+    insert_polls(program)
     code = MachineCode(emit(program), "whorl_run")
     return code, _Entry(code.address)

@@ -24,6 +24,7 @@ from whorl.ops.control import If, Loop
 from whorl.runtime.background import in_background
 from whorl.runtime.credit import Credit
 from whorl.runtime.launch import CONTIGUOUS, Launch
+from whorl.runtime.limits import Budget
 from whorl.runtime.refusals import Refusal, refusal_of
 
 MOST_NODES, MOST_STATEMENTS = 512, 96
@@ -115,10 +116,11 @@ class Segment:
         pairs = zip(arrays, self.dtypes, strict=True)
         return all(type(x) is np.ndarray and x.dtype == dtype for x, dtype in pairs)
 
-    def run(self, launch: Launch, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
+    def run(self, launch: Launch, arrays: Sequence[np.ndarray], budget: Budget) -> list[np.ndarray] | None:
         """The results; None if the program failed."""
         given = [arrays[n] for n in launch.graph.inputs]
-        return launch.run([x if x.flags.num & CONTIGUOUS == CONTIGUOUS else np.array(x, order="C") for x in given])
+        ready = [x if x.flags.num & CONTIGUOUS == CONTIGUOUS else np.array(x, order="C") for x in given]
+        return launch.run(ready, budget)
 
     def _is_due(self, key: Signature, in_loop: bool) -> bool:
         """Whether to compile for a signature now; it is then marked as under way."""

@@ -106,7 +106,7 @@ class Session:
     ) -> list[Any]:
         """Outputs by name, all of them in the model's order where no names are given. Errors: RunError, LimitError."""
         if self._direct.launches and self._may_go_directly and limits is None and stop is None and type(feeds) is dict:
-            outputs = self._direct.run(feeds)
+            outputs = self._direct.run(feeds, self._cancelled)
             if outputs is not None:
                 return outputs if not output_names else [outputs[k] for k in self._positions(output_names)]
         wanted = self._positions(output_names)

@@ -120,7 +120,10 @@ class Stretch:
             raise placed(error, self.steps[0].node, run) from None
         if run.watched and (launch.graph.program.growing or not budget.has_room(launch.bytes)):
             return False
-        results = self.segment.run(launch, arrays)
+        try:
+            results = self.segment.run(launch, arrays, budget)
+        except WhorlError as error:
+            raise placed(error, self.steps[0].node, run) from None
         if budget.trace is not None and not run.frames:
             budget.trace.add(MAIN, self.title, start, native=True, failed=results is None)
         if results is None:

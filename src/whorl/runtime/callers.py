@@ -1,0 +1,74 @@
+"""What a program in machine code calls while it runs: the context of one run at a time, and how exceptions leave it."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import time
+from collections.abc import Callable
+from typing import Any
+
+from whorl.codegen import callers as cells
+
+PERIOD = 10_000_000
+"""Nanoseconds from one look at limits, cancelling and signals to the next."""
+_FORMAT = ctypes.c_char_p(b"LL")
+_restore = ctypes.pythonapi.PyErr_Restore
+_restore.argtypes, _restore.restype = [ctypes.c_void_p] * 3, None
+
+
+class Caller:
+    """The context: a block of cells with the functions that machine code calls, and what these call in Python."""
+
+    def __init__(self) -> None:
+        self.block = (ctypes.c_int64 * cells.COUNT)(*_template())
+        self.address = ctypes.addressof(self.block)
+        self._check: Callable[[], Any] | None = None
+        self._others: list[Any] = []
+
+    def watch(self, check: Callable[[], None]) -> None:
+        """Before a run: call this now and then; what it raises ends the run."""
+        self._check = answer = functools.partial(_answer, check)
+        self.block[cells.CHECK] = id(answer)
+        self.block[cells.NEXT] = time.monotonic_ns() + PERIOD
+
+    def serve(self, run: Callable[[int, int], int], grow: Callable[[int, int], int]) -> None:
+        """What runs ops, by their numbers, and what gives memory."""
+        self._others = [run, grow]
+        self.block[cells.RUN_OP], self.block[cells.GROW_BLOCK] = id(run), id(grow)
+
+    def raise_error(self) -> None:
+        """After a run: raise what was raised inside, if anything was."""
+        error = self.block[cells.ERROR : cells.ERROR + 3]
+        if error[0]:
+            self.block[cells.ERROR : cells.ERROR + 3] = [0, 0, 0]
+            _restore(*error)
+
+
+def _answer(check: Callable[[], None]) -> int:
+    check()
+    return 1
+
+
+@functools.cache
+def _template() -> list[int]:
+    block = [0] * cells.COUNT
+    block[: len(cells.FUNCTIONS)] = cells.functions()
+    block[cells.PERIOD], block[cells.CLOCK] = PERIOD, _clock()
+    for n, name in enumerate(cells.PYTHON, cells.INTERFACE):
+        block[n] = _address(getattr(ctypes.pythonapi, name))
+    block[cells.FORMAT] = ctypes.cast(_FORMAT, ctypes.c_void_p).value or 0
+    return block
+
+
+def _clock() -> int:
+    """The clock that `time.monotonic_ns` reads, on systems that have it by this name and number; else none."""
+    try:
+        found = time.get_clock_info("monotonic").implementation
+        return _address(ctypes.CDLL(None).clock_gettime) if found == "clock_gettime(CLOCK_MONOTONIC)" else 0
+    except (AttributeError, OSError, TypeError):
+        return 0
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
