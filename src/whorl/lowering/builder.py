@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from operator import is_
 from typing import Any
 
@@ -34,6 +34,8 @@ MATERIALIZE_COST = 48
 """Operations an element may cost before a tensor is computed once and kept, not again at every use."""
 LONGEST = 1 << 20
 """The largest of several lengths of one tensor, where only the run knows them."""
+MOST_ELEMENTS = 1 << 58
+"""Elements that memory may be asked for; below it, no product of lengths overflows."""
 MOST_TRIPS = 1 << 24
 """The largest bound of a loop inside, so that a program answers in time when it is asked to stop."""
 REREAD_COST = 4
@@ -89,7 +91,9 @@ class KernelBuilder(Statements):
         shape = []
         for dim, length in zip(type.shape, view.shape, strict=True):  # type: ignore[arg-type]
             if length != dim:
-                self.name_length(dim, self.let(self.length(length), "n"))
+                found = self.let(self.length(length), "n")
+                self.fail_unless(self.compare("le", found, self.const(MOST_ELEMENTS)), LENGTHS)
+                self.name_length(dim, found)
             shape.append(length if isinstance(length, int) else dim)
         return view if tuple(shape) == view.shape else replace(view, shape=tuple(shape))
 
@@ -121,10 +125,17 @@ class KernelBuilder(Statements):
 
     def reserve(self, buffer: Buffer, shape: Sequence[Any]) -> None:
         """Memory for a shape in a buffer that grows."""
-        unknown = [n for n in shape if not isinstance(n, int)]
-        for n in unknown if len(unknown) > 1 else ():
-            self.fail_unless(self.compare("le", self.length(n), self.const(LONGEST)), LENGTHS)
-        self.reserve_count(buffer, reduce(self.mul, [self.length(n) for n in shape]))
+        unknown = [self.length(n) for n in shape if not isinstance(n, int)]
+        bound = math.prod(n for n in shape if isinstance(n, int))
+        longest = LONGEST if len(unknown) > 1 else MOST_ELEMENTS // max(1, bound)
+        total: Expr = self.const(bound)
+        for n in unknown:
+            if bound * longest > MOST_ELEMENTS:
+                bound = MOST_ELEMENTS // longest
+                self.fail_unless(self.compare("le", total, self.const(bound)), LENGTHS)
+            self.fail_unless(self.compare("le", n, self.const(longest)), LENGTHS)
+            total, bound = self.mul(total, n), bound * longest
+        self.reserve_count(buffer, total)
 
     # ---- memory that may be written again ------------------------------------------------------------------------
 

@@ -20,12 +20,18 @@ NATIVE = frozenset(BY_NAME.values()) - COMPLEX - {STRING}
 """The element types that have native code."""
 
 
+MOST_BYTES = 1 << 62
+"""Bytes of a tensor, also of one that is never in memory: indices and distances are 64 bits wide."""
+
+
 def native_type(type: Type, what: str) -> TensorType:
     """A tensor type of known rank whose element type has native code, or Unsupported."""
     if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
         raise Unsupported(f"{what} is {type}")
     if type.dtype not in NATIVE:
         raise Unsupported(f"{what} is {name_of(type.dtype)}")
+    if math.prod(d for d in type.shape if isinstance(d, int)) * type.dtype.itemsize > MOST_BYTES:
+        raise Unsupported(f"{what} is {type}, more than memory can ever hold")
     return type
 
 

@@ -17,6 +17,8 @@ WIDEST_BYTES = 512
 """The most bytes of windows that are computed side by side: so far beyond its last window an image may be read."""
 PLANE_STEP = 16
 """Channels lie an odd multiple of so many elements apart."""
+MOST_TAPS, LONGEST = 1 << 20, 1 << 31
+"""Elements of a window, and of a spread image, that tables of int32 describe."""
 AXES = 3
 """Spatial axes that native convolutions have; fewer are filled up with axes of one element in front."""
 
@@ -127,6 +129,14 @@ def spread_plane(size: int) -> int:
 def span_of_places(depth: int, rows: int, width: int, row_pitch: int, pitch: int) -> int:
     """The places from that of the first window to that of the last one."""
     return ((depth - 1) * row_pitch + rows - 1) * pitch + width
+
+
+def are_near(tracks: Sequence[Track]) -> bool:
+    """Whether tables of what windows read are of a size that can be made and indexed."""
+    taps, spread = math.prod(t.kernel for t in tracks), 1
+    for t in tracks:
+        spread *= t.count * t.stride + t.kernel * t.dilation
+    return taps <= MOST_TAPS and spread <= LONGEST
 
 
 def spread_of(tracks: Sequence[Track], itemsize: int, may_be_direct: bool = True) -> Spread:

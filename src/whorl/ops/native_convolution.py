@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.ops.filters import AXES, WIDEST_BYTES, Spread, filter_blocks, spread_of
+from whorl.ops.filters import AXES, WIDEST_BYTES, Spread, are_near, filter_blocks, spread_of
 from whorl.ops.index_maps import expanded, filled, in_memory, reshaped
 from whorl.ops.windows import Track
 
@@ -37,7 +37,7 @@ class Ending:
 
 def is_native(tracks: Sequence[Track], channels: int, itemsize: int) -> bool:
     """Whether kernels compute windows like these."""
-    if len(tracks) > AXES or any(t.kernel < 1 or t.count < 1 for t in tracks):
+    if len(tracks) > AXES or any(t.kernel < 1 or t.count < 1 for t in tracks) or not are_near(tracks):
         return False
     return spread_of(tracks, itemsize).reach(channels) <= FARTHEST
 

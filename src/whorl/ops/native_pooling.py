@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64, is_float
-from whorl.ops.filters import AXES, WIDEST_BYTES, spread_of
+from whorl.ops.filters import AXES, WIDEST_BYTES, are_near, spread_of
 from whorl.ops.index_maps import clamped, converted, filled, in_memory, reshaped, table, widened_view
 from whorl.ops.native_convolution import moved
 from whorl.ops.native_reductions import reduced
@@ -21,7 +21,7 @@ WRITTEN_OUT = 16
 
 def is_native(tracks: Sequence[Track]) -> bool:
     """Whether kernels combine windows like these."""
-    return len(tracks) <= AXES and all(t.kernel > 0 for t in tracks)
+    return len(tracks) <= AXES and all(t.kernel > 0 for t in tracks) and are_near(tracks)
 
 
 def window_totals(k: Any, x: Any, tracks: Sequence[Track], largest: bool) -> Any:

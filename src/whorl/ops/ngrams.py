@@ -131,7 +131,7 @@ class TfIdfVectorizer(Op):
         """How often each row has each n-gram of the pool."""
         codes, nodes, numbers = self._trie.tables()
         counts = np.zeros((len(rows), len(self.ngram_indexes)), np.int64)
-        for distance in range(1, self.max_skip_count + 2):
+        for distance in range(1, min(self.max_skip_count + 1, max(1, rows.shape[1])) + 1):
             node = np.zeros(rows.shape, np.int64)
             for size in range(1, self.max_gram_length + 1):
                 kept = rows.shape[1] - (size - 1) * distance

@@ -248,7 +248,7 @@ def combined(x: np.ndarray, tracks: Sequence[Track], combine: np.ufunc, start: f
     for axis, track in zip(range(x.ndim - 1, -1, -1), reversed(tracks), strict=False):
         before = (slice(None),) * axis
         result = np.full((*x.shape[:axis], track.count, *x.shape[axis + 1 :]), start, x.dtype)
-        for t in range(track.kernel):
+        for t in track.near:
             windows, elements = track.tap(t)
             part = result[(*before, windows)]
             combine(part, x[(*before, elements)], out=part)
@@ -262,7 +262,7 @@ def _largest(x: np.ndarray, places: np.ndarray, tracks: Sequence[Track]) -> tupl
         before = (slice(None),) * axis
         shape = (*x.shape[:axis], track.count, *x.shape[axis + 1 :])
         best, where = np.full(shape, least(x.dtype), x.dtype), np.full(shape, -1, np.int64)
-        for t in range(track.kernel):
+        for t in track.near:
             windows, elements = ((*before, part) for part in track.tap(t))
             kept, candidate = best[windows], x[elements]
             larger = (~(candidate <= kept) & ~np.isnan(kept)) | (where[windows] < 0)
@@ -274,7 +274,7 @@ def _largest(x: np.ndarray, places: np.ndarray, tracks: Sequence[Track]) -> tupl
 
 def _elements(track: Track) -> np.ndarray:
     """How many of its elements each window has on the axis."""
-    counts = np.zeros(track.count, np.int64)
-    for t in range(track.kernel):
-        counts[track.tap(t)[0]] += 1
-    return counts
+    starts = np.arange(track.count, dtype=np.int64) * track.stride - track.begin
+    first = np.maximum(0, -(starts // track.dilation))
+    stop = np.minimum(track.kernel, (track.length - 1 - starts) // track.dilation + 1)
+    return np.maximum(0, stop - first)

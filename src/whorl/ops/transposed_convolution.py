@@ -114,8 +114,14 @@ class ConvTranspose(Convolution):
         if not math.prod(shape) or not x.size or not w.size:
             return [converted(k, biases_alone(k, bias, wide.dtype, shape), x.dtype)]
         tracks = self.tracks(x, w)
+        if math.prod(min(t.stride, t.length) * t.kernel for t in tracks) > MOST_PHASES:
+            return None
         y = transposed_convolution(k, wide, k.reread(widened_view(k, w)), bias, tracks, self.group)
         return None if y is None else [converted(k, y, x.dtype)]
+
+
+MOST_NESTS, MOST_PHASES = 1 << 10, 1 << 12
+"""Nests that columns are added up by, and convolutions that a transposed one is made of, in native code."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +171,7 @@ class Col2Im(Op):
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         x, _, block = inputs
         shape, kernel = lengths(outputs[0]), all_numbers(block)
-        if kernel is None or x.dtype == BOOL:
+        if kernel is None or x.dtype == BOOL or math.prod(kernel) > MOST_NESTS:
             return None
         wide, tracks = widened_view(k, x), windows_of(self, kernel).tracks(shape[2:])
         y = k.temporary(wide.dtype, shape)

@@ -16,6 +16,8 @@ from whorl.ir.types import Fact, tensor
 
 Slices = tuple[slice, ...]
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
+FARTHEST = (1 << 31) - 1
+"""Lengths, steps and paddings of windows, at most."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,13 @@ class Track:
             return slice(0, 0), slice(0, 0)
         start = first * self.stride + shift
         return slice(first, stop), slice(start, start + (stop - first - 1) * self.stride + 1, self.stride)
+
+    @property
+    def near(self) -> range:
+        """The elements of windows that may lie on the axis: none of the others do in any window."""
+        first = -(((self.count - 1) * self.stride - self.begin) // self.dilation)
+        last = (self.length - 1 + self.begin) // self.dilation
+        return range(max(0, first), min(self.kernel, last + 1))
 
     def part(self, windows: slice) -> Track:
         """The windows of a range alone, counted from its start."""
@@ -131,7 +140,12 @@ def windows_of(op: Sliding, kernel: Sequence[Dim], auto_pad: str = "NOTSET", cei
     for what, steps in (("strides", strides), ("dilations", dilations)):
         if any(step < 1 for step in steps):
             raise TypeRuleError(f"{what} is {list(steps)}, expected positive numbers")
-    return Windows(tuple(kernel), strides, dilations, per_axis(op.pads, 2 * rank, "pads", 0), auto_pad, ceil)
+    pads = per_axis(op.pads, 2 * rank, "pads", 0)
+    entries = ("kernel_shape", kernel), ("strides", strides), ("dilations", dilations), ("pads", pads)
+    for what, numbers in entries:
+        if any(isinstance(n, int) and abs(n) > FARTHEST for n in numbers):
+            raise TypeRuleError(f"{what} is {list(numbers)}, expected numbers of at most {FARTHEST}")
+    return Windows(tuple(kernel), strides, dilations, pads, auto_pad, ceil)
 
 
 def per_axis(values: tuple[int, ...] | None, count: int, what: str, default: int) -> tuple[int, ...]:

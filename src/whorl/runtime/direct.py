@@ -12,12 +12,8 @@ from whorl.ir.types import TensorType
 from whorl.runtime.interpreter import Plan
 from whorl.runtime.launch import CONTIGUOUS, Launch
 from whorl.runtime.segments import contents
-from whorl.runtime.limits import Budget, Limits
+from whorl.runtime.limits import UNLIMITED, Budget
 from whorl.runtime.stretches import Stretch
-
-_NO_LIMITS = Limits()
-_UNWATCHED = Budget(_NO_LIMITS, bool)
-"""The budget of programs that are over before anybody could stop them."""
 
 
 class Direct:
@@ -71,7 +67,7 @@ class Direct:
         if found is None:
             return None
         launch, positions = found
-        budget = Budget(_NO_LIMITS, cancelled.is_set) if launch.needs_help else _UNWATCHED
+        budget = Budget(UNLIMITED.limits, cancelled.is_set) if launch.needs_help else UNLIMITED
         results = launch.run([arrays[n] for n in positions], budget)
         return None if results is None else [results[n] for n in self.order]
 

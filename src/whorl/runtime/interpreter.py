@@ -153,6 +153,7 @@ class LoopKernel:
         """Run every iteration; returns the collected rows of those that native code ran."""
         budget, plan, is_outermost = run.budget, self.plan, not any(i is not None for _, i in run.frames[:-1])
         may_compile, trace = run.native_after is not None and not run.watched, budget.trace
+        collected = 0
         while (arguments := iteration.next()) is not None:
             if may_compile and self._may_change_over(iteration, run):
                 may_compile = False
@@ -169,6 +170,9 @@ class LoopKernel:
             start = now() if trace is not None else 0.0
             iteration.take(plan(run, *arguments))
             frame[1] = iteration.index
+            if run.watched:
+                collected += sum(held[-1].nbytes for held in iteration.elements)
+                budget.reserve(collected)
             if trace is not None:
                 trace.add(self.node.title, "iteration", start, iteration=iteration.index - 1, iterations=1)
             if is_outermost:

@@ -21,7 +21,7 @@ from whorl.runtime.blocks import Blocks, address
 from whorl.runtime.callbacks import run_any, run_op
 from whorl.runtime.callers import Caller
 from whorl.runtime.entries import entry_of
-from whorl.runtime.limits import Budget
+from whorl.runtime.limits import UNLIMITED, Budget
 from whorl.runtime.recycled import empty, maker
 
 SPARE_BYTES = 1 << 26
@@ -59,7 +59,7 @@ class Launch:
         self.needs_help = self.has_calls or self.polls or bool(program.growing)
         self.spare: list[Memory] = []
 
-    def run(self, arrays: Sequence[np.ndarray], budget: Budget) -> list[np.ndarray] | None:
+    def run(self, arrays: Sequence[np.ndarray], budget: Budget = UNLIMITED) -> list[np.ndarray] | None:
         """Outputs for the arrays of `graph.inputs`, row-major and of the right types; None if the program failed.
 
         What the budget, a signal's handler or an op's callback raises ends the program and is raised here.

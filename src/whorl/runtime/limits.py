@@ -118,6 +118,10 @@ class Budget:
         return forget
 
 
+UNLIMITED = Budget(Limits(), bool)
+"""The budget of what nobody limits and nobody stops, but for signals."""
+
+
 def _owners(value: Any) -> Iterator[np.ndarray]:
     """The arrays whose memory a value uses: itself, or what it is a view of."""
     if isinstance(value, list):

@@ -30,7 +30,7 @@ from whorl.runtime.callbacks import run_any, run_op
 from whorl.runtime.callers import Caller
 from whorl.runtime.entries import entry_of
 from whorl.runtime.forms import MOST, Forms
-from whorl.runtime.limits import Budget
+from whorl.runtime.limits import UNLIMITED, Budget
 from whorl.runtime.prologue import Workspace
 from whorl.runtime.recycled import empty
 from whorl.runtime.refusals import Refusal, refusal_of
@@ -216,7 +216,7 @@ class CompiledLoop:
 class NativeRun:
     """One execution: the memory of a program, and the cells that its code reads and writes."""
 
-    def __init__(self, compiled: CompiledLoop, iteration: Iteration, budget: Budget) -> None:
+    def __init__(self, compiled: CompiledLoop, iteration: Iteration, budget: Budget = UNLIMITED) -> None:
         self.compiled, self.iteration, self.budget = compiled, iteration, budget
         self.caller: Caller | None = None
         program = compiled.program

@@ -106,6 +106,8 @@ def explained(error: Exception, node: Node, inputs: Sequence[Any], run: Run) -> 
         return MemoryLimitError(f"no memory: {error}", where, "use smaller tensors, or set max_memory")
     if isinstance(error, RecursionError):
         return RunError("graphs are nested too deep for this interpreter", where)
+    if isinstance(error, ValueError | OverflowError) and str(error).startswith(_TOO_LARGE):
+        return MemoryLimitError(f"a tensor of it is larger than memory can ever hold{_made(node, inputs)}", where)
     pairs = zip(node.inputs, inputs, strict=False)
     given = ", ".join(f"{value.name}: {type_of(x)}" for value, x in pairs if value is not None and x is not None)
     try:
@@ -113,6 +115,19 @@ def explained(error: Exception, node: Node, inputs: Sequence[Any], run: Run) -> 
     except WhorlError as rule:
         return RunError(f"{rule.message} ({given})", where, rule.fix)
     return RunError(f"{str(error) or type(error).__name__} ({given})", where)
+
+
+_TOO_LARGE = ("array is too big", "Maximum allowed", "maximum supported", "Python int too large to convert")
+"""How NumPy says that a shape is beyond what it can count."""
+
+
+def _made(node: Node, inputs: Sequence[Any]) -> str:
+    """What a node would give, where its type rules tell."""
+    try:
+        types = types_of(node, inputs)
+    except WhorlError:
+        return ""
+    return ": " + ", ".join(map(str, types)) if types else ""
 
 
 def types_of(node: Node, inputs: Sequence[Any]) -> tuple[Type, ...]:
