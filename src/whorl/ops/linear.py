@@ -43,6 +43,7 @@ from whorl.ops.elementwise import Clip, Div, Round
 from whorl.ops.index_maps import converted, expanded, filled, lengths, transposed, widened_view, with_blanks
 from whorl.ops.native_products import product
 from whorl.ops.native_reductions import combined
+from whorl.ops.pieces import matmul
 from whorl.ops.writer import Writer, is_fixed, sizes_of
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
@@ -80,7 +81,7 @@ class MatMul(Op):
 
     def run(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         try:
-            result = np.matmul(_as_rows(matrices(widened(a)), b), matrices(widened(b)))
+            result = matmul(_as_rows(matrices(widened(a)), b), matrices(widened(b)))
         except ValueError:
             checked_types(self, a, b)
             raise
@@ -131,7 +132,7 @@ class Gemm(Op):
     def run(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None = None) -> np.ndarray:
         checked_types(self, a, b, c)
         left, right = matrices(widened(a)), matrices(widened(b))
-        result = np.matmul(left.T if self.transA else left, right.T if self.transB else right)
+        result = matmul(left.T if self.transA else left, right.T if self.transB else right)
         return self.run_sum(result, c).astype(a.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
@@ -199,7 +200,7 @@ def _exact_product(a: np.ndarray, a_zero: np.ndarray | None, b: np.ndarray, b_ze
         left = left - _per_line(a_zero, -2).astype(np.float64)
     if b_zero is not None:
         right = right - _per_line(b_zero, -1).astype(np.float64)
-    return np.asarray(np.matmul(left, right))
+    return np.asarray(matmul(left, right))
 
 
 def _given(value: Value | None) -> Value:

@@ -18,6 +18,7 @@ from whorl.ops.activations import Activation, activation_functions
 from whorl.ops.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, require_dtype, same_dtype, widened
 from whorl.ops.elementwise import Mul, Sub
 from whorl.ops.linear import MatMul
+from whorl.ops.pieces import matmul
 from whorl.ops.recurrences import StepBuilder, Weights, write_out
 from whorl.ops.writer import sizes_of
 
@@ -174,7 +175,8 @@ class Recurrent(Op, abstract=True):
     ) -> Arrays:
         """Run one direction, fill its part of Y, and give the last states."""
         steps, batch, size = x.shape
-        projected = (widened(x).reshape(steps * batch, size) @ cell.w + cell.wb).reshape(steps, batch, len(cell.wb))
+        rows = matmul(widened(x).reshape(steps * batch, size), cell.w) + cell.wb
+        projected = rows.reshape(steps, batch, len(cell.wb))
         for t in reversed(range(steps)) if reverse else range(steps):
             after = self.step(cell, projected[t], *state)
             inside = (t < lengths)[:, None]

@@ -11,8 +11,8 @@ import numpy as np
 from whorl.ir.types import TensorType
 from whorl.runtime.interpreter import Plan
 from whorl.runtime.launch import CONTIGUOUS, Launch
-from whorl.runtime.segments import contents
 from whorl.runtime.limits import UNLIMITED, Budget
+from whorl.runtime.segments import contents
 from whorl.runtime.stretches import Stretch
 
 

@@ -18,7 +18,7 @@ from whorl.lowering.graphs import GraphProgram
 from whorl.lowering.places import lengths_of, sizes
 from whorl.ops.panels import aligned_empty
 from whorl.runtime.blocks import Blocks, address
-from whorl.runtime.callbacks import run_any, run_op
+from whorl.runtime.callbacks import efforts_of, run_any, run_op
 from whorl.runtime.callers import Caller
 from whorl.runtime.entries import entry_of
 from whorl.runtime.limits import UNLIMITED, Budget
@@ -136,7 +136,7 @@ class Memory:
             )
             for n, g in graph.grown.items()
         }
-        self.budget: Budget | None = None
+        self.budget = UNLIMITED
         if needs_help:
             self.caller = Caller()
             self.caller.serve(self._run_op, self.blocks.grow)
@@ -144,6 +144,7 @@ class Memory:
         if self.growing:
             self._forget()
         if program.calls:
+            self.efforts = efforts_of(program)
             given = program.buffers[len(inputs) : len(inputs) + len(graph.constants)]
             self.fixed = dict(zip(given, graph.constants, strict=True)) | self._scratch()
 
@@ -195,8 +196,6 @@ class Memory:
 
     def _run_op(self, number: int, cells: int) -> int:
         call = self.graph.program.calls[number]
-        if self.budget is not None:
-            self.budget.check()
         if call.found:
-            return 0 if run_any(call, self.blocks, cells) else 1
-        return 0 if run_op(call, self.arrays) else 1
+            return 0 if run_any(call, self.efforts[number], self.blocks, cells, self.budget) else 1
+        return 0 if run_op(call, self.efforts[number], self.arrays, self.budget) else 1

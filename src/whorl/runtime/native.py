@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from whorl.codegen.emit import emit
-from whorl.codegen.target import MachineCode, is_available
+from whorl.codegen.target import MachineCode, charge, compiled_bytes, is_available
 from whorl.errors import LimitError, RunError
 from whorl.ir.dims import Dim, substitute
 from whorl.ir.forking import renew_in_children
@@ -23,10 +23,11 @@ from whorl.lowering.expressions import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop
 from whorl.lowering.places import lengths_of
 from whorl.lowering.work import turns_of
+from whorl.ops.aside import run_aside
 from whorl.ops.iteration import Iteration
 from whorl.runtime.background import in_background
 from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, signature_of
-from whorl.runtime.callbacks import run_any, run_op
+from whorl.runtime.callbacks import efforts_of, run_any, run_op
 from whorl.runtime.callers import Caller
 from whorl.runtime.entries import entry_of
 from whorl.runtime.forms import MOST, Forms
@@ -96,7 +97,7 @@ class NativeLoop:
         before it, for the interpreter to meet it again and name its place.
         """
         trace, known, start = budget.trace, len(self.forms.programs), now()
-        compiled = self.compiled_for(iteration)
+        compiled = self._waited_for(iteration, budget)
         if trace is not None and len(self.forms.programs) > known:
             trace.add_compilation(self.node.title, start, compiled.reason if isinstance(compiled, Refusal) else None)
         if isinstance(compiled, Refusal) or (budget.limits.timeout is not None and compiled.most_turns > MOST_TURNS):
@@ -126,6 +127,22 @@ class NativeLoop:
                 budget.report(title, iteration.index, iteration.bound)
         native.finish()
         return native.collected()
+
+    def _waited_for(self, iteration: Iteration, budget: Budget) -> CompiledLoop | Refusal:
+        """As `compiled_for`, while limits are looked at; where one is passed, compiling goes on in the background."""
+        asked = self._asked(iteration)
+        if isinstance(asked, Refusal):
+            return asked
+        found = self.forms.find(*asked)
+        if found is None:
+            found, size = run_aside(self._measured, (copy.copy(iteration),), budget.check, ends=False)
+            charge(size)
+        return found
+
+    def _measured(self, iteration: Iteration) -> tuple[CompiledLoop | Refusal, int]:
+        """As `compiled_for`, and how many bytes of IR were compiled."""
+        before = compiled_bytes()
+        return self.compiled_for(iteration), compiled_bytes() - before
 
     def compiled_for(self, iteration: Iteration) -> CompiledLoop | Refusal:
         """The native form for a loop about to run, or why there is none."""
@@ -192,6 +209,7 @@ class CompiledLoop:
             raise Unsupported("an iteration takes so long that only the loops inside are native")
         program = self.program.program
         self.polls = insert_polls(program, program.scalars[1])
+        self.efforts = efforts_of(program)
         self.needs_help = self.polls or bool(program.calls or program.growing)
         self.code = MachineCode(emit(program), "whorl_run")
         self.entry = entry_of(self.program.program, self.code.address)
@@ -293,8 +311,11 @@ class NativeRun:
 
     def _run_op(self, number: int, cells: int) -> int:
         call = self.compiled.program.program.calls[number]
-        self.budget.check()
-        done = run_any(call, self.blocks, cells) if call.found else run_op(call, self.arrays)
+        effort = self.compiled.efforts[number]
+        if call.found:
+            done = run_any(call, effort, self.blocks, cells, self.budget)
+        else:
+            done = run_op(call, effort, self.arrays, self.budget)
         return 0 if done else 1
 
     def _point(self, cell: int, arrays: Sequence[np.ndarray], skipped: int = 0) -> None:

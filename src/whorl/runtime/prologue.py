@@ -23,6 +23,7 @@ from whorl.lowering.layout import prepare
 from whorl.lowering.products import Hoisted, hoist_products, slice_captured
 from whorl.ops.control import Loop, Scanned
 from whorl.ops.panels import aligned_empty, panels_shape
+from whorl.ops.work import Effort
 from whorl.runtime.blocks import address
 from whorl.runtime.callers import Caller
 from whorl.runtime.limits import Budget
@@ -48,6 +49,7 @@ class Prologue:
     sliced: list[int]
     hoisted: list[Hoisted]
     constants: dict[Value, Any] = field(default_factory=dict)
+    efforts: dict[Node, Effort] = field(default_factory=dict)
 
     def run(
         self,
@@ -63,7 +65,10 @@ class Prologue:
             if node.outputs[0] in env:
                 continue
             budget.check()
-            values = as_values(node.op.run(*(None if v is None else env[v] for v in node.inputs)))
+            if node not in self.efforts:
+                self.efforts[node] = Effort(node.op, [v.type for v in node.outputs])
+            inputs = [None if v is None else env[v] for v in node.inputs]
+            values = as_values(self.efforts[node].run(node.op.run, inputs, budget.check))
             env.update(zip(node.outputs, values, strict=False))
             if all(v is None or v in self.constants for v in node.inputs):
                 self.constants.update(zip(node.outputs, values, strict=False))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from whorl.lowering.expressions import Unsupported
 from whorl.lowering.graphs import Folded, GraphProgram, lower_graph
 from whorl.lowering.places import NATIVE
 from whorl.lowering.work import work_of
+from whorl.ops.aside import run_aside
 from whorl.ops.control import If, Loop
 from whorl.runtime.background import in_background
 from whorl.runtime.credit import Credit
@@ -87,11 +88,12 @@ class Segment:
         self.pending.clear()
 
     def find(
-        self, arrays: Sequence[np.ndarray], in_loop: bool, whole: bool, wait: bool, credit: Credit
+        self, arrays: Sequence[np.ndarray], in_loop: bool, whole: bool, check: Callable[[], None] | None, credit: Credit
     ) -> Launch | Refusal | None:
         """The native form for these inputs; a refusal where there is none, None where there is none yet.
 
-        `whole`: nothing else runs before or after. Unless `wait`, compiling goes on in the background.
+        `whole`: nothing else runs before or after. Compiling is waited for unless `check` raises, and goes on in the
+        background then, or if there is no `check`.
         """
         key = self.signature(arrays)
         found = self.found.get(key)
@@ -99,12 +101,15 @@ class Segment:
         if found is not None or self.is_late or not self._is_due(key, in_loop):
             return found
         request = Request([x.dtype for x in arrays], [x.shape for x in arrays], _small_integers(arrays), whole)
-        if not wait:
+        if check is None:
             in_background(self._compile, key, request)
             return None
+        run_aside(self._compile_for, (credit, key, request), check, ends=False)
+        return self.found.get(self.signature(arrays))
+
+    def _compile_for(self, credit: Credit, key: Signature, request: Request) -> None:
         with credit.charged(self.size):
             self._compile(key, request)
-        return self.found.get(self.signature(arrays))
 
     def signature(self, arrays: Sequence[np.ndarray]) -> Signature:
         """What a program depends on: shapes, and the elements of watched inputs."""

@@ -13,6 +13,7 @@ from whorl.ir.graph import Node
 from whorl.ir.op import as_types, as_values
 from whorl.ir.types import AnyShape, TensorType, Type, fact_of, type_of
 from whorl.ops.random import Generator
+from whorl.ops.work import Effort
 from whorl.runtime.credit import Credit
 from whorl.runtime.limits import Budget, largest
 from whorl.runtime.trace import MAIN, now
@@ -45,12 +46,21 @@ class Run:
 class Step:
     """One node ready to run: where its inputs lie, where its outputs go, and which values end here."""
 
-    __slots__ = ("frees", "inputs", "kernel", "needs_run", "node", "outputs", "single")
+    __slots__ = ("effort", "frees", "inputs", "kernel", "needs_run", "node", "outputs", "single")
 
     def __init__(self, node: Node, kernel: Kernel, needs_run: bool, inputs: tuple[int, ...], outputs: tuple[int, ...]):
         self.node, self.kernel, self.needs_run, self.inputs, self.outputs = node, kernel, needs_run, inputs, outputs
         self.single = outputs[0] if len(outputs) == 1 else -1
         self.frees: tuple[int, ...] = ()
+        self.effort: Effort | None = None
+
+    def compute(self, run: Run, inputs: list[Any]) -> Any:
+        """What the node gives; an op that takes long is stopped by limits and signals, as far as it can be."""
+        if self.node.regions:
+            return self.kernel(run, *inputs)
+        if self.effort is None:
+            self.effort = Effort(self.node.op, [value.type for value in self.node.outputs])
+        return self.effort.run(self.kernel, [run, *inputs] if self.needs_run else inputs, run.budget.check)
 
 
 def interpret(run: Run, env: list[Any], steps: Sequence[Step]) -> None:
@@ -76,7 +86,7 @@ def interpret_each(run: Run, env: list[Any], steps: Sequence[Step]) -> None:
             budget.check()
             if watched:
                 foresee(step, inputs, budget)
-            result = step.kernel(run, *inputs) if step.needs_run else step.kernel(*inputs)
+            result = step.compute(run, inputs)
             if step.single >= 0 and type(result) is np.ndarray:
                 env[step.single] = result
             else:

@@ -10,7 +10,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from whorl.errors import WhorlError
+from whorl.errors import LimitError, WhorlError
 from whorl.ir.graph import Node, Value
 from whorl.runtime.launch import Launch
 from whorl.runtime.refusals import Refusal
@@ -96,7 +96,11 @@ class Stretch:
         in_loop = any(i is not None for _, i in run.frames)
         trace, known = run.budget.trace, len(self.segment.found)
         start = now() if trace is not None else 0.0
-        found = self.segment.find(arrays, in_loop, self.is_whole and not run.frames, run.waits, run.credit)
+        check = run.budget.check if run.waits else None
+        try:
+            found = self.segment.find(arrays, in_loop, self.is_whole and not run.frames, check, run.credit)
+        except LimitError as error:
+            raise placed(error, self.steps[0].node, run) from None
         if trace is not None and len(self.segment.found) > known:
             trace.add_compilation(self.title, start, found.reason if isinstance(found, Refusal) else None)
         if isinstance(found, Refusal):
