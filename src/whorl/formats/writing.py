@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
+from whorl.errors import SaveError
 from whorl.ir.constants import LazyArray, blocks
 from whorl.ir.dtypes import bits
 from whorl.ir.elements.base import elements_of
 from whorl.ir.elements.packed import packed_bytes
 
 _PACKED_BLOCK = 1 << 18
+_DESCRIPTORS = Path("/proc/self/fd")
 
 Write = Callable[[BinaryIO], object]
 
@@ -31,14 +35,37 @@ def element_bytes(value: np.ndarray | LazyArray) -> Iterator[memoryview]:
 
 
 def write_whole(files: Mapping[Path, Write]) -> None:
-    """Write files, in order, under temporary names first, so that a failure leaves what was there. Errors: OSError."""
+    """Write files, in order, and give them their names at the end, so that a failure leaves what was there.
+
+    Until then they have none where the system can do that, else temporary ones. Errors: OSError.
+    """
     temporary = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in files}
-    try:
+    with ExitStack() as stack:
+        for each in temporary.values():
+            stack.callback(each.unlink, missing_ok=True)
+        opened = {path: stack.enter_context(_unnamed(each)) for path, each in temporary.items()}
         for path, write in files.items():
-            with temporary[path].open("w+b") as file:
-                write(file)
-        for path in files:
+            write(opened[path])
+            opened[path].flush()
+        for path, file in opened.items():
+            if not temporary[path].exists():
+                # A folder makes Python call what follows links; an absolute path goes by without it.
+                os.link(_DESCRIPTORS / str(file.fileno()), temporary[path], src_dir_fd=file.fileno())
             temporary[path].replace(path)
-    finally:
-        for path in temporary.values():
-            path.unlink(missing_ok=True)
+
+
+def _unnamed(path: Path) -> BinaryIO:
+    """A file in the folder of a path that goes with the process; one of that name where there are no such files."""
+    if not hasattr(os, "O_TMPFILE") or not _DESCRIPTORS.exists():
+        return path.open("w+b")
+    try:
+        return open(os.open(path.parent, os.O_TMPFILE | os.O_RDWR, 0o666), "w+b")
+    except OSError:
+        return path.open("w+b")
+
+
+def require_room(folder: Path, size: int) -> None:
+    """Refuse to write more bytes than are free. Errors: SaveError."""
+    free = shutil.disk_usage(folder).free
+    if size > free:
+        raise SaveError(f"the constants take {size} bytes, and {free} are free in {str(folder)!r}")

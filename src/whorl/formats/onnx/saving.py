@@ -15,7 +15,7 @@ from whorl.errors import SaveError
 from whorl.formats.onnx.tensors import proto_of
 from whorl.formats.onnx.wire import pieces_of, placeholder
 from whorl.formats.onnx.writer import write_model
-from whorl.formats.writing import element_bytes, write_whole
+from whorl.formats.writing import element_bytes, require_room, write_whole
 from whorl.ir.constants import LazyArray, as_array
 from whorl.ir.dtypes import STRING
 from whorl.ir.elements.packed import packed_size
@@ -48,9 +48,11 @@ def save_onnx(module: Module, path: Path, opset: int | None = None) -> None:
     """
     model, constants = write_model(module, opset)
     is_text = path.suffix == ".onnxtxt"
-    external = not is_text and sum(map(_size, constants.values())) > EXTERNAL_LIMIT
+    total = sum(map(_size, constants.values()))
+    external = not is_text and total > EXTERNAL_LIMIT
     weights = path.with_name(path.name + ".data")
     try:
+        require_room(path.parent, total)
         if external:
             write_whole({weights: lambda file: _write_weights(file, model, constants, weights.name)})
         streamed = _fill_in(model, constants, 1 << 62 if is_text else STREAMED)
