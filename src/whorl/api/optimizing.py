@@ -24,6 +24,7 @@ def optimize(
     fast_math: bool = False,
     expansion_bound: float | None = None,
     memory_budget: int | None = None,
+    disk_budget: int | None = None,
     only: Iterable[str] = (),
     disabled: Iterable[str] = (),
     limit: int | None = None,
@@ -36,12 +37,15 @@ def optimize(
 
     Constants are folded, inside loops and branches too, the algebra of ops is simplified, equal values are merged,
     dead ones removed. `fast_math` also regroups floats, which changes last bits. `expansion_bound`: a folded constant
-    may have so many times the bytes of its operands. `memory_budget`: bytes of constants in memory, the rest goes to a
-    temporary file. `only`, `disabled`: names of passes, and of rules and ops for the latter. `limit`: edits after which
-    to stop. A `report` is filled in. A file that is read must not change while the module is used.
-    Errors: LoadError, UnsupportedError.
+    may have so many times the bytes of its operands; without it, ops stay whose results would make the model much
+    larger. `memory_budget`: bytes of constants in memory, the rest goes to temporary files; `disk_budget`: bytes of
+    those, by default a quarter of what is free. `only`, `disabled`: names of passes, and of rules and ops for the
+    latter. `limit`: edits after which to stop. A `report` is filled in. A file that is read must not change while the
+    module is used. Errors: LoadError, UnsupportedError.
     """
-    options = PassOptions(fast_math, expansion_bound, memory_budget, frozenset(disabled), tuple(only), limit)
+    options = PassOptions(
+        fast_math, expansion_bound, memory_budget, disk_budget, frozenset(disabled), tuple(only), limit
+    )
     context = Context(None, options, report if report is not None else Report())
     pipeline.check_names(options)
     if isinstance(source, str | os.PathLike) and Path(source).suffix == ".onnx":

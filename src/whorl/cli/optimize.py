@@ -42,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         help="constants held in memory, such as 512M; the rest is kept in a temporary file (default: a quarter of RAM)",
     )
+    parser.add_argument(
+        "--disk-budget", type=size, metavar="SIZE", help="bytes of temporary files (default: a quarter of what is free)"
+    )
     parser.add_argument("--report", choices=("text", "json"), default="text", help="how to say what was done")
 
 
@@ -56,6 +59,7 @@ def execute(arguments: argparse.Namespace) -> int:
         fast_math=arguments.fast_math,
         expansion_bound=arguments.expansion_bound,
         memory_budget=arguments.memory_budget,
+        disk_budget=arguments.disk_budget,
         only=arguments.only,
         disabled=arguments.disable,
         limit=arguments.limit,

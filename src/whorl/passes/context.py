@@ -8,6 +8,7 @@ from whorl.ir.elements.pool import Pool
 from whorl.ir.graph import Module, Node, Region
 from whorl.ir.infer import Inference
 from whorl.ir.rewrite import resumed_inference
+from whorl.passes.origins import Origins
 from whorl.passes.report import Report
 
 
@@ -16,16 +17,18 @@ class PassOptions:
     """How a module is optimised.
 
     `fast_math`: float sums and products may be regrouped, which changes last bits. `expansion_bound`: a folded
-    result may have so many times the bytes of its operands; None for any. `memory_budget`: bytes of folded constants
-    held in memory before they go to a file. `disabled`: names of passes, rules and ops to leave alone. `only`: the
-    passes to run, all if empty. `limit`: edits after which to stop. `max_iterations`, `max_seconds`, `max_bytes`:
-    what evaluating one loop may take. `verify`: check the module before and after every pass. `poison`: overwrite
-    buffers that no constant uses any more, to find who reads them.
+    result may have so many times the bytes of its operands; None for any, as long as the whole model does not grow
+    much. `memory_budget`: bytes of folded constants held in memory before they go to files; `disk_budget`: bytes of
+    those files. `disabled`: names of passes, rules and ops to leave alone. `only`: the passes to run, all if empty.
+    `limit`: edits after which to stop. `max_iterations`, `max_seconds`, `max_bytes`: what evaluating one loop may
+    take. `verify`: check the module before and after every pass. `poison`: overwrite buffers that no constant uses
+    any more, to find who reads them.
     """
 
     fast_math: bool = False
     expansion_bound: float | None = None
     memory_budget: int | None = None
+    disk_budget: int | None = None
     disabled: frozenset[str] = frozenset()
     only: tuple[str, ...] = ()
     limit: int | None = None
@@ -46,11 +49,12 @@ class Context:
     edits: int = 0
     refused: set[Node] = field(default_factory=set)
     """Loops that could not be evaluated: they are not tried again."""
+    origins: Origins = field(default_factory=Origins)
     pool: Pool = field(init=False)
     _inference: Inference | None = None
 
     def __post_init__(self) -> None:
-        self.pool = Pool(self.options.memory_budget, self.options.poison)
+        self.pool = Pool(self.options.memory_budget, self.options.poison, self.options.disk_budget)
 
     @property
     def inference(self) -> Inference:

@@ -22,6 +22,8 @@ from whorl.passes.context import Context, PassOptions
 
 LARGE = 1 << 20
 """Bytes of a result that is computed at once whatever it is."""
+MOST_READ = 1 << 30
+"""Elements that are computed one after the other for a result of few elements."""
 MAX_DEPTH = 150
 """Computations that may wait for each other before they are done."""
 FAILURES = (WhorlError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError, MemoryError, RuntimeError)
@@ -128,7 +130,10 @@ def computed(op: Op, inputs: Sequence[Any], size: int, context: Context) -> Sequ
     else:
         lazy = op.lazily(*(None if x is None else elements_of(x) for x in inputs))
         if lazy is not None:
-            return [_settled(each, context) for each in lazy]
+            settled = [_settled(each, context) for each in lazy]
+            if len(settled) == 1:
+                context.origins.note(op, inputs, settled[0])
+            return settled
         if size > context.pool.budget:
             context.report.skip(op, "the result is larger than the memory budget")
             return None
@@ -137,7 +142,12 @@ def computed(op: Op, inputs: Sequence[Any], size: int, context: Context) -> Sequ
     if not all(isinstance(result, np.ndarray) for result in results):
         context.report.skip(op, "the result is no tensor")
         return None
-    return results if is_small else [context.pool.keep(result) for result in results]
+    if is_small:
+        return results
+    kept = [context.pool.keep(result) for result in results]
+    if len(kept) == 1:
+        context.origins.note(op, inputs, kept[0])
+    return kept
 
 
 def _objection(op: Op, inputs: Sequence[Any], size: int, options: PassOptions) -> str:
@@ -155,6 +165,8 @@ def _objection(op: Op, inputs: Sequence[Any], size: int, options: PassOptions) -
 def _settled(elements: Elements, context: Context) -> Any:
     """Elements computed at once where they are few, or wait for too many others."""
     if elements.size <= SMALL:
+        if any(x.size > MOST_READ for x in elements.inputs):
+            raise WhorlError(f"it reads more than {MOST_READ} elements")
         return elements.numpy()
     return context.pool.evaluate(elements) if elements.depth > MAX_DEPTH else elements
 

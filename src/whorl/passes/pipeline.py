@@ -16,6 +16,7 @@ from whorl.passes.context import Context, PassOptions
 from whorl.passes.control_flow import simplify_control_flow
 from whorl.passes.fold_constants import fold_constants
 from whorl.passes.merge_equal import merge_equal
+from whorl.passes.origins import unfold_constants
 from whorl.passes.propagate_facts import propagate_facts
 from whorl.passes.remove_dead import remove_dead
 from whorl.passes.report import PassRun, Report
@@ -58,6 +59,7 @@ def optimize(module: Module, options: PassOptions | None = None, context: Contex
         edits = context.edits
         _run(chosen[position % len(chosen)], module, context)
         quiet = quiet + 1 if context.edits == edits else 0
+    unfold_constants(module, context)
     context.report.peak_bytes, context.report.spilled_bytes = context.pool.peak, context.pool.spilled
     context.report.seconds += time.perf_counter() - began
     context.report.nodes_after, context.report.bytes_after = size_of(module)

@@ -1,7 +1,11 @@
 """The pool counts what folding holds, forgets what is gone, and puts what is too much into a file."""
 
-import numpy as np
+import errno
 
+import numpy as np
+import pytest
+
+from whorl.errors import WhorlError
 from whorl.ir.dtypes import BY_NAME
 from whorl.ir.elements.base import Held
 from whorl.ir.elements.mapped import Mapped
@@ -56,3 +60,26 @@ def test_narrow_elements_are_unpacked_as_they_are_read():
         found = Packed(data, dtype, array.shape)
         assert found.numpy().tobytes() == array.tobytes()
         assert found.read(((1, 3), (2, 5)), {}).tobytes() == np.ascontiguousarray(array[1:, 2:5]).tobytes()
+
+
+def test_files_stay_within_their_budget_and_give_it_back():
+    pool = Pool(0, disk=3 * MIB)
+    first = pool.keep(np.zeros(2 * MIB, np.uint8))
+    with pytest.raises(WhorlError) as caught:
+        pool.keep(np.zeros(2 * MIB, np.uint8))
+    assert str(caught.value) == (
+        f"temporary files would take {4 * MIB} bytes, and may take {3 * MIB}\n"
+        "  fix: raise disk_budget, or set TMPDIR to a folder on a larger disk"
+    )
+    del first
+    assert pool.on_disk == 0
+    assert mapping_of(pool.keep(np.zeros(2 * MIB, np.uint8))) is not None
+
+
+def test_disk_that_is_full_is_an_error_with_its_reason(monkeypatch):
+    def fail(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", fail)
+    with pytest.raises(WhorlError, match=f"a temporary file of {MIB} bytes: No space left on device"):
+        Pool(0).keep(np.zeros(MIB, np.uint8))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from whorl.errors import WhorlError
 from whorl.ir.dtypes import STRING
 from whorl.ir.elements.base import Elements, leaves_of
 from whorl.ir.elements.mapping import mapped_file, mapping_of
@@ -18,7 +20,7 @@ COUNTED = 4096
 """Bytes below which a buffer is not worth counting."""
 POISON = 0xA5
 FRACTION = 4
-"""The default budget is this part of the machine's memory."""
+"""The default budgets are this part of the machine's memory, and of the free disk."""
 
 
 class Pool:
@@ -28,8 +30,10 @@ class Pool:
     with `poison`, buffers that no constant uses are overwritten, so that a forgotten reader is found.
     """
 
-    def __init__(self, budget: int | None = None, poison: bool = False) -> None:
+    def __init__(self, budget: int | None = None, poison: bool = False, disk: int | None = None) -> None:
         self.budget = default_budget() if budget is None else budget
+        self.disk = disk
+        self.on_disk = 0
         self.live = self.peak = self.spilled = 0
         self.poison = poison
         self._arrays: list[np.ndarray] = []
@@ -57,15 +61,33 @@ class Pool:
         return array
 
     def spill(self, value: np.ndarray | Elements) -> np.ndarray:
-        """The elements in a mapped file that is gone when nobody uses it any more."""
-        with tempfile.TemporaryFile(prefix="whorl-") as file:
-            for block in value.blocks() if isinstance(value, Elements) else (value,):
-                np.ascontiguousarray(block).reshape(-1).view(np.uint8).tofile(file)
-            file.flush()
-            size = os.fstat(file.fileno()).st_size
-            self.spilled += size
-            mapping = mapped_file(file.fileno(), size)
+        """The elements in a mapped file that is gone when nobody uses it any more. Errors: WhorlError."""
+        self._require_disk(value.nbytes)
+        try:
+            with tempfile.TemporaryFile(prefix="whorl-") as file:
+                for block in value.blocks() if isinstance(value, Elements) else (value,):
+                    np.ascontiguousarray(block).reshape(-1).view(np.uint8).tofile(file)
+                file.flush()
+                mapping = mapped_file(file.fileno(), value.nbytes)
+        except OSError as error:
+            raise WhorlError(f"a temporary file of {value.nbytes} bytes: {error.strerror or error}") from None
+        self.spilled += value.nbytes
+        self.on_disk += value.nbytes
+        weakref.finalize(mapping, self._leave_disk, value.nbytes)
         return np.frombuffer(mapping, value.dtype).reshape(value.shape)
+
+    def _require_disk(self, size: int) -> None:
+        """Refuse a file that passes the budget, which by default is a part of what is free."""
+        if self.disk is None:
+            self.disk = shutil.disk_usage(tempfile.gettempdir()).free // FRACTION
+        if self.on_disk + size > self.disk:
+            raise WhorlError(
+                f"temporary files would take {self.on_disk + size} bytes, and may take {self.disk}",
+                fix="raise disk_budget, or set TMPDIR to a folder on a larger disk",
+            )
+
+    def _leave_disk(self, size: int) -> None:
+        self.on_disk -= size
 
     def collect(self, values: Iterable[Any]) -> None:
         """Overwrite the buffers that none of the values, the constants of a module, is computed from."""
