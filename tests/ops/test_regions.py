@@ -128,3 +128,11 @@ def test_ill_typed_regions_say_why(op, facts, message):
     with pytest.raises(TypeRuleError) as raised:
         op.infer(*facts)
     assert str(raised.value).partition("\n")[0] == message
+
+
+def test_roi_align_reads_the_neighbours_of_its_points_alone():
+    x = np.ones((1, 1, 6, 6), np.float32)
+    x[0, 0, 5, 5], x[0, 0, 0, 5] = np.nan, np.inf
+    (rois,) = np.array([[[0.5, 0.5, 3, 3]]], np.float32)
+    for mode in ("avg", "max"):
+        assert evaluate(RoiAlign(mode=mode, sampling_ratio=2), x, rois, np.array([0])).max() <= 1

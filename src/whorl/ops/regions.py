@@ -140,18 +140,14 @@ def image_index(index: int, count: int) -> int:
 
 def _means(image: np.ndarray, rows: Samples, columns: Samples) -> np.ndarray:
     """The mean over the points of each cell; both axes apart, since a point's weight is a product."""
-    down, along = (_averaging(axis, length) for axis, length in zip((rows, columns), image.shape[1:], strict=True))
-    return down @ image @ along.T
+    return _averaged(_averaged(image, rows).swapaxes(1, 2), columns).swapaxes(1, 2)
 
 
-def _averaging(samples: Samples, length: int) -> np.ndarray:
-    """[bins, length]: the mean weight of each element of an axis in each bin."""
+def _averaged(image: np.ndarray, samples: Samples) -> np.ndarray:
+    """[C, bins, ...] of [C, length, ...]: the mean of each bin's points, of which the neighbours alone are read."""
     low, high, before, after = samples
-    bins = np.broadcast_to(np.arange(len(low))[:, None], low.shape)
-    matrix = np.zeros((len(low), length), before.dtype)
-    np.add.at(matrix, (bins, low), before)
-    np.add.at(matrix, (bins, high), after)
-    return matrix / matrix.dtype.type(low.shape[1])
+    points = image[:, low] * before[:, :, None] + image[:, high] * after[:, :, None]
+    return points.sum(axis=2) / image.dtype.type(low.shape[1])
 
 
 def _maxima(image: np.ndarray, rows: Samples, columns: Samples) -> np.ndarray:
