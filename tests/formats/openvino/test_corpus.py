@@ -92,6 +92,26 @@ def test_profile_of_the_cpu_plugin(model):
     assert all(found for found in outcomes(load(model, "ov-cpu"), model, "interpreter"))
 
 
+RANKS = {
+    "probes/I10_rank_mismatch_dyn": (
+        "If 'If_2' (line 1): OV506: CPU plug-in doesn't support If operation with dynamic rank: output 0 is float32[*]"
+        "\n  fix: let the output have one rank, or leave out the profile"
+    ),
+    "probes/M23b_grow_rank": (
+        "Loop 'Loop_3' (line 1): OV506: CPU plug-in doesn't support Loop operation with dynamic rank: "
+        "output 0 is float32[*]\n  fix: let the output have one rank, or leave out the profile"
+    ),
+}
+"""Models that the CPU plugin refuses for the rank of an output, and what the profile says."""
+
+
+@pytest.mark.parametrize("model", RANKS)
+def test_profile_of_the_cpu_plugin_refuses_ranks_that_only_a_run_knows(model):
+    with pytest.raises(LoadError) as caught:
+        load(model, "ov-cpu")
+    assert str(caught.value) == RANKS[model]
+
+
 def test_known_differences_are_models():
     assert set(known_differences()) <= set(models())
 

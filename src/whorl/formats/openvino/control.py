@@ -44,6 +44,7 @@ def read_loop(layer: Layer, inputs: list[Value], build: Builder, frame: Frame) -
         frame.warn("OV315", "the condition is always false: no iteration runs", layer)
     trip = loop_count(inputs[0], build, frame, where)
     values = body.read(trip, condition, slices_suffice=True)
+    _require_ranks(values, layer, frame)
     if frame.profile == "ov-cpu" and known_bool(condition) is False:
         return [_emptied(value, entry, build) for value, entry in zip(values, found.outputs, strict=True)]
     return values
@@ -69,7 +70,9 @@ def read_tensor_iterator(layer: Layer, inputs: list[Value], build: Builder, fram
     if body.found.number is not None or body.found.condition is not None:
         raise problem("OV324", "a TensorIterator has no iteration number and no condition", where, "make it a Loop")
     trip = iterator_count(body.found, body.inputs, build, layer, frame)
-    return body.read(trip, None, slices_suffice=trip is not None and bool(body.found.sliced))
+    values = body.read(trip, None, slices_suffice=trip is not None and bool(body.found.sliced))
+    _require_ranks(values, layer, frame)
+    return values
 
 
 _OPEN = ("dynamic", "undefined")
@@ -222,6 +225,16 @@ class LoopBody:
         return [values[place] for place in places]
 
 
+def _require_ranks(values: Sequence[Value], layer: Layer, frame: Frame) -> None:
+    """Refuse outputs whose rank only a run knows where the CPU plugin is imitated, which does not take them."""
+    if frame.profile != "ov-cpu":
+        return
+    for k, value in enumerate(values):
+        if tensor(value).rank is None:
+            text = f"CPU plug-in doesn't support {layer.type} operation with dynamic rank: output {k} is {value.type}"
+            raise problem("OV506", text, frame.place(layer), "let the output have one rank, or leave out the profile")
+
+
 def _body(layer: Layer, key: str, frame: Frame) -> Body:
     body = layer.bodies.get(key)
     if body is None:
@@ -278,6 +291,7 @@ def read_if(layer: Layer, inputs: list[Value], build: Builder, frame: Frame) -> 
     names = [*output_names(layer), *variables]
     values = build.add_many(If(), [condition, *outer], names, regions, layer.name)
     frame.variables |= dict(zip(variables, values[len(layer.outputs) :], strict=True))
+    _require_ranks(values[: len(layer.outputs)], layer, frame)
     return values[: len(layer.outputs)]
 
 
