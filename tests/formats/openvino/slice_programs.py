@@ -26,6 +26,7 @@ class Slicing:
     is_open: bool
     lengths: tuple[int, ...] = (6,)
     trip: int = 2
+    gives_last: bool = True
 
     @property
     def part(self) -> int:
@@ -33,7 +34,7 @@ class Slicing:
         return 1 if self.sliced is None else self.sliced["part_size"]
 
     def xml(self) -> bytes:
-        """A program with a state (a sum of parts), the parts joined, and the last part."""
+        """A program with a state (a sum of parts), the parts joined, and the last part, if wanted."""
         first = 2 if self.kind == "Loop" else 0
         part = self._shape(self.part)
         layers = [parameter(0, part), parameter(1, part), layer(2, "Add", 2), result(3), result(4), result(6)]
@@ -45,6 +46,7 @@ class Slicing:
             {"external_port_id": first + 3, "internal_layer_id": 4, "axis": self.axis} | self.joined,
             {"external_port_id": first + 4, "internal_layer_id": 6},
         ]
+        outputs = outputs[: 2 + self.gives_last]
         if self.kind == "Loop":
             layers, edges = [*layers, TRUE, result(5)], f"{edges} 20:0-5:0"
             outputs.append({"external_port_id": -1, "internal_layer_id": 5, "purpose": "execution_condition"})
@@ -55,7 +57,7 @@ class Slicing:
             body=(layers, edges),
             kind=self.kind,
             shapes=(part, whole),
-            ports=("FP32",) * 3,
+            ports=("FP32",) * (2 + self.gives_last),
         )
 
     def runs(self) -> list[list[np.ndarray]]:

@@ -153,6 +153,15 @@ def test_slice_outside_an_axis_that_a_run_knows_fails(sliced):
     assert "index 6 is outside [-6, 6) of axis 0" in refused_run(Slicing("TensorIterator", 0, sliced, WHOLE, True))
 
 
+@pytest.mark.parametrize("sliced", [entry(6), entry(2, -6), entry(0, -9), entry(-8, 0, -1)])
+def test_loop_needs_rows_only_where_it_iterates(sliced):
+    state, parts = run(Slicing("Loop", 0, sliced, WHOLE, True, trip=0, gives_last=False))[0]
+    assert not state.any()
+    assert parts.shape == (0, 3)
+    message = "iteration 0 takes a slice of scanned input 0, which has 0"
+    assert message in refused_run(Slicing("Loop", 0, sliced, WHOLE, True, trip=1))
+
+
 def test_parts_that_do_not_fill_the_rows_fail():
     slicing = Slicing("TensorIterator", 0, entry(1, -1, 2, 2), entry(0, -1, 2, 2), False)
     assert "length (5) of axis 0 of scanned input 0 is not divisible by step (2)" in refused_run(slicing)

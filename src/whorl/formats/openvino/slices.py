@@ -36,7 +36,7 @@ def apply_slices(found: Connections, inputs: list[Value], build: Builder, layer:
         whole = _with_axis(entry, inputs[entry.external], where)
         if not is_canonical(whole):
             _require_rows(whole, where)
-            inputs[entry.external] = _cut(whole, inputs[entry.external], build, where)
+            inputs[entry.external] = _cut(whole, inputs[entry.external], layer, build, where)
             _note_cut(whole, layer, frame)
         found.fed[entry.internal] = canonical(whole)
     found.outputs = [_in_order(found, entry, where) for entry in found.outputs]
@@ -130,21 +130,24 @@ def _ends(entry: PortMap) -> tuple[int, int]:
     return (entry.end, entry.start) if entry.stride < 0 else (entry.start, entry.end)
 
 
-def _cut(entry: PortMap, value: Value, build: Builder, where: str) -> Value:
-    """The rows between the ends, both within. None of them, or one outside, is an error."""
+def _cut(entry: PortMap, value: Value, layer: Layer, build: Builder, where: str) -> Value:
+    """The rows between the ends, both within. None of them is an error, in a Loop only where one is needed."""
     (first, last), length = _ends(entry), length_along(entry, value)
     axis, name = entry.axis or 0, f"{value.name}_cut"
-    if length is None:
-        return _cut_at_run_time(first, last, axis, value, build, name)
-    if not first <= length + last:
+    if length is None and layer.type.lower() != "loop":
+        return _cut_by_index(first, last, axis, value, build, name)
+    if length is not None and first > length + last:
         text = f"{_said(entry)} lies outside the axis, whose length is {length}"
         raise problem("OV311", text, where, "name rows that the value has")
-    limits = [build.int64(n) for n in (first, length + last + 1, axis)]
+    limits = [build.int64(n) for n in (first, last + 1 or _TO_THE_END, axis)]
     return build.add(Slice(), value, *limits, name=name)
 
 
-def _cut_at_run_time(first: int, last: int, axis: int, value: Value, build: Builder, name: str) -> Value:
-    """The rows taken by index, since a Slice would take what is outside for nothing."""
+_TO_THE_END = np.iinfo(np.int64).max
+
+
+def _cut_by_index(first: int, last: int, axis: int, value: Value, build: Builder, name: str) -> Value:
+    """The rows by their indices, since a Slice would take what is outside for nothing."""
     shape = build.add(Shape(axis, axis + 1 or None), value)
     length = build.add(Reshape(), shape, build.int64())
     stop = build.add(Add(), length, _whole(build, last + 1))
