@@ -197,7 +197,15 @@ def test_elements_of_constants(text: str, type: str, expected: np.ndarray | None
             "m.mlir:4:1: a region of the onnx dialect has one block",
         ),
         ('"onnx.Relu"() : () -> ()', "m.mlir:1:1: onnx.Relu has no place outside of functions"),
-        ("func.func @f(%x: none) {\n  onnx.Return\n}", "m.mlir:1:1: argument %x has no value"),
+        (
+            "func.func @f(%x: none) -> tensor<f32> {\n  onnx.Return %x : none\n}",
+            "m.mlir:2:3: a value is expected here, not none",
+        ),
+        (
+            "func.func @f(%x: tensor<f32>) -> none {\n  onnx.Return %x : tensor<f32>\n}",
+            "m.mlir:2:3: a value is returned where the function gives none",
+        ),
+        ("func.func @f(%x: none, %x: none) {\n  onnx.Return\n}", "m.mlir:1:1: %x is defined a second time"),
         ("\x00", "m.mlir:1:1: "),
         ("#a = ", "m.mlir:1:6: "),
         ("module {", "m.mlir:1:9: "),

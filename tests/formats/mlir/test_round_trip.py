@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from formats.mlir.round_trip import models, same_results, through_text
 from ir.structure import plain
 from onnx_text import ROLLOUT
 
 import whorl
+from whorl.conformance.cases import load_cases
+from whorl.formats.mlir.parser import parse_program
+from whorl.formats.mlir.reader import read_function
 from whorl.formats.mlir.saving import print_mlir
+from whorl.formats.onnx.frame import LoadOptions
 
 KNOWN = {
     "test_mod_float_edge_cases_fmod_0_float16": "signs of zeros differ",
@@ -36,6 +42,40 @@ def test_loop_model_keeps_names_and_results(tmp_path: Path) -> None:
 def test_text_of_what_was_read_is_the_same_text() -> None:
     once = through_text(whorl.load(ROLLOUT))
     assert print_mlir(through_text(once)) == print_mlir(once)
+
+
+def without_shapes(data: bytes) -> bytes:
+    """A model whose inputs and outputs are declared without rank."""
+    proto = onnx.ModelProto.FromString(data)
+    for info in (*proto.graph.input, *proto.graph.output):
+        if info.type.HasField("tensor_type"):
+            info.type.tensor_type.ClearField("shape")
+    del proto.graph.value_info[:]
+    return proto.SerializeToString()
+
+
+def unstable(models: Iterable[bytes]) -> list[str]:
+    """The texts that are other ones once they were read, with and without ranks of the inputs."""
+    found = []
+    for data in models:
+        for given in (data, without_shapes(data)):
+            try:
+                text = print_mlir(whorl.load(given))
+            except whorl.WhorlError:
+                continue
+            program = parse_program(text, "model.mlir")
+            if print_mlir(read_function(program, program.functions[0], LoadOptions()).module) != text:
+                found.append(text)
+    return found
+
+
+def test_text_is_a_fixed_point_with_and_without_ranks() -> None:
+    assert unstable(case.data for case in load_cases()[::9]) == []
+
+
+@pytest.mark.slow
+def test_text_of_the_backend_suite_is_a_fixed_point() -> None:
+    assert unstable(proto.SerializeToString() for name, proto, _ in models() if len(name) % 4 == 0) == []
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import onnx
 from onnx import AttributeProto
 
 from whorl.errors import LoadError
+from whorl.formats.mlir.own_ops import OWN_OPS
 from whorl.formats.mlir.syntax import Operation
 from whorl.formats.onnx.schemas import NEWEST, OpSchema
 
@@ -32,6 +33,8 @@ _REGIONS = {
 class OpForm:
     """What ONNX calls an operation: name, domain, version (None: the newest), kinds of attributes, regions.
 
+    The domain `VERSION` is that of onnx-mlir's own ops.
+
     `consumed` are attributes that said which op it is.
     """
 
@@ -50,6 +53,8 @@ def form_of(operation: Operation) -> OpForm:
         raise LoadError(f"{operation.name} is no operation of the onnx dialect")
     if name == "Custom":
         return _custom(operation)
+    if name in OWN_OPS:
+        return OpForm(name, VERSION, None, OWN_OPS[name].kinds, (), ("target_layout", "index_map"))
     return _form(name)
 
 
@@ -63,11 +68,16 @@ def _form(name: str) -> OpForm:
         raise LoadError(f"onnx.{name} is no operator that is known", fix="write it with operators of ONNX")
     version = int(versioned[2]) if versioned else None
     schema = _schema(bare, domain, version or NEWEST[domain])
-    if schema.deprecated:
+    if schema.deprecated and _existed_before(schema):
         version = schema.since_version - 1
         schema = _schema(bare, domain, version)
     kinds = {key: int(attribute.type.value) for key, attribute in schema.attributes.items()}
     return OpForm(bare, domain, version, kinds, _REGIONS.get(bare, ()))
+
+
+def _existed_before(schema: OpSchema) -> bool:
+    """Whether an op had a version before this one; GroupNormalization-18 was deprecated when it was new."""
+    return onnx.defs.has(schema.name, schema.since_version - 1, schema.domain)
 
 
 def _schema(name: str, domain: str, version: int) -> OpSchema:

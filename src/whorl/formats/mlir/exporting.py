@@ -22,9 +22,11 @@ from whorl.ir.elements.base import Held
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType, Type
+from whorl.ir.walk import clone_node
+from whorl.ops.control import Loop
 
 DIALECT_OPSET = 22
-"""The opset whose forms the dialect has; a later one where it cannot say a module."""
+"""The opset whose forms the dialect has; where it cannot say a module the newest, which bare names are read as."""
 Constants = dict[str, np.ndarray | LazyArray]
 
 
@@ -40,12 +42,12 @@ class Exported:
 
 
 def export_module(module: Module, recipes: bool = False) -> Exported:
-    """The graph of a module at the lowest opset from the dialect's on that can say it. Errors: SaveError.
+    """The graph of a module at the dialect's opset, or the newest where that cannot say it. Errors: SaveError.
 
     With `recipes`, large constants whose elements repeat are written as the nodes that make them.
     """
     first: WhorlError | None = None
-    for opset in range(DIALECT_OPSET, NEWEST[""] + 1):
+    for opset in (DIALECT_OPSET, NEWEST[""]):
         try:
             return _export_at(module, opset, recipes)
         except DecodeError:
@@ -76,12 +78,14 @@ class TypedWriter(GraphWriter):
         super().__init__(targets, names, constants, outer)
         self.types: dict[str, Type] = {} if outer is None else outer.types
         self.hints: dict[str, str] = {} if outer is None else outer.hints
+        self.known: dict[str, np.ndarray | None] = {} if outer is None else outer.known
         self.current: Node | None = None
         self.recipes = outer is not None and outer.recipes
 
     def note(self, value: Value) -> None:
         """Note what a value is behind the name it has here."""
         self.types[self.values[value]] = value.type
+        self.known[self.values[value]] = value.known
         self.hints[self.values[value]] = value.name
 
     def child(self) -> TypedWriter:
@@ -137,11 +141,24 @@ class TypedWriter(GraphWriter):
             return
         body = attributes.get("body")
         if isinstance(body, GraphProto):
-            found = [self._unranked(info.name) for info in body.output[op_type == "Loop" :]]
+            found = self._loop_types(len(outputs)) or [
+                self._unranked(info.name) for info in body.output[op_type == "Loop" :]
+            ]
         else:
-            found = self._inferred(op_type, inputs, outputs, domain, attributes)
+            made = self._inferred(op_type, inputs, outputs, domain, attributes)
+            found = [value.type for value in made]
+            self.known |= {outputs[k]: made[k].known for k in unknown}
         for k in unknown:
             self.types[outputs[k]] = found[k]
+
+    def _loop_types(self, count: int) -> Sequence[Type]:
+        """The types of all that the current loop gives, where it is written as it is; nothing otherwise."""
+        loop = self.current
+        if loop is None or not isinstance(loop.op, Loop):
+            return ()
+        values = {value: value for value in loop.inputs if value is not None}
+        found = loop.op.infer_regions(clone_node(loop, values), Inference())
+        return found if len(found) == count else ()
 
     def _unranked(self, name: str) -> Type:
         """The type of what a loop gives, from what its body gives."""
@@ -150,8 +167,8 @@ class TypedWriter(GraphWriter):
 
     def _inferred(
         self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], domain: str, attributes: dict[str, Any]
-    ) -> list[Type]:
-        """The types that a node between two nodes of the hub gives."""
+    ) -> list[Value]:
+        """What a node between two nodes of the hub gives: types, and elements where they are known."""
         region = Region()
         build = Builder(region, Inference())
         values = [self._stand_in(name, build) for name in inputs]
@@ -163,15 +180,15 @@ class TypedWriter(GraphWriter):
         if read is None:
             raise SaveError(f"the type of what {op_type} gives is not known")
         result = read(node, build)
-        return [value.type for value in (result if isinstance(result, list) else [result])]
+        return result if isinstance(result, list) else [result]
 
     def _stand_in(self, name: str, build: Builder) -> Value | None:
         if not name:
             return None
         held = self.held.get(name)
-        return (
-            build.region.add_argument(name, self.types[name]) if held is None else build.constant(as_array(held), name)
-        )
+        if held is not None:
+            return build.constant(as_array(held), name)
+        return build.region.add_argument(name, self.types[name], self.known.get(name))
 
 
 def _array(value: np.ndarray | LazyArray) -> np.ndarray | LazyArray:

@@ -96,6 +96,7 @@ def _function(
         read.texts,
         read.terminator,
         read.location,
+        frozenset(k for k, argument in enumerate(block.arguments) if argument.type is None),
     )
     try:
         exported = export_module(read.module)
@@ -119,7 +120,8 @@ def _result_types(read: ReadFunction, inferred: bool) -> list[Type | None]:
     """The types in the head of a function: as the text has them, or as inference knows them before any pass."""
     if not inferred:
         return read.results
-    return [_known_type(value, type) for value, type in zip(read.module.main.results, read.results, strict=True)]
+    values = iter(read.module.main.results)
+    return [None if type is None else _known_type(next(values), type) for type in read.results]
 
 
 def _known_type(value: Value, declared: Type | None) -> Type:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,7 +41,10 @@ class Style:
 
 @dataclass
 class Signature:
-    """What stands in the head of a function: its name, attributes as text, and the types of its results."""
+    """What stands in the head of a function: its name, attributes as text, and the types of its results.
+
+    `absent` are the numbers of the arguments that are none, of which the graph knows nothing.
+    """
 
     name: str
     argument_texts: list[dict[str, str]] = field(default_factory=list)
@@ -50,6 +53,7 @@ class Signature:
     texts: dict[str, str] = field(default_factory=dict)
     terminator: str = "onnx.Return"
     location: str = ""
+    absent: frozenset[int] = frozenset()
 
 
 class Locations:
@@ -86,10 +90,10 @@ class FunctionPrinter:
         """The lines of the function."""
         graph = self.exported.graph
         first = 0
-        if _needs_none(graph, self):
+        if _needs_none(graph, self) or None in signature.results:
             self.none, first = "%0", 1
-        self._number(graph, first, 0)
-        arguments = [self._argument(k, info.name, signature) for k, info in enumerate(graph.input)]
+        self._number(graph, first, 0, signature.absent)
+        arguments = self._arguments(signature)
         results = [
             f"{type_text(t)}{_dictionary(x)}" for t, x in zip(signature.results, signature.result_texts, strict=True)
         ]
@@ -99,7 +103,9 @@ class FunctionPrinter:
         inner = indent + "  "
         if self.none:
             self._line(inner, f'{self.none} = "onnx.NoValue"() <{{value}}> : () -> none', "")
-        self._block(graph, inner, signature.terminator)
+        given = iter(graph.output)
+        returned = ["" if type is None else next(given).name for type in signature.results]
+        self._block(graph, inner, signature.terminator, returned)
         self._line(indent, "}", signature.location)
         return self.lines
 
@@ -108,8 +114,10 @@ class FunctionPrinter:
 
     # ---- names and types -------------------------------------------------------------------------------------
 
-    def _number(self, graph: GraphProto, value: int, argument: int) -> None:
+    def _number(self, graph: GraphProto, value: int, argument: int, absent: Set[int] = frozenset()) -> None:
         for info in graph.input:
+            while argument in absent:
+                argument += 1
             self.names[info.name] = f"%arg{argument}"
             argument += 1
         for tensor in self._constants(graph):
@@ -142,21 +150,26 @@ class FunctionPrinter:
     def _shown(self, name: str) -> str:
         return self.names[name] if name else self.none
 
+    def _arguments(self, signature: Signature) -> list[str]:
+        given = iter(self.exported.graph.input)
+        count = len(self.exported.graph.input) + len(signature.absent)
+        return [self._argument(k, "" if k in signature.absent else next(given).name, signature) for k in range(count)]
+
     def _argument(self, index: int, name: str, signature: Signature) -> str:
         texts = signature.argument_texts[index] if index < len(signature.argument_texts) else {}
         note = self.notes.get(name)
         place = self.locations.suffix(note.location if note else "")
-        return f"{self.names[name]}: {type_text(self.type(name))}{_dictionary(texts)}{place}"
+        shown = self.names[name] if name else f"%arg{index}"
+        return f"{shown}: {type_text(self.type(name))}{_dictionary(texts)}{place}"
 
     # ---- blocks and operations -------------------------------------------------------------------------------
 
-    def _block(self, graph: GraphProto, indent: str, terminator: str) -> None:
+    def _block(self, graph: GraphProto, indent: str, terminator: str, values: Sequence[str]) -> None:
         for name in self._constants(graph):
             self._constant(name, indent)
         for node in graph.node:
             self._operation(node, indent)
         word = "return" if terminator == "func.return" else terminator
-        values = [info.name for info in graph.output]
         types = ", ".join(type_text(self.type(name)) for name in values)
         shown = ", ".join(map(self._shown, values))
         self._line(indent, f"{word} {shown} : {types}" if values else word, "")
@@ -199,7 +212,7 @@ class FunctionPrinter:
             if graph.input:
                 arguments = (f"{self.names[info.name]}: {type_text(self.type(info.name))}" for info in graph.input)
                 self.lines.append(f"{indent}^bb0({', '.join(arguments)}):")
-            self._block(graph, indent + "  ", "onnx.Yield")
+            self._block(graph, indent + "  ", "onnx.Yield", [info.name for info in graph.output])
         return "})"
 
     # ---- attributes, operands and results --------------------------------------------------------------------

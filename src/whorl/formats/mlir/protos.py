@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -14,6 +14,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from whorl.errors import LoadError, WhorlError
 from whorl.formats.mlir.dialect import VERSION, OpForm, form_of
+from whorl.formats.mlir.own_ops import nodes_of
 from whorl.formats.mlir.syntax import Argument, Block, Function, Operation, Program
 from whorl.formats.onnx.dtypes import TO_ONNX
 from whorl.formats.onnx.schemas import NEWEST
@@ -78,22 +79,29 @@ class _Converter:
         names: Names = ChainMap()
         graph = GraphProto(name=function.name)
         for argument in block.arguments:
-            self._add_input(argument, graph, names, function.position)
+            if argument.type is None:
+                self._define_none(argument.name, names, function.position)
+            else:
+                self._add_input(argument, graph, names, function.position)
         last = self._add_operations(block, graph, names, _RETURNS, function.position)
         results = [self._operand(name, names, last) for name in last.operands]
         if len(results) != len(function.results):
             self.refuse(f"returns {len(results)} values, the function gives {len(function.results)}", last.position)
         for name, type in zip(results, function.results, strict=True):
-            graph.output.append(self._info(name, type, last.position))
+            if name and type is None:
+                self.refuse("a value is returned where the function gives none", last.position)
+            if type is not None:
+                graph.output.append(self._info(name, type, last.position))
         opsets = [helper.make_opsetid(domain, version) for domain, version in NEWEST.items()]
         model = helper.make_model_gen_version(graph, opset_imports=opsets, functions=self.functions)
         return Converted(model, self.notes, self._result_names(function), last.name, self.positions)
 
     def _result_names(self, function: Function) -> list[str]:
         names: list[str] = []
-        for index, given in enumerate(function.result_attributes):
+        for index, (given, type) in enumerate(zip(function.result_attributes, function.results, strict=True)):
             name = given.get("onnx.name")
-            names.append(name if isinstance(name, str) and name and name not in names else f"output_{index}")
+            if type is not None:
+                names.append(name if isinstance(name, str) and name and name not in names else f"output_{index}")
         return names
 
     def _add_input(self, argument: Argument, graph: GraphProto, names: Names, position: int) -> None:
@@ -139,6 +147,12 @@ class _Converter:
         return helper.make_value_info(name, type_to(type))
 
     # ---- names -----------------------------------------------------------------------------------------------
+
+    def _define_none(self, ssa: str, names: Names, position: int) -> None:
+        """A name that stands for nothing."""
+        if ssa in names:
+            self.refuse(f"%{ssa} is defined a second time", position)
+        names[ssa] = ""
 
     def _define(self, ssa: str, wanted: str, names: Names, position: int) -> str:
         if ssa in names:
@@ -188,7 +202,10 @@ class _Converter:
         node.name = str(operation.attributes.get(_NAME, ""))
         self.positions.setdefault(node.name, operation.position)
         node.attribute.extend(attributes)
-        graph.node.append(node if form.version is None else self._call(node, form.version))
+        if form.domain == VERSION:
+            graph.node.append(self._call_own(node, operation))
+        else:
+            graph.node.append(node if form.version is None else self._call(node, form.version))
 
     def _output(self, operation: Operation, index: int, names: Names, unknown: dict[str, str]) -> str:
         ssa, type = operation.results[index], operation.types.results[index]
@@ -224,18 +241,34 @@ class _Converter:
 
     def _call(self, node: NodeProto, version: int) -> NodeProto:
         """A call of a function that holds the node, for an op of another version than the rest of the model."""
-        key = f"{node.op_type}V{version}.{len(self.functions)}"
-        inputs = [f"{name}.{k}" if name else "" for k, name in enumerate(node.input)]
         inner = NodeProto()
         inner.CopyFrom(node)
-        inner.input[:] = inputs
-        imports = [helper.make_opsetid(d, version if d == node.domain else v) for d, v in NEWEST.items()]
-        parameters = [name or f"none.{k}" for k, name in enumerate(inputs)]
+        inner.input[:] = _inner_names(node)
+        imports = NEWEST | {node.domain: version}
+        return self._call_of(node, f"{node.op_type}V{version}", [inner], imports)
+
+    def _call_own(self, node: NodeProto, operation: Operation) -> NodeProto:
+        """A call of a function that computes one of onnx-mlir's own ops."""
+        try:
+            nodes = nodes_of(operation, _inner_names(node), list(node.output))
+        except LoadError as error:
+            self.refuse(error.message, operation.position, error.fix)
+        return self._call_of(node, node.op_type, nodes, NEWEST)
+
+    def _call_of(self, node: NodeProto, name: str, nodes: list[NodeProto], versions: Mapping[str, int]) -> NodeProto:
+        key = f"{name}.{len(self.functions)}"
+        imports = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
+        parameters = [name or f"none.{k}" for k, name in enumerate(_inner_names(node))]
         given = [name for name in node.output if name]
         self.functions.append(
-            FunctionProto(name=key, domain=VERSION, input=parameters, output=given, node=[inner], opset_import=imports)
+            FunctionProto(name=key, domain=VERSION, input=parameters, output=given, node=nodes, opset_import=imports)
         )
         return NodeProto(op_type=key, domain=VERSION, name=node.name, input=node.input, output=given)
+
+
+def _inner_names(node: NodeProto) -> list[str]:
+    """The names of the inputs of a node inside a function that holds it; blanks stay."""
+    return [f"{name}.{k}" if name else "" for k, name in enumerate(node.input)]
 
 
 def _trimmed(inputs: list[str], form: OpForm) -> list[str]:

@@ -31,10 +31,10 @@ def save_mlir(module: Module, path: Path) -> None:
 def print_mlir(module: Module) -> str:
     """A module as MLIR text with the onnx dialect. Errors: SaveError."""
     style = Style()
-    arguments = [_argument_texts(value, module) for value in module.main.arguments]
+    named = _dim_names(module)
+    arguments = [_argument_texts(value, module, named) for value in module.main.arguments]
     results = list(module.output_types().values())
-    values = zip(module.output_names, results, module.main.results, strict=True)
-    names = [_texts(name, type, value) for name, type, value in values]
+    names = [_texts(name, type, named) for name, type in zip(module.output_names, results, strict=True)]
     signature = Signature(ENTRY, arguments, results, names)
     lines = FunctionPrinter(export_module(module, recipes=True), {}, style, Locations({}, style)).function(
         signature, "  "
@@ -42,9 +42,9 @@ def print_mlir(module: Module) -> str:
     return print_module(lines, Program("", "", entries=[ENTRY]), Locations({}, style))
 
 
-def _argument_texts(value: Value, module: Module) -> dict[str, str]:
+def _argument_texts(value: Value, module: Module, named: set[str]) -> dict[str, str]:
     """The names of an input and of its dims, and its default."""
-    texts = _texts(value.name, value.type, value)
+    texts = _texts(value.name, value.type, named)
     if value.name in module.defaults:
         array = as_array(module.defaults[value.name])
         shape = "".join(f"{dim}x" for dim in array.shape)
@@ -52,21 +52,31 @@ def _argument_texts(value: Value, module: Module) -> dict[str, str]:
     return texts
 
 
-def _texts(name: str, type: Type, value: Value) -> dict[str, str]:
+def _texts(name: str, type: Type, named: set[str]) -> dict[str, str]:
     """The name of an input or output, and those of its dims: `0:batch,2:length`."""
     texts = {"onnx.name": string_text(name)}
     if isinstance(type, TensorType) and not isinstance(type.shape, AnyShape):
-        named = [f"{axis}:{dim}" for axis, dim in enumerate(type.shape) if _is_named(dim, value, axis)]
-        if named:
-            texts["onnx.dim_params"] = string_text(",".join(named))
+        shown = [f"{axis}:{dim}" for axis, dim in enumerate(type.shape) if _bare_name(dim) in named]
+        if shown:
+            texts["onnx.dim_params"] = string_text(",".join(shown))
     return texts
 
 
-def _is_named(dim: Dim, value: Value, axis: int) -> bool:
-    """Whether a dim has a name of the file, rather than a form of others or one that inference gave after the value."""
+def _dim_names(module: Module) -> set[str]:
+    """The names that the file gives to dims of inputs and outputs, not those that inference makes up."""
+    given = [*((value.name, value.type) for value in module.main.arguments), *module.declared.items()]
+    return {
+        text
+        for name, type in given
+        if isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
+        for axis, dim in enumerate(type.shape)
+        if (text := _bare_name(dim)) and text.partition("'")[0] != f"{name}.{axis}"
+    }
+
+
+def _bare_name(dim: Dim) -> str:
+    """The name that a dim is, blank where it is a number or a form of names; a comma would end it in the text."""
     if not isinstance(dim, Linear) or dim.constant or len(dim.terms) != 1:
-        return False
+        return ""
     atom, factor = dim.terms[0]
-    return (
-        isinstance(atom, str) and factor == 1 and "," not in atom and atom.partition("'")[0] != f"{value.name}.{axis}"
-    )
+    return atom if isinstance(atom, str) and factor == 1 and "," not in atom else ""

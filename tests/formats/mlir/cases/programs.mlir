@@ -257,3 +257,40 @@ func @old_names_of_functions_and_returns() -> tensor<f32> {
 // CHECK-NEXT:   [[V0:%.+]] = onnx.Constant dense<3.000000e+00> : tensor<f32>
 // CHECK-NEXT:   return [[V0]] : tensor<f32>
 // CHECK-NEXT:   }
+
+// -----
+
+func.func @nothing() -> none {
+  %0 = "onnx.NoValue"() {value} : () -> none
+  onnx.Return %0 : none
+}
+
+// CHECK-LABEL: func.func @nothing() -> none {
+// CHECK-NEXT:   [[V0:%.+]] = "onnx.NoValue"() <{value}> : () -> none
+// CHECK-NEXT:   onnx.Return [[V0]] : none
+// CHECK-NEXT:   }
+
+// -----
+
+func.func @arguments_and_results_of_none(%n: none, %x: tensor<2xf32>) -> (none, tensor<2xf32>) {
+  %0 = "onnx.Clip"(%x, %n, %n) : (tensor<2xf32>, none, none) -> tensor<2xf32>
+  onnx.Return %n, %0 : none, tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @arguments_and_results_of_none(%arg0: none, %arg1: tensor<2xf32>) -> (none, tensor<2xf32>) {
+// CHECK-NEXT:   [[V0:%.+]] = "onnx.NoValue"() <{value}> : () -> none
+// CHECK-NEXT:   [[V1:%.+]] = "onnx.Clip"(%arg1, [[V0]], [[V0]]) : (tensor<2xf32>, none, none) -> tensor<2xf32>
+// CHECK-NEXT:   onnx.Return [[V0]], [[V1]] : none, tensor<2xf32>
+// CHECK-NEXT:   }
+
+// -----
+
+func.func @version_that_was_deprecated_when_it_was_new(%x: tensor<1x4x2xf32>) -> tensor<1x4x2xf32> {
+  %s = onnx.Constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %b = onnx.Constant dense<[3.0, 4.0]> : tensor<2xf32>
+  %y = "onnx.GroupNormalizationV18"(%x, %s, %b) {num_groups = 2 : si64} : (tensor<1x4x2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x4x2xf32>
+  onnx.Return %y : tensor<1x4x2xf32>
+}
+
+// CHECK-LABEL: func.func @version_that_was_deprecated_when_it_was_new(%arg0: tensor<1x4x2xf32>) -> tensor<1x4x2xf32> {
+// CHECK:   "onnx.GroupNormalization"(%arg0, [[S:%.+]], [[B:%.+]]) <{{{epsilon = 9.99999974E-6 : f32, num_groups = 2 : si64, stash_type = 1 : si64}}}>
