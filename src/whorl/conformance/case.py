@@ -12,6 +12,8 @@ import onnx
 from onnx import ModelProto
 from onnx.helper import find_min_ir_version_for, make_opsetid
 
+from whorl.conformance.clauses import CLAUSES, Clause
+from whorl.conformance.decisions import clauses_of
 from whorl.conformance.rules import RULES, Rule
 from whorl.conformance.values import Value
 
@@ -26,7 +28,8 @@ class Case:
     The expectation is one of: `expected` (values of the outputs), `error` (a clean error, no crash, no hang), `check`.
     `control` are inputs of an error case with which the same model must run, so that refusing the model is no pass.
     `repeat` runs in one session must give the same; `sessions` fresh sessions are what a `check` can compare.
-    `may_refuse`: a clean error is also fine. `ambiguous`: ONNX's text leaves room, or the model breaks its letter.
+    `may_refuse`: a clean error is also fine. `ambiguous`: ONNX's text leaves room, or the model breaks its letter;
+    every other case has `clauses`.
     """
 
     name: str
@@ -58,14 +61,28 @@ class Case:
 
     @cached_property
     def proto(self) -> ModelProto:
-        """The model; text without a header gets the one of `opset`."""
-        if not isinstance(self.model, str):
-            return self.model()
+        """The model; text without a header gets the one of `opset`.
+
+        A dim's name is one length in the whole model, bodies included, says IR.md; what changes from one iteration to
+        the next has none. So the names in the bodies of a case that is not open are for its readers alone.
+        """
+        proto = self._parsed() if isinstance(self.model, str) else self.model()
+        if not self.ambiguous:
+            _open_dims(proto.graph)
+        return proto
+
+    def _parsed(self) -> ModelProto:
+        assert isinstance(self.model, str)
         text = self.model.strip()
         if text.startswith("<"):
             return onnx.parser.parse_model(text)
         version = find_min_ir_version_for([make_opsetid("", self.opset)])
         return onnx.parser.parse_model(f'<ir_version: {version}, opset_import: ["" : {self.opset}]>\n{text}')
+
+    @property
+    def clauses(self) -> dict[str, Clause]:
+        """The sentences that decide what must come out, by their names; none for an open case."""
+        return {} if self.ambiguous else {name: CLAUSES[name] for name in clauses_of(self.name)}
 
     @cached_property
     def data(self) -> bytes:
@@ -96,6 +113,24 @@ def nodes_of(model: ModelProto) -> Iterator[onnx.NodeProto]:
         yield node
         for attribute in node.attribute:
             pending += attribute.g.node
+
+
+def _open_dims(graph: onnx.GraphProto) -> None:
+    """Take the names of dims from what bodies and branches declare."""
+    for node in graph.node:
+        for attribute in node.attribute:
+            inner = attribute.g
+            for info in (*inner.input, *inner.output, *inner.value_info):
+                for dim in _tensor_type(info.type).shape.dim:
+                    dim.ClearField("dim_param")
+            _open_dims(inner)
+
+
+def _tensor_type(type: onnx.TypeProto) -> onnx.TypeProto.Tensor:
+    """The type of the tensors that a value is, or holds."""
+    while not type.HasField("tensor_type") and (kind := type.WhichOneof("value")) in ("sequence_type", "optional_type"):
+        type = getattr(type, kind).elem_type
+    return type.tensor_type
 
 
 def _since(name: str, opset: int) -> int:

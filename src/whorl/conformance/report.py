@@ -9,6 +9,7 @@ from dataclasses import asdict
 from whorl.conformance.backends import backend_version
 from whorl.conformance.case import Case
 from whorl.conformance.cases import load_cases, load_themes
+from whorl.conformance.clauses import CLAUSES, Clause
 from whorl.conformance.rules import RULES, Rule
 from whorl.conformance.runner import STATUSES, Result, counts
 
@@ -24,8 +25,16 @@ INTRODUCTION = """\
 values computed with NumPy or plain Python from the text of the specification, never by running an engine. Outputs must
 agree in element type, shape and every value (NaN equals NaN, -0 is not 0); only cases that say so have a tolerance.
 Where an error is due, values, a crash and a hang are all wrong, and such a case first runs the same model with inputs
-that are right, where there are any. A case is *open* where ONNX's text leaves room or the model breaks its letter, as
-real exporters do: its expectation is then what whorl does.
+that are right, where there are any.
+
+A case is *decided* by sentences of the specification, which its row names and the section "Sentences" quotes: from the
+text of the op in the version that the case uses, or from ONNX's [IR.md]. A case is *open* where that text leaves room
+or the model breaks its letter, as real exporters do: its expectation is then what whorl does. Open are, among others,
+overflow and rounding in arithmetic, the order of sums, the sign of zero, trip counts of several elements, models that
+are refused for their form, Scan bodies that read outer values (IR.md allows them, the text of Scan wants them passed
+in), and defaults of graph inputs (which a runtime MAY let callers override).
+
+[IR.md]: https://github.com/onnx/onnx/blob/main/docs/IR.md
 
 ```
 whorl conformance --backend onnxruntime
@@ -63,7 +72,12 @@ def to_json(backend: str, results: Sequence[Result], cases: Iterable[Case]) -> s
     """Everything as JSON: backend, version, counts, and each result with the rules that its case shows."""
     known = {case.name: case for case in cases}
     rows = [
-        asdict(result) | {"rules": list(known[result.case].rules), "ambiguous": known[result.case].ambiguous}
+        asdict(result)
+        | {
+            "rules": list(known[result.case].rules),
+            "ambiguous": known[result.case].ambiguous,
+            "clauses": [asdict(clause) for clause in known[result.case].clauses.values()],
+        }
         for result in results
     ]
     document = {"backend": backend, "version": backend_version(backend), "counts": counts(results), "results": rows}
@@ -74,14 +88,16 @@ def page(runs: Runs) -> str:
     """The text of docs/conformance.md: engines side by side, what failed, the rules, and every case."""
     cases = load_cases()
     parts = [INTRODUCTION.format(count=len(cases)), _engines(runs, cases), _failures(runs, cases), _rules(cases)]
+    parts.append(_clauses())
     parts += [_theme(theme, members, runs) for theme, members in load_themes().items()]
     return "\n".join(parts)
 
 
 def case_cells(case: Case) -> list[str]:
-    """The cells of a case's row that do not depend on engines: name, rules, ops, and what it shows."""
+    """The cells of a case's row that do not depend on engines: name, rules, ops, what it shows, what decides it."""
     rules = " ".join(str(rule) for rule in case.rules)
-    return [case.name, rules, " ".join(case.control_ops), case.doc + (" *Open.*" if case.ambiguous else "")]
+    decided = "*open*" if case.ambiguous else " ".join(case.clauses)
+    return [case.name, rules, " ".join(case.control_ops), case.doc, decided]
 
 
 def row(cells: Iterable[str]) -> str:
@@ -111,6 +127,16 @@ def _failures(runs: Runs, cases: Sequence[Case]) -> str:
     return "\n".join(lines)
 
 
+def clause_cells(name: str, clause: Clause) -> list[str]:
+    """The cells of a sentence's row: its name, the op or page that it stands in, and the sentence."""
+    return [name, clause.source, f"“{clause.text}”"]
+
+
+def _clauses() -> str:
+    lines = ["## Sentences", "", row(["sentence", "of", "what it says"]), row(["---"] * 3)]
+    return "\n".join([*lines, *(row(clause_cells(name, clause)) for name, clause in CLAUSES.items()), ""])
+
+
 def _rules(cases: Sequence[Case]) -> str:
     lines = ["## Rules", "", row(["rule", "cases", "what it says"]), row(["---"] * 3)]
     lines += [row([str(rule), str(_count(cases, rule)), text]) for rule, text in RULES.items()]
@@ -124,7 +150,7 @@ def _count(cases: Sequence[Case], rule: Rule) -> int:
 def _theme(theme: str, cases: Sequence[Case], runs: Runs) -> str:
     status = {name: {result.case: result.status for result in results} for name, results in runs.items()}
     lines = [f"## {theme.replace('_', ' ').capitalize()}", ""]
-    lines += [row(["case", "rules", "ops", "what it shows", *runs]), row(["---"] * (4 + len(runs)))]
+    lines += [row(["case", "rules", "ops", "what it shows", "decided by", *runs]), row(["---"] * (5 + len(runs)))]
     lines += [row([*case_cells(case), *(status[name].get(case.name, "") for name in runs)]) for case in cases]
     return "\n".join([*lines, ""])
 

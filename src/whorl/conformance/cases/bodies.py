@@ -208,6 +208,7 @@ CASES = [
             }""",
             inputs={"M": i64(2), "x": f32(1)} | given,
             expected=[f32(value)],
+            ambiguous=True,
         )
         for name, given, value in (("not_given", {}, 9), ("given", {"k": f32(5)}, 25))
     ),
@@ -287,5 +288,6 @@ CASES = [
         }""",
         inputs={"trips": i64(1), "x": f32([1, 2]), "z": f32([3, 4, 5])},
         expected=[f32([1, 2]), f32([3, 4, 5])],
+        ambiguous=True,
     ),
 ]

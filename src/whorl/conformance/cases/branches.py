@@ -80,6 +80,7 @@ CASES = [
         {"x": X},
         [X.reshape(3, 1)],
         [f32(6)],
+        ambiguous=True,
     ),
     *both_ways(
         "if_scalar_or_vector",
@@ -94,6 +95,7 @@ CASES = [
         {"x": f32(3)},
         [f32(-3)],
         [f32([3])],
+        ambiguous=True,
     ),
     *both_ways(
         "if_empty_or_full",
@@ -267,7 +269,7 @@ CASES = [
         rules=(15,),
         doc="The condition is an initializer; the other branch would fail.",
         model="""
-        main (float[3] x) => (float[] y) <bool no = {0}, int64 far = {7}> {
+        main (float[3] x) => (float[n] y) <bool no = {0}, int64 far = {7}> {
           y = If (no) <
             then_branch = t () => (float p) { p = Gather (x, far) },
             else_branch = e () => (float[n] q) { q = Neg (x) }>

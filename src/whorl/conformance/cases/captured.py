@@ -220,5 +220,6 @@ CASES = [
         }""",
         inputs={"x": f32([1, 2, 3]), "w": f32(10)},
         expected=[f32([11, 21, 31])],
+        ambiguous=True,
     ),
 ]

@@ -15,7 +15,7 @@ main ({kind} given, float x) => (float y) {{
 
 
 def refused(name: str, rules: tuple[Rule, ...], doc: str, model: str, inputs: dict[str, Value]) -> Case:
-    return Case(name, rules, doc, model, inputs=inputs, error=True)
+    return Case(name, rules, doc, model, inputs=inputs, error=True, ambiguous=True)
 
 
 X = {"x": f32(1)}

@@ -151,6 +151,7 @@ CASES = [
         "float[8]",
         same_in_both_sessions,
         sessions=2,
+        ambiguous=True,
     ),
     in_loop(
         "random_seed_draws_anew",
@@ -185,6 +186,7 @@ CASES = [
         }""",
         inputs={"M": i64(3)},
         check=two_different,
+        ambiguous=True,
     ),
     Case(
         "random_in_scan",

@@ -94,6 +94,7 @@ CASES = [
         }""",
         inputs={"a": i64([3, 1, 4, 1, 5, 9]), "b": i64([2, 7, 1, 8, 1, 9, 5]), "first": i64(range(1, 8))},
         expected=[i64(levenshtein([3, 1, 4, 1, 5, 9], [2, 7, 1, 8, 1, 9, 5]))],
+        ambiguous=True,
     ),
     Case(
         "program_lstm",
@@ -123,6 +124,7 @@ CASES = [
         inputs={"x": SIGNAL, "w": W, "r": R},
         expected=list(lstm(SIGNAL, W, R)),
         tolerance=1e-5,
+        ambiguous=True,
     ),
     Case(
         "program_viterbi",
@@ -155,6 +157,7 @@ CASES = [
         }""",
         inputs={"start": START, "moves": MOVES, "seen": SEEN},
         expected=[i64(viterbi(START, MOVES, SEEN))],
+        ambiguous=True,
     ),
     Case(
         "program_mandelbrot",
@@ -188,6 +191,7 @@ CASES = [
         }""",
         inputs={"ys": f64(YS), "xs": f64(XS)},
         expected=[mandelbrot(YS, XS, 30)],
+        ambiguous=True,
     ),
     Case(
         "program_exponential_moving_average",
@@ -210,5 +214,6 @@ CASES = [
         }""",
         inputs={"x": f32([8, 4, 2, 16])},
         expected=[average([8, 4, 2, 16]), average([16, 2, 4, 8])[::-1]],
+        ambiguous=True,
     ),
 ]

@@ -130,6 +130,7 @@ CASES = [
         }""",
         inputs={"x": f32([[1, 2, 3], [4, 5, 6]]), "w": f32(10)},
         expected=[f32([[7, 18, 29], [34, 45, 56]])],
+        ambiguous=True,
     ),
     Case(
         "scan_8_no_collected_output",
