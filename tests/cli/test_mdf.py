@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from formats.mdf.exported import convolution_net
 from formats.mdf.models import LINKS, NETWORK, OSCILLATOR, data
 
 import whorl as package
@@ -113,3 +114,23 @@ def test_run_within_its_limit_of_iterations_is_not_stopped(whorl, oscillator):
     given = ["run", oscillator, "--steps", 50, "--dt", 0.1, "--record", "FN.V"]
     assert whorl(*given, "--max-iterations", 50).out == whorl(*given).out
     assert whorl(*given, "--max-iterations", 49).code == 5
+
+
+def test_convert_in_single_precision_gives_what_onnxruntime_loads(whorl, tmp_path):
+    ort = pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")
+    net = convolution_net()
+    (tmp_path / "net.json").write_text(json.dumps(net.data()))
+    assert whorl("convert", tmp_path / "net.json", tmp_path / "net.onnx", "--precision", "float32").code == 0
+    session = ort.InferenceSession(str(tmp_path / "net.onnx"), providers=["CPUExecutionProvider"])
+    assert session.get_inputs()[0].name == "steps"
+
+
+def test_convert_with_a_precision_of_another_model_is_refused(whorl, tmp_path):
+    (tmp_path / "g.onnxtxt").write_text(
+        '<ir_version: 10, opset_import: ["" : 18]> g (float[2] x) => (y) { y = Neg (x) }'
+    )
+    told = whorl("convert", tmp_path / "g.onnxtxt", tmp_path / "g.onnx", "--precision", "float32")
+    assert told.code == 2
+    assert told.err == (
+        "whorl: --precision is for MDF models\n  fix: leave it out: other models say their element types\n"
+    )

@@ -120,10 +120,10 @@ def load(
     )
 
 
-def load_mdf(source: str | os.PathLike[str]) -> MdfModel:
-    """The model in an MDF file. Errors: LoadError."""
+def load_mdf(source: str | os.PathLike[str], precision: str = "float64") -> MdfModel:
+    """The model in an MDF file, whose functions of ONNX compute in "float64" or "float32". Errors: LoadError."""
     files, models = (import_whole(f"whorl.formats.mdf.{name}") for name in ("files", "model"))
-    return models.MdfModel(files.read_mdf(source))
+    return models.MdfModel(files.read_mdf(source), precision=precision)
 
 
 def load_module(

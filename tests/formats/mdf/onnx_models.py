@@ -204,7 +204,36 @@ TEXTS: dict[str, str] = {
         even = Equal(rest, zero)
         y = Div(n, two)
     }""",
-}  # fmt: skip
+}
+LOOPS: dict[str, str] = {
+    "loop": """net (float[2] x) => (float[2] last, float[3, 2] rows) {
+        n = Constant<value_int = 3>()
+        last, rows = Loop(n, , x) <body = body (int64 i, bool go, float[2] a) => (bool on, float[2] b, float[2] row) {
+            on = Identity(go)
+            half = Constant<value_float = 0.5>()
+            b = Mul(a, half)
+            row = Add(b, x)
+        }>
+    }""",
+    "scan": """net (float[2] start, float[4, 2] rows) => (float[2] last, float[4, 2] states) {
+        last, states = Scan<
+            num_scan_inputs = 1, body = body (float[2] h, float[2] row) => (float[2] next, float[2] out) {
+            sum = Add(h, row)
+            next = Tanh(sum)
+            out = Identity(next)
+        }>(start, rows)
+    }""",
+    "branches": """net (float[3] x) => (float[3] y) {
+        zero = Constant<value_float = 0.0>()
+        s = ReduceSum<keepdims = 0>(x)
+        positive = Greater(s, zero)
+        y = If(positive) <
+            then_branch = one () => (float[3] a) { a = Neg(x) },
+            else_branch = two () => (float[3] b) { b = Exp(x) }
+        >
+    }""",
+}
+"""Models that `deloop` makes flat, since modeci_mdf has no loops."""
 WEIGHTS: dict[str, tuple[int, ...]] = {
     "conv1_weight": (4, 3, 3, 3), "conv1_bias": (4,), "bn_scale": (4,), "bn_shift": (4,), "bn_mean": (4,),
     "bn_variance": (4,), "conv2_weight": (6, 4, 2, 2), "fc_weight": (5, 6), "fc_bias": (5,),

@@ -3,16 +3,16 @@
 import mdf_reference
 import numpy as np
 import pytest
-from formats.mdf.onnx_models import TEXTS, feeds_of, model_of
+from formats.mdf.onnx_models import LOOPS, TEXTS, feeds_of, model_of
 
 import whorl
-from whorl.formats.mdf.files import read_mdf, write_mdf
+from whorl.formats.mdf.files import read_mdf
 from whorl.formats.mdf.onnx_import import model_from_onnx
 
 
 def check_in_modeci_mdf(source, feeds, path):
-    """The outputs of a model in modeci_mdf's engine, which computes in float32, and as ONNX."""
-    write_mdf(model_from_onnx(source), path)
+    """The outputs of a model, written as whorl writes it, in modeci_mdf's engine, which computes in float32."""
+    whorl.save(source, path)
     graph = next(iter(read_mdf(path).graphs.values()))
     names = graph.metadata.get("onnx_names", {})
     ids = {names.get(id, id): id for id in graph.metadata["onnx_inputs"]}
@@ -31,3 +31,21 @@ def test_model_gives_the_same_in_modeci_mdf(name, tmp_path):
     pytest.importorskip("modeci_mdf", reason="modeci_mdf is not installed")
     model = model_of(TEXTS[name])
     check_in_modeci_mdf(model, feeds_of(model), tmp_path / "model.json")
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loop_that_is_unrolled_gives_the_same_in_modeci_mdf(name, tmp_path):
+    pytest.importorskip("modeci_mdf", reason="modeci_mdf is not installed")
+    model = model_of(LOOPS[name])
+    check_in_modeci_mdf(whorl.deloop(model), feeds_of(model), tmp_path / "model.yaml")
+
+
+def test_written_file_has_no_text_that_modeci_mdf_cannot_read(tmp_path):
+    """No defaults of attributes, other texts as calls of NumPy, and functions under the names that exporters use."""
+    for name, model in ((name, model_of(text)) for name, text in TEXTS.items()):
+        for node in model_from_onnx(model).graphs["net"].nodes.values():
+            for parameter in node.parameters.values():
+                is_text = isinstance(parameter.value, str)
+                assert not is_text or parameter.value.startswith("numpy."), name
+                assert ("onnx_" in parameter.id) == bool(parameter.function), name
+            assert not any("onnx_" in port for port in (*node.input_ports, *node.output_ports)), name

@@ -19,10 +19,11 @@ from whorl.formats.onnx.schemas import OpSchema
 from whorl.formats.onnx.scope import Scope
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, STRING
-from whorl.ir.graph import Module, Region, Value
+from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import SequenceType, TensorType, Type, type_of, type_string
 from whorl.ops.casting import Cast
+from whorl.ops.shapes import Reshape
 from whorl.runtime.limits import Limits
 from whorl.runtime.session import Session
 
@@ -37,7 +38,8 @@ GRAPHS = {"Loop": ("body",), "Scan": ("body",), "If": ("then_branch", "else_bran
 ControlEmitter = Callable[[Binding, Scope, Precision], list[Value]]
 CONTROL: dict[str, ControlEmitter] = {}
 """How Loop, Scan and If become nodes; `control_calls` fills it."""
-_FLOAT_CODES = {1, 10, 11, 16}
+_FLOAT_CODE, _DOUBLE_CODE = 1, 11
+_FLOAT_CODES = {_FLOAT_CODE, 10, _DOUBLE_CODE, 16}
 
 
 def emit_call(binding: Binding, scope: Scope, precision: Precision, outputs: int | None = None) -> list[Value]:
@@ -48,10 +50,13 @@ def emit_call(binding: Binding, scope: Scope, precision: Precision, outputs: int
             return CONTROL[schema.name](binding, scope, precision)
         except TypeRuleError as error:
             raise LoadError(f"onnx::{schema.name}: {error.message}", error.where, error.fix) from None
+    if schema.name == "Reshape" and precision in ("float64", "float32"):
+        binding = replace(binding, inputs=[binding.inputs[0], _flat(scope.build, binding.inputs[1])])
     inputs = operands(binding, scope.build, precision)
     attributes = dict(binding.attributes)
-    if precision == "float64" and schema.name == "Cast" and attributes.get("to") in _FLOAT_CODES:
-        attributes["to"] = 11
+    held = {"Cast": "to", "SequenceEmpty": "dtype"}.get(schema.name)
+    if precision == "float64" and held is not None and attributes.get(held, _FLOAT_CODE) in _FLOAT_CODES:
+        attributes[held] = _DOUBLE_CODE
     count = outputs or output_count(binding)
     names = [f"{schema.name}.{index}" if count > 1 else schema.name for index in range(count)]
     node = OnnxNode(schema.name, "", schema.since_version, "", list(inputs), names, attributes)
@@ -83,6 +88,14 @@ def output_count(binding: Binding) -> int:
             return shape[0] if isinstance(shape, tuple) and shape and isinstance(shape[0], int) else 1
         return int(np.size(parts))
     return max(len(schema.outputs), 1)
+
+
+def _flat(build: Builder, shape: Any) -> Any:
+    """A shape as modeci_mdf takes it: of any rank, since its numbers have an axis."""
+    if not isinstance(shape, Value):
+        return np.ravel(shape)
+    is_flat = not isinstance(shape.type, TensorType) or shape.type.rank in (1, None)
+    return shape if is_flat else build.add(Reshape(), shape, build.int64(-1))
 
 
 def one_or_all(schema: OpSchema, results: list[Any]) -> Any:
@@ -123,12 +136,20 @@ def operand(part: Any, build: Builder, precision: Precision) -> Value:
     dtype = _dtype(value)
     if precision == "float32":
         if dtype == FLOAT64:
-            return build.add(Cast(to=FLOAT32), value)
+            return _single(value) or build.add(Cast(to=FLOAT32), value)
         if dtype == INT32:
             return build.add(Cast(to=INT64), value)
     if precision == "float64" and dtype == FLOAT32:
         return build.add(Cast(to=FLOAT64), value)
     return value
+
+
+def _single(value: Value) -> Value | None:
+    """The float32 value that a float64 one was made of."""
+    node = value.owner
+    if not isinstance(node, Node) or not isinstance(node.op, Cast) or _dtype(node.inputs[0]) != FLOAT32:
+        return None
+    return node.inputs[0]
 
 
 def _dtype(value: Value | None) -> np.dtype | None:
@@ -235,19 +256,27 @@ def apply_named(
     Errors: LoadError, RunError.
     """
     binding = bound_named(name, names, args)
-    if not any(isinstance(part, Value) for part in (*binding.inputs, *binding.captures.values())):
+    is_fixed = not any(isinstance(part, Value) for part in (*binding.inputs, *binding.captures.values()))
+    if is_fixed and not gives_sequence(binding.schema):
         found = call_named(name, names, args, precision)
         return list(found) if isinstance(found, tuple) else [found]
     scope = Scope(build.region, build.inference)
     scope.build = build
     for id, part in binding.captures.items():
         scope.values[id] = operand(part, build, precision)
+    if precision == "float32":
+        return emit_call(with_axes(binding), scope, precision)
     try:
         return emit_call(binding, scope, precision)
     except LoadError:
         if all(type(value) not in (int, float) for value in binding.inputs):
             raise
     return emit_call(with_axes(binding), scope, precision)
+
+
+def gives_sequence(schema: OpSchema) -> bool:
+    """Whether the result is always a sequence; as a value it has an element type, which an empty list has not."""
+    return bool(schema.outputs) and all(text.startswith("seq(") for text in schema.outputs[0].types)
 
 
 def bound_named(name: str, names: Mapping[str, Any], args: Mapping[str, Any]) -> Binding:

@@ -16,7 +16,7 @@ from whorl.formats.mdf.drawing import TracedDrawing, draws_numbers
 from whorl.formats.mdf.loop_parts import argument_names, insert_argument, may_run_once_more, rows_after, size_of, unique
 from whorl.formats.mdf.onnx_calls import Precision
 from whorl.formats.mdf.repeating import ShapeChange, as_type, carried_type, differ_in_batch, type_of
-from whorl.formats.mdf.scopes import Scope, Traced, is_same, lengths
+from whorl.formats.mdf.scopes import Scope, Traced, is_same, is_sequence, lengths
 from whorl.formats.mdf.traced_schedule import TracedSchedule
 from whorl.formats.mdf.tracing import Tracer
 from whorl.ir.build import Builder
@@ -164,7 +164,7 @@ class _Writer:
             state = State(state.values)
             self._evaluate(self.main, state, calls, self.dt if calls else None)
             calls += 1
-            self.first.append({cell: state[cell] for cell in self.wanted.record})
+            self.first.append(self._recorded(state))
         if self.wanted.count:
             return self._program(state)
         raise UnsupportedError(f"after {calls} evaluations still: {reason}", fix="run it by the interpreter")
@@ -217,6 +217,14 @@ class _Writer:
         )
         self.schedule.run(tracer, call)
 
+    def _recorded(self, state: State) -> dict[Cell, Any]:
+        found = {cell: state[cell] for cell in self.wanted.record}
+        for cell, value in found.items():
+            if is_sequence(value):
+                fix = "record what is made of it, such as an element"
+                raise UnsupportedError(f"{cell} is a sequence, which has no row over time", fix=fix)
+        return found
+
     # ---- the loop ------------------------------------------------------------------------------------------------
 
     def _close(self, state: State, calls: int) -> _Loop:
@@ -230,7 +238,7 @@ class _Writer:
             inside = State({**state.values, **arguments})
             start = dict(inside.values)
             self._evaluate(body, inside, self._number(body, number, calls), self.dt)
-            rows = {cell: inside[cell] for cell in self.wanted.record}
+            rows = self._recorded(inside)
             changed = [c for c in sorted(inside.needed) if not is_same(start.get(c), inside.values.get(c))]
             wider = {cell: self._carried_type(cell, state, inside, carried.get(cell)) for cell in changed}
             if carried.keys() >= wider.keys() and all(carried[cell] == t for cell, t in wider.items()):
@@ -260,7 +268,7 @@ class _Writer:
         if loop is not None:
             self._add_loop(loop, state, program)
         for cell, value in (state if loop is None else loop.end).values.items():
-            is_out = cell in program.final or cell in program.last_rows
+            is_out = cell in program.final or cell in program.last_rows or is_sequence(value)
             if not is_out and value is not None and self._is_outer(value):
                 program.kept[cell] = self._output(f"{cell} at the end", value)
         program.first = (

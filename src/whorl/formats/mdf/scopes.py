@@ -92,6 +92,11 @@ class Scope:
         return self._inside[given.value]
 
 
+def is_sequence(given: Any) -> bool:
+    """Whether a value is a sequence of ONNX; it lives for one evaluation."""
+    return isinstance(given, Traced) and not isinstance(given.value.type, TensorType)
+
+
 def lengths(given: Traced) -> tuple[int, ...]:
     """The shape of a value, all of it known. Errors: UnsupportedError."""
     try:

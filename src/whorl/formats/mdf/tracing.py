@@ -23,6 +23,7 @@ from whorl.formats.mdf.parts import is_stateful as has_memory
 from whorl.formats.mdf.scopes import NotElementwiseError, Scope, Traced, lengths
 from whorl.formats.mdf.standard import STANDARD
 from whorl.ir.graph import Value
+from whorl.ir.types import TensorType, tensor
 from whorl.ops.comparison import LessOrEqual, Where
 from whorl.ops.elementwise import Add, Min, Mul
 from whorl.ops.indexing import Gather
@@ -235,9 +236,16 @@ class Tracer:
     def _onnx(self, name: str, inside: Names, args: Mapping[str, Any]) -> Any:
         """A function of ONNX, several results as a tuple."""
         found = apply_named(name, _Local(inside, self.scope), args, self.scope.build, self.precision)
-        values = [self.scope.traced(value) if isinstance(value, Value) else value for value in found]
+        values = [self._folded(value) if isinstance(value, Value) else value for value in found]
         schema = find_schema(name)
         return values[0] if schema is None else one_or_all(schema, values)
+
+    def _folded(self, value: Value) -> Any:
+        """A value, or the whole numbers that it is known to hold, as what is made of a shape."""
+        known, is_tensor = value.known, isinstance(value.type, TensorType)
+        if known is None or not is_tensor or not all(isinstance(element, int) for element in known.flat):
+            return self.scope.traced(value)
+        return known.astype(tensor(value).dtype)
 
     def _output(self, node: Node, port: str, names: Names) -> Any:
         """What an output port gives; one that only names a function of ONNX stands for one of its results."""
