@@ -4,7 +4,7 @@
 the interpreter of `kernel` instead of machine code. `guard` puts the memory of every program against pages that nobody
 may touch, so that an access outside ends the process at once. `poison` fills memory that has no contents yet, fresh or
 used before, with a pattern that no result has by chance. `strict` raises what is otherwise recorded: a fault of whorl's
-own while it lowers or compiles, after which the interpreter serves.
+own while it lowers or compiles, after which the interpreter serves. `unoptimised` has LLVM optimise nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from whorl.errors import RunError
 
-WORDS = ("programs", "guard", "poison", "strict")
+WORDS = ("programs", "guard", "poison", "strict", "unoptimised")
 POISON = 0x7FF5
 """Repeated, these 16 bits are NaN in float types of as many or more, out of range as indices, and neither 0 nor 1."""
 _NUMBERS = itertools.count()
@@ -36,6 +36,7 @@ class Debug:
     guarded: bool = False
     poisons: bool = False
     is_strict: bool = False
+    is_unoptimised: bool = False
 
     @property
     def changes_runs(self) -> bool:

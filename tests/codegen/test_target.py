@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from whorl.codegen.target import MachineCode
+from whorl.codegen.target import MachineCode, kept_object_code
+from whorl.debug import Debug
 
 SOURCE = "define i64 @answer() {\n  ret i64 41\n}\n"
 KEPT = """
@@ -54,3 +55,11 @@ def test_compiling_keeps_no_memory():
     environment = os.environ | {"WHORL_CACHE": ""}
     done = subprocess.run([sys.executable, "-c", KEPT], env=environment, capture_output=True, text=True, check=True)
     assert int(done.stdout) < 4 << 20, "200 programs of 200 statements"
+
+
+def test_unoptimised_code_has_an_entry_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.setenv("WHORL_CACHE", str(tmp_path))
+    kept_object_code(SOURCE)
+    monkeypatch.setattr("whorl.codegen.target.debug", lambda: Debug(is_unoptimised=True))
+    kept_object_code(SOURCE)
+    assert len(list(tmp_path.iterdir())) == 2

@@ -13,10 +13,7 @@ os.environ.setdefault("WHORL_DEBUG", "poison,strict")
 
 from fuzz.cell_campaign import Campaign
 from fuzz.cells import all_cells
-from fuzz.parts import Part
-
-PART = 250
-"""Programs of one process."""
+from fuzz.parts import PART, Part
 
 
 def main() -> int:

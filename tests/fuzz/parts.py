@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import faulthandler
 import multiprocessing
+import os
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from fuzz.cell_campaign import Campaign
+
+PART = 250
+"""Programs of one process."""
+OPTIMISED = 4
+"""One part in so many is optimised by LLVM: that takes most of the time and finds least."""
 
 
 class Part:
@@ -55,6 +61,8 @@ class Part:
 def work(seed: int, folder: Path, seconds: float, numbers: range, pipe: Connection) -> None:
     """Run some of the programs of a campaign."""
     faulthandler.enable()
+    if numbers.start // PART % OPTIMISED:
+        os.environ["WHORL_DEBUG"] = os.environ.get("WHORL_DEBUG", "") + ",unoptimised"
     part = Campaign(seed, folder, seconds)
     for number in numbers:
         pipe.send(number)

@@ -106,7 +106,13 @@ def machine(target: Target | None = None, model: str = "jitdefault") -> Any:
     """LLVM's target machine; None is the host. The code model "default" is that of linked programs."""
     llvm, chosen = _llvm(), target or host()
     found = llvm.Target.from_triple(chosen.triple)
-    return found.create_target_machine(cpu=chosen.cpu, features=chosen.features, opt=3, reloc="pic", codemodel=model)
+    settings = {"cpu": chosen.cpu, "features": chosen.features, "opt": _level()}
+    return found.create_target_machine(**settings, reloc="pic", codemodel=model)
+
+
+def _level() -> int:
+    """How hard LLVM tries."""
+    return 0 if debug().is_unoptimised else 3
 
 
 class MachineCode:
@@ -142,7 +148,8 @@ def kept_object_code(source: str) -> bytes:
     llvm = _llvm()
     features = llvm.get_host_cpu_features().flatten()
     version = ".".join(map(str, llvm.llvm_version_info))
-    key = cache.key_of(source, repr(TUNING), version, llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
+    chosen = f"{TUNING} {_level()}"
+    key = cache.key_of(source, chosen, version, llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
     code = cache.read(key) if debug().folder is None else None
     if code is None:
         code = object_code(source)
@@ -186,7 +193,7 @@ def optimised(source: str, machine: Any) -> Any:
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     module.verify()
-    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=_level())
     for name, value in TUNING.items():
         setattr(tuning, name, value)
     builder = llvm.create_pass_builder(machine, tuning)
