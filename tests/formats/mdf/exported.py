@@ -9,9 +9,14 @@ from formats.mdf.onnx_models import numbers
 
 
 class Exported:
-    """Writes a file node by node; names of inputs are ids of ports, numbers and lists become constants."""
+    """Writes a file node by node; names of inputs are ids of ports, numbers and lists become constants.
 
-    def __init__(self) -> None:
+    `is_old`: as versions before 0.4.4 wrote it, where a function has the id `onnx::Conv_1`, and a port names several
+    results without saying which.
+    """
+
+    def __init__(self, is_old: bool = False) -> None:
+        self.is_old = is_old
         self.nodes: dict[str, Any] = {}
         self.edges: dict[str, Any] = {}
         self.weights: dict[str, Any] = {}
@@ -25,21 +30,21 @@ class Exported:
     ) -> str:
         """A node, and the id of its first output: a number with a line before it, as node ids of TorchScript are."""
         schema, port = onnx.defs.get_schema(op, 15), f"_{len(self.nodes) + 10}"
-        id, function = f"{op}{port}", f"onnx_{op}_1"
+        id, function = f"{op}{port}", f"onnx::{op}_1" if self.is_old else f"onnx_{op}_1"
         ports = [name for name in inputs if isinstance(name, str)]
         constants = {f"{port}_{at}": value for at, value in enumerate(inputs) if not isinstance(value, str)}
         ids = [value if isinstance(value, str) else f"{port}_{at}" for at, value in enumerate(inputs)]
         is_list = bool(schema.inputs) and schema.inputs[0].option == onnx.defs.OpSchema.FormalParameterOption.Variadic
         formal = [each.name for each in schema.inputs]
         args = {formal[0]: str(ids)} if is_list else dict(zip(formal, ids, strict=False))
-        values = {**constants, **attributes}
+        values, has_several = {**constants, **attributes}, len(schema.outputs) > 1 and not self.is_old
         self.nodes[id] = {
             "input_ports": {name: self.port(name) for name in ports},
             "parameters": {
                 **{name: {"value": value} for name, value in values.items()},
                 function: {"function": f"onnx::{op}", "args": args},
             },
-            "output_ports": {port: {"value": f"{function}[0]" if len(schema.outputs) > 1 else function}},
+            "output_ports": {port: {"value": f"{function}[0]" if has_several else function}},
         }
         for name in ports:
             senders = [sender for sender, node in self.nodes.items() if name in node["output_ports"]]
@@ -56,9 +61,9 @@ class Exported:
         return {"CNN": {"format": "ModECI MDF v0.4", "graphs": graphs, "onnx_opset_version": 15}}
 
 
-def convolution_net() -> Exported:
+def convolution_net(is_old: bool = False) -> Exported:
     """Conv, normalisation, pooling, and the way to a flat array that exporters take: Shape, Gather, Concat, Reshape."""
-    net = Exported()
+    net = Exported(is_old)
     conv = {"dilations": [1, 1], "group": 1, "pads": [1, 1, 1, 1], "strides": [1, 1], "kernel_shape": [3, 3]}
     pool = {"ceil_mode": 0, "kernel_shape": [2, 2], "pads": [0, 0, 0, 0], "strides": [2, 2]}
     image = net.weight("input1", 1, 2, 6, 6)
@@ -75,9 +80,9 @@ def convolution_net() -> Exported:
     return net
 
 
-def inception() -> Exported:
+def inception(is_old: bool = False) -> Exported:
     """Branches that a Concat with a list of ports joins, and one with a port and a parameter."""
-    net = Exported()
+    net = Exported(is_old)
     conv = {"dilations": [1, 1], "group": 1, "pads": [0, 0, 0, 0], "strides": [1, 1], "kernel_shape": [1, 1]}
     image = net.weight("input1", 1, 3, 4, 4)
     branches = [net.add("Conv", image, net.weight(f"branch{at}_weight", at, 3, 1, 1), **conv) for at in (1, 2)]

@@ -193,3 +193,15 @@ def test_model_that_modeci_mdf_exports_gives_the_same_in_onnxruntime(mdf, monkey
     graph = EvaluableGraph(model.graphs[0])
     graph.evaluate(initializer={"t0": array})
     np.testing.assert_array_equal(graph.output_enodes[0].get_output(), expected)
+
+
+def test_text_of_an_operator_means_itself_in_objects_too():
+    mdf = pytest.importorskip("modeci_mdf.mdf", reason="modeci_mdf is not installed")
+    node = mdf.Node(id="n", input_ports=[mdf.InputPort(id="x", shape=(2, 3))])
+    node.parameters.append(mdf.Parameter(id="equation", value="ij->ji"))
+    node.parameters.append(mdf.Parameter(id="onnx_Einsum_1", function="onnx::Einsum", args={"Inputs": "['x']"}))
+    node.output_ports.append(mdf.OutputPort(id="y", value="onnx_Einsum_1"))
+    graph = EvaluableGraph(mdf.Graph(id="g", nodes=[node]))
+    x = np.arange(6.0).reshape(2, 3)
+    graph.evaluate(initializer={"x": x})
+    np.testing.assert_array_equal(graph.enodes["n"].get_output(), x.T)

@@ -48,3 +48,16 @@ def test_conversion_in_single_precision_runs_in_onnxruntime(exported, tmp_path):
     expected = model.simulate(2, record=[last], initial=initial_of(model, weights))[last]
     assert rows.shape == expected.shape
     np.testing.assert_allclose(rows, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_file_of_an_older_exporter_gives_the_same(name, tmp_path):
+    rows = []
+    for is_old in (False, True):
+        net = MODELS[name](is_old)
+        (tmp_path / "net.json").write_text(json.dumps(net.data()))
+        model = load_mdf(tmp_path / "net.json", "float32")
+        assert model.is_compiled()
+        rows.append(model.simulate(initial=initial_of(model, net.weights)))
+    for port, expected in rows[0].items():
+        np.testing.assert_array_equal(rows[1][port], expected)

@@ -21,6 +21,7 @@ from whorl.formats.mdf.document import (
     Parameter,
     ParameterCondition,
 )
+from whorl.formats.mdf.mending import note_texts
 
 
 def graph_of_objects(graph: Any) -> Graph:
@@ -34,6 +35,8 @@ def graph_of_objects(graph: Any) -> Graph:
     }
     for edge in edges.values():
         check_ends(edge, nodes)
+    for node in nodes.values():
+        note_texts(node)
     conditions = None if graph.conditions is None else condition_set_of(graph.conditions)
     metadata = getattr(graph, "metadata", None)
     return Graph(graph.id, nodes, edges, conditions=conditions, metadata=dict(metadata) if metadata else None)
