@@ -16,7 +16,7 @@ import whorl
 skl2onnx = pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")
 pytest.importorskip("openvino", reason="openvino has no wheel for this platform")
 
-from sklearn import neighbors  # noqa: E402
+from sklearn import neighbors, pipeline, preprocessing  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 4)).astype(np.float32)
@@ -96,6 +96,15 @@ def test_neighbours_give_labels_of_text(engine, tmp_path):
     estimator = CLASSIFIERS["uniform"].fit(X, np.array(["red", "green", "blue"])[CLASSES])
     for labels, _ in through_openvino(engine, exported(estimator, 15, zipmap=False), tmp_path / "m.xml"):
         assert [text.decode() for text in labels] == estimator.predict(NEW[: len(labels)]).tolist()
+
+
+def test_neighbours_behind_a_scaler(engine, tmp_path):
+    estimator = pipeline.make_pipeline(preprocessing.StandardScaler(), neighbors.KNeighborsClassifier(3))
+    model = exported(estimator.fit(X, CLASSES), 15, zipmap=False)
+    assert "Scaler" in {node.op_type for node in model.graph.node}
+    for labels, scores in through_openvino(engine, model, tmp_path / "m.xml"):
+        np.testing.assert_array_equal(labels, estimator.predict(NEW[: len(labels)]))
+        np.testing.assert_allclose(scores, estimator.predict_proba(NEW[: len(labels)]), rtol=1e-5, atol=1e-6)
 
 
 def test_distances_to_neighbours(engine, tmp_path):
