@@ -5,6 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long examples take to draw depends on what else the machine does; a failure prints what repeats it.
+settings.register_profile("suite", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 CORPUS_VARIABLE = "WHORL_CORPUS"
 os.environ.setdefault("WHORL_DEBUG", "strict,poison")

@@ -21,13 +21,15 @@ from whorl.errors import RunError
 
 CASES = {case.name: case for case in load_cases()}
 PAGE = Path(__file__).parents[2] / "docs" / "conformance.md"
+PATIENCE = 60.0
+"""Seconds for one case: several processes compile at once, and a machine has other things to do."""
 VERSIONS = {"Loop": {1, 11, 13, 16, 19, 21, 23, 24, 25}, "If": {1, 11, 13, 16, 19, 21, 23, 24, 25}}
 VERSIONS |= {"Scan": {8, 9, 11, 16, 19, 21, 23, 24, 25}, "SequenceMap": {17}}
 
 
 @pytest.fixture(scope="session")
 def results():
-    return {result.case: result for result in run("whorl")}
+    return {result.case: result for result in run("whorl", timeout=PATIENCE)}
 
 
 @pytest.mark.parametrize("name", CASES)

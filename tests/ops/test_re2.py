@@ -83,9 +83,9 @@ def test_random_patterns_equal_re2():
 
 @pytest.mark.parametrize("pattern", ["(a*)*b", "(a|aa)+b", "(a+)+$b", "(?:a?){60}a{60}b", "(.*)(.*)(.*)(.*)(.*)[^a]"])
 def test_patterns_that_explode_elsewhere_take_linear_time(pattern):
-    started = time.perf_counter()
+    started = time.process_time()
     assert not matcher(pattern).fullmatch("a" * 5000)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.slow

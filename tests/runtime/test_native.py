@@ -138,12 +138,19 @@ def test_endless_loop_is_stopped_by_a_timeout():
 
 
 def test_endless_loop_is_cancelled_from_another_thread():
-    made = session(FOREVER)
-    timer = threading.Timer(0.3, made.cancel)
-    timer.start()
+    made, ended = session(FOREVER), threading.Event()
+
+    def cancel() -> None:
+        """Until the run has ended: one that begins later is not stopped."""
+        while not ended.wait(0.1):
+            made.cancel()
+
+    thread = threading.Thread(target=cancel)
+    thread.start()
     with pytest.raises(whorl.CancelledError):
         made.run(None, {"x": np.float32(1)})
-    timer.join()
+    ended.set()
+    thread.join()
 
 
 def test_threads_share_a_session():

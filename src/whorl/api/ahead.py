@@ -204,7 +204,7 @@ def _fixed(type: Type, lengths: Mapping[str, int]) -> Type:
 def _open_lengths(main: Region, types: list[Type], lengths: Mapping[str, int]) -> list[str]:
     """The names of lengths that each run gives. Refuses ranks that are not known, and dims that no input has."""
     known = set().union(*(names_in_type(value.type) for value in main.arguments))
-    for name in lengths.keys() - known:
+    for name in sorted(lengths.keys() - known):
         raise CompileError(f"no input has a dim {name!r}", fix=f"choose from {', '.join(sorted(known)) or 'none'}")
     found: dict[str, str] = {}
     for value, type in zip(main.arguments, types, strict=True):

@@ -49,6 +49,6 @@ def _sizes(arguments: argparse.Namespace, module: Module) -> dict[str, int]:
     """The sizes that `--dim` options give to dims of inputs. Errors: UsageError for a name that no input has."""
     sizes = sizes_of(arguments.dim)
     known = set().union(*(names_in_type(value.type) for value in module.main.arguments))
-    for name in sizes.keys() - known:
+    for name in sorted(sizes.keys() - known):
         raise UsageError(f"no input has a dim {name!r}", fix=f"choose from {', '.join(sorted(known)) or 'none'}")
     return sizes

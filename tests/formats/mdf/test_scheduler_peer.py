@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.* is dependent on:UserWarning")
 Pair = tuple[Condition, Any]
 """A condition of a document and the same of graph_scheduler."""
 SETTINGS = settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much]
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
 )
 
 COUNTED = [
