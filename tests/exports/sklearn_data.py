@@ -27,7 +27,7 @@ def counts(rows: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def holes(rows: int, rng: np.random.Generator) -> np.ndarray:
-    """A fourth of the numbers is missing, never a whole row, for which skl2onnx's imputer by neighbours is wrong."""
+    """A fourth of the numbers is missing, but never a whole row: those skl2onnx's imputer by neighbours has wrong."""
     x = rng.standard_normal((rows, COLUMNS))
     missing = rng.random(x.shape) < 0.25
     missing[np.arange(rows), rng.integers(0, COLUMNS, rows)] = False
