@@ -157,3 +157,12 @@ def test_integers_that_a_program_was_made_for_may_become_many():
     }"""
     rest = {"M": np.array(3), "x": np.ones(2, np.float32)}
     agree(text, [{"s": np.ones(k, np.int64), **rest} for k in (2, 20, 3) for _ in range(3)])
+
+
+def test_lengths_of_zero_after_others():
+    text = """main (double[n, m] x, int32[k] like) => (y, places) {
+        count = Shape(like)
+        y, places = TopK <largest = 0> (x, count)
+    }"""
+    runs = [np.zeros(shape) for shape in ((2, 5), (1, 5), (0, 5), (2, 0), (3, 7))]
+    agree(text, [{"x": x, "like": np.zeros(x.shape[1], np.int32)} for x in runs])

@@ -187,7 +187,7 @@ class _Inserter:
         if isinstance(loop.extent, Const):
             total = int(loop.extent.value)
             count = -(-total // most)
-            most = -(-total // count)
+            most = -(-total // max(1, count))
             length, blocks = loop.extent, index_const(count)
         else:
             length = extent

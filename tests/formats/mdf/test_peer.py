@@ -35,7 +35,10 @@ def joins_edges(data: dict[str, Any]) -> bool:
     return any("reduce" in port for node in nodes for port in node["input_ports"].values())
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+SLOW_DRAWS = [HealthCheck.filter_too_much, HealthCheck.too_slow]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=SLOW_DRAWS)
 @given(seed=st.integers(0, 10**9))
 def test_random_model_gives_what_modeci_mdf_gives(seed, tmp_path_factory):
     data = mdf_reference.random_model(random.Random(seed))

@@ -17,9 +17,8 @@ gs = pytest.importorskip("graph_scheduler")
 pytestmark = pytest.mark.filterwarnings("ignore:.* is dependent on:UserWarning")
 Pair = tuple[Condition, Any]
 """A condition of a document and the same of graph_scheduler."""
-SETTINGS = settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
-)
+SLOW_DRAWS = [HealthCheck.filter_too_much, HealthCheck.too_slow]
+SETTINGS = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=SLOW_DRAWS)
 
 COUNTED = [
     "BeforePass", "AtPass", "AfterPass", "AfterNPasses", "EveryNPasses", "BeforeConsiderationSetExecution",
