@@ -102,7 +102,8 @@ class Pad(Rearranging):
         for n, axis in enumerate(named):
             ends[axis % len(ends)] = given[n], given[n + len(named)]
         if self.mode == "constant":
-            return [padded_view(k, x, ends, k.const(0, x.dtype) if value is None else k.let(element(k, value)))]
+            nothing = k.const(float(zero_of(x.dtype)), x.dtype) if value is None else k.let(element(k, value))
+            return [padded_view(k, x, ends, nothing)]
         return _continued(k, x, ends, self.mode, lengths(outputs[0]))
 
 
