@@ -175,6 +175,8 @@ class _Inserter:
     def loop(self, loop: For) -> list[Statement]:
         """A loop that polls in each iteration, or in each block of short ones."""
         left = 1 + self.block(loop.body)
+        if isinstance(loop.extent, Const) and not loop.extent.value:
+            return [loop]
         if left >= LEAST:
             self.poll(loop.body, left)
             return [loop]
