@@ -26,6 +26,7 @@ def check_in_modeci_mdf(source, feeds, path):
         np.testing.assert_allclose(found[id], wanted, rtol=1e-5, atol=1e-6, err_msg=id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXTS)
 def test_model_gives_the_same_in_modeci_mdf(name, tmp_path):
     pytest.importorskip("modeci_mdf", reason="modeci_mdf is not installed")
@@ -33,6 +34,7 @@ def test_model_gives_the_same_in_modeci_mdf(name, tmp_path):
     check_in_modeci_mdf(model, feeds_of(model), tmp_path / "model.json")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOOPS)
 def test_loop_that_is_unrolled_gives_the_same_in_modeci_mdf(name, tmp_path):
     pytest.importorskip("modeci_mdf", reason="modeci_mdf is not installed")

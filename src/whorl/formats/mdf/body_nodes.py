@@ -11,8 +11,8 @@ from whorl.formats.mdf.document import Graph, InputPort, LiteralText, Node
 from whorl.formats.mdf.emission import emit
 from whorl.formats.mdf.evaluating import evaluate
 from whorl.formats.mdf.node_values import Nodes
-from whorl.formats.mdf.onnx_calls import Precision, emit_call, one_or_all, operand
-from whorl.formats.mdf.onnx_constants import typed
+from whorl.formats.mdf.onnx_calls import Precision, emit_call, join_results, operand
+from whorl.formats.mdf.onnx_constants import apply_type
 from whorl.formats.mdf.onnx_names import bind, find_schema, is_onnx, spread_arguments
 from whorl.formats.mdf.standard import STANDARD
 from whorl.formats.mdf.syntax import Expression, parse
@@ -133,7 +133,7 @@ class _NodeNames(Mapping[str, Any]):
                 raise UnsupportedError(f"parameter {name!r} has a memory, and a body has none", self.where)
             found = self.result(parameter.function, parameter.args, parameter.value)
             is_constant = self.graph.precision == "declared" and not parameter.function
-            return typed(parameter, found) if is_constant else found
+            return apply_type(parameter, found) if is_constant else found
         if name in node.input_ports:
             return self.graph.input(node, node.input_ports[name])
         raise LoadError(f"{name!r} is not known here", self.where)
@@ -164,7 +164,7 @@ class _NodeNames(Mapping[str, Any]):
             values = emit_call(bind(schema, inside, args), self.graph.scope, self.graph.precision)
         except LoadError as error:
             raise error.at(self.where) from None
-        return one_or_all(schema, values)
+        return join_results(schema, values)
 
 
 class _Overlay(Mapping[str, Any]):

@@ -198,10 +198,10 @@ class MdfModel:
                 raise RunError(
                     f"inputs[{name!r}] needs rows for an input port", fix="an array with a row an evaluation"
                 )
-            found[cell] = self._full_rows(cell, name, rows)
+            found[cell] = self._spread_rows(cell, name, rows)
         return found
 
-    def _full_rows(self, cell: Cell, name: str, rows: np.ndarray) -> np.ndarray:
+    def _spread_rows(self, cell: Cell, name: str, rows: np.ndarray) -> np.ndarray:
         """Rows that have fewer axes than their port, spread over its shape as values of `initial` are."""
         shape = self._shape(cell) or ()
         if rows.ndim - 1 >= len(shape):

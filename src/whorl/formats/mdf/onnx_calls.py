@@ -51,7 +51,7 @@ def emit_call(binding: Binding, scope: Scope, precision: Precision, outputs: int
         except TypeRuleError as error:
             raise LoadError(f"onnx::{schema.name}: {error.message}", error.where, error.fix) from None
     if schema.name == "Reshape" and precision in ("float64", "float32"):
-        binding = replace(binding, inputs=[binding.inputs[0], _flat(scope.build, binding.inputs[1])])
+        binding = replace(binding, inputs=[binding.inputs[0], _flatten(scope.build, binding.inputs[1])])
     inputs = operands(binding, scope.build, precision)
     attributes = dict(binding.attributes)
     held = {"Cast": "to", "SequenceEmpty": "dtype"}.get(schema.name)
@@ -90,7 +90,7 @@ def output_count(binding: Binding) -> int:
     return max(len(schema.outputs), 1)
 
 
-def _flat(build: Builder, shape: Any) -> Any:
+def _flatten(build: Builder, shape: Any) -> Any:
     """A shape as modeci_mdf takes it: of any rank, since its numbers have an axis."""
     if not isinstance(shape, Value):
         return np.ravel(shape)
@@ -98,7 +98,7 @@ def _flat(build: Builder, shape: Any) -> Any:
     return shape if is_flat else build.add(Reshape(), shape, build.int64(-1))
 
 
-def one_or_all(schema: OpSchema, results: list[Any]) -> Any:
+def join_results(schema: OpSchema, results: list[Any]) -> Any:
     """The result of an operator, or a tuple where the operator has several, though it may give only the first."""
     return results[0] if len(results) == 1 and len(schema.outputs) < 2 else tuple(results)
 
@@ -136,7 +136,7 @@ def operand(part: Any, build: Builder, precision: Precision) -> Value:
     dtype = _dtype(value)
     if precision == "float32":
         if dtype == FLOAT64:
-            return _single(value) or build.add(Cast(to=FLOAT32), value)
+            return _find_single(value) or build.add(Cast(to=FLOAT32), value)
         if dtype == INT32:
             return build.add(Cast(to=INT64), value)
     if precision == "float64" and dtype == FLOAT32:
@@ -144,7 +144,7 @@ def operand(part: Any, build: Builder, precision: Precision) -> Value:
     return value
 
 
-def _single(value: Value) -> Value | None:
+def _find_single(value: Value) -> Value | None:
     """The float32 value that a float64 one was made of."""
     node = value.owner
     if not isinstance(node, Node) or not isinstance(node.op, Cast) or _dtype(node.inputs[0]) != FLOAT32:
@@ -234,18 +234,18 @@ def call_named(
     if binding.schema.name == "Constant":
         return next(iter(names[key] for key in binding.schema.attributes if key in names), None)
     if precision == "float32":
-        return _named_result(with_axes(binding), precision, limits)
+        return _call_joined(with_axes(binding), precision, limits)
     try:
-        return _named_result(binding, precision, limits)
+        return _call_joined(binding, precision, limits)
     except LoadError:
         if all(type(value) not in (int, float) for value in binding.inputs):
             raise
-    return _named_result(with_axes(binding), precision, limits)
+    return _call_joined(with_axes(binding), precision, limits)
 
 
-def _named_result(binding: Binding, precision: Precision, limits: Limits | None) -> Any:
+def _call_joined(binding: Binding, precision: Precision, limits: Limits | None) -> Any:
     found = call(binding, precision, limits=limits)
-    return found if isinstance(found, tuple) else one_or_all(binding.schema, [found])
+    return found if isinstance(found, tuple) else join_results(binding.schema, [found])
 
 
 def apply_named(
@@ -257,7 +257,7 @@ def apply_named(
     """
     binding = bound_named(name, names, args)
     is_fixed = not any(isinstance(part, Value) for part in (*binding.inputs, *binding.captures.values()))
-    if is_fixed and not gives_sequence(binding.schema):
+    if is_fixed and not has_sequence_result(binding.schema):
         found = call_named(name, names, args, precision)
         return list(found) if isinstance(found, tuple) else [found]
     scope = Scope(build.region, build.inference)
@@ -274,7 +274,7 @@ def apply_named(
     return emit_call(with_axes(binding), scope, precision)
 
 
-def gives_sequence(schema: OpSchema) -> bool:
+def has_sequence_result(schema: OpSchema) -> bool:
     """Whether the result is always a sequence; as a value it has an element type, which an empty list has not."""
     return bool(schema.outputs) and all(text.startswith("seq(") for text in schema.outputs[0].types)
 

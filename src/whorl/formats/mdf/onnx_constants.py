@@ -23,18 +23,18 @@ _PLAIN = {"f": FLOAT32, "i": INT64, "b": BOOL, **dict.fromkeys("OU", STRING)}
 _QUOTED = re.compile(r"numpy\.array\((['\"]).*\1\)", re.DOTALL)
 
 
-def constant(id: str, value: Any, has_rank: bool = True) -> Parameter:
+def make_constant(id: str, value: Any, has_rank: bool = True) -> Parameter:
     """A parameter with an array, a number or a text. `has_rank`: whether a number must not become an array of one."""
-    parameter = Parameter(id, written(value, has_rank))
+    parameter = Parameter(id, write_value(value, has_rank))
     if isinstance(value, np.ndarray | np.generic) and value.dtype != _PLAIN.get(value.dtype.kind):
         parameter.extra["metadata"] = {DTYPE: name_of(value.dtype)}
     return parameter
 
 
-def written(value: Any, has_rank: bool = True) -> Any:
+def write_value(value: Any, has_rank: bool = True) -> Any:
     """What stands for a value in a file: a list, a number, or a call of NumPy."""
     if isinstance(value, str):
-        return text(value)
+        return quote(value)
     if isinstance(value, tuple | list):
         return [entry.item() if isinstance(entry, np.generic) else entry for entry in value]
     if not isinstance(value, np.ndarray):
@@ -47,7 +47,7 @@ def written(value: Any, has_rank: bool = True) -> Any:
     return value.tolist() if value.size < STORED_FROM else value
 
 
-def text(value: str) -> str:
+def quote(value: str) -> str:
     """A text that means itself."""
     return f"numpy.array({value!r})"
 
@@ -59,7 +59,7 @@ def is_text(value: str) -> bool:
 
 def _number(value: Any, has_rank: bool) -> Any:
     if isinstance(value, str):
-        return text(value)
+        return quote(value)
     if not has_rank:
         return value
     if isinstance(value, float) and not math.isfinite(value):
@@ -68,7 +68,7 @@ def _number(value: Any, has_rank: bool) -> Any:
     return f"numpy.array({value!r})"
 
 
-def typed(parameter: Parameter, value: Any) -> Any:
+def apply_type(parameter: Parameter, value: Any) -> Any:
     """A value of a parameter as an array of its element type in ONNX; what is no array or number as it is."""
     if not isinstance(value, np.ndarray | np.generic | list | tuple | int | float):
         return value

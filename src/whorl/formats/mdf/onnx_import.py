@@ -15,8 +15,8 @@ from whorl.errors import LoadError, SaveError, UnsupportedError
 from whorl.formats.mdf.bodies import INPUTS, OUTPUTS
 from whorl.formats.mdf.document import Edge, Graph, Model
 from whorl.formats.mdf.onnx_names import OPSET, find_schema
-from whorl.formats.mdf.onnx_nodes import conflicting_ids, identity, nodes_of, repeated
-from whorl.formats.mdf.onnx_scopes import Ids, Scope, inferred_types, plain_id
+from whorl.formats.mdf.onnx_nodes import find_conflicts, give_out, pass_on, write_nodes
+from whorl.formats.mdf.onnx_scopes import Ids, Scope, infer_types, make_id
 from whorl.formats.mdf.onnx_types import data_of_type
 from whorl.formats.onnx.attributes import attribute_value
 from whorl.formats.onnx.external import initializer_value
@@ -91,14 +91,14 @@ class _Importer:
     def __init__(self, proto: ModelProto, folder: Path | None) -> None:
         self.folder = folder
         names = {name for node in _all_nodes(proto.graph) for name in (*node.input, *node.output)}
-        self.ids = Ids(conflicting_ids(_all_nodes(proto.graph), {name: plain_id(name) for name in names}))
+        self.ids = Ids(find_conflicts(_all_nodes(proto.graph), {name: make_id(name) for name in names}))
 
     def main(self, proto: ModelProto) -> Graph:
         """The main graph, with metadata that says the model's own signature."""
-        scope = self.scope(proto.graph, {}, {}, inferred_types(proto))
+        scope = self.scope(proto.graph, {}, {}, infer_types(proto))
         graph = self.graph(proto.graph, scope)
         inputs = [info.name for info in self.inputs(proto.graph, scope)]
-        outputs = [self.given_out(info.name, scope, graph) for info in proto.graph.output]
+        outputs = [self.give_output(info.name, scope, graph) for info in proto.graph.output]
         ids = [scope.ids[name] for name in inputs]
         called = dict(zip((*ids, *outputs), (*inputs, *(info.name for info in proto.graph.output)), strict=True))
         types = {id: _type_data(scope.types[name]) for id, name in called.items() if name in scope.types}
@@ -115,7 +115,7 @@ class _Importer:
         scope = self.scope(proto, outer.ids, outer.constants, types)
         graph = self.graph(proto, scope)
         outputs = [
-            self.given_out(info.name, scope, graph) if info.name in scope.constants else scope.ids[info.name]
+            self.give_output(info.name, scope, graph) if info.name in scope.constants else scope.ids[info.name]
             for info in proto.output
         ]
         graph.metadata = {INPUTS: [scope.ids[info.name] for info in self.inputs(proto, scope)], OUTPUTS: outputs}
@@ -154,7 +154,7 @@ class _Importer:
         graph = Graph(proto.name or "graph")
         for node in proto.node:
             if node.op_type != "Constant" or domain_of(node.domain):
-                graph.nodes |= {built.id: built for built in nodes_of(node, scope)}
+                graph.nodes |= {built.id: built for built in write_nodes(node, scope)}
         senders = {port: node.id for node in graph.nodes.values() for port in node.output_ports}
         for node in graph.nodes.values():
             for port in node.input_ports:
@@ -163,16 +163,16 @@ class _Importer:
                     graph.edges[id] = Edge(id, senders[port], port, node.id, port)
         return graph
 
-    def given_out(self, name: str, scope: Scope, graph: Graph) -> str:
+    def give_output(self, name: str, scope: Scope, graph: Graph) -> str:
         """The port that gives an output; one of a new node for a constant, and for what only comes in."""
         id = scope.ids.get(name)
         if id is not None and any(id in node.output_ports for node in graph.nodes.values()):
             return id
         node, port = self.ids.new(f"{name}_value"), self.ids.new(name)
         if id is not None:
-            graph.nodes[node] = repeated(node, id, port, name, scope)
+            graph.nodes[node] = pass_on(node, id, port, name, scope)
         elif name in scope.constants:
-            graph.nodes[node] = identity(node, scope.constants[name], port)
+            graph.nodes[node] = give_out(node, scope.constants[name], port)
         else:
             raise LoadError(f"output {name!r} is not produced by any node", f"graph {graph.id!r}")
         return port

@@ -87,12 +87,12 @@ def spread_arguments(name: str | None, args: Mapping[str, Any]) -> Mapping[str, 
     single = {*schema.attributes, *(each.name for each in schema.inputs if each.option != _VARIADIC)}
     found: dict[str, Any] = {}
     for key, value in args.items():
-        parts = None if key in single else _listed_parts(value)
+        parts = None if key in single else _read_list(value)
         found |= {key: value} if parts is None else {f"{key}[{at}]": part for at, part in enumerate(parts)}
     return found
 
 
-def _listed_parts(written: Any) -> list[Any] | None:
+def _read_list(written: Any) -> list[Any] | None:
     """What stands in a list: texts are ids or expressions; None for what is no list of several inputs."""
     if isinstance(written, list):
         return written if written and all(isinstance(part, str) for part in written) else None

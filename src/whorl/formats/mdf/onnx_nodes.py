@@ -16,7 +16,7 @@ from onnx import AttributeProto, NodeProto
 from whorl.errors import LoadError, UnsupportedError
 from whorl.formats.mdf.document import InputPort, Node, OutputPort, Parameter
 from whorl.formats.mdf.onnx_calls import GRAPHS
-from whorl.formats.mdf.onnx_constants import constant, text, written
+from whorl.formats.mdf.onnx_constants import make_constant, quote, write_value
 from whorl.formats.mdf.onnx_names import find_schema
 from whorl.formats.mdf.onnx_scopes import Scope
 from whorl.formats.onnx.attributes import attribute_value
@@ -28,35 +28,35 @@ _SLICE = "data", "starts", "ends", "axes", "steps"
 _VARIADIC = onnx.defs.OpSchema.FormalParameterOption.Variadic
 
 
-def nodes_of(proto: NodeProto, scope: Scope) -> list[Node]:
+def write_nodes(proto: NodeProto, scope: Scope) -> list[Node]:
     """The nodes for one operator, in the order in which they run. Errors: UnsupportedError, LoadError."""
     schema = find_schema(f"onnx::{proto.op_type}")
     if schema is None or domain_of(proto.domain):
         raise UnsupportedError(f"MDF has no function for {proto.op_type}", node_title(proto))
-    slices = _slices(proto, scope) if proto.op_type == "Split" else []
-    return slices or _Written(proto, schema, scope).nodes
+    slices = _split_to_slices(proto, scope) if proto.op_type == "Split" else []
+    return slices or _Writer(proto, schema, scope).nodes
 
 
-def identity(id: str, value: Any, port: str) -> Node:
+def give_out(id: str, value: Any, port: str) -> Node:
     """A node that gives a constant out."""
-    result = Parameter(function_id("Identity"), function="onnx::Identity", args={"input": "input"})
-    parameters = {"input": constant("input", value), result.id: result}
+    result = Parameter(name_function("Identity"), function="onnx::Identity", args={"input": "input"})
+    parameters = {"input": make_constant("input", value), result.id: result}
     return Node(id, parameters=parameters, output_ports={port: OutputPort(port, result.id)})
 
 
-def repeated(id: str, source: str, port: str, name: str, scope: Scope) -> Node:
+def pass_on(id: str, source: str, port: str, name: str, scope: Scope) -> Node:
     """A node that gives a value out under another id."""
-    result = Parameter(function_id("Identity"), function="onnx::Identity", args={"input": source})
-    ports = {source: input_port(source, name, scope)}
+    result = Parameter(name_function("Identity"), function="onnx::Identity", args={"input": source})
+    ports = {source: make_port(source, name, scope)}
     return Node(id, ports, parameters={result.id: result}, output_ports={port: OutputPort(port, result.id)})
 
 
-def function_id(op_type: str) -> str:
+def name_function(op_type: str) -> str:
     """How modeci_mdf's exporters call the parameter with a function; only so is it no input of a variadic one."""
     return f"onnx_{op_type}_1"
 
 
-def input_port(id: str, name: str, scope: Scope) -> InputPort:
+def make_port(id: str, name: str, scope: Scope) -> InputPort:
     port, type = InputPort(id), scope.types.get(name)
     if type is not None and type.HasField("tensor_type") and type.tensor_type.elem_type:
         port.type = onnx.TensorProto.DataType.Name(type.tensor_type.elem_type).lower()
@@ -65,7 +65,7 @@ def input_port(id: str, name: str, scope: Scope) -> InputPort:
     return port
 
 
-class _Written:
+class _Writer:
     """One node while it is written; `nodes` are those that it needs before it, and itself."""
 
     def __init__(self, proto: NodeProto, schema: OpSchema, scope: Scope) -> None:
@@ -103,11 +103,11 @@ class _Written:
             return Parameter(name, {f"graph_{graph.id}": graph})
         value = attribute_value(attribute, scope.folder)
         if isinstance(value, np.ndarray):
-            return constant(name, value)
+            return make_constant(name, value)
         known = self.schema.attributes.get(name)
         if known is not None and known.default_value.type and attribute_value(known.default_value, None) == value:
             return None
-        return Parameter(name, text(value) if isinstance(value, str) else written(value, has_rank=False))
+        return Parameter(name, quote(value) if isinstance(value, str) else write_value(value, has_rank=False))
 
     def _add_input(self, index: int, name: str) -> None:
         formal = self.schema.inputs[min(index, len(self.schema.inputs) - 1)]
@@ -118,7 +118,7 @@ class _Written:
             self.args[key] = self.scope.ids[name]
             self._add_port(name)
         else:
-            self.node.parameters[key] = constant(key, self._constant(name), self._has_rank(index))
+            self.node.parameters[key] = make_constant(key, self._constant(name), self._has_rank(index))
             self.args[key] = key
 
     def _constant(self, name: str) -> Any:
@@ -128,7 +128,7 @@ class _Written:
 
     def _add_port(self, name: str) -> None:
         id = self.scope.ids[name]
-        self.node.input_ports[id] = input_port(id, name, self.scope)
+        self.node.input_ports[id] = make_port(id, name, self.scope)
 
     def _has_rank(self, index: int) -> bool:
         """Whether a number has to stay without axes: nothing computed beside it of its kind surely has one."""
@@ -150,31 +150,31 @@ class _Written:
                 id = self.scope.ids[name]
                 self._add_port(name)
             elif name in self.scope.ids or at < last_port:
-                id = self._passed_on(name)
+                id = self._pass_on(name)
             else:
                 id = self.scope.ids_of.new(f"{formal}_{at}")
-                self.node.parameters[id] = constant(id, self._constant(name))
+                self.node.parameters[id] = make_constant(id, self._constant(name))
             seen.add(name)
             listed.append(id)
         self.args[formal] = str(listed)
 
-    def _passed_on(self, name: str) -> str:
+    def _pass_on(self, name: str) -> str:
         """The id of a further port for a constant, or for what another port has already."""
         ids, scope = self.scope.ids_of, self.scope
         node, port = ids.new(f"{name}_value"), ids.new(name)
         if name in scope.ids:
-            self.nodes.append(repeated(node, scope.ids[name], port, name, scope))
+            self.nodes.append(pass_on(node, scope.ids[name], port, name, scope))
         else:
-            self.nodes.append(identity(node, self._constant(name), port))
-        self.node.input_ports[port] = input_port(port, name, scope)
+            self.nodes.append(give_out(node, self._constant(name), port))
+        self.node.input_ports[port] = make_port(port, name, scope)
         return port
 
     def _fill_in(self) -> None:
         """Write out optional inputs that are left out before others: modeci_mdf would take those in their place."""
-        given = len(self.proto.input)
-        for index, formal in enumerate(self.schema.inputs[:given]):
-            if not self.proto.input[index] and (value := _absent(self.proto, formal.name, self.scope)) is not None:
-                self.node.parameters[formal.name] = constant(formal.name, value)
+        for name, formal in zip(self.proto.input, self.schema.inputs, strict=False):
+            value = None if name else _find_substitute(self.proto, formal.name, self.scope)
+            if value is not None:
+                self.node.parameters[formal.name] = make_constant(formal.name, value)
                 self.args[formal.name] = formal.name
         order = [formal.name for formal in self.schema.inputs]
         self.args = dict(sorted(self.args.items(), key=lambda item: order.index(item[0]) if item[0] in order else 99))
@@ -183,23 +183,23 @@ class _Written:
         node, proto = self.node, self.proto
         if proto.op_type == "Split" and len(proto.input) < 2:
             node.parameters["num_outputs"] = Parameter("num_outputs", len(proto.output))
-        id = function_id(proto.op_type)
+        id = name_function(proto.op_type)
         node.parameters[id] = Parameter(id, function=f"onnx::{proto.op_type}", args=self.args)
-        has_several = _result_count(proto, self.schema) > 1 or proto.op_type == "BatchNormalization"
+        has_several = _count_results(proto, self.schema) > 1 or proto.op_type == "BatchNormalization"
         for index, name in enumerate(proto.output):
             if name:
                 port = self.scope.ids[name]
                 node.output_ports[port] = OutputPort(port, f"{id}[{index}]" if has_several else id)
 
 
-def _result_count(proto: NodeProto, schema: OpSchema) -> int:
+def _count_results(proto: NodeProto, schema: OpSchema) -> int:
     graphs = [attribute.g for attribute in proto.attribute if attribute.name in GRAPHS.get(proto.op_type, ())]
     if graphs:
         return len(graphs[0].output) - (proto.op_type == "Loop")
     return len(proto.output) if proto.op_type == "Split" else len(schema.outputs)
 
 
-def _absent(proto: NodeProto, formal: str, scope: Scope) -> Any:
+def _find_substitute(proto: NodeProto, formal: str, scope: Scope) -> Any:
     """What stands for an optional input that is left out, where there is such a value."""
     match proto.op_type, formal:
         case "Clip", "min":
@@ -220,10 +220,10 @@ def _absent(proto: NodeProto, formal: str, scope: Scope) -> Any:
     return None
 
 
-def _slices(proto: NodeProto, scope: Scope) -> list[Node]:
+def _split_to_slices(proto: NodeProto, scope: Scope) -> list[Node]:
     """A Split as a Slice for each part; none where the lengths of the parts are not known."""
-    axis, lengths = _integer(proto, "axis", 0), scope.lengths(proto.input[0])
-    parts = _part_lengths(proto, None if lengths is None else lengths[axis], scope)
+    axis, lengths = _find_integer(proto, "axis", 0), scope.lengths(proto.input[0])
+    parts = _find_part_lengths(proto, None if lengths is None else lengths[axis], scope)
     if parts is None:
         return []
     ends, nodes = np.cumsum(parts).tolist(), []
@@ -235,11 +235,11 @@ def _slices(proto: NodeProto, scope: Scope) -> list[Node]:
         }
         inner = scope.with_constants({key: np.array([at]) for key, at in values.items()})
         slice = onnx.helper.make_node("Slice", [proto.input[0], *values], [name], name=proto.name or "Split")
-        nodes += nodes_of(slice, inner)
+        nodes += write_nodes(slice, inner)
     return nodes
 
 
-def _part_lengths(proto: NodeProto, whole: int | None, scope: Scope) -> list[int] | None:
+def _find_part_lengths(proto: NodeProto, whole: int | None, scope: Scope) -> list[int] | None:
     """How long the parts of a Split are; None where only the run knows."""
     if len(proto.input) > 1 and proto.input[1]:
         sizes = scope.constants.get(proto.input[1])
@@ -251,11 +251,11 @@ def _part_lengths(proto: NodeProto, whole: int | None, scope: Scope) -> list[int
     return [max(0, min(size, whole - at * size)) for at in range(count)]
 
 
-def _integer(proto: NodeProto, name: str, default: int) -> int:
+def _find_integer(proto: NodeProto, name: str, default: int) -> int:
     return next((attribute.i for attribute in proto.attribute if attribute.name == name), default)
 
 
-def conflicting_ids(nodes: Iterable[NodeProto], plain: Mapping[str, str]) -> set[str]:
+def find_conflicts(nodes: Iterable[NodeProto], plain: Mapping[str, str]) -> set[str]:
     """Ids that values must not have: a node that reads them would take them for another of its inputs or attributes."""
     found: set[str] = set()
     for node in nodes:

@@ -21,7 +21,7 @@ _LARGE = 1024
 """The elements from which a constant tells nothing about shapes."""
 
 
-def plain_id(name: str) -> str:
+def make_id(name: str) -> str:
     """A name of ONNX as Python can read it; modeci_mdf keeps ids with `onnx_` for functions."""
     plain = re.sub("onnx_+", "onnx", re.sub(r"\W", "_", name, flags=re.ASCII)) or "value"
     if plain[0].isdigit() or keyword.iskeyword(plain) or plain in ("math", "numpy", "np"):
@@ -36,7 +36,7 @@ class Ids:
         self.taken = set(taken)
 
     def new(self, name: str) -> str:
-        plain = unique = plain_id(name)
+        plain = unique = make_id(name)
         number = 2
         while unique in self.taken:
             unique, number = f"{plain}_{number}", number + 1
@@ -75,7 +75,7 @@ class Scope:
         return None if type is None else FROM_ONNX.get(type.tensor_type.elem_type)
 
 
-def inferred_types(model: ModelProto) -> dict[str, TypeProto]:
+def infer_types(model: ModelProto) -> dict[str, TypeProto]:
     """The types of the main graph's names, as onnx infers them; large constants stay out of it."""
     light, graph = ModelProto(), model.graph
     light.ir_version = model.ir_version

@@ -164,7 +164,7 @@ class _Writer:
             state = State(state.values)
             self._evaluate(self.main, state, calls, self.dt if calls else None)
             calls += 1
-            self.first.append(self._recorded(state))
+            self.first.append(self._record(state))
         if self.wanted.count:
             return self._program(state)
         raise UnsupportedError(f"after {calls} evaluations still: {reason}", fix="run it by the interpreter")
@@ -217,7 +217,7 @@ class _Writer:
         )
         self.schedule.run(tracer, call)
 
-    def _recorded(self, state: State) -> dict[Cell, Any]:
+    def _record(self, state: State) -> dict[Cell, Any]:
         found = {cell: state[cell] for cell in self.wanted.record}
         for cell, value in found.items():
             if is_sequence(value):
@@ -238,7 +238,7 @@ class _Writer:
             inside = State({**state.values, **arguments})
             start = dict(inside.values)
             self._evaluate(body, inside, self._number(body, number, calls), self.dt)
-            rows = self._recorded(inside)
+            rows = self._record(inside)
             changed = [c for c in sorted(inside.needed) if not is_same(start.get(c), inside.values.get(c))]
             wider = {cell: self._carried_type(cell, state, inside, carried.get(cell)) for cell in changed}
             if carried.keys() >= wider.keys() and all(carried[cell] == t for cell, t in wider.items()):

@@ -16,7 +16,7 @@ from whorl.formats.mdf.drawing import TracedDrawing
 from whorl.formats.mdf.elementwise import is_elementwise
 from whorl.formats.mdf.emission import emit
 from whorl.formats.mdf.expressions import Expression, evaluate, parse
-from whorl.formats.mdf.onnx_calls import Precision, apply_named, one_or_all
+from whorl.formats.mdf.onnx_calls import Precision, apply_named, join_results
 from whorl.formats.mdf.onnx_names import find_schema, is_onnx, spread_arguments
 from whorl.formats.mdf.parts import function_order
 from whorl.formats.mdf.parts import is_stateful as has_memory
@@ -236,11 +236,11 @@ class Tracer:
     def _onnx(self, name: str, inside: Names, args: Mapping[str, Any]) -> Any:
         """A function of ONNX, several results as a tuple."""
         found = apply_named(name, _Local(inside, self.scope), args, self.scope.build, self.precision)
-        values = [self._folded(value) if isinstance(value, Value) else value for value in found]
+        values = [self._fold(value) if isinstance(value, Value) else value for value in found]
         schema = find_schema(name)
-        return values[0] if schema is None else one_or_all(schema, values)
+        return values[0] if schema is None else join_results(schema, values)
 
-    def _folded(self, value: Value) -> Any:
+    def _fold(self, value: Value) -> Any:
         """A value, or the whole numbers that it is known to hold, as what is made of a shape."""
         known, is_tensor = value.known, isinstance(value.type, TensorType)
         if known is None or not is_tensor or not all(isinstance(element, int) for element in known.flat):
