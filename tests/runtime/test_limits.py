@@ -241,7 +241,7 @@ def test_collected_values_count_although_the_elements_are_one_array():
     x = np.zeros(256, F32)
     session(COLLECT, max_memory=11 * KIB).run(None, {"x": x, "count": np.array(10)})
     with pytest.raises(
-        whorl.MemoryLimitError, match=r"^Loop 'collect': holding 11\d\d\d bytes passes the limit of 10240"
+        whorl.MemoryLimitError, match=r"^Loop 'collect' \(iteration 11\): holding 11264 bytes passes the limit of 10240"
     ):
         session(COLLECT, max_memory=10 * KIB).run(None, {"x": x, "count": np.array(11)})
 

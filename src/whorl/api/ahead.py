@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from whorl.api.deadlines import within
 from whorl.api.models import Source, load_module
 from whorl.codegen.header import header_text
 from whorl.codegen.library import MOST_AXES, OPEN, Library, Port
 from whorl.codegen.library_text import library_text, with_constants
 from whorl.codegen.linker import link, linker
-from whorl.codegen.target import host, is_available, linkable_code, target_of, writing_for
+from whorl.codegen.target import Target, host, is_available, linkable_code, target_of, writing_for
 from whorl.errors import CompileError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.constants import Constant
@@ -90,13 +91,14 @@ def compile(
     name: str | None = None,
     target: str | None = None,
     cpu: str | None = None,
+    timeout: float | None = None,
 ) -> Compiled:
     """Write a model as a shared library, or as an object file where `output` ends in .o, with a C interface.
 
     `dims` fixes lengths of named dims, which each run gives otherwise; `values` makes inputs part of the program, as
     inputs with a default are anyway. `name` begins the functions' names (else the file's). `target` is another
-    machine's triple, for which only object files are written; `cpu` LLVM's name of a CPU. Errors: LoadError,
-    CompileError.
+    machine's triple, for which only object files are written; `cpu` LLVM's name of a CPU. `timeout`: seconds allowed.
+    Errors: LoadError, CompileError, TimeLimitError.
     """
     if not is_available():
         raise CompileError("llvmlite is not installed", fix="pip install llvmlite")
@@ -107,11 +109,8 @@ def compile(
         raise CompileError("only object files are written for other machines", str(path), "end the name in .o")
     if not is_object:
         linker()
-    library = library_of(load_module(model), name or _name_of(path), dims or {}, values or {})
-    with writing_for(machine):
-        text, depth = library_text(library, "-windows" in machine.triple)
-    code, needs = linkable_code(text, machine)
-    code = with_constants(code, library)
+    begins = name or _name_of(path)
+    library, depth, code, needs = within(timeout, "compiling", _coded, model, begins, dims or {}, values or {}, machine)
     if is_object:
         path.write_bytes(code)
     else:
@@ -119,6 +118,17 @@ def compile(
     if header is not None:
         Path(header).write_text(header_text(library, depth), encoding="utf-8")
     return Compiled(library.name, library.inputs, library.outputs, len(code), library.workspace_bytes, needs)
+
+
+def _coded(
+    model: Source, name: str, dims: Mapping[str, int], values: Mapping[str, Any], machine: Target
+) -> tuple[Library, int, bytes | bytearray, list[str]]:
+    """The library of a model, how deep its loops are nested, its object code and what that needs."""
+    library = library_of(load_module(model), name, dims, values)
+    with writing_for(machine):
+        text, depth = library_text(library, "-windows" in machine.triple)
+    code, needs = linkable_code(text, machine)
+    return library, depth, with_constants(code, library), needs
 
 
 def _name_of(path: Path) -> str:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from whorl.api.deadlines import within
 from whorl.api.models import Source
 from whorl.api.optimizing import optimize
 from whorl.errors import RemovalError
@@ -31,6 +32,7 @@ def deloop(
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
     profile: str = "",
+    timeout: float | None = None,
 ) -> Module:
     """A model that computes the same without Loop, Scan and If, from whatever `load` takes, which is left as it is.
 
@@ -38,18 +40,25 @@ def deloop(
     nothing. An If computes both branches and selects. `dims` fixes named dims of the inputs, `inputs` the values of
     inputs, such as a trip count, and so the loops that these bound. What a loop or branch would not compute must not
     fail where it is computed now: an index that could be outside, or a divisor that could be 0, keeps it.
-    Errors: LoadError; RemovalError names every loop and branch that stays, with the reason; RunError for an input of
-    another type.
+    `timeout`: seconds allowed. Errors: LoadError; RemovalError names every loop and branch that stays, with the reason;
+    RunError for an input of another type; TimeLimitError.
     """
     options = {"condition_when_omitted": condition_when_omitted, "max_depth": max_depth, "profile": profile}
-    module = optimize(source, **options)  # type: ignore[arg-type]
+    return within(timeout, "delooping", _delooped, source, options, max_iterations, dims or {}, inputs or {})
+
+
+def _delooped(
+    source: Source,
+    options: dict[str, Any],
+    max_iterations: int,
+    dims: Mapping[str, int],
+    inputs: Mapping[str, Any],
+) -> Module:
+    module = optimize(source, **options)
     if dims or inputs:
         types = {value.name: value.type for value in module.main.arguments}
-        given = {
-            name: checked(x, types[name], f"input {name!r}") if name in types else x
-            for name, x in (inputs or {}).items()
-        }
-        module = with_fixed(module, dims or {}, given)
+        given = {name: checked(x, types[name], f"input {name!r}") if name in types else x for name, x in inputs.items()}
+        module = with_fixed(module, dims, given)
         pipeline.optimize(module)
     stays = remove_control_flow(module, Context(module, PassOptions()), max_iterations)
     if stays:

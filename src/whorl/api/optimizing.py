@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from whorl.api.deadlines import within
 from whorl.api.models import Source, load_module
 from whorl.formats.collector import collector_paused
 from whorl.formats.onnx.files import load_onnx
@@ -31,6 +32,7 @@ def optimize(
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
     profile: str = "",
+    timeout: float | None = None,
     report: Report | None = None,
 ) -> Module:
     """A better module that computes the same, bit for bit, from whatever `load` takes, which is left as it is.
@@ -40,21 +42,26 @@ def optimize(
     may have so many times the bytes of its operands; without it, ops stay whose results would make the model much
     larger. `memory_budget`: bytes of constants in memory, the rest goes to temporary files; `disk_budget`: bytes of
     those, by default a quarter of what is free. `only`, `disabled`: names of passes, and of rules and ops for the
-    latter. `limit`: edits after which to stop. A `report` is filled in. A file that is read must not change while the
-    module is used. Errors: LoadError, UnsupportedError.
+    latter. `limit`: edits after which to stop. `timeout`: seconds allowed. A `report` is filled in. A file that is read
+    must not change while the module is used. Errors: LoadError, UnsupportedError, TimeLimitError.
     """
     options = PassOptions(
         fast_math, expansion_bound, memory_budget, disk_budget, frozenset(disabled), tuple(only), limit
     )
     context = Context(None, options, report if report is not None else Report())
     pipeline.check_names(options)
+    load = LoadOptions(condition_when_omitted, max_depth, True)
+    return within(timeout, "optimizing", _optimized, source, load, profile, context)
+
+
+def _optimized(source: Source, load: LoadOptions, profile: str, context: Context) -> Module:
     if isinstance(source, str | os.PathLike) and Path(source).suffix == ".onnx":
-        folding = context if pipeline.is_chosen(pipeline.fold_constants, options) else None
+        folding = context if pipeline.is_chosen(pipeline.fold_constants, context.options) else None
         with collector_paused():
-            module = load_onnx(source, LoadOptions(condition_when_omitted, max_depth, True, folding))
+            module = load_onnx(source, dataclasses.replace(load, context=folding))
     else:
         module = load_module(
-            source, condition_when_omitted=condition_when_omitted, max_depth=max_depth, profile=profile
+            source, condition_when_omitted=load.condition_when_omitted, max_depth=load.max_depth, profile=profile
         )
         module = dataclasses.replace(module, main=clone_region(module.main))
     pipeline.optimize(module, context=context)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from whorl.api.ahead import compile
-from whorl.cli.arguments import add_model, module_of, sizes_of
+from whorl.cli.arguments import add_model, module_of, seconds, sizes_of
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
 
@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="the shared library to write, or an object file: FILE.o"
     )
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="seconds allowed to compiling")
     parser.add_argument("--header", metavar="FILE", help="also write the C header")
     parser.add_argument("--name", metavar="NAME", help="what the functions' names begin with (default: the file's)")
     parser.add_argument(
@@ -53,6 +54,7 @@ def execute(arguments: argparse.Namespace) -> int:
         arguments.name,
         arguments.target,
         arguments.cpu,
+        arguments.timeout,
     )
     inputs, outputs = ({port.name: str(port.type) for port in ports} for ports in (made.inputs, made.outputs))
     if arguments.json:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from whorl.api.delooping import MAX_ITERATIONS, deloop
 from whorl.api.models import save
-from whorl.cli.arguments import add_model, count, module_of, profile_of, sizes_of
+from whorl.cli.arguments import add_model, count, module_of, profile_of, seconds, sizes_of
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
 
@@ -19,6 +19,7 @@ from whorl.cli.inputs import read_inputs
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument("output", metavar="OUT", help="the file to write: .onnx, .onnxtxt, .mlir or .xml")
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="seconds allowed to delooping")
     parser.add_argument("--opset", type=count, metavar="N", help="the ai.onnx version to write (default: its own)")
     parser.add_argument(
         "--most-iterations",
@@ -49,6 +50,7 @@ def execute(arguments: argparse.Namespace) -> int:
         condition_when_omitted=arguments.condition_when_omitted,
         max_depth=arguments.max_depth,
         profile=profile_of(arguments),
+        timeout=arguments.timeout,
     )
     save(module, arguments.output, opset=arguments.opset)
     size, nodes = Path(arguments.output).stat().st_size, sum(1 for _ in module.nodes())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from whorl.api.models import save
 from whorl.api.optimizing import optimize
-from whorl.cli.arguments import UsageError, add_model, count, profile_of
+from whorl.cli.arguments import UsageError, add_model, count, profile_of, seconds
 from whorl.cli.documents import print_document
 from whorl.passes.pipeline import PASSES
 from whorl.passes.report import Report
@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--disk-budget", type=size, metavar="SIZE", help="bytes of temporary files (default: a quarter of what is free)"
     )
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="seconds allowed to optimizing")
     parser.add_argument("--report", choices=("text", "json"), default="text", help="how to say what was done")
 
 
@@ -66,6 +67,7 @@ def execute(arguments: argparse.Namespace) -> int:
         condition_when_omitted=arguments.condition_when_omitted,
         max_depth=arguments.max_depth,
         profile=profile_of(arguments),
+        timeout=arguments.timeout,
         report=report,
     )
     save(module, arguments.output, opset=arguments.opset)

@@ -42,6 +42,8 @@ BLOCK = 1 << 16
 LEAST = 1 << 10
 """Work from which on a poll is not felt."""
 OP_WORK = 1 << 12
+FASTEST = 1e12
+"""Operations that no core does in a second."""
 _FUNCTION_WORK, _ROOT_WORK = 16, 4
 _COSTLY = frozenset(("div", "rem", "sqrt"))
 
@@ -61,9 +63,9 @@ def insert_polls(program: Program, stop: Var | None = None) -> bool:
     return inserter.count > 0
 
 
-def work_at_least(program: Program) -> int:
-    """The work that a program surely does; what only the run knows counts as nothing."""
-    return _Work(unknown=0).of_block(program.body) or 0
+def least_seconds(program: Program) -> float:
+    """The time that a program surely takes on any machine; what only the run knows counts as nothing."""
+    return (_Work(unknown=0).of_block(program.body) or 0) / FASTEST
 
 
 @dataclass
@@ -93,9 +95,11 @@ class _Work:
                 return None if inner is None else max(0, int(extent)) * (1 + inner)
             case For():
                 return self.unknown
+            case While() if self.unknown is not None:
+                return self.unknown
             case While(head=head, condition=condition, body=body):
                 trips, inner = self.trips(condition), self.of_block((*head, *body))
-                return self.unknown if trips is None or inner is None else trips * (1 + inner)
+                return None if trips is None or inner is None else trips * (1 + inner)
             case When(then=then, other=other):
                 branches = [self.of_block(then), self.of_block(other)]
                 if None in branches:

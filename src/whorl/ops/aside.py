@@ -8,14 +8,13 @@ such threads for a while: libraries of linear algebra may hang when they are clo
 from __future__ import annotations
 
 import atexit
+import contextvars
 import ctypes
 import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 PERIOD = 0.01
 """Seconds from one look at limits to the next."""
@@ -35,14 +34,14 @@ class _Computation:
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
         self.function, self.arguments = function, arguments
+        self.context = contextvars.copy_context()
         self.result: Any = None
         self.error: BaseException | None = None
         self.done = threading.Event()
 
     def __call__(self) -> None:
         try:
-            with np.errstate(all="ignore"):
-                self.result = self.function(*self.arguments)
+            self.result = self.context.run(self.function, *self.arguments)
         except _LeftBehind:
             pass
         except BaseException as error:

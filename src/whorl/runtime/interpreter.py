@@ -19,6 +19,7 @@ from whorl.ops.iteration import Iteration, empty_collected
 from whorl.ops.random import Random
 from whorl.runtime.credit import LATE
 from whorl.runtime.native import NativeLoop
+from whorl.runtime.segments import holds_loop
 from whorl.runtime.steps import Kernel, Run, Step
 from whorl.runtime.stretches import parts_of, run_parts
 from whorl.runtime.trace import now
@@ -127,6 +128,7 @@ class LoopKernel:
         self.title = region_title(node, 0)
         self.ranks = tensor(body.arguments[0]).rank or 0, tensor(body.arguments[1]).rank or 0
         self.native, self.seen = NativeLoop(node), 0
+        self.is_nested = any(holds_loop(each) for each in body.nodes)
         self.empty: dict[tuple, list[Type]] = {}
 
     def __call__(self, run: Run, *inputs: Any) -> tuple[Any, ...]:
@@ -153,6 +155,8 @@ class LoopKernel:
         """Run every iteration; returns the collected rows of those that native code ran."""
         budget, plan, is_outermost = run.budget, self.plan, not any(i is not None for _, i in run.frames[:-1])
         may_compile, trace = run.native_after is not None and not run.watched, budget.trace
+        if self.is_nested and budget.limits.max_iterations is not None:
+            may_compile = False  # native code counts the iterations of the outermost loop only
         collected = 0
         while (arguments := iteration.next()) is not None:
             if may_compile and self._may_change_over(iteration, run):

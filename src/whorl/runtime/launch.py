@@ -12,7 +12,7 @@ from whorl.codegen.arrays import ARRAYS_FUNCTION, address_offset, with_arrays_en
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode
 from whorl.debug import debug, poison
-from whorl.kernel.polls import insert_polls
+from whorl.kernel.polls import insert_polls, least_seconds
 from whorl.kernel.program import Buffer
 from whorl.lowering.graphs import GraphProgram
 from whorl.lowering.places import lengths_of, sizes
@@ -46,6 +46,7 @@ class Launch:
         self.in_place, self.out_place = first * _CELL, first_out * _CELL
         filled = [*range(first, first + len(graph.inputs)), *range(first_out, first + len(program.buffers))]
         offset = None if debug().changes_runs else address_offset()
+        self.least_seconds = least_seconds(program)
         self.polls = insert_polls(program)
         source = emit(program)
         self.takes_arrays = offset is not None

@@ -68,6 +68,13 @@ class Budget:
         if time.monotonic() > self.deadline:
             raise TimeLimitError(f"the run took longer than {self.limits.timeout} s", fix="raise timeout")
 
+    def require_time(self, seconds: float) -> None:
+        """Raise if what takes so long at least cannot end in time."""
+        if time.monotonic() + seconds > self.deadline:
+            raise TimeLimitError(
+                f"it takes {seconds:.3g} s at least, and the run may take {self.limits.timeout} s", fix="raise timeout"
+            )
+
     def check_iteration(self, done: int) -> None:
         """Raise if a loop that has done so many iterations may not start another."""
         if self.limits.max_iterations is not None and done >= self.limits.max_iterations:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from whorl.codegen.emit import emit
-from whorl.codegen.target import MachineCode, charge, compiled_bytes, is_available
+from whorl.codegen.target import MachineCode, is_available
 from whorl.errors import LimitError, RunError
 from whorl.ir.dims import Dim, substitute
 from whorl.ir.forking import renew_in_children
@@ -23,9 +23,8 @@ from whorl.lowering.expressions import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop
 from whorl.lowering.places import lengths_of
 from whorl.lowering.work import turns_of
-from whorl.ops.aside import run_aside
 from whorl.ops.iteration import Iteration
-from whorl.runtime.background import in_background
+from whorl.runtime.background import compile_aside, in_background
 from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, signature_of
 from whorl.runtime.callbacks import efforts_of, run_any, run_op
 from whorl.runtime.callers import Caller
@@ -46,8 +45,8 @@ LONG_BITS = 16
 """Trip counts that differ by less than this factor, as a power of two, share a program."""
 FIRST_SLICE, LONGEST_SLICE = 64, 1 << 22
 FIRST_TURNS, MOST_TURNS = 1 << 24, 1 << 32
-"""Statements that a first slice runs, and that one iteration may run; where it may run more, and that is sure or the
-time is limited, the loops inside are run in slices instead."""
+"""Statements that a first slice runs, and that one iteration may run; where it runs more, the loops inside are run in
+slices instead, which tell their progress."""
 FIRST_CAPACITY = 1024
 LEAST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 30
 """Bytes that are asked for at once, at least and at most, for a carried value that grows."""
@@ -100,7 +99,7 @@ class NativeLoop:
         compiled = self._waited_for(iteration, budget)
         if trace is not None and len(self.forms.programs) > known:
             trace.add_compilation(self.node.title, start, compiled.reason if isinstance(compiled, Refusal) else None)
-        if isinstance(compiled, Refusal) or (budget.limits.timeout is not None and compiled.most_turns > MOST_TURNS):
+        if isinstance(compiled, Refusal):
             return None
         try:
             native = NativeRun(compiled, iteration, budget)
@@ -134,15 +133,7 @@ class NativeLoop:
         if isinstance(asked, Refusal):
             return asked
         found = self.forms.find(*asked)
-        if found is None:
-            found, size = run_aside(self._measured, (copy.copy(iteration),), budget.check, ends=False)
-            charge(size)
-        return found
-
-    def _measured(self, iteration: Iteration) -> tuple[CompiledLoop | Refusal, int]:
-        """As `compiled_for`, and how many bytes of IR were compiled."""
-        before = compiled_bytes()
-        return self.compiled_for(iteration), compiled_bytes() - before
+        return found or compile_aside(self.compiled_for, (copy.copy(iteration),), budget.check)
 
     def compiled_for(self, iteration: Iteration) -> CompiledLoop | Refusal:
         """The native form for a loop about to run, or why there is none."""
@@ -214,7 +205,6 @@ class CompiledLoop:
         self.code = MachineCode(emit(program), "whorl_run")
         self.entry = entry_of(self.program.program, self.code.address)
         self.may_fail = self.program.may_fail
-        self.most_turns = turns_of(self.program.program)
         self.slice = max(1, min(FIRST_SLICE, FIRST_TURNS // max(1, turns)))
         self.spare: list[Workspace] = []
 

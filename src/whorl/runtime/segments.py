@@ -20,9 +20,8 @@ from whorl.lowering.expressions import Unsupported
 from whorl.lowering.graphs import Folded, GraphProgram, lower_graph
 from whorl.lowering.places import NATIVE
 from whorl.lowering.work import work_of
-from whorl.ops.aside import run_aside
 from whorl.ops.control import If, Loop
-from whorl.runtime.background import in_background
+from whorl.runtime.background import compile_aside, in_background
 from whorl.runtime.credit import Credit
 from whorl.runtime.launch import CONTIGUOUS, Launch
 from whorl.runtime.limits import Budget
@@ -104,12 +103,9 @@ class Segment:
         if check is None:
             in_background(self._compile, key, request)
             return None
-        run_aside(self._compile_for, (credit, key, request), check, ends=False)
-        return self.found.get(self.signature(arrays))
-
-    def _compile_for(self, credit: Credit, key: Signature, request: Request) -> None:
         with credit.charged(self.size):
-            self._compile(key, request)
+            compile_aside(self._compile, (key, request), check)
+        return self.found.get(self.signature(arrays))
 
     def signature(self, arrays: Sequence[np.ndarray]) -> Signature:
         """What a program depends on: shapes, and the elements of watched inputs."""

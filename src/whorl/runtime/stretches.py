@@ -120,6 +120,7 @@ class Stretch:
         start = now() if budget.trace is not None else 0.0
         try:
             budget.check()
+            budget.require_time(launch.least_seconds)
         except WhorlError as error:
             raise placed(error, self.steps[0].node, run) from None
         if run.watched and (launch.graph.program.growing or not budget.has_room(launch.bytes)):

@@ -1,0 +1,23 @@
+"""Work on models that a time limit and Ctrl-C can end anywhere, in the middle of a long computation too."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from whorl.errors import TimeLimitError
+from whorl.ops.aside import run_aside
+from whorl.runtime.limits import Limits
+
+
+def within(timeout: float | None, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function gives; what it has changed must belong to nobody else. Errors: TimeLimitError names `what`."""
+    seconds = Limits(timeout=timeout).timeout
+    deadline = None if seconds is None else time.monotonic() + seconds
+
+    def check() -> None:
+        if deadline is not None and time.monotonic() > deadline:
+            raise TimeLimitError(f"{what} took longer than {seconds} s", fix="raise timeout")
+
+    return run_aside(function, arguments, check)
