@@ -97,6 +97,17 @@ def test_random_feeds_of_every_kind_of_number(type):
     assert difference(feeds["x"], whorl.run(module, feeds)["y"]) == ""
 
 
+def test_random_feeds_of_no_elements_may_not_have_endless_axes():
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [0, 1 << 62]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "main", [x], [y])
+    module = whorl.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]))
+    with pytest.raises(whorl.WhorlError) as caught:
+        synthetic_feeds(module)
+    assert str(caught.value) == (
+        "a value of [0, 4611686018427387904] is too large to be made up\n  fix: give the input, or lengths of dims"
+    )
+
+
 def test_type_for_which_nothing_can_be_made_up_is_refused():
     type = helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, []))
     x, y = (helper.make_value_info(name, type) for name in "xy")

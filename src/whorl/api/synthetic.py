@@ -57,7 +57,7 @@ def _size(dim: Dim, sizes: Mapping[str, int]) -> int:
 
 def _tensor(type: TensorType, random: np.random.Generator, sizes: Mapping[str, int]) -> np.ndarray:
     shape = () if isinstance(type.shape, AnyShape) else tuple(_size(dim, sizes) for dim in type.shape)
-    if math.prod(shape) > MOST_ELEMENTS:
+    if math.prod(length or 1 for length in shape) > MOST_ELEMENTS:
         raise RunError(f"a value of {list(shape)} is too large to be made up", fix="give the input, or lengths of dims")
     dtype = type.dtype
     if dtype == STRING:

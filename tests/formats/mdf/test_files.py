@@ -184,6 +184,10 @@ WRONG = {
         data({"A": node(input_ports={"x": {"shape": [100000, 100000]}})}),
         "input port 'x' in node 'A' in graph 'g': shape [100000, 100000] has more than 268435456 elements",
     ),
+    "endless axis of no elements": (
+        data({"A": node(input_ports={"x": {"shape": [0, 2**62]}})}),
+        f"input port 'x' in node 'A' in graph 'g': shape [0, {2**62}] has more than 268435456 elements",
+    ),
     "reduce": (
         data({"A": node(input_ports={"x": {"reduce": "max"}})}),
         "input port 'x' in node 'A' in graph 'g': reduce is 'max', expected overwrite, add or multiply",

@@ -1,14 +1,16 @@
 """Models over time: compiled runs are those of the interpreter, in one part or two, for one set or many at once."""
 
 import pickle
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from formats.mdf.models import LINKS, NETWORK, OSCILLATOR, SPIKING, model, node
 
-from whorl.errors import RunError, UnsupportedError
+from whorl.errors import IterationLimitError, RunError, UnsupportedError
 from whorl.formats.mdf.interpreting import interpreted
+from whorl.runtime.limits import Limits
 
 EVERY_SECOND = {"node_specific": {"slow": {"type": "EveryNCalls", "kwargs": {"dependency": "fast", "n": 2}}}}
 COUNTERS = {
@@ -106,6 +108,41 @@ def test_shape_that_changes_at_first_is_compiled_once_it_stays():
     found = model(grows)
     assert found.explain() == "compiled"
     np.testing.assert_array_equal(found.simulate(2)["N.x"], np.array([[2, 2, 2], [3, 3, 3], [4, 4, 4.0]]))
+
+
+def test_unconnected_port_of_too_many_zeros_is_not_compiled():
+    found = model({"N": node({"y": {"value": "x * 2"}}, ("y",), {"x": {"shape": [5000, 5000]}})})
+    assert found.explain() == ("interpreted: node 'N': input port 'x' is not connected and would hold 25000000 zeros")
+
+
+def test_list_of_unequal_rows_is_no_array():
+    found = model({"N": node({"a": {"function": "[[1], [1, 2]]"}, "y": {"value": "a"}}, ("y",))})
+    assert found.explain() == (
+        "interpreted: node 'N': '[[1], [1, 2]]' is no array: its rows have different lengths\n"
+        "  fix: give all rows one length"
+    )
+    with pytest.raises(RunError, match="'y' of node 'N'"):
+        found.simulate()
+
+
+def test_loop_on_known_values_that_does_not_end_soon_is_left_to_the_run():
+    step = {
+        "input_ports": {"go": {}, "v": {}},
+        "parameters": {"next": {"value": "v + 1"}},
+        "output_ports": {"go_on": {"value": "go"}, "sum": {"value": "next"}},
+    }
+    body = {"nodes": {"step": step}, "edges": {}}
+    body["metadata"] = {"onnx_inputs": ["i", "go", "v"], "onnx_outputs": ["go_on", "sum"]}
+    parameters = {
+        "body": {"value": {"body": body}},
+        "loop": {"function": "onnx::Loop", "args": {"M": 10**15, "cond": 1, "v_initial": 0.0}},
+    }
+    found = model({"N": node(parameters, ("loop",))}, limits=Limits(max_iterations=50))
+    began = time.process_time()
+    found.explain()
+    assert time.process_time() - began < 5
+    with pytest.raises(IterationLimitError):
+        found.simulate()
 
 
 def test_what_cannot_be_compiled_is_interpreted_and_says_why():

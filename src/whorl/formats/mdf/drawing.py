@@ -152,7 +152,7 @@ class TracedDrawing:
 
 def _numbered(shape: tuple[int, ...]) -> np.ndarray:
     """The elements of a draw by their numbers."""
-    if math.prod(shape) > MAX_ELEMENTS:
+    if math.prod(length or 1 for length in shape) > MAX_ELEMENTS:
         raise RunError(f"a draw would have more than {MAX_ELEMENTS} elements")
     return np.arange(math.prod(shape), dtype=UINT64).reshape(shape)
 

@@ -145,7 +145,7 @@ def shape_field(value: Any, at: Place) -> tuple[int, ...] | None:
         return None
     if len(dims) > MAX_RANK:
         raise LoadError(f"shape has {len(dims)} axes, at most {MAX_RANK} are read", place_of(at))
-    if math.prod(dims) > MAX_ELEMENTS:
+    if math.prod(dim or 1 for dim in dims) > MAX_ELEMENTS:
         raise LoadError(f"shape {dims} has more than {MAX_ELEMENTS} elements", place_of(at))
     return tuple(dims)
 

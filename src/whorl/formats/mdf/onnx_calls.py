@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from whorl.errors import LoadError, TypeRuleError
+from whorl.errors import LimitError, LoadError, TypeRuleError
 from whorl.formats.mdf.bodies import body_graph, outer_names
 from whorl.formats.mdf.onnx_names import Binding, bind, find_schema
 from whorl.formats.mdf.syntax import Items
@@ -35,6 +35,8 @@ Precision = Literal["given", "float64", "float32", "declared"]
 "declared" lets them stay, too, and constants have the element types that they had in ONNX.
 """
 GRAPHS = {"Loop": ("body",), "Scan": ("body",), "If": ("then_branch", "else_branch")}
+AT_ONCE = Limits(max_iterations=1000, timeout=1.0, max_memory=1 << 28)
+"""What a call may take whose inputs are known when a model is compiled."""
 ControlEmitter = Callable[[Binding, Scope, Precision], list[Value]]
 CONTROL: dict[str, ControlEmitter] = {}
 """How Loop, Scan and If become nodes; `control_calls` fills it."""
@@ -251,15 +253,20 @@ def _call_joined(binding: Binding, precision: Precision, limits: Limits | None) 
 def apply_named(
     name: str, names: Mapping[str, Any], args: Mapping[str, Any], build: Builder, precision: Precision = "float64"
 ) -> list[Any]:
-    """The results of `onnx::Add` and the like over the names of a node: nodes where one of them is a value.
+    """The results of `onnx::Add` and the like over the names of a node: nodes where one of them is a value, or where
+    it takes too much to compute them at once.
 
     Errors: LoadError, RunError.
     """
     binding = bound_named(name, names, args)
     is_fixed = not any(isinstance(part, Value) for part in (*binding.inputs, *binding.captures.values()))
     if is_fixed and not has_sequence_result(binding.schema):
-        found = call_named(name, names, args, precision)
-        return list(found) if isinstance(found, tuple) else [found]
+        try:
+            found = call_named(name, names, args, precision, AT_ONCE)
+        except LimitError:
+            pass
+        else:
+            return list(found) if isinstance(found, tuple) else [found]
     scope = Scope(build.region, build.inference)
     scope.build = build
     for id, part in binding.captures.items():

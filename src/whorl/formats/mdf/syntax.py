@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.errors import LoadError
+from whorl.errors import LoadError, RunError
 from whorl.formats.mdf.document import Graph, LiteralText
 from whorl.formats.mdf.vocabulary import ATTRIBUTES, BUILTINS, CONSTANTS, MODULES, RANDOM, find_function
 
@@ -217,5 +217,11 @@ class Items(list):
 
 
 def as_number_array(value: Any) -> Any:
-    """A list as an array of its own, as values of a file are used."""
-    return np.array(value) if isinstance(value, list | np.ndarray) and not isinstance(value, Items) else value
+    """A list as an array of its own, as values of a file are used. Errors: RunError for rows of two lengths."""
+    if not isinstance(value, list | np.ndarray) or isinstance(value, Items):
+        return value
+    try:
+        return np.array(value)
+    except ValueError:
+        fix = "give all rows one length"
+        raise RunError(f"{shortened(str(value))} is no array: its rows have different lengths", fix=fix) from None

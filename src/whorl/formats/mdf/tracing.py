@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -30,6 +31,9 @@ from whorl.ops.indexing import Gather
 
 SPECIAL: dict[str, Callable[[Tracer, Mapping[str, Any]], Any]] = {}
 """Functions that are loops of their own, by name; modules that know one add it."""
+
+MOST_RESTING = 1 << 24
+"""Zeros that a compiled model holds for an input port to which nothing is connected."""
 
 
 @dataclass
@@ -112,7 +116,12 @@ class Tracer:
 
     def _resting(self, port: InputPort) -> Any:
         """What a port holds where nothing came in."""
-        return np.full(port.shape or (), 0.0) if port.default_value is None else listed(port.default_value)
+        if port.default_value is not None:
+            return listed(port.default_value)
+        shape = port.shape or ()
+        if math.prod(shape) > MOST_RESTING:
+            raise UnsupportedError(f"input port {port.id!r} is not connected and would hold {math.prod(shape)} zeros")
+        return np.full(shape, 0.0)
 
     def _row(self, rows: Traced, resting: Any) -> Any:
         """The row of this evaluation, or what a port holds after the last one."""
