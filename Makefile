@@ -7,6 +7,7 @@
 # make conformance    renews docs/conformance.md: the control-flow suite on four engines
 # make fuzz           the fuzz tests with 10,000 examples each (make EXAMPLES=1000 fuzz), then 20,000 programs over all
 #                     native operators (PROGRAMS=1000, SEED=7); renews docs/coverage.md
+# make fuzz-files     100,000 damaged files of every format (make FILES=1000000 SEED=2 fuzz-files)
 # make bench          the benchmarks; they write nothing
 # make docs           renews docs/ops.md, docs/cli.md and the codes in docs/openvino.md
 # make lock           renews constraints.txt: the versions that were tested
@@ -19,6 +20,7 @@ WORKERS ?= 2
 EXAMPLES ?= 10000
 PROGRAMS ?= 20000
 SEED ?= $(shell date +%s)
+FILES ?= 100000
 BENCHES := $(shell grep -l __main__ bench/*.py)
 LOCK := constraints.txt
 BUILD := hatchling editables
@@ -34,7 +36,7 @@ $(shell rm -f $(VENV)/.created)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test check test-archive test-upstream test-openvino conformance fuzz bench docs lint types lock clean
+.PHONY: demo test check test-archive test-upstream test-openvino conformance fuzz fuzz-files bench docs lint types lock clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/python examples/demo.py
@@ -69,6 +71,9 @@ fuzz: $(VENV)/.test
 	@mkdir -p build
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(PROGRAMS) $(SEED) --workers $(WORKERS) --counts build/coverage.json
 	$(BIN)/python docs/make_coverage.py build/coverage.json
+
+fuzz-files: $(VENV)/.test
+	cd tests && $(abspath $(BIN))/python -m fuzz.campaign --count $(FILES) --seed $(SEED)
 
 bench: $(VENV)/.test
 	@failed=0; for file in $(BENCHES); do $(BIN)/python $$file || failed=1; echo; done; exit $$failed

@@ -59,10 +59,11 @@ def read(key: str) -> bytes | None:
     except OSError:
         return None
     digest, code = data[:_DIGEST], data[_DIGEST:]
-    return code if _digest_of(key, code) == digest else None
+    return code if digest_of(key, code) == digest else None
 
 
-def _digest_of(key: str, code: bytes) -> bytes:
+def digest_of(key: str, code: bytes) -> bytes:
+    """What an entry begins with."""
     return hashlib.sha256(key.encode() + b"\0" + code).digest()
 
 
@@ -86,7 +87,7 @@ def write(key: str, code: bytes) -> None:
     except OSError:
         return
     try:
-        name.write_bytes(_digest_of(key, code) + code)
+        name.write_bytes(digest_of(key, code) + code)
         os.replace(name, place / f"{key}{_SUFFIX}")
     except OSError:
         return
