@@ -31,6 +31,9 @@ _NO_BOUND = 1 << 62
 _VISITS_PER_NODE = 16
 """Nodes looked at for each node there is; beyond that, carried values are taken to be anything at once."""
 
+MOST_OPERANDS = 64
+"""Operands of a limit that are compared, each with all others."""
+
 
 def propagate_facts(module: Module, context: Context) -> None:
     """Replace what the ranges decide: integers and bools of one possible value, and limits that never limit."""
@@ -60,6 +63,8 @@ def _decided(node: Node, build: Builder, facts: Ranges, context: Context) -> Seq
 def _unlimited(node: Node, facts: Ranges, context: Context) -> Sequence[Value] | None:
     """The operand that a limit leaves as it is."""
     operands = [value for value in node.inputs if value is not None]
+    if len(operands) > MOST_OPERANDS:
+        return None
     kept = next((value for value in operands if _stays(node, value, facts)), None)
     if kept is None or not same_type(kept.type, node.outputs[0].type) or not context.may_edit("propagate_facts"):
         return None

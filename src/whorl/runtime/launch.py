@@ -68,7 +68,7 @@ class Launch:
         try:
             memory = self.spare.pop() if self.spare else Memory(self.graph, self.needs_help)
             results = [make() for make in self.makers]
-        except (MemoryError, IndexError):
+        except (MemoryError, IndexError, ValueError):
             return None
         poison(memory.arena)
         key = id if self.takes_arrays else address

@@ -31,6 +31,8 @@ MOST_NODES, MOST_STATEMENTS = 512, 96
 """Nodes and outermost statements of one segment: LLVM takes longer for a long function than for several short ones."""
 MOST_SIGNATURES = 8
 """Signatures that a segment is compiled for; whatever else it meets is interpreted."""
+MOST_VALUES = 1024
+"""Inputs and outputs of a node in a segment: memory is planned by looking at all pairs."""
 HOT = 4096
 """Nodes that are interpreted inside a loop before their segment is compiled."""
 REPEATED = 2
@@ -47,7 +49,11 @@ Signature = tuple
 def is_native_candidate(node: Node) -> bool:
     """Whether a segment may hold a node: one with a native form, all values tensors of element types with code."""
     values = [v for v in (*node.inputs, *node.outputs) if v is not None]
-    if not node.outputs or not all(isinstance(v.type, TensorType) and v.type.dtype in NATIVE for v in values):
+    if (
+        not node.outputs
+        or len(values) > MOST_VALUES
+        or not all(isinstance(v.type, TensorType) and v.type.dtype in NATIVE for v in values)
+    ):
         return False
     if isinstance(node.op, If | Loop):
         inner = [n for region in node.regions for n in region.nodes]

@@ -24,8 +24,9 @@ def _shadowed(graph: GraphProto, outer: set[str], regions: tuple[str, ...]) -> I
             yield name, place(regions[0], *regions[1:])
     visible = outer | set(own)
     for node in graph.node:
-        hidden_from = visible - set(node.output)
-        for attribute in node.attribute:
+        holders = [a for a in node.attribute if a.type == AttributeProto.GRAPH or a.graphs]
+        hidden_from = visible - set(node.output) if holders else visible
+        for attribute in holders:
             graphs = [attribute.g] if attribute.type == AttributeProto.GRAPH else attribute.graphs
             for inner in graphs:
                 yield from _shadowed(inner, hidden_from, (f"{attribute.name} of {node_title(node)}", *regions))

@@ -27,6 +27,7 @@ from whorl.ir.types import (
     Type,
 )
 
+LARGEST_DIM = (1 << 63) - 1
 _RAW_LIMIT = 1 << 40
 BFLOAT16 = BY_NAME["bfloat16"]
 
@@ -152,7 +153,7 @@ def _dim(dim: onnx.TensorShapeProto.Dimension, what: str) -> Dim:
 
 
 def type_to(type: Type) -> onnx.TypeProto:
-    """A hub type as a TypeProto; unknown dims are left blank, named ones written out."""
+    """A hub type as a TypeProto; unknown dims and those that no file can hold are blank, named ones written out."""
     proto = onnx.TypeProto()
     match type:
         case TensorType():
@@ -162,7 +163,8 @@ def type_to(type: Type) -> onnx.TypeProto:
                 for dim in type.shape:
                     slot = proto.tensor_type.shape.dim.add()
                     if isinstance(dim, int):
-                        slot.dim_value = dim
+                        if dim <= LARGEST_DIM:
+                            slot.dim_value = dim
                     elif dim is not dims.UNKNOWN:
                         slot.dim_param = str(dim)
         case SequenceType():

@@ -109,7 +109,7 @@ def skeleton(path: Path) -> Iterator[bytes]:
 def _thinned(mapping: MappedFile, location: str) -> bytes:
     try:
         data = _without_tensors(mapping, 0, len(mapping), "model", location)
-    except (IndexError, ValueError):
+    except (IndexError, ValueError, RecursionError):
         return mapping[:]
     mapping.drop()
     return data

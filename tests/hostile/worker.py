@@ -1,0 +1,117 @@
+"""Does one thing with one file in a process of its own, within limits of time, memory and disk, and tells what came of it.
+
+Started once for many files: it loads what is needed, and then forks for each line that it reads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+import numpy as np
+
+import whorl
+from whorl.api.synthetic import synthetic_feeds
+
+SECONDS, MEMORY, DISK = 5.0, 2 << 30, 1 << 30
+"""What each may take: seconds of CPU, bytes resident beyond those before, bytes of any file."""
+PATIENCE = 240
+"""Seconds by the clock after which a child is killed: the machine may be loaded."""
+WARM = """<ir_version: 9, opset_import: ["" : 21]> g (float[2] x) => (y) { y = Sin(x) }"""
+
+
+def load(path: Path) -> None:
+    whorl.load(path)
+
+
+def check(path: Path) -> None:
+    whorl.check(path)
+
+
+def optimize(path: Path) -> None:
+    whorl.save(whorl.optimize(path), path.parent / "out.onnx")
+
+
+def run(path: Path) -> None:
+    model = whorl.load(path)
+    if hasattr(model, "simulate"):
+        model.simulate(steps=2, dt=None)
+        return
+    options = whorl.SessionOptions()
+    options.timeout, options.max_memory = 3.0, 1 << 30
+    session = whorl.InferenceSession(model, options)
+    feeds = synthetic_feeds(model)
+    for _ in range(2):
+        session.run(None, feeds)
+
+
+VERBS = {"load": load, "check": check, "optimize": optimize, "run": run}
+
+
+def outcome(verb: str, path: Path) -> dict[str, object]:
+    """What a verb makes of a file: `right`, the name of an error of whorl's, or a traceback."""
+    began = time.process_time()
+    try:
+        VERBS[verb](path)
+        said = "right"
+    except whorl.WhorlError as error:
+        said = f"{type(error).__name__}: {error}"[:2000]
+    except BaseException:
+        said = "raw " + traceback.format_exc()[-1500:]
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    return {"said": said, "seconds": time.process_time() - began, "memory": resident}
+
+
+def serve_child(verb: str, path: Path, pipe: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (DISK, DISK))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY * 4, MEMORY * 4))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(4 * SECONDS), int(4 * SECONDS)))
+    signal.alarm(PATIENCE)
+    before = sum(f.stat().st_blocks << 9 for f in path.parent.iterdir() if f.is_file() and not f.is_symlink())
+    found = outcome(verb, path)
+    after = sum(f.stat().st_blocks << 9 for f in path.parent.iterdir() if f.is_file() and not f.is_symlink())
+    os.write(pipe, json.dumps(found | {"disk": after - before}).encode()[:60_000])
+    os._exit(0)
+
+
+def serve(verb: str, path: Path) -> dict[str, object]:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        serve_child(verb, path, writing)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        told = pipe.read()
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if not told:
+        return {"said": f"ended with {status}", "seconds": 0.0, "memory": 0, "disk": 0}
+    return json.loads(told)
+
+
+def main() -> None:
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from hostile import onnx_files, text_files
+    from onnx import parser
+
+    files = onnx_files.FILES | text_files.FILES
+    whorl.InferenceSession(parser.parse_model(WARM).SerializeToString()).run(None, {"x": np.zeros(2, "f")})
+    for line in sys.stdin:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                path = files[line.strip()](Path(folder))
+                found = {verb: serve(verb, path) for verb in VERBS}
+            except Exception:
+                found = {"write": {"said": "raw " + traceback.format_exc(), "seconds": 0.0, "memory": 0, "disk": 0}}
+        print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()
