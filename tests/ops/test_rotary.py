@@ -90,6 +90,25 @@ def test_infer_refuses(op, shape, pairs, message):
     assert caught.value.message == message
 
 
+@pytest.mark.parametrize(
+    ("rows", "positions", "message"),
+    [
+        ((1, 5), None, "axis 0 of cos_cache is both 2 and 1"),
+        ((2, 1), None, "axis 1 of cos_cache is both 5 and 1"),
+        ((2, 6), None, "axis 1 of cos_cache is both 5 and 6"),
+        ((9,), (1, 5), "axis 0 of position_ids is both 2 and 1"),
+        ((9,), (2, 1), "axis 1 of position_ids is both 5 and 1"),
+    ],
+)
+@pytest.mark.parametrize("shape", [(2, 3, 5, 8), (2, 5, 24)])
+def test_caches_and_positions_are_not_broadcast(shape, rows, positions, message):
+    given = () if positions is None else (Known(TensorType(np.dtype(np.int64), positions)),)
+    op = RotaryEmbedding(num_heads=3 if len(shape) == 3 else None)
+    with pytest.raises(TypeRuleError) as caught:
+        op.infer(fact(*shape), fact(*rows, 4), fact(*rows, 4), *given)
+    assert caught.value.message == message
+
+
 def test_infer_of_unranked_input_is_unranked():
     unranked = Known(TensorType(FLOAT32, UNRANKED))
     assert RotaryEmbedding().infer(unranked, unranked, unranked) == unranked.type

@@ -47,10 +47,15 @@ class RotaryEmbedding(Op):
         rotated = self.rotary_embedding_dim or size
         if isinstance(rotated, int) and (rotated % 2 or (isinstance(size, int) and rotated > size)):
             raise TypeRuleError(f"{rotated} of {size} elements of a head cannot be rotated in pairs")
+        shape = dims_of(x, tensor(x).rank or 4, "X")
+        places = shape[0], shape[-2 if len(shape) == 4 else 1]
         for name, cache in (("cos_cache", cos), ("sin_cache", sin)):
-            columns = dims_of(cache, 3 if position_ids is None else 2, name)[-1]
+            *rows, columns = dims_of(cache, 3 if position_ids is None else 2, name)
             agreed(f"columns of {name}", rotated // 2, columns)
-        dims_of(position_ids, 2, "position_ids")
+            if position_ids is None:
+                _check_places(name, rows, places)
+        if position_ids is not None:
+            _check_places("position_ids", dims_of(position_ids, 2, "position_ids"), places)
         return tensor(x)
 
     def _head_size(self, x: Fact) -> Dim:
@@ -109,6 +114,12 @@ class RotaryEmbedding(Op):
     def _split(self, x: np.ndarray) -> np.ndarray:
         heads = self.num_heads or 1
         return x.reshape(*x.shape[:2], heads, x.shape[2] // heads)
+
+
+def _check_places(what: str, rows: Sequence[Dim], places: Sequence[Dim]) -> None:
+    """Refuse what is not given for the batch and the tokens of X."""
+    for axis, (given, wanted) in enumerate(zip(rows, places, strict=True)):
+        agreed(f"axis {axis} of {what}", wanted, given)
 
 
 def _pairs(rotated: int, interleaved: int) -> tuple[slice, slice]:
