@@ -23,6 +23,8 @@ def draw(rng: Rng, dtype: str, shape: Shape, how: str, lengths: Mapping[str, int
             return wild(rng, type, shape, specials)
         case "tame":
             return tame(rng, type, shape, specials)
+        case "finite":
+            return tame(rng, type, shape, 0.0)
         case "index":
             length = size(rest, lengths)
             low = -length if rng.random() < 0.5 and type.kind == "i" else 0

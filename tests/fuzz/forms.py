@@ -29,8 +29,8 @@ ANY, LEAST_ONE, LEAST_FOUR = "NMKL", "PQR", "HW"
 class Operand:
     """One input: its dims, its element type (the cell's where empty), and how its elements are drawn.
 
-    draw: "" any element; "tame" small numbers; "index A" below the length A, negative ones too; "below A" not negative;
-    "lengths A B" those lengths; "is 1 2" just these; "positive"; "unit" from -1 to 1; "probability" from 0 to 1.
+    draw: "" any element; "tame" small numbers; "finite" those without infinities; "index A" below the length A, negative
+    ones too; "below A" not negative; "lengths A B" those lengths; "is 1 2" just these; others in `fuzz.elements`.
     """
 
     dims: Dims

@@ -80,8 +80,8 @@ def convolutions() -> Iterator[Form]:
     yield form("Conv", "N 2 H W", "3 2 3 3", "3", to="N 3 H W", pads=[1, 1, 1, 1], **said)
     yield form("Conv", "N 4 H", "4 2 2", "4", to="N 4 ?", group=2, strides=[2], **said)
     yield form("Conv", "N 2 H W", "2 1 2 2", to="N 2 ? ?", group=2, dilations=[2, 1], auto_pad="SAME_UPPER", **said)
-    yield form("ConvTranspose", "N 2 P Q", "2 3 2 2", "3", to="N 3 2*P 2*Q", strides=[2, 2], **said)
-    yield form("ConvTranspose", "N 2 H", "2 1 3", to="N 1 H", pads=[1, 1], **said)
+    yield form("ConvTranspose", "N 2 P Q", x("2 3 2 2", "finite"), "3", to="N 3 2*P 2*Q", strides=[2, 2], **said)
+    yield form("ConvTranspose", "N 2 H", x("2 1 3", "finite"), to="N 1 H", pads=[1, 1], **said)
     yield form("ConvInteger", "N 2 H W", o("int8", "3 2 3 3"), to="N 3 H-2 W-2", only=BYTES)
     yield form(
         "ConvInteger", "N 2 H W", o("uint8", "3 2 3 3"), "", o("uint8"), to="N 3 H W", pads=[1, 1, 1, 1], only=BYTES

@@ -18,7 +18,7 @@ from whorl.ops.index_maps import converted, lengths, reshaped, widened_view, wit
 from whorl.ops.native_deformable import DEEPEST, deformed_columns
 from whorl.ops.native_products import product
 from whorl.ops.native_reductions import combined
-from whorl.ops.sampling import spread, weighted
+from whorl.ops.sampling import spread, weighted, within_reach
 from whorl.ops.windows import spatial_rank, windows_of
 
 
@@ -28,8 +28,9 @@ class DeformConv(Op):
     where d = offset[n, t, :, o].
 
     Inputs: X [N, C, axes...], W [M, C / group, kernel...], offset [N, offset_group * taps * rank, windows...] with the
-    tap before the axis, B [M], mask [N, offset_group * taps, windows...]. X is interpolated linearly and 0 outside; the
-    channels split into offset_group parts that share offsets. 16-bit floats are summed in float32.
+    tap before the axis, B [M], mask [N, offset_group * taps, windows...]. X is interpolated linearly and 0 outside,
+    where places that are NaN lie too; the channels split into offset_group parts that share offsets. 16-bit floats are
+    summed in float32.
     Source: ONNX DeformConv-22.
     """
 
@@ -125,7 +126,7 @@ class DeformConv(Op):
         columns = []
         for g, channels in enumerate(image):
             axes = [
-                (*spread(places[g, :, axis].reshape(-1), "linear"), length)
+                (*spread(within_reach(places[g, :, axis].reshape(-1)), "linear"), length)
                 for axis, length in enumerate(channels.shape[1:])
             ]
             read = weighted(channels, axes).reshape(len(channels), len(places[g]), places.shape[-1])

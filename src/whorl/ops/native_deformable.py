@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from whorl.ir.dtypes import INT64
+from whorl.ops.native_sampling import within_reach
 from whorl.ops.windows import Track
 
 DEEPEST = 3
@@ -35,7 +36,7 @@ def deformed_columns(k: Any, x: Any, offset: Any, mask: Any, tracks: Sequence[Tr
             moved = offset.at((n, k.add(k.mul(number, k.const(rank)), k.const(axis)), *window))
             start = k.sub(k.mul(o, k.const(track.stride)), k.const(track.begin))
             home = k.cast(k.add(start, k.mul(t, k.const(track.dilation))), x.dtype)
-            axes.append(_neighbours(k, k.add(home, moved), track.length))
+            axes.append(_neighbours(k, within_reach(k, k.add(home, moved)), track.length))
         value = _interpolated(k, x, (n, c), axes)
         return value if mask is None else k.mul(value, mask.at((n, number, *window)))
 

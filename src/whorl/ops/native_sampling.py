@@ -13,6 +13,15 @@ from whorl.ir.dtypes import BOOL, INT64
 
 FAR = 2.0**22
 """Places are held inside [-FAR, FAR], where float32 tells them from their neighbours."""
+
+
+def within_reach(k: Any, place: Any) -> Any:
+    """A place held inside [-FAR, FAR]; one that is NaN lies far before the axis."""
+    first, last = k.const(-FAR, place.dtype), k.const(FAR, place.dtype)
+    place = k.select(k.apply("isnan", place, dtype=BOOL), first, place)
+    return k.apply("min", k.apply("max", place, first), last)
+
+
 MOST_TAPS = 16
 """Elements read for one place, up to which the sum is written out."""
 CUBIC = -0.75
@@ -75,8 +84,7 @@ class Sampling:
         else:
             low, high = -0.5, length - 0.5
             place = k.div(k.sub(k.mul(k.add(spot, number(1)), number(length)), number(1)), number(2))
-        place = k.select(k.apply("isnan", place, dtype=BOOL), number(-FAR), place)
-        place = k.apply("min", k.apply("max", place, number(-FAR)), number(FAR))
+        place = within_reach(k, place)
         if self.mode == "nearest":
             place = k.apply("rint", place)
         if self.padding == "reflection":

@@ -92,7 +92,7 @@ class GridSample(Op):
             low, high, place = 0.0, length - 1.0, (places + 1) / 2 * (length - 1)
         else:
             low, high, place = -0.5, length - 0.5, ((places + 1) * length - 1) / 2
-        place = np.clip(np.where(np.isnan(place), -FAR, place), -FAR, FAR)
+        place = within_reach(place)
         place = np.rint(place) if self.mode == "nearest" else place
         if self.padding_mode == "reflection":
             place = np.where((place < low) | (place > high), reflected(place, low, high), place)
@@ -124,6 +124,11 @@ def reflected(place: np.ndarray, low: float, high: float) -> np.ndarray:
         return np.full_like(place, low)
     turn = np.mod(place - low, 2 * width)
     return (low + np.minimum(turn, 2 * width - turn)).astype(place.dtype)
+
+
+def within_reach(places: np.ndarray) -> np.ndarray:
+    """Places held inside [-FAR, FAR]; one that is NaN lies far before the axis."""
+    return np.clip(np.where(np.isnan(places), -FAR, places), -FAR, FAR)
 
 
 def weighted(image: np.ndarray, axes: Sequence[Taps]) -> np.ndarray:
