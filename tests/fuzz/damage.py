@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
+import numpy as np
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError, Message
-from onnx import ModelProto
+from onnx import ModelProto, TensorProto
 
 BYTES = (b"\x00", b"\xff", b"\x80", b"\x7f", b"\n", b"<", b'"', b"[" * 40, b"\xff" * 9 + b"\x01", b"\xed\xa0\x80")
 WHOLE = (0, 1, -1, 2, 3, 7, 100, 1 << 31, -(1 << 31), 1 << 40, (1 << 63) - 1, -(1 << 63))
@@ -96,8 +97,27 @@ def _damage_message(message: Message, messages: Sequence[Message], random: Rando
         _damage_list(getattr(message, field.name), field, messages, random)
     elif field.type == FieldDescriptor.TYPE_MESSAGE:
         getattr(message, field.name).CopyFrom(_another(field, messages, random))
+    elif field.name == "raw_data" and random.random() < 0.7:
+        message.raw_data = _elements(message, random)  # type: ignore[attr-defined]
     else:
         setattr(message, field.name, _scalar(field, messages, random))
+
+
+def _elements(tensor: Any, random: Random) -> bytes:
+    """As many bytes as a tensor has, as elements of which some are extreme."""
+    width = 8 if tensor.data_type == TensorProto.INT64 else 4
+    numbers = (random.choice(WHOLE) % (1 << 8 * width) for _ in range(len(tensor.raw_data) // width))
+    return b"".join(number.to_bytes(width, "little") for number in numbers)
+
+
+def damage_feed(feed: Any, random: Random) -> Any:
+    """An integer tensor of which some elements are extreme; anything else as it is."""
+    if not isinstance(feed, np.ndarray) or feed.dtype.kind not in "iu" or not feed.size:
+        return feed
+    found = feed.copy()
+    for _ in range(random.randint(1, 3)):
+        found.reshape(-1)[random.randrange(feed.size)] = np.array(random.choice(WHOLE)).astype(feed.dtype)
+    return found
 
 
 def _another(field: FieldDescriptor, messages: Sequence[Message], random: Random) -> Message:

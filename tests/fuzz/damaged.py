@@ -37,17 +37,22 @@ SECONDS = 3.0
 LIMITS = Limits(max_iterations=30, timeout=0.5, max_memory=1 << 28)
 MOST_ELEMENTS = 1 << 16
 """Elements of inputs with which a model is still run."""
-COMPILED = 200
+COMPILED = 100
 """One run of so many is native."""
 
 
 @dataclass(frozen=True)
 class Damaged:
-    """A damaged file: what stands in the files of a folder, the one to load first, and whether it is run natively."""
+    """A damaged file: what stands in the files of a folder, the one to load first; how it is run.
+
+    `native`: compiled; `attack`: a seed for extreme integers among the inputs, 0 for none; `key`: an entry of the
+    cache.
+    """
 
     format: str
     files: dict[str, bytes] = field(default_factory=dict)
     native: bool = False
+    attack: int = 0
     key: str = ""
 
 
@@ -62,7 +67,9 @@ class Source:
         random = Random(f"{self.seed}:{number}")
         kind = self.formats[number % len(self.formats)]
         native = random.randrange(COMPILED) == 0
-        return Damaged(kind, _MAKE[kind](self, random), native, self._key(random) if kind == "cache" else "")
+        attack = random.randrange(1 << 30) * random.randrange(2)
+        key = random.choice(ENTRIES)
+        return Damaged(kind, _MAKE[kind](self, random), native, attack, key)
 
     @cached_property
     def onnx(self) -> list[bytes]:
@@ -79,9 +86,6 @@ class Source:
     @cached_property
     def mdf(self) -> list[tuple[Any, bytes]]:
         return seeds.mdf_seeds(self.onnx)
-
-    def _key(self, random: Random) -> str:
-        return random.choice(ENTRIES)
 
 
 def _onnx_file(source: Source, random: Random) -> dict[str, bytes]:
@@ -234,14 +238,14 @@ def _use_model(damaged: Damaged, folder: Path) -> str:
     module = whorl.load(folder / next(iter(damaged.files)))
     verify(module)
     check(module)
-    return _run(module, damaged.native)
+    return _run(module, damaged)
 
 
 def _use_mdf(damaged: Damaged, folder: Path) -> str:
     path = folder / next(iter(damaged.files))
     model = whorl.load(path)
     if isinstance(model, Module):
-        return _run(model, damaged.native)
+        return _run(model, damaged)
     model.problems()
     try:
         if damaged.native:
@@ -254,13 +258,16 @@ def _use_mdf(damaged: Damaged, folder: Path) -> str:
     return "ran"
 
 
-def _run(module: Module, native: bool) -> str:
+def _run(module: Module, damaged: Damaged) -> str:
     try:
         if sum(map(_elements, module.main.arguments)) > MOST_ELEMENTS:
             return "read"
         feeds = synthetic_feeds(module)
+        if damaged.attack:
+            random = Random(damaged.attack)
+            feeds = {name: damage.damage_feed(feed, random) for name, feed in feeds.items()}
         options = whorl.SessionOptions()
-        options.backend = "native" if native else "interpreter"
+        options.backend = "native" if damaged.native else "interpreter"
         options.max_iterations, options.timeout = LIMITS.max_iterations, LIMITS.timeout
         options.max_memory = LIMITS.max_memory
         with np.errstate(all="ignore"):
