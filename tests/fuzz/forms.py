@@ -29,8 +29,9 @@ ANY, LEAST_ONE, LEAST_FOUR = "NMKL", "PQR", "HW"
 class Operand:
     """One input: its dims, its element type (the cell's where empty), and how its elements are drawn.
 
-    draw: "" any element; "tame" small numbers; "finite" those without infinities; "index A" below the length A, negative
-    ones too; "below A" not negative; "lengths A B" those lengths; "is 1 2" just these; others in `fuzz.elements`.
+    draw: "" any element; "tame" small numbers; "finite" those without infinities; "index A" below the length A,
+    negative ones too; "below A" not negative; "lengths A B" those lengths; "is 1 2" these. `fuzz.elements` has the
+    rest.
     """
 
     dims: Dims
