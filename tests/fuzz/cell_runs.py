@@ -46,9 +46,9 @@ class Outcome:
         return self.error.startswith("raw ")
 
 
-def session(data: bytes | Module, backend: str) -> whorl.InferenceSession:
+def session(data: bytes | Module, backend: str, omitted: str = "specification") -> whorl.InferenceSession:
     options = whorl.SessionOptions()
-    options.backend, options.timeout = backend, TIMEOUT
+    options.backend, options.timeout, options.condition_when_omitted = backend, TIMEOUT, omitted
     return whorl.InferenceSession(data, options)
 
 

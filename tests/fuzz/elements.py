@@ -42,7 +42,7 @@ def draw(rng: Rng, dtype: str, shape: Shape, how: str, lengths: Mapping[str, int
 
 def wild(rng: Rng, type: np.dtype, shape: Shape, share: float) -> np.ndarray:
     if type == BOOL:
-        return np.asarray(rng.random(shape) < 0.5)
+        return rng.random(shape) < 0.5
     special = rng.random(shape) < share
     if is_float(type):
         with np.errstate(all="ignore"):
@@ -55,7 +55,7 @@ def wild(rng: Rng, type: np.dtype, shape: Shape, share: float) -> np.ndarray:
 def tame(rng: Rng, type: np.dtype, shape: Shape, share: float) -> np.ndarray:
     """Numbers from -4 to 4; a few of the floats may be NaN or infinite."""
     if type == BOOL:
-        return np.asarray(rng.random(shape) < 0.5)
+        return rng.random(shape) < 0.5
     if not is_float(type):
         return small_integers(rng, type, shape).astype(type)
     numbers = np.clip(rng.standard_normal(shape) * 1.5, -4, 4)

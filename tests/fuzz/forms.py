@@ -52,6 +52,8 @@ class Slack:
 
 
 EXACTLY = Slack()
+EITHER_ZERO = Slack(0, 1e-9)
+"""Exact but for the sign of zero: of zeros of both signs, an extreme of many numbers may be either."""
 STASHED = ("GroupNormalization", "LayerNormalization", "RMSNormalization")
 """Ops that compute in float32, their `stash_type`, also where they are given float64."""
 EXACT, MOVE, STEADY, FUNCTION, SUM = "exact", "move", "steady", "function", "sum"

@@ -1,11 +1,12 @@
 """When a result is the oracle's: the rules of comparison, stated once.
 
 - Kinds, element types and shapes are equal.
-- Integers, bools and what the program computes exactly are equal bit for bit; NaN equals NaN, 0 is not
-  -0.
+- Integers, bools and what the program computes exactly are equal bit for bit; NaN equals NaN, 0 is
+  not -0.
 - Functions and sums may be off by their `Slack`: so many units in the last place of the number, and so many of 1.
-  NaN and infinities are where the oracle has them; a zero has its sign where nothing was added up. A number beyond the
-  largest one may be infinite on one side only.
+  NaN and infinities are where the oracle has them, zeros may have either sign. A number beyond the largest one may be
+  infinite on one side only.
+- An extreme of many numbers is exact, but of zeros of both signs it may be either.
 """
 
 from __future__ import annotations

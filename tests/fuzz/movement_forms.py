@@ -8,6 +8,7 @@ import numpy as np
 from onnx import numpy_helper
 
 from fuzz.forms import (
+    EITHER_ZERO,
     MOVE,
     Form,
     form,
@@ -115,6 +116,7 @@ def gathers() -> Iterator[Form]:
 def scatters() -> Iterator[Form]:
     for way in WAYS:
         said = {} if way == "none" else {"reduction": way}
+        said |= {"slack": EITHER_ZERO} if way in ("max", "min") else {}
         kind = MOVE if way in ("none", "max", "min") else "exact"
         types = () if way in ("none",) else NUMBERS
         yield form("ScatterElements", "P Q", index("K Q", "P"), "K Q", to="P Q", kind=kind, only=types, **said)
@@ -145,10 +147,11 @@ def selections() -> Iterator[Form]:
         yield form(op, "P M", to="1 M")
         yield form(op, "N P", to="N", axis=-1, keepdims=0, select_last_index=1)
     for op in ("ReduceMax", "ReduceMin"):
-        yield form(op, "N P", ints(1), to="N 1", kind=MOVE)
-        yield form(op, "N P", ints(-1), to="N", kind=MOVE, keepdims=0)
-        yield form(op, "P M Q", ints(0, 2), to="M", kind=MOVE, keepdims=0)
-        yield form(op, "N M", kind=MOVE, keepdims=0)
+        said = {"kind": MOVE, "slack": EITHER_ZERO}
+        yield form(op, "N P", ints(1), to="N 1", **said)
+        yield form(op, "N P", ints(-1), to="N", keepdims=0, **said)
+        yield form(op, "P M Q", ints(0, 2), to="M", keepdims=0, **said)
+        yield form(op, "N M", keepdims=0, **said)
     yield form("Hardmax", "N P", to="N P")
 
 

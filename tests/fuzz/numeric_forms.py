@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fuzz.forms import EXACT, SUM, Form, Slack, form, ints, lengths, number, o, x
+from fuzz.forms import EITHER_ZERO, EXACT, SUM, Form, Slack, form, ints, lengths, number, o, x
 
 BYTES = ("int8", "uint8")
 SMALL, LARGE = Slack(16, 64), Slack(64, 2048)
@@ -94,13 +94,13 @@ def convolutions() -> Iterator[Form]:
 
 
 def pools() -> Iterator[Form]:
-    for op, kind, slack in (("MaxPool", EXACT, Slack()), ("AveragePool", SUM, SMALL), ("LpPool", SUM, LARGE)):
+    for op, kind, slack in (("MaxPool", EXACT, EITHER_ZERO), ("AveragePool", SUM, SMALL), ("LpPool", SUM, LARGE)):
         yield form(op, "N 2 H W", to="N 2 H-1 W-2", kernel_shape=[2, 3], kind=kind, slack=slack)
         yield form(
             op, "N 2 H", to="N 2 ?", kernel_shape=[3], strides=[2], pads=[1, 1], ceil_mode=1, kind=kind, slack=slack
         )
         yield form(op, "N P H", to="N P H", kernel_shape=[2], auto_pad="SAME_LOWER", kind=kind, slack=slack)
-    yield form("MaxPool", "N 2 H W", to=("N 2 H-1 W-1", "N 2 H-1 W-1"), kernel_shape=[2, 2])
+    yield form("MaxPool", "N 2 H W", to=("N 2 H-1 W-1", "N 2 H-1 W-1"), kernel_shape=[2, 2], slack=EITHER_ZERO)
     yield form(
         "AveragePool", "N 2 H", to="N 2 H", kernel_shape=[3], pads=[1, 1], count_include_pad=1, kind=SUM, slack=SMALL
     )

@@ -86,7 +86,8 @@ class Writer:
         return var
 
     def array(self, operand: Operand, lengths: dict[str, int]) -> np.ndarray:
-        return draw(self.rng, operand.dtype, shape(operand.dims, lengths), operand.draw, lengths, self.specials)
+        drawn = draw(self.rng, operand.dtype, shape(operand.dims, lengths), operand.draw, lengths, self.specials)
+        return np.asarray(drawn)
 
     def info(self, var: Var) -> ValueInfoProto:
         """The declaration of a value: fixed letters as numbers, some dims without a name."""
