@@ -1,4 +1,9 @@
-"""Kernels of convolutions in LLVM IR: tiles of features by windows, whose sums are all in registers."""
+"""Kernels of convolutions in LLVM IR: tiles of features by windows, whose sums are all in registers.
+
+One kernel multiplies a block of up to 12 filters by some vectors of windows; no columns are written out (implicit
+GEMM). The rows of a phase-split input are longer than those of the result, so a tile computes some elements that are
+not stored, and stores row by row. Every element is one sum over ascending taps.
+"""
 
 from __future__ import annotations
 

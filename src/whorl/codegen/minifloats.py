@@ -1,6 +1,8 @@
 """Floats of 8 bits and fewer in float registers: one byte an element, computed with bits.
 
-Scaling by a power of two puts the exponent of a number where a float has it, and makes denormals normal.
+They are storage only: read into a float, rounded and written as `Cast` says, never computed with. Scaling by a power of
+two puts the exponent of a number where a float has it, and makes denormals normal. Rounding to nearest even adds and
+subtracts 2**(e + 23 - fraction), whose last bit weighs what that of the narrow type does.
 """
 
 from __future__ import annotations
@@ -107,7 +109,10 @@ def _to_code(f: Formula, x: Number, layout: Layout) -> Number:
 
 
 def _round(f: Formula, x: Number, layout: Layout) -> Number:
-    """A power of two whose last bit weighs what that of the type does is added and taken away."""
+    """To nearest even, by adding and subtracting 2**(e + 23 - fraction), whose ulp equals the target's.
+
+    The float addition rounds, so no case distinction on the dropped bits is needed.
+    """
     size = f.intrinsic("fabs", x)
     near = f.select(size < 2 * layout.largest, size, 2 * layout.largest)
     normal = 2.0 ** (1 - layout.bias)

@@ -1,6 +1,7 @@
 """Kernels of matrix products in LLVM IR: one row by a matrix, and tiles of rows by panels, for the host's vectors.
 
-Each result element is one sum over ascending k from 0; `fmuladd` makes a step one rounding where the machine fuses.
+Each result element is one sum over ascending k from 0; `fmuladd` makes a step one rounding where the machine fuses. So
+a row gives the same bits alone and in a batch.
 """
 
 from __future__ import annotations

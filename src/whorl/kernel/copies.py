@@ -1,4 +1,8 @@
-"""Copies that a program does not need: results computed where they are wanted, carried values changed in place."""
+"""Copies that a program does not need: results computed where they are wanted, carried values changed in place.
+
+A scratch buffer that is only copied is written where the copy goes: the next carried value, a collected row, an output.
+A carried value whose elements are read for the last time just before they are written needs no second buffer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Loops over neighbouring axes joined into one: where memory is read in order, vectors need not end with a row."""
+"""Loops over neighbouring axes collapsed into one: where memory is read in order, vectors need not end with a row.
+
+Short last axes, such as rows of three elements, then make full vectors.
+"""
 
 from __future__ import annotations
 

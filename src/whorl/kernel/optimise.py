@@ -1,4 +1,9 @@
-"""What is done to a kernel program before it becomes machine code, in order."""
+"""What is done to a kernel program before it becomes machine code, in order.
+
+LLVM turns innermost parallel loops into vectors, and does not unroll short ones in full before that: rows of 16 or 32
+elements would become single numbers. The steps bring programs into the form that this needs. Sums may be taken in any
+order and fuse their products; everything else keeps its order.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Reductions in a form that becomes vectors: steps written out, so that the elements side by side are independent.
+"""Reductions in a form that becomes vectors: steps unrolled, so that the elements side by side are independent.
 
-A short reduction for each element of a parallel loop is one expression of that loop; one that goes over rows takes
-several rows at a time. What such a loop reads down the columns of a tensor that stays the same is transposed before.
+LLVM vectorises innermost loops. So a short reduction for each element of a parallel loop is one expression of that
+loop, and one that goes over rows takes up to 16 rows at a time, with the totals in registers. Columns of a tensor that
+the loop does not change are read from a transposed copy, made once before the loop.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Loops over time turned inside: a large tensor whose elements do not meet goes through all iterations part by part.
 
 `while i < stop: for x: state[x] = f(state[x])` becomes `for part: while i < stop: for x in part: ...`, so that a part
-stays in the fastest memory.
+stays in the fastest memory. A state that is larger than that memory would otherwise come from main memory in each
+iteration.
 """
 
 from __future__ import annotations

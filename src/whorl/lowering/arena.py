@@ -1,4 +1,7 @@
-"""Scratch memory of a program in one block: buffers that are never needed at the same time lie in the same place."""
+"""Scratch memory of a program in one block: buffers that are never needed at the same time share their bytes.
+
+The plan is made before the first run. A run borrows a block and gives it back, so runs at the same time have their own.
+"""
 
 from __future__ import annotations
 

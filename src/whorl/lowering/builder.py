@@ -31,7 +31,7 @@ from whorl.lowering.expressions import Index
 from whorl.lowering.statements import LENGTHS, Statements
 
 MATERIALIZE_COST = 48
-"""Operations an element may cost before a tensor is computed once and kept, not again at every use."""
+"""Cost per element above which a tensor is materialised instead of computed again at every use."""
 LONGEST = 1 << 20
 """The largest of several lengths of one tensor, where only the run knows them."""
 MOST_ELEMENTS = 1 << 58
@@ -39,7 +39,7 @@ MOST_ELEMENTS = 1 << 58
 MOST_TRIPS = 1 << 24
 """The largest bound of a loop inside, so that a program answers in time when it is asked to stop."""
 REREAD_COST = 4
-"""Operations an element may cost before it is computed once and kept, where one use reads it many times."""
+"""Cost per element above which a tensor is materialised where one use reads each element many times."""
 FUNCTION_COST = 5
 """Operations that a function such as `exp` counts for: enough not to be computed at every reading of an element."""
 

@@ -1,4 +1,9 @@
-"""Loops inside a program: how often they run at most, and the memory of what they collect."""
+"""Loops inside a program: how often they run at most, and the memory of what they collect.
+
+A slice that keeps its axis is an offset into its tensor, a value of the last iteration is a carried one that the body
+does not read, a concatenated element is a row of the memory that elements are stacked in: OpenVINO's forms need no
+copy.
+"""
 
 from __future__ import annotations
 

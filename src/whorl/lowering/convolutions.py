@@ -1,4 +1,9 @@
-"""Convolutions by fixed filters arranged for native code: filters in blocks once, what follows at once done with it."""
+"""Convolutions by fixed filters arranged for native code: filters packed once, what follows fused into the store.
+
+Filters are laid out in blocks before the program. A normalization, a scale or a shift of each feature is folded into
+them; a sum with another tensor, Relu and Clip are done before the result is stored; a Concat of features lets the
+convolutions write where the result is to be.
+"""
 
 from __future__ import annotations
 

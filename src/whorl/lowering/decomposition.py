@@ -1,4 +1,4 @@
-"""Composite ops written out as simpler nodes, loops among them, in a region whose shapes are known."""
+"""Composite ops decomposed to simpler nodes, loops among them, in a region whose shapes are known."""
 
 from __future__ import annotations
 

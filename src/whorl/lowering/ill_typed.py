@@ -1,4 +1,8 @@
-"""Nodes that their own types refuse: legal in a body or a branch that never runs, and an error once one is reached."""
+"""Nodes that their own types refuse: legal in a body or a branch that never runs, and an error once one is reached.
+
+Lowering such a node would rely on rules that do not hold of its types. It becomes an op without a native form instead,
+and `run` gives the error where it is reached.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What an inner loop or a branch repeats without need, moved before it: matrices in panels, products of slices."""
+"""Hoisting out of inner loops and branches: packed weights, and products of slices.
+
+Only ops move that cannot fail for known shapes, since the loop may have no iterations.
+"""
 
 from __future__ import annotations
 

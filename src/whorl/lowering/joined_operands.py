@@ -1,4 +1,4 @@
-"""Products of tensors side by side taken apart: [x, h] W is x W1 + h W2, and a loop may need a part only once."""
+"""MatMul(Concat(x, h), W) becomes MatMul(x, W1) + MatMul(h, W2): the part of x can then be hoisted out of the loop."""
 
 from __future__ import annotations
 

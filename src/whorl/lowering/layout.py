@@ -1,4 +1,4 @@
-"""A region made ready for native code: composite ops written out, and matrices laid out once for their products."""
+"""A region made ready for native code: composite ops decomposed, and weights packed once for their products."""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Where values live that change while a program runs: carried values, and the results of branches and inner loops."""
+"""Storage of values that change while a program runs: carried values, and the results of branches and inner loops.
+
+A carried value of one element is a register. A tensor has two buffers, swapped after each iteration, since all next
+values are computed before any is overwritten. One whose lengths change has two buffers that grow and a register a
+length: memory is asked for in doubling steps, or once where the trip count tells how much it will be. Only the first
+length that is not 1 may change at will, because row-major addresses do not depend on it.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +77,7 @@ def lengths_of(type: TensorType) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Growing:
-    """Memory for a carried value whose lengths change, and for the next one; lengths by axis, in registers."""
+    """Growable buffers of a carried value whose lengths change, and of the next one; lengths by axis, in registers."""
 
     now: Buffer
     next: Buffer
@@ -80,7 +86,7 @@ class Growing:
 
 
 Place = Var | tuple[Buffer, Buffer] | Growing
-"""Where a carried value lives: a register for one element, else the current buffer and the next one."""
+"""Storage of a carried value: a register for one element, else the current buffer and the next one."""
 Target = tuple[View, Buffer, Index]
 """A tensor, the buffer it goes to, and the index there that comes before its own."""
 
@@ -150,7 +156,10 @@ def require_kept_shapes(results: Sequence[View], states: Sequence[TensorType], k
 def change_together(
     results: Sequence[View], places: Sequence[Place], elements: Sequence[Target], k: KernelBuilder
 ) -> None:
-    """Put the results of an iteration into their places: all are computed before any place changes."""
+    """Parallel assignment: compute every next state, then overwrite the old ones.
+
+    One by one would let a later result read a state that is already the next one.
+    """
     targets, changes = list(elements), list[Callable[[], None]]()
     for view, place in zip(results, places, strict=True):
         match place:

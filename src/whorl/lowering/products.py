@@ -1,4 +1,9 @@
-"""Products in a loop body arranged for native code: fixed operands laid out once, products of slices taken at once."""
+"""Products in a loop body arranged for native code: fixed operands packed once, products of slices taken at once.
+
+A product by a matrix that does not change reads a packed copy of it (`ops.panels`), made with the program where the
+matrix is a constant, else before the loop. The products of a loop's slices are taken for all iterations before the
+loop. float16 and bfloat16 stay so in packed weights and are widened in registers.
+"""
 
 from __future__ import annotations
 

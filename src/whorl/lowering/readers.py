@@ -1,4 +1,8 @@
-"""Who reads the values of a region: the ops that take a value first, and how many nests compute with it."""
+"""Consumers of the values of a region: the ops that take a value first, and how many nests compute with it.
+
+A costly value that several nests read is materialised; one whose readers are all in one nest is computed there, once an
+element, in a register.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from whorl.ops.base import Elementwise
 from whorl.ops.elementwise import Identity
 
 SHARED_COST = FUNCTION_COST + 1
-"""Operations from which an element is computed once and kept, where several nests read it."""
+"""Cost per element above which a value with several consumers is materialised."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,10 @@
-"""Regions as kernel statements: nodes one after the other, branches, and loops inside a program."""
+"""Regions as kernel statements: nodes one after the other, branches, and loops inside a program.
+
+Memory is taken over where nothing reads it later, with a name of its own (`kernel.ownership`): a Concat or
+SequenceInsert behind a carried value writes behind its end, where it lies, so that a cache of keys which grows by a row
+an iteration costs that row; a Scatter writes over its first input. What was to be read from there lazily is
+materialised before.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions with a yes or no for every element, and the choice by such answers."""
+"""Elementwise comparisons, and Where."""
 
 from __future__ import annotations
 

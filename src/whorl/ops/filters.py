@@ -1,4 +1,10 @@
-"""Filters in blocks of features, and images spread out: the order in memory in which convolutions read."""
+"""Filters in blocks of features, and padded, phase-split inputs: the order in memory in which convolutions read.
+
+Convolutions and pools read a copy of the image with its padding, cut into the phases of the strides. Then a tap reads
+neighbouring windows at neighbouring addresses, whatever the stride, dilation, padding or number of axes, and what is
+left of the geometry is a table with the distance of each tap. An image that lies so already (1 x 1 filters, no padding)
+is not copied.
+"""
 
 from __future__ import annotations
 

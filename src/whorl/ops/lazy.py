@@ -1,4 +1,10 @@
-"""How ops give the results of large constants as elements that are not computed yet."""
+"""How ops give the results of large constants as elements that are computed when they are read.
+
+Folding needs no list of ops: an op says with `lazily` how its result waits. Elementwise ops use their own `run` on
+blocks. Ops that answer views show `run` an array of the right shape over one byte: the strides of its answer tell which
+axis went where, so that the meaning stays in `run`. What may refuse an element, such as an integer division, never
+waits: the error would come up in whoever reads the constant.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Native forms of convolutions, on the views that a kernel builder `k` makes."""
+"""Native forms of convolutions, on the views that a kernel builder `k` makes.
+
+Integers are convolved as float32 or float64, whichever holds every partial sum exactly.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Native forms of reductions, on the views that a kernel builder `k` makes: totals, extremes, places of extremes."""
+"""Native forms of reductions, on the views that a kernel builder `k` makes: totals, extremes, positions of extremes.
+
+A position comes with its extreme in one pass over rows, also for a ReduceMax beside an ArgMax of the same tensor.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Native forms of resampling along an axis, on the views that a kernel builder `k` makes."""
+"""Native forms of resampling along an axis, on the views that a kernel builder `k` makes: nests over index tables."""
 
 from __future__ import annotations
 

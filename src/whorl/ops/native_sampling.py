@@ -1,4 +1,4 @@
-"""Native form of reading an image at fractional places, on the views that a kernel builder `k` makes."""
+"""Native form of reading an image at fractional coordinates, on the views that a kernel builder `k` makes."""
 
 from __future__ import annotations
 

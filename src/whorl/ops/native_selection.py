@@ -1,6 +1,7 @@
 """Native forms of TopK, on the views that a kernel builder `k` makes: the best elements of each line, kept in order.
 
-Of equals the one with the lower place comes first; NaN is above all numbers.
+Of equals the one with the lower index comes first; NaN is above all numbers. Lines whose elements are far apart are
+gone through side by side, without branches.
 """
 
 from __future__ import annotations

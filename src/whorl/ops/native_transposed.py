@@ -1,4 +1,7 @@
-"""Native form of transposed convolution, on the views that a kernel builder `k` makes."""
+"""Native form of transposed convolution, on the views that a kernel builder `k` makes.
+
+It is one convolution of stride 1 for each phase of the result.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Matrices in panels: the order in memory in which a product of matrices reads its right operand."""
+"""Packed weights: the order in memory in which a product of matrices reads its right operand.
+
+A matrix is cut into panels of columns that lie one after the other. Wide panels are for few rows, where reading the
+matrix is the work.
+"""
 
 from __future__ import annotations
 

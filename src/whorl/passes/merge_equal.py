@@ -1,4 +1,4 @@
-"""Equal constants become one, and so do nodes that apply equal ops to the same values."""
+"""Common subexpressions: equal constants become one, and so do nodes that apply equal pure ops to the same values."""
 
 from __future__ import annotations
 

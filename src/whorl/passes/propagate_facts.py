@@ -1,4 +1,9 @@
-"""Value ranges through the program, so that comparisons, limits and counts that they decide become constants."""
+"""Value ranges through the program, so that comparisons, limits and counts that they decide become constants.
+
+A value has one interval for all its elements, through branches and loops. A body is gone through twice; what still
+grows then may be anything, save an integer that grows by a constant: its bounds follow from the trip count. The
+iteration number is below the trip count also where that is only a name.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Nodes whose results nobody reads, what loops carry for nobody, and captured values that regions do not read, go."""
+"""Dead code elimination: unused nodes, unused carried values and outputs of loops and branches, unused captures.
+
+A region is walked backwards, so that one walk finds chains of dead nodes.
+"""
 
 from __future__ import annotations
 

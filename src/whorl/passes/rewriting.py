@@ -42,7 +42,7 @@ class Rewriter:
     def __init__(self, region: Region, rules: RuleSet, context: Context, fold: Fold, is_folded: bool) -> None:
         self.rules, self.context, self.fold, self.is_folded = rules, context, fold, is_folded
         self.barren: dict[type[Op], set[Value]] = {}
-        """Values above which a rule has looked for an op of a kind, and found none."""
+        """Negative cache: values whose producers were searched in vain, by op kind. A search walks the whole chain."""
         self._counts = count_uses(region)
         self._build = Builder(region, context.inference)
         self._gone: set[Node] = set()

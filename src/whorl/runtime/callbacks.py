@@ -1,4 +1,7 @@
-"""Ops without a native form, run by the runtime on the memory of a program."""
+"""Ops without a native form, run by the runtime on the memory of a program.
+
+Their results have the lengths that they come with, so a loop with a Unique in it is one program still.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What one run may spend on compiling: models of any length start soon, and get faster from run to run."""
+"""What one run may spend on compiling, by the length of the model.
+
+A long model starts soon, interpreted for the most part, and later runs compile the rest. Code that the disk has counts
+for nothing, and a loop that goes on for long is compiled all the same.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The short way through a session: feeds of a form met before go straight to one native program."""
+"""The fast path of a session: feeds of a signature met before go straight to one native program.
+
+It exists where one subgraph is the whole program. Names, element types and shapes are compared, and an entry in machine
+code finds the memory of the arrays itself (`codegen.arrays`), since asking NumPy takes longer than many a program.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Which compiled program serves which operands, and which lengths the next one takes as they come."""
+"""Chooses the program of a loop by the shapes of its operands; lengths seen to vary become dynamic.
+
+The first programs of a loop have all lengths fixed. From the ninth combination on, lengths of which three values were
+seen become integers of the next program, those that were always equal one. The number of slices that a loop scans is
+never fixed.
+"""
 
 from __future__ import annotations
 

@@ -25,15 +25,16 @@ from whorl.runtime.stretches import parts_of, run_parts
 from whorl.runtime.trace import now
 
 LOOKS = 64
-"""Iterations from one look to the next whether code that is made in the background is there."""
+"""Iterations between polls for the background compiler."""
 EMPTY_LIMIT = 64
-"""Signatures of operands for which a loop remembers what no iteration collects."""
+"""Shape signatures for which a loop remembers the types of empty collected outputs."""
 
 
 class Plan:
     """A region ready to run: slots for its values (slot 0 is the omitted value), constants in place, steps.
 
-    The parts of a `native` plan are stretches that native code may run, and the steps between them.
+    The parts of a `native` plan are subgraphs that may be compiled, and the steps between them. Invariant: a slot is
+    released after the last step that reads it, so that memory is bounded by what is live.
     """
 
     def __init__(self, region: Region, native: bool = False) -> None:

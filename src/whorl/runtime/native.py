@@ -1,4 +1,9 @@
-"""Native loops at run time: a Loop specialised to the shapes it meets, compiled once, and run in slices of time."""
+"""Native loops at run time: a Loop specialised to the shapes it meets, compiled once, and run in slices of time.
+
+Between slices the runtime looks at limits and gives collected rows more memory; an iteration that may run long polls
+inside. State is copied before a slice only where the program may fail: the interpreter then runs the slice again from
+the copy and meets the error. A loop on strings, optionals or sequences of unequal tensors has no native form.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs once before a native loop: nodes that read fixed values only, and products of slices taken all at once."""
+"""The preheader of a native loop: nodes that read fixed values only, and products of slices taken all at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory of large results, used again once nobody holds them: fresh memory costs the system more than many a loop."""
+"""Memory of large results, used again once nobody holds them: fresh pages cost the system more than many a loop."""
 
 from __future__ import annotations
 

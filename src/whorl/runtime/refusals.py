@@ -1,4 +1,8 @@
-"""Why something has no native form, or none that can be used: the interpreter then serves."""
+"""Why something has no native form, or none that can be used: the interpreter then serves.
+
+A fault of whorl's own looks the same to a run, which goes on interpreted; it is logged with its traceback, and raised
+where WHORL_DEBUG says strict.
+"""
 
 from __future__ import annotations
 

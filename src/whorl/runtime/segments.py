@@ -1,4 +1,10 @@
-"""Segments: nodes without long loops that native code computes together, one program for each signature of inputs."""
+"""Compiled subgraphs: nodes without long loops, and their program cache, one program for each signature of inputs.
+
+A signature is the shapes of the inputs; where shapes inside follow from small integer inputs, also what those hold. Of
+eight signatures at most are programs made; whatever else comes is interpreted. Inside an interpreted body a signature
+must have been met often before it is compiled, so that shapes that grow with the iterations compile nothing. Constants
+and packed weights are made once for all signatures.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +48,7 @@ FEW_NODES, SMALL = 2, 4096
 MOST_WATCHED = 16
 """Elements of an integer input that a program may be made for."""
 MOST_TRIPS, MOST_WORK = 1 << 12, 1 << 24
-"""Iterations, and innermost statements, of loops that a segment may hold: it is not interrupted for limits."""
+"""Iterations, and innermost statements, of loops that a subgraph may hold: a limit on iterations cannot see them."""
 Signature = tuple
 
 
@@ -68,7 +74,10 @@ def holds_loop(node: Node) -> bool:
 
 
 class Segment:
-    """Nodes that follow each other, and their native forms."""
+    """A subgraph of consecutive nodes, and its program cache: one `Launch` or `Refusal` for each signature.
+
+    Threads may ask at once: `pending` holds signatures that one of them compiles, while the others interpret.
+    """
 
     def __init__(
         self, nodes: Sequence[Node], inputs: Sequence[Value], results: Sequence[Value], constants: Sequence[Node]

@@ -1,4 +1,8 @@
-"""A Loop typed for the operands it meets, with what can be computed before it moved out."""
+"""A Loop typed for the operands it meets, with what can be computed before it hoisted to its preheader.
+
+Sequences of equal tensors are carried as rows; what an empty one will hold follows from the tensor that the body
+inserts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""Stretches: steps of a plan that native code runs together, and what of them is left to the interpreter."""
+"""Partition of a plan: steps that native code runs together, and what of them is left to the interpreter.
+
+A node without a native form is interpreted from then on, with a subgraph before and one after it; an op that has a form
+for other inputs runs by `run` from inside a program. A program of many statements is cut in parts: LLVM takes longer
+for one long function than for several short ones.
+
+A loop that surely ends soon, by its shapes or by a trip count that the program checks, is part of its subgraph and
+costs no start of its own. Where iterations are counted, and where the subgraph has failed because the loop turned out
+long, the loop runs on its own.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +63,10 @@ MOST_FAILURES = 2
 
 
 class Stretch:
-    """Steps that native code may run together, as a segment; what it cannot is left to the interpreter."""
+    """Consecutive steps as one subgraph that may be compiled; `parts` once it was split, since some of it cannot be.
+
+    A failed run leaves the slots of its inputs as they were, so that the steps can be interpreted from them.
+    """
 
     def __init__(self, steps: list[Step], constants: Mapping[int, Node]) -> None:
         self.steps, self.constants = steps, constants

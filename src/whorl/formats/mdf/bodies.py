@@ -1,4 +1,8 @@
-"""What a graph in a parameter takes and gives as a body: as its metadata says it, or as its edges let it be seen."""
+"""What a graph in a parameter takes and gives as a body: as its metadata says it, or as its edges let it be seen.
+
+Metadata names inputs and outputs in order (`onnx_inputs`, `onnx_outputs`). Ports that nothing feeds are formal inputs,
+or are captured by name. Where older files have no metadata, the order is inferred if there is no doubt, else refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Conditions of an MDF file read as predicates over the counters of a schedule."""
+"""Conditions of an MDF file read as predicates over the counters of a schedule.
+
+Counters are calls of a node in a scale of time, uses that one node left for another, ticks, and absolute time in units
+that all times of the file are multiples of.
+"""
 
 from __future__ import annotations
 

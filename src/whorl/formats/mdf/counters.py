@@ -1,4 +1,7 @@
-"""The counters of a schedule: which integers its conditions look at, and what each event does to them."""
+"""The counters of a schedule: which integers its conditions look at, and what each event does to them.
+
+An event sets some counters to zero and adds to some; that is the whole machine.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""`onnx::*` functions as nodes of the hub, and computed at once."""
+"""`onnx::*` functions as nodes of the hub, and computed at once.
+
+All names of a node that the operator knows are its inputs and attributes; a variadic input takes the other arguments in
+their order. In a graph all floats are float64; "float32" computes as modeci_mdf does, and callables leave element types
+as they are.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""A graph over time as a module: the first evaluations one by one, and one Loop for all that follow."""
+"""A graph over time as a module: the first evaluations one by one, and one Loop for all that follow.
+
+A cell is anything that a graph keeps; a program carries those that an evaluation reads before it writes them and that
+it changes. Which these are is a fixpoint: the body is traced again until nothing new is carried. Where a shape changes,
+one more evaluation comes before the loop.
+
+Rows begin with the first evaluation: where an iteration more than needed can do no harm, the loop records what it finds
+before each step, so that no row is copied to stand before the others. A batch has its axis behind all others:
+elementwise expressions broadcast from the last axis, so they need no change, and the sets lie side by side in vectors.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""When each node of a graph runs: consideration sets, conditions over integer counters, and the end of a call."""
+"""When each node of a graph runs: consideration sets, conditions over integer counters, and the end of a call.
+
+Conditions tell counters apart only up to the largest number that they are compared with, and by remainders. Where no
+condition reads a value the calls therefore repeat; `Schedule.period` gives the lead and the cycle, and the compiled
+model is straight code. A call that comes back to the same state never ends, and says so.
+"""
 
 from __future__ import annotations
 

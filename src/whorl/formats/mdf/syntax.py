@@ -1,4 +1,7 @@
-"""The expressions of MDF files: Python's syntax, of which a whitelist is allowed. Nothing is ever handed to Python."""
+"""The expressions of MDF files: Python's syntax, of which a whitelist is allowed. Nothing is ever handed to Python.
+
+An id of the node is looked up before a text is parsed, so ids need not be Python.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A schedule that hangs on values: its counters are carried, and nodes run in branches."""
+"""A schedule that hangs on values: its counters are carried, and nodes run in branches.
+
+The counters of `scheduler` are cells like all others, so partial evaluation leaves of them only what the run decides.
+"""
 
 from __future__ import annotations
 

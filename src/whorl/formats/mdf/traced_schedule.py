@@ -1,4 +1,7 @@
-"""A schedule inside a program: calls known beforehand are straight code, others branches on counters and values."""
+"""A schedule inside a program: calls known beforehand are straight code, others branches on counters and values.
+
+Calls that repeat with a period are one of several pieces, chosen by the number of the evaluation.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""One evaluation of a graph on values that are known, or that only the run will know."""
+"""One evaluation of a graph on values that are known, or that only the run will know: partial evaluation.
+
+The steps are those of the engine. What is known is computed at once by the meaning of expressions, so fixed parameters,
+weights and schedules leave no trace in a program.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,12 @@
+"""ONNX files: models of every opset as modules of the hub, and back.
+
+Reading goes by graph (`reader`), node (`importing`, with one file a family in `versions` where versions differ) and
+tensor (`tensors`, `external`). Names of outer graphs become captured operands (`scope`).
+
+- Folding while reading (`folding`): a node of constants is computed by name before it would become a node; what
+  inference knows of shapes counts as constant. Nodes of one kind are checked once (`kinds`).
+- For `optimize`, large tensors stay in the model file (`wire`); it must not change while the module is used, so `load`
+  copies them.
+- Writing streams (`saving`, `writer`). A constant that repeats a part, or counts in steps, is written as Expand or
+  Range where that is smaller (`recipes`), so folding makes no file grow.
+"""

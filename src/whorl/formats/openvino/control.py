@@ -1,4 +1,10 @@
-"""OpenVINO's Loop, TensorIterator and If as the hub's Loop and If."""
+"""OpenVINO's Loop, TensorIterator and If as the hub's Loop and If.
+
+Slices keep their axis and have `part` rows, collected elements are concatenated, a Result that no Parameter takes over
+is a last value. `Loop.slices_suffice` says OpenVINO's rule for slices: the trip count and the condition end the loop,
+and it fails where slices run out before. A last value of no iteration is an error; with profile "ov-cpu" it is carried
+from zeros or from nothing instead, as the plugin has it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""A Loop as Loop-5, or as TensorIterator-1 where fixed lengths alone bound it."""
+"""A Loop as Loop-5, or as TensorIterator-1 where fixed lengths alone bound it.
+
+The layers go round what the CPU plugin gets wrong: states that share memory, slices that nothing needs, what is left of
+an earlier run where there is no iteration, joined rows in reverse or of several lengths. Each is a layer more, and a
+differential test.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequences in a net, which has only tensors: as many tensors, or as the rows of one."""
+"""Sequences in a net, which has only tensors: as many tensors while their number is known, else the rows of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""Constants through control flow: branches, loops, and what crosses the border of a region."""
+"""Control flow at compile time: branches, loops, and what crosses the border of a region.
+
+A loop whose operands are constant is run within a budget of iterations, seconds and bytes. What follows from an unknown
+value is unknown; iterations before the first carried value that becomes unknown are peeled off (`partial`). Induction
+variables depend on constants and the iteration number alone: they are followed even where others are unknown, and give
+the trip count of a loop that a counter ends (`closed`). A node that fails ends the attempt and the loop stays, to fail
+when it runs.
+
+Across borders, small constants are copied into regions, which drops an operand because regions are closed; what is
+loop-invariant is hoisted, if it cannot fail or an iteration surely runs it (`captured`).
+"""
 
 from __future__ import annotations
 

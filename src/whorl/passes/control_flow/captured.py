@@ -1,4 +1,8 @@
-"""What regions capture: small constants move in, and what depends on captured values alone moves out of loops."""
+"""Loop-invariant code motion, and its opposite for small constants, which are copied into regions that capture them.
+
+What depends on captured values alone is hoisted out of a loop, if it cannot fail or an iteration surely runs it: a node
+that fails in a loop of no iterations would otherwise fail a model that is right.
+"""
 
 from __future__ import annotations
 

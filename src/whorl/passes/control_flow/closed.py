@@ -1,6 +1,7 @@
-"""Carried values that depend on constants and the iteration number alone: how often they let a loop run, and their end.
+"""Induction variables: carried values that depend on constants and the iteration number alone.
 
-A loop whose condition they decide gets its trip count as a constant; what they are after the loop is a constant too.
+They are evaluated at compile time. A loop whose condition they decide gets its trip count as a constant; what they are
+after the loop is a constant too.
 """
 
 from __future__ import annotations

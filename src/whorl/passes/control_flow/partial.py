@@ -1,4 +1,4 @@
-"""Loops on constants, run at compile time to their end, or for as long as everything they carry is constant."""
+"""Loops on constants, run at compile time to their end, or peeled for as long as everything they carry is constant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs of branches and loops that nobody reads, and carried values that only keep themselves."""
+"""Dead code elimination in loops and branches: unread outputs, and carried values that only keep themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals that hold every element of a tensor."""
+"""Value ranges as intervals that hold every element of a tensor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an op makes of the intervals of its inputs."""
+"""Transfer functions of value ranges: what an op makes of the intervals of its inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""Programs without loops and branches, for runtimes that have none: loops unrolled, branches made selections."""
+"""Loops unrolled and branches made selections, for runtimes without control flow.
+
+It optimises first, so that trip counts and conditions that follow from constants are known, and goes from the innermost
+loop outwards. A loop of a known trip count becomes copies of its body. One that may end early, with a known bound,
+becomes as many copies, each under a predicate: carried values are selected by it, and what is collected is cut to the
+number of predicates that held. An If computes both branches and selects.
+
+A copy that would not have run must not fail. So a body or branch stays that reads run-time integers as indices, sizes
+or divisors, and so do random ops and values whose types differ between the choices. What stays is an error with every
+reason.
+"""
 
 from __future__ import annotations
 
