@@ -4,6 +4,7 @@
 # make test-archive   the node tests of old releases of onnx, which it downloads
 # make test-upstream  the engine tests of modeci_mdf, which it downloads, with whorl in the place of its engine
 # make test-openvino  every model of two suites written as OpenVINO IR and run there, and 3,600 slicings; make test takes some
+# make test-exports   models that scikit-learn, torch, jax, silero-vad and OpenVINO export, against those; installs them
 # make conformance    renews docs/conformance.md: the control-flow suite on four engines
 # make fuzz           the fuzz tests with 10,000 examples each (make EXAMPLES=1000 fuzz), then 20,000 programs over all
 #                     native operators (PROGRAMS=1000, SEED=7); renews docs/coverage.md
@@ -36,7 +37,8 @@ $(shell rm -f $(VENV)/.created)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test check test-archive test-upstream test-openvino conformance fuzz fuzz-files bench docs lint types lock clean
+.PHONY: demo test check test-archive test-upstream test-openvino test-exports conformance fuzz fuzz-files bench docs \
+  lint types lock clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/python examples/demo.py
@@ -61,6 +63,10 @@ test-upstream: $(VENV)/.test
 test-openvino: export WHORL_OPENVINO_ALL := 1
 test-openvino: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n $(WORKERS) tests/formats/openvino/test_round_trips.py tests/formats/openvino/test_plugin_slices.py
+
+test-exports: export WHORL_REQUIRE_EXPORTS := 1
+test-exports: $(VENV)/.exports
+	$(BIN)/python -m pytest -q -n $(WORKERS) tests/exports
 
 conformance: $(VENV)/.test
 	$(BIN)/python -m whorl.conformance --page docs/conformance.md
@@ -119,4 +125,9 @@ $(VENV)/.build: $(VENV)/.created $(LOCK)
 $(VENV)/.demo $(VENV)/.test: $(VENV)/.%: $(VENV)/.build pyproject.toml
 	@echo "installing whorl[$*] into $(VENV)"
 	@$(INSTALL) '.[$*]'
+	@touch $@
+
+$(VENV)/.exports: $(VENV)/.test tests/exports/requirements.txt
+	@echo "installing torch, jax and their exporters into $(VENV)"
+	@$(PIP) install --constraint $(LOCK) --requirement tests/exports/requirements.txt
 	@touch $@

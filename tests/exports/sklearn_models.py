@@ -13,7 +13,7 @@ from skl2onnx.common import data_types
 
 from exports import sklearn_data as data
 from exports.harness import Export, Feeds
-from exports.sklearn_estimators import Case
+from exports.sklearn_case import Case
 
 ROWS = 1, 6, 40
 """scikit-learn refuses 0 rows."""

@@ -2,9 +2,9 @@
 
 import pytest
 
-from exports.harness import check, require
+from exports.harness import check, require_all
 
-require("jax", "jax2onnx")
+require_all()
 
 from exports import jax_functions, jax_loops  # noqa: E402
 from exports.jax_export import export_of  # noqa: E402

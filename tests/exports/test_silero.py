@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import whorl
-from exports.harness import compare, require
+from exports.harness import compare, require_all
 
-require("torch", "silero_vad")
+require_all()
 
 import silero_vad  # noqa: E402
 import torch  # noqa: E402

@@ -2,9 +2,9 @@
 
 import pytest
 
-from exports.harness import check, require
+from exports.harness import check, require_all
 
-require("torch", "onnxscript")
+require_all()
 
 from exports import torch_indexing, torch_loops, torch_networks  # noqa: E402
 from exports.torch_export import export_of  # noqa: E402

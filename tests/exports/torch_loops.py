@@ -32,7 +32,7 @@ def while_loop(x: Tensor) -> Tensor:
     def step(i: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
         return i + 1, x * 0.5 + i
 
-    return torch.ops.higher_order.while_loop(go_on, step, (torch.tensor(0), x))[1]
+    return torch._higher_order_ops.while_loop(go_on, step, (torch.tensor(0), x))[1]
 
 
 @function(floats("n", 4), by="dynamo")
@@ -40,7 +40,7 @@ def while_loop_until_small(x: Tensor) -> Tensor:
     def go_on(x: Tensor) -> Tensor:
         return x.abs().sum() > 1
 
-    return torch.ops.higher_order.while_loop(go_on, lambda x: (x * 0.7,), (x,))[0]
+    return torch._higher_order_ops.while_loop(go_on, lambda x: (x * 0.7,), (x,))[0]
 
 
 @function(floats("n", 4), by="dynamo")
