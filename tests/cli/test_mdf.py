@@ -34,7 +34,16 @@ def test_run_writes_records_and_takes_initial_values(whorl, oscillator, tmp_path
 
 
 @pytest.mark.parametrize(
-    "option", ["--random 0", "--dim n=3", "--test-data .", "--rtol 1", "--atol 0", "--profile trace.json"]
+    "option",
+    [
+        "--random 0",
+        "--dim n=3",
+        "--test-data .",
+        "--rtol 1",
+        "--atol 0",
+        "--profile trace.json",
+        "--compat openvino-cpu",
+    ],
 )
 def test_option_of_other_models_is_refused(whorl, oscillator, option):
     told = whorl("run", oscillator, *option.split())

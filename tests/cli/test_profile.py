@@ -70,13 +70,11 @@ def test_profile_shows_the_native_run_of_a_session_unless_told_otherwise(whorl, 
     assert {e["name"] for e in spans(path, "Loop 'outer'")} == {"iteration"} and not spans(path, "compile")
 
 
-@pytest.mark.parametrize(
-    ("name", "fix"),
-    [("ov_cpu", "did you mean --profile ov-cpu?"), ("trace", "write --profile trace.json, or --profile ov-cpu")],
-)
-def test_profile_that_is_no_trace_is_refused_and_not_written(whorl, saved, tmp_path, monkeypatch, name, fix):
+@pytest.mark.parametrize("name", ["ov_cpu", "openvino-cpu", "trace"])
+def test_profile_that_is_no_trace_is_refused_and_not_written(whorl, saved, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     told = whorl("run", saved(NEST), "--random", 1, "--profile", name)
-    text = f"whorl: --profile {name!r} is neither ov-cpu nor a file that ends in .json\n  fix: {fix}\n"
+    fix = "write --profile trace.json; whose meaning .xml is read with is --compat openvino-cpu"
+    text = f"whorl: --profile {name!r} does not end in .json\n  fix: {fix}\n"
     assert (told.code, told.out, told.err) == (2, "", text)
     assert [file.name for file in tmp_path.iterdir()] == ["model.onnx"]

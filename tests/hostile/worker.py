@@ -98,8 +98,9 @@ def serve(verb: str, path: Path) -> dict[str, object]:
 
 def main() -> None:
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from hostile import onnx_files, text_files
     from onnx import parser
+
+    from hostile import onnx_files, text_files
 
     files = onnx_files.FILES | text_files.FILES
     whorl.InferenceSession(parser.parse_model(WARM).SerializeToString()).run(None, {"x": np.zeros(2, "f")})

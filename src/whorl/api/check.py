@@ -29,7 +29,7 @@ def check(
     *,
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
-    profile: str = "",
+    compat: str = "",
 ) -> list[Problem]:
     """Problems of a model that is read as by `load`, outermost places first. Errors: LoadError."""
     if is_mdf(source):
@@ -38,7 +38,7 @@ def check(
         source,
         condition_when_omitted=condition_when_omitted,
         max_depth=max_depth,
-        profile=profile,
+        compat=compat,
         needs_weights=False,
     )
     if isinstance(source, OnnxSource) and not is_mlir(source) and not is_ir(source):

@@ -31,7 +31,7 @@ def deloop(
     inputs: Mapping[str, Any] | None = None,
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
-    profile: str = "",
+    compat: str = "",
     timeout: float | None = None,
 ) -> Module:
     """A model that computes the same without Loop, Scan and If, from whatever `load` takes, which is left as it is.
@@ -43,7 +43,7 @@ def deloop(
     `timeout`: seconds allowed. Errors: LoadError; RemovalError names every loop and branch that stays, with the reason;
     RunError for an input of another type; TimeLimitError.
     """
-    options = {"condition_when_omitted": condition_when_omitted, "max_depth": max_depth, "profile": profile}
+    options = {"condition_when_omitted": condition_when_omitted, "max_depth": max_depth, "compat": compat}
     return within(timeout, "delooping", _delooped, source, options, max_iterations, dims or {}, inputs or {})
 
 

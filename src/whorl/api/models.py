@@ -98,7 +98,7 @@ def load(
     *,
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
-    profile: str = "",
+    compat: str = "",
     weights: str | os.PathLike[str] | bytes | None = None,
 ) -> Any:
     """Read a model: a `Module`, or for an MDF file an `MdfModel`, which simulates it and whose `module()` is one.
@@ -115,7 +115,7 @@ def load(
         source,
         condition_when_omitted=condition_when_omitted,
         max_depth=max_depth,
-        profile=profile,
+        compat=compat,
         weights=weights,
     )
 
@@ -131,7 +131,7 @@ def load_module(
     *,
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
-    profile: str = "",
+    compat: str = "",
     weights: str | os.PathLike[str] | bytes | None = None,
     needs_weights: bool = True,
 ) -> Module:
@@ -139,8 +139,8 @@ def load_module(
 
     `condition_when_omitted` says what a Loop without a condition input does with the condition its body computes:
     "specification" ignores it, "honour" stops as onnxruntime does. `max_depth` bounds the nesting of graphs. For IR,
-    `profile` "ov-cpu" imitates OpenVINO's CPU plugin, and `weights` are the bytes of the `.bin`, or where that lies if
-    not beside the `.xml`. `needs_weights`: ONNX weights whose file beside the model is missing are an error at once,
+    `compat` "openvino-cpu" imitates OpenVINO's CPU plugin, and `weights` are the bytes of the `.bin`, or where they lie
+    if not beside the `.xml`. `needs_weights`: ONNX weights whose file beside the model is missing are an error at once,
     not only where they are read.
     Errors: LoadError, UnsupportedError.
     """
@@ -157,7 +157,7 @@ def load_module(
     options = LoadOptions(condition_when_omitted, max_depth, needs_weights=needs_weights)
     if is_ir(source):
         files = import_whole("whorl.formats.openvino.files")
-        return files.load_ir(source, files.IrOptions(profile, max_depth), weights)
+        return files.load_ir(source, files.IrOptions(compat, max_depth), weights)
     if is_mlir(source):
         return mlir_part("reader").load_mlir(source, options)
     return load_onnx(source, options)

@@ -31,7 +31,7 @@ def optimize(
     limit: int | None = None,
     condition_when_omitted: str = "specification",
     max_depth: int = MAX_DEPTH,
-    profile: str = "",
+    compat: str = "",
     timeout: float | None = None,
     report: Report | None = None,
 ) -> Module:
@@ -51,17 +51,17 @@ def optimize(
     context = Context(None, options, report if report is not None else Report())
     pipeline.check_names(options)
     load = LoadOptions(condition_when_omitted, max_depth, True)
-    return within(timeout, "optimizing", _optimized, source, load, profile, context)
+    return within(timeout, "optimizing", _optimized, source, load, compat, context)
 
 
-def _optimized(source: Source, load: LoadOptions, profile: str, context: Context) -> Module:
+def _optimized(source: Source, load: LoadOptions, compat: str, context: Context) -> Module:
     if isinstance(source, str | os.PathLike) and Path(source).suffix == ".onnx":
         folding = context if pipeline.is_chosen(pipeline.fold_constants, context.options) else None
         with collector_paused():
             module = load_onnx(source, dataclasses.replace(load, context=folding))
     else:
         module = load_module(
-            source, condition_when_omitted=load.condition_when_omitted, max_depth=load.max_depth, profile=profile
+            source, condition_when_omitted=load.condition_when_omitted, max_depth=load.max_depth, compat=compat
         )
         module = dataclasses.replace(module, main=clone_region(module.main))
     pipeline.optimize(module, context=context)

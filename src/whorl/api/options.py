@@ -79,7 +79,7 @@ class SessionOptions(_Options):
     nested graphs. `progress(loop, done, total)` is called after every iteration of an outermost loop, or slice of one
     that runs natively. `backend` is "native" (the first run compiles), "auto" (in the background, while the interpreter
     serves) or "interpreter"; without it, that of the environment variable WHORL_BACKEND, else "native".
-    `condition_when_omitted` and `profile` are explained at `whorl.load`.
+    `condition_when_omitted` and `compat` are explained at `whorl.load`.
     """
 
     max_iterations: int | None = None
@@ -88,7 +88,7 @@ class SessionOptions(_Options):
     max_depth: int = 64
     backend: str | None = None
     condition_when_omitted: str = "specification"
-    profile: str = ""
+    compat: str = ""
     progress: Progress | None = None
     enable_cpu_mem_arena: bool = True
     enable_mem_pattern: bool = True

@@ -68,7 +68,7 @@ class InferenceSession(Session):
             path_or_bytes,
             condition_when_omitted=options.condition_when_omitted,
             max_depth=options.max_depth,
-            profile=options.profile,
+            compat=options.compat,
         )
         limits = Limits(options.max_iterations, options.timeout, options.max_memory, options.progress)
         super().__init__(module, limits, options.backend)

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from difflib import get_close_matches
 
-from whorl.api.models import load_module
+from whorl.api.models import is_ir, load_module
 from whorl.errors import WhorlError
 from whorl.formats.onnx.frame import MAX_DEPTH
-from whorl.formats.openvino import PROFILES
+from whorl.formats.openvino import COMPAT
 from whorl.ir.graph import Module
 from whorl.runtime.limits import Limits, Progress
 from whorl.runtime.session import BACKENDS
+
+(PLUGIN,) = (name for name in COMPAT if name)
 
 
 class UsageError(WhorlError):
     """The command line asks for something that cannot be."""
 
 
-def add_model(parser: argparse.ArgumentParser, traces: bool = False) -> None:
-    """The model, and how it is read. With `traces`, `--profile` also takes the name of a file."""
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """The model, and how it is read."""
     parser.add_argument("model", metavar="MODEL", help="a .onnx, .onnxtxt or .mlir file, or OpenVINO's .xml")
     parser.add_argument(
         "--condition-when-omitted",
@@ -33,39 +34,21 @@ def add_model(parser: argparse.ArgumentParser, traces: bool = False) -> None:
         "--max-depth", type=count, default=MAX_DEPTH, metavar="N", help=f"nested graphs allowed (default {MAX_DEPTH})"
     )
     parser.add_argument(
-        "--profile",
-        action="append",
-        default=[],
-        metavar="ov-cpu or FILE" if traces else "ov-cpu",
-        help="ov-cpu: read .xml with the meaning that OpenVINO's CPU plugin gives it" + (TRACES if traces else ""),
+        "--compat",
+        metavar=PLUGIN,
+        help=f"{PLUGIN}: read .xml with the meaning that OpenVINO's CPU plugin gives it",
     )
-    parser.set_defaults(traces=traces)
 
 
-TRACES = (
-    ". FILE: run the model as a session does, and write what took how long as a trace (.json) for chrome://tracing or "
-    "ui.perfetto.dev: a lane for the main graph, one for each loop with its native slices or interpreted iterations, "
-    "one for compilation"
-)
-
-
-def profile_of(arguments: argparse.Namespace) -> str:
-    """The profile to read IR with. Errors: UsageError for a name that is none."""
-    others = traces_of(arguments)
-    if others and not arguments.traces:
-        raise UsageError(f"there is no profile {others[0]!r}", fix="write ov-cpu")
-    return next((name for name in arguments.profile if name in PROFILES), "")
-
-
-def traces_of(arguments: argparse.Namespace) -> list[str]:
-    """The files that `--profile` options name. Errors: UsageError for a name that does not end in .json."""
-    names = [name for name in arguments.profile if name not in PROFILES]
-    for name in names if arguments.traces else ():
-        if not name.endswith(".json"):
-            meant = get_close_matches(name, PROFILES, 1)
-            fix = f"did you mean --profile {meant[0]}?" if meant else "write --profile trace.json, or --profile ov-cpu"
-            raise UsageError(f"--profile {name!r} is neither ov-cpu nor a file that ends in .json", fix=fix)
-    return names
+def compat_of(arguments: argparse.Namespace) -> str:
+    """Whose meaning IR is read with. Errors: UsageError for a name that is none, or a model that is no IR."""
+    if arguments.compat is None:
+        return ""
+    if arguments.compat != PLUGIN:
+        raise UsageError(f"there is no --compat {arguments.compat!r}", fix=f"did you mean --compat {PLUGIN}?")
+    if not is_ir(arguments.model):
+        raise UsageError("--compat applies to OpenVINO's .xml", fix="leave out --compat")
+    return PLUGIN
 
 
 def module_of(arguments: argparse.Namespace, needs_weights: bool = True) -> Module:
@@ -74,7 +57,7 @@ def module_of(arguments: argparse.Namespace, needs_weights: bool = True) -> Modu
         arguments.model,
         condition_when_omitted=arguments.condition_when_omitted,
         max_depth=arguments.max_depth,
-        profile=profile_of(arguments),
+        compat=compat_of(arguments),
         needs_weights=needs_weights,
     )
 

@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 
 from whorl.api.check import check
-from whorl.cli.arguments import add_model, profile_of
+from whorl.cli.arguments import add_model, compat_of
 from whorl.cli.documents import print_document
 
 
@@ -22,7 +22,7 @@ def execute(arguments: argparse.Namespace) -> int:
         arguments.model,
         condition_when_omitted=arguments.condition_when_omitted,
         max_depth=arguments.max_depth,
-        profile=profile_of(arguments),
+        compat=compat_of(arguments),
     )
     if arguments.json:
         print_document({"problems": [dataclasses.asdict(problem) for problem in problems]})

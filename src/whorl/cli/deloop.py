@@ -11,7 +11,7 @@ from pathlib import Path
 
 from whorl.api.delooping import MAX_ITERATIONS, deloop
 from whorl.api.models import save
-from whorl.cli.arguments import add_model, count, module_of, profile_of, seconds, sizes_of
+from whorl.cli.arguments import add_model, compat_of, count, module_of, seconds, sizes_of
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
 
@@ -49,7 +49,7 @@ def execute(arguments: argparse.Namespace) -> int:
         dims=sizes_of(arguments.dim),
         condition_when_omitted=arguments.condition_when_omitted,
         max_depth=arguments.max_depth,
-        profile=profile_of(arguments),
+        compat=compat_of(arguments),
         timeout=arguments.timeout,
     )
     save(module, arguments.output, opset=arguments.opset)

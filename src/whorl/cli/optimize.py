@@ -12,7 +12,7 @@ from pathlib import Path
 
 from whorl.api.models import save
 from whorl.api.optimizing import optimize
-from whorl.cli.arguments import UsageError, add_model, count, profile_of, seconds
+from whorl.cli.arguments import UsageError, add_model, compat_of, count, seconds
 from whorl.cli.documents import print_document
 from whorl.passes.pipeline import PASSES
 from whorl.passes.report import Report
@@ -66,7 +66,7 @@ def execute(arguments: argparse.Namespace) -> int:
         limit=arguments.limit,
         condition_when_omitted=arguments.condition_when_omitted,
         max_depth=arguments.max_depth,
-        profile=profile_of(arguments),
+        compat=compat_of(arguments),
         timeout=arguments.timeout,
         report=report,
     )

@@ -18,6 +18,7 @@ from whorl.api.differences import difference
 from whorl.api.models import is_mdf
 from whorl.cli import archive
 from whorl.cli.arguments import (
+    PLUGIN,
     UsageError,
     add_feeds,
     add_limits,
@@ -25,7 +26,6 @@ from whorl.cli.arguments import (
     limits_of,
     module_of,
     refuse_options,
-    traces_of,
 )
 from whorl.cli.documents import plain, print_document
 from whorl.cli.feeds import feeds_of, naming_lengths
@@ -42,11 +42,20 @@ SHOWN = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_model(parser, traces=True)
+    add_model(parser)
     add_feeds(parser)
     add_limits(parser)
     parser.add_argument("--output", metavar="FILE", help="write the outputs to a .npz file")
     parser.add_argument("--test-data", metavar="FOLDER", help="a test_data_set_N folder to run and compare")
+    parser.add_argument(
+        "--profile",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="run the model as a session does, and write what took how long as a trace (.json) for chrome://tracing or "
+        "ui.perfetto.dev: a lane for the main graph, one for each loop with its native slices or interpreted "
+        "iterations, one for compilation",
+    )
     parser.add_argument("--rtol", type=float, help="relative tolerance of comparisons (default 1e-3)")
     parser.add_argument("--atol", type=float, help="absolute tolerance of comparisons (default 1e-7)")
     add_steps(parser)
@@ -63,7 +72,7 @@ def execute(arguments: argparse.Namespace) -> int:
         refuse_options(arguments, ("--dim",), "gives lengths of random inputs, and none are drawn", "add --random SEED")
     if arguments.output and not arguments.output.endswith(".npz"):
         raise UsageError(f"--output {arguments.output!r} does not end in .npz")
-    traces = traces_of(arguments)
+    traces = _traces(arguments.profile)
     module = module_of(arguments)
     with progress_bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
         session = Session(module, limits_of(arguments, progress), arguments.backend, once=not traces)
@@ -80,6 +89,15 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(f"{name}: {shown(value)}" for name, value in outputs.items()))
     return 0
+
+
+def _traces(paths: list[str]) -> list[str]:
+    """The files to write traces to. Errors: UsageError for one that does not end in .json."""
+    for path in paths:
+        if not path.endswith(".json"):
+            fix = f"write --profile trace.json; whose meaning .xml is read with is --compat {PLUGIN}"
+            raise UsageError(f"--profile {path!r} does not end in .json", fix=fix)
+    return paths
 
 
 @contextmanager

@@ -64,12 +64,12 @@ def looped(
     return net(layers, " ".join(connections))
 
 
-def load(xml, profile=""):
-    return load_ir(xml, IrOptions(profile), WEIGHTS)
+def load(xml, compat=""):
+    return load_ir(xml, IrOptions(compat), WEIGHTS)
 
 
-def run(xml, profile="", **feeds):
-    module = load(xml, profile)
+def run(xml, compat="", **feeds):
+    module = load(xml, compat)
     names = {value.name for value in module.main.arguments}
     given = {"h": H, "x": X} | feeds
     return Session(module, backend="interpreter").execute(

@@ -55,14 +55,14 @@ def test_trip_count_has_64_bits_but_in_the_plugin():
     beyond = np.int64((1 << 32) + 2)
     with pytest.raises(RunError, match="iteration 4 takes a slice"):
         run(looped(), n=beyond, go=True)
-    final, _ = run(looped(), "ov-cpu", n=beyond, go=True)
+    final, _ = run(looped(), "openvino-cpu", n=beyond, go=True)
     np.testing.assert_array_equal(final, np.tile(X[:2].sum(axis=0), (2, 1)))
 
 
 def test_constant_trip_count_has_64_bits_in_the_plugin_too():
     beyond = WEIGHTS + np.array([(1 << 32) + 2], np.int64).tobytes()
     xml = looped().replace(parameter(0, "", "i64", name="n").encode(), constant(0, len(WEIGHTS), 8, "", "i64").encode())
-    session = Session(load_ir(xml, IrOptions("ov-cpu"), beyond), backend="interpreter")
+    session = Session(load_ir(xml, IrOptions("openvino-cpu"), beyond), backend="interpreter")
     with pytest.raises(RunError, match="iteration 4 takes a slice of scanned input 0, which has 4"):
         session.execute(None, {"go": np.array(True), "h": H, "x": X})
 
@@ -159,7 +159,7 @@ def test_last_value_without_iterations_is_empty_in_the_plugin_alone():
     np.testing.assert_array_equal(run(xml, n=np.int64(3), go=True)[1], X[2:3])
     with pytest.raises(RunError, match="no iteration ran, so there is no last value"):
         run(xml, n=np.int64(0), go=True)
-    np.testing.assert_array_equal(run(xml, "ov-cpu", n=np.int64(0), go=True)[1], np.zeros((1, 3)))
+    np.testing.assert_array_equal(run(xml, "openvino-cpu", n=np.int64(0), go=True)[1], np.zeros((1, 3)))
 
 
 def test_condition_that_the_body_gives_is_an_output_too():

@@ -41,11 +41,11 @@ AS_THE_PLUGIN = (
     "probes/T08b_end6_dyn",
     "probes/T15b_rev_start_m2_dyn",
 )
-"""Differences that are none with the profile of the CPU plugin."""
+"""Differences that are none in the meaning of the CPU plugin."""
 
 
-def load(model, profile=""):
-    return load_ir(path_of(model), IrOptions(profile))
+def load(model, compat=""):
+    return load_ir(path_of(model), IrOptions(compat))
 
 
 def outcomes(module, model, backend):
@@ -88,18 +88,18 @@ def test_model_gives_what_openvino_gives(model, backend):
 
 
 @pytest.mark.parametrize("model", AS_THE_PLUGIN)
-def test_profile_of_the_cpu_plugin(model):
-    assert all(found for found in outcomes(load(model, "ov-cpu"), model, "interpreter"))
+def test_meaning_of_the_cpu_plugin(model):
+    assert all(found for found in outcomes(load(model, "openvino-cpu"), model, "interpreter"))
 
 
 RANKS = {
     "probes/I10_rank_mismatch_dyn": (
         "If 'If_2' (line 1): OV506: CPU plug-in doesn't support If operation with dynamic rank: output 0 is float32[*]"
-        "\n  fix: let the output have one rank, or leave out the profile"
+        "\n  fix: let the output have one rank, or leave out the option"
     ),
     "probes/M23b_grow_rank": (
         "Loop 'Loop_3' (line 1): OV506: CPU plug-in doesn't support Loop operation with dynamic rank: "
-        "output 0 is float32[*]\n  fix: let the output have one rank, or leave out the profile"
+        "output 0 is float32[*]\n  fix: let the output have one rank, or leave out the option"
     ),
 }
 """Models that the CPU plugin refuses for the rank of an output, and what the profile says."""
@@ -108,7 +108,7 @@ RANKS = {
 @pytest.mark.parametrize("model", RANKS)
 def test_profile_of_the_cpu_plugin_refuses_ranks_that_only_a_run_knows(model):
     with pytest.raises(LoadError) as caught:
-        load(model, "ov-cpu")
+        load(model, "openvino-cpu")
     assert str(caught.value) == RANKS[model]
 
 

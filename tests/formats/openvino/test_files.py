@@ -1,4 +1,4 @@
-"""Loading IR through the public interface: by path, as bytes, with a profile; and the verbs that take it."""
+"""Loading IR through the public interface: by path, as bytes, with another's meaning; and the verbs that take it."""
 
 import json
 
@@ -56,12 +56,12 @@ def test_missing_file_is_refused(tmp_path):
         whorl.load(tmp_path / "none.xml")
 
 
-def test_unknown_profile_is_refused():
-    with pytest.raises(LoadError, match="there is no profile 'gpu'\n  fix: use 'ov-cpu', or leave it out"):
-        whorl.load(ADD, profile="gpu")
+def test_unknown_meaning_is_refused():
+    with pytest.raises(LoadError, match="there is no compat 'gpu'\n  fix: use 'openvino-cpu', or leave it out"):
+        whorl.load(ADD, compat="gpu")
     options = whorl.SessionOptions()
-    options.profile = "gpu"
-    with pytest.raises(LoadError, match="there is no profile"):
+    options.compat = "gpu"
+    with pytest.raises(LoadError, match="there is no compat"):
         whorl.InferenceSession(ADD, options)
 
 
@@ -73,9 +73,9 @@ def test_metadata_keeps_what_only_the_file_says():
 
 def test_verbs_take_ir(path, tmp_path, capsys):
     given = ["--random", "1"]
-    assert main(["run", str(path), "--profile", "ov-cpu", *given]) == 0
+    assert main(["run", str(path), "--compat", "openvino-cpu", *given]) == 0
     assert main(["show", str(path)]) == 0
-    assert main(["check", str(path), "--profile", "ov-cpu"]) == 0
+    assert main(["check", str(path), "--compat", "openvino-cpu"]) == 0
     assert main(["convert", str(path), str(tmp_path / "m.onnx")]) == 0
     assert main(["optimize", str(path), str(tmp_path / "better.onnx")]) == 0
     assert "Loop 'loop1'" in capsys.readouterr().out
@@ -83,15 +83,23 @@ def test_verbs_take_ir(path, tmp_path, capsys):
         assert whorl.run(tmp_path / name, {"parameter0": X})["loop1"].tolist() == [5, 6]
 
 
-def test_profile_of_a_run_may_be_a_file_too(path, tmp_path):
+def test_trace_and_meaning_are_two_options(path, tmp_path):
     trace = tmp_path / "trace.json"
-    assert main(["run", str(path), "--random", "1", "--profile", "ov-cpu", "--profile", str(trace)]) == 0
+    assert main(["run", str(path), "--random", "1", "--compat", "openvino-cpu", "--profile", str(trace)]) == 0
     assert json.loads(trace.read_text(encoding="utf-8"))
 
 
-def test_other_verbs_refuse_other_profiles(path, capsys):
-    assert main(["show", str(path), "--profile", "gpu"]) != 0
-    assert "there is no profile 'gpu'\n  fix: write ov-cpu" in capsys.readouterr().err
+def test_other_meanings_are_refused_with_what_was_meant(path, capsys):
+    for verb in ("show", "run", "check"):
+        assert main([verb, str(path), "--compat", "ov_cpu"]) == 2
+        text = "whorl: there is no --compat 'ov_cpu'\n  fix: did you mean --compat openvino-cpu?\n"
+        assert capsys.readouterr().err == text
+
+
+def test_meaning_of_a_model_that_is_no_ir_is_refused(path, tmp_path, capsys):
+    assert main(["convert", str(path), str(tmp_path / "m.onnx")]) == 0
+    assert main(["show", str(tmp_path / "m.onnx"), "--compat", "openvino-cpu"]) == 2
+    assert capsys.readouterr().err == "whorl: --compat applies to OpenVINO's .xml\n  fix: leave out --compat\n"
 
 
 def test_compare_gives_openvino_the_file_itself(path, capsys):

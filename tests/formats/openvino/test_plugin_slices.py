@@ -1,4 +1,4 @@
-"""Slices under the profile "ov-cpu": each gives what OpenVINO's CPU plugin gives, or both refuse it."""
+"""Slices under compat "openvino-cpu": each gives what OpenVINO's CPU plugin gives, or both refuse it."""
 
 import os
 from collections import Counter
@@ -38,7 +38,7 @@ def imitated(slicing, backend="interpreter"):
     """What each run gives here under the profile, None where it is refused."""
     runs = slicing.runs()
     try:
-        module = load_ir(slicing.xml(), IrOptions("ov-cpu"), WEIGHTS)
+        module = load_ir(slicing.xml(), IrOptions("openvino-cpu"), WEIGHTS)
     except WhorlError:
         return [None] * len(runs)
     session, names = Session(module, backend=backend), [value.name for value in module.main.arguments]

@@ -1,4 +1,4 @@
-"""Integers of 8 bits under the profile "ov-cpu": each layer gives what OpenVINO's CPU plugin gives.
+"""Integers of 8 bits under compat "openvino-cpu": each layer gives what OpenVINO's CPU plugin gives.
 
 No result is beyond 16 bits, where what the plugin gives depends on the processor.
 """
@@ -24,7 +24,9 @@ def assert_imitated(type, version, inputs, attributes=None, dynamic=(False, True
     for ranks_only in dynamic:
         model = layer_model(type, version, inputs, attributes, ranks_only)
         given = arrays_of(inputs)
-        for found, expected in zip(whorl_run(read(model, "ov-cpu"), given), openvino_run(model, given), strict=True):
+        for found, expected in zip(
+            whorl_run(read(model, "openvino-cpu"), given), openvino_run(model, given), strict=True
+        ):
             assert found.dtype == expected.dtype
             np.testing.assert_array_equal(found, expected)
 
@@ -72,7 +74,7 @@ def test_each_layer_of_several_saturates(dtype):
     x, y = operands(dtype)
     a, b, c = (opset8.parameter(list(each.shape), openvino.Type(each.dtype)) for each in (x, y, y))
     model = openvino.Model([opset8.subtract(opset8.add(a, b), c).output(0)], [a, b, c])
-    (found,), (expected,) = whorl_run(read(model, "ov-cpu"), [x, y, y]), openvino_run(model, [x, y, y])
+    (found,), (expected,) = whorl_run(read(model, "openvino-cpu"), [x, y, y]), openvino_run(model, [x, y, y])
     np.testing.assert_array_equal(found, expected)
     assert found[0] == np.iinfo(dtype).max - 1
 

@@ -115,7 +115,7 @@ def test_slice_that_leaves_out_rows_is_noted():
 
 
 PLUGIN = (
-    "profile 'ov-cpu' takes the number of iterations from such values and the parts as if they were not there, "
+    "compat 'openvino-cpu' takes the number of iterations from such values and the parts as if they were not there, "
     "as OpenVINO's CPU plugin does"
 )
 TWO_READINGS = {
@@ -192,10 +192,10 @@ def test_axis_outside_the_rank_is_refused():
 
 
 def test_negative_axis_is_refused_under_the_profile_as_the_plugin_does():
-    assert refusal(Slicing("Loop", -1, WHOLE, WHOLE, False), "ov-cpu") == (
+    assert refusal(Slicing("Loop", -1, WHOLE, WHOLE, False), "openvino-cpu") == (
         "Loop 'l' (line): OV312: the axis of a sliced input is -1\n  fix: count it from the first"
     )
-    assert refusal(Slicing("TensorIterator", -1, None, entry(0, 2), False), "ov-cpu") == (
+    assert refusal(Slicing("TensorIterator", -1, None, entry(0, 2), False), "openvino-cpu") == (
         "TensorIterator 'l' (line): OV312: the axis of a concatenated output is -1\n  fix: count it from the first"
     )
 
@@ -227,13 +227,9 @@ def test_number_of_iterations_that_an_output_does_not_say_is_refused(joined):
 
 def test_plugin_begins_at_the_first_row_whatever_the_ends_are():
     slicing, _ = cut("both ends", is_open=True)
-    same(run(slicing, "ov-cpu")[0], rows_of(slicing, [0, 1]))
+    same(run(slicing, "openvino-cpu")[0], rows_of(slicing, [0, 1]))
     slicing, _ = cut("both ends", "Loop")
-    same(run(slicing, "ov-cpu")[0], rows_of(slicing, [0, 1]))
-
-
-def test_profile_has_two_names():
-    assert IrOptions("openvino-cpu") == IrOptions("ov-cpu")
+    same(run(slicing, "openvino-cpu")[0], rows_of(slicing, [0, 1]))
 
 
 PLUGIN_REFUSES = {
@@ -272,11 +268,11 @@ def test_plugin_profile_refuses(what):
     sliced, message = PLUGIN_REFUSES[what]
     part = sliced["part_size"]
     slicing = Slicing("TensorIterator", 0, sliced, entry(0, -1, part, part), False)
-    assert refusal(slicing, "ov-cpu") == f"TensorIterator 'l' (line): {message}"
+    assert refusal(slicing, "openvino-cpu") == f"TensorIterator 'l' (line): {message}"
 
 
 @pytest.mark.parametrize("sliced", [entry(0, -1, -1), entry(0, 7), entry(-8, -1), entry(1, -1, 2, 2), entry(3, 3)])
 def test_plugin_profile_fails_where_a_run_knows_the_length(sliced):
     part = sliced["part_size"]
     slicing = Slicing("TensorIterator", 0, sliced, entry(0, -1, part, part), True)
-    assert "'l: iterations by start, end and stride'" in refused_run(slicing, "ov-cpu")
+    assert "'l: iterations by start, end and stride'" in refused_run(slicing, "openvino-cpu")

@@ -22,5 +22,5 @@ from the Results and Assigns back.
   are found by their hash as they are written, so nothing is read twice.
 """
 
-PROFILES = ("", "ov-cpu", "openvino-cpu")
-"""Whose meaning IR is read with where they differ: the documentation's, or that of its CPU plugin (two names)."""
+COMPAT = ("", "openvino-cpu")
+"""Whose meaning IR is read with where they differ: the documentation's, or that of OpenVINO's CPU plugin."""

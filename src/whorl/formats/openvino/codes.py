@@ -36,7 +36,7 @@ CODES = {
     "OV309": "a back edge leads to a Parameter without an initial value",
     "OV310": "an input of the layer is not mapped",
     "OV311": "start, end, stride and part_size of a slice or concatenation do not say which rows",
-    "OV312": "an axis is outside the rank, or negative under the profile ov-cpu",
+    "OV312": "an axis is outside the rank, or negative under compat openvino-cpu",
     "OV313": "slices do not agree on the number of iterations",
     "OV314": "the iteration number has an input from outside, which is not used",
     "OV315": "the condition is always false",

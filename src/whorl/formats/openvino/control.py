@@ -2,8 +2,8 @@
 
 Slices keep their axis and have `part` rows, collected elements are concatenated, a Result that no Parameter takes over
 is a last value. `Loop.slices_suffice` says OpenVINO's rule for slices: the trip count and the condition end the loop,
-and it fails where slices run out before. A last value of no iteration is an error; with profile "ov-cpu" it is carried
-from zeros or from nothing instead, as the plugin has it.
+and it fails where slices run out before. A last value of no iteration is an error; with compat "openvino-cpu" it is
+carried from zeros or from nothing instead, as the plugin has it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def read_loop(layer: Layer, inputs: list[Value], build: Builder, frame: Frame) -
     trip = loop_count(inputs[0], build, frame, where)
     values = body.read(trip, condition, slices_suffice=True)
     _require_ranks(values, layer, frame)
-    if frame.profile == "ov-cpu" and known_bool(condition) is False:
+    if frame.compat == "openvino-cpu" and known_bool(condition) is False:
         return [_emptied(value, entry, build) for value, entry in zip(values, found.outputs, strict=True)]
     return values
 
@@ -92,7 +92,7 @@ class LoopBody:
         self.layer, self.inputs, self.build, self.frame = layer, list(inputs), build, frame
         self.body = _body(layer, "body", frame)
         self.found = found = connections(layer, self.body, inputs, frame)
-        if frame.profile == "ov-cpu":
+        if frame.compat == "openvino-cpu":
             apply_plugin_slices(found, self.inputs, layer, frame)
         else:
             apply_slices(found, self.inputs, build, layer, frame)
@@ -120,7 +120,9 @@ class LoopBody:
         joined = found.concatenated
         region.results = [answer, *after, *(results[id] for id in (*last, *(e.internal for e in joined)))]
         collected = tuple(Collected(e.axis or 0, e.stride < 0, False, None, e.part_size) for e in joined)
-        initial = [] if frame.profile != "ov-cpu" else self._without_last(region.results[1 + len(after) :][: len(last)])
+        initial = (
+            [] if frame.compat != "openvino-cpu" else self._without_last(region.results[1 + len(after) :][: len(last)])
+        )
         operands[len(after) : len(after)] = initial
         count = len(after) + len(initial)
         op = Loop(count, tuple(scanned), collected, len(last) - len(initial), False, slices_suffice)
@@ -233,12 +235,12 @@ class LoopBody:
 
 def _require_ranks(values: Sequence[Value], layer: Layer, frame: Frame) -> None:
     """Refuse outputs whose rank only a run knows where the CPU plugin is imitated, which does not take them."""
-    if frame.profile != "ov-cpu":
+    if frame.compat != "openvino-cpu":
         return
     for k, value in enumerate(values):
         if tensor(value).rank is None:
             text = f"CPU plug-in doesn't support {layer.type} operation with dynamic rank: output {k} is {value.type}"
-            raise problem("OV506", text, frame.place(layer), "let the output have one rank, or leave out the profile")
+            raise problem("OV506", text, frame.place(layer), "let the output have one rank, or leave out the option")
 
 
 def _body(layer: Layer, key: str, frame: Frame) -> Body:

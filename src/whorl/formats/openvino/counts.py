@@ -39,7 +39,7 @@ def loop_count(trip: Value, build: Builder, frame: Frame, where: str) -> Value |
             text = f"The number of values in the TripCount is not 1: it is {type}"
             raise problem("OV318", text, where, "give one element")
     known = known_ints(trip)
-    if frame.profile == "ov-cpu" and type.dtype != INT32 and known is None:
+    if frame.compat == "openvino-cpu" and type.dtype != INT32 and known is None:
         trip, type = build.add(Cast(to=INT32), trip, name=trip.name), type.with_dtype(INT32)
     if known is not None and len(known) == 1 and known[0] < 0:
         return None
@@ -56,7 +56,7 @@ def iterator_count(
 ) -> Value | None:
     """A TensorIterator's number of iterations, None where its slices bound it. Errors: LoadError OV311, OV313."""
     where = frame.place(layer)
-    if frame.profile == "ov-cpu":
+    if frame.compat == "openvino-cpu":
         return plugin_count(found, inputs, build, layer, frame)
     if not found.sliced:
         counts = [_joined_count(entry, where) for entry in found.concatenated]

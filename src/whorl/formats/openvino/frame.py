@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from whorl.errors import LoadError, place
-from whorl.formats.openvino import PROFILES
+from whorl.formats.openvino import COMPAT
 from whorl.formats.openvino.codes import Warning, problem
 from whorl.formats.openvino.document import Layer
 from whorl.formats.openvino.weights import Weights
@@ -19,19 +19,14 @@ MAX_DEPTH = 64
 
 @dataclass(frozen=True)
 class IrOptions:
-    """How IR is read. `profile` "ov-cpu" imitates OpenVINO's CPU plugin; `max_depth`: nested bodies allowed.
+    """How IR is read. `compat` "openvino-cpu" imitates OpenVINO's CPU plugin; `max_depth`: nested bodies allowed."""
 
-    "openvino-cpu" is another name of that profile.
-    """
-
-    profile: str = ""
+    compat: str = ""
     max_depth: int = MAX_DEPTH
 
     def __post_init__(self) -> None:
-        if self.profile not in PROFILES:
-            raise LoadError(f"there is no profile {self.profile!r}", fix="use 'ov-cpu', or leave it out")
-        if self.profile == "openvino-cpu":
-            object.__setattr__(self, "profile", "ov-cpu")
+        if self.compat not in COMPAT:
+            raise LoadError(f"there is no compat {self.compat!r}", fix="use 'openvino-cpu', or leave it out")
 
 
 @dataclass
@@ -49,9 +44,9 @@ class Frame:
     warnings: list[Warning] = field(default_factory=list)
 
     @property
-    def profile(self) -> str:
-        """ "" or "ov-cpu"."""
-        return self.options.profile
+    def compat(self) -> str:
+        """ "" or "openvino-cpu"."""
+        return self.options.compat
 
     def inside(self, region: str) -> Frame:
         """The frame of a body, `body of Loop 'l'`, with variables of its own. Errors: LoadError past the depth."""

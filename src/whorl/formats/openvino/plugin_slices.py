@@ -1,4 +1,4 @@
-"""Slices and their number as OpenVINO's CPU plugin has them, for the profile "ov-cpu".
+"""Slices and their number as OpenVINO's CPU plugin has them, under compat "openvino-cpu".
 
 Two formulas count iterations. The core takes both ends of a slice as indices, and declares shapes by that; the plugin
 takes them as what lies between rows. Where a length is known to both, the plugin runs what they agree on. It begins

@@ -171,7 +171,7 @@ class Reading:
 
     def _short_type(self, layer: Layer, inputs: list[Value]) -> np.dtype | None:
         """The type of 8 bits in which OpenVINO's CPU plugin saturates the output of a layer, if that is imitated."""
-        if self.frame.profile != "ov-cpu":
+        if self.frame.compat != "openvino-cpu":
             return None
         return saturated_type(layer.type.lower(), inputs, layer.data.get("destination_type", ""))
 

@@ -1,4 +1,4 @@
-"""Integers of 8 bits as OpenVINO's CPU plugin has them, for the profile "ov-cpu": computed wide, cut to their range.
+"""Integers of 8 bits as OpenVINO's CPU plugin has them (compat "openvino-cpu"): computed wide, cut to their range.
 
 What the plugin fuses where shapes are open it cuts once, at the end; here each layer cuts.
 """

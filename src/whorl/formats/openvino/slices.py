@@ -111,7 +111,7 @@ def _in_order(found: Connections, entry: PortMap, where: str) -> PortMap:
 
 
 _PLUGIN = (
-    "profile 'ov-cpu' takes the number of iterations from such values and the parts as if they were not there, "
+    "compat 'openvino-cpu' takes the number of iterations from such values and the parts as if they were not there, "
     "as OpenVINO's CPU plugin does"
 )
 
