@@ -1,19 +1,22 @@
-"""Random inputs that fit a model's declared types."""
+"""Random inputs that fit a model's declared types, and lengths that a model can take."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from whorl.errors import RunError
+from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
-from whorl.ir.dims import Dim
+from whorl.ir.dims import Dim, Linear
 from whorl.ir.dtypes import BOOL, COMPLEX, STRING, UNSIGNED, is_integer
 from whorl.ir.graph import Module
-from whorl.ir.types import AnyShape, OptionalType, SequenceType, TensorType, Type
+from whorl.ir.infer import Inference
+from whorl.ir.types import UNRANKED, AnyShape, OptionalType, SequenceType, TensorType, Type
+from whorl.ir.walk import clone_region
 
 DEFAULT_SIZE = 2
 """The length of a named dim that nobody chose."""
@@ -54,7 +57,7 @@ def _size(dim: Dim, sizes: Mapping[str, int]) -> int:
 
 def _tensor(type: TensorType, random: np.random.Generator, sizes: Mapping[str, int]) -> np.ndarray:
     shape = () if isinstance(type.shape, AnyShape) else tuple(_size(dim, sizes) for dim in type.shape)
-    if math.prod(shape) > MOST_ELEMENTS or len(shape) > MOST_AXES:
+    if math.prod(length or 1 for length in shape) > MOST_ELEMENTS or len(shape) > MOST_AXES:
         raise RunError(
             f"a value of {str(list(shape))[:80]} is too large to be made up", fix="give the input, or lengths of dims"
         )
@@ -73,3 +76,63 @@ def _tensor(type: TensorType, random: np.random.Generator, sizes: Mapping[str, i
     if dtype in COMPLEX:
         values = values + 1j * random.standard_normal(shape)
     return np.asarray(values).astype(dtype)
+
+
+# ---- lengths -----------------------------------------------------------------------------------------------------
+
+MOST_ATTEMPTS = 64
+MOST_NODES = 20_000
+"""Nodes that are inferred again, all attempts together."""
+
+
+def lengths_of(module: Module, feeds: Mapping[str, Any]) -> dict[str, int]:
+    """The lengths that values of inputs give to named dims."""
+    found: dict[str, int] = {}
+    for value in module.main.arguments:
+        fed, shape = feeds.get(value.name), value.type.shape if isinstance(value.type, TensorType) else UNRANKED
+        if fed is None or isinstance(shape, AnyShape):
+            continue
+        for dim, length in zip(shape, np.shape(fed), strict=False):
+            if isinstance(dim, Linear) and str(dim) in dims.names_in(dim):
+                found.setdefault(str(dim), length)
+    return found
+
+
+def fitting_lengths(module: Module, sizes: Mapping[str, int], drawn: Sequence[str]) -> dict[str, int]:
+    """Lengths for `drawn` dims, of those that others have, with which inference finds less that cannot run.
+
+    Only those that are to be changed; none where inference finds nothing wrong, or nothing better.
+    """
+    chosen = dict(sizes) | dict.fromkeys(drawn, DEFAULT_SIZE)
+    attempts = min(MOST_ATTEMPTS, MOST_NODES // (1 + sum(1 for _ in module.nodes())))
+    left, found = _problems(module, chosen), {}
+    lengths = dict.fromkeys([*sizes.values(), *_lengths_in(module)])
+    candidates = [(name, length) for length in lengths for name in drawn]
+    for name, length in candidates[:attempts]:
+        if left and name not in found and (now := _problems(module, chosen | {name: length})) < left:
+            left, chosen[name], found[name] = now, length, length
+    return found
+
+
+def _problems(module: Module, sizes: Mapping[str, int]) -> int:
+    """How many nodes cannot run with these lengths of the inputs."""
+    region = clone_region(module.main)
+    binding: dict[str, Dim] = dict(sizes)
+    for value in region.arguments:
+        if isinstance(value.type, TensorType) and not isinstance(value.type.shape, AnyShape):
+            value.type = value.type.with_shape(tuple(dims.substitute(dim, binding) for dim in value.type.shape))
+    inference = Inference()
+    inference.depth = 1  # what cannot run is counted, in the main region too
+    try:
+        inference.region(region)
+    except TypeRuleError:
+        return len(inference.problems) + 1
+    return len(inference.problems)
+
+
+def _lengths_in(module: Module) -> list[int]:
+    """The fixed lengths in the types of a module, the frequent ones first."""
+    values = [*module.main.arguments, *(value for node in module.nodes() for value in node.outputs)]
+    shapes = [value.type.shape for value in values if isinstance(value.type, TensorType)]
+    lengths = Counter(dim for shape in shapes if not isinstance(shape, AnyShape) for dim in shape if type(dim) is int)
+    return [length for length, _ in lengths.most_common() if 0 < length <= MOST_ELEMENTS]
