@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a model is a line)
 """ONNX files that nobody means well with: a name, and what writes the model and what lies beside it into a folder."""
 
 from __future__ import annotations

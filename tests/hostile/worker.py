@@ -1,4 +1,4 @@
-"""Does one thing with one file in a process of its own, within limits of time, memory and disk, and tells what came of it.
+"""Does one thing with one file in a process of its own, within limits of time, memory and disk, and tells the outcome.
 
 Started once for many files: it loads what is needed, and then forks for each line that it reads.
 """

@@ -17,6 +17,8 @@ from whorl.ops.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, requ
 from whorl.ops.index_maps import converted, lengths, widened_view
 from whorl.ops.native_regions import Cells, regions_aligned
 
+MOST_SAMPLES = 1 << 22
+"""Points of all cells of a region along one axis."""
 Samples = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Two neighbours along an axis and their weights, all [bins, samples of a bin]."""
 
@@ -122,6 +124,8 @@ class RoiAlign(Op):
             extent = np.maximum(extent, extent.dtype.type(1))
         size = extent / extent.dtype.type(bins)
         count = self.sampling_ratio if self.sampling_ratio > 0 else max(0, math.ceil(size))
+        if count * bins > MOST_SAMPLES:
+            raise RunError(f"a region has {count} points a cell along an axis", fix="set sampling_ratio")
         offsets = (np.arange(count, dtype=size.dtype) + size.dtype.type(0.5)) * size / size.dtype.type(max(1, count))
         points = start + np.arange(bins, dtype=size.dtype)[:, None] * size + offsets
         seen = (points >= -1) & (points <= length)

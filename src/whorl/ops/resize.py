@@ -132,6 +132,8 @@ class Resize(Op):
         sizes: np.ndarray | None = None,
     ) -> np.ndarray:
         (type,) = checked_types(self, x, roi, scales, sizes)
+        if 0 in type.shape:  # type: ignore[union-attr]
+            return np.zeros(type.shape, x.dtype)  # type: ignore[union-attr]
         stretches = self.stretches(x.shape, type.shape, roi, scales, sizes)  # type: ignore[union-attr]
         coordinates = self.coordinate_transformation_mode
         changing = {i: s for i, s in stretches.items() if not s.is_identity(coordinates)}

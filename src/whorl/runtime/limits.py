@@ -111,11 +111,13 @@ class Budget:
             return
         owners = {id(array): array for array in _owners(made)}
         old = {id(array) for value in inputs for array in _owners(value)}
-        for key in owners.keys() - old - self._living.keys():
-            count = bytes_of(owners[key])
+        for key, array in owners.items():
+            if key in old or key in self._living:
+                continue
+            count = bytes_of(array)
             self.reserve(count)
             self.held += count
-            self._living[key] = weakref.ref(owners[key], self._forget(key, count))
+            self._living[key] = weakref.ref(array, self._forget(key, count))
 
     def _forget(self, key: int, count: int) -> Callable[[Any], None]:
         def forget(_: Any) -> None:
