@@ -13,7 +13,10 @@ pytestmark = pytest.mark.slow
 CASES = torch_indexing.TABLE.cases | torch_loops.TABLE.cases | torch_networks.TABLE.cases
 PAIRS = [(name, exporter) for name, case in CASES.items() for exporter in case.exporters]
 REFUSED = {
-    ("masked_select", "dynamo"): "Failed to convert the exported program",
+    ("masked_select", "dynamo"): r"No ONNX function found for <OpOverload\(op='aten.masked_select'",
+    ("cdist", "dynamo"): r"No ONNX function found for <OpOverload\(op='aten._cdist_forward'",
+    ("einsum", "dynamo"): "tracing inferred a static shape of 5",
+    ("rnn", "dynamo"): "tracing inferred a static shape of 5",
     ("scripted_cell", "script"): "expected node type prim::ListConstruct",
     ("encoder_layer", "trace"): "is_causal.* must be bool, not Tensor",
 }

@@ -1,7 +1,7 @@
 """Functions of torch that read and write by masks and indices.
 
-What the older exporter writes for sums at indices that occur twice, and for rows of values at a mask of rows, does not
-mean that: those are for dynamo alone.
+What the older exporter writes for sums at indices that occur twice, and for assignments to rows at a mask of rows, does
+not mean that: those are for dynamo alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def assign_rows_at_mask(x: Tensor, mask: Tensor) -> Tensor:
     return y
 
 
-@function(floats("n", 4), booleans("n"), n=(0, 3, 8))
+@function(floats("n", 4), booleans("n"), by="dynamo", n=(0, 3, 8))
 def fill_rows_at_mask(x: Tensor, mask: Tensor) -> Tensor:
     y = x.clone()
     y[mask] = 2.5
