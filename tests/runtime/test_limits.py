@@ -1,5 +1,8 @@
 """Limits stop a run with an error of their own; the session goes on, and earlier results stay what they were."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -339,3 +342,133 @@ def test_time_limit_holds_inside_nests_of_which_one_iteration_takes_for_ever():
     with pytest.raises(whorl.TimeLimitError):
         nest.run(None, feeds)
     assert nest.run(None, feeds | {"n": np.int64(2)}, run_options(timeout=600.0)) == [256]
+
+
+# ---- anywhere ----------------------------------------------------------------------------------------------------
+
+SUM_OF_SINES = model("""
+    main (int64 n) => (float y) {
+        zero = Constant<value = int64 {0}> ()
+        one = Constant<value = int64 {1}> ()
+        r = Range(zero, n, one)
+        c = Cast<to = 1>(r)
+        s = Sin(c)
+        y = ReduceSum<keepdims = 0>(s)
+    }""")
+PRODUCTS = model("main (float[n, n] x) => (float[n, n] y) { a = MatMul(x, x) b = MatMul(a, x) y = MatMul(b, x) }")
+CONVOLUTION = model("main (float[n, c, h, w] x, float[m, c, a, b] f) => (float[n, m, p, q] y) { y = Conv(x, f) }")
+DETERMINANTS = model("""
+    main (float[n, n] x) => (float[n, n] y) {
+        [endless] y = Loop ("", "", x) <body = step (int64 i, bool on, float[n, n] a) => (bool on_out, float[n, n] b) {
+            on_out = Identity(on)
+            d = Det(a)
+            b = Add(a, d)
+        }>
+    }""")
+LONG = {
+    "fused reduction": (SUM_OF_SINES, lambda: {"n": np.array(10**13)}),
+    "product": (PRODUCTS, lambda: {"x": np.zeros((6000, 6000), F32)}),
+    "convolution": (
+        CONVOLUTION,
+        lambda: {"x": np.zeros((2, 512, 128, 128), F32), "f": np.zeros((512, 512, 5, 5), F32)},
+    ),
+    "callback": (DETERMINANTS, lambda: {"x": np.zeros((1500, 1500), F32)}),
+}
+GENEROUS = 2.0
+"""Seconds after a limit; `bench/limits.py` measures how many milliseconds it is."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("limit", ["timeout", "cancel", "terminate"])
+def test_limit_acts_inside_of_what_takes_long(name, limit, each_backend):
+    proto, feeds = LONG[name]
+    if name == "fused reduction" and each_backend == "interpreter":
+        pytest.skip("the interpreter makes each tensor, and nobody has memory for this one")
+    limited, options, given = session(proto, timeout=0.3 if limit == "timeout" else None), run_options(), feeds()
+    acts = {"cancel": limited.cancel, "terminate": lambda: setattr(options, "terminate", True)}
+    timer = threading.Timer(0.3, acts.get(limit, lambda: None))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(whorl.TimeLimitError if limit == "timeout" else whorl.CancelledError):
+        limited.run(None, given, options)
+    assert time.perf_counter() - start < 0.3 + GENEROUS
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np
+import whorl
+session = whorl.InferenceSession(sys.argv[1])
+feeds = {"n": np.array(10**13)} if "sines" in sys.argv[1] else {"x": np.zeros((6000, 6000), np.float32)}
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+start = time.perf_counter()
+try:
+    session.run(None, feeds)
+except KeyboardInterrupt:
+    print("interrupted", time.perf_counter() - start < 1 + 5.0)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "proto"), [("sines", SUM_OF_SINES), ("products", PRODUCTS)])
+def test_interrupt_from_the_keyboard_is_raised_and_the_process_ends(name, proto, each_backend, tmp_path):
+    if name == "sines" and each_backend == "interpreter":
+        pytest.skip("the interpreter makes each tensor, and nobody has memory for this one")
+    path = tmp_path / f"{name}.onnx"
+    path.write_bytes(proto.SerializeToString())
+    command = [sys.executable, "-c", INTERRUPTED, str(path)]
+    environment = os.environ | {"WHORL_BACKEND": each_backend}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    assert (done.stdout, done.stderr) == ("interrupted True\n", "")
+
+
+def test_run_that_cannot_end_in_time_is_refused_before_it_starts(each_backend):
+    if each_backend != "native":
+        pytest.skip("only native code never makes the tensor")
+    proto = model("""
+        main (float x) => (float y) {
+            n = Constant<value = int64[1] {1000000000000000}> ()
+            e = Expand(x, n)
+            s = Sin(e)
+            y = ReduceSum<keepdims = 0>(s)
+        }""")
+    limited = session(proto, timeout=60.0)
+    with pytest.raises(whorl.TimeLimitError) as caught:
+        limited.run(None, {"x": np.array(1, F32)})
+    assert str(caught.value) == (
+        "Expand 'e': it takes 2e+04 s at least, and the run may take 60.0 s\n  fix: raise timeout"
+    )
+
+
+def test_iterations_of_loops_inside_count_for_themselves():
+    proto = model("""
+        main (float x, int64 outer, int64 inner) => (float y) {
+            [around] y = Loop (outer, "", x) <body = step (int64 i, bool on, float a) => (bool on_out, float b) {
+                on_out = Identity(on)
+                [inside] b = Loop (inner, "", a) <body = deep (int64 j, bool go, float c) => (bool go_out, float d) {
+                    go_out = Identity(go)
+                    d = Sin(c)
+                }>
+            }>
+        }""")
+    limited, feeds = session(proto, max_iterations=10), {"x": np.array(1, F32), "outer": np.array(9)}
+    limited.run(None, feeds | {"inner": np.array(10)})
+    with pytest.raises(whorl.IterationLimitError) as caught:
+        limited.run(None, feeds | {"inner": np.array(11)})
+    assert str(caught.value) == (
+        "Loop 'inside' (iteration 10) in body of Loop 'around' (iteration 0): the loop wants more than 10 iterations\n"
+        "  fix: raise max_iterations"
+    )
+
+
+def test_collected_rows_are_refused_as_they_grow():
+    proto = model("""
+        main (float[1000] x) => (float[m, 1000] rows) {
+            [collect] rows = Loop ("", "") <body = step (int64 i, bool on) => (bool on_out, float[1000] row) {
+                on_out = Identity(on)
+                row = Identity(x)
+            }>
+        }""")
+    with pytest.raises(whorl.MemoryLimitError, match=r"^Loop 'collect' \(iteration 263\): holding 1052000 bytes"):
+        session(proto, max_memory=1 << 20).run(None, {"x": np.zeros(1000, F32)})

@@ -35,8 +35,6 @@ from whorl.kernel.walk import Block, expressions
 
 SHORT = 1 << 21
 """Work of a program that is over before anybody looks."""
-SHORT_ITERATION = 1 << 14
-"""Work of an iteration of which the runtime chooses how many it runs at once."""
 BLOCK = 1 << 16
 """Work between two polls, about; loops that do less in all have none."""
 LEAST = 1 << 10
@@ -56,7 +54,7 @@ def insert_polls(program: Program, stop: Var | None = None) -> bool:
     """
     work = _Work(stop=stop)
     total = work.of_block(program.body)
-    if total is not None and total <= (SHORT if stop is None else SHORT_ITERATION):
+    if total is not None and total <= (SHORT if stop is None else BLOCK):
         return False
     inserter = _Inserter(work)
     inserter.block(program.body)
