@@ -1,4 +1,4 @@
-"""Products of large matrices piece by piece: between two calls of NumPy, whoever computes can be told to stop."""
+"""Linear algebra of large matrices piece by piece: between two calls of NumPy, whoever computes can be told to stop."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import numpy as np
 
 MOST = 1 << 31
 """Products of two numbers in a piece."""
+LARGE, COLUMNS = 512, 64
+"""Rows of a matrix whose determinant NumPy would compute in one call, which holds the interpreter's lock; columns that
+are eliminated together."""
 
 
 def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -36,3 +39,31 @@ def _part(x: np.ndarray, axis: int, half: slice, summed: int) -> np.ndarray:
     if axis == summed or x.ndim < -axis or (axis < -2 and x.shape[axis] == 1):
         return x
     return x[(..., half, *(slice(None),) * (-axis - 1))]
+
+
+def determinants(x: np.ndarray) -> np.ndarray:
+    """As `np.linalg.det`: the determinants of matrices [..., n, n]."""
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2] or x.shape[-1] < LARGE:
+        return np.asarray(np.linalg.det(x))
+    found = [_determinant(matrix.copy()) for matrix in x.reshape(-1, *x.shape[-2:])]
+    return np.array(found, x.dtype).reshape(x.shape[:-2])
+
+
+def _determinant(a: np.ndarray) -> np.floating:
+    """By elimination with row pivots, a few columns at a time; the matrix is overwritten."""
+    sign, n = a.dtype.type(1), len(a)
+    for first in range(0, n, COLUMNS):
+        stop = min(first + COLUMNS, n)
+        for k in range(first, stop):
+            pivot = k + int(np.argmax(np.abs(a[k:, k])))
+            if a[pivot, k] == 0:
+                return a.dtype.type(0)
+            if pivot != k:
+                a[[k, pivot]] = a[[pivot, k]]
+                sign = -sign
+            a[k + 1 :, k] /= a[k, k]
+            a[k + 1 :, k + 1 : stop] -= np.outer(a[k + 1 :, k], a[k, k + 1 : stop])
+        for k in range(first + 1, stop):
+            a[k, stop:] -= a[k, first:k] @ a[first:k, stop:]
+        a[stop:, stop:] -= matmul(a[stop:, first:stop], a[first:stop, stop:])
+    return sign * np.multiply.reduce(np.diagonal(a))
