@@ -1,4 +1,4 @@
-"""A tour of whorl in one file: a model with a loop is read, shown, typed, run by hand and by whorl, and written back.
+"""A tour of whorl in one file: a model with a loop is read, run by hand and by whorl, written back, and compiled.
 
 Run it with `.venv/bin/python docs/tour.py`; the tests do, too. `docs/architecture.md` names the layers met on the way.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import timeit
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,16 @@ from typing import Any
 import numpy as np
 
 import whorl
+from whorl.codegen.emit import emit
 from whorl.ir.graph import Module, Node, Region
 from whorl.ir.op import as_values
 from whorl.ir.text import print_module
+from whorl.ir.types import fact_of
 from whorl.ir.verify import verify
+from whorl.lowering.graphs import GraphProgram, lower_graph
 from whorl.ops.control import Loop
 from whorl.ops.iteration import Iteration
+from whorl.runtime.launch import Launch
 
 # 1. A model. Newton's method improves a guess of square roots until no guess moves by more than a tolerance, 50 times
 #    at most. `x` and `tolerance` are read by the body without being passed to it: ONNX lets a body look outside.
@@ -43,7 +48,7 @@ roots (float[n] x, float tolerance) => (float[n] root, float[steps] changes) {
   >
 }
 """
-FEEDS = {"x": np.array([2, 9, 100], np.float32), "tolerance": np.float32(1e-6)}
+FEEDS = {"x": np.array([2, 9, 100], np.float32), "tolerance": np.array(1e-6, np.float32)}
 
 
 def read(folder: Path) -> Module:
@@ -137,6 +142,47 @@ def write(module: Module, folder: Path) -> None:
         print(f"7. Written at opset {opset or 'of the file'}, read again, run again: the same roots.")
 
 
+def lower(module: Module) -> GraphProgram:
+    """8. Lowering. Typed for the shapes of its inputs, the region becomes a kernel program: loop nests over buffers.
+
+    Elementwise ops are fused into the nests that read them: Div, Add and Mul are one expression, and the subtraction
+    and Abs are computed inside the maximum. The carried guess has two buffers, swapped after each iteration, and what
+    is collected grows, since only the run knows the number of rounds.
+    """
+    graph = lower_graph(module.main, [fact_of(FEEDS[value.name]) for value in module.main.arguments])
+    print(f"8. The kernel program:\n\n{graph.program}\n")
+    return graph
+
+
+def compile_program(graph: GraphProgram) -> Launch:
+    """9. Machine code. A program becomes one LLVM function over a block of cells: lengths, and addresses of buffers."""
+    lines = emit(graph.program).splitlines()
+    division = next(n for n, line in enumerate(lines) if "fdiv" in line)
+    print(f"9. LLVM IR, {len(lines)} lines; a step of Newton's method for one element:\n")
+    print("\n".join(lines[division - 6 : division + 4]), "\n")
+    return Launch(graph)
+
+
+def measure(module: Module, launch: Launch) -> None:
+    """10. Speed. All ways give the same bits; the session adds checks of feeds and the copies that callers own."""
+    arguments = [FEEDS[value.name] for value in module.main.arguments]
+    ways = {
+        "by hand": lambda: evaluate(module.main, arguments),
+        "machine code": lambda: launch.run([arguments[n] for n in launch.graph.inputs]),
+    }
+    for backend in ("interpreter", "native"):
+        options = whorl.SessionOptions()
+        options.backend = backend
+        session = whorl.InferenceSession(module, options)
+        ways[f"session, {backend}"] = lambda session=session: session.run(None, FEEDS)
+    expected = ways["by hand"]()
+    print("10. Time of a run:")
+    for name, way in ways.items():
+        for ours, theirs in zip(way(), expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        print(f"  {name:22}{min(timeit.repeat(way, number=50, repeat=3)) / 50 * 1e6:8.1f} microseconds")
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -145,6 +191,7 @@ def main() -> int:
         run(module)
         fail(module)
         write(module, folder)
+        measure(module, compile_program(lower(module)))
     return 0
 
 
