@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from fuzz import likeness  # noqa: E402
 from fuzz.cells import NEIGHBOURS, POSITIONS, USES, Cell, all_cells, all_forms, without_cells  # noqa: E402
 
 PAGE, COUNTS = Path(__file__).with_name("coverage.md"), ROOT / "build" / "coverage.json"
@@ -25,7 +26,11 @@ operand is {neighbours}. Lengths are open, 0 and 1 among them, and most change b
 it ran three times at each of three shapes, natively, with compiling in the background, and interpreted, all alike, with
 memory poisoned (`WHORL_DEBUG=poison,strict`).
 
-How results are compared is in `tests/fuzz/likeness.py`.
+## When results are alike
+
+{rules}
+
+## Cells
 
 {programs} programs of seed {seed}: {visited} of {total} cells visited ({share:.1%}). In {failing} programs all backends
 refused a feed, alike.
@@ -51,6 +56,7 @@ def page(said: Mapping) -> str:
         positions=", ".join(POSITIONS),
         uses=" or ".join(USES),
         neighbours=" or ".join(NEIGHBOURS),
+        rules=str(likeness.__doc__).partition("\n\n")[2].strip(),
         programs=f"{said['programs']:,}",
         seed=said["seed"],
         visited=f"{len(cells) - len(missed):,}",
