@@ -19,6 +19,7 @@ from onnx import ModelProto, parser
 import whorl
 
 N = 4
+LIMITS = "MemoryLimitError", "TimeLimitError"
 TYPES = {"int32": (-(1 << 31), (1 << 31) - 1), "int64": (-(1 << 63), (1 << 63) - 1)}
 
 
@@ -211,6 +212,9 @@ def limited(backend: str) -> whorl.SessionOptions:
 
 
 def are_equal(a: list | str, b: list | str) -> bool:
+    """Whether both give the same, or fail. A limit may stop one of them only: what is fused takes no memory."""
+    if (isinstance(a, str) and a in LIMITS) or (isinstance(b, str) and b in LIMITS):
+        return True
     if isinstance(a, str) or isinstance(b, str):
         return isinstance(a, str) and isinstance(b, str)
     pairs = [(np.asarray(x), np.asarray(y)) for x, y in zip(a, b, strict=True)]

@@ -7,6 +7,7 @@ outside, which ends the process.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
@@ -67,10 +68,8 @@ def race(text: str) -> None:
     end = time.monotonic() + SECONDS
     try:
         while time.monotonic() < end:
-            try:
+            with contextlib.suppress(whorl.WhorlError):
                 session.run(None, {"x": x, "i": index})
-            except whorl.WhorlError:
-                pass
     finally:
         over.set()
         thread.join()

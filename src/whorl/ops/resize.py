@@ -164,7 +164,7 @@ class Resize(Op):
     def _lower(self, k: Any, x: Any, stretches: dict[int, Stretch]) -> Sequence[Any] | None:
         mode, coordinates = self.mode, self.coordinate_transformation_mode
         changing = {i: s for i, s in stretches.items() if not s.is_identity(coordinates)}
-        if any((s.count and not s.length) or s.count > LONGEST for s in changing.values()):
+        if any((s.count and not s.length) or not 0 <= s.count <= LONGEST for s in changing.values()):
             return None
         result, dtype = x, x.dtype
         if mode == "nearest":
