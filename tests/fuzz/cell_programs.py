@@ -9,7 +9,7 @@ import numpy as np
 from onnx import ModelProto, helper
 
 from fuzz.cells import NEIGHBOURS, USES, Cell, all_forms
-from fuzz.forms import MOVE, OPSET, STASHED, STEADY, SUM, Form, Operand, Slack
+from fuzz.forms import ANY, MOVE, OPSET, STASHED, STEADY, SUM, Dims, Form, Operand, Slack, letters
 from fuzz.scopes import LOCAL, Body, Branch, Function, Scope, Var, Writer, declare
 from whorl.ir.dtypes import BY_NAME, is_float
 
@@ -48,6 +48,8 @@ class Author:
         specials = float(rng.choice([0.0, 0.1, 0.3]))
         self.writer = Writer(rng, draw_lengths(rng), specials)
         self.main = Scope(self.writer)
+        self.masks: dict[str, Var] = {}
+        """By length, of the cell that is being written."""
 
     def program(self, cells: Sequence[Cell], seed: int, hostile: bool) -> Program:
         left = list(cells)
@@ -124,6 +126,7 @@ class Author:
 
     def write_cell(self, scope: Scope, cell: Cell) -> None:
         form, w = all_forms()[cell.form], self.writer
+        self.masks.clear()
         neighbour = w.choose(NEIGHBOURS)
         operands = self.operands(scope, form, cell.dtype)
         main = next((v for v in operands if v is not None), None)
@@ -152,6 +155,9 @@ class Author:
         return scope.unary("Identity", var)
 
     def operands(self, scope: Scope, form: Form, dtype: str) -> list[Var | None]:
+        open_value = self.open_value(scope, form, dtype)
+        if open_value is not None:
+            return [open_value]
         found: list[Var | None] = []
         for operand in form.operands:
             if operand is None:
@@ -161,12 +167,27 @@ class Author:
             found.append(self.sequence(scope, typed) if operand.sequence else self.operand(scope, form, typed))
         return found
 
+    def open_value(self, scope: Scope, form: Form, dtype: str) -> Var | None:
+        """For a form of one operand, a value of lengths that only the run knows, where there is one."""
+        if len(form.operands) != 1 or form.operands[0] is None or form.operands[0].draw or form.operands[0].sequence:
+            return None
+        dims = form.operands[0].dims
+        if any(dim not in ANY for dim in dims) or len(set(dims)) < len(dims) or form.operands[0].dtype:
+            return None
+        like = [
+            v for v in scope.visible() if v.dtype == dtype and v.dims and len(v.dims) == len(dims) and "?" in v.dims
+        ]
+        like = [v for v in like if v.slack == Slack() and not v.sequence]
+        return self.writer.choose(like) if like and self.writer.chance(70) else None
+
     def operand(self, scope: Scope, form: Form, operand: Operand) -> Var:
         """A value for an operand: inexact ones where the form bears them, lengths out of shapes, constants."""
         w = self.writer
         kind, _, rest = operand.draw.partition(" ")
         if kind == "lengths" and len(operand.dims) == 1 and rest and w.chance(30):
             return self.measured(scope, rest.split())
+        if kind in ("places", "spots", "masked"):
+            return self.of_mask(scope, operand)
         if kind == "is" and w.chance(40):
             return scope.constant(w.array(operand, w.lengths[0]), operand.dtype)
         inexact = self.inexact(scope, form, operand)
@@ -178,6 +199,21 @@ class Author:
             return []
         like = [v for v in scope.visible() if (v.dtype, v.dims, v.sequence) == (operand.dtype, operand.dims, False)]
         return [v for v in like if v.slack != Slack() and (v.tame or form.kind == MOVE)]
+
+    def of_mask(self, scope: Scope, operand: Operand) -> Var:
+        """Places where a mask is true, or elements there."""
+        w, (kind, length) = self.writer, operand.draw.split()
+        if length not in self.masks:
+            self.masks[length] = scope.operand(Operand((length,), "bool", ""))
+        mask, result = self.masks[length], Var(w.name("m"), operand.dtype, operand.dims)
+        if kind == "masked":
+            return scope.add(
+                "Compress", [scope.operand(Operand((length,), operand.dtype, "")), mask], [result], axis=0
+            )[0]
+        (found,) = scope.add("NonZero", [mask], [Var(w.name("m"), "int64", ("1", "?"))])
+        if kind == "places":
+            return scope.add("Transpose", [found], [result])[0]
+        return scope.add("Squeeze", [found, scope.constant(np.array([0]), "int64")], [result])[0]
 
     def measured(self, scope: Scope, dims: list[str]) -> Var:
         """Lengths that the program reads off a tensor."""
@@ -207,9 +243,20 @@ class Author:
         dtypes = form.result_dtypes(dtype)
         outs = [
             Var(w.name("v"), name, dims, slack if is_float(BY_NAME[name]) else Slack(), tame, form.sequence)
-            for name, dims in zip(dtypes, form.results, strict=True)
+            for name, dims in zip(dtypes, self.result_dims(form, operands), strict=True)
         ]
         return scope.add(form.op, list(operands), outs, **form.attributes(dtype))
+
+    def result_dims(self, form: Form, operands: list[Var | None]) -> list[Dims | None]:
+        """The dims of the results; those of a value of open lengths go where its letters do."""
+        first, own = operands[0], form.operands[0]
+        if len(operands) != 1 or first is None or own is None or not first.dims or "?" not in first.dims:
+            return list(form.results)
+        there = dict(zip(own.dims, first.dims, strict=True))
+        return [
+            None if dims is None else tuple(there.get(d, d if not letters((d,)) else "?") for d in dims)
+            for dims in form.results
+        ]
 
     def slack_of(self, form: Form, operands: list[Var | None]) -> tuple[Slack, bool]:
         there = [v for v in operands if v is not None]

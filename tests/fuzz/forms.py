@@ -31,7 +31,8 @@ class Operand:
 
     draw: "" any element; "tame" small numbers; "finite" those without infinities; "index A" below the length A,
     negative ones too; "below A" not negative; "lengths A B" those lengths; "is 1 2" these. `fuzz.elements` has the
-    rest.
+    rest, but for what a mask over the length A leaves, whose number only the run knows: "places A" and "spots A" where
+    it is true, as [?, 1] and [?], "masked A" elements there.
     """
 
     dims: Dims
