@@ -22,7 +22,7 @@ Progress = Callable[[str, int, int | None], None]
 class Limits:
     """What a run may use; None is no limit.
 
-    `max_iterations`: of any one execution of a loop. `timeout`: seconds of wall time, checked between nodes.
+    `max_iterations`: of any one execution of a loop. `timeout`: seconds of wall time.
     `max_memory`: bytes of the arrays that the run makes, as long as they live; feeds and constants do not count, nor
     does what a node needs while it computes. `progress(loop, done, total or None)` is called after every iteration of
     an outermost loop, of native ones now and then; what it raises ends the run and reaches the caller as it is.

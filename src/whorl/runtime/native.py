@@ -44,7 +44,7 @@ from whorl.runtime.trace import now
 
 WORTHWHILE = 16
 """Iterations that must be left for a loop that was interpreted so far to change over."""
-SLICE_SECONDS = 0.02
+SLICE_SECONDS = 0.01
 """How long native code runs before limits are checked again."""
 LONG_BITS = 16
 """Trip counts that differ by less than this factor, as a power of two, share a program."""
