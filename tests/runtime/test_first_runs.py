@@ -166,3 +166,15 @@ def test_lengths_of_zero_after_others():
     }"""
     runs = [np.zeros(shape) for shape in ((2, 5), (1, 5), (0, 5), (2, 0), (3, 7))]
     agree(text, [{"x": x, "like": np.zeros(x.shape[1], np.int32)} for x in runs])
+
+
+@pytest.mark.parametrize("op", ["Expand", "Reshape"])
+def test_shape_of_a_tensor_only_the_run_measures_must_fit(op):
+    text = f"""main (bool[n] b, float[4] v) => (y) {{
+        i = NonZero(b)
+        zero = Constant <value = int64[1] {{0}}> ()
+        u = Squeeze(i, zero)
+        s = Shape(u)
+        y = {op}(v, s)
+    }}"""
+    agree(text, [{"b": np.arange(8) < count, "v": np.ones(4, np.float32)} for count in (4, 3, 1, 0, 8, 4)])

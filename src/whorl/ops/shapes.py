@@ -11,7 +11,7 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
-from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dims import UNKNOWN, Dim, Linear
 from whorl.ir.dtypes import INT64
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
@@ -153,6 +153,22 @@ class Reshape(Reshaping):
         if math.prod(wanted) != x.size:
             raise RunError(f"cannot reshape {list(x.shape)}, {x.size} elements, into {given}")
         return x.reshape(wanted)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, shape = inputs
+        full = lengths(outputs[0])
+        for axis, given in enumerate(() if shape.known is None else shape.known.flat):
+            if isinstance(given, Linear) and given != full[axis]:
+                k.fail_unless(self._fits(k, k.length(given), axis, full[axis], x.shape))
+        return super().lower(k, inputs, outputs)
+
+    def _fits(self, k: Any, given: Any, axis: int, length: Dim, actual: Sequence[Dim]) -> Any:
+        """Whether a number of the shape gives an axis the length that inference has proved of it if nothing fails."""
+        fits = k.apply("or", k.compare("eq", given, k.length(length)), k.compare("eq", given, k.const(-1)))
+        if self.allowzero or axis >= len(actual):
+            return fits
+        is_copy = k.compare("eq", k.length(actual[axis]), k.length(length))
+        return k.apply("or", fits, k.apply("and", k.compare("eq", given, k.const(0)), is_copy))
 
     def _resolved(self, given: list[int], actual: tuple[int, ...]) -> list[int]:
         copied = self._copied(given)
@@ -301,7 +317,7 @@ class Expand(Rearranging):
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         x, shape = inputs
         full = lengths(outputs[0])
-        if shape.known is None:
+        if shape.known is None or not all_fixed(shape.known.flat):
             _require_fit(k, shape, full)
         return [expanded(k, x, full)]
 
