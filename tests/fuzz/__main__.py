@@ -41,8 +41,8 @@ def main() -> int:
                 running.remove(part)
                 left += part.rest()
                 print(f"{campaign.programs} programs, {time.monotonic() - began:.0f} s", flush=True)
-    if said.counts is not None:
-        said.counts.write_text(campaign.counts(), encoding="utf-8")
+                if said.counts is not None:
+                    said.counts.write_text(campaign.counts(), encoding="utf-8")
     for look, count in campaign.alike.most_common():
         print(f"{count} x {look}")
     print(
