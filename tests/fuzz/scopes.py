@@ -90,8 +90,8 @@ class Writer:
         return np.asarray(drawn)
 
     def info(self, var: Var) -> ValueInfoProto:
-        """The declaration of a value: fixed letters as numbers, some dims without a name."""
-        if var.dims is None:
+        """The declaration of a value: fixed letters as numbers, some dims without a name, some without even a rank."""
+        if var.dims is None or self.chance(4):
             return declare(var, None)
         said: list[Any] = []
         for dim in var.dims:
