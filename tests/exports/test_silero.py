@@ -1,8 +1,10 @@
 """silero-vad's files, which find speech chunk by chunk, give what its TorchScript file gives over a stream."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 
 import whorl
@@ -34,7 +36,7 @@ def speak(rate: int, batch: int) -> np.ndarray:
     return samples.astype(np.float32).reshape(batch, CHUNKS, -1).swapaxes(0, 1)
 
 
-def stream(session: whorl.InferenceSession, chunks: np.ndarray, rate: int) -> list[np.ndarray]:
+def stream(session: Any, chunks: np.ndarray, rate: int) -> list[np.ndarray]:
     """What the session says of each chunk, with state and context handed on as silero_vad's own wrapper does."""
     batch = chunks.shape[1]
     state, context = np.zeros((2, batch, 128), np.float32), np.zeros((batch, CONTEXT[rate]), np.float32)
@@ -72,15 +74,14 @@ def test_stream_of_both_rates_in_one_session():
         compare(hear(chunks, rate), stream(session, chunks, rate), AMPLIFICATION, f"{rate} Hz")
 
 
-HALF = 4 * np.finfo(np.float16).eps / np.finfo(np.float32).eps
-"""For a file whose weights are rounded to half precision."""
-
-
-@pytest.mark.parametrize(
-    "file, amplification",
-    [("16k_op15", AMPLIFICATION), ("op18_ifless", AMPLIFICATION), ("openvino_16k", AMPLIFICATION), ("half", HALF)],
-)
-def test_stream_of_another_file(file, amplification):
+@pytest.mark.parametrize("file", ["16k_op15", "op18_ifless", "openvino_16k"])
+def test_stream_of_another_file(file):
     chunks = speak(16000, 1)
     said = stream(whorl.InferenceSession(FILES / f"silero_vad_{file}.onnx"), chunks, 16000)
-    compare(hear(chunks, 16000), said, amplification, file)
+    compare(hear(chunks, 16000), said, AMPLIFICATION, file)
+
+
+def test_stream_of_the_half_file_which_is_another_network():
+    path, chunks = FILES / "silero_vad_half.onnx", speak(16000, 1)
+    expected = stream(onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]), chunks, 16000)
+    compare(expected, stream(whorl.InferenceSession(path), chunks, 16000), AMPLIFICATION, "half")
