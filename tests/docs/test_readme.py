@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[2]
-PAGES = sorted([*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").glob("*.md")])
+PAGES = sorted([*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md")])
 BLOCK = re.compile(
     r"\*\*(?P<count>\d+) (?:cases that ONNX's text decides|open cases)\*\*.*\n\| pass \|(?P<passed>.*)\|"
 )

@@ -1,5 +1,8 @@
 """What becomes a library of C functions: a program, its inputs and outputs, and the numbers of the C interface.
 
+The program is that of the main region with its loops and branches, as for a compiled subgraph of a session, except that
+lengths of inputs may be scalars of the program, which each run gives where `--dim` fixes none.
+
 - Data: constants lie in the object's read-only data; inputs and outputs are arrays of pointers to row-major tensors in
   the model's order; scratch memory is one block, the caller's or the library's own for the time of a run. What grows is
   taken by `realloc` and freed at the end, unless it is an output of which only the run knows the lengths: the caller

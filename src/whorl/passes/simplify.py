@@ -1,7 +1,7 @@
 """The rules of algebra, applied in every region.
 
-Rules keep the bits of floats: `x - 0`, `x / 4`, `-(-x)` are rewritten, `x + 0` and `0 * x` are not, since they are not
-`x` for -0 and not 0 for NaN.
+Rules keep the bits of floats: `x - 0`, `x / 4`, `-(-x)` and extremes without zeros are rewritten, `x + 0` and `0 * x`
+are not: they are not `x` for -0, and not 0 for NaN.
 """
 
 from __future__ import annotations
