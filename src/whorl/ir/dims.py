@@ -1,4 +1,8 @@
-"""Lengths of axes: integers, or linear forms over names that are equal only when proved."""
+"""Lengths of axes: integers, or linear forms over names that are equal only when proved.
+
+A form has its terms sorted, so that equal forms are equal objects and proof is comparison. Two names may still be the
+same number at run time: `equal` and `differ` both answer False then, and whoever must know checks in the run.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Loops over neighbouring axes collapsed into one: where memory is read in order, vectors need not end with a row.
 
-Short last axes, such as rows of three elements, then make full vectors.
+Short last axes, such as rows of three elements, then make full vectors. Only loops whose variables are indices and
+nothing else: in a value they would have to be divided out of the joined one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The rules of kernel programs: element types that agree, variables assigned before they are read, buffers declared."""
+"""The rules of kernel programs: element types that agree, variables assigned before they are read, buffers declared.
+
+LLVM takes a program that breaks one without a word and may do anything: a wrong number far from the mistake.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Expressions of kernel programs: equal ones are one object, and what is known is computed at once."""
+"""Expressions of kernel programs: equal ones are one object, and what is known is computed at once.
+
+Hash consing makes sharing visible: an element that is used twice is one object, which is computed once.
+"""
 
 from __future__ import annotations
 

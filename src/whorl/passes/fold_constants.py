@@ -1,4 +1,8 @@
-"""Nodes whose inputs are all constants are computed now, by the op's own `run`; large ones when they are read."""
+"""Constant folding: nodes of constants are computed by the op's own `run`, large ones when they are read.
+
+At once, each step of a chain of large constants would be in memory. A node that fails stays: it may be in a branch that
+is never taken, and is an error only where a run reaches it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Common subexpressions: equal constants become one, and so do nodes that apply equal pure ops to the same values."""
+"""Common subexpressions: equal constants become one, and so do nodes that apply equal pure ops to the same values.
+
+Equal means the same bits: `==` takes 0.0 for -0.0, and NaN for another one. Regions are merged one by one, since a
+value of another region would be one more capture.
+"""
 
 from __future__ import annotations
 

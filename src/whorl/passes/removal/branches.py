@@ -1,4 +1,4 @@
-"""An If as both of its branches, and a selection between what they give."""
+"""If-conversion: an If as both of its branches, and a selection between what they give."""
 
 from __future__ import annotations
 
