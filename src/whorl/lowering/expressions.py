@@ -35,6 +35,14 @@ class Unsupported(Exception):
         return self
 
 
+class TooLong(Unsupported):
+    """A program has so many outermost `statements` that it is not worth finishing."""
+
+    def __init__(self, statements: int) -> None:
+        super().__init__("it is too long for one program")
+        self.statements = statements
+
+
 class LoweringFault(Unsupported):
     """An unforeseen exception, `cause`, ended the lowering of a node."""
 

@@ -22,7 +22,7 @@ from whorl.kernel.program import Buffer, Program, Var
 from whorl.lowering.arena import Arena, plan_arena, swapped_pairs, used_buffers
 from whorl.lowering.builder import MOST_TRIPS, KernelBuilder, View
 from whorl.lowering.convolutions import FilterBlocks
-from whorl.lowering.expressions import Unsupported, contained
+from whorl.lowering.expressions import TooLong, Unsupported, contained
 from whorl.lowering.ill_typed import set_aside
 from whorl.lowering.layout import prepare
 from whorl.lowering.places import Target, fill_all, is_fixed, lengths_of, memory_shape, native_type, sizes
@@ -86,13 +86,18 @@ def _identity(op: Op) -> Op | int:
 
 
 def lower_graph(
-    region: Region, arguments: Sequence[Fact], folded: Folded | None = None, most_trips: int = MOST_TRIPS
+    region: Region,
+    arguments: Sequence[Fact],
+    folded: Folded | None = None,
+    most_trips: int = MOST_TRIPS,
+    most_statements: int | None = None,
 ) -> GraphProgram:
     """The kernel program of a region for arguments of known shapes; their known elements hold in every run.
 
     Nodes on constants run here, once for all programs that share `folded`. A loop whose length only the run
     knows fails where it is more than `most_trips`. Raises Unsupported with the reason, and the
-    region's own node, where something has no native form; TypeRuleError where inference refuses the region.
+    region's own node, where something has no native form, TooLong where there are more than `most_statements`;
+    TypeRuleError where inference refuses the region.
     """
     with contained():
         special = specialised(region, arguments)
@@ -103,7 +108,7 @@ def lower_graph(
             _drop_unread(special)
             _fold(special, folded or Folded())
             _drop_unread(special)
-            return _lower(special, most_trips)
+            return _lower(special, most_trips, most_statements)
     except Unsupported as reason:
         found = [origins[v] for v in reason.node.outputs if v in origins] if isinstance(reason.node, Node) else []
         raise reason.at(found[0] if found else None) from None
@@ -188,7 +193,7 @@ def _drop_unread(region: Region) -> None:
     region.nodes = kept[::-1]
 
 
-def _lower(region: Region, most_trips: int) -> GraphProgram:
+def _lower(region: Region, most_trips: int, most_statements: int | None) -> GraphProgram:
     k = KernelBuilder()
     k.most_trips = most_trips
     read = {v for node in region.nodes for v in node.inputs} | set(region.results)
@@ -204,6 +209,8 @@ def _lower(region: Region, most_trips: int) -> GraphProgram:
         except Unsupported as reason:
             raise reason.at(value.owner) from None
     fill_all(k, outs.targets)
+    if most_statements is not None and len(k.block) > most_statements:
+        raise TooLong(len(k.block))
     used = used_buffers(k.block)
     scratch = [b for b in k.scratch if b in used and b not in outs.fixed]
     given = [(b, array) for b, array in k.constants.items() if b in used]

@@ -22,7 +22,7 @@ from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import Op
 from whorl.ir.types import Known, TensorType, tensor
 from whorl.ir.walk import clone_node
-from whorl.lowering.expressions import Unsupported
+from whorl.lowering.expressions import LoweringFault, TooLong, Unsupported
 from whorl.lowering.graphs import Folded, GraphProgram, lower_graph
 from whorl.lowering.places import NATIVE
 from whorl.lowering.work import work_of
@@ -35,6 +35,8 @@ from whorl.runtime.refusals import Refusal, refusal_of
 
 MOST_NODES, MOST_STATEMENTS = 512, 96
 """Nodes and outermost statements of one segment: LLVM takes longer for a long function than for several short ones."""
+FAR_TOO_LONG = 4 * MOST_STATEMENTS
+"""Statements from which lowering stops before anything is optimised, which may leave fewer."""
 MOST_SIGNATURES = 8
 """Signatures that a segment is compiled for; whatever else it meets is interpreted."""
 MOST_VALUES = 1024
@@ -172,7 +174,8 @@ class Segment:
 
     def _lowered(self, facts: list[Known]) -> GraphProgram:
         """The program; loops that only the run bounds may run as often as their bodies are short."""
-        graph = lower_graph(self.region, facts, self.folded, MOST_TRIPS)
+        most = FAR_TOO_LONG if self.size > 1 else None
+        graph = lower_graph(self.region, facts, self.folded, MOST_TRIPS, most)
         room = MOST_WORK // max(1, work_of(graph.program, MOST_TRIPS)) if self.loop is not None else 0
         if room < 2 or work_of(graph.program, 2 * MOST_TRIPS) == work_of(graph.program, MOST_TRIPS):
             return graph
@@ -189,12 +192,14 @@ class Segment:
             if self.loop is not None and work_of(graph.program, MOST_TRIPS) > MOST_WORK:
                 return Refusal("it may take long", self.loop)
             if len(graph.program.body) > MOST_STATEMENTS and self.size > 1:
-                parts = min(self.size, math.ceil(len(graph.program.body) / MOST_STATEMENTS))
-                return Refusal("it is too long for one program", None, parts)
+                raise TooLong(len(graph.program.body))
             return Launch(graph)
-        except RecursionError:
-            return Refusal("it is too deep for one program", None, min(self.size, 2))
+        except TooLong as error:
+            return Refusal(str(error), None, min(self.size, math.ceil(error.statements / MOST_STATEMENTS)))
         except Exception as error:
+            cause = error.cause if isinstance(error, LoweringFault) else error
+            if isinstance(cause, RecursionError) and self.size > 1:
+                return Refusal("it is too deep for one program", None, 2)
             return refusal_of(error, self.title, self._position(error))
 
     def _position(self, error: Exception) -> int | None:
