@@ -12,6 +12,7 @@ from whorl.codegen import callers as cells
 
 PERIOD = 10_000_000
 """Nanoseconds from one look at limits, cancelling and signals to the next."""
+_Block = ctypes.c_int64 * cells.COUNT
 _FORMAT = ctypes.c_char_p(b"LL")
 _restore = ctypes.pythonapi.PyErr_Restore
 _restore.argtypes, _restore.restype = [ctypes.c_void_p] * 3, None
@@ -21,7 +22,7 @@ class Caller:
     """The context: a block of cells with the functions that machine code calls, and what these call in Python."""
 
     def __init__(self) -> None:
-        self.block = (ctypes.c_int64 * cells.COUNT)(*_template())
+        self.block = _Block.from_buffer_copy(_template())
         self.address = ctypes.addressof(self.block)
         self._check: Callable[[], Any] | None = None
         self._others: list[Any] = []
@@ -51,14 +52,14 @@ def _answer(check: Callable[[], None]) -> int:
 
 
 @functools.cache
-def _template() -> list[int]:
-    block = [0] * cells.COUNT
+def _template() -> bytes:
+    block = _Block()
     block[: len(cells.FUNCTIONS)] = cells.functions()
     block[cells.PERIOD], block[cells.CLOCK] = PERIOD, _clock()
     for n, name in enumerate(cells.PYTHON, cells.INTERFACE):
         block[n] = _address(getattr(ctypes.pythonapi, name))
     block[cells.FORMAT] = ctypes.cast(_FORMAT, ctypes.c_void_p).value or 0
-    return block
+    return bytes(block)
 
 
 def _clock() -> int:
