@@ -133,6 +133,16 @@ def test_scores_of_minus_infinity_that_no_mask_made_give_nan(backend):
     assert np.isnan(y).all()
 
 
+@pytest.mark.parametrize("backend", ["interpreter", "native"])
+def test_mask_of_nan_gives_nan(backend):
+    q, mask = np.ones((1, 1, 2, 2), np.float32), np.array([[np.nan], [-np.inf]], np.float32)
+    options = whorl.SessionOptions()
+    options.backend = backend
+    inputs = [q, q[:, :, :1], q[:, :, :1], mask]
+    (y,) = whorl.InferenceSession(single_node("Attention", inputs, 24), options).run(None, feeds(inputs))
+    np.testing.assert_array_equal(y, [[[[np.nan, np.nan], [0, 0]]]])
+
+
 def test_mask_shorter_than_the_keys_leaves_the_rest_out():
     rng = np.random.default_rng(1)
     q, k, v = normal(rng, 1, 1, 2, 3), normal(rng, 1, 1, 5, 3), normal(rng, 1, 1, 5, 3)

@@ -13,13 +13,13 @@ from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
 from whorl.ops.base import accumulator
-from whorl.ops.comparison import Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Where
+from whorl.ops.comparison import Equal, GreaterOrEqual, Less, LessOrEqual, Where
 from whorl.ops.elementwise import Div
 from whorl.ops.filling import ConstantOfShape
 from whorl.ops.functions import Tanh
 from whorl.ops.linear import MatMul
 from whorl.ops.logic import And
-from whorl.ops.reductions import ReduceMax
+from whorl.ops.reductions import ReduceMin
 from whorl.ops.softmax import Softmax
 from whorl.ops.writer import Writer, is_fixed, sizes_of
 
@@ -48,9 +48,9 @@ def write_attention(op: Any, inputs: Sequence[Value | None], build: Builder) -> 
     biased = capped if bias is None else write.add(capped, bias)
     weights = write.cast(write.node(Softmax(-1), write.cast(biased, op.softmax_precision or wide)), wide)
     if bias is not None:
-        reached = write.cast(write.node(Greater(), bias, write.number(-math.inf, wide)), wide)
-        most = write.node(ReduceMax(keepdims=1), reached, build.int64(-1))
-        is_empty = write.node(Equal(), most, write.number(0, wide))
+        closed = write.cast(write.node(Equal(), bias, write.number(-math.inf, wide)), wide)
+        least = write.node(ReduceMin(keepdims=1), closed, build.int64(-1))
+        is_empty = write.node(Equal(), least, write.number(1, wide))
         weights = write.node(Where(), is_empty, write.number(0, wide), weights)
     y = write.cast(_shared_product(write, weights, write.cast(v, wide)), dtype)
     if rank == 3:
