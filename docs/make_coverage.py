@@ -29,8 +29,8 @@ operands, attributes), an element type, and the position of the node.
 - Uses of a result: {uses}.
 - The first operand: {neighbours}.
 
-Lengths are open, 0 and 1 among them, and most change between the runs. A program counts where it ran three times at each
-of three shapes, natively, with compiling in the background, and interpreted, all alike, with memory poisoned
+Lengths are open, 0 and 1 among them, and most change between the runs. A program counts where it ran three times at
+each of three shapes, natively, with compiling in the background, and interpreted, all alike, with memory poisoned
 (`WHORL_DEBUG=poison,strict`).
 
 ## When results are alike
