@@ -58,7 +58,8 @@ def poison(array: np.ndarray) -> np.ndarray:
     """The same contiguous array, filled with a pattern where WHORL_DEBUG asks for it."""
     if debug().poisons and array.nbytes:
         flat = array.reshape(-1).view(np.uint8)
-        flat[:] = np.resize(np.array([POISON], "<u2").view(np.uint8), flat.size)
+        flat[: flat.size // 2 * 2].view("<u2")[:] = POISON
+        flat[flat.size // 2 * 2 :] = POISON & 0xFF
     return array
 
 

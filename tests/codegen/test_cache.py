@@ -149,7 +149,7 @@ def test_write_that_is_interrupted_leaves_nothing(place, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pathlib.Path.replace", interrupt)
+    monkeypatch.setattr("os.replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         cache.write("a", b"code")
     assert list(place.iterdir()) == []
