@@ -1,6 +1,7 @@
 """Time limits of optimize, deloop and compile: an error with the name of the work, and nothing of it is left."""
 
 import _thread
+import signal
 import sys
 import threading
 
@@ -67,8 +68,12 @@ def test_time_of_the_wrong_kind_is_refused():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals come to the process by another way")
 def test_interrupt_from_the_keyboard_ends_optimize():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        for _ in range(100):
-            whorl.optimize(FOLDED, timeout=60.0)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            for _ in range(100):
+                whorl.optimize(FOLDED, timeout=60.0)
+    finally:
+        signal.signal(signal.SIGINT, before)

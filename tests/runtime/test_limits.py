@@ -399,6 +399,7 @@ INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np
 import whorl
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
 session = whorl.InferenceSession(sys.argv[1])
 feeds = {"n": np.array(10**13)} if "sines" in sys.argv[1] else {"x": np.zeros((6000, 6000), np.float32)}
 threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()

@@ -83,6 +83,7 @@ class KernelBuilder(Statements):
         self.may_reuse: set[Buffer] = set()
         self.may_append: Buffer | None = None
         self.taken: dict[Buffer, Buffer] = {}
+        self.from_caller: set[Buffer] = set()
         self.readers: Sequence[Op] = ()
         self.shared: dict[Any, Any] = {}
 
@@ -149,14 +150,20 @@ class KernelBuilder(Statements):
         return view.buffer if view.buffer is not None and self.owners.get(view.buffer) is value else None
 
     def reads(self, view: View, buffer: Buffer) -> bool:
-        """Whether the elements of a tensor, or the statements that compute one, read what lies in memory."""
+        """Whether the elements of a tensor are computed from what lies in memory."""
+        return buffer in self.read_by(view)
+
+    def read_by(self, view: View) -> set[Buffer]:
+        """The buffers that an element of a tensor, or the statements that compute one, read."""
         block: list[Statement] = []
         with self.into(block):
             element = view.at(tuple(self.variable(INT64, "probe") for _ in view.shape))
-        parts = parts_in_order(element)
-        return any(isinstance(part, Load) and part.buffer is buffer for part in parts) or any(
-            buffer in used_by(statement) for statement in all_statements(block)
-        )
+        found = {part.buffer for part in parts_in_order(element) if isinstance(part, Load)}
+        return found.union(*map(used_by, all_statements(block)))
+
+    def may_change(self, view: View) -> bool:
+        """Whether elements are read from memory of the caller, which another thread may write during the run."""
+        return not self.from_caller.isdisjoint(self.read_by(view))
 
     def writable(self, view: View) -> Buffer:
         """Memory that holds a tensor and may be written: its own where nobody reads it later, else a copy."""

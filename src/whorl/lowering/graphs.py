@@ -228,6 +228,7 @@ def _argument(value: Value, k: KernelBuilder) -> Buffer:
     shape = memory_shape(k, lengths_of(type), {})
     buffer = Buffer(f"{value.name}.in", type.dtype, shape, not is_fixed(type))
     k.fixed.add(buffer)
+    k.from_caller.add(buffer)
     return buffer
 
 

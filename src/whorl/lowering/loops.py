@@ -164,6 +164,7 @@ class _LoopLowering:
     def _scanned(self, argument: Value, i: Var, env: dict[Value, View]) -> Buffer:
         type = self._bound_type(argument, "slice ")
         buffer = Buffer(f"{argument.name}.rows", type.dtype, (None, *self._lengths(type)))
+        self.k.from_caller.add(buffer)
         env[argument] = self.k.view_of(buffer, lengths_of(type), (i,))
         return buffer
 
@@ -178,6 +179,7 @@ class _LoopLowering:
                 continue
             buffer = self.memory[n] = Buffer(f"{argument.name}.in", type.dtype, self._lengths(type))
             k.fixed.add(buffer)
+            k.from_caller.add(buffer)
             env[argument] = replace(k.view_of(buffer, lengths_of(type)), known=argument.known)
 
     def _registers(self, places: Sequence[Place], pairs: Sequence[Any]) -> tuple[list[Statement], list[Statement]]:

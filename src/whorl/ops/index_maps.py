@@ -251,16 +251,23 @@ def require_inside(k: Any, indices: Any, length: int) -> None:
 
 
 def places(k: Any, indices: Any, length: int) -> Any:
-    """Checked indices into an axis as a tensor of int64, counted from the front."""
+    """Checked indices into an axis as a tensor of int64, counted from the front.
+
+    They are read again after the check. Where another thread may have written them meanwhile, they are clamped.
+    """
     known = all_numbers(indices) if isinstance(length, int) else None
     require_inside(k, indices, length)
+    may_change = k.may_change(indices)
     if known is not None and indices.size == 1:
         return filled(k, k.const(known[0] % length if length else 0), indices.shape)
     if known is not None and min(known, default=0) >= 0:
         return k.view(INT64, indices.shape, lambda index: integer(k, indices, index), indices.cost)
-    return k.view(
-        INT64, indices.shape, lambda index: from_front(k, integer(k, indices, index), length), indices.cost + 2
-    )
+
+    def place(index: Any) -> Any:
+        found = from_front(k, integer(k, indices, index), length)
+        return clamped(k, found, 0, length - 1) if may_change else found
+
+    return k.view(INT64, indices.shape, place, indices.cost + (4 if may_change else 2))
 
 
 def slice_start(k: Any, start: Any, end: Any, step: int, length: int, count: int) -> Any:
