@@ -8,7 +8,7 @@ import pytest
 
 from whorl.errors import RunError
 from whorl.ir.types import TensorType
-from whorl.ops import pieces
+from whorl.ops import pieces, work
 from whorl.ops.aside import run_aside
 from whorl.ops.elementwise import Neg
 from whorl.ops.filling import Range
@@ -81,7 +81,8 @@ def test_op_on_small_tensors_runs_where_it_is():
     assert threads_of(Effort(Neg(), [TensorType(F32, (4,))]), [np.zeros(4, F32)])
 
 
-def test_op_on_a_large_tensor_runs_aside_until_it_was_quick():
+def test_op_on_a_large_tensor_runs_aside_until_it_was_quick(monkeypatch):
+    monkeypatch.setattr(work, "QUICK", 60.0)
     effort, x = Effort(Neg(), [TensorType(F32, ("n",))]), np.zeros(1 << SMALL, F32)
     assert not threads_of(effort, [x])
     assert threads_of(effort, [x])
