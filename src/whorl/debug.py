@@ -23,6 +23,8 @@ from whorl.errors import RunError
 WORDS = ("programs", "guard", "poison", "strict", "unoptimised")
 POISON = 0x7FF5
 """Repeated, these 16 bits are NaN in float types of as many or more, out of range as indices, and neither 0 nor 1."""
+POISONED_END = 1 << 23
+"""Bytes at either end of a large array that are filled: to fill all of it takes longer than limits may."""
 _NUMBERS = itertools.count()
 _MARK = re.compile(r"; program (\d+)\n")
 
@@ -55,11 +57,14 @@ def debug() -> Debug:
 
 
 def poison(array: np.ndarray) -> np.ndarray:
-    """The same contiguous array, filled with a pattern where WHORL_DEBUG asks for it."""
+    """The same contiguous array, filled with a pattern where WHORL_DEBUG asks for it; a large one at both its ends."""
     if debug().poisons and array.nbytes:
         flat = array.reshape(-1).view(np.uint8)
-        flat[: flat.size // 2 * 2].view("<u2")[:] = POISON
-        flat[flat.size // 2 * 2 :] = POISON & 0xFF
+        end = flat.size // 2 * 2
+        half = min(end, POISONED_END)
+        for part in (flat[:half], flat[end - half : end]):
+            part.view("<u2")[:] = POISON
+        flat[end:] = POISON & 0xFF
     return array
 
 
