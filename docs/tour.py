@@ -22,8 +22,8 @@ from whorl.ir.text import print_module
 from whorl.ir.types import fact_of
 from whorl.ir.verify import verify
 from whorl.lowering.graphs import GraphProgram, lower_graph
-from whorl.ops.control import Loop
-from whorl.ops.iteration import Iteration
+from whorl.ops.control.flow import Loop
+from whorl.ops.control.iteration import Iteration
 from whorl.runtime.launch import Launch
 
 # 1. A model. Newton's method improves a guess of square roots until no guess moves by more than a tolerance, 50 times

@@ -9,7 +9,7 @@ import whorl
 from whorl.conformance.cases import load_cases
 from whorl.conformance.messages import Answer
 from whorl.conformance.runner import verdict
-from whorl.ops.control import If, Loop
+from whorl.ops.control.flow import If, Loop
 
 INTERPRETED = whorl.SessionOptions()
 INTERPRETED.backend = "interpreter"

@@ -13,8 +13,8 @@ from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.op import Op, as_values
 from whorl.ir.types import TensorType
-from whorl.ops.control import Collected, Loop, Scanned
-from whorl.ops.iteration import Iteration
+from whorl.ops.control.flow import Collected, Loop, Scanned
+from whorl.ops.control.iteration import Iteration
 from whorl.runtime.native import CompiledLoop, NativeRun
 
 FRACTION_BITS = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}

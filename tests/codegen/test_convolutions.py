@@ -16,8 +16,8 @@ from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32
 from whorl.kernel.kernels import KERNELS
 from whorl.kernel.program import Buffer, Call, Expr, Program, Statement, index_const
 from whorl.kernel.verify import verify_program
-from whorl.ops.filters import Spread, spread_of
-from whorl.ops.windows import Track
+from whorl.ops.windows.geometry import Track
+from whorl.ops.windows.packed_filters import Spread, spread_of
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

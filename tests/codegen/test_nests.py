@@ -11,8 +11,8 @@ from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.kernel.optimise import optimise
 from whorl.kernel.program import TRUE, Buffer, Program, Swap, Var, While
 from whorl.lowering.builder import KernelBuilder, View
-from whorl.ops.native_reductions import extremes_by_rows, reduced
-from whorl.ops.native_selection import best_of_lines
+from whorl.ops.movement.native_selection import best_of_lines
+from whorl.ops.reduce.native_reductions import extremes_by_rows, reduced
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

@@ -13,15 +13,25 @@ from codegen.batches import Case, check, fails
 from whorl.ir.dtypes import BOOL, BY_NAME, name_of
 from whorl.ir.op import REGISTRY, Op
 from whorl.lowering.places import NATIVE
-from whorl.ops.base import COMPUTED_FLOATS, Elementwise
-from whorl.ops.casting import BitCast, Cast, CastLike
-from whorl.ops.comparison import IsInf, Where
-from whorl.ops.elementwise import Clip, Div, Max, Min, Mod
-from whorl.ops.functions import RealFunction
-from whorl.ops.logic import BitShift
-from whorl.ops.nonlinear import Activation, Celu, Gelu, HardSigmoid, LeakyRelu, Selu, Shrink, Swish, ThresholdedRelu
-from whorl.ops.powers import Pow
-from whorl.ops.quantization import DequantizeLinear, QuantizeLinear
+from whorl.ops.core.base import COMPUTED_FLOATS, Elementwise
+from whorl.ops.elementwise.arithmetic import Clip, Div, Max, Min, Mod
+from whorl.ops.elementwise.casting import BitCast, Cast, CastLike
+from whorl.ops.elementwise.comparison import IsInf, Where
+from whorl.ops.elementwise.functions import RealFunction
+from whorl.ops.elementwise.logic import BitShift
+from whorl.ops.elementwise.nonlinear import (
+    Activation,
+    Celu,
+    Gelu,
+    HardSigmoid,
+    LeakyRelu,
+    Selu,
+    Shrink,
+    Swish,
+    ThresholdedRelu,
+)
+from whorl.ops.elementwise.powers import Pow
+from whorl.ops.linear.quantization import DequantizeLinear, QuantizeLinear
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

@@ -9,8 +9,8 @@ import pytest
 from written_out import compiled
 
 from whorl.ir.dtypes import BY_NAME, PACKED_BITS, bits, is_float
-from whorl.ops.casting import Cast
-from whorl.ops.conversion import SATURATING
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.conversion import SATURATING
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

@@ -10,8 +10,8 @@ from codegen.maps import ARM, BASELINE, V3, for_machine, mapping
 from whorl.codegen.emit import emit
 from whorl.ir.dtypes import BY_NAME, name_of
 from whorl.lowering.places import NATIVE
-from whorl.ops.casting import Cast
-from whorl.ops.nonlinear import Celu, Gelu, HardSwish, Mish, Relu, Selu, Softplus, Swish
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.nonlinear import Celu, Gelu, HardSwish, Mish, Relu, Selu, Softplus, Swish
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

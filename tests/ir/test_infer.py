@@ -16,7 +16,7 @@ from whorl.ir.op import REGISTRY
 from whorl.ir.parse import parse_module
 from whorl.ir.text import print_module
 from whorl.ir.types import Known, MapType, OptionalType, SequenceType, TensorType
-from whorl.ops.control import Loop
+from whorl.ops.control.flow import Loop
 
 assert whorl.ops
 FLOAT32, INT64 = np.dtype(np.float32), np.dtype(np.int64)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from whorl.ops.linear import Gemm
-from whorl.ops.normalization import BatchNormalization
+from whorl.ops.linear.products import Gemm
+from whorl.ops.reduce.normalization import BatchNormalization
 
 
 def test_default_of_a_float_attribute_is_what_a_file_would_hold():

@@ -28,7 +28,7 @@ from whorl.kernel.program import (
     While,
     index_const,
 )
-from whorl.ops.elementwise import Neg
+from whorl.ops.elementwise.arithmetic import Neg
 
 F32, I64, BOOL = (np.dtype(t) for t in ("float32", "int64", "bool"))
 N = Var(I64, "n", False)

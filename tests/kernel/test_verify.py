@@ -27,7 +27,7 @@ from whorl.kernel.program import (
     index_const,
 )
 from whorl.kernel.verify import verify_program
-from whorl.ops.elementwise import Identity
+from whorl.ops.elementwise.arithmetic import Identity
 
 F32, I64, BOOL = (np.dtype(t) for t in ("float32", "int64", "bool"))
 N, GO = Var(I64, "n", False), Var(BOOL, "go", False)

@@ -25,11 +25,11 @@ from whorl.kernel.interpret import interpret
 from whorl.kernel.program import Program
 from whorl.kernel.verify import verify_program
 from whorl.lowering.places import sizes
-from whorl.ops.comparison import Where
-from whorl.ops.control import Collected, Loop, Scanned
-from whorl.ops.elementwise import Identity, Neg
-from whorl.ops.iteration import Iteration
-from whorl.ops.movement import Transpose
+from whorl.ops.control.flow import Collected, Loop, Scanned
+from whorl.ops.control.iteration import Iteration
+from whorl.ops.elementwise.arithmetic import Identity, Neg
+from whorl.ops.elementwise.comparison import Where
+from whorl.ops.movement.axes import Transpose
 from whorl.runtime.blocks import Pair
 from whorl.runtime.native import CompiledLoop, NativeRun
 

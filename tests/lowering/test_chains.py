@@ -10,15 +10,15 @@ import pytest
 
 from lowering.looped import Case, check, draw
 from whorl.ir.op import Op
-from whorl.ops.blocks import DepthToSpace
-from whorl.ops.cumulative import CumSum
-from whorl.ops.elementwise import Add
-from whorl.ops.indexing import Gather
-from whorl.ops.movement import Concat, Slice, Tile, Transpose
-from whorl.ops.padding import Pad
-from whorl.ops.reductions import ArgMax, ReduceMax, ReduceSum
-from whorl.ops.scattering import ScatterElements
-from whorl.ops.shapes import Expand, Flatten, Reshape, Squeeze, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Add
+from whorl.ops.movement.axes import Concat, Slice, Tile, Transpose
+from whorl.ops.movement.blocks import DepthToSpace
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.scattering import ScatterElements
+from whorl.ops.movement.shapes import Expand, Flatten, Reshape, Squeeze, Unsqueeze
+from whorl.ops.reduce.cumulative import CumSum
+from whorl.ops.reduce.reductions import ArgMax, ReduceMax, ReduceSum
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

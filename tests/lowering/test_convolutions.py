@@ -11,10 +11,10 @@ import pytest
 
 from lowering.looped import Case, check, draw
 from whorl.ir.dtypes import BY_NAME
-from whorl.ops.convolution import Conv, ConvInteger, QLinearConv
-from whorl.ops.deformable_convolution import DeformConv
-from whorl.ops.transposed_convolution import Col2Im, ConvTranspose
-from whorl.ops.windows import windows_of
+from whorl.ops.windows.convolution import Conv, ConvInteger, QLinearConv
+from whorl.ops.windows.deformable_convolution import DeformConv
+from whorl.ops.windows.geometry import windows_of
+from whorl.ops.windows.transposed_convolution import Col2Im, ConvTranspose
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

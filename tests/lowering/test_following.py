@@ -13,10 +13,10 @@ from whorl.kernel.interpret import interpret
 from whorl.kernel.program import Call, For, Statement
 from whorl.kernel.verify import verify_program
 from whorl.lowering.graphs import GraphProgram, lower_graph
-from whorl.ops.convolution import Conv
-from whorl.ops.elementwise import Add, Clip, Mul, Sum
-from whorl.ops.nonlinear import Relu, Sigmoid
-from whorl.ops.normalization import BatchNormalization
+from whorl.ops.elementwise.arithmetic import Add, Clip, Mul, Sum
+from whorl.ops.elementwise.nonlinear import Relu, Sigmoid
+from whorl.ops.reduce.normalization import BatchNormalization
+from whorl.ops.windows.convolution import Conv
 
 SHAPE = (1, 3, 6, 7)
 FEATURES = 5

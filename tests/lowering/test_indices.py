@@ -10,9 +10,9 @@ import pytest
 
 from lowering.looped import Case, check, check_failure, draw
 from whorl.ir.dtypes import BY_NAME
-from whorl.ops.indexing import Gather, GatherElements, GatherND
-from whorl.ops.scattering import ScatterElements, ScatterND, TensorScatter
-from whorl.ops.selection import OneHot, TopK
+from whorl.ops.movement.indexing import Gather, GatherElements, GatherND
+from whorl.ops.movement.scattering import ScatterElements, ScatterND, TensorScatter
+from whorl.ops.movement.selection import OneHot, TopK
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

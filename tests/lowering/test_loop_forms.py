@@ -13,8 +13,8 @@ from whorl.ir.verify import verify
 from whorl.kernel.interpret import interpret
 from whorl.kernel.verify import verify_program
 from whorl.lowering.graphs import lower_graph
-from whorl.ops.control import Loop
-from whorl.ops.iteration import Iteration
+from whorl.ops.control.flow import Loop
+from whorl.ops.control.iteration import Iteration
 from whorl.runtime.native import CompiledLoop, NativeRun
 from whorl.runtime.session import Session
 

@@ -16,8 +16,8 @@ from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode, vector_bytes
 from whorl.ir.dtypes import BY_NAME, INT64
 from whorl.kernel.program import Buffer, Call, Program, Var, index_const
-from whorl.ops.linear import Gemm, MatMul
-from whorl.ops.panels import aligned_empty, from_panels, in_panels, panel_width, panels_shape
+from whorl.ops.linear.packed_weights import aligned_empty, from_panels, in_panels, panel_width, panels_shape
+from whorl.ops.linear.products import Gemm, MatMul
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

@@ -10,12 +10,12 @@ import pytest
 
 from lowering.looped import Case, check, draw
 from whorl.ir.op import Op
-from whorl.ops.blocks import DepthToSpace, SpaceToDepth
-from whorl.ops.filling import ConstantOfShape, EyeLike, Range
-from whorl.ops.movement import Concat, ReverseSequence, Slice, Split, Tile, Transpose
-from whorl.ops.padding import CenterCropPad, Pad
-from whorl.ops.selection import Trilu
-from whorl.ops.shapes import Expand, Flatten, Reshape, Shape, Size, Squeeze, Unsqueeze
+from whorl.ops.movement.axes import Concat, ReverseSequence, Slice, Split, Tile, Transpose
+from whorl.ops.movement.blocks import DepthToSpace, SpaceToDepth
+from whorl.ops.movement.filling import ConstantOfShape, EyeLike, Range
+from whorl.ops.movement.padding import CenterCropPad, Pad
+from whorl.ops.movement.selection import Trilu
+from whorl.ops.movement.shapes import Expand, Flatten, Reshape, Shape, Size, Squeeze, Unsqueeze
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

@@ -10,12 +10,12 @@ import pytest
 
 from lowering.looped import Case, check, draw
 from whorl.ir.op import Op
-from whorl.ops.casting import CastLike
-from whorl.ops.comparison import Where
-from whorl.ops.elementwise import Clip, Div, Max, Mod
-from whorl.ops.nonlinear import PRelu, SwiGLU
-from whorl.ops.powers import Pow
-from whorl.ops.quantization import DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
+from whorl.ops.elementwise.arithmetic import Clip, Div, Max, Mod
+from whorl.ops.elementwise.casting import CastLike
+from whorl.ops.elementwise.comparison import Where
+from whorl.ops.elementwise.nonlinear import PRelu, SwiGLU
+from whorl.ops.elementwise.powers import Pow
+from whorl.ops.linear.quantization import DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

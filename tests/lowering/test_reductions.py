@@ -11,9 +11,9 @@ import pytest
 from lowering.looped import Case, check, check_failure, draw
 from whorl.ir.dtypes import BY_NAME
 from whorl.ir.op import Op
-from whorl.ops.cumulative import CumProd, CumSum
-from whorl.ops.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
-from whorl.ops.normalization import (
+from whorl.ops.reduce.cumulative import CumProd, CumSum
+from whorl.ops.reduce.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
+from whorl.ops.reduce.normalization import (
     BatchNormalization,
     GroupNormalization,
     InstanceNormalization,
@@ -22,7 +22,7 @@ from whorl.ops.normalization import (
     MeanVarianceNormalization,
     RMSNormalization,
 )
-from whorl.ops.reductions import (
+from whorl.ops.reduce.reductions import (
     ArgMax,
     ArgMin,
     ReduceL1,
@@ -34,7 +34,7 @@ from whorl.ops.reductions import (
     ReduceSum,
     ReduceSumSquare,
 )
-from whorl.ops.softmax import Hardmax, LogSoftmax, Softmax
+from whorl.ops.reduce.softmax import Hardmax, LogSoftmax, Softmax
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

@@ -9,9 +9,9 @@ import pytest
 
 from lowering.looped import Case, check, check_failure, draw
 from whorl.ir.dtypes import BY_NAME
-from whorl.ops.regions import RoiAlign
-from whorl.ops.resize import Resize
-from whorl.ops.sampling import AffineGrid, GridSample
+from whorl.ops.image.regions import RoiAlign
+from whorl.ops.image.resize import Resize
+from whorl.ops.image.sampling import AffineGrid, GridSample
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

@@ -10,7 +10,7 @@ from whorl.kernel.interpret import interpret
 from whorl.kernel.program import Buffer, Program
 from whorl.kernel.verify import verify_program
 from whorl.lowering.builder import KernelBuilder
-from whorl.ops.movement import Slice
+from whorl.ops.movement.axes import Slice
 
 F32, I64 = np.dtype(np.float32), np.dtype(np.int64)
 X = np.arange(12, dtype=np.float32).reshape(4, 3)

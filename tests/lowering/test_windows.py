@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from lowering.looped import Case, check, check_failure, draw
-from whorl.ops.local_response import LRN
-from whorl.ops.pooling import AveragePool, GlobalAveragePool, GlobalLpPool, GlobalMaxPool, LpPool, MaxPool
-from whorl.ops.unpooling import MaxUnpool
+from whorl.ops.reduce.local_response import LRN
+from whorl.ops.windows.pooling import AveragePool, GlobalAveragePool, GlobalLpPool, GlobalMaxPool, LpPool, MaxPool
+from whorl.ops.windows.unpooling import MaxUnpool
 
 pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 

@@ -6,13 +6,13 @@ import pytest
 from whorl.ir.dtypes import BY_NAME
 from whorl.ir.op import as_values
 from whorl.ir.types import TensorType, fact_of
-from whorl.ops.blocks import DepthToSpace, SpaceToDepth
-from whorl.ops.indexing import Gather, GatherElements, GatherND
-from whorl.ops.movement import Concat, ReverseSequence, Slice, Split, Tile, Transpose
-from whorl.ops.padding import Pad
-from whorl.ops.scattering import ScatterElements, ScatterND, TensorScatter
-from whorl.ops.selection import Compress
-from whorl.ops.shapes import Expand, Flatten, Reshape, Squeeze, Unsqueeze
+from whorl.ops.movement.axes import Concat, ReverseSequence, Slice, Split, Tile, Transpose
+from whorl.ops.movement.blocks import DepthToSpace, SpaceToDepth
+from whorl.ops.movement.indexing import Gather, GatherElements, GatherND
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.scattering import ScatterElements, ScatterND, TensorScatter
+from whorl.ops.movement.selection import Compress
+from whorl.ops.movement.shapes import Expand, Flatten, Reshape, Squeeze, Unsqueeze
 
 
 def ints(*numbers):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from written_out import check_written_out, interpreted
 
-from whorl.ops.attention import Attention
-from whorl.ops.einsum import Einsum
-from whorl.ops.linear import MatMulInteger, QLinearMatMul
-from whorl.ops.rotary import RotaryEmbedding
+from whorl.ops.attention.dot_product import Attention
+from whorl.ops.attention.rotary import RotaryEmbedding
+from whorl.ops.linear.einsum import Einsum
+from whorl.ops.linear.products import MatMulInteger, QLinearMatMul
 
 RNG = np.random.default_rng(0)
 

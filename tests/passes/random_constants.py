@@ -12,9 +12,14 @@ from whorl.ir.dtypes import BOOL, BY_NAME, COMPLEX, STRING
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.op import REGISTRY, Op
-from whorl.ops import filling, indexing, linear, logic, movement, padding, quantization, reductions, shapes
-from whorl.ops.base import Elementwise
-from whorl.ops.casting import Cast
+from whorl.ops.core.base import Elementwise
+from whorl.ops.elementwise import logic
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.linear import products as linear
+from whorl.ops.linear import quantization
+from whorl.ops.movement import axes as movement
+from whorl.ops.movement import filling, indexing, padding, shapes
+from whorl.ops.reduce import reductions
 
 DTYPES = tuple(BY_NAME.values())
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.3, -7.25, 100.0, np.inf, -np.inf, np.nan)

@@ -11,9 +11,13 @@ from whorl.ir.dtypes import BOOL, BY_NAME, INT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType
-from whorl.ops import comparison, elementwise, indexing, logic, movement, nonlinear, reductions, shapes
-from whorl.ops.base import broadcast_shapes
-from whorl.ops.casting import Cast
+from whorl.ops.core.base import broadcast_shapes
+from whorl.ops.elementwise import arithmetic as elementwise
+from whorl.ops.elementwise import comparison, logic, nonlinear
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement import axes as movement
+from whorl.ops.movement import indexing, shapes
+from whorl.ops.reduce import reductions
 
 DTYPES = ("bool", "int8", "uint8", "int32", "int64", "uint16", "float16", "float32", "float64", "bfloat16")
 SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (3,), (2, 3), (2, 1), (1, 3), (0, 3))

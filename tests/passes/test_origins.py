@@ -4,7 +4,7 @@ import numpy as np
 from passes.programs import read
 
 import whorl
-from whorl.ops.movement import Tile
+from whorl.ops.movement.axes import Tile
 from whorl.passes import origins
 from whorl.passes.context import PassOptions
 from whorl.passes.pipeline import optimize

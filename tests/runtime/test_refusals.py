@@ -8,7 +8,7 @@ from onnx_text import model
 
 import whorl
 from whorl.debug import debug
-from whorl.ops.elementwise import Neg
+from whorl.ops.elementwise.arithmetic import Neg
 from whorl.runtime import segments
 
 ALONE = "main (float[n] x) => (float[n] y) { a = Abs(x)\n b = Neg(a)\n y = Exp(b) }"

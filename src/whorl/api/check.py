@@ -17,8 +17,8 @@ from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import Inference, region_title
 from whorl.ir.types import AnyShape, TensorType, contradict, same_kind
 from whorl.ir.walk import clone_region
-from whorl.ops.control import If, Loop, known_bool
-from whorl.ops.elementwise import Identity
+from whorl.ops.control.flow import If, Loop, known_bool
+from whorl.ops.elementwise.arithmetic import Identity
 
 FOREVER = 1 << 62
 """Trip counts from here on are meant as 'no bound'."""

@@ -10,8 +10,8 @@ from whorl.ir.dims import Dim
 from whorl.ir.dtypes import is_float, name_of
 from whorl.ir.graph import Module, Node, Value
 from whorl.ir.types import TensorType, contradict
-from whorl.ops.control import Loop, Scanned
-from whorl.ops.elementwise import Mod
+from whorl.ops.control.flow import Loop, Scanned
+from whorl.ops.elementwise.arithmetic import Mod
 
 FLOATS_FLOORED = 28
 """The first opset that has the floored remainder of floats."""

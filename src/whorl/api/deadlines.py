@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from whorl.errors import TimeLimitError
-from whorl.ops.aside import run_aside
+from whorl.ops.core.aside import run_aside
 from whorl.runtime.limits import Limits
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from whorl.api.models import Source, load_module
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import Fact, tensor
-from whorl.ops.control import If, Loop, Scanned, known_bool
+from whorl.ops.control.flow import If, Loop, Scanned, known_bool
 
 
 def describe(source: Source) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from whorl.codegen.routine import Routine
 from whorl.codegen.target import vector_bytes
 from whorl.kernel.kernel import LANES
 from whorl.kernel.program import Call
-from whorl.ops.filters import filter_blocks
+from whorl.ops.windows.packed_filters import filter_blocks
 
 _SUMS = {64: 24, 32: 12, 16: 12}
 """Sums of a tile by the width of vectors: with operands they fill the registers."""

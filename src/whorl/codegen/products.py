@@ -18,7 +18,7 @@ from whorl.codegen.target import has_half, vector_bytes
 from whorl.ir.dtypes import FLOAT32, UNSIGNED, is_integer, name_of
 from whorl.kernel.kernel import LANES
 from whorl.kernel.program import Call
-from whorl.ops.panels import FEW_ROWS
+from whorl.ops.linear.packed_weights import FEW_ROWS
 
 _STREAMS = 8
 """Rows of the matrix that a row product reads side by side."""

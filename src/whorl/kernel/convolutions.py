@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from whorl.kernel.kernel import Kernel
-from whorl.ops.filters import WIDEST_BYTES, from_blocks, span_of_places
+from whorl.ops.windows.packed_filters import WIDEST_BYTES, from_blocks, span_of_places
 
 Numbers = tuple[int, ...]
 

@@ -42,7 +42,7 @@ from whorl.kernel.program import (
     text,
 )
 from whorl.kernel.verify import constant_zero, parts, parts_in_order
-from whorl.ops.conversion import convert
+from whorl.ops.elementwise.conversion import convert
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 from whorl.ir.dtypes import BY_NAME
 from whorl.kernel.convolutions import CONVOLUTIONS
 from whorl.kernel.kernel import Kernel
-from whorl.ops.panels import from_panels, panels_shape
+from whorl.ops.linear.packed_weights import from_panels, panels_shape
 
 _AT_ONCE = 64
 NARROW = frozenset(BY_NAME[name] for name in ("float16", "bfloat16", "int8", "uint8"))

@@ -21,7 +21,7 @@ from whorl.lowering.builder import MOST_TRIPS, KernelBuilder, View
 from whorl.lowering.expressions import Index, Unsupported
 from whorl.lowering.places import Target, first_element, lengths_of, memory_type, require_lengths
 from whorl.lowering.statements import LENGTHS
-from whorl.ops.control import Collected, Loop
+from whorl.ops.control.flow import Collected, Loop
 
 
 @dataclass(frozen=True)

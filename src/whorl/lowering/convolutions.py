@@ -19,15 +19,15 @@ from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, TensorType, Type
-from whorl.ops.base import accumulator
-from whorl.ops.convolution import Conv, with_bias
-from whorl.ops.elementwise import Add, Clip, Mul, Sum
-from whorl.ops.filters import from_blocks, in_blocks, spread_of
-from whorl.ops.index_maps import converted, lengths, widened_view, with_blanks
-from whorl.ops.movement import Concat
-from whorl.ops.native_convolution import Ending, blocked, convolution, is_native
-from whorl.ops.nonlinear import Relu
-from whorl.ops.normalization import BatchNormalization
+from whorl.ops.core.base import accumulator
+from whorl.ops.elementwise.arithmetic import Add, Clip, Mul, Sum
+from whorl.ops.elementwise.nonlinear import Relu
+from whorl.ops.movement.axes import Concat
+from whorl.ops.native.index_maps import converted, lengths, widened_view, with_blanks
+from whorl.ops.reduce.normalization import BatchNormalization
+from whorl.ops.windows.convolution import Conv, with_bias
+from whorl.ops.windows.native_convolution import Ending, blocked, convolution, is_native
+from whorl.ops.windows.packed_filters import from_blocks, in_blocks, spread_of
 
 INPUTS = {BatchNormalization: 4, Mul: 1, Add: 1}
 """How many inputs a step after a convolution has besides the value that it changes."""

@@ -15,11 +15,11 @@ from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import AnyShape, TensorType
 from whorl.lowering.convolutions import FilterBias, FilterBlocks
 from whorl.lowering.products import Hoisted, InPanels, PanelProduct, hoist_products, slice_captured
-from whorl.ops.casting import Cast
-from whorl.ops.control import Loop, Scanned
-from whorl.ops.elementwise import Identity
-from whorl.ops.movement import Slice, Transpose
-from whorl.ops.shapes import Reshape, Squeeze, Unsqueeze
+from whorl.ops.control.flow import Loop, Scanned
+from whorl.ops.elementwise.arithmetic import Identity
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.axes import Slice, Transpose
+from whorl.ops.movement.shapes import Reshape, Squeeze, Unsqueeze
 
 LAID_OUT = (InPanels, FilterBlocks, FilterBias)
 """Ops that lay out what products and convolutions read again and again."""

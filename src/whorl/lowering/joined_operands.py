@@ -12,11 +12,11 @@ from whorl.ir.dtypes import FLOAT32, FLOAT64
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType
-from whorl.ops.elementwise import Add
-from whorl.ops.linear import Gemm, MatMul
-from whorl.ops.movement import Concat
-from whorl.ops.panels import FEW_ROWS
-from whorl.ops.writer import Writer, is_fixed, sizes_of
+from whorl.ops.core.writer import Writer, is_fixed, sizes_of
+from whorl.ops.elementwise.arithmetic import Add
+from whorl.ops.linear.packed_weights import FEW_ROWS
+from whorl.ops.linear.products import Gemm, MatMul
+from whorl.ops.movement.axes import Concat
 
 LEAST_WIDTH, MOST_PARTS = 8, 4
 """Parts that are worth a product of their own."""

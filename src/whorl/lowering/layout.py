@@ -10,7 +10,7 @@ from whorl.lowering.decomposition import decompose
 from whorl.lowering.inner_loops import move_out, products_of_slices
 from whorl.lowering.joined_operands import take_apart
 from whorl.lowering.products import laid_out
-from whorl.ops.control import Loop
+from whorl.ops.control.flow import Loop
 
 
 def prepare(region: Region, captured: Sequence[Value]) -> None:

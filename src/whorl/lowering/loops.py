@@ -33,7 +33,7 @@ from whorl.lowering.places import (
     sizes,
 )
 from whorl.lowering.regions import enter_body, lower_region
-from whorl.ops.control import Loop
+from whorl.ops.control.flow import Loop
 
 FREE = "?"
 """How names begin that stand for lengths of operands which a program takes as they come."""

@@ -19,16 +19,16 @@ from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.kernel.kernels import NARROW
-from whorl.ops.base import COMPUTED_FLOATS, accumulator, widened
-from whorl.ops.casting import Cast
-from whorl.ops.elementwise import Identity
-from whorl.ops.index_maps import transposed, widened_view, with_blanks
-from whorl.ops.indexing import Gather
-from whorl.ops.linear import Gemm, MatMul
-from whorl.ops.movement import Transpose
-from whorl.ops.native_products import SMALL, panels_of, product
-from whorl.ops.panels import FEW_ROWS, from_panels, in_panels, panel_width, panels_shape
-from whorl.ops.shapes import Reshape, Squeeze, Unsqueeze
+from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, widened
+from whorl.ops.elementwise.arithmetic import Identity
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.linear.native_products import SMALL, panels_of, product
+from whorl.ops.linear.packed_weights import FEW_ROWS, from_panels, in_panels, panel_width, panels_shape
+from whorl.ops.linear.products import Gemm, MatMul
+from whorl.ops.movement.axes import Transpose
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Reshape, Squeeze, Unsqueeze
+from whorl.ops.native.index_maps import transposed, widened_view, with_blanks
 
 _KNOWN = COMPUTED_FLOATS
 """Element types that kernels multiply."""

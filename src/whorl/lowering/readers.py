@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from whorl.ir.graph import Region, Value
 from whorl.ir.op import Op
 from whorl.lowering.builder import FUNCTION_COST, KernelBuilder, View
-from whorl.ops.base import Elementwise
-from whorl.ops.elementwise import Identity
+from whorl.ops.core.base import Elementwise
+from whorl.ops.elementwise.arithmetic import Identity
 
 SHARED_COST = FUNCTION_COST + 1
 """Cost per element above which a value with several consumers is materialised."""

@@ -45,8 +45,8 @@ from whorl.lowering.places import (
     sizes,
 )
 from whorl.lowering.readers import Readers
-from whorl.ops.control import If, Loop, Scanned
-from whorl.ops.elementwise import Identity
+from whorl.ops.control.flow import If, Loop, Scanned
+from whorl.ops.elementwise.arithmetic import Identity
 
 
 def enter_body(op: Loop, body: Region, i: Var, k: KernelBuilder) -> dict[Value, View]:

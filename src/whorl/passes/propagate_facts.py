@@ -17,9 +17,9 @@ from whorl.ir.constants import Constant, as_array
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.rewrite import rewrite
 from whorl.ir.types import TensorType
-from whorl.ops.control import If, Loop
-from whorl.ops.elementwise import Abs, Add, Clip, Max, Min
-from whorl.ops.nonlinear import Relu
+from whorl.ops.control.flow import If, Loop
+from whorl.ops.elementwise.arithmetic import Abs, Add, Clip, Max, Min
+from whorl.ops.elementwise.nonlinear import Relu
 from whorl.passes.context import Context
 from whorl.passes.control_flow.loops import iterations
 from whorl.passes.facts.intervals import Interval, of_array, union, whole, within

@@ -6,7 +6,7 @@ A region is walked backwards, so that one walk finds chains of dead nodes.
 from __future__ import annotations
 
 from whorl.ir.graph import Module, Node, Region, Value
-from whorl.ops.control import first_captured
+from whorl.ops.control.flow import first_captured
 from whorl.passes.context import Context
 from whorl.passes.control_flow.unread import drop_unread
 

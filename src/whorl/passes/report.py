@@ -9,8 +9,8 @@ from typing import Any
 
 from whorl.errors import WhorlError
 from whorl.ir.op import Op
-from whorl.ops.base import Elementwise
-from whorl.ops.reductions import Reduction
+from whorl.ops.core.base import Elementwise
+from whorl.ops.reduce.reductions import Reduction
 
 ELEMENTWISE = {1: "ElementwiseUnary", 2: "ElementwiseBinary"}
 

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from whorl.codegen.target import charge, compiled_bytes
-from whorl.ops.aside import run_aside
+from whorl.ops.core.aside import run_aside
 
 
 def in_background(work: Callable[..., Any], *arguments: Any) -> Future[Any]:

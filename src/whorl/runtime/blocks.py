@@ -12,7 +12,7 @@ from whorl.codegen.arrays import address_offset
 from whorl.debug import poison
 from whorl.ir.types import TensorType
 from whorl.lowering.places import lengths_of
-from whorl.ops.panels import aligned_empty
+from whorl.ops.linear.packed_weights import aligned_empty
 from whorl.runtime.recycled import empty
 
 WASTE = 1 << 20

@@ -17,7 +17,7 @@ from whorl.ir.dims import UNKNOWN
 from whorl.ir.op import as_values
 from whorl.ir.types import TensorType
 from whorl.kernel.program import Buffer, Program, RunOp
-from whorl.ops.work import Effort
+from whorl.ops.core.work import Effort
 from whorl.runtime.blocks import Blocks
 from whorl.runtime.limits import Budget
 

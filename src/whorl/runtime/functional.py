@@ -17,9 +17,9 @@ from whorl.ir.infer import Inference, names_in_type, unshaped
 from whorl.ir.op import as_values
 from whorl.ir.types import TensorType, Type, same_kind, type_of
 from whorl.ir.walk import clone_node, clone_region
-from whorl.ops.casting import Cast
-from whorl.ops.control import Collected, Loop, Scanned, check_one
-from whorl.ops.iteration import Iteration
+from whorl.ops.control.flow import Collected, Loop, Scanned, check_one
+from whorl.ops.control.iteration import Iteration
+from whorl.ops.elementwise.casting import Cast
 from whorl.runtime.feeds import checked
 from whorl.runtime.limits import Budget, Limits
 from whorl.runtime.session import Session

@@ -13,10 +13,10 @@ from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference, region_title
 from whorl.ir.types import AnyShape, Fact, Known, TensorType, Type, fact_of, tensor
 from whorl.ir.walk import clone_region
-from whorl.ops.base import one_element
-from whorl.ops.control import If, Loop
-from whorl.ops.iteration import Iteration, empty_collected
-from whorl.ops.random import Random
+from whorl.ops.control.flow import If, Loop
+from whorl.ops.control.iteration import Iteration, empty_collected
+from whorl.ops.core.base import one_element
+from whorl.ops.random.distributions import Random
 from whorl.runtime.credit import LATE
 from whorl.runtime.native import NativeLoop
 from whorl.runtime.segments import holds_loop

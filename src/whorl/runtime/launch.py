@@ -16,7 +16,7 @@ from whorl.kernel.polls import insert_polls, least_seconds
 from whorl.kernel.program import Buffer
 from whorl.lowering.graphs import GraphProgram
 from whorl.lowering.places import lengths_of, sizes
-from whorl.ops.panels import aligned_empty
+from whorl.ops.linear.packed_weights import aligned_empty
 from whorl.runtime.blocks import Blocks, address
 from whorl.runtime.callbacks import efforts_of, run_any, run_op
 from whorl.runtime.callers import Caller

@@ -28,7 +28,7 @@ from whorl.lowering.expressions import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop
 from whorl.lowering.places import lengths_of
 from whorl.lowering.work import turns_of
-from whorl.ops.iteration import Iteration
+from whorl.ops.control.iteration import Iteration
 from whorl.runtime.background import compile_aside, in_background
 from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, signature_of
 from whorl.runtime.callbacks import efforts_of, run_any, run_op

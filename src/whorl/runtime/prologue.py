@@ -21,9 +21,9 @@ from whorl.kernel.polls import insert_polls
 from whorl.kernel.program import Buffer, Call, For, Program, Var, index_const
 from whorl.lowering.layout import prepare
 from whorl.lowering.products import Hoisted, hoist_products, slice_captured
-from whorl.ops.control import Loop, Scanned
-from whorl.ops.panels import aligned_empty, panels_shape
-from whorl.ops.work import Effort
+from whorl.ops.control.flow import Loop, Scanned
+from whorl.ops.core.work import Effort
+from whorl.ops.linear.packed_weights import aligned_empty, panels_shape
 from whorl.runtime.blocks import address
 from whorl.runtime.callers import Caller
 from whorl.runtime.limits import Budget

@@ -26,7 +26,7 @@ from whorl.lowering.expressions import LoweringFault, TooLong, Unsupported
 from whorl.lowering.graphs import Folded, GraphProgram, lower_graph
 from whorl.lowering.places import NATIVE
 from whorl.lowering.work import work_of
-from whorl.ops.control import If, Loop
+from whorl.ops.control.flow import If, Loop
 from whorl.runtime.background import compile_aside, in_background
 from whorl.runtime.credit import Credit
 from whorl.runtime.launch import CONTIGUOUS, Launch

@@ -19,9 +19,9 @@ from whorl.ir.types import AnyShape, Fact, Known, SequenceType, TensorType, Type
 from whorl.ir.walk import clone_region
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.ill_typed import set_aside
-from whorl.ops.control import Loop, Scanned
-from whorl.ops.iteration import Iteration
-from whorl.ops.sequences import SequenceInsert
+from whorl.ops.control.flow import Loop, Scanned
+from whorl.ops.control.iteration import Iteration
+from whorl.ops.sequence.sequences import SequenceInsert
 from whorl.runtime.prologue import Prologue, split_off
 
 Free = Mapping[tuple[int, int], str]

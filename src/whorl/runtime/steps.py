@@ -12,8 +12,8 @@ from whorl.errors import MemoryLimitError, RunError, WhorlError, place
 from whorl.ir.graph import Node
 from whorl.ir.op import as_types, as_values
 from whorl.ir.types import AnyShape, TensorType, Type, fact_of, type_of
-from whorl.ops.random import Generator
-from whorl.ops.work import Effort
+from whorl.ops.core.work import Effort
+from whorl.ops.random.distributions import Generator
 from whorl.runtime.credit import Credit
 from whorl.runtime.limits import Budget, largest
 from whorl.runtime.trace import MAIN, now

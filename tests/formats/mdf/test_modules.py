@@ -9,7 +9,7 @@ from formats.mdf.test_simulating import MODELS
 
 import whorl
 from whorl.ir.verify import verify
-from whorl.ops.control import Loop
+from whorl.ops.control.flow import Loop
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -24,7 +24,7 @@ from whorl.errors import RunError
 from whorl.formats.openvino.files import load_ir
 from whorl.formats.openvino.frame import IrOptions
 from whorl.ir.graph import walk
-from whorl.ops.control import Loop
+from whorl.ops.control.flow import Loop
 from whorl.runtime.session import Session
 
 

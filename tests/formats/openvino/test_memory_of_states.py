@@ -14,10 +14,10 @@ from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType
-from whorl.ops.control import Collected, Loop, Scanned
-from whorl.ops.elementwise import Add, Identity, Mul, Sub
-from whorl.ops.linear import MatMul
-from whorl.ops.shapes import Squeeze, Unsqueeze
+from whorl.ops.control.flow import Collected, Loop, Scanned
+from whorl.ops.elementwise.arithmetic import Add, Identity, Mul, Sub
+from whorl.ops.linear.products import MatMul
+from whorl.ops.movement.shapes import Squeeze, Unsqueeze
 
 Step = Callable[[Builder, list[Value]], list[Value]]
 ROWS = np.array([[[1, 2], [3, 4]], [[10, 20], [30, 40]], [[100, 200], [300, 400]]], np.float32)

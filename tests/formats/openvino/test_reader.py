@@ -19,7 +19,7 @@ import whorl
 from whorl.errors import LoadError, RunError, SaveError
 from whorl.ir.types import UNRANKED, TensorType
 from whorl.ir.verify import verify
-from whorl.ops.opaque import OpaqueLayer
+from whorl.ops.core.opaque import OpaqueLayer
 
 X = np.array([1, -2], np.float32)
 

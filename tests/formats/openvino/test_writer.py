@@ -17,8 +17,8 @@ from whorl.ir.elements.mapped import mapped
 from whorl.ir.graph import Module, Region
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType
-from whorl.ops.elementwise import Add, Identity, Mul
-from whorl.ops.opaque import OpaqueLayer
+from whorl.ops.core.opaque import OpaqueLayer
+from whorl.ops.elementwise.arithmetic import Add, Identity, Mul
 
 FLOAT32 = np.dtype(np.float32)
 

@@ -7,7 +7,7 @@ from whorl.errors import RunError
 from whorl.ir.graph import Module, walk
 from whorl.ir.parse import parse_module
 from whorl.ir.verify import verify
-from whorl.ops.control import Loop
+from whorl.ops.control.flow import Loop
 from whorl.passes.context import PassOptions
 from whorl.passes.pipeline import optimize
 from whorl.runtime.session import Session

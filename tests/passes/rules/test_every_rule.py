@@ -11,8 +11,8 @@ from whorl.ir.dtypes import BOOL, BY_NAME
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType
-from whorl.ops.comparison import Where
-from whorl.ops.logic import BitShift
+from whorl.ops.elementwise.comparison import Where
+from whorl.ops.elementwise.logic import BitShift
 from whorl.passes.context import Context, PassOptions
 from whorl.passes.fold_constants import fold_node
 from whorl.passes.rewriting import apply_rules

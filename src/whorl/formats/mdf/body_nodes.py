@@ -18,7 +18,7 @@ from whorl.formats.mdf.standard import STANDARD
 from whorl.formats.mdf.syntax import Expression, parse
 from whorl.formats.onnx.scope import Scope
 from whorl.ir.graph import Value
-from whorl.ops.elementwise import Add, Mul
+from whorl.ops.elementwise.arithmetic import Add, Mul
 
 
 class GraphScope(Scope):

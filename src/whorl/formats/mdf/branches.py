@@ -11,8 +11,8 @@ from whorl.formats.mdf.tracing import Tracer
 from whorl.ir.dtypes import FLOAT64
 from whorl.ir.graph import Value
 from whorl.ir.types import TensorType
-from whorl.ops.casting import Cast
-from whorl.ops.control import If
+from whorl.ops.control.flow import If
+from whorl.ops.elementwise.casting import Cast
 
 Trace = Callable[[Tracer], None]
 

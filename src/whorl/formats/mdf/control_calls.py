@@ -16,8 +16,8 @@ from whorl.formats.onnx.scope import Scope, align_captures
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import TensorType, tensor
-from whorl.ops.casting import Cast
-from whorl.ops.control import Collected, If, Loop, Scanned
+from whorl.ops.control.flow import Collected, If, Loop, Scanned
+from whorl.ops.elementwise.casting import Cast
 
 
 def emit_loop(binding: Binding, scope: Scope, precision: Precision) -> list[Value]:

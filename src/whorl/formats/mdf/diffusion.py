@@ -21,10 +21,10 @@ from whorl.formats.mdf.tracing import SPECIAL, Tracer
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.elementwise import Add
-from whorl.ops.reductions import ReduceMax
-from whorl.ops.shapes import Expand
+from whorl.ops.elementwise.arithmetic import Add
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.shapes import Expand
+from whorl.ops.reduce.reductions import ReduceMax
 
 NAME = "drift_diffusion_integrator"
 DEFAULTS = {"noise": 1.0, "dt": 0.01}

@@ -19,8 +19,8 @@ from whorl.formats.mdf.scopes import Scope, Traced, known_shape
 from whorl.formats.mdf.vocabulary import MAX_ELEMENTS
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.indexing import Gather
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.indexing import Gather
 
 DRAWING = "numpy.random.", "np.random.", "drift_diffusion_integrator"
 """What an expression or a function's name has in it that draws."""

@@ -15,12 +15,12 @@ from whorl.formats.mdf.syntax import Expression, dotted_name, shortened
 from whorl.ir.build import Builder
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape
-from whorl.ops.comparison import Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Where
-from whorl.ops.elementwise import Add, Div, Mod, Mul, Neg, Sub
-from whorl.ops.linear import MatMul
-from whorl.ops.logic import And, Not, Or, Xor
-from whorl.ops.movement import Transpose
-from whorl.ops.powers import Pow
+from whorl.ops.elementwise.arithmetic import Add, Div, Mod, Mul, Neg, Sub
+from whorl.ops.elementwise.comparison import Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Where
+from whorl.ops.elementwise.logic import And, Not, Or, Xor
+from whorl.ops.elementwise.powers import Pow
+from whorl.ops.linear.products import MatMul
+from whorl.ops.movement.axes import Transpose
 
 EmittedDraw = Callable[[str, int, Sequence[Part], Mapping[str, Part]], Value]
 """A random draw: the function (`normal`), which draw of the expression it is, and its arguments."""

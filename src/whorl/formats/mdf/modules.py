@@ -20,10 +20,10 @@ from whorl.ir.dtypes import BOOL, FLOAT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.elementwise import Max, Sub
-from whorl.ops.movement import Concat
-from whorl.ops.shapes import Expand, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Max, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.axes import Concat
+from whorl.ops.movement.shapes import Expand, Unsqueeze
 
 
 def module_of(

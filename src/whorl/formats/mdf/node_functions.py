@@ -17,10 +17,24 @@ from whorl.formats.mdf.node_values import Nodes, Part
 from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape
-from whorl.ops.comparison import Equal, Greater, GreaterOrEqual, IsInf, IsNaN, Less, LessOrEqual, Where
-from whorl.ops.cumulative import CumProd, CumSum
-from whorl.ops.elementwise import Abs, Add, Ceil, Div, Floor, Max, Min, Mod, Mul, Neg, Reciprocal, Round, Sign, Sub
-from whorl.ops.functions import (
+from whorl.ops.elementwise.arithmetic import (
+    Abs,
+    Add,
+    Ceil,
+    Div,
+    Floor,
+    Max,
+    Min,
+    Mod,
+    Mul,
+    Neg,
+    Reciprocal,
+    Round,
+    Sign,
+    Sub,
+)
+from whorl.ops.elementwise.comparison import Equal, Greater, GreaterOrEqual, IsInf, IsNaN, Less, LessOrEqual, Where
+from whorl.ops.elementwise.functions import (
     Acos,
     Acosh,
     Asin,
@@ -38,12 +52,22 @@ from whorl.ops.functions import (
     Tan,
     Tanh,
 )
-from whorl.ops.linear import Det, MatMul
-from whorl.ops.logic import And, Not, Or, Xor
-from whorl.ops.movement import Concat, Transpose
-from whorl.ops.powers import Pow
-from whorl.ops.reductions import ArgMax, ArgMin, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum, Reduction
-from whorl.ops.shapes import Expand, Reshape, Shape, Squeeze, Unsqueeze
+from whorl.ops.elementwise.logic import And, Not, Or, Xor
+from whorl.ops.elementwise.powers import Pow
+from whorl.ops.linear.products import Det, MatMul
+from whorl.ops.movement.axes import Concat, Transpose
+from whorl.ops.movement.shapes import Expand, Reshape, Shape, Squeeze, Unsqueeze
+from whorl.ops.reduce.cumulative import CumProd, CumSum
+from whorl.ops.reduce.reductions import (
+    ArgMax,
+    ArgMin,
+    ReduceMax,
+    ReduceMean,
+    ReduceMin,
+    ReduceProd,
+    ReduceSum,
+    Reduction,
+)
 
 Function = Callable[..., Part]
 

@@ -12,12 +12,12 @@ from whorl.ir.dtypes import BOOL, FLOAT64, INT64
 from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import TensorType, tensor
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Equal
-from whorl.ops.indexing import Gather
-from whorl.ops.logic import Not
-from whorl.ops.movement import Concat, Slice
-from whorl.ops.shapes import Unsqueeze
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Equal
+from whorl.ops.elementwise.logic import Not
+from whorl.ops.movement.axes import Concat, Slice
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Unsqueeze
 
 Part = Any
 """A Value, a number or array that is known, or a list or tuple of parts."""

@@ -27,8 +27,8 @@ from whorl.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, STRING
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import SequenceType, TensorType, Type, type_of, type_string
-from whorl.ops.casting import Cast
-from whorl.ops.shapes import Reshape
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.shapes import Reshape
 from whorl.runtime.limits import Limits
 from whorl.runtime.session import Session
 

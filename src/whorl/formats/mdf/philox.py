@@ -13,9 +13,9 @@ import numpy as np
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT64
 from whorl.ir.graph import Value
-from whorl.ops.casting import Cast
-from whorl.ops.elementwise import Add, Mul
-from whorl.ops.logic import BitShift, BitwiseAnd, BitwiseXor
+from whorl.ops.elementwise.arithmetic import Add, Mul
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.logic import BitShift, BitwiseAnd, BitwiseXor
 
 ROUNDS = 10
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57

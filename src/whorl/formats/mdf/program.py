@@ -33,8 +33,8 @@ from whorl.ir.dtypes import BOOL, FLOAT64, INT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType
-from whorl.ops.control import Collected, Loop
-from whorl.ops.elementwise import Add, Sub
+from whorl.ops.control.flow import Collected, Loop
+from whorl.ops.elementwise.arithmetic import Add, Sub
 
 assert whorl.formats.mdf.diffusion
 

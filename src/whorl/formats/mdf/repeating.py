@@ -15,9 +15,9 @@ from whorl.formats.mdf.tracing import Tracer
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import TensorType, tensor
-from whorl.ops.casting import Cast
-from whorl.ops.control import Loop
-from whorl.ops.shapes import Expand
+from whorl.ops.control.flow import Loop
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.shapes import Expand
 
 MOST_PASSES = 1 << 20
 """Passes of one evaluation."""

@@ -13,7 +13,7 @@ from whorl.ir.dtypes import BOOL, FLOAT64
 from whorl.ir.graph import Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import AnyShape, TensorType, tensor
-from whorl.ops.casting import Cast
+from whorl.ops.elementwise.casting import Cast
 
 
 class NotElementwiseError(UnsupportedError):

@@ -34,12 +34,12 @@ from whorl.formats.mdf.scopes import NotElementwiseError, Scope, Traced, lengths
 from whorl.formats.mdf.tracing import Tracer
 from whorl.ir.dtypes import FLOAT64, INT64
 from whorl.ir.graph import Value
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Equal, Greater, GreaterOrEqual, Less, LessOrEqual
-from whorl.ops.elementwise import Abs, Add, Mod, Sub
-from whorl.ops.indexing import Gather
-from whorl.ops.logic import And, Not, Or
-from whorl.ops.shapes import Reshape
+from whorl.ops.elementwise.arithmetic import Abs, Add, Mod, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Equal, Greater, GreaterOrEqual, Less, LessOrEqual
+from whorl.ops.elementwise.logic import And, Not, Or
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Reshape
 
 MOST_PASSES = 256
 """Passes that are written out where it is known when they end."""

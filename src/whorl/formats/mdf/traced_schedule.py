@@ -18,9 +18,9 @@ from whorl.formats.mdf.traced_conditions import TracedCall
 from whorl.formats.mdf.tracing import Tracer
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Value
-from whorl.ops.comparison import Equal, Less, Where
-from whorl.ops.elementwise import Add, Mod, Sub
-from whorl.ops.indexing import Gather
+from whorl.ops.elementwise.arithmetic import Add, Mod, Sub
+from whorl.ops.elementwise.comparison import Equal, Less, Where
+from whorl.ops.movement.indexing import Gather
 
 MOST_LEAD = 4
 """Calls before the cycle that are written out one by one."""

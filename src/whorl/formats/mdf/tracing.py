@@ -29,9 +29,9 @@ from whorl.formats.mdf.scopes import NotElementwiseError, Scope, Traced, lengths
 from whorl.formats.mdf.standard import STANDARD
 from whorl.ir.graph import Value
 from whorl.ir.types import TensorType, tensor
-from whorl.ops.comparison import LessOrEqual, Where
-from whorl.ops.elementwise import Add, Min, Mul
-from whorl.ops.indexing import Gather
+from whorl.ops.elementwise.arithmetic import Add, Min, Mul
+from whorl.ops.elementwise.comparison import LessOrEqual, Where
+from whorl.ops.movement.indexing import Gather
 
 SPECIAL: dict[str, Callable[[Tracer, Mapping[str, Any]], Any]] = {}
 """Functions that are loops of their own, by name; modules that know one add it."""

@@ -16,13 +16,13 @@ from whorl.ir.graph import Module, Node, Value
 from whorl.ir.op import Op
 from whorl.ir.rewrite import rewrite
 from whorl.ir.types import TensorType, Type
-from whorl.ops.casting import Cast
-from whorl.ops.control import If
-from whorl.ops.elementwise import Add, Clip, Div, Mul, Sub
-from whorl.ops.filling import Range
-from whorl.ops.linear import MatMul, MatMulInteger
-from whorl.ops.padding import Pad
-from whorl.ops.scattering import ScatterND
+from whorl.ops.control.flow import If
+from whorl.ops.elementwise.arithmetic import Add, Clip, Div, Mul, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.linear.products import MatMul, MatMulInteger
+from whorl.ops.movement.filling import Range
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.scattering import ScatterND
 from whorl.passes.context import Context, PassOptions
 from whorl.passes.control_flow.branches import simplify_if
 from whorl.passes.control_flow.captured import push_constants

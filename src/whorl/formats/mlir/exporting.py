@@ -23,7 +23,7 @@ from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType, Type
 from whorl.ir.walk import clone_node
-from whorl.ops.control import Loop
+from whorl.ops.control.flow import Loop
 
 DIALECT_OPSET = 22
 """The opset whose forms the dialect has; where it cannot say a module the newest, which bare names are read as."""

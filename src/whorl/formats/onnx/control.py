@@ -16,12 +16,12 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, SequenceType, TensorType, Type, contradict, tensor
-from whorl.ops.control import Collected, If, Loop, Scanned
-from whorl.ops.elementwise import Sub
-from whorl.ops.movement import Concat
-from whorl.ops.padding import Pad
-from whorl.ops.sequences import SequenceAt, SequenceEmpty, SequenceInsert, SequenceLength
-from whorl.ops.shapes import Shape
+from whorl.ops.control.flow import Collected, If, Loop, Scanned
+from whorl.ops.elementwise.arithmetic import Sub
+from whorl.ops.movement.axes import Concat
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.shapes import Shape
+from whorl.ops.sequence.sequences import SequenceAt, SequenceEmpty, SequenceInsert, SequenceLength
 
 
 def read_if(node: OnnxNode, proto: NodeProto, scope: Scope, frame: Frame) -> list[Value]:

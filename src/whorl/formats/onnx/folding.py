@@ -17,7 +17,7 @@ from whorl.formats.onnx.scope import Scope
 from whorl.formats.onnx.versions.constants import FORMS
 from whorl.ir.graph import Value
 from whorl.ir.op import Op
-from whorl.ops.base import Elementwise
+from whorl.ops.core.base import Elementwise
 from whorl.passes.context import Context
 from whorl.passes.fold_constants import FAILURES, computed, elements_known, operand_sizes, result_bytes
 

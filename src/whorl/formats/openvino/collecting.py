@@ -16,7 +16,7 @@ from whorl.formats.openvino.writer import NetWriter
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.graph import Value
 from whorl.ir.types import UNRANKED, AnyShape, TensorType
-from whorl.ops.control import Collected
+from whorl.ops.control.flow import Collected
 
 BEFORE_ALL = np.iinfo(np.int32).min + 1
 """An end before every axis."""

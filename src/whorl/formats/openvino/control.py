@@ -27,10 +27,10 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64, STRING, is_integer, name_of
 from whorl.ir.graph import Region, Value
 from whorl.ir.types import AnyShape, TensorType, Type, tensor
-from whorl.ops.casting import Cast
-from whorl.ops.control import Collected, If, Loop, Scanned, known_bool
-from whorl.ops.movement import Slice
-from whorl.ops.shapes import Reshape
+from whorl.ops.control.flow import Collected, If, Loop, Scanned, known_bool
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.axes import Slice
+from whorl.ops.movement.shapes import Reshape
 
 
 def read_loop(layer: Layer, inputs: list[Value], build: Builder, frame: Frame) -> list[Value]:

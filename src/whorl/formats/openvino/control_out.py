@@ -18,8 +18,8 @@ from whorl.ir.dims import Dim
 from whorl.ir.graph import Node, Value
 from whorl.ir.infer import region_title
 from whorl.ir.types import AnyShape, SequenceType, TensorType, Type, join, tensor
-from whorl.ops.base import known_ints
-from whorl.ops.control import Loop, known_bool
+from whorl.ops.control.flow import Loop, known_bool
+from whorl.ops.core.base import known_ints
 from whorl.passes.control_flow.evaluate import Budget, Evaluator, Stopped
 
 MOST_ITERATIONS = 10_000

@@ -16,9 +16,9 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BY_NAME, INT64, is_integer
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.base import known_ints
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Less, Where
+from whorl.ops.core.base import known_ints
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Less, Where
 
 INT32 = BY_NAME["int32"]
 """What OpenVINO's CPU plugin counts in where the number comes at run time."""

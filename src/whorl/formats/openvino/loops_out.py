@@ -33,9 +33,9 @@ from whorl.ir.dtypes import INT64, name_of
 from whorl.ir.graph import Node, Region, Value, walk
 from whorl.ir.infer import region_title
 from whorl.ir.types import AnyShape, SequenceType, TensorType, join, tensor
-from whorl.ops.base import known_ints
-from whorl.ops.control import Collected, Loop, Scanned, known_bool
-from whorl.ops.sequences import SequenceInsert
+from whorl.ops.control.flow import Collected, Loop, Scanned, known_bool
+from whorl.ops.core.base import known_ints
+from whorl.ops.sequence.sequences import SequenceInsert
 
 FOREVER = np.array([-1], np.int64)
 LARGEST_TRIP = (1 << 31) - 1

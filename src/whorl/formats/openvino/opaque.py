@@ -7,7 +7,7 @@ from whorl.formats.openvino.document import Layer
 from whorl.ir.build import Builder
 from whorl.ir.graph import Value
 from whorl.ir.types import TensorType
-from whorl.ops.opaque import OpaqueLayer
+from whorl.ops.core.opaque import OpaqueLayer
 
 
 def opaque_layer(layer: Layer, inputs: list[Value], build: Builder) -> list[Value]:

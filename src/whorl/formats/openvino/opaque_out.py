@@ -7,7 +7,7 @@ from dataclasses import replace
 from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
 from whorl.formats.openvino.writer import NetWriter
 from whorl.ir.graph import Node
-from whorl.ops.opaque import OpaqueLayer
+from whorl.ops.core.opaque import OpaqueLayer
 
 
 @exporter("OpaqueLayer")

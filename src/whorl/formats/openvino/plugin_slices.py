@@ -17,12 +17,12 @@ from whorl.formats.openvino.port_maps import Connections
 from whorl.formats.openvino.slices import length_along, not_whole, require_axis, require_parts
 from whorl.ir.build import Builder
 from whorl.ir.graph import Value
-from whorl.ops.base import known_ints
-from whorl.ops.comparison import Equal, Less, LessOrEqual, Where
-from whorl.ops.elementwise import Add, Div, Mod, Sub
-from whorl.ops.indexing import Gather
-from whorl.ops.logic import And
-from whorl.ops.shapes import Shape
+from whorl.ops.core.base import known_ints
+from whorl.ops.elementwise.arithmetic import Add, Div, Mod, Sub
+from whorl.ops.elementwise.comparison import Equal, Less, LessOrEqual, Where
+from whorl.ops.elementwise.logic import And
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Shape
 
 
 def apply_plugin_slices(found: Connections, inputs: Sequence[Value], layer: Layer, frame: Frame) -> None:

@@ -24,7 +24,7 @@ from whorl.ir import dims
 from whorl.ir.build import Builder
 from whorl.ir.graph import Region, Value
 from whorl.ir.types import AnyShape, TensorType
-from whorl.ops.control import If
+from whorl.ops.control.flow import If
 
 _OPSET = re.compile(r"opset(\d{1,4})")
 NEWEST_OPSET = 17

@@ -13,8 +13,8 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BY_NAME, FLOAT32, INT64, is_float
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, TensorType
-from whorl.ops.casting import Cast
-from whorl.ops.elementwise import Max, Min
+from whorl.ops.elementwise.arithmetic import Max, Min
+from whorl.ops.elementwise.casting import Cast
 
 SHORT = frozenset(BY_NAME[name] for name in ("int8", "uint8"))
 WIDE = dict.fromkeys(("abs", "add", "matmul", "multiply", "negative", "reduceprod", "reducesum", "subtract"), INT64) | {

@@ -26,7 +26,7 @@ from whorl.formats.openvino.writer import NetWriter
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, OptionalType, SequenceType, TensorType, tensor
-from whorl.ops.sequences import ConcatFromSequence, SplitToSequence
+from whorl.ops.sequence.sequences import ConcatFromSequence, SplitToSequence
 
 
 def _sequence(node: Node, index: int, write: LayerWriter) -> Held:

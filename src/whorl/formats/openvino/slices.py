@@ -18,12 +18,12 @@ from whorl.formats.openvino.port_maps import Connections
 from whorl.ir.build import Builder
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.comparison import Less, Where
-from whorl.ops.elementwise import Add, Max
-from whorl.ops.filling import Range
-from whorl.ops.indexing import Gather
-from whorl.ops.movement import Slice
-from whorl.ops.shapes import Reshape, Shape
+from whorl.ops.elementwise.arithmetic import Add, Max
+from whorl.ops.elementwise.comparison import Less, Where
+from whorl.ops.movement.axes import Slice
+from whorl.ops.movement.filling import Range
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Reshape, Shape
 
 
 def apply_slices(found: Connections, inputs: list[Value], build: Builder, layer: Layer, frame: Frame) -> None:

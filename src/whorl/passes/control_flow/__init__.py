@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from whorl.ir.build import Builder
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.rewrite import rewrite
-from whorl.ops.control import If, Loop
+from whorl.ops.control.flow import If, Loop
 from whorl.passes.context import Context
 from whorl.passes.control_flow.branches import simplify_if
 from whorl.passes.control_flow.captured import hoist_invariants, push_constants

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from whorl.ir.build import Builder
 from whorl.ir.constants import same_elements
 from whorl.ir.graph import Node, Value
-from whorl.ops.control import known_bool
+from whorl.ops.control.flow import known_bool
 from whorl.passes.context import Context
 from whorl.passes.control_flow.inlining import inline
 from whorl.passes.rules.pattern import constant_of

@@ -16,9 +16,9 @@ from whorl.ir.constants import Constant
 from whorl.ir.dtypes import STRING, is_integer
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import KNOWN_LIMIT, TensorType
-from whorl.ops.base import Elementwise
-from whorl.ops.control import If, Loop, first_captured
-from whorl.ops.rearranging import Rearranging
+from whorl.ops.control.flow import If, Loop, first_captured
+from whorl.ops.core.base import Elementwise
+from whorl.ops.movement.rearranging import Rearranging
 from whorl.passes.context import Context
 from whorl.passes.control_flow.loops import iterations
 from whorl.passes.rules.conditions import static_shape

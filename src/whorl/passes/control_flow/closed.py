@@ -14,7 +14,7 @@ import numpy as np
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Region, Value, walk
-from whorl.ops.control import Loop, known_bool
+from whorl.ops.control.flow import Loop, known_bool
 from whorl.passes.context import Context
 from whorl.passes.control_flow.evaluate import UNRESOLVED, Budget, Evaluator, Stopped, is_true, known_value
 from whorl.passes.control_flow.loops import iterations

@@ -15,9 +15,9 @@ from whorl.ir.constants import Constant, as_array
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import as_types, as_values
 from whorl.ir.types import TensorType, fact_of
-from whorl.ops.base import one_element
-from whorl.ops.control import If, Loop
-from whorl.ops.iteration import Iteration, empty_collected
+from whorl.ops.control.flow import If, Loop
+from whorl.ops.control.iteration import Iteration, empty_collected
+from whorl.ops.core.base import one_element
 from whorl.passes.fold_constants import FAILURES
 from whorl.passes.rules.conditions import static_shape
 from whorl.passes.rules.pattern import constant_of, tensor_type

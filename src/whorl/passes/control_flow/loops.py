@@ -13,11 +13,11 @@ from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape
-from whorl.ops.base import known_ints
-from whorl.ops.control import Collected, Loop, Scanned, known_bool
-from whorl.ops.indexing import Gather
-from whorl.ops.movement import Slice
-from whorl.ops.shapes import Unsqueeze
+from whorl.ops.control.flow import Collected, Loop, Scanned, known_bool
+from whorl.ops.core.base import known_ints
+from whorl.ops.movement.axes import Slice
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Unsqueeze
 from whorl.passes.context import Context
 from whorl.passes.control_flow.evaluate import Stopped, nothing_collected
 from whorl.passes.control_flow.inlining import inline

@@ -11,9 +11,9 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value, walk
 from whorl.ir.types import SequenceType
-from whorl.ops.control import Loop, first_captured
-from whorl.ops.elementwise import Add
-from whorl.ops.sequences import SequenceConstruct
+from whorl.ops.control.flow import Loop, first_captured
+from whorl.ops.elementwise.arithmetic import Add
+from whorl.ops.sequence.sequences import SequenceConstruct
 from whorl.passes.context import Context
 from whorl.passes.control_flow.evaluate import UNRESOLVED, Budget, Evaluator, LoopRun, Stopped, known_value
 

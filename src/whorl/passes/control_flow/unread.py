@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from whorl.ir.graph import Node, Region, Value
-from whorl.ops.control import If, Loop
+from whorl.ops.control.flow import If, Loop
 
 
 def drop_unread(node: Node, read: Collection[Value | None], is_removable: Callable[[Node], bool]) -> bool:

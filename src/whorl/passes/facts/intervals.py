@@ -10,7 +10,7 @@ import numpy as np
 
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, INTEGERS
-from whorl.ops.base import COMPUTED_FLOATS
+from whorl.ops.core.base import COMPUTED_FLOATS
 
 Number = int | float
 

@@ -12,21 +12,37 @@ from whorl.ir.constants import as_array
 from whorl.ir.dtypes import BOOL
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import TensorType
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Where
-from whorl.ops.elementwise import Abs, Add, Ceil, Clip, Div, Floor, Identity, Max, Min, Mod, Mul, Neg, Round, Sign, Sub
-from whorl.ops.filling import ConstantOfShape, Range
-from whorl.ops.functions import Cos, Exp, Sin, Sqrt, Tanh
-from whorl.ops.indexing import Gather, GatherElements, GatherND
-from whorl.ops.lengths import at_most, bounds
-from whorl.ops.logic import And, Not, Or, Xor
-from whorl.ops.movement import Concat, Slice, Split, Tile, Transpose
-from whorl.ops.nonlinear import Relu, Sigmoid
-from whorl.ops.padding import Pad
-from whorl.ops.reductions import ArgumentReduction, ReduceMax, ReduceMin
-from whorl.ops.selection import NonZero
-from whorl.ops.shapes import Expand, Reshaping, Shape, Size
-from whorl.ops.softmax import Softmax
+from whorl.ops.elementwise.arithmetic import (
+    Abs,
+    Add,
+    Ceil,
+    Clip,
+    Div,
+    Floor,
+    Identity,
+    Max,
+    Min,
+    Mod,
+    Mul,
+    Neg,
+    Round,
+    Sign,
+    Sub,
+)
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Where
+from whorl.ops.elementwise.functions import Cos, Exp, Sin, Sqrt, Tanh
+from whorl.ops.elementwise.logic import And, Not, Or, Xor
+from whorl.ops.elementwise.nonlinear import Relu, Sigmoid
+from whorl.ops.movement.axes import Concat, Slice, Split, Tile, Transpose
+from whorl.ops.movement.filling import ConstantOfShape, Range
+from whorl.ops.movement.indexing import Gather, GatherElements, GatherND
+from whorl.ops.movement.lengths import at_most, bounds
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.selection import NonZero
+from whorl.ops.movement.shapes import Expand, Reshaping, Shape, Size
+from whorl.ops.reduce.reductions import ArgumentReduction, ReduceMax, ReduceMin
+from whorl.ops.reduce.softmax import Softmax
 from whorl.passes.facts.intervals import TRUTH, Interval, corners, of_array, union, whole, within
 
 Found = Interval | None

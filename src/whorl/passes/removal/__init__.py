@@ -19,7 +19,7 @@ from whorl.ir.build import Builder
 from whorl.ir.graph import Module, Node, Value
 from whorl.ir.infer import region_title
 from whorl.ir.rewrite import rewrite
-from whorl.ops.control import If, Loop
+from whorl.ops.control.flow import If, Loop
 from whorl.passes.context import Context
 from whorl.passes.control_flow.loops import iterations
 from whorl.passes.removal.bounds import Bounds, Remedy

@@ -14,7 +14,7 @@ from whorl.ir.dtypes import is_integer
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import names_in_type
 from whorl.ir.types import AnyShape, TensorType
-from whorl.ops.control import Loop
+from whorl.ops.control.flow import Loop
 from whorl.passes.rules.pattern import tensor_type
 
 EXAMPLE = 8

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
-from whorl.ops.comparison import Where
-from whorl.ops.shapes import Reshape
+from whorl.ops.elementwise.comparison import Where
+from whorl.ops.movement.shapes import Reshape
 from whorl.passes.control_flow.inlining import inline
 from whorl.passes.removal.reasons import require_harmless, require_same
 from whorl.passes.rules.pattern import tensor_type

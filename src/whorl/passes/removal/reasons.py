@@ -5,9 +5,9 @@ from __future__ import annotations
 from whorl.ir.dtypes import is_integer
 from whorl.ir.graph import Node, Region, Value, walk
 from whorl.ir.types import TensorType
-from whorl.ops.base import Elementwise
-from whorl.ops.elementwise import Div, Mod
-from whorl.ops.random import Random
+from whorl.ops.core.base import Elementwise
+from whorl.ops.elementwise.arithmetic import Div, Mod
+from whorl.ops.random.distributions import Random
 from whorl.passes.rules.conditions import same_type
 from whorl.passes.rules.pattern import constant_of
 

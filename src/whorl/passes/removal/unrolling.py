@@ -11,13 +11,13 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, TensorType
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Less, Where
-from whorl.ops.control import Collected, Loop, known_bool
-from whorl.ops.elementwise import Add, Mul, Sub
-from whorl.ops.logic import And
-from whorl.ops.movement import Concat, Slice
-from whorl.ops.shapes import Reshape, Unsqueeze
+from whorl.ops.control.flow import Collected, Loop, known_bool
+from whorl.ops.elementwise.arithmetic import Add, Mul, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Less, Where
+from whorl.ops.elementwise.logic import And
+from whorl.ops.movement.axes import Concat, Slice
+from whorl.ops.movement.shapes import Reshape, Unsqueeze
 from whorl.passes.control_flow.evaluate import Stopped, nothing_collected
 from whorl.passes.control_flow.inlining import inline
 from whorl.passes.control_flow.loops import iterations, may_refuse, slice_at

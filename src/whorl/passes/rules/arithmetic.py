@@ -13,10 +13,10 @@ import numpy as np
 from whorl.ir.dtypes import SIGNED, is_float, is_integer
 from whorl.ir.graph import Node, Value
 from whorl.ir.op import Op
-from whorl.ops.comparison import Equal
-from whorl.ops.elementwise import Abs, Add, Ceil, Div, Floor, Max, Min, Mul, Neg, Round, Sign, Sub, Sum
-from whorl.ops.logic import And, BitwiseAnd, BitwiseNot, BitwiseOr, BitwiseXor, Not, Or, Xor
-from whorl.ops.nonlinear import Relu
+from whorl.ops.elementwise.arithmetic import Abs, Add, Ceil, Div, Floor, Max, Min, Mul, Neg, Round, Sign, Sub, Sum
+from whorl.ops.elementwise.comparison import Equal
+from whorl.ops.elementwise.logic import And, BitwiseAnd, BitwiseNot, BitwiseOr, BitwiseXor, Not, Or, Xor
+from whorl.ops.elementwise.nonlinear import Relu
 from whorl.passes.rules.conditions import all_are, elements, equals, is_whole, joins_small, may_regroup
 from whorl.passes.rules.pattern import C1, C2, AnyRule, C, Condition, Match, NodeRule, Rule, X, Y, is_constant, once, op
 

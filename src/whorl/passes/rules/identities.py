@@ -11,16 +11,16 @@ import numpy as np
 
 from whorl.ir.dtypes import BOOL, is_float, is_integer
 from whorl.ir.graph import Value
-from whorl.ops.casting import Cast, CastLike
-from whorl.ops.comparison import Where
-from whorl.ops.elementwise import Add, Clip, Div, Identity, Max, Mean, Min, Mul, Sub, Sum
-from whorl.ops.logic import And, BitShift, BitwiseAnd, BitwiseOr, BitwiseXor, Not, Or, Xor
-from whorl.ops.movement import Concat, Slice, Split, Tile, Transpose
-from whorl.ops.padding import Pad
-from whorl.ops.powers import Pow
-from whorl.ops.random import Dropout
-from whorl.ops.reductions import ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum
-from whorl.ops.shapes import Expand, Reshaping
+from whorl.ops.elementwise.arithmetic import Add, Clip, Div, Identity, Max, Mean, Min, Mul, Sub, Sum
+from whorl.ops.elementwise.casting import Cast, CastLike
+from whorl.ops.elementwise.comparison import Where
+from whorl.ops.elementwise.logic import And, BitShift, BitwiseAnd, BitwiseOr, BitwiseXor, Not, Or, Xor
+from whorl.ops.elementwise.powers import Pow
+from whorl.ops.movement.axes import Concat, Slice, Split, Tile, Transpose
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.shapes import Expand, Reshaping
+from whorl.ops.random.distributions import Dropout
+from whorl.ops.reduce.reductions import ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum
 from whorl.passes.rules.conditions import (
     all_are,
     bits_are,

@@ -10,10 +10,10 @@ from whorl.ir import dims
 from whorl.ir.dims import Dim
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, TensorType
-from whorl.ops.base import Elementwise
-from whorl.ops.lengths import bounds
-from whorl.ops.movement import Transpose
-from whorl.ops.shapes import Expand, Reshape, Reshaping
+from whorl.ops.core.base import Elementwise
+from whorl.ops.movement.axes import Transpose
+from whorl.ops.movement.lengths import bounds
+from whorl.ops.movement.shapes import Expand, Reshape, Reshaping
 from whorl.passes.rules.conditions import same_shape, same_type, static_shape
 from whorl.passes.rules.pattern import AnyRule, Match, NodeRule, is_constant, maker, tensor_type
 

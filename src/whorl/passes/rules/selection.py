@@ -10,11 +10,11 @@ import numpy as np
 
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
-from whorl.ops.base import Elementwise
-from whorl.ops.comparison import Where
-from whorl.ops.indexing import Gather
-from whorl.ops.movement import Concat, Slice, Split
-from whorl.ops.shapes import Squeeze, Unsqueeze
+from whorl.ops.core.base import Elementwise
+from whorl.ops.elementwise.comparison import Where
+from whorl.ops.movement.axes import Concat, Slice, Split
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Squeeze, Unsqueeze
 from whorl.passes.rules.conditions import elements, same_type, static_shape
 from whorl.passes.rules.pattern import AnyRule, Match, NodeRule, is_constant, maker, tensor_type
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, TensorType
-from whorl.ops.base import Elementwise, broadcast_shapes
-from whorl.ops.comparison import Where
-from whorl.ops.elementwise import Add, Mul
-from whorl.ops.filling import ConstantOfShape
-from whorl.ops.indexing import Gather
-from whorl.ops.logic import And, BitwiseAnd, BitwiseOr, BitwiseXor, Or, Xor
-from whorl.ops.movement import Slice, Transpose
-from whorl.ops.shapes import Expand, Reshaping
+from whorl.ops.core.base import Elementwise, broadcast_shapes
+from whorl.ops.elementwise.arithmetic import Add, Mul
+from whorl.ops.elementwise.comparison import Where
+from whorl.ops.elementwise.logic import And, BitwiseAnd, BitwiseOr, BitwiseXor, Or, Xor
+from whorl.ops.movement.axes import Slice, Transpose
+from whorl.ops.movement.filling import ConstantOfShape
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Expand, Reshaping
 from whorl.passes.rules.conditions import elements, may_regroup, same_shape, static_shape
 from whorl.passes.rules.pattern import AnyRule, Match, NodeRule, is_constant, maker, tensor_type
 

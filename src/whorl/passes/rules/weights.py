@@ -10,11 +10,11 @@ import numpy as np
 
 from whorl.ir.dtypes import is_float
 from whorl.ir.graph import Node, Value
-from whorl.ops.convolution import Conv
-from whorl.ops.elementwise import Add, Mul
-from whorl.ops.linear import Gemm, MatMul
-from whorl.ops.normalization import BatchNormalization
-from whorl.ops.padding import Pad
+from whorl.ops.elementwise.arithmetic import Add, Mul
+from whorl.ops.linear.products import Gemm, MatMul
+from whorl.ops.movement.padding import Pad
+from whorl.ops.reduce.normalization import BatchNormalization
+from whorl.ops.windows.convolution import Conv
 from whorl.passes.rules.conditions import elements, fast_math, is_scalar, static_shape
 from whorl.passes.rules.pattern import (
     C1,

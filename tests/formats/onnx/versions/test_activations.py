@@ -8,7 +8,7 @@ from single_node import feeds, onnxruntime_run, single_node
 
 import whorl
 from whorl.errors import SaveError
-from whorl.ops.nonlinear import Celu, Gelu, HardSwish, Mish, PRelu, Selu, SwiGLU, Swish
+from whorl.ops.elementwise.nonlinear import Celu, Gelu, HardSwish, Mish, PRelu, Selu, SwiGLU, Swish
 
 SPELLED = [
     (HardSwish(), 14, 13),

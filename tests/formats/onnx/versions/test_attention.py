@@ -7,7 +7,7 @@ from single_node import feeds, onnxruntime_run, single_node
 
 import whorl
 from whorl.errors import SaveError
-from whorl.ops.attention import Attention
+from whorl.ops.attention.dot_product import Attention
 
 
 def tensors(queries=2, keys=3):

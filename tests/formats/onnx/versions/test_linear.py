@@ -8,8 +8,8 @@ from single_node import feeds, onnxruntime_run, single_node
 
 import whorl
 from whorl.errors import SaveError
-from whorl.ops.einsum import Einsum
-from whorl.ops.linear import Gemm, MatMul
+from whorl.ops.linear.einsum import Einsum
+from whorl.ops.linear.products import Gemm, MatMul
 
 
 def normal(*shape):

@@ -8,7 +8,12 @@ from single_node import feeds, onnxruntime_run, single_node
 
 import whorl
 from whorl.errors import SaveError
-from whorl.ops.normalization import BatchNormalization, GroupNormalization, InstanceNormalization, LayerNormalization
+from whorl.ops.reduce.normalization import (
+    BatchNormalization,
+    GroupNormalization,
+    InstanceNormalization,
+    LayerNormalization,
+)
 
 
 def normal(*shape, seed=0):

@@ -8,7 +8,7 @@ from single_node import feeds, onnxruntime_run, single_node
 import whorl
 from whorl.errors import SaveError
 from whorl.formats.onnx.dtypes import TO_ONNX
-from whorl.ops.quantization import DequantizeLinear, QuantizeLinear
+from whorl.ops.linear.quantization import DequantizeLinear, QuantizeLinear
 
 X = np.linspace(-3, 9, 12, dtype=np.float32).reshape(3, 4)
 SCALE = np.array(0.5, np.float32)

@@ -7,7 +7,7 @@ from single_node import feeds, onnxruntime_run, single_node
 
 import whorl
 from whorl.errors import SaveError
-from whorl.ops.recurrent import GRU, LSTM, RNN
+from whorl.ops.recurrent.rnn import GRU, LSTM, RNN
 
 KINDS = {"RNN": RNN, "GRU": GRU, "LSTM": LSTM}
 

@@ -10,8 +10,8 @@ from single_node import feeds, onnxruntime_run, single_node
 import whorl
 from whorl.errors import SaveError
 from whorl.ir.op import REGISTRY
-from whorl.ops.logarithmic_reductions import ReduceLogSum
-from whorl.ops.reductions import ArgMax, ReduceMax, ReduceMin, ReduceSum
+from whorl.ops.reduce.logarithmic_reductions import ReduceLogSum
+from whorl.ops.reduce.reductions import ArgMax, ReduceMax, ReduceMin, ReduceSum
 
 KINDS = (
     "ReduceL1",

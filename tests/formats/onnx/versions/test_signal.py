@@ -7,7 +7,7 @@ from single_node import feeds, onnxruntime_run, single_node
 
 import whorl
 from whorl.errors import SaveError
-from whorl.ops.signal import DFT
+from whorl.ops.signal.fourier import DFT
 
 
 @pytest.mark.parametrize("axis", [None, 0, 2])

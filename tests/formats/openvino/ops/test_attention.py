@@ -5,11 +5,11 @@ import pytest
 from formats.openvino.one_layer import Input, check_layer, check_node, scalar
 
 from whorl.errors import SaveError
-from whorl.ops.attention import Attention
-from whorl.ops.detection import NonMaxSuppression
-from whorl.ops.regions import RoiAlign
-from whorl.ops.rotary import RotaryEmbedding
-from whorl.ops.sampling import GridSample
+from whorl.ops.attention.dot_product import Attention
+from whorl.ops.attention.rotary import RotaryEmbedding
+from whorl.ops.image.detection import NonMaxSuppression
+from whorl.ops.image.regions import RoiAlign
+from whorl.ops.image.sampling import GridSample
 
 NUMBERS = np.random.default_rng(19)
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import check_layer, check_node, fixed, scalar
 
-from whorl.ops.blocks import DepthToSpace, SpaceToDepth
-from whorl.ops.movement import ReverseSequence
-from whorl.ops.padding import Pad
+from whorl.ops.movement.axes import ReverseSequence
+from whorl.ops.movement.blocks import DepthToSpace, SpaceToDepth
+from whorl.ops.movement.padding import Pad
 
 X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 

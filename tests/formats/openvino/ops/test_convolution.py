@@ -5,9 +5,9 @@ import pytest
 from formats.openvino.one_layer import Fixed, check_layer, check_node, fixed
 
 from whorl.errors import SaveError
-from whorl.ops.convolution import Conv, ConvInteger, QLinearConv
-from whorl.ops.deformable_convolution import DeformConv
-from whorl.ops.transposed_convolution import Col2Im, ConvTranspose
+from whorl.ops.windows.convolution import Conv, ConvInteger, QLinearConv
+from whorl.ops.windows.deformable_convolution import DeformConv
+from whorl.ops.windows.transposed_convolution import Col2Im, ConvTranspose
 
 NUMBERS = np.random.default_rng(7)
 KINDS = {"Convolution": (3, 4, 3, 2), "GroupConvolution": (2, 3, 2, 3, 2)}

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import Fixed, check_layer, check_node
 
-from whorl.ops.comparison import Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Where
-from whorl.ops.elementwise import Add, Clip, Div, Max, Mean, Min, Mod, Mul, Sub, Sum
-from whorl.ops.logic import And, BitShift, BitwiseAnd, BitwiseNot, BitwiseOr, BitwiseXor, Not, Or, Xor
-from whorl.ops.powers import Pow
+from whorl.ops.elementwise.arithmetic import Add, Clip, Div, Max, Mean, Min, Mod, Mul, Sub, Sum
+from whorl.ops.elementwise.comparison import Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Where
+from whorl.ops.elementwise.logic import And, BitShift, BitwiseAnd, BitwiseNot, BitwiseOr, BitwiseXor, Not, Or, Xor
+from whorl.ops.elementwise.powers import Pow
 
 ARITHMETIC = "Add", "Subtract", "Multiply", "Divide", "FloorMod", "Mod", "Power", "Maximum", "Minimum"
 COMPARISONS = "Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"

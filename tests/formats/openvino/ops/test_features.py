@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import check_node
 
-from whorl.ops.features import Scaler
+from whorl.ops.ml.features import Scaler
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])

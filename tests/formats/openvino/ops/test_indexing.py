@@ -9,10 +9,10 @@ from formats.openvino.one_layer import Fixed, check_layer, check_node, layer_mod
 
 from whorl.errors import SaveError
 from whorl.formats.openvino.saving import save_openvino, write_net
-from whorl.ops.features import ArrayFeatureExtractor
-from whorl.ops.indexing import Gather, GatherElements, GatherND
-from whorl.ops.scattering import ScatterElements, ScatterND, TensorScatter
-from whorl.ops.selection import Compress
+from whorl.ops.ml.features import ArrayFeatureExtractor
+from whorl.ops.movement.indexing import Gather, GatherElements, GatherND
+from whorl.ops.movement.scattering import ScatterElements, ScatterND, TensorScatter
+from whorl.ops.movement.selection import Compress
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) + 1
 DEEP = np.arange(24, dtype=np.float32).reshape(2, 3, 4) + 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import Fixed, Input, check_layer, check_node, fixed, scalar
 
-from whorl.ops.movement import Concat, Slice, Split, Transpose
+from whorl.ops.movement.axes import Concat, Slice, Split, Transpose
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 

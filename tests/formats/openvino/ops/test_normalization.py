@@ -5,8 +5,8 @@ import pytest
 from formats.openvino.one_layer import Fixed, check_layer, check_node, fixed
 
 from whorl.ir.op import Op
-from whorl.ops.local_response import LRN
-from whorl.ops.normalization import (
+from whorl.ops.reduce.local_response import LRN
+from whorl.ops.reduce.normalization import (
     BatchNormalization,
     GroupNormalization,
     InstanceNormalization,
@@ -15,7 +15,7 @@ from whorl.ops.normalization import (
     MeanVarianceNormalization,
     RMSNormalization,
 )
-from whorl.ops.softmax import Hardmax, LogSoftmax, Softmax
+from whorl.ops.reduce.softmax import Hardmax, LogSoftmax, Softmax
 
 NUMBERS = np.random.default_rng(11)
 

@@ -7,7 +7,7 @@ import pytest
 from formats.openvino.one_layer import check_layer, check_node, fixed
 
 from whorl.ir.op import Op
-from whorl.ops.pooling import (
+from whorl.ops.windows.pooling import (
     AveragePool,
     GlobalAveragePool,
     GlobalLpPool,
@@ -15,7 +15,7 @@ from whorl.ops.pooling import (
     LpPool,
     MaxPool,
 )
-from whorl.ops.unpooling import MaxUnpool
+from whorl.ops.windows.unpooling import MaxUnpool
 
 X = np.random.default_rng(9).standard_normal((2, 3, 8, 7)).astype(np.float32)
 PADS = [([0, 0], [0, 0]), ([1, 0], [0, 1]), ([1, 1], [1, 1])]

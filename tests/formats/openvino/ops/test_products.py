@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import check_layer, check_node
 
-from whorl.ops.linear import Gemm, MatMul, MatMulInteger, QLinearMatMul
+from whorl.ops.linear.products import Gemm, MatMul, MatMulInteger, QLinearMatMul
 
 NUMBERS = np.random.default_rng(3)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import Fixed, check_layer, check_node
 
-from whorl.ops.quantization import DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
+from whorl.ops.linear.quantization import DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
 
 X = np.random.default_rng(17).standard_normal((2, 3, 4, 6)).astype(np.float32) * 10
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import Fixed, check_layer, check_node
 
-from whorl.ops.recurrent import GRU, LSTM, RNN, Recurrent
+from whorl.ops.recurrent.rnn import GRU, LSTM, RNN, Recurrent
 
 NUMBERS = np.random.default_rng(5)
 BATCH, STEPS, SIZE, HIDDEN = 3, 4, 2, 3

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import Input, check_layer, check_node, fixed, scalar
 
-from whorl.ops.cumulative import CumProd, CumSum
-from whorl.ops.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
-from whorl.ops.reductions import (
+from whorl.ops.reduce.cumulative import CumProd, CumSum
+from whorl.ops.reduce.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
+from whorl.ops.reduce.reductions import (
     ArgMax,
     ArgMin,
     ReduceL1,

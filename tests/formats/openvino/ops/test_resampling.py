@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import check_layer, check_node, fixed
 
-from whorl.ops.resize import Resize
+from whorl.ops.image.resize import Resize
 
 X = np.random.default_rng(13).standard_normal((1, 2, 5, 7)).astype(np.float32)
 COORDINATES = ["half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"]

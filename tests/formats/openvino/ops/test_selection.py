@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import Input, check_layer, check_node, fixed, scalar
 
-from whorl.ops.einsum import Einsum
-from whorl.ops.random import Dropout
-from whorl.ops.selection import NonZero, OneHot, TopK, Trilu, Unique
+from whorl.ops.linear.einsum import Einsum
+from whorl.ops.movement.selection import NonZero, OneHot, TopK, Trilu, Unique
+from whorl.ops.random.distributions import Dropout
 
 X = np.array([[3, 1, 2, 4, 0], [5, 7, 6, 1, 9]], np.float32)
 

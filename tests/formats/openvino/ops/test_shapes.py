@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import Input, check_layer, check_node, fixed, scalar
 
-from whorl.ops.filling import ConstantOfShape, EyeLike, Range
-from whorl.ops.movement import Tile
-from whorl.ops.shapes import Expand, Flatten, Reshape, Shape, Size, Squeeze, Unsqueeze
+from whorl.ops.movement.axes import Tile
+from whorl.ops.movement.filling import ConstantOfShape, EyeLike, Range
+from whorl.ops.movement.shapes import Expand, Flatten, Reshape, Shape, Size, Squeeze, Unsqueeze
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 THIN = np.arange(3, dtype=np.float32).reshape(1, 3, 1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import Fixed, check_layer, check_node, fixed, scalar
 
-from whorl.ops.signal import DFT, STFT
+from whorl.ops.signal.fourier import DFT, STFT
 
 NUMBERS = np.random.default_rng(23)
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}

@@ -5,10 +5,10 @@ import pytest
 from formats.openvino.one_layer import Input, check_layer, check_node, fixed, scalar
 
 from whorl.ir.dtypes import BY_NAME
-from whorl.ops.casting import Cast, CastLike
-from whorl.ops.comparison import IsInf, IsNaN
-from whorl.ops.elementwise import Abs, Ceil, Floor, Identity, Neg, Reciprocal, Round, Sign
-from whorl.ops.functions import (
+from whorl.ops.elementwise.arithmetic import Abs, Ceil, Floor, Identity, Neg, Reciprocal, Round, Sign
+from whorl.ops.elementwise.casting import Cast, CastLike
+from whorl.ops.elementwise.comparison import IsInf, IsNaN
+from whorl.ops.elementwise.functions import (
     Acos,
     Acosh,
     Asin,
@@ -26,7 +26,7 @@ from whorl.ops.functions import (
     Tan,
     Tanh,
 )
-from whorl.ops.nonlinear import (
+from whorl.ops.elementwise.nonlinear import (
     Celu,
     Elu,
     Gelu,

@@ -17,8 +17,8 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, single
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.base import accumulator
-from whorl.ops.nonlinear import Celu, Gelu, PRelu, Selu, SwiGLU, Swish
+from whorl.ops.core.base import accumulator
+from whorl.ops.elementwise.nonlinear import Celu, Gelu, PRelu, Selu, SwiGLU, Swish
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

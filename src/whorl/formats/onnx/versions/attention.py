@@ -16,9 +16,9 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, Fact, tensor
-from whorl.ops.attention import Attention
-from whorl.ops.elementwise import Add
-from whorl.ops.shapes import Expand, Shape
+from whorl.ops.attention.dot_product import Attention
+from whorl.ops.elementwise.arithmetic import Add
+from whorl.ops.movement.shapes import Expand, Shape
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

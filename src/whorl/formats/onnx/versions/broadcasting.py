@@ -13,10 +13,10 @@ from whorl.ir.build import Builder
 from whorl.ir.dims import Dim
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.elementwise import Max, Sub
-from whorl.ops.filling import ConstantOfShape
-from whorl.ops.movement import Concat
-from whorl.ops.shapes import Reshape, Shape, Size
+from whorl.ops.elementwise.arithmetic import Max, Sub
+from whorl.ops.movement.axes import Concat
+from whorl.ops.movement.filling import ConstantOfShape
+from whorl.ops.movement.shapes import Reshape, Shape, Size
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

@@ -15,7 +15,7 @@ from whorl.formats.onnx.versions.limits import require_element_type, require_res
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast, CastLike
+from whorl.ops.elementwise.casting import Cast, CastLike
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

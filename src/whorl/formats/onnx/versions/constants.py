@@ -12,7 +12,7 @@ from whorl.formats.onnx.importing import OnnxNode, importer
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant
 from whorl.ir.graph import Value
-from whorl.ops.base import known_ints
+from whorl.ops.core.base import known_ints
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

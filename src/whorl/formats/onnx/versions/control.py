@@ -14,7 +14,7 @@ from whorl.formats.onnx.schemas import require_type
 from whorl.formats.onnx.versions.loop_forms import is_plain, write_through
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import TensorType, contradict, tensor
-from whorl.ops.control import Collected, Loop, Scanned
+from whorl.ops.control.flow import Collected, Loop, Scanned
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

@@ -16,9 +16,9 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT64, is_float, is_integer, name_of
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.elementwise import Clip, Mod
-from whorl.ops.functions import Erf
+from whorl.ops.elementwise.arithmetic import Clip, Mod
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.functions import Erf
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

@@ -15,10 +15,10 @@ from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.blocks import SpaceToDepth
-from whorl.ops.elementwise import Max, Min
-from whorl.ops.resize import Resize
-from whorl.ops.sampling import GridSample
+from whorl.ops.elementwise.arithmetic import Max, Min
+from whorl.ops.image.resize import Resize
+from whorl.ops.image.sampling import GridSample
+from whorl.ops.movement.blocks import SpaceToDepth
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

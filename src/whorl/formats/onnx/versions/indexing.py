@@ -10,7 +10,7 @@ from whorl.formats.onnx.importing import OnnxNode, importer
 from whorl.formats.onnx.versions.limits import require_element_type
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
-from whorl.ops.scattering import ScatterElements, ScatterND
+from whorl.ops.movement.scattering import ScatterElements, ScatterND
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

@@ -14,7 +14,7 @@ from whorl.ir import dims
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.linear import Gemm
+from whorl.ops.linear.products import Gemm
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

@@ -16,12 +16,12 @@ from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference, names_of
 from whorl.ir.types import UNRANKED, AnyShape, TensorType, tensor
 from whorl.ir.walk import clone_region
-from whorl.ops.casting import Cast
-from whorl.ops.control import Collected, Loop, Scanned
-from whorl.ops.elementwise import Abs, Add, Div, Min, Mod, Mul, Sub
-from whorl.ops.indexing import Gather
-from whorl.ops.movement import Concat
-from whorl.ops.shapes import Reshape, Shape, Squeeze, Unsqueeze
+from whorl.ops.control.flow import Collected, Loop, Scanned
+from whorl.ops.elementwise.arithmetic import Abs, Add, Div, Min, Mod, Mul, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.axes import Concat
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Reshape, Shape, Squeeze, Unsqueeze
 from whorl.passes.control_flow.loops import iterations
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from whorl.ir.dtypes import FLOAT32, INT64, STRING, name_of
 from whorl.ir.graph import Node, Value
 from whorl.ir.op import Op
 from whorl.ir.types import tensor
-from whorl.ops.forest import MEMBER, MODES
-from whorl.ops.labels import LabelEncoder
-from whorl.ops.tabular import TRANSFORMS
-from whorl.ops.trees import AGGREGATES, TreeEnsemble
+from whorl.ops.ml.forest import MEMBER, MODES
+from whorl.ops.ml.labels import LabelEncoder
+from whorl.ops.ml.tabular import TRANSFORMS
+from whorl.ops.ml.trees import AGGREGATES, TreeEnsemble
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

@@ -17,13 +17,13 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.base import normal_axis
-from whorl.ops.casting import Cast
-from whorl.ops.filling import ConstantOfShape
-from whorl.ops.movement import Concat, Slice, Split, Tile
-from whorl.ops.padding import Pad
-from whorl.ops.scattering import ScatterElements
-from whorl.ops.shapes import Reshape, Shape
+from whorl.ops.core.base import normal_axis
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.axes import Concat, Slice, Split, Tile
+from whorl.ops.movement.filling import ConstantOfShape
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.scattering import ScatterElements
+from whorl.ops.movement.shapes import Reshape, Shape
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

@@ -18,10 +18,10 @@ from whorl.ir.dims import Dim
 from whorl.ir.dtypes import FLOAT32, FLOAT64, name_of
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.base import accumulator
-from whorl.ops.elementwise import Div
-from whorl.ops.normalization import BatchNormalization, GroupNormalization
-from whorl.ops.shapes import Expand, Flatten, Reshape, Shape
+from whorl.ops.core.base import accumulator
+from whorl.ops.elementwise.arithmetic import Div
+from whorl.ops.movement.shapes import Expand, Flatten, Reshape, Shape
+from whorl.ops.reduce.normalization import BatchNormalization, GroupNormalization
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

@@ -11,8 +11,8 @@ from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.limits import require_element_type
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
-from whorl.ops.pooling import Pool
-from whorl.ops.regions import RoiAlign
+from whorl.ops.image.regions import RoiAlign
+from whorl.ops.windows.pooling import Pool
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

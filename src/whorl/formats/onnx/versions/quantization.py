@@ -16,7 +16,7 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, name_of
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.quantization import UINT8, DequantizeLinear, QuantizeLinear
+from whorl.ops.linear.quantization import UINT8, DequantizeLinear, QuantizeLinear
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

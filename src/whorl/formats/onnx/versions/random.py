@@ -15,8 +15,8 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT32
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.random import Bernoulli, Dropout
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.random.distributions import Bernoulli, Dropout
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

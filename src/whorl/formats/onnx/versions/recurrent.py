@@ -11,7 +11,7 @@ from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import type_string
-from whorl.ops.recurrent import Recurrent
+from whorl.ops.recurrent.rnn import Recurrent
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

@@ -12,8 +12,8 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, BY_NAME, FLOAT64, is_integer
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.reductions import ArgumentReduction, Reduction
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.reduce.reductions import ArgumentReduction, Reduction
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

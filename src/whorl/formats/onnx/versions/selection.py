@@ -15,10 +15,10 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64, UNSIGNED
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Less, Where
-from whorl.ops.selection import Compress, OneHot, TopK
-from whorl.ops.shapes import Reshape
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Less, Where
+from whorl.ops.movement.selection import Compress, OneHot, TopK
+from whorl.ops.movement.shapes import Reshape
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

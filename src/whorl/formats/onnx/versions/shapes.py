@@ -14,8 +14,8 @@ from whorl.formats.onnx.versions.limits import axis_for, require_element_type
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.base import known_dims, known_ints
-from whorl.ops.shapes import Flatten, Reshape, Shape
+from whorl.ops.core.base import known_dims, known_ints
+from whorl.ops.movement.shapes import Flatten, Reshape, Shape
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

@@ -11,7 +11,7 @@ from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.constants import fixed_ints
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
-from whorl.ops.signal import DFT
+from whorl.ops.signal.fourier import DFT
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

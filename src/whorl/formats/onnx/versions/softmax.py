@@ -11,8 +11,8 @@ from whorl.formats.onnx.versions.limits import axis_for, require_element_type
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.shapes import Flatten, Reshape, Shape
-from whorl.ops.softmax import Distribution
+from whorl.ops.movement.shapes import Flatten, Reshape, Shape
+from whorl.ops.reduce.softmax import Distribution
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

@@ -8,7 +8,7 @@ from whorl.errors import SaveError
 from whorl.formats.onnx.exporting import exporter
 from whorl.formats.onnx.versions.ml import write_given
 from whorl.ir.graph import Node
-from whorl.ops.training import Gradient
+from whorl.ops.ml.training import Gradient
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter

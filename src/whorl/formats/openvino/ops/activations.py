@@ -15,10 +15,10 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, is_float
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.comparison import Greater, Where
-from whorl.ops.elementwise import Add, Clip, Max, Mul, Sub
-from whorl.ops.functions import Exp
-from whorl.ops.nonlinear import (
+from whorl.ops.elementwise.arithmetic import Add, Clip, Max, Mul, Sub
+from whorl.ops.elementwise.comparison import Greater, Where
+from whorl.ops.elementwise.functions import Exp
+from whorl.ops.elementwise.nonlinear import (
     Elu,
     Gelu,
     HardSigmoid,

@@ -12,15 +12,15 @@ from whorl.formats.openvino.ops.common import cast, length_of, like, listed
 from whorl.ir.build import Builder
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.ops.comparison import GreaterOrEqual, Less, Where
-from whorl.ops.elementwise import Add, Div, Mul, Sub
-from whorl.ops.filling import Range
-from whorl.ops.indexing import Gather, GatherElements
-from whorl.ops.linear import MatMul
-from whorl.ops.logic import And
-from whorl.ops.movement import Concat, Transpose
-from whorl.ops.reductions import ArgMax, ReduceProd, ReduceSum
-from whorl.ops.shapes import Expand, Reshape, Shape, Squeeze, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Add, Div, Mul, Sub
+from whorl.ops.elementwise.comparison import GreaterOrEqual, Less, Where
+from whorl.ops.elementwise.logic import And
+from whorl.ops.linear.products import MatMul
+from whorl.ops.movement.axes import Concat, Transpose
+from whorl.ops.movement.filling import Range
+from whorl.ops.movement.indexing import Gather, GatherElements
+from whorl.ops.movement.shapes import Expand, Reshape, Shape, Squeeze, Unsqueeze
+from whorl.ops.reduce.reductions import ArgMax, ReduceProd, ReduceSum
 
 
 def _whole(build: Builder, number: int) -> Value:

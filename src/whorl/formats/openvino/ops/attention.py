@@ -11,13 +11,13 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.ops.comparison import LessOrEqual, Where
-from whorl.ops.elementwise import Add, Div, Mul
-from whorl.ops.filling import Range
-from whorl.ops.functions import Sqrt
-from whorl.ops.linear import MatMul
-from whorl.ops.shapes import Shape, Squeeze, Unsqueeze
-from whorl.ops.softmax import Softmax
+from whorl.ops.elementwise.arithmetic import Add, Div, Mul
+from whorl.ops.elementwise.comparison import LessOrEqual, Where
+from whorl.ops.elementwise.functions import Sqrt
+from whorl.ops.linear.products import MatMul
+from whorl.ops.movement.filling import Range
+from whorl.ops.movement.shapes import Shape, Squeeze, Unsqueeze
+from whorl.ops.reduce.softmax import Softmax
 
 
 @importer("ScaledDotProductAttention", 13)

@@ -9,14 +9,14 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Equal, Where
-from whorl.ops.cumulative import CumSum
-from whorl.ops.elementwise import Add, Max, Mod, Mul, Sub
-from whorl.ops.indexing import Gather
-from whorl.ops.reductions import ReduceMax
-from whorl.ops.selection import TopK
-from whorl.ops.shapes import Reshape, Shape, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Add, Max, Mod, Mul, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Equal, Where
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.selection import TopK
+from whorl.ops.movement.shapes import Reshape, Shape, Unsqueeze
+from whorl.ops.reduce.cumulative import CumSum
+from whorl.ops.reduce.reductions import ReduceMax
 
 
 def _places(rank: int) -> np.ndarray:

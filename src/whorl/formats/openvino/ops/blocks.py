@@ -14,11 +14,11 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.blocks import DepthToSpace, SpaceToDepth
-from whorl.ops.elementwise import Div, Mul
-from whorl.ops.movement import Concat, ReverseSequence, Slice, Transpose
-from whorl.ops.reductions import ReduceProd
-from whorl.ops.shapes import Reshape, Shape
+from whorl.ops.elementwise.arithmetic import Div, Mul
+from whorl.ops.movement.axes import Concat, ReverseSequence, Slice, Transpose
+from whorl.ops.movement.blocks import DepthToSpace, SpaceToDepth
+from whorl.ops.movement.shapes import Reshape, Shape
+from whorl.ops.reduce.reductions import ReduceProd
 
 _MODES = {"blocks_first": "DCR", "depth_first": "CRD"}
 _NAMES = {hub: name for name, hub in _MODES.items()}

@@ -12,8 +12,8 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, BY_NAME, FLOAT32, INT32, is_float
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast, CastLike
-from whorl.ops.conversion import FLOAT8E8M0, SATURATING
+from whorl.ops.elementwise.casting import Cast, CastLike
+from whorl.ops.elementwise.conversion import FLOAT8E8M0, SATURATING
 
 FLOAT4 = BY_NAME["float4e2m1"]
 

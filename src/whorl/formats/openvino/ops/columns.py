@@ -9,8 +9,8 @@ from whorl.formats.openvino.ops.convolution import window_fields
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Value
-from whorl.ops.deformable_convolution import DeformConv
-from whorl.ops.transposed_convolution import Col2Im
+from whorl.ops.windows.deformable_convolution import DeformConv
+from whorl.ops.windows.transposed_convolution import Col2Im
 
 
 @importer("Col2Im", 15)

@@ -10,15 +10,15 @@ from whorl.formats.openvino.ops.convolution_out import ranked, with_bias
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.base import known_length
-from whorl.ops.deformable_convolution import DeformConv
-from whorl.ops.elementwise import Sub
-from whorl.ops.movement import Concat
-from whorl.ops.padding import Pad
-from whorl.ops.scattering import ScatterElements
-from whorl.ops.shapes import Reshape
-from whorl.ops.transposed_convolution import Col2Im
-from whorl.ops.unpooling import MaxUnpool
+from whorl.ops.core.base import known_length
+from whorl.ops.elementwise.arithmetic import Sub
+from whorl.ops.movement.axes import Concat
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.scattering import ScatterElements
+from whorl.ops.movement.shapes import Reshape
+from whorl.ops.windows.deformable_convolution import DeformConv
+from whorl.ops.windows.transposed_convolution import Col2Im
+from whorl.ops.windows.unpooling import MaxUnpool
 
 
 @exporter("Col2Im")

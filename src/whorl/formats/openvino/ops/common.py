@@ -12,9 +12,9 @@ from whorl.ir.dtypes import BY_NAME, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.base import MAX_RANK
-from whorl.ops.casting import Cast
-from whorl.ops.shapes import Reshape
+from whorl.ops.core.base import MAX_RANK
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.shapes import Reshape
 
 
 def emit(node: IrNode, build: Builder, op: Op, *inputs: Value | None) -> list[Value]:

@@ -12,8 +12,8 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BY_NAME, INT32, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, TensorType, tensor
-from whorl.ops.filling import Range
-from whorl.ops.shapes import Reshape, Shape, Size
+from whorl.ops.movement.filling import Range
+from whorl.ops.movement.shapes import Reshape, Shape, Size
 
 SHORT = frozenset(BY_NAME[name] for name in ("int8", "uint8"))
 """The types in which OpenVINO's CPU plugin saturates instead of keeping the low bits."""

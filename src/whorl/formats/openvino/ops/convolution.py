@@ -13,13 +13,13 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, INT64, is_float
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.casting import Cast
-from whorl.ops.convolution import Conv
-from whorl.ops.elementwise import Mul, Sub
-from whorl.ops.movement import Concat, Slice
-from whorl.ops.padding import Pad
-from whorl.ops.shapes import Reshape, Shape
-from whorl.ops.transposed_convolution import ConvTranspose
+from whorl.ops.elementwise.arithmetic import Mul, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.axes import Concat, Slice
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.shapes import Reshape, Shape
+from whorl.ops.windows.convolution import Conv
+from whorl.ops.windows.transposed_convolution import ConvTranspose
 
 AUTO_PADS = {"explicit": "NOTSET", "notset": "NOTSET", "same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER"}
 _FAR = (1 << 63) - 1

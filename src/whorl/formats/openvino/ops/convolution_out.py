@@ -12,9 +12,9 @@ from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
 from whorl.ir.dims import Dim
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, TensorType, tensor
-from whorl.ops.convolution import Conv
-from whorl.ops.transposed_convolution import ConvTranspose
-from whorl.ops.windows import split_padding, windows_of
+from whorl.ops.windows.convolution import Conv
+from whorl.ops.windows.geometry import split_padding, windows_of
+from whorl.ops.windows.transposed_convolution import ConvTranspose
 
 AUTO_PADS = {"NOTSET": "explicit", "SAME_UPPER": "same_upper", "SAME_LOWER": "same_lower", "VALID": "valid"}
 

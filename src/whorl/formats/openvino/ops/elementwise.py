@@ -12,11 +12,11 @@ from whorl.ir.dtypes import BOOL, BY_NAME, INT32, INT64, is_integer
 from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Where
-from whorl.ops.elementwise import Add, Div, Max, Min, Mod, Mul, Sub
-from whorl.ops.logic import And, BitShift, BitwiseAnd, BitwiseOr, BitwiseXor, Not, Or, Xor
-from whorl.ops.powers import Pow
+from whorl.ops.elementwise.arithmetic import Add, Div, Max, Min, Mod, Mul, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Where
+from whorl.ops.elementwise.logic import And, BitShift, BitwiseAnd, BitwiseOr, BitwiseXor, Not, Or, Xor
+from whorl.ops.elementwise.powers import Pow
 
 UINT8 = BY_NAME["uint8"]
 

@@ -14,8 +14,8 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT32, INT32, SIGNED, is_float, is_integer
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.elementwise import Add, Div, Mod
-from whorl.ops.logic import BitShift
+from whorl.ops.elementwise.arithmetic import Add, Div, Mod
+from whorl.ops.elementwise.logic import BitShift
 
 _CLAMPED = (FLOAT32, INT32)
 

@@ -9,9 +9,9 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, FLOAT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.elementwise import Mul, Sub
-from whorl.ops.features import Scaler
+from whorl.ops.elementwise.arithmetic import Mul, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.ml.features import Scaler
 
 
 @rewritten("Scaler")

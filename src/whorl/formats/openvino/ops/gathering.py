@@ -11,14 +11,14 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64, STRING
 from whorl.ir.graph import Region, Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import GreaterOrEqual, Less, Where
-from whorl.ops.elementwise import Identity, Neg
-from whorl.ops.indexing import Gather, GatherElements, GatherND
-from whorl.ops.logic import And
-from whorl.ops.movement import Concat, Transpose
-from whorl.ops.reductions import ReduceProd
-from whorl.ops.shapes import Reshape, Shape, Squeeze, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Identity, Neg
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import GreaterOrEqual, Less, Where
+from whorl.ops.elementwise.logic import And
+from whorl.ops.movement.axes import Concat, Transpose
+from whorl.ops.movement.indexing import Gather, GatherElements, GatherND
+from whorl.ops.movement.shapes import Reshape, Shape, Squeeze, Unsqueeze
+from whorl.ops.reduce.reductions import ReduceProd
 
 
 @importer("Gather", 1, 7)

@@ -12,11 +12,11 @@ from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.op import Op
 from whorl.ir.types import tensor
-from whorl.ops.comparison import GreaterOrEqual, Less, Where
-from whorl.ops.elementwise import Neg
-from whorl.ops.indexing import Gather
-from whorl.ops.logic import And
-from whorl.ops.shapes import Reshape, Shape, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Neg
+from whorl.ops.elementwise.comparison import GreaterOrEqual, Less, Where
+from whorl.ops.elementwise.logic import And
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Reshape, Shape, Unsqueeze
 
 
 @exporter("Gather")

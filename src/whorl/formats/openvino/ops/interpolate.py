@@ -12,12 +12,12 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.ops.elementwise import Div, Floor, Mul
-from whorl.ops.indexing import Gather
-from whorl.ops.padding import Pad
-from whorl.ops.resampling import ROUNDINGS, Filter
-from whorl.ops.resize import Resize
-from whorl.ops.shapes import Shape
+from whorl.ops.elementwise.arithmetic import Div, Floor, Mul
+from whorl.ops.image.resampling import ROUNDINGS, Filter
+from whorl.ops.image.resize import Resize
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.shapes import Shape
 
 MODES = {
     "nearest": "nearest",

@@ -21,15 +21,15 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.ops.comparison import Equal, Where
-from whorl.ops.cumulative import CumProd
-from whorl.ops.elementwise import Add, Identity, Mod, Mul, Sub
-from whorl.ops.filling import Range
-from whorl.ops.indexing import Gather
-from whorl.ops.movement import Concat, Slice, Split, Transpose
-from whorl.ops.reductions import ReduceSum
-from whorl.ops.selection import NonZero
-from whorl.ops.shapes import Expand, Reshape, Shape
+from whorl.ops.elementwise.arithmetic import Add, Identity, Mod, Mul, Sub
+from whorl.ops.elementwise.comparison import Equal, Where
+from whorl.ops.movement.axes import Concat, Slice, Split, Transpose
+from whorl.ops.movement.filling import Range
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.selection import NonZero
+from whorl.ops.movement.shapes import Expand, Reshape, Shape
+from whorl.ops.reduce.cumulative import CumProd
+from whorl.ops.reduce.reductions import ReduceSum
 
 FIRST, LAST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 

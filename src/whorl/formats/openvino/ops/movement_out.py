@@ -15,13 +15,13 @@ from whorl.formats.openvino.ops.common_out import (
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.base import known_length
-from whorl.ops.elementwise import Add, Div, Max, Min, Mod, Mul, Sub
-from whorl.ops.indexing import Gather, GatherElements, GatherND
-from whorl.ops.movement import Concat, Slice, Split, Transpose
-from whorl.ops.scattering import ScatterElements, ScatterND, TensorScatter
-from whorl.ops.selection import Compress, NonZero
-from whorl.ops.shapes import Expand, Reshape, Shape
+from whorl.ops.core.base import known_length
+from whorl.ops.elementwise.arithmetic import Add, Div, Max, Min, Mod, Mul, Sub
+from whorl.ops.movement.axes import Concat, Slice, Split, Transpose
+from whorl.ops.movement.indexing import Gather, GatherElements, GatherND
+from whorl.ops.movement.scattering import ScatterElements, ScatterND, TensorScatter
+from whorl.ops.movement.selection import Compress, NonZero
+from whorl.ops.movement.shapes import Expand, Reshape, Shape
 
 _REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "min": "min", "max": "max"}
 

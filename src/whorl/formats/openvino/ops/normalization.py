@@ -9,17 +9,17 @@ from whorl.formats.openvino.importing import IrNode, importer
 from whorl.formats.openvino.ops.common import emit, integers_of, like, listed
 from whorl.ir.build import Builder
 from whorl.ir.graph import Value
-from whorl.ops.elementwise import Add, Div, Max, Mul, Sub
-from whorl.ops.elementwise import Sum as AddAll
-from whorl.ops.filling import Range
-from whorl.ops.functions import Sqrt
-from whorl.ops.local_response import LRN
-from whorl.ops.movement import Slice
-from whorl.ops.normalization import BatchNormalization, GroupNormalization
-from whorl.ops.padding import Pad
-from whorl.ops.powers import Pow
-from whorl.ops.reductions import ReduceMean, ReduceSumSquare
-from whorl.ops.shapes import Shape, Size
+from whorl.ops.elementwise.arithmetic import Add, Div, Max, Mul, Sub
+from whorl.ops.elementwise.arithmetic import Sum as AddAll
+from whorl.ops.elementwise.functions import Sqrt
+from whorl.ops.elementwise.powers import Pow
+from whorl.ops.movement.axes import Slice
+from whorl.ops.movement.filling import Range
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.shapes import Shape, Size
+from whorl.ops.reduce.local_response import LRN
+from whorl.ops.reduce.normalization import BatchNormalization, GroupNormalization
+from whorl.ops.reduce.reductions import ReduceMean, ReduceSumSquare
 
 _FAR = (1 << 63) - 1
 

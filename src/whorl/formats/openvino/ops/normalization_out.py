@@ -13,12 +13,15 @@ from whorl.formats.openvino.ops.normalization import window_sum
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.base import accumulator
-from whorl.ops.comparison import Equal, Where
-from whorl.ops.elementwise import Div, Reciprocal
-from whorl.ops.functions import Sqrt
-from whorl.ops.local_response import LRN
-from whorl.ops.normalization import (
+from whorl.ops.core.base import accumulator
+from whorl.ops.core.writer import Writer
+from whorl.ops.elementwise.arithmetic import Div, Reciprocal
+from whorl.ops.elementwise.comparison import Equal, Where
+from whorl.ops.elementwise.functions import Sqrt
+from whorl.ops.elementwise.powers import Pow
+from whorl.ops.movement.shapes import Reshape
+from whorl.ops.reduce.local_response import LRN
+from whorl.ops.reduce.normalization import (
     BatchNormalization,
     GroupNormalization,
     InstanceNormalization,
@@ -27,10 +30,7 @@ from whorl.ops.normalization import (
     MeanVarianceNormalization,
     RMSNormalization,
 )
-from whorl.ops.powers import Pow
-from whorl.ops.reductions import ReduceL1, ReduceL2, ReduceMean
-from whorl.ops.shapes import Reshape
-from whorl.ops.writer import Writer
+from whorl.ops.reduce.reductions import ReduceL1, ReduceL2, ReduceMean
 
 
 @exporter("BatchNormalization")

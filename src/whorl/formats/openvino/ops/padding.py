@@ -15,15 +15,15 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Less, Where
-from whorl.ops.elementwise import Add, Div, Max, Mod, Neg, Sub
-from whorl.ops.filling import Range
-from whorl.ops.indexing import Gather
-from whorl.ops.movement import Concat, Slice
-from whorl.ops.padding import Pad
-from whorl.ops.scattering import ScatterElements
-from whorl.ops.shapes import Expand, Reshape, Shape, Squeeze
+from whorl.ops.elementwise.arithmetic import Add, Div, Max, Mod, Neg, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Less, Where
+from whorl.ops.movement.axes import Concat, Slice
+from whorl.ops.movement.filling import Range
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.scattering import ScatterElements
+from whorl.ops.movement.shapes import Expand, Reshape, Shape, Squeeze
 
 _MODES = ("constant", "edge", "reflect")
 

@@ -16,13 +16,13 @@ from whorl.ir.dtypes import INT64, is_float
 from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.elementwise import Add, Div, Max, Mod
-from whorl.ops.movement import Slice
-from whorl.ops.padding import Pad
-from whorl.ops.pooling import AveragePool, MaxPool, Pool
-from whorl.ops.reductions import ReduceProd
-from whorl.ops.shapes import Expand, Shape
+from whorl.ops.elementwise.arithmetic import Add, Div, Max, Mod
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.axes import Slice
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.shapes import Expand, Shape
+from whorl.ops.reduce.reductions import ReduceProd
+from whorl.ops.windows.pooling import AveragePool, MaxPool, Pool
 
 _ROUNDINGS = ("floor", "ceil", "ceil_torch")
 

@@ -15,14 +15,14 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, INT64, is_float
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.elementwise import Abs, Add, Div, Mod, Mul
-from whorl.ops.functions import Sqrt
-from whorl.ops.movement import Slice
-from whorl.ops.padding import Pad
-from whorl.ops.pooling import AveragePool, GlobalLpPool, LpPool, MaxPool, Pool
-from whorl.ops.powers import Pow
-from whorl.ops.reductions import ReduceMax, ReduceMean, ReduceSum
+from whorl.ops.elementwise.arithmetic import Abs, Add, Div, Mod, Mul
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.functions import Sqrt
+from whorl.ops.elementwise.powers import Pow
+from whorl.ops.movement.axes import Slice
+from whorl.ops.movement.padding import Pad
+from whorl.ops.reduce.reductions import ReduceMax, ReduceMean, ReduceSum
+from whorl.ops.windows.pooling import AveragePool, GlobalLpPool, LpPool, MaxPool, Pool
 
 
 def _attributes(op: Pool) -> dict[str, Any]:

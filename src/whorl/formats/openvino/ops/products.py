@@ -9,10 +9,10 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.linear import MatMul
-from whorl.ops.movement import Concat, Slice, Transpose
-from whorl.ops.reductions import ReduceProd
-from whorl.ops.shapes import Reshape, Shape
+from whorl.ops.linear.products import MatMul
+from whorl.ops.movement.axes import Concat, Slice, Transpose
+from whorl.ops.movement.shapes import Reshape, Shape
+from whorl.ops.reduce.reductions import ReduceProd
 
 _FAR = (1 << 63) - 1
 

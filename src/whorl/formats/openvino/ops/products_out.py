@@ -10,10 +10,10 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import is_float
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import TensorType, tensor
-from whorl.ops.elementwise import Mul
-from whorl.ops.linear import Gemm
-from whorl.ops.reductions import ReduceSum
-from whorl.ops.shapes import Squeeze, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Mul
+from whorl.ops.linear.products import Gemm
+from whorl.ops.movement.shapes import Squeeze, Unsqueeze
+from whorl.ops.reduce.reductions import ReduceSum
 
 
 @exporter("MatMul")

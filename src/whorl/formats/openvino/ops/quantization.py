@@ -6,8 +6,8 @@ from whorl.formats.openvino.importing import IrNode, importer
 from whorl.formats.openvino.ops.common import emit, like
 from whorl.ir.build import Builder
 from whorl.ir.graph import Value
-from whorl.ops.comparison import Greater, LessOrEqual, Where
-from whorl.ops.elementwise import Add, Div, Max, Min, Mul, Round, Sub
+from whorl.ops.elementwise.arithmetic import Add, Div, Max, Min, Mul, Round, Sub
+from whorl.ops.elementwise.comparison import Greater, LessOrEqual, Where
 
 
 @importer("FakeQuantize", 1)

@@ -19,15 +19,15 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32, is_float
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.base import COMPUTED_FLOATS, accumulator
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Equal, Where
-from whorl.ops.convolution import LARGEST_PRODUCT, Conv, ConvInteger, Convolution, QLinearConv
-from whorl.ops.elementwise import Clip, Div, Max, Min, Neg, Round
-from whorl.ops.quantization import RANGES, UINT8, DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
-from whorl.ops.reductions import ReduceMax, ReduceMin
-from whorl.ops.shapes import Expand, Reshape
-from whorl.ops.writer import Writer
+from whorl.ops.core.base import COMPUTED_FLOATS, accumulator
+from whorl.ops.core.writer import Writer
+from whorl.ops.elementwise.arithmetic import Clip, Div, Max, Min, Neg, Round
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Equal, Where
+from whorl.ops.linear.quantization import RANGES, UINT8, DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
+from whorl.ops.movement.shapes import Expand, Reshape
+from whorl.ops.reduce.reductions import ReduceMax, ReduceMin
+from whorl.ops.windows.convolution import LARGEST_PRODUCT, Conv, ConvInteger, Convolution, QLinearConv
 
 _EXACT = (1 << 24) - 1
 """The largest whole number up to which float32 holds all."""

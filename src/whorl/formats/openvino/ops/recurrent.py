@@ -14,13 +14,13 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT32
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.ops.activations import Activation
-from whorl.ops.casting import Cast
-from whorl.ops.elementwise import Mul, Sub
-from whorl.ops.linear import MatMul
-from whorl.ops.movement import Concat, Split, Transpose
-from whorl.ops.recurrences import StepBuilder
-from whorl.ops.recurrent import GRU, LSTM, RNN, Recurrent
+from whorl.ops.elementwise.arithmetic import Mul, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.linear.products import MatMul
+from whorl.ops.movement.axes import Concat, Split, Transpose
+from whorl.ops.recurrent.activations import Activation
+from whorl.ops.recurrent.decompose import StepBuilder
+from whorl.ops.recurrent.rnn import GRU, LSTM, RNN, Recurrent
 
 _DEFAULTS = {"lstm": ("sigmoid", "tanh", "tanh"), "gru": ("sigmoid", "tanh"), "rnn": ("tanh",)}
 _HARD = Activation("hardsigmoid", 0.2, 0.5)

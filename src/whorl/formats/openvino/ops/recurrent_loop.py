@@ -10,14 +10,14 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Region, Value
 from whorl.ir.types import TensorType, tensor
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Less, Where
-from whorl.ops.control import Collected, Loop, Scanned
-from whorl.ops.elementwise import Identity, Sub
-from whorl.ops.indexing import Gather
-from whorl.ops.movement import Concat
-from whorl.ops.recurrences import StepBuilder
-from whorl.ops.shapes import Shape, Squeeze, Unsqueeze
+from whorl.ops.control.flow import Collected, Loop, Scanned
+from whorl.ops.elementwise.arithmetic import Identity, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Less, Where
+from whorl.ops.movement.axes import Concat
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Shape, Squeeze, Unsqueeze
+from whorl.ops.recurrent.decompose import StepBuilder
 
 Step = Callable[[StepBuilder, Value, Sequence[Value], Value, Value, "Value | None"], list[Value]]
 """(builder, x, state, w, r, bias) -> the state after a step, as nodes."""

@@ -16,13 +16,13 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT32, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import TensorType, tensor
-from whorl.ops.casting import Cast
-from whorl.ops.elementwise import Add
-from whorl.ops.linear import MatMul
-from whorl.ops.movement import Concat, Split, Transpose
-from whorl.ops.recurrences import CheckedLengths, StepBuilder, Weights
-from whorl.ops.recurrent import GRU, LSTM, Recurrent
-from whorl.ops.shapes import Expand, Shape, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Add
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.linear.products import MatMul
+from whorl.ops.movement.axes import Concat, Split, Transpose
+from whorl.ops.movement.shapes import Expand, Shape, Unsqueeze
+from whorl.ops.recurrent.decompose import CheckedLengths, StepBuilder, Weights
+from whorl.ops.recurrent.rnn import GRU, LSTM, Recurrent
 
 _NATIVE = {"sigmoid", "tanh", "relu"}
 _GATES = {"LSTM": (2, 0, 3, 1), "GRU": (0, 1, 2), "RNN": (0,)}

@@ -12,9 +12,9 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT32, is_integer
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.cumulative import CumSum
-from whorl.ops.reductions import (
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.reduce.cumulative import CumSum
+from whorl.ops.reduce.reductions import (
     ReduceL1,
     ReduceL2,
     ReduceMax,

@@ -14,12 +14,12 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT32, is_float
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import TensorType, tensor
-from whorl.ops.base import known_length
-from whorl.ops.comparison import IsInf, Where
-from whorl.ops.elementwise import Abs, Add, Identity, Mul, Sub
-from whorl.ops.functions import Exp, Log
-from whorl.ops.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
-from whorl.ops.reductions import ReduceL1, ReduceL2, ReduceMax, ReduceSum, ReduceSumSquare, Reduction
+from whorl.ops.core.base import known_length
+from whorl.ops.elementwise.arithmetic import Abs, Add, Identity, Mul, Sub
+from whorl.ops.elementwise.comparison import IsInf, Where
+from whorl.ops.elementwise.functions import Exp, Log
+from whorl.ops.reduce.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
+from whorl.ops.reduce.reductions import ReduceL1, ReduceL2, ReduceMax, ReduceSum, ReduceSumSquare, Reduction
 
 _OF_BOOLS = {"ReduceMax": "ReduceLogicalOr", "ReduceMin": "ReduceLogicalAnd"}
 _EXTREMES = ("ReduceMax", "ReduceMin")

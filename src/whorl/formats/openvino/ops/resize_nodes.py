@@ -11,13 +11,13 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.ops.comparison import Equal, Less, LessOrEqual, Where
-from whorl.ops.elementwise import Abs, Ceil, Clip, Div, Floor
-from whorl.ops.filling import Range
-from whorl.ops.indexing import Gather
-from whorl.ops.resampling import Filter
-from whorl.ops.shapes import Reshape
-from whorl.ops.writer import Writer
+from whorl.ops.core.writer import Writer
+from whorl.ops.elementwise.arithmetic import Abs, Ceil, Clip, Div, Floor
+from whorl.ops.elementwise.comparison import Equal, Less, LessOrEqual, Where
+from whorl.ops.image.resampling import Filter
+from whorl.ops.movement.filling import Range
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Reshape
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,14 @@ from whorl.ir.dims import Dim
 from whorl.ir.dtypes import FLOAT32, is_float, is_integer
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.comparison import Less, Where
-from whorl.ops.elementwise import Add, Clip, Div, Floor, Max, Min, Round
-from whorl.ops.indexing import Gather
-from whorl.ops.logic import Or
-from whorl.ops.resampling import ROUNDINGS, Filter, Stretch, pick
-from whorl.ops.resize import Resize
-from whorl.ops.shapes import Reshape, Shape
-from whorl.ops.writer import Writer
+from whorl.ops.core.writer import Writer
+from whorl.ops.elementwise.arithmetic import Add, Clip, Div, Floor, Max, Min, Round
+from whorl.ops.elementwise.comparison import Less, Where
+from whorl.ops.elementwise.logic import Or
+from whorl.ops.image.resampling import ROUNDINGS, Filter, Stretch, pick
+from whorl.ops.image.resize import Resize
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Reshape, Shape
 
 _NAMES = {"nearest": "nearest", "linear": "linear_onnx", "cubic": "cubic"}
 

@@ -15,9 +15,9 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT32, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.elementwise import Add
-from whorl.ops.regions import RoiAlign
-from whorl.ops.sampling import GridSample
+from whorl.ops.elementwise.arithmetic import Add
+from whorl.ops.image.regions import RoiAlign
+from whorl.ops.image.sampling import GridSample
 
 _MODES = {"bilinear": "linear", "bicubic": "cubic", "nearest": "nearest"}
 _NAMES = {hub: name for name, hub in _MODES.items()}

@@ -12,10 +12,10 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64, is_float
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.ops.elementwise import Div, Max, Sub
-from whorl.ops.movement import Concat
-from whorl.ops.scattering import ScatterElements, ScatterND
-from whorl.ops.shapes import Expand, Reshape, Shape, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Div, Max, Sub
+from whorl.ops.movement.axes import Concat
+from whorl.ops.movement.scattering import ScatterElements, ScatterND
+from whorl.ops.movement.shapes import Expand, Reshape, Shape, Unsqueeze
 
 _REDUCTIONS = {"none": "none", "sum": "add", "prod": "mul", "min": "min", "max": "max", "sub": "sub", "mean": "mean"}
 

@@ -12,16 +12,16 @@ from whorl.ir.dtypes import FLOAT32, INT32, INT64, STRING, is_float, is_integer
 from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Equal, Less, LessOrEqual, Where
-from whorl.ops.einsum import Einsum
-from whorl.ops.elementwise import Round, Sub
-from whorl.ops.filling import Range
-from whorl.ops.indexing import GatherElements
-from whorl.ops.movement import Concat
-from whorl.ops.reductions import ReduceSum
-from whorl.ops.selection import NonZero, OneHot, TopK, Unique
-from whorl.ops.shapes import Expand, Reshape, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Round, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Equal, Less, LessOrEqual, Where
+from whorl.ops.linear.einsum import Einsum
+from whorl.ops.movement.axes import Concat
+from whorl.ops.movement.filling import Range
+from whorl.ops.movement.indexing import GatherElements
+from whorl.ops.movement.selection import NonZero, OneHot, TopK, Unique
+from whorl.ops.movement.shapes import Expand, Reshape, Unsqueeze
+from whorl.ops.reduce.reductions import ReduceSum
 
 
 @importer("Range", 1)

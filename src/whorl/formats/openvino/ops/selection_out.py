@@ -20,16 +20,16 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import UNRANKED, AnyShape, TensorType, tensor
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Equal, GreaterOrEqual, Less, LessOrEqual, Where
-from whorl.ops.cumulative import CumProd, CumSum
-from whorl.ops.einsum import Einsum
-from whorl.ops.elementwise import Add, Identity, Mod, Sub
-from whorl.ops.filling import ConstantOfShape
-from whorl.ops.movement import Slice, Transpose
-from whorl.ops.reductions import ArgumentReduction, ReduceProd
-from whorl.ops.selection import OneHot, TopK, Trilu, Unique
-from whorl.ops.shapes import Reshape, Shape, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Add, Identity, Mod, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Equal, GreaterOrEqual, Less, LessOrEqual, Where
+from whorl.ops.linear.einsum import Einsum
+from whorl.ops.movement.axes import Slice, Transpose
+from whorl.ops.movement.filling import ConstantOfShape
+from whorl.ops.movement.selection import OneHot, TopK, Trilu, Unique
+from whorl.ops.movement.shapes import Reshape, Shape, Unsqueeze
+from whorl.ops.reduce.cumulative import CumProd, CumSum
+from whorl.ops.reduce.reductions import ArgumentReduction, ReduceProd
 
 
 @exporter("TopK")

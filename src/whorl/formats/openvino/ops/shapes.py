@@ -11,11 +11,11 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.casting import Cast
-from whorl.ops.elementwise import Identity, Max, Sub
-from whorl.ops.filling import ConstantOfShape
-from whorl.ops.movement import Concat, Tile
-from whorl.ops.shapes import Expand, Reshape, Shape, Size, Squeeze, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Identity, Max, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.axes import Concat, Tile
+from whorl.ops.movement.filling import ConstantOfShape
+from whorl.ops.movement.shapes import Expand, Reshape, Shape, Size, Squeeze, Unsqueeze
 
 
 @importer("ShapeOf", 1, 3)

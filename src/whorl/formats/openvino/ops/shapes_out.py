@@ -20,14 +20,14 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
-from whorl.ops.base import known_length
-from whorl.ops.casting import Cast
-from whorl.ops.comparison import Equal
-from whorl.ops.elementwise import Max, Min, Mul, Sub
-from whorl.ops.filling import ConstantOfShape, EyeLike
-from whorl.ops.movement import Concat, Slice
-from whorl.ops.reductions import ReduceProd
-from whorl.ops.shapes import Expand, Flatten, Reshape, Shape, Unsqueeze
+from whorl.ops.core.base import known_length
+from whorl.ops.elementwise.arithmetic import Max, Min, Mul, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Equal
+from whorl.ops.movement.axes import Concat, Slice
+from whorl.ops.movement.filling import ConstantOfShape, EyeLike
+from whorl.ops.movement.shapes import Expand, Flatten, Reshape, Shape, Unsqueeze
+from whorl.ops.reduce.reductions import ReduceProd
 
 
 @exporter("Shape")

@@ -6,7 +6,7 @@ from whorl.formats.openvino.importing import IrNode, importer
 from whorl.formats.openvino.ops.common import emit
 from whorl.ir.build import Builder
 from whorl.ir.graph import Value
-from whorl.ops.softmax import LogSoftmax, Softmax
+from whorl.ops.reduce.softmax import LogSoftmax, Softmax
 
 
 @importer("SoftMax", 1, 8)

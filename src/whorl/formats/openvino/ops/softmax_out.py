@@ -8,11 +8,11 @@ from whorl.formats.openvino.exporting import LayerWriter, Source, exporter, rewr
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.indexing import Gather
-from whorl.ops.reductions import ArgMax
-from whorl.ops.selection import OneHot
-from whorl.ops.shapes import Shape
-from whorl.ops.softmax import Distribution, Hardmax
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.selection import OneHot
+from whorl.ops.movement.shapes import Shape
+from whorl.ops.reduce.reductions import ArgMax
+from whorl.ops.reduce.softmax import Distribution, Hardmax
 
 
 @exporter("Softmax")

@@ -10,11 +10,11 @@ from whorl.formats.openvino.ops.common import cast, emit, integers_of
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Value
-from whorl.ops.elementwise import Div, Sub
-from whorl.ops.movement import Concat, Transpose
-from whorl.ops.padding import Pad
-from whorl.ops.shapes import Reshape, Shape, Squeeze, Unsqueeze
-from whorl.ops.signal import DFT, STFT
+from whorl.ops.elementwise.arithmetic import Div, Sub
+from whorl.ops.movement.axes import Concat, Transpose
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.shapes import Reshape, Shape, Squeeze, Unsqueeze
+from whorl.ops.signal.fourier import DFT, STFT
 
 
 def _axes(node: IrNode) -> list[tuple[int, int | None]]:

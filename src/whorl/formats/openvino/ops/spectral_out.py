@@ -12,12 +12,12 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import TensorType, tensor
-from whorl.ops.elementwise import Add, Div, Mod, Sub
-from whorl.ops.indexing import Gather
-from whorl.ops.movement import Concat, Slice
-from whorl.ops.shapes import Expand, Reshape, Shape, Squeeze, Unsqueeze
-from whorl.ops.signal import DFT, STFT
-from whorl.ops.writer import Writer
+from whorl.ops.core.writer import Writer
+from whorl.ops.elementwise.arithmetic import Add, Div, Mod, Sub
+from whorl.ops.movement.axes import Concat, Slice
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Expand, Reshape, Shape, Squeeze, Unsqueeze
+from whorl.ops.signal.fourier import DFT, STFT
 
 
 @rewritten("DFT")

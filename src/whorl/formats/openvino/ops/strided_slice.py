@@ -12,11 +12,11 @@ from whorl.formats.openvino.ops.common import emit, integers_of, length_of, list
 from whorl.formats.openvino.ops.movement import FIRST, LAST
 from whorl.ir.build import Builder
 from whorl.ir.graph import Value
-from whorl.ops.comparison import Equal, Less, Where
-from whorl.ops.elementwise import Add, Identity
-from whorl.ops.indexing import Gather
-from whorl.ops.movement import Slice
-from whorl.ops.shapes import Squeeze, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Add, Identity
+from whorl.ops.elementwise.comparison import Equal, Less, Where
+from whorl.ops.movement.axes import Slice
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.shapes import Squeeze, Unsqueeze
 
 
 @dataclass

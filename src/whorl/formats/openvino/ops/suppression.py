@@ -13,12 +13,12 @@ from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import FLOAT32, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import TensorType, tensor
-from whorl.ops.detection import NonMaxSuppression
-from whorl.ops.elementwise import Min, Mul
-from whorl.ops.indexing import Gather, GatherND
-from whorl.ops.movement import Concat, Slice
-from whorl.ops.selection import TopK
-from whorl.ops.shapes import Shape, Unsqueeze
+from whorl.ops.elementwise.arithmetic import Min, Mul
+from whorl.ops.image.detection import NonMaxSuppression
+from whorl.ops.movement.axes import Concat, Slice
+from whorl.ops.movement.indexing import Gather, GatherND
+from whorl.ops.movement.selection import TopK
+from whorl.ops.movement.shapes import Shape, Unsqueeze
 
 _LEAST = np.finfo(np.float32).tiny
 """The smallest number that is not taken for 0."""

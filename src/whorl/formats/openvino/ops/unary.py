@@ -13,11 +13,11 @@ from whorl.ir.dtypes import BOOL, FLOAT32, is_float, is_integer
 from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import tensor
-from whorl.ops.casting import Cast, CastLike
-from whorl.ops.comparison import IsInf, IsNaN
-from whorl.ops.conversion import FLOAT8E8M0, SATURATING
-from whorl.ops.elementwise import Abs, Add, Ceil, Clip, Floor, Identity, Mul, Neg, Round, Sign
-from whorl.ops.functions import (
+from whorl.ops.elementwise.arithmetic import Abs, Add, Ceil, Clip, Floor, Identity, Mul, Neg, Round, Sign
+from whorl.ops.elementwise.casting import Cast, CastLike
+from whorl.ops.elementwise.comparison import IsInf, IsNaN
+from whorl.ops.elementwise.conversion import FLOAT8E8M0, SATURATING
+from whorl.ops.elementwise.functions import (
     Acos,
     Acosh,
     Asin,
@@ -35,8 +35,8 @@ from whorl.ops.functions import (
     Tan,
     Tanh,
 )
-from whorl.ops.logic import BitwiseNot, Not, Or
-from whorl.ops.nonlinear import Sigmoid
+from whorl.ops.elementwise.logic import BitwiseNot, Not, Or
+from whorl.ops.elementwise.nonlinear import Sigmoid
 
 _OF_EIGHT_BITS = (*SATURATING, FLOAT8E8M0)
 """The floating-point types whose range says what becomes of large numbers."""

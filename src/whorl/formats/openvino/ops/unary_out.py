@@ -10,10 +10,10 @@ from whorl.formats.openvino.ops.common_out import in_int32, number, plain, row, 
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import UNSIGNED, is_float
 from whorl.ir.graph import Node, Value
-from whorl.ops.comparison import Greater, IsInf, Less, Where
-from whorl.ops.elementwise import Add, Div, Max, Min, Mul, Sub
-from whorl.ops.functions import Exp
-from whorl.ops.nonlinear import (
+from whorl.ops.elementwise.arithmetic import Add, Div, Max, Min, Mul, Sub
+from whorl.ops.elementwise.comparison import Greater, IsInf, Less, Where
+from whorl.ops.elementwise.functions import Exp
+from whorl.ops.elementwise.nonlinear import (
     Celu,
     Elu,
     Gelu,

@@ -12,15 +12,15 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.ops.base import accumulator
-from whorl.ops.comparison import GreaterOrEqual, Less, LessOrEqual, Where
-from whorl.ops.elementwise import Abs, Clip, Div, Floor, Min, Round
-from whorl.ops.indexing import Gather, GatherElements
-from whorl.ops.logic import And
-from whorl.ops.movement import Concat
-from whorl.ops.sampling import GridSample
-from whorl.ops.shapes import Expand, Reshape, Shape, Unsqueeze
-from whorl.ops.writer import Writer
+from whorl.ops.core.base import accumulator
+from whorl.ops.core.writer import Writer
+from whorl.ops.elementwise.arithmetic import Abs, Clip, Div, Floor, Min, Round
+from whorl.ops.elementwise.comparison import GreaterOrEqual, Less, LessOrEqual, Where
+from whorl.ops.elementwise.logic import And
+from whorl.ops.image.sampling import GridSample
+from whorl.ops.movement.axes import Concat
+from whorl.ops.movement.indexing import Gather, GatherElements
+from whorl.ops.movement.shapes import Expand, Reshape, Shape, Unsqueeze
 
 Tap = tuple[Value, Value, Value]
 """Elements along an axis inside it, their weights, and whether they were inside, all [N, places]."""

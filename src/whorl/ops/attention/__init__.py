@@ -1,0 +1,1 @@
+"""Attention: scaled dot products, linear attention by a recurrent state, rotary positions."""

@@ -1,0 +1,222 @@
+"""What op families share: broadcasting, axes, integer arguments, and the elementwise base class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dtypes import BOOL, BY_NAME, FLOAT32, is_float, name_of
+from whorl.ir.op import Op, as_types
+from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, fact_of, tensor
+from whorl.ops.core.contents import known_elements
+from whorl.ops.core.lazy import lazy_map
+
+
+def broadcast_dim(a: Dim, b: Dim) -> Dim:
+    """The length two broadcast axes give; unknown where neither is proved, an error where they cannot match."""
+    if dims.equal(a, b) or (isinstance(b, int) and b == 1):
+        return a
+    if isinstance(a, int) and a == 1:
+        return b
+    if isinstance(a, int) and isinstance(b, int):
+        raise TypeRuleError(f"lengths {a} and {b} do not broadcast", fix="make them equal or one of them 1")
+    if isinstance(a, int):
+        return a
+    return b if isinstance(b, int) else UNKNOWN
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """The shape NumPy broadcasting gives, over ints and named dims; unranked as soon as one is."""
+    result: list[Dim] = []
+    for shape in shapes:
+        if isinstance(shape, AnyShape):
+            return UNRANKED
+        if len(shape) > len(result):
+            result = [1] * (len(shape) - len(result)) + result
+        offset = len(result) - len(shape)
+        try:
+            result[offset:] = [broadcast_dim(x, y) for x, y in zip(result[offset:], shape, strict=True)]
+        except TypeRuleError as error:
+            shown = " with ".join(str(list(s)) if not isinstance(s, AnyShape) else "[*]" for s in shapes)
+            raise TypeRuleError(f"cannot broadcast {shown}: {error.message}", fix=error.fix) from None
+    return tuple(result)
+
+
+def normal_axis(axis: int, rank: int, what: str = "axis") -> int:
+    """An axis counted from the front; out of range is an error."""
+    if not -rank <= axis < rank:
+        raise TypeRuleError(f"{what} {axis} is outside [{-rank}, {rank}) of a tensor of rank {rank}")
+    return axis % rank
+
+
+def same_dtype(*inputs: Fact | None) -> np.dtype:
+    """The one element type that all tensors given must have."""
+    dtypes = [tensor(x).dtype for x in inputs if x is not None]
+    if any(d != dtypes[0] for d in dtypes):
+        names = ", ".join(name_of(d) for d in dtypes)
+        raise TypeRuleError(f"inputs have different element types: {names}", fix="insert a Cast")
+    return dtypes[0]
+
+
+def known_ints(fact: Fact | None) -> tuple[int, ...] | None:
+    """The elements of an integer tensor that inference knows as plain numbers."""
+    if fact is None or fact.known is None:
+        return None
+    elements = tuple(fact.known.reshape(-1).tolist())
+    return elements if all(isinstance(e, int) for e in elements) else None
+
+
+def known_dims(fact: Fact | None) -> tuple[Dim, ...] | None:
+    """The elements of an integer tensor as dims, if inference follows them."""
+    return None if fact is None or fact.known is None else tuple(fact.known.reshape(-1).tolist())
+
+
+MAX_RANK = 64
+"""The most axes of a tensor, as NumPy has it."""
+
+
+def known_length(fact: Fact) -> int | None:
+    """The number of elements of a rank-1 tensor with one for each of some axes, if its type says it."""
+    shape = tensor(fact).shape
+    if isinstance(shape, AnyShape) or len(shape) != 1 or not isinstance(shape[0], int):
+        return None
+    if shape[0] > MAX_RANK:
+        raise TypeRuleError(f"is given numbers for {shape[0]} axes; {MAX_RANK} are possible")
+    return shape[0]
+
+
+COMPUTED_FLOATS = frozenset(BY_NAME[n] for n in ("bfloat16", "float16", "float32", "float64"))
+"""The floating-point types with arithmetic; the others are only stored."""
+
+
+def accumulator(dtype: np.dtype) -> np.dtype:
+    """The element type in which sums over `dtype` are kept: float32 for narrower floats, else itself."""
+    return FLOAT32 if is_float(dtype) and dtype.itemsize < FLOAT32.itemsize else dtype
+
+
+def widened(value: np.ndarray) -> np.ndarray:
+    """The array in the element type in which its sums are kept."""
+    return value.astype(accumulator(value.dtype), copy=False)
+
+
+def larger(x: np.ndarray, y: np.ndarray | int) -> np.ndarray:
+    """The larger of two, element by element; NaN where one is.
+
+    Of zeros of both signs NumPy takes the second in float32, the first in float16: all types do as float32 does.
+    """
+    return np.maximum(widened(x), y).astype(x.dtype, copy=False)
+
+
+def smaller(x: np.ndarray, y: np.ndarray | int) -> np.ndarray:
+    """The smaller of two, as `larger`."""
+    return np.minimum(widened(x), y).astype(x.dtype, copy=False)
+
+
+def require_dtype(dtype: np.dtype, accepted: frozenset[np.dtype]) -> None:
+    """Refuse an element type that an op does not take."""
+    if dtype not in accepted:
+        raise TypeRuleError(f"does not accept {name_of(dtype)}")
+
+
+def require_broadcast(shape: Shape, target: Shape, what: str) -> None:
+    """Refuse a shape that is proved not to broadcast to a target whose own size stays as it is."""
+    if isinstance(shape, AnyShape) or isinstance(target, AnyShape):
+        return
+    pairs = zip(reversed(shape), reversed(target), strict=False)
+    if len(shape) > len(target) or any(not dims.equal(dim, 1) and dims.differ(dim, goal) for dim, goal in pairs):
+        raise TypeRuleError(f"{what} has shape {list(shape)}, which does not broadcast to {list(target)}")
+
+
+def unknown_shape(rank: int | None) -> Shape:
+    """A shape of which only the rank is known, or not even that."""
+    if rank is not None and rank > MAX_RANK:
+        raise TypeRuleError(f"asks for a tensor of {rank} axes; {MAX_RANK} are possible")
+    return UNRANKED if rank is None else (UNKNOWN,) * rank
+
+
+def dims_of(fact: Fact | None, rank: int, what: str) -> tuple[Dim, ...]:
+    """The dims of a tensor that must have a rank; all unknown where it is unranked or omitted."""
+    shape = UNRANKED if fact is None else tensor(fact, what).shape
+    if isinstance(shape, AnyShape):
+        return (UNKNOWN,) * rank
+    if len(shape) != rank:
+        raise TypeRuleError(f"{what} has rank {len(shape)}, expected {rank}")
+    return shape
+
+
+def agreed(what: str, *lengths: Dim) -> Dim:
+    """The one length that several dims must have, the best known of them; an error where two are proved different."""
+    for a in lengths:
+        for b in lengths:
+            if dims.differ(a, b):
+                raise TypeRuleError(f"{what} is both {a} and {b}")
+    known = [d for d in lengths if d is not UNKNOWN]
+    return next((d for d in known if isinstance(d, int)), known[0] if known else UNKNOWN)
+
+
+def checked_types(op: Op, *values: Any) -> tuple[Type, ...]:
+    """The output types of an op for these very values; what `infer` refuses is a RunError here."""
+    try:
+        return as_types(op.infer(*(None if value is None else fact_of(value) for value in values)))
+    except TypeRuleError as error:
+        raise RunError(error.message, fix=error.fix) from None
+
+
+def one_element(value: np.ndarray, what: str) -> Any:
+    """The single element of a tensor of any rank, as a Python scalar."""
+    if value.size != 1:
+        raise RunError(f"{what} has shape {list(value.shape)}, expected one element")
+    return value.reshape(-1)[0].item() if value.dtype != object else value.reshape(-1)[0]
+
+
+def detached(value: Any) -> Any:
+    """The value for keeping: a view of a larger array is copied, so that the array need not be kept with it."""
+    base = value.base if isinstance(value, np.ndarray) else None
+    return value.copy() if isinstance(base, np.ndarray) and base.nbytes > value.nbytes else value
+
+
+class Elementwise(Op, abstract=True):
+    """Output element = f(input elements), inputs broadcast; the output has the inputs' element type."""
+
+    dtypes: ClassVar[frozenset[np.dtype]] = frozenset()
+    """The element types accepted; empty for all."""
+    any_length = True
+
+    def infer(self, *inputs: Fact | None) -> TensorType:
+        dtype = same_dtype(*inputs)
+        if self.dtypes and dtype not in self.dtypes:
+            raise TypeRuleError(f"does not accept {name_of(dtype)}")
+        return TensorType(
+            self.result_dtype(dtype), broadcast_shapes(*(tensor(x).shape for x in inputs if x is not None))
+        )
+
+    def result_dtype(self, dtype: np.dtype) -> np.dtype:
+        return dtype
+
+    lazily = lazy_map
+
+    def scalar(self, k: Any, *elements: Any) -> Any:
+        """Native form: the output element from the input elements, by the operations of `k`; None if there is none."""
+        return None
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return k.elementwise(self.scalar, inputs, outputs[0])
+
+    def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
+        return known_elements(self.run, self.of_dims, inputs)
+
+    def of_dims(self, *elements: Any) -> Any:
+        """The result for single elements, dims among them; UNKNOWN where dims cannot say it."""
+        return self.run(*elements) if self.symbolic else UNKNOWN
+
+
+class Predicate(Elementwise, abstract=True):
+    """An elementwise op whose result is bool."""
+
+    def result_dtype(self, dtype: np.dtype) -> np.dtype:
+        return BOOL

@@ -1,0 +1,410 @@
+"""Arithmetic element by element: sums, products, quotients, extremes and rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dtypes import BY_NAME, INTEGERS, PACKED_BITS, SIGNED
+from whorl.ir.op import Op
+from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ops.core.base import (
+    COMPUTED_FLOATS,
+    Elementwise,
+    accumulator,
+    larger,
+    require_dtype,
+    same_dtype,
+    smaller,
+    widened,
+)
+from whorl.ops.core.lazy import lazy_map, lazy_view
+from whorl.ops.movement.lengths import bounds, maximum, minimum
+
+WHOLE = INTEGERS - frozenset(PACKED_BITS)
+"""The integer types with arithmetic; those that share a byte are only stored."""
+NUMBERS = WHOLE | COMPUTED_FLOATS
+BFLOAT16 = BY_NAME["bfloat16"]
+
+
+@dataclass(frozen=True)
+class Identity(Op):
+    """The input itself: a tensor, sequence, optional or map. Source: ONNX Identity-25."""
+
+    any_length = True
+
+    def infer(self, x: Fact) -> Type:
+        return x.type
+
+    def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
+        return tuple(None if x is None else x.known for x in inputs)
+
+    lazily = lazy_view
+
+    def run(self, x: Any) -> Any:
+        return x
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return inputs
+
+
+@dataclass(frozen=True)
+class Add(Elementwise):
+    """x + y; integers wrap. Source: ONNX Add-14."""
+
+    dtypes = NUMBERS
+    symbolic = True
+
+    def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return x + y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.add(x, y)
+
+
+@dataclass(frozen=True)
+class Sub(Elementwise):
+    """x - y; integers wrap. Source: ONNX Sub-14."""
+
+    dtypes = NUMBERS
+    symbolic = True
+
+    def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return x - y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.sub(x, y)
+
+
+@dataclass(frozen=True)
+class Mul(Elementwise):
+    """x * y; integers wrap. Source: ONNX Mul-14."""
+
+    dtypes = NUMBERS
+    symbolic = True
+
+    def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return x * y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.mul(x, y)
+
+
+@dataclass(frozen=True)
+class Div(Elementwise):
+    """x / y; of integers truncated toward zero, the smallest by -1 wraps to itself.
+
+    Errors: an integer division by zero is a RunError. Source: ONNX Div-14.
+    """
+
+    dtypes = NUMBERS
+
+    def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        kind = x.dtype.kind
+        if kind not in "iu":
+            return x / y
+        refuse_zero_divisor(x, y)
+        quotient = x // y
+        return quotient if kind == "u" else quotient + ((quotient < 0) & (quotient * y != x))
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        fail_for_zero_divisor(k, y)
+        return k.div(x, y)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return quotients(k, self, inputs, outputs)
+
+    def lazily(self, *inputs: Any) -> tuple[Any, ...] | None:
+        return lazy_map(self, *inputs) if inputs[0].dtype in COMPUTED_FLOATS else None
+
+    def of_dims(self, x: Dim, y: Dim) -> Dim:
+        floored = bounds(x)[0] >= 0 and bounds(y)[0] >= 0
+        exact = isinstance(y, int) and y > 0 and dims.equal(dims.call("mod", x, y), 0)
+        return dims.call("floor", x, y) if floored or exact else UNKNOWN
+
+
+@dataclass(frozen=True)
+class Mod(Elementwise):
+    """x - floor(x / y) * y, with the sign of y; with `fmod` truncated instead of floored, with the sign of x.
+
+    Errors: an integer modulus of zero is a RunError. Source: ONNX Mod-28.
+    """
+
+    fmod: int = 0
+    dtypes = NUMBERS
+
+    def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        if x.dtype.kind in "iu":
+            refuse_zero_divisor(x, y)
+        return np.fmod(x, y) if self.fmod else np.mod(x, y)
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        fail_for_zero_divisor(k, y)
+        zero = k.const(0, x.dtype)
+        rest = k.apply("rem" if x.dtype.kind in "iu" else "fmod", x, y)
+        if self.fmod or x.dtype.kind == "u":
+            return rest
+        opposed = k.apply("xor", k.compare("lt", rest, zero), k.compare("lt", y, zero))
+        none = zero if x.dtype.kind == "i" else k.select(k.compare("lt", y, zero), k.const(-0.0, x.dtype), zero)
+        return k.select(k.compare("eq", rest, zero), none, k.select(opposed, k.add(rest, y), rest))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return quotients(k, self, inputs, outputs)
+
+    def lazily(self, *inputs: Any) -> tuple[Any, ...] | None:
+        return lazy_map(self, *inputs) if inputs[0].dtype in COMPUTED_FLOATS else None
+
+    def of_dims(self, x: Dim, y: Dim) -> Dim:
+        floored = bounds(y)[0] >= 0 and (not self.fmod or bounds(x)[0] >= 0)
+        return dims.call("mod", x, y) if floored else UNKNOWN
+
+
+def refuse_zero_divisor(x: np.ndarray, y: np.ndarray) -> None:
+    """A RunError where an integer would be divided by zero."""
+    if y.all() or not x.size:
+        return
+    place = np.argwhere(y == 0)[0].tolist()
+    raise RunError(f"integer division by zero{f', at {place} of the divisor' if place else ''}")
+
+
+def fail_for_zero_divisor(k: Any, y: Any) -> None:
+    """Native code fails where an integer would be divided by zero."""
+    if y.dtype.kind in "iu":
+        k.fail_unless(k.compare("ne", y, k.const(0, y.dtype)))
+
+
+def quotients(k: Any, op: Elementwise, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    """The native form of a division, which may fail; it is then computed here, whoever reads it."""
+    views = k.elementwise(op.scalar, inputs, outputs[0])
+    divisors = inputs[1].known
+    is_safe = divisors is not None and all(isinstance(n, int) and n for n in divisors.flat)
+    if views is None or is_safe or inputs[1].dtype.kind not in "iu":
+        return views
+    return [k.kept(view) for view in views]
+
+
+@dataclass(frozen=True)
+class Neg(Elementwise):
+    """-x; the smallest integer is its own negative. Source: ONNX Neg-13."""
+
+    dtypes = (SIGNED & WHOLE) | COMPUTED_FLOATS
+    symbolic = True
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return -x
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("neg", x)
+
+
+@dataclass(frozen=True)
+class Abs(Elementwise):
+    """|x|; the smallest integer is its own absolute value. Source: ONNX Abs-13."""
+
+    dtypes = NUMBERS
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.abs(x)
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("abs", x)
+
+    def of_dims(self, x: Dim) -> Dim:
+        return x if bounds(x)[0] >= 0 else UNKNOWN
+
+
+@dataclass(frozen=True)
+class Sign(Elementwise):
+    """-1, 0 or 1; NaN for NaN. Source: ONNX Sign-13."""
+
+    dtypes = NUMBERS
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.sign(x)
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        zero, one = k.const(0, x.dtype), k.const(1, x.dtype)
+        rest = x if x.dtype == BFLOAT16 else k.select(k.compare("eq", x, zero), zero, x)
+        if x.dtype.kind != "u":
+            rest = k.select(k.compare("lt", x, zero), k.const(-1, x.dtype), rest)
+        return k.select(k.compare("gt", x, zero), one, rest)
+
+
+@dataclass(frozen=True)
+class Reciprocal(Elementwise):
+    """1 / x. Source: ONNX Reciprocal-13."""
+
+    dtypes = COMPUTED_FLOATS
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.reciprocal(x)
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.div(k.const(1, x.dtype), x)
+
+
+@dataclass(frozen=True)
+class Ceil(Elementwise):
+    """The smallest whole number that is at least x. Source: ONNX Ceil-13."""
+
+    dtypes = COMPUTED_FLOATS
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.ceil(x)
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("ceil", x)
+
+
+@dataclass(frozen=True)
+class Floor(Elementwise):
+    """The largest whole number that is at most x. Source: ONNX Floor-13."""
+
+    dtypes = COMPUTED_FLOATS
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.floor(x)
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("floor", x)
+
+
+@dataclass(frozen=True)
+class Round(Elementwise):
+    """The nearest whole number, halves to the even one. Source: ONNX Round-22."""
+
+    dtypes = COMPUTED_FLOATS
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.rint(x)
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("rint", x)
+
+
+@dataclass(frozen=True)
+class Max(Elementwise):
+    """The largest of any number of inputs; NaN where one is NaN. Source: ONNX Max-13."""
+
+    dtypes = NUMBERS
+
+    def run(self, *inputs: np.ndarray) -> np.ndarray:
+        return reduce(larger, inputs)
+
+    def scalar(self, k: Any, *elements: Any) -> Any:
+        return reduce(partial(k.apply, "max"), elements)
+
+    def of_dims(self, *elements: Dim) -> Dim:
+        return reduce(maximum, elements)
+
+
+@dataclass(frozen=True)
+class Min(Elementwise):
+    """The smallest of any number of inputs; NaN where one is NaN. Source: ONNX Min-13."""
+
+    dtypes = NUMBERS
+
+    def run(self, *inputs: np.ndarray) -> np.ndarray:
+        return reduce(smaller, inputs)
+
+    def scalar(self, k: Any, *elements: Any) -> Any:
+        return reduce(partial(k.apply, "min"), elements)
+
+    def of_dims(self, *elements: Dim) -> Dim:
+        return reduce(minimum, elements)
+
+
+@dataclass(frozen=True)
+class Sum(Elementwise):
+    """The sum of any number of inputs, narrow floats added in float32. Source: ONNX Sum-13."""
+
+    dtypes = COMPUTED_FLOATS
+
+    def run(self, *inputs: np.ndarray) -> np.ndarray:
+        return _total(inputs).astype(inputs[0].dtype, copy=False)
+
+    def scalar(self, k: Any, *elements: Any) -> Any:
+        return k.cast(_native_total(k, elements), elements[0].dtype)
+
+
+@dataclass(frozen=True)
+class Mean(Elementwise):
+    """The mean of any number of inputs, narrow floats added in float32. Source: ONNX Mean-13."""
+
+    dtypes = COMPUTED_FLOATS
+
+    def run(self, *inputs: np.ndarray) -> np.ndarray:
+        return (_total(inputs) / len(inputs)).astype(inputs[0].dtype, copy=False)
+
+    def scalar(self, k: Any, *elements: Any) -> Any:
+        total = _native_total(k, elements)
+        return k.cast(k.div(total, k.const(len(elements), total.dtype)), elements[0].dtype)
+
+
+def _total(inputs: tuple[np.ndarray, ...]) -> np.ndarray:
+    return reduce(np.add, [widened(x) for x in inputs])
+
+
+def _native_total(k: Any, elements: Sequence[Any]) -> Any:
+    return reduce(k.add, [k.cast(x, accumulator(x.dtype)) for x in elements])
+
+
+@dataclass(frozen=True)
+class Clip(Elementwise):
+    """min(high, max(low, x)), each bound optional: NaN stays, and `high` rules where it is below `low`.
+
+    Shapes: the bounds have one element. Source: ONNX Clip-13.
+    """
+
+    dtypes = NUMBERS
+
+    def infer(self, x: Fact, low: Fact | None = None, high: Fact | None = None) -> TensorType:
+        require_dtype(same_dtype(x, low, high), self.dtypes)
+        for bound, what in ((low, "min"), (high, "max")):
+            if bound is not None:
+                _check_bound(tensor(bound), what)
+        return tensor(x)
+
+    def run(self, x: np.ndarray, low: np.ndarray | None = None, high: np.ndarray | None = None) -> np.ndarray:
+        if low is not None:
+            x = larger(x, _bound(low, "min"))
+        if high is not None:
+            x = smaller(x, _bound(high, "max"))
+        return x
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, low, high = (*inputs, None, None)[:3]
+        bounds = [(name, view) for name, view in (("max", low), ("min", high)) if view is not None]
+        if any(view.size != 1 for _, view in bounds):
+            return None
+
+        def clipped(k: Any, element: Any) -> Any:
+            for name, view in bounds:
+                element = k.apply(name, element, view.at((k.const(0),) * len(view.shape)))
+            return element
+
+        return k.elementwise(clipped, [x], outputs[0])
+
+    def of_dims(self, x: Dim, low: Dim | None = None, high: Dim | None = None) -> Dim:
+        raised = x if low is None else maximum(x, low)
+        return raised if high is None else minimum(raised, high)
+
+
+def _check_bound(bound: TensorType, what: str) -> None:
+    if not isinstance(bound.shape, AnyShape) and any(isinstance(dim, int) and dim != 1 for dim in bound.shape):
+        raise TypeRuleError(f"{what} is {bound}, expected one element")
+
+
+def _bound(bound: np.ndarray, what: str) -> np.ndarray:
+    if bound.ndim == 0:
+        return bound
+    if bound.size != 1:
+        raise RunError(f"{what} has shape {list(bound.shape)}, expected one element")
+    return bound.reshape(())

@@ -1,0 +1,184 @@
+"""Functions of one real number: exponentials, logarithms, roots, circular and hyperbolic functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from whorl.ops.core.base import COMPUTED_FLOATS, Elementwise, widened
+
+
+@dataclass(frozen=True)
+class RealFunction(Elementwise, abstract=True):
+    """A function of floating-point numbers; float16 and bfloat16 are computed in float32 and rounded once."""
+
+    dtypes = COMPUTED_FLOATS
+    function: ClassVar[str]
+    """The native operation."""
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply(self.function, x)
+
+
+@dataclass(frozen=True)
+class Exp(RealFunction):
+    """e to the power x. Source: ONNX Exp-13."""
+
+    function = "exp"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.exp(x)
+
+
+@dataclass(frozen=True)
+class Log(RealFunction):
+    """The natural logarithm; -inf for 0, NaN below. Source: ONNX Log-13."""
+
+    function = "log"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.log(x)
+
+
+@dataclass(frozen=True)
+class Sqrt(RealFunction):
+    """The square root; NaN below 0. Source: ONNX Sqrt-13."""
+
+    function = "sqrt"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.sqrt(x)
+
+
+@dataclass(frozen=True)
+class Sin(RealFunction):
+    """The sine of an angle in radians. Source: ONNX Sin-22."""
+
+    function = "sin"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.sin(x)
+
+
+@dataclass(frozen=True)
+class Cos(RealFunction):
+    """The cosine of an angle in radians. Source: ONNX Cos-22."""
+
+    function = "cos"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.cos(x)
+
+
+@dataclass(frozen=True)
+class Tan(RealFunction):
+    """The tangent of an angle in radians. Source: ONNX Tan-22."""
+
+    function = "tan"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.tan(x)
+
+
+@dataclass(frozen=True)
+class Asin(RealFunction):
+    """The angle in radians whose sine is x; NaN outside [-1, 1]. Source: ONNX Asin-22."""
+
+    function = "asin"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.arcsin(x)
+
+
+@dataclass(frozen=True)
+class Acos(RealFunction):
+    """The angle in radians whose cosine is x; NaN outside [-1, 1]. Source: ONNX Acos-22."""
+
+    function = "acos"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.arccos(x)
+
+
+@dataclass(frozen=True)
+class Atan(RealFunction):
+    """The angle in radians whose tangent is x. Source: ONNX Atan-22."""
+
+    function = "atan"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.arctan(x)
+
+
+@dataclass(frozen=True)
+class Sinh(RealFunction):
+    """(e^x - e^-x) / 2. Source: ONNX Sinh-22."""
+
+    function = "sinh"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.sinh(x)
+
+
+@dataclass(frozen=True)
+class Cosh(RealFunction):
+    """(e^x + e^-x) / 2. Source: ONNX Cosh-22."""
+
+    function = "cosh"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.cosh(x)
+
+
+@dataclass(frozen=True)
+class Tanh(RealFunction):
+    """sinh(x) / cosh(x). Source: ONNX Tanh-13."""
+
+    function = "tanh"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.tanh(x)
+
+
+@dataclass(frozen=True)
+class Asinh(RealFunction):
+    """The number whose sinh is x. Source: ONNX Asinh-22."""
+
+    function = "asinh"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.arcsinh(x)
+
+
+@dataclass(frozen=True)
+class Acosh(RealFunction):
+    """The number whose cosh is x; NaN below 1. Source: ONNX Acosh-22."""
+
+    function = "acosh"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.arccosh(x)
+
+
+@dataclass(frozen=True)
+class Atanh(RealFunction):
+    """The number whose tanh is x; NaN outside [-1, 1]. Source: ONNX Atanh-22."""
+
+    function = "atanh"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.arctanh(x)
+
+
+@dataclass(frozen=True)
+class Erf(RealFunction):
+    """2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x. Source: ONNX Erf-13."""
+
+    function = "erf"
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        from scipy.special import erf
+
+        return erf(widened(x)).astype(x.dtype, copy=False)

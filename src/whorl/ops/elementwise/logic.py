@@ -1,0 +1,150 @@
+"""Truth values and bits: And, Or, Xor, Not on bools, the same on the bits of integers, and shifts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import TypeRuleError
+from whorl.ir.dims import UNKNOWN
+from whorl.ir.dtypes import BOOL
+from whorl.ir.types import Fact, TensorType
+from whorl.ops.core.base import Elementwise
+from whorl.ops.elementwise.arithmetic import WHOLE
+
+_BOOL_ONLY = frozenset((BOOL,))
+
+
+@dataclass(frozen=True)
+class And(Elementwise):
+    """Whether both are true. Source: ONNX And-7."""
+
+    dtypes = _BOOL_ONLY
+
+    def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return x & y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("and", x, y)
+
+    def of_dims(self, x: Any, y: Any) -> Any:
+        return False if x is False or y is False else UNKNOWN
+
+
+@dataclass(frozen=True)
+class Or(Elementwise):
+    """Whether one or both are true. Source: ONNX Or-7."""
+
+    dtypes = _BOOL_ONLY
+
+    def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return x | y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("or", x, y)
+
+    def of_dims(self, x: Any, y: Any) -> Any:
+        return True if x is True or y is True else UNKNOWN
+
+
+@dataclass(frozen=True)
+class Xor(Elementwise):
+    """Whether exactly one is true. Source: ONNX Xor-7."""
+
+    dtypes = _BOOL_ONLY
+
+    def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return x ^ y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("xor", x, y)
+
+
+@dataclass(frozen=True)
+class Not(Elementwise):
+    """Whether it is false. Source: ONNX Not-1."""
+
+    dtypes = _BOOL_ONLY
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return ~x
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("not", x)
+
+
+@dataclass(frozen=True)
+class BitwiseAnd(Elementwise):
+    """The bits that both have. Source: ONNX BitwiseAnd-18."""
+
+    dtypes = WHOLE
+
+    def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return x & y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("and", x, y)
+
+
+@dataclass(frozen=True)
+class BitwiseOr(Elementwise):
+    """The bits that one or both have. Source: ONNX BitwiseOr-18."""
+
+    dtypes = WHOLE
+
+    def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return x | y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("or", x, y)
+
+
+@dataclass(frozen=True)
+class BitwiseXor(Elementwise):
+    """The bits that exactly one has. Source: ONNX BitwiseXor-18."""
+
+    dtypes = WHOLE
+
+    def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return x ^ y
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("xor", x, y)
+
+
+@dataclass(frozen=True)
+class BitwiseNot(Elementwise):
+    """The bits that it lacks. Source: ONNX BitwiseNot-18."""
+
+    dtypes = WHOLE
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return ~x
+
+    def scalar(self, k: Any, x: Any) -> Any:
+        return k.apply("not", x)
+
+
+@dataclass(frozen=True)
+class BitShift(Elementwise):
+    """x with its bits moved by y places to the LEFT or to the RIGHT, copies of the sign bit moving in from the left.
+
+    A shift by the width or more, or by a negative number, leaves 0; -1 where a negative x moves right.
+    Source: ONNX BitShift-28.
+    """
+
+    direction: str
+    dtypes = WHOLE
+
+    def infer(self, *inputs: Fact | None) -> TensorType:
+        if self.direction not in ("LEFT", "RIGHT"):
+            raise TypeRuleError(f"direction {self.direction!r} does not exist", fix="LEFT or RIGHT")
+        return super().infer(*inputs)
+
+    def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.left_shift(x, y) if self.direction == "LEFT" else np.right_shift(x, y)
+
+    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+        return k.apply("shl" if self.direction == "LEFT" else "shr", x, y)

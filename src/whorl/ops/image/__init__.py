@@ -1,0 +1,1 @@
+"""Images: resizing, sampling at coordinates, regions of interest, boxes, decoding files."""

@@ -1,0 +1,112 @@
+"""Native form of RoiAlign, on the views that a kernel builder `k` makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.ir.dtypes import INT64
+from whorl.ops.native.index_maps import filled
+
+MOST_POINTS = 1 << 20
+"""The most points along an axis of a cell; a program ends where a region asks for more."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What RoiAlign says of its regions: shift and scale of their corners, the cells and the points of each."""
+
+    scale: float
+    shift: float
+    at_least_one: bool
+    points: int
+    largest: bool
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """The cells along one axis of a region: where it starts, how long a cell is, points of a cell, length of X."""
+
+    start: Any
+    size: Any
+    count: Any
+    length: int
+
+
+def regions_aligned(k: Any, x: Any, rois: Any, images: Any, shape: Sequence[int], cells: Cells) -> Any:
+    """[R, C, height, width] of x [N, C, H, W], the corners rois [R, 4] and the numbers of images [R]."""
+    if not x.size or not all(shape):
+        return filled(k, k.const(0, x.dtype), shape)
+    result = k.temporary(x.dtype, shape)
+    with k.loop(shape[0]) as r:
+        image = k.let(k.cast(images.at((r,)), INT64))
+        k.fail_unless(_both(k, k.compare("ge", image, k.const(0)), k.compare("lt", image, k.const(x.shape[0]))))
+        rows, columns = (_axis(k, rois, r, place, shape[3 - place], x.shape[3 - place], cells) for place in (1, 0))
+        with k.nest(shape[1:]) as (c, row, column):
+            value = _cell(k, x, (image, c), (rows, row), (columns, column), cells.largest)
+            k.store(result, (r, c, row, column), value)
+    return k.view_of(result)
+
+
+def _both(k: Any, a: Any, b: Any) -> Any:
+    return k.apply("and", a, b)
+
+
+def _axis(k: Any, rois: Any, r: Any, place: int, bins: int, length: int, cells: Cells) -> _Axis:
+    """One axis of a region, whose corners are at `place` and `place` + 2."""
+    dtype = rois.dtype
+    corners = [rois.at((r, k.const(n))) for n in (place, place + 2)]
+    start, end = (k.sub(k.mul(v, k.const(cells.scale, dtype)), k.const(cells.shift, dtype)) for v in corners)
+    extent = k.sub(end, start)
+    if cells.at_least_one:
+        extent = k.apply("max", extent, k.const(1, dtype))
+    size = k.let(k.div(extent, k.const(bins, dtype)))
+    most, start = k.const(MOST_POINTS, dtype), k.let(start)
+    k.fail_unless(_both(k, k.compare("lt", size, most), k.compare("gt", size, k.const(-MOST_POINTS, dtype))))
+    k.fail_unless(k.compare("eq", start, start))
+    if cells.points > 0:
+        return _Axis(start, size, k.const(cells.points), length)
+    count = k.apply("max", k.cast(k.apply("ceil", size), INT64), k.const(0))
+    return _Axis(start, size, k.let(count), length)
+
+
+def _cell(k: Any, x: Any, before: Any, row: tuple[_Axis, Any], column: tuple[_Axis, Any], largest: bool) -> Any:
+    """The mean, or the largest weighted neighbour, of the points of a cell; 0 where it has none."""
+    dtype, total = x.dtype, k.variable(x.dtype, "acc", once=False)
+    k.assign(total, k.const(-np.inf if largest else 0, dtype))
+    with _points(k, *row) as down, _points(k, *column) as along:
+        for i, weight in down:
+            for j, other in along:
+                term = k.mul(x.at((*before, i, j)), k.mul(weight, other))
+                k.assign(total, k.apply("max" if largest else "add", total, term))
+    result = k.variable(dtype)
+    k.assign(result, total)
+    points = k.mul(row[0].count, column[0].count)
+    value = result if largest else k.div(result, k.cast(points, dtype))
+    return k.select(k.compare("gt", points, k.const(0)), value, k.const(0, dtype))
+
+
+@contextmanager
+def _points(k: Any, axis: _Axis, cell: Any) -> Iterator[list[tuple[Any, Any]]]:
+    """A loop over the points of a cell along an axis: two elements of X and their weights for each."""
+    dtype = axis.size.dtype
+
+    def number(value: float) -> Any:
+        return k.const(value, dtype)
+
+    with k.loop(axis.count) as n:
+        many = k.cast(k.apply("max", axis.count, k.const(1)), dtype)
+        offset = k.div(k.mul(k.add(k.cast(n, dtype), number(0.5)), axis.size), many)
+        point = k.let(k.add(k.add(axis.start, k.mul(k.cast(cell, dtype), axis.size)), offset))
+        seen = _both(k, k.compare("ge", point, number(-1)), k.compare("le", point, number(axis.length)))
+        inside = k.apply("min", k.apply("max", point, number(0)), number(axis.length - 1))
+        floor = k.apply("floor", inside)
+        low = k.let(k.cast(floor, INT64))
+        part = k.sub(inside, floor)
+        high = k.apply("min", k.add(low, k.const(1)), k.const(axis.length - 1))
+        weights = [k.let(k.select(seen, w, number(0))) for w in (k.sub(number(1), part), part)]
+        yield [(low, weights[0]), (k.let(high), weights[1])]

@@ -1,0 +1,81 @@
+"""Native forms of resampling along an axis, on the views that a kernel builder `k` makes: nests over index tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from whorl.ir.dtypes import BOOL, FLOAT32, INT64, is_integer
+from whorl.ops.image.resampling import ROUNDINGS, Filter, Stretch
+from whorl.ops.native.index_maps import mapped, replaced, table
+
+LONGEST = 1 << 13
+"""The most numbers that a program writes into one table."""
+EXACT_BITS = 32
+"""Integers of so many bits are exact as float64."""
+
+
+def picked(k: Any, x: Any, index: int, axis: Stretch, mode: str, rounding: str) -> Any:
+    """Native form of `pick`: the nearest elements along one axis."""
+    places = axis.positions(mode, np.float32)
+    nearest = ROUNDINGS[rounding](places if axis.scale is None else places.astype(np.float32))
+    chosen = table(k, np.clip(nearest, 0, axis.length - 1).astype(np.int64).tolist(), INT64, (axis.count,))
+    shape = replaced(x.shape, index, axis.count)
+    return mapped(k, x, shape, lambda at: replaced(at, index, chosen.at((at[index],))), chosen.cost + 1)
+
+
+def resampled(k: Any, x: Any, index: int, axis: Stretch, kernel: Filter, mode: str) -> Any:
+    """Native form of `resample`: one axis interpolated, kept in memory."""
+    elements, weights = kernel.taps(axis, mode)
+    taps, count = elements.shape
+    chosen = table(k, elements.reshape(-1).tolist(), INT64, (taps, count))
+    factors = table(k, weights.astype(x.dtype).reshape(-1).tolist(), x.dtype, (taps, count))
+    source = k.reread(x)
+
+    def at(place: Any) -> Any:
+        total = k.const(0, x.dtype)
+        for tap in range(taps):
+            own = (k.const(tap), place[index])
+            total = k.add(total, k.mul(source.at(replaced(place, index, chosen.at(own))), factors.at(own)))
+        return total
+
+    return k.kept(k.view(x.dtype, replaced(x.shape, index, count), at, 4 * taps))
+
+
+def rounded_view(k: Any, x: Any, dtype: np.dtype) -> Any:
+    """Native form of `rounded`: interpolated numbers in an element type of at most 32 bits, or a float."""
+
+    def convert(value: Any) -> Any:
+        if dtype == BOOL:
+            return k.compare("ne", k.apply("rint", value), k.const(0, value.dtype))
+        if not is_integer(dtype):
+            return k.cast(value, dtype)
+        limits = np.iinfo(dtype)
+        low, high = k.const(limits.min, value.dtype), k.const(limits.max, value.dtype)
+        return k.cast(k.apply("min", k.apply("max", k.apply("rint", value), low), high), dtype)
+
+    return k.view(dtype, x.shape, lambda index: convert(x.at(index)), x.cost + 4)
+
+
+def extrapolated(k: Any, x: Any, outside: dict[int, np.ndarray], value: float) -> Any:
+    """x with the elements replaced that lie outside along any axis."""
+    tables = {n: table(k, mask.tolist(), BOOL, mask.shape) for n, mask in outside.items() if mask.any()}
+    if not tables:
+        return x
+    fill = k.const(np.array(value).astype(x.dtype).item(), x.dtype)
+
+    def at(index: Any) -> Any:
+        chosen = k.const(False, BOOL)
+        for axis, mask in tables.items():
+            chosen = k.apply("or", chosen, mask.at((index[axis],)))
+        return k.select(chosen, fill, x.at(index))
+
+    return k.view(x.dtype, x.shape, at, x.cost + 3)
+
+
+def numbers(view: Any, dtype: np.dtype = FLOAT32) -> np.ndarray | None:
+    """The elements of a small tensor, if all are known numbers."""
+    if view is None or view.known is None or not all(isinstance(e, int | float) for e in view.known.flat):
+        return None
+    return np.array(view.known.tolist(), dtype)

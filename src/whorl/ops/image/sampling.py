@@ -1,0 +1,220 @@
+"""Reading an image at fractional places: the sampling grid of an affine map, and sampling by a grid."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import TypeRuleError
+from whorl.ir.dims import UNKNOWN
+from whorl.ir.dtypes import COMPLEX, FLOAT64, FLOATS, INT64, STRING, is_float
+from whorl.ir.op import Op
+from whorl.ir.types import UNRANKED, Fact, TensorType, Type, tensor
+from whorl.ops.core.base import (
+    COMPUTED_FLOATS,
+    accumulator,
+    agreed,
+    checked_types,
+    dims_of,
+    known_dims,
+    known_length,
+    require_dtype,
+    widened,
+)
+from whorl.ops.image.native_resampling import LONGEST
+from whorl.ops.image.native_sampling import FAR, Sampling
+from whorl.ops.image.resampling import Filter, real_dtype
+from whorl.ops.native.index_maps import converted, lengths, table, widened_view
+from whorl.ops.windows.geometry import spatial_rank
+
+
+@dataclass(frozen=True)
+class GridSample(Op):
+    """Y[n, c, o] is X[n, c] interpolated at grid[n, o], where -1 and 1 are the ends of an axis of X.
+
+    X [N, C, axes...], grid [N, places..., rank] with the last axis of X first, Y [N, C, places...]. The ends are the
+    centres of the outer elements with `align_corners`, else their outer edges. Outside X are zeros, its border, or its
+    reflection at the ends. A place that is NaN lies far before the axis. 16-bit floats are computed in float32,
+    integers in float64 and then truncated. Source: ONNX GridSample-22.
+    """
+
+    align_corners: int = 0
+    mode: str = "linear"
+    padding_mode: str = "zeros"
+
+    def infer(self, x: Fact, grid: Fact) -> TensorType:
+        dtype = tensor(x).dtype
+        require_dtype(tensor(grid).dtype, COMPUTED_FLOATS)
+        self._check_attributes(dtype)
+        rank = spatial_rank(x, grid)
+        if rank is None:
+            return TensorType(dtype, UNRANKED)
+        batch, channels, *_ = dims_of(x, rank + 2, "X")
+        rows, *places, width = dims_of(grid, rank + 2, "grid")
+        agreed("the last axis of grid", rank, width)
+        return TensorType(dtype, (agreed("the batch", batch, rows), channels, *places))
+
+    def _check_attributes(self, dtype: np.dtype) -> None:
+        allowed = {"mode": ("linear", "nearest", "cubic"), "padding_mode": ("zeros", "border", "reflection")}
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                raise TypeRuleError(f"{name} is {getattr(self, name)!r}", fix=f"one of {', '.join(values)}")
+        if dtype == STRING and self.mode != "nearest":
+            raise TypeRuleError(f"cannot interpolate strings with mode {self.mode}", fix="mode nearest")
+
+    def run(self, x: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        checked_types(self, x, grid)
+        exact = self.mode == "nearest"
+        image = x if exact else widened(x) if x.dtype in FLOATS | COMPLEX else x.astype(FLOAT64)
+        y = np.empty((len(x), x.shape[1], *grid.shape[1:-1]), image.dtype)
+        for picture, places, result in zip(image, widened(grid), y, strict=True):
+            axes = zip(picture.shape[1:], np.moveaxis(places, -1, 0)[::-1], strict=True)
+            taps = [self._taps(length, place.reshape(-1)) for length, place in axes]
+            result[...] = weighted(picture, taps).reshape(result.shape)
+        return y.astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, grid = inputs
+        exact = self.mode == "nearest"
+        wide = x if exact else widened_view(k, x) if is_float(x.dtype) else converted(k, x, FLOAT64)
+        sampling = Sampling(k, self.mode, self.padding_mode, bool(self.align_corners))
+        y = sampling.sampled(k.kept(wide), k.reread(widened_view(k, grid)), lengths(outputs[0]))
+        return None if y is None else [converted(k, y, x.dtype)]
+
+    def _taps(self, length: int, places: np.ndarray) -> Taps:
+        """The elements along one axis that each place reads, and their weights."""
+        if self.align_corners:
+            low, high, place = 0.0, length - 1.0, (places + 1) / 2 * (length - 1)
+        else:
+            low, high, place = -0.5, length - 0.5, ((places + 1) * length - 1) / 2
+        place = within_reach(place)
+        place = np.rint(place) if self.mode == "nearest" else place
+        if self.padding_mode == "reflection":
+            place = np.where((place < low) | (place > high), reflected(place, low, high), place)
+        elements, weights = spread(place, self.mode)
+        if self.padding_mode == "zeros":
+            return elements, weights, length
+        if self.padding_mode == "reflection":
+            elements = np.where((elements < low) | (elements > high), reflected(elements, low, high), elements)
+        return np.clip(elements, 0, length - 1), weights, length
+
+
+Taps = tuple[np.ndarray, np.ndarray, int]
+"""Elements (whole numbers, outside the axis maybe) and weights along an axis, both [taps, places]; the axis' length."""
+
+
+def spread(place: np.ndarray, mode: str) -> tuple[np.ndarray, np.ndarray]:
+    """The elements around each place and their weights, both [taps, places]."""
+    if mode == "nearest":
+        return place[None], np.ones_like(place)[None]
+    reach = 2 if mode == "cubic" else 1
+    elements = np.floor(place) + np.arange(1 - reach, 1 + reach, dtype=place.dtype)[:, None]
+    return elements, Filter(mode == "cubic").weigh(elements - place).astype(place.dtype)
+
+
+def reflected(place: np.ndarray, low: float, high: float) -> np.ndarray:
+    """The place thrown back at both ends until it is between them."""
+    width = high - low
+    if width <= 0:
+        return np.full_like(place, low)
+    turn = np.mod(place - low, 2 * width)
+    return (low + np.minimum(turn, 2 * width - turn)).astype(place.dtype)
+
+
+def within_reach(places: np.ndarray) -> np.ndarray:
+    """Places held inside [-FAR, FAR]; one that is NaN lies far before the axis."""
+    return np.clip(np.where(np.isnan(places), -FAR, places), -FAR, FAR)
+
+
+def weighted(image: np.ndarray, axes: Sequence[Taps]) -> np.ndarray:
+    """Image [C, axes...] -> [C, places]: the weighted sum of the elements that the taps of all axes cross at.
+
+    Elements outside the image count as 0. With a single tap the element itself is given, of any type.
+    """
+    flat = image.reshape(len(image), math.prod(image.shape[1:]))
+    total: np.ndarray | None = None
+    for crossing in itertools.product(*(range(len(elements)) for elements, _, _ in axes)):
+        index, inside, weight = np.zeros(1, np.intp), np.ones(1, np.bool_), np.ones(1, np.float32)
+        for tap, (elements, weights, length) in zip(crossing, axes, strict=True):
+            chosen = elements[tap]
+            inside = inside & (chosen >= 0) & (chosen < length)
+            index = index * length + np.clip(chosen, 0, max(0, length - 1)).astype(np.intp)
+            weight = weight * weights[tap]
+        values = _inside(flat, index, inside)
+        if all(len(elements) == 1 for elements, _, _ in axes):
+            return values
+        term = values * weight.astype(real_dtype(image.dtype))
+        total = term if total is None else total + term
+    return flat if total is None else total
+
+
+def _inside(flat: np.ndarray, index: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """The elements at the places inside, and zero (an empty string) elsewhere."""
+    zero = "" if flat.dtype == STRING else np.zeros((), flat.dtype)
+    if not flat.shape[1]:
+        return np.full((len(flat), len(index)), zero, flat.dtype)
+    return np.where(inside, flat[:, index], zero).astype(flat.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class AffineGrid(Op):
+    """grid[n, place] = theta[n] applied to (x, y, 1) or (x, y, z, 1); x runs from -1 to 1 over the last axis.
+
+    Inputs: theta [N, 2, 3] or [N, 3, 4], size [N, C, (D,) H, W]; output [N, (D,) H, W, 2 or 3]. The ends are element
+    centres with `align_corners`, else outer edges. 16-bit floats are computed in float32. Source: ONNX AffineGrid-20.
+    """
+
+    align_corners: int = 0
+
+    def infer(self, theta: Fact, size: Fact) -> TensorType:
+        dtype = tensor(theta).dtype
+        require_dtype(dtype, COMPUTED_FLOATS)
+        require_dtype(tensor(size).dtype, frozenset((INT64,)))
+        batch, height, width = dims_of(theta, 3, "theta")
+        entries = known_length(size)
+        rank = height if isinstance(height, int) else None if entries is None else entries - 2
+        if rank is None:
+            return TensorType(dtype, UNRANKED)
+        if rank not in (2, 3):
+            raise TypeRuleError(f"theta has {rank} rows, expected 2 or 3")
+        agreed("the number of columns of theta", rank + 1, width)
+        agreed("the length of size", rank + 2, UNKNOWN if entries is None else entries)
+        lengths = known_dims(size) or (UNKNOWN,) * (rank + 2)
+        return TensorType(dtype, (agreed("the batch", batch, lengths[0]), *lengths[2:], rank))
+
+    def run(self, theta: np.ndarray, size: np.ndarray) -> np.ndarray:
+        checked_types(self, theta, size)
+        dtype = accumulator(theta.dtype)
+        axes = [self._places(length) for length in size[2:].tolist()]
+        places = np.stack([*np.meshgrid(*axes, indexing="ij")[::-1], np.ones(tuple(map(len, axes)))], axis=-1)
+        grid = np.einsum("nij,...j->n...i", theta.astype(dtype, copy=False), places.astype(dtype))
+        return grid.astype(theta.dtype, copy=False)
+
+    def _places(self, length: int) -> np.ndarray:
+        """The places of the elements of an axis; the middle of a single one."""
+        if length == 1:
+            return np.zeros(1)
+        ends = np.linspace(-1, 1, length)
+        return ends if self.align_corners else ends * (length - 1) / length
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        theta, shape = widened_view(k, inputs[0]), lengths(outputs[0])
+        if max(shape[1:-1]) > LONGEST:
+            return None
+        axes = [table(k, self._places(n).tolist(), theta.dtype, (n,)) for n in shape[1:-1]]
+        source = k.reread(theta)
+
+        def at(index: Any) -> Any:
+            batch, *spots, row = index
+            places = [axis.at((i,)) for axis, i in zip(axes, spots, strict=True)][::-1]
+            total = k.mul(source.at((batch, row, k.const(0))), places[0])
+            for column, place in enumerate(places[1:], 1):
+                total = k.add(total, k.mul(source.at((batch, row, k.const(column))), place))
+            return k.add(total, source.at((batch, row, k.const(len(places)))))
+
+        return [converted(k, k.view(theta.dtype, shape, at, 12), inputs[0].dtype)]

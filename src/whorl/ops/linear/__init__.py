@@ -1,0 +1,1 @@
+"""Products of matrices: MatMul and Gemm, Einsum, quantized products, and weights packed for native products."""

@@ -1,0 +1,171 @@
+"""Einsum: the equation as terms of labels, and the sum of products it means."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir import dims
+from whorl.ir.build import Builder
+from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dtypes import INTEGERS, PACKED_BITS
+from whorl.ir.graph import Value
+from whorl.ir.op import Op
+from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
+from whorl.ops.core.base import (
+    COMPUTED_FLOATS,
+    accumulator,
+    broadcast_dim,
+    checked_types,
+    require_dtype,
+    same_dtype,
+    widened,
+)
+from whorl.ops.core.writer import Writer, is_fixed, sizes_of
+from whorl.ops.linear.einsum_decompose import Operand, contract
+
+ELLIPSIS = "..."
+_NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
+_MOST_LABELS = 52
+"""NumPy's einsum numbers labels from 0 to 51."""
+
+Term = tuple[str, ...]
+
+
+@functools.lru_cache(maxsize=1024)
+def parse(equation: str) -> tuple[tuple[Term, ...], Term]:
+    """The terms of the operands and of the result, each a tuple of letters with at most one ellipsis.
+
+    Without an arrow the result has the ellipsis, then every label that occurs once, in ASCII order.
+    """
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = tuple(_term(text, equation) for text in left.split(","))
+    labels = [label for term in terms for label in term]
+    if not arrow:
+        once = sorted(label for label in set(labels) if label != ELLIPSIS and labels.count(label) == 1)
+        return terms, (*((ELLIPSIS,) if ELLIPSIS in labels else ()), *once)
+    result = _term(right, equation)
+    if len(set(result)) < len(result):
+        raise TypeRuleError(f"equation {equation!r} repeats a label in its result")
+    for label in result:
+        if label not in labels and label != ELLIPSIS:
+            raise TypeRuleError(f"equation {equation!r} has {label!r} in its result but in no operand")
+    return terms, result
+
+
+def _term(text: str, equation: str) -> Term:
+    head, dots, tail = text.partition(ELLIPSIS)
+    if not all(letter.isascii() and letter.isalpha() for letter in head + tail):
+        raise TypeRuleError(f"equation {equation!r} has a term {text!r} that is not letters and one ellipsis")
+    return (*head, *((ELLIPSIS,) if dots else ()), *tail)
+
+
+def spread(term: Term, width: int) -> Term:
+    """A term with its ellipsis written out as `width` labels, numbered from the last axis: ("...1", "...0")."""
+    written: list[str] = []
+    for label in term:
+        written += [f"{ELLIPSIS}{k}" for k in reversed(range(width))] if label == ELLIPSIS else [label]
+    return tuple(written)
+
+
+def _width(term: Term, rank: int, position: int, equation: str) -> int:
+    """The number of axes the ellipsis of an operand stands for."""
+    named = sum(label != ELLIPSIS for label in term)
+    if rank < named or (rank > named and ELLIPSIS not in term):
+        raise TypeRuleError(f"operand {position} has rank {rank}, equation {equation!r} gives it {named} labels")
+    return rank - named
+
+
+@dataclass(frozen=True)
+class Einsum(Op):
+    """result[labels] = the sum, over all labels it lacks, of the product of the operands. Source: ONNX Einsum-28.
+
+    Axes with one label are equal or 1, within one operand equal; an ellipsis broadcasts and is summed where the result
+    lacks it. Integers wrap; float16 and bfloat16 are summed in float32 and rounded once.
+    """
+
+    equation: str
+
+    def infer(self, *inputs: Fact) -> TensorType:
+        terms, result = parse(self.equation)
+        if len(terms) != len(inputs):
+            raise TypeRuleError(f"equation {self.equation!r} has {len(terms)} operands, the node {len(inputs)}")
+        dtype = same_dtype(*inputs)
+        require_dtype(dtype, _NUMBERS)
+        shapes = [tensor(x).shape for x in inputs]
+        return TensorType(dtype, self._shape(terms, result, shapes))
+
+    def _shape(self, terms: Sequence[Term], result: Term, shapes: Sequence[Shape]) -> Shape:
+        lengths: dict[str, list[Dim]] = {}
+        width: int | None = 0
+        for position, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
+            if isinstance(shape, AnyShape):
+                width = None if ELLIPSIS in term else width
+                for label in term:
+                    lengths.setdefault(label, []).append(UNKNOWN)
+                continue
+            own = _width(term, len(shape), position, self.equation)
+            width = None if width is None else max(width, own)
+            for label, length in self._lengths(spread(term, own), shape).items():
+                lengths.setdefault(label, []).append(length)
+        joined = {label: self._joined(label, found) for label, found in lengths.items()}
+        if width is None and ELLIPSIS in result:
+            return UNRANKED
+        return tuple(joined[label] for label in spread(result, width or 0))
+
+    def _lengths(self, labels: Term, shape: tuple[Dim, ...]) -> dict[str, Dim]:
+        """The length of each label in one operand; those on a diagonal must agree."""
+        found: dict[str, Dim] = {}
+        for label, dim in zip(labels, shape, strict=True):
+            before = found.setdefault(label, dim)
+            if dims.differ(before, dim):
+                raise TypeRuleError(f"equation {self.equation!r} takes the diagonal of lengths {before} and {dim}")
+            found[label] = dim if isinstance(dim, int) else before
+        return found
+
+    def _joined(self, label: str, lengths: Sequence[Dim]) -> Dim:
+        try:
+            return functools.reduce(broadcast_dim, lengths)
+        except TypeRuleError as error:
+            shown = ELLIPSIS if label.startswith(ELLIPSIS) else label
+            raise TypeRuleError(
+                f"label {shown!r} of equation {self.equation!r}: {error.message}", fix=error.fix
+            ) from None
+
+    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+        given = [x for x in inputs if x is not None]
+        dtype = tensor(given[0]).dtype
+        terms, result = parse(self.equation)
+        if not is_fixed(*given) or (dtype.itemsize < 4 and dtype not in COMPUTED_FLOATS):
+            return None
+        widths = [
+            _width(term, len(sizes_of(x)), k, self.equation)
+            for k, (term, x) in enumerate(zip(terms, given, strict=True))
+        ]
+        written = [spread(term, width) for term, width in zip(terms, widths, strict=True)]
+        if any(len(set(term)) < len(term) for term in written):
+            return None
+        write, wide = Writer(build), accumulator(dtype)
+        pairs = zip(given, written, strict=True)
+        total = contract(write, [Operand(write.cast(x, wide), term) for x, term in pairs], spread(result, max(widths)))
+        return [write.cast(total, dtype)]
+
+    def run(self, *inputs: np.ndarray) -> np.ndarray:
+        checked_types(self, *inputs)
+        terms, result = parse(self.equation)
+        widths = [_width(term, x.ndim, k, self.equation) for k, (term, x) in enumerate(zip(terms, inputs, strict=True))]
+        written = [spread(term, width) for term, width in zip(terms, widths, strict=True)]
+        wanted = spread(result, max(widths))
+        numbers = {label: k for k, label in enumerate(dict.fromkeys(label for term in written for label in term))}
+        if len(numbers) > _MOST_LABELS:
+            raise RunError(f"equation {self.equation!r} has {len(numbers)} labels, at most {_MOST_LABELS} are possible")
+        operands: list[Any] = []
+        for x, term in zip(inputs, written, strict=True):
+            operands += [widened(x), [numbers[label] for label in term]]
+        total = np.einsum(*operands, [numbers[label] for label in wanted], optimize=len(inputs) > 1)
+        return np.asarray(total).astype(inputs[0].dtype, copy=False)

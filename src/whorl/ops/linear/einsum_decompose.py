@@ -1,0 +1,84 @@
+"""Einsum written out: operands contracted pair by pair as matrix products."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from whorl.ir.graph import Value
+from whorl.ops.core.writer import Writer, sizes_of
+from whorl.ops.linear.products import MatMul
+from whorl.ops.reduce.reductions import ReduceSum
+
+Labels = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A value and the label of each of its axes."""
+
+    value: Value
+    labels: Labels
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        return dict(zip(self.labels, sizes_of(self.value), strict=True))
+
+
+def contract(write: Writer, operands: Sequence[Operand], result: Labels) -> Value:
+    """The sum of products over every label that the result lacks; no operand has a label twice."""
+    longest = {label: n for each in operands for label, n in each.lengths.items() if n > 1}
+    operands = [_unspread(write, each, longest) for each in operands]
+    total = operands[0]
+    for position, other in enumerate(operands[1:], 1):
+        later = {label for each in operands[position + 1 :] for label in each.labels}
+        total = _pair(write, total, other, later | set(result))
+    total = _summed(write, total, set(result))
+    missing = [label for label in result if label not in total.labels]
+    if missing:
+        value = write.inserted(total.value, *range(len(missing)))
+        total = Operand(value, (*missing, *total.labels))
+    return _ordered(write, total, result).value
+
+
+def _unspread(write: Writer, x: Operand, longest: Collection[str]) -> Operand:
+    """Without axes of length 1, which broadcast."""
+    axes = [n for n, (label, length) in enumerate(x.lengths.items()) if length == 1]
+    if not axes:
+        return x
+    labels = tuple(label for n, label in enumerate(x.labels) if n not in axes)
+    return Operand(write.squeezed(x.value, *axes), labels)
+
+
+def _summed(write: Writer, x: Operand, kept: Collection[str]) -> Operand:
+    """Added up along the labels that nobody needs."""
+    axes = [n for n, label in enumerate(x.labels) if label not in kept]
+    if not axes:
+        return x
+    value = write.node(ReduceSum(keepdims=0), x.value, write.build.int64(*axes))
+    return Operand(value, tuple(label for label in x.labels if label in kept))
+
+
+def _ordered(write: Writer, x: Operand, labels: Labels) -> Operand:
+    return Operand(write.ordered(x.value, [x.labels.index(label) for label in labels]), labels)
+
+
+def _pair(write: Writer, x: Operand, y: Operand, kept: Collection[str]) -> Operand:
+    """The product of two operands, added up along the labels of both that nobody needs later."""
+    x, y = _summed(write, x, {*kept, *y.labels}), _summed(write, y, {*kept, *x.labels})
+    shared = [label for label in x.labels if label in y.labels]
+    batch = tuple(label for label in shared if label in kept)
+    inner = tuple(label for label in shared if label not in kept)
+    left = tuple(label for label in x.labels if label not in shared)
+    right = tuple(label for label in y.labels if label not in shared)
+    lengths = x.lengths | y.lengths
+
+    def matrix(operand: Operand, *groups: Labels) -> Value:
+        value = _ordered(write, operand, tuple(label for group in groups for label in group)).value
+        shape = [math.prod(lengths[label] for label in group) for group in groups]
+        return write.shaped(value, shape if batch else shape[1:])
+
+    product = write.node(MatMul(), matrix(x, batch, left, inner), matrix(y, batch, inner, right))
+    labels = (*batch, *left, *right)
+    return Operand(write.shaped(product, [lengths[label] for label in labels]), labels)

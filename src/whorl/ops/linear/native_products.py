@@ -1,0 +1,180 @@
+"""Native forms of matrix products, on the views that a kernel builder `k` makes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from whorl.ir.dtypes import FLOAT32, FLOAT64, INT64, is_float
+from whorl.ops.linear.packed_weights import FEW_ROWS, panel_width, panels_shape
+from whorl.ops.native.index_maps import all_fixed, converted, filled, is_larger, position, reshaped, widened_view
+
+SMALL = 512
+"""Multiplications up to which a product is written out as loops."""
+_NARROW_BYTES = 32
+"""Columns up to which loops over the rows of a matrix have too little to do at once."""
+_TILE = 12
+"""Rows that keep the registers of the widest machines busy."""
+_LEAST_BLOCK, _MOST_BLOCK, _NEAR_BYTES = 24, 144, 1 << 19
+"""Bounds of the rows of a block, and of the memory that a copy of them takes."""
+
+
+def product(k: Any, a: Any, b: Any, panels: Any = None) -> Any:
+    """The matrix product of two views, kept in memory; any ranks from 1, broadcast before the last two axes.
+
+    Sums of float16 and bfloat16 are kept in float32 and rounded once. `panels` is b, a matrix, in panels. Error bound
+    of an element: K * eps * sum |a| |b|; integers wrap.
+    """
+    dtype = a.dtype
+    a, b = widened_view(k, a), widened_view(k, b)
+    shape = product_lengths(a.shape, b.shape)
+    inner = a.shape[-1]
+    k.require_broadcast(b.shape[-2:][:1], (inner,))
+    if not math.prod(shape) or not inner:
+        return filled(k, k.const(0, dtype), shape)
+    left = a.shape if len(a.shape) > 1 else (1, inner)
+    right = b.shape if len(b.shape) > 1 else (inner, 1)
+    a, b = reshaped(k, a, left), reshaped(k, b, right)
+    if len(right) == 2:
+        rows = math.prod(left[:-1])
+        result = _matrices(k, reshaped(k, a, (rows, inner)), b, panels)
+    else:
+        result = _batches(k, a, b)
+    return converted(k, reshaped(k, result, shape), dtype)
+
+
+def product_lengths(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
+    """The shape of a matrix product of known shapes."""
+    longer, shorter = sorted((tuple(a[:-2]), tuple(b[:-2])), key=len, reverse=True)
+    shorter = (1,) * (len(longer) - len(shorter)) + shorter
+    batch = tuple(n if m == 1 else m for n, m in zip(longer, shorter, strict=True))
+    return (*batch, *tuple(a[:-1])[-1:], *tuple(b[1:])[-1:])
+
+
+def _matrices(k: Any, a: Any, b: Any, panels: Any) -> Any:
+    rows, columns = a.shape[0], b.shape[1]
+    result = k.temporary(a.dtype, (rows, columns))
+    _multiply(k, a, b, result, (), panels)
+    return k.view_of(result, product_lengths(a.shape, b.shape))
+
+
+def _batches(k: Any, a: Any, b: Any) -> Any:
+    """One product after the other; an operand that costs more than a load is computed before."""
+    shape = product_lengths(a.shape, b.shape)
+    a, b = k.reread(a), k.reread(b)
+    result = k.temporary(a.dtype, shape)
+    with k.nest(shape[:-2], parallel=False) as index:
+        _multiply(k, _matrix_at(k, a, index), _matrix_at(k, b, index), result, index, None)
+    return k.view_of(result, product_lengths(a.shape, b.shape))
+
+
+def _matrix_at(k: Any, x: Any, index: Any) -> Any:
+    """The matrix that broadcasting puts at an index before the last two axes."""
+    own = index[len(index) - (len(x.shape) - 2) :]
+    prefix = tuple(k.const(0) if n == 1 else i for n, i in zip(x.shape[:-2], own, strict=True))
+    flat = k.flat(x)
+    first = k.mul(position(k, prefix, x.shape[:-2]), k.const(x.shape[-2] * x.shape[-1]))
+    direct = None if flat is None else lambda place: flat(k.add(first, place))
+    return k.view(x.dtype, x.shape[-2:], lambda at: x.at((*prefix, *at)), x.cost, direct)
+
+
+def _multiply(k: Any, a: Any, b: Any, result: Any, prefix: Any, panels: Any) -> None:
+    """The product of two matrices into a buffer, behind a prefix of its index."""
+    (rows, inner), columns = a.shape, b.shape[1]
+    if not all_fixed((rows, inner, columns)):
+        return (_by_sums if _runs_down(k, b) else _by_loops)(k, k.reread(a), k.reread(b), result, prefix)
+    is_known = a.dtype in (FLOAT32, FLOAT64)
+    if panels is None and (not is_known or rows * inner * columns <= SMALL or columns == 1):
+        return _by_loops(k, a, b, result, prefix)
+    if panels is None and rows == 1 and _runs_down(k, b):
+        return _by_sums(k, a, b, result, prefix)
+    source, first = k.place(a)
+    matrix = k.contiguous(b) if panels is None and rows <= FEW_ROWS else None
+    if matrix is not None:
+        buffer, at = matrix
+        for row in range(rows):
+            target = (*prefix, k.const(row), k.const(0))
+            given = (*first[:-1], k.add(first[-1], k.const(row * inner)))
+            k.call("row_product", [(result, target), (source, given), (buffer, at)], (inner, columns))
+        return None
+    width = panel_width(rows, a.dtype) if panels is None else panels.shape[2]
+    packed = k.place(panels) if panels is not None else (panels_of(k, b, width), (k.const(0),) * 3)
+    height = block_rows(rows, inner, a.dtype)
+    whole, rest = divmod(rows, height)
+    scratch = k.temporary(a.dtype, (height, inner)), (k.const(0), k.const(0))
+
+    def multiply(row: Any, count: int) -> None:
+        left = (source, (*first[:-1], k.add(first[-1], k.mul(row, k.const(inner)))))
+        target = (result, (*prefix, row, k.const(0)))
+        k.call("panel_product", [target, scratch, left, packed], (count, inner, columns, width))
+
+    with k.loop(whole) as block:
+        multiply(k.mul(block, k.const(height)), height)
+    if rest:
+        multiply(k.const(whole * height), rest)
+    return None
+
+
+def block_rows(rows: int, inner: int, dtype: np.dtype) -> int:
+    """How many rows to multiply together: all, or so many that their copy stays near, in blocks about equal."""
+    most = max(_LEAST_BLOCK, min(_MOST_BLOCK, _NEAR_BYTES // (inner * dtype.itemsize) // _TILE * _TILE))
+    if rows <= most:
+        return rows
+    blocks = -(-rows // most)
+    each = -(-rows // blocks)
+    return min(most, -(-each // _TILE) * _TILE)
+
+
+def panels_of(k: Any, b: Any, width: int) -> Any:
+    """A matrix copied into panels; what fills up the last one stays as it is, and counts for nothing."""
+    inner, columns = b.shape
+    panels = k.temporary(b.dtype, panels_shape(inner, columns, width))
+    whole, rest = divmod(columns, width)
+    for count, first, length in ((whole, 0, width), (min(rest, 1), whole, rest)):
+        if not count:
+            continue
+        with k.nest((count, inner, length)) as (p, row, lane):
+            panel = k.add(p, k.const(first))
+            column = k.add(k.mul(panel, k.const(width)), lane)
+            k.store(panels, (panel, row, lane), b.at((row, column)))
+    return panels
+
+
+def _runs_down(k: Any, b: Any) -> bool:
+    """Whether elements of a column are neighbours in memory."""
+    with k.into([]):
+        row, column = k.variable(INT64, "probe"), k.variable(INT64, "probe")
+        last = k.last_index(b.at((row, column)))
+    return last is row
+
+
+def _by_sums(k: Any, a: Any, b: Any, result: Any, prefix: Any) -> None:
+    """for i, j: y = sum over k of a[i, k] * b[k, j]; a sum of floats may be taken in any order."""
+    (rows, inner), columns = a.shape, b.shape[1]
+    add = "sum" if is_float(a.dtype) else "add"
+    with k.nest((rows, columns)) as (i, j):
+
+        def step(total: Any, at: Any) -> Any:
+            return k.apply(add, total, k.mul(a.at((i, at[0])), b.at((at[0], j))))
+
+        k.store(result, (*prefix, i, j), k.reduce((inner,), k.const(0, a.dtype), step))
+
+
+def _by_loops(k: Any, a: Any, b: Any, result: Any, prefix: Any) -> None:
+    """for i: y[i] = 0; for k: for j: y[i, j] += a[i, k] * b[k, j]."""
+    (rows, inner), columns = a.shape, b.shape[1]
+    if is_larger(_NARROW_BYTES // a.dtype.itemsize, columns) or inner == 1:
+        return _by_sums(k, k.reread(a), k.reread(b), result, prefix)
+    a, b = k.reread(a), k.reread(b) if rows != 1 else b
+    with k.loop(rows) as i:
+        with k.loop(columns, parallel=True) as j:
+            k.store(result, (*prefix, i, j), k.const(0, a.dtype))
+        with k.loop(inner) as step:
+            factor = k.let(a.at((i, step)))
+            with k.loop(columns, parallel=True) as j:
+                total = k.load(result, (*prefix, i, j))
+                k.store(result, (*prefix, i, j), k.add(total, k.mul(factor, b.at((step, j)))))
+    return None

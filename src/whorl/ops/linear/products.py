@@ -1,0 +1,371 @@
+"""Products and determinants of matrices, of floats, integers and quantized values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from whorl.errors import TypeRuleError
+from whorl.ir import dims
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import (
+    BY_NAME,
+    FLOAT32,
+    FLOAT64,
+    FLOATS,
+    INT32,
+    INTEGERS,
+    PACKED_BITS,
+    is_float,
+    is_integer,
+)
+from whorl.ir.graph import Value
+from whorl.ir.op import Op
+from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, tensor
+from whorl.ops.core.base import (
+    COMPUTED_FLOATS,
+    accumulator,
+    agreed,
+    broadcast_shapes,
+    checked_types,
+    dims_of,
+    require_broadcast,
+    require_dtype,
+    same_dtype,
+    widened,
+)
+from whorl.ops.core.pieces import determinants, matmul
+from whorl.ops.core.writer import Writer, is_fixed, sizes_of
+from whorl.ops.elementwise.arithmetic import Clip, Div, Round
+from whorl.ops.linear.native_products import product
+from whorl.ops.native.index_maps import converted, expanded, filled, lengths, transposed, widened_view, with_blanks
+from whorl.ops.reduce.native_reductions import combined
+
+_NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
+_BYTES = frozenset((BY_NAME["int8"], BY_NAME["uint8"]))
+_EXACT = 1 << 24
+"""Whole numbers up to this are exact in float32."""
+_QUANTIZED = _BYTES | frozenset(d for d in FLOATS if d.itemsize == 1)
+
+
+def product_shape(a: Shape, b: Shape) -> Shape:
+    """The shape of a matrix product; a vector is a row on the left, a column on the right, and that axis is dropped."""
+    if isinstance(a, AnyShape) or isinstance(b, AnyShape):
+        return UNRANKED
+    if not a or not b:
+        raise TypeRuleError("an operand of a matrix product is a scalar", fix="multiply by Mul")
+    inner = a[-1], b[-2:][0]
+    if dims.differ(*inner):
+        raise TypeRuleError(f"cannot multiply {list(a)} by {list(b)}: inner lengths {inner[0]} and {inner[1]} differ")
+    batch = broadcast_shapes(a[:-2], b[:-2])
+    assert not isinstance(batch, AnyShape)
+    return (*batch, *a[:-1][-1:], *b[1:][-1:])
+
+
+@dataclass(frozen=True)
+class MatMul(Op):
+    """A @ B by NumPy's rules for every rank; 0 where the inner length is 0. Source: ONNX MatMul-13.
+
+    Integers wrap; float16 and bfloat16 are multiplied and summed in float32 and rounded once.
+    """
+
+    def infer(self, a: Fact, b: Fact) -> TensorType:
+        dtype = same_dtype(a, b)
+        require_dtype(dtype, _NUMBERS)
+        return TensorType(dtype, product_shape(tensor(a).shape, tensor(b).shape))
+
+    def run(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        try:
+            result = matmul(_as_rows(matrices(widened(a)), b), matrices(widened(b)))
+        except ValueError:
+            checked_types(self, a, b)
+            raise
+        shape = result.shape if a.ndim < 3 or b.ndim != 2 else (*a.shape[:-1], b.shape[1])
+        return np.asarray(result).reshape(shape).astype(a.dtype, copy=False)
+
+    any_length = True
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return [product(k, *inputs)]
+
+
+def matrices(x: np.ndarray) -> np.ndarray:
+    """The matrices in row-major order: the last bits of a product depend on how its operands lie in memory."""
+    steps = (x.itemsize * x.shape[-1], x.itemsize)[2 - min(x.ndim, 2) :] if x.ndim else ()
+    return x if x.strides[-2:] == steps else x.copy(order="C")
+
+
+def _as_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The left operand of a matrix as one matrix too, which takes one product instead of many."""
+    return a.reshape(math.prod(a.shape[:-1]), a.shape[-1]) if a.ndim > 2 and b.ndim == 2 else a
+
+
+@dataclass(frozen=True)
+class Gemm(Op):
+    """alpha * A' @ B' + beta * C, where A' and B' are transposed if so asked. Source: ONNX Gemm-13.
+
+    Shapes: A' [M, K], B' [K, N], C broadcast to [M, N]. C is not read where beta is 0. Integers wrap; a factor that is
+    no integer makes the sum a float64, truncated at the end. float16 and bfloat16 are rounded once.
+    """
+
+    alpha: float = 1.0
+    beta: float = 1.0
+    transA: int = 0
+    transB: int = 0
+
+    def infer(self, a: Fact, b: Fact, c: Fact | None = None) -> TensorType:
+        dtype = same_dtype(a, b, c)
+        require_dtype(dtype, _NUMBERS)
+        left, right = dims_of(a, 2, "A"), dims_of(b, 2, "B")
+        rows, inner_a = left[::-1] if self.transA else left
+        inner_b, columns = right[::-1] if self.transB else right
+        agreed("the inner length", inner_a, inner_b)
+        if c is not None:
+            require_broadcast(tensor(c, "C").shape, (rows, columns), "C")
+        return TensorType(dtype, (rows, columns))
+
+    def run(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None = None) -> np.ndarray:
+        checked_types(self, a, b, c)
+        left, right = matrices(widened(a)), matrices(widened(b))
+        result = matmul(left.T if self.transA else left, right.T if self.transB else right)
+        return self.run_sum(result, c).astype(a.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        a, b, c = with_blanks(inputs, 3)
+        left = transposed(k, a, (1, 0)) if self.transA else a
+        right = transposed(k, b, (1, 0)) if self.transB else b
+        if not is_float(a.dtype) and not (self.alpha.is_integer() and self.beta.is_integer()):
+            return None
+        return self.lower_sum(k, product(k, widened_view(k, left), widened_view(k, right)), c, outputs[0])
+
+    def lower_sum(self, k: Any, result: Any, c: Any, output: Any) -> Sequence[Any]:
+        """The native form from the product on: alpha * product + beta * c."""
+        wide, dtype = result.dtype, output.dtype
+        if not result.size:
+            return [filled(k, k.const(0, dtype), lengths(output))]
+        if self.alpha != 1:
+            factor = k.const(self.alpha, wide)
+            result = combined(k, lambda x: k.mul(x, factor), result)
+        if c is not None and self.beta:
+            scale = k.const(self.beta, wide)
+            added = expanded(k, widened_view(k, c), result.shape)
+            result = combined(k, lambda x, y: k.add(x, y if self.beta == 1 else k.mul(y, scale)), result, added, cost=2)
+        return [converted(k, result, dtype)]
+
+    def run_sum(self, result: np.ndarray, c: np.ndarray | None) -> np.ndarray:
+        """alpha * result + beta * c."""
+        result = _scaled(result, self.alpha)
+        return result if c is None or not self.beta else result + _scaled(widened(c), self.beta)
+
+
+def _scaled(x: np.ndarray, factor: float) -> np.ndarray:
+    if factor == 1:
+        return x
+    if is_float(x.dtype):
+        return x * x.dtype.type(factor)
+    if float(factor).is_integer():
+        return x * np.array(int(factor)).astype(x.dtype)
+    return x.astype(np.float64) * factor
+
+
+def _check_parameter(fact: Fact, operand: Fact, axis: int, what: str) -> None:
+    """A scale or zero point is one element, one for each line of the operand along `axis`, or broadcasts to it."""
+    shape, target = tensor(fact, what).shape, tensor(operand).shape
+    if isinstance(shape, AnyShape) or isinstance(target, AnyShape):
+        return
+    if len(shape) != 1:
+        return require_broadcast(shape, target, what)
+    if not dims.equal(shape[0], 1) and (len(target) < 2 or dims.differ(shape[0], target[axis])):
+        raise TypeRuleError(
+            f"{what} has shape {list(shape)}, expected one element or one for each line of {list(target)}"
+        )
+
+
+def _per_line(value: np.ndarray, axis: int) -> np.ndarray:
+    """A scale or zero point in a shape that broadcasts over its operand and over the product."""
+    if value.size == 1:
+        return value.reshape(())
+    return value[:, None] if value.ndim == 1 and axis == -2 else value
+
+
+def _exact_product(a: np.ndarray, a_zero: np.ndarray | None, b: np.ndarray, b_zero: np.ndarray | None) -> np.ndarray:
+    """(a - a_zero) @ (b - b_zero) as float64, in which sums of products of bytes are exact."""
+    left, right = a.astype(np.float64), b.astype(np.float64)
+    if a_zero is not None:
+        left = left - _per_line(a_zero, -2).astype(np.float64)
+    if b_zero is not None:
+        right = right - _per_line(b_zero, -1).astype(np.float64)
+    return np.asarray(matmul(left, right))
+
+
+def _given(value: Value | None) -> Value:
+    assert value is not None
+    return value
+
+
+def _write_exact_product(write: Writer, a: Value, a_zero: Value | None, b: Value, b_zero: Value | None) -> Value:
+    """`_exact_product` as nodes: int32 sums of products in float32, each over so few terms that it is exact."""
+    inner = sizes_of(a)[-1]
+    pairs = [(a, None if _is_zero(a_zero) else a_zero, -1), (b, None if _is_zero(b_zero) else b_zero, -2)]
+    most = _EXACT // math.prod(_largest(x, zero) for x, zero, _ in pairs)
+    total: Value | None = None
+    for start in range(0, inner, most):
+        stop = min(inner, start + most)
+        parts = [_centred_part(write, *pair, start, stop) for pair in pairs]
+        part = write.cast(write.node(MatMul(), *parts), INT32)
+        total = part if total is None else write.add(total, part)
+    assert total is not None
+    return total
+
+
+def _largest(x: Value, zero: Value | None) -> int:
+    """What a byte less its zero point is at most."""
+    return 255 if zero is not None or tensor(x).dtype == BY_NAME["uint8"] else 128
+
+
+def _centred_part(write: Writer, x: Value, zero: Value | None, axis: int, start: int, stop: int) -> Value:
+    """An operand less its zero point as float32, from one place to another along the axis of the sum."""
+    line, axis = -3 - axis, max(0, len(sizes_of(x)) + axis)
+    whole = sizes_of(x)[axis] == stop - start
+    if zero is None:
+        return write.cast(x if whole else write.part(x, axis, start, stop), FLOAT32)
+    x = write.sub(write.cast(x, FLOAT32), _write_per_line(write, write.cast(zero, FLOAT32), line))
+    return x if whole else write.part(x, axis, start, stop)
+
+
+def _is_zero(value: Value | None) -> bool:
+    """Whether a zero point is known to be 0."""
+    return value is None or (value.known is not None and all(n == 0 for n in value.known.flat))
+
+
+def _write_per_line(write: Writer, value: Value, axis: int) -> Value:
+    """`_per_line` as nodes."""
+    shape = sizes_of(value)
+    if math.prod(shape) == 1:
+        return write.squeezed(value)
+    return write.inserted(value, 1) if len(shape) == 1 and axis == -2 else value
+
+
+@dataclass(frozen=True)
+class MatMulInteger(Op):
+    """(A - a_zero_point) @ (B - b_zero_point) as int32, wrapping. Source: ONNX MatMulInteger-10.
+
+    Zero points: one element, one for each row of A or column of B, or a shape that broadcasts.
+    """
+
+    def infer(self, a: Fact, b: Fact, a_zero_point: Fact | None = None, b_zero_point: Fact | None = None) -> TensorType:
+        for operand, zero, axis, what in ((a, a_zero_point, -2, "a_zero_point"), (b, b_zero_point, -1, "b_zero_point")):
+            require_dtype(same_dtype(operand, zero), _BYTES)
+            if zero is not None:
+                _check_parameter(zero, operand, axis, what)
+        return TensorType(INT32, product_shape(tensor(a).shape, tensor(b).shape))
+
+    def run(
+        self,
+        a: np.ndarray,
+        b: np.ndarray,
+        a_zero_point: np.ndarray | None = None,
+        b_zero_point: np.ndarray | None = None,
+    ) -> np.ndarray:
+        checked_types(self, a, b, a_zero_point, b_zero_point)
+        return _exact_product(a, a_zero_point, b, b_zero_point).astype(np.int64).astype(np.int32)
+
+    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+        a, b, a_zero, b_zero = (*inputs, None, None)[:4]
+        if a is None or b is None or not is_fixed(*inputs):
+            return None
+        write = Writer(build)
+        return [_write_exact_product(write, a, a_zero, b, b_zero)]
+
+
+@dataclass(frozen=True)
+class QLinearMatMul(Op):
+    """saturate(round(scale * ((a - a_zero) @ (b - b_zero))) + y_zero), scale = a_scale * b_scale / y_scale.
+
+    Ties go to even; float8 results are rounded by the cast alone. Scales and zero points are as in MatMulInteger,
+    those of y by rows. Source: ONNX QLinearMatMul-21.
+    """
+
+    def infer(
+        self,
+        a: Fact,
+        a_scale: Fact,
+        a_zero_point: Fact,
+        b: Fact,
+        b_scale: Fact,
+        b_zero_point: Fact,
+        y_scale: Fact,
+        y_zero_point: Fact,
+    ) -> TensorType:
+        require_dtype(same_dtype(a, a_zero_point), _QUANTIZED)
+        require_dtype(same_dtype(b, b_zero_point), _QUANTIZED)
+        require_dtype(same_dtype(a_scale, b_scale, y_scale), COMPUTED_FLOATS)
+        for operand, axis, name in ((a, -2, "a"), (b, -1, "b")):
+            scale, zero = (a_scale, a_zero_point) if operand is a else (b_scale, b_zero_point)
+            _check_parameter(scale, operand, axis, f"{name}_scale")
+            _check_parameter(zero, operand, axis, f"{name}_zero_point")
+        dtype = same_dtype(y_zero_point)
+        require_dtype(dtype, _QUANTIZED)
+        return TensorType(dtype, product_shape(tensor(a).shape, tensor(b).shape))
+
+    def run(
+        self,
+        a: np.ndarray,
+        a_scale: np.ndarray,
+        a_zero_point: np.ndarray,
+        b: np.ndarray,
+        b_scale: np.ndarray,
+        b_zero_point: np.ndarray,
+        y_scale: np.ndarray,
+        y_zero_point: np.ndarray,
+    ) -> np.ndarray:
+        checked_types(self, a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
+        scale = _per_line(widened(a_scale), -2) * _per_line(widened(b_scale), -1) / _per_line(widened(y_scale), -2)
+        scaled = _exact_product(a, a_zero_point, b, b_zero_point) * scale.astype(np.float64)
+        zero, dtype = _per_line(y_zero_point, -2).astype(np.float64), y_zero_point.dtype
+        if is_integer(dtype):
+            limits = np.iinfo(dtype)
+            return np.clip(np.rint(scaled) + zero, limits.min, limits.max).astype(dtype)
+        limits = ml_dtypes.finfo(dtype)
+        return np.clip(scaled + zero, float(limits.min), float(limits.max)).astype(dtype)
+
+    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+        if not is_fixed(*inputs) or any(tensor(x).dtype not in _BYTES for x in (inputs[0], inputs[3], inputs[7]) if x):
+            return None
+        write, (a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero) = Writer(build), map(_given, inputs)
+        wide = accumulator(tensor(a_scale).dtype)
+        factors = [
+            _write_per_line(write, write.cast(x, wide), n) for x, n in ((a_scale, -2), (b_scale, -1), (y_scale, -2))
+        ]
+        scale = build.add(Div(), write.mul(factors[0], factors[1]), factors[2])
+        total = write.cast(_write_exact_product(write, a, a_zero, b, b_zero), FLOAT64)
+        rounded = build.add(Round(), write.mul(total, write.cast(scale, FLOAT64)))
+        zero, limits = _write_per_line(write, write.cast(y_zero, FLOAT64), -2), np.iinfo(tensor(y_zero).dtype)
+        low, high = (write.number(float(bound), FLOAT64) for bound in (limits.min, limits.max))
+        return [write.cast(build.add(Clip(), write.add(rounded, zero), low, high), tensor(y_zero).dtype)]
+
+
+@dataclass(frozen=True)
+class Det(Op):
+    """The determinant of each matrix; 1 for an empty one. Source: ONNX Det-22.
+
+    Shapes: [*, M, M] to [*]. float16 and bfloat16 are computed in float32 and rounded once.
+    """
+
+    def infer(self, x: Fact) -> TensorType:
+        type = tensor(x)
+        require_dtype(type.dtype, COMPUTED_FLOATS)
+        if isinstance(type.shape, AnyShape):
+            return type
+        if len(type.shape) < 2 or dims.differ(*type.shape[-2:]):
+            raise TypeRuleError(f"shape {list(type.shape)} does not end in a square matrix")
+        return type.with_shape(type.shape[:-2])
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        checked_types(self, x)
+        return np.asarray(determinants(widened(x))).astype(x.dtype, copy=False)

@@ -1,0 +1,1 @@
+"""The ops of ai.onnx.ml: trees, support vectors, linear models, features, labels; and training steps."""

@@ -1,0 +1,266 @@
+"""Categories and labels: mapping elements to others, one-hot rows, and tables to and from maps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir.dims import UNKNOWN
+from whorl.ir.dtypes import FLOAT32, INT64, STRING, name_of
+from whorl.ir.op import Op
+from whorl.ir.types import AnyShape, Fact, MapType, SequenceType, TensorType, tensor
+from whorl.ops.core.base import require_dtype
+from whorl.ops.ml.tabular import NUMBERS, table, table_dims
+
+_NAN = object()
+"""What stands for every NaN among keys, so that they are all equal."""
+
+
+def _key(value: Any) -> Any:
+    return _NAN if isinstance(value, float) and math.isnan(value) else value
+
+
+def looked_up(x: np.ndarray, entries: Mapping[Any, Any], default: Any, dtype: np.dtype) -> np.ndarray:
+    """Every element replaced by its entry, or by the default."""
+    found = np.empty(x.size, dtype)
+    found[:] = [entries.get(_key(value), default) for value in x.reshape(-1).tolist()]
+    return found.reshape(x.shape)
+
+
+@dataclass(frozen=True)
+class CategoryMapper(Op):
+    """Strings to integers or back, by the pairs (cats_strings, cats_int64s). Source: ONNX-ML CategoryMapper-1."""
+
+    domain: ClassVar[str] = "ai.onnx.ml"
+    cats_int64s: tuple[int, ...] = ()
+    cats_strings: tuple[str, ...] = ()
+    default_int64: int = -1
+    default_string: str = "_Unused"
+
+    def infer(self, x: Fact) -> TensorType:
+        given = tensor(x)
+        require_dtype(given.dtype, frozenset((STRING, INT64)))
+        if len(self.cats_int64s) != len(self.cats_strings):
+            raise TypeRuleError(f"has {len(self.cats_int64s)} cats_int64s and {len(self.cats_strings)} cats_strings")
+        return given.with_dtype(INT64 if given.dtype == STRING else STRING)
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        if x.dtype == STRING:
+            entries = dict(zip(self.cats_strings, self.cats_int64s, strict=True))
+            return looked_up(x, entries, self.default_int64, INT64)
+        return looked_up(x, dict(zip(self.cats_int64s, self.cats_strings, strict=True)), self.default_string, STRING)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelEncoder(Op):
+    """Each element replaced by the value at its key, or by the default; the last of equal keys counts.
+
+    Keys and values are one attribute each: strings, int64, float32, or a tensor. Source: ONNX-ML LabelEncoder-4.
+    """
+
+    domain: ClassVar[str] = "ai.onnx.ml"
+    default_float: float = -0.0
+    default_int64: int = -1
+    default_string: str = "_Unused"
+    default_tensor: np.ndarray | None = None
+    keys_floats: tuple[float, ...] = ()
+    keys_int64s: tuple[int, ...] = ()
+    keys_strings: tuple[str, ...] = ()
+    keys_tensor: np.ndarray | None = None
+    values_floats: tuple[float, ...] = ()
+    values_int64s: tuple[int, ...] = ()
+    values_strings: tuple[str, ...] = ()
+    values_tensor: np.ndarray | None = None
+
+    def _given(self, what: str) -> tuple[np.dtype, Sequence[Any]]:
+        """The keys or the values, with their element type."""
+        held = getattr(self, f"{what}_tensor")
+        if held is not None:
+            return held.dtype, held.reshape(-1).tolist()
+        kinds = (("strings", STRING), ("int64s", INT64), ("floats", FLOAT32))
+        found = [(dtype, getattr(self, f"{what}_{kind}")) for kind, dtype in kinds if getattr(self, f"{what}_{kind}")]
+        if not found:
+            raise TypeRuleError(f"has no {what}")
+        return found[0]
+
+    @cached_property
+    def keys(self) -> tuple[np.dtype, Sequence[Any]]:
+        return self._given("keys")
+
+    @cached_property
+    def values(self) -> tuple[np.dtype, Sequence[Any]]:
+        return self._given("values")
+
+    @property
+    def default(self) -> Any:
+        """What an element without a key becomes."""
+        dtype = self.values[0]
+        if self.default_tensor is not None and self.default_tensor.dtype == dtype:
+            return self.default_tensor.reshape(-1).tolist()[0]
+        if dtype == STRING:
+            return self.default_string
+        return self.default_int64 if dtype.kind == "i" else self.default_float
+
+    def infer(self, x: Fact) -> TensorType:
+        given = tensor(x)
+        if given.dtype != self.keys[0]:
+            raise TypeRuleError(f"input is {given}, the keys are {name_of(self.keys[0])}")
+        if len(self.keys[1]) != len(self.values[1]):
+            raise TypeRuleError(f"has {len(self.keys[1])} keys and {len(self.values[1])} values")
+        return given.with_dtype(self.values[0])
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return looked_up(x, self._entries, self.default, self.values[0])
+
+    @cached_property
+    def _entries(self) -> dict[Any, Any]:
+        return {_key(k): v for k, v in zip(self.keys[1], self.values[1], strict=True)}
+
+
+@dataclass(frozen=True)
+class OneHotEncoder(Op):
+    """A new last axis with 1.0 at the element's category and 0.0 elsewhere; numbers are cut to integers first.
+
+    Errors: a category that is not listed, if `zeros` is 0. Source: ONNX-ML OneHotEncoder-1.
+    """
+
+    domain: ClassVar[str] = "ai.onnx.ml"
+    cats_int64s: tuple[int, ...] = ()
+    cats_strings: tuple[str, ...] = ()
+    zeros: int = 1
+
+    def infer(self, x: Fact) -> TensorType:
+        given = tensor(x)
+        require_dtype(given.dtype, NUMBERS | {STRING})
+        if not self._categories(given.dtype):
+            raise TypeRuleError(f"has no categories for {name_of(given.dtype)}")
+        if isinstance(given.shape, AnyShape):
+            return TensorType(FLOAT32)
+        return TensorType(FLOAT32, (*given.shape, len(self._categories(given.dtype))))
+
+    def _categories(self, dtype: np.dtype) -> tuple[str, ...] | tuple[int, ...]:
+        return self.cats_strings if dtype == STRING else self.cats_int64s
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        categories = self._categories(x.dtype)
+        elements = x if x.dtype == STRING else x.astype(np.int64)
+        places = looked_up(elements, {c: k for k, c in enumerate(categories)}, -1, INT64)
+        if not self.zeros and (places < 0).any():
+            raise RunError(f"{elements[places < 0].tolist()[0]!r} is not among the categories")
+        return (places[..., None] == np.arange(len(categories))).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class ZipMap(Op):
+    """A list with one map from class label to score for each row. Source: ONNX-ML ZipMap-1."""
+
+    domain: ClassVar[str] = "ai.onnx.ml"
+    classlabels_int64s: tuple[int, ...] = ()
+    classlabels_strings: tuple[str, ...] = ()
+
+    def infer(self, x: Fact) -> SequenceType:
+        given = tensor(x)
+        require_dtype(given.dtype, frozenset((FLOAT32,)))
+        table_dims(given)
+        if bool(self.classlabels_int64s) == bool(self.classlabels_strings):
+            raise TypeRuleError("needs integer labels or string labels, one of the two")
+        return SequenceType(MapType(STRING if self.classlabels_strings else INT64, TensorType(FLOAT32, ())))
+
+    def run(self, x: np.ndarray) -> list[dict[Any, float]]:
+        labels = self.classlabels_strings or self.classlabels_int64s
+        rows = table(x)
+        if rows.shape[1] != len(labels):
+            raise RunError(f"{rows.shape[1]} columns do not fit {len(labels)} labels")
+        return [dict(zip(labels, row, strict=True)) for row in rows.tolist()]
+
+
+def _map_type(fact: Fact) -> MapType:
+    if not isinstance(fact.type, MapType):
+        raise TypeRuleError(f"input is {fact.type}, expected a map")
+    return fact.type
+
+
+_CASTS = {"TO_FLOAT": FLOAT32, "TO_INT64": INT64, "TO_STRING": STRING}
+
+
+@dataclass(frozen=True)
+class CastMap(Op):
+    """The values of a map from int64 in the order of its keys, [1, n]; with SPARSE the key is the column.
+
+    Columns without a key are zero ("0.f" as text), keys past `max_map` are dropped.
+    Source: ONNX-ML CastMap-1; text forms: onnxruntime.
+    """
+
+    domain: ClassVar[str] = "ai.onnx.ml"
+    cast_to: str = "TO_FLOAT"
+    map_form: str = "DENSE"
+    max_map: int = 1
+
+    def infer(self, x: Fact) -> TensorType:
+        _map_type(x)
+        if self.cast_to not in _CASTS or self.map_form not in ("DENSE", "SPARSE"):
+            raise TypeRuleError(f"cast_to {self.cast_to!r} or map_form {self.map_form!r} is not defined")
+        return TensorType(_CASTS[self.cast_to], (1, UNKNOWN if self.map_form == "DENSE" else self.max_map))
+
+    def run(self, x: dict[int, Any]) -> np.ndarray:
+        dtype = _CASTS[self.cast_to]
+        cells = {key: self._cast(value) for key, value in sorted(x.items())}
+        if self.map_form == "SPARSE":
+            if cells and min(cells) < 0:
+                raise RunError(f"key {min(cells)} is negative")
+            empty = "0.f" if dtype == STRING else 0
+            cells = {key: cells.get(key, empty) for key in range(self.max_map)}
+        result = np.empty(len(cells), dtype)
+        result[:] = list(cells.values())
+        return result.reshape(1, -1)
+
+    def _cast(self, value: Any) -> Any:
+        if self.cast_to == "TO_STRING":
+            return value if isinstance(value, str) else f"{float(value):f}"
+        try:
+            return float(value) if self.cast_to == "TO_FLOAT" else int(value)
+        except (ValueError, OverflowError) as error:
+            raise RunError(f"{value!r} is not a number: {error}") from None
+
+
+@dataclass(frozen=True)
+class DictVectorizer(Op):
+    """The values of a map in the order of the vocabulary, [1, n]; keys that are missing give zero or "".
+
+    Source: ONNX-ML DictVectorizer-1; the leading axis: onnxruntime.
+    """
+
+    domain: ClassVar[str] = "ai.onnx.ml"
+    int64_vocabulary: tuple[int, ...] = ()
+    string_vocabulary: tuple[str, ...] = ()
+
+    def infer(self, x: Fact) -> TensorType:
+        given = _map_type(x)
+        if given.key != (STRING if self.string_vocabulary else INT64):
+            raise TypeRuleError(f"input is {given}, its keys are not those of the vocabulary")
+        if not isinstance(given.value, TensorType):
+            raise TypeRuleError(f"input is {given}, expected scalars as values")
+        return TensorType(given.value.dtype, (1, len(self.string_vocabulary or self.int64_vocabulary)))
+
+    def run(self, x: dict[Any, Any]) -> np.ndarray:
+        dtype = value_dtype(x)
+        result = np.empty(len(self.string_vocabulary or self.int64_vocabulary), dtype)
+        empty = "" if dtype == STRING else 0
+        result[:] = [x.get(key, empty) for key in self.string_vocabulary or self.int64_vocabulary]
+        return result.reshape(1, -1)
+
+
+def value_dtype(x: Mapping[Any, Any]) -> np.dtype:
+    """The element type of a map's values: that of arrays and NumPy scalars, else string, int64 or float32."""
+    value = next(iter(x.values()), 0.0)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype
+    if isinstance(value, str):
+        return STRING
+    return INT64 if isinstance(value, int) else FLOAT32

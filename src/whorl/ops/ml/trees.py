@@ -1,0 +1,360 @@
+"""Tree ensembles: regression, classification with its two-class rules, and the general form of ai.onnx.ml 5."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT64, STRING
+from whorl.ir.op import Op
+from whorl.ir.types import Fact, TensorType, tensor
+from whorl.ops.core.base import accumulator, require_dtype
+from whorl.ops.ml.forest import MEMBER, Forest, Votes, numbered_forest
+from whorl.ops.ml.tabular import (
+    TRANSFORMS,
+    both_classes,
+    check_transform,
+    labels_of,
+    numbers,
+    table,
+    table_dims,
+    transformed,
+)
+
+AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
+
+
+def aggregated(forest: Forest, x: np.ndarray, targets: int, aggregate: str) -> Votes:
+    """The votes of all trees for each row and target as one score."""
+    votes = forest.scores(x, targets, smallest=aggregate == "MIN", largest=aggregate == "MAX")
+    if aggregate == "AVERAGE":
+        return Votes(votes.score / votes.score.dtype.type(len(forest.roots)), votes.voted)
+    return votes
+
+
+@dataclass(frozen=True, eq=False)
+class TreeEnsemble(Op):
+    """post_transform(aggregate of the leaves that x reaches in each tree), [N, n_targets] in the type of x.
+
+    A child of a node is a leaf where `nodes_trueleafs` / `nodes_falseleafs` is 1, else a node. float16 is summed in
+    float32. Source: ONNX-ML TreeEnsemble-5.
+    """
+
+    domain: ClassVar[str] = "ai.onnx.ml"
+    leaf_targetids: tuple[int, ...]
+    leaf_weights: np.ndarray
+    nodes_falseleafs: tuple[int, ...]
+    nodes_falsenodeids: tuple[int, ...]
+    nodes_featureids: tuple[int, ...]
+    nodes_modes: np.ndarray
+    nodes_splits: np.ndarray
+    nodes_trueleafs: tuple[int, ...]
+    nodes_truenodeids: tuple[int, ...]
+    tree_roots: tuple[int, ...]
+    aggregate_function: int = 1
+    membership_values: np.ndarray | None = None
+    n_targets: int | None = None
+    nodes_hitrates: np.ndarray | None = None
+    nodes_missing_value_tracks_true: tuple[int, ...] = ()
+    post_transform: int = 0
+
+    @property
+    def target_count(self) -> int:
+        return max(self.leaf_targetids, default=0) + 1 if self.n_targets is None else self.n_targets
+
+    def infer(self, x: Fact) -> TensorType:
+        given = tensor(x)
+        require_dtype(given.dtype, frozenset((FLOAT32, FLOAT64, BY_NAME["float16"])))
+        if self.aggregate_function not in range(len(AGGREGATES)) or self.post_transform not in range(len(TRANSFORMS)):
+            raise TypeRuleError(f"aggregate {self.aggregate_function} or post {self.post_transform} is not defined")
+        self._check_lengths()
+        rows, _ = table_dims(given)
+        return given.with_shape((rows, self.target_count))
+
+    def _check_lengths(self) -> None:
+        node_lengths = {
+            "nodes_falseleafs": len(self.nodes_falseleafs),
+            "nodes_falsenodeids": len(self.nodes_falsenodeids),
+            "nodes_modes": self.nodes_modes.size,
+            "nodes_splits": self.nodes_splits.size,
+            "nodes_trueleafs": len(self.nodes_trueleafs),
+            "nodes_truenodeids": len(self.nodes_truenodeids),
+        }
+        if self.nodes_missing_value_tracks_true:
+            node_lengths["nodes_missing_value_tracks_true"] = len(self.nodes_missing_value_tracks_true)
+        same_length(node_lengths, len(self.nodes_featureids), "nodes_featureids")
+        same_length({"leaf_weights": self.leaf_weights.size}, len(self.leaf_targetids), "leaf_targetids")
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        wide = accumulator(x.dtype)
+        forest = self._forest64 if wide == FLOAT64 else self._forest32
+        aggregate = AGGREGATES[self.aggregate_function]
+        votes = aggregated(forest, table(x).astype(wide, copy=False), self.target_count, aggregate)
+        kind = tuple(TRANSFORMS)[self.post_transform]
+        return transformed(votes.score, kind).astype(x.dtype, copy=False)
+
+    @cached_property
+    def _forest32(self) -> Forest:
+        return self._forest(np.float32)
+
+    @cached_property
+    def _forest64(self) -> Forest:
+        return self._forest(np.float64)
+
+    def _forest(self, dtype: type[np.floating]) -> Forest:
+        """The trees with thresholds and weights of one element type."""
+        leaves, nodes = len(self.leaf_targetids), len(self.nodes_featureids)
+        forest = Forest(
+            np.array(self.tree_roots, np.int64),
+            np.array(self.nodes_featureids, np.int64),
+            self.nodes_splits.reshape(-1).astype(dtype),
+            self.nodes_modes.reshape(-1),
+            np.array(self.nodes_missing_value_tracks_true or (0,) * nodes, np.int64) == 1,
+            _children(self.nodes_truenodeids, self.nodes_trueleafs),
+            _children(self.nodes_falsenodeids, self.nodes_falseleafs),
+            np.arange(leaves),
+            np.ones(leaves, np.int64),
+            np.array(self.leaf_targetids, np.int64),
+            self.leaf_weights.reshape(-1).astype(dtype),
+            self._members(dtype),
+        )
+        forest.check(self.target_count)
+        return forest
+
+    def _members(self, dtype: type[np.floating]) -> dict[int, np.ndarray]:
+        """The sets of the BRANCH_MEMBER nodes, in the order of the nodes; NaN ends each."""
+        nodes = np.nonzero(self.nodes_modes.reshape(-1) == MEMBER)[0].tolist()
+        if not nodes:
+            return {}
+        values = np.array([]) if self.membership_values is None else self.membership_values.reshape(-1)
+        sets = np.split(values.astype(dtype), np.nonzero(np.isnan(values))[0] + 1)
+        if len(sets) < len(nodes):
+            raise RunError(f"{len(nodes)} nodes test membership, membership_values has {len(sets)} sets")
+        return {node: found[~np.isnan(found)] for node, found in zip(nodes, sets, strict=False)}
+
+
+def _children(numbers: Sequence[int], leaves: Sequence[int]) -> np.ndarray:
+    children = np.array(numbers, np.int64)
+    return np.where(np.array(leaves, np.bool_), ~children, children)
+
+
+def same_length(lengths: dict[str, int], expected: int, of: str) -> None:
+    """Refuse parallel attributes of different lengths."""
+    for name, length in lengths.items():
+        if length != expected:
+            raise TypeRuleError(f"{name} has {length} elements, {of} {expected}")
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedTrees(Op, abstract=True):
+    """What TreeEnsembleClassifier-3 and TreeEnsembleRegressor-3 share: nodes named by tree and node id.
+
+    Numbers are compared and summed in float64 where x or an attribute `*_as_tensor` is float64, else in float32.
+    """
+
+    domain: ClassVar[str] = "ai.onnx.ml"
+    base_values: tuple[float, ...] = ()
+    base_values_as_tensor: np.ndarray | None = None
+    nodes_falsenodeids: tuple[int, ...] = ()
+    nodes_featureids: tuple[int, ...] = ()
+    nodes_hitrates: tuple[float, ...] = ()
+    nodes_hitrates_as_tensor: np.ndarray | None = None
+    nodes_missing_value_tracks_true: tuple[int, ...] = ()
+    nodes_modes: tuple[str, ...] = ()
+    nodes_nodeids: tuple[int, ...] = ()
+    nodes_treeids: tuple[int, ...] = ()
+    nodes_truenodeids: tuple[int, ...] = ()
+    nodes_values: tuple[float, ...] = ()
+    nodes_values_as_tensor: np.ndarray | None = None
+    post_transform: str = "NONE"
+
+    @property
+    def target_count(self) -> int:
+        """The number of targets or classes."""
+        raise NotImplementedError
+
+    @property
+    def votes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], np.ndarray]:
+        """Tree, node id, target and weight of every vote."""
+        raise NotImplementedError
+
+    @property
+    def thresholds(self) -> np.ndarray:
+        return either(self.nodes_values_as_tensor, self.nodes_values)
+
+    @property
+    def base(self) -> np.ndarray:
+        return either(self.base_values_as_tensor, self.base_values)
+
+    def check(self, x: Fact) -> TensorType:
+        """The type of the input, after a look at the attributes."""
+        check_transform(self.post_transform)
+        names = ("falsenodeids", "featureids", "modes", "treeids", "truenodeids")
+        lengths = {f"nodes_{name}": len(getattr(self, f"nodes_{name}")) for name in names}
+        lengths["nodes_values"] = self.thresholds.size
+        if self.nodes_missing_value_tracks_true:
+            lengths["nodes_missing_value_tracks_true"] = len(self.nodes_missing_value_tracks_true)
+        same_length(lengths, len(self.nodes_nodeids), "nodes_nodeids")
+        trees, nodes, targets, weights = self.votes
+        lengths = {"the list of target nodes": len(nodes), "of targets": len(targets), "of weights": weights.size}
+        same_length(lengths, len(trees), "that of target trees")
+        return numbers(x)
+
+    def collected(self, x: np.ndarray, aggregate: str = "SUM") -> Votes:
+        """The aggregated votes for every row and target."""
+        double = x.dtype == np.float64 or np.float64 in (self.thresholds.dtype, self.votes[3].dtype, self.base.dtype)
+        rows = table(x).astype(np.float64 if double else np.float32, copy=False)
+        return aggregated(self._forest64 if double else self._forest32, rows, self.target_count, aggregate)
+
+    @cached_property
+    def _forest32(self) -> Forest:
+        return self._forest(np.float32)
+
+    @cached_property
+    def _forest64(self) -> Forest:
+        return self._forest(np.float64)
+
+    def _forest(self, dtype: type[np.floating]) -> Forest:
+        """The trees with thresholds and weights of one element type."""
+        missing = self.nodes_missing_value_tracks_true or (0,) * len(self.nodes_modes)
+        trees, nodes, targets, weights = self.votes
+        forest = numbered_forest(
+            self.nodes_treeids,
+            self.nodes_nodeids,
+            self.nodes_modes,
+            (self.nodes_truenodeids, self.nodes_falsenodeids),
+            (np.array(self.nodes_featureids, np.int64), self.thresholds.astype(dtype), np.array(missing) == 1),
+            (trees, nodes, targets, weights.astype(dtype)),
+        )
+        forest.check(self.target_count)
+        return forest
+
+
+def either(held: np.ndarray | None, values: tuple[float, ...]) -> np.ndarray:
+    """An attribute that is given as a tensor or as floats."""
+    return np.array(values, np.float32) if held is None else held.reshape(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeEnsembleRegressor(NumberedTrees):
+    """post_transform(aggregate of the votes + base_values), float32 [N, n_targets].
+
+    Source: ONNX-ML TreeEnsembleRegressor-3, deprecated in ai.onnx.ml 5.
+    """
+
+    aggregate_function: str = "SUM"
+    n_targets: int | None = None
+    target_ids: tuple[int, ...] = ()
+    target_nodeids: tuple[int, ...] = ()
+    target_treeids: tuple[int, ...] = ()
+    target_weights: tuple[float, ...] = ()
+    target_weights_as_tensor: np.ndarray | None = None
+
+    @property
+    def target_count(self) -> int:
+        return max(self.target_ids, default=0) + 1 if self.n_targets is None else self.n_targets
+
+    @property
+    def votes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], np.ndarray]:
+        weights = either(self.target_weights_as_tensor, self.target_weights)
+        return self.target_treeids, self.target_nodeids, self.target_ids, weights
+
+    def infer(self, x: Fact) -> TensorType:
+        rows, _ = table_dims(self.check(x))
+        if self.aggregate_function not in AGGREGATES:
+            raise TypeRuleError(f"aggregate_function {self.aggregate_function!r} is none of {', '.join(AGGREGATES)}")
+        if self.base.size not in (0, self.target_count):
+            raise TypeRuleError(f"base_values has {self.base.size} elements for {self.target_count} targets")
+        return TensorType(FLOAT32, (rows, self.target_count))
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        score = self.collected(x, self.aggregate_function).score
+        if self.base.size:
+            score = score + self.base.astype(score.dtype)
+        return transformed(score, self.post_transform).astype(np.float32, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeEnsembleClassifier(NumberedTrees):
+    """The class with the largest sum of votes + base_values, and post_transform of these sums.
+
+    Outputs: labels [N], scores float32 [N, E]. Source: ONNX-ML TreeEnsembleClassifier-3, deprecated in ai.onnx.ml 5;
+    the rules for two classes: onnxruntime.
+    """
+
+    class_ids: tuple[int, ...] = ()
+    class_nodeids: tuple[int, ...] = ()
+    class_treeids: tuple[int, ...] = ()
+    class_weights: tuple[float, ...] = ()
+    class_weights_as_tensor: np.ndarray | None = None
+    classlabels_int64s: tuple[int, ...] = ()
+    classlabels_strings: tuple[str, ...] = ()
+
+    @property
+    def target_count(self) -> int:
+        return len(self.classlabels_strings or self.classlabels_int64s)
+
+    @property
+    def votes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], np.ndarray]:
+        weights = either(self.class_weights_as_tensor, self.class_weights)
+        return self.class_treeids, self.class_nodeids, self.class_ids, weights
+
+    def infer(self, x: Fact) -> tuple[TensorType, TensorType]:
+        rows, _ = table_dims(self.check(x))
+        if not self.target_count:
+            raise TypeRuleError("has no class labels")
+        if self.base.size not in ((0, 1, 2) if self.target_count == 2 else (0, self.target_count)):
+            raise TypeRuleError(f"base_values has {self.base.size} elements for {self.target_count} classes")
+        label = TensorType(STRING if self.classlabels_strings else INT64, (rows,))
+        return label, TensorType(FLOAT32, (rows, self.target_count))
+
+    def run(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        votes = self.collected(x)
+        choose = {1: self._one_class, 2: self._two_classes}.get(self.target_count, self._classes)
+        chosen, scores = choose(votes)
+        return self._labels[chosen], scores.astype(np.float32, copy=False)
+
+    @cached_property
+    def _labels(self) -> np.ndarray:
+        return labels_of(self.classlabels_strings, self.classlabels_int64s)
+
+    def _classes(self, votes: Votes) -> tuple[np.ndarray, np.ndarray]:
+        """Three classes or more: the first of the largest scores among the classes that have one."""
+        score, voted = votes.score, votes.voted
+        if self.base.size:
+            score, voted = score + self.base.astype(score.dtype), np.ones_like(voted)
+        chosen = np.where(voted, score, -np.inf).argmax(axis=1)
+        return chosen, transformed(score, self.post_transform)
+
+    def _one_class(self, votes: Votes) -> tuple[np.ndarray, np.ndarray]:
+        score = votes.score + self.base.astype(votes.score.dtype)[:1].sum()
+        return np.zeros(len(score), np.int64), transformed(score, self.post_transform)
+
+    def _two_classes(self, votes: Votes) -> tuple[np.ndarray, np.ndarray]:
+        """The rules of onnxruntime for two classes.
+
+        The second class is chosen where the deciding score (its own, else the first one's) is above 0, or above 1/2
+        where all votes are for one class and none is negative. A row with votes for the first class only gives both
+        scores.
+        """
+        (first, second), (has_first, has_second) = votes.score.T, votes.voted.T
+        base = self.base.astype(first.dtype)
+        if base.size == 2:
+            second = np.where(has_second, base[1] + first, second + base[1])
+            first = np.where(has_second, -second, first + base[0])
+        elif base.size == 1:
+            first = first + base[0]
+        single = len(set(self.class_ids)) == 1
+        all_positive = bool((self.votes[3] >= 0).all())
+        deciding = np.where(has_second, second, np.where(has_first, first, 0))
+        chosen = (deciding > (0.5 if single and all_positive else 0)).astype(np.int64)
+        pair = np.stack([np.where(has_first, first, 0), np.where(has_second, second, 0)], axis=1)
+        scores = transformed(pair, self.post_transform)
+        alone = ~has_second if base.size < 2 and (single or not base.size) else np.zeros_like(has_second)
+        both = both_classes(first, self.post_transform, opposite=not (single and all_positive))
+        return chosen, np.where(alone[:, None], both, scores)

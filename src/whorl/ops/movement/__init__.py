@@ -1,0 +1,1 @@
+"""Elements that move: axes, shapes, slices, padding, gathering, scattering, selecting, filling."""

@@ -1,0 +1,373 @@
+"""Ops that permute, join, cut and repeat axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dtypes import BOOL, STRING
+from whorl.ir.elements.base import Elements
+from whorl.ir.elements.views import Joined, tiled
+from whorl.ir.types import KNOWN_LIMIT, UNRANKED, AnyShape, Fact, TensorType, Type, tensor
+from whorl.ops.core.base import agreed, known_dims, known_ints, normal_axis, same_dtype, unknown_shape
+from whorl.ops.core.lazy import lazy_view
+from whorl.ops.movement.lengths import ceil_div, minimum, nonnegative, slice_ends, slice_length
+from whorl.ops.movement.rearranging import (
+    Rearranging,
+    as_objects,
+    integers,
+    require_memory,
+    run_axis,
+    sizes,
+    vector_length,
+)
+from whorl.ops.native.index_maps import (
+    all_fixed,
+    all_numbers,
+    cut,
+    integer,
+    joined,
+    lengths,
+    mapped,
+    replaced,
+    reshaped,
+    slice_start,
+    sliced,
+    transposed,
+    whole_element,
+    with_blanks,
+)
+from whorl.ops.native.run_time_lengths import sliced_at_run_time
+
+
+@dataclass(frozen=True)
+class Transpose(Rearranging):
+    """Axis k of the result is axis perm[k] of x; without perm the axes are reversed. Source: ONNX Transpose-25."""
+
+    any_length = True
+
+    perm: tuple[int, ...] | None = None
+    lazily = lazy_view
+
+    def infer(self, x: Fact) -> TensorType:
+        found = tensor(x)
+        if self.perm is not None and sorted(self.perm) != list(range(len(self.perm))):
+            raise TypeRuleError(f"perm {list(self.perm)} is not a permutation")
+        if isinstance(found.shape, AnyShape):
+            return found.with_shape(UNRANKED if self.perm is None else (UNKNOWN,) * len(self.perm))
+        if self.perm is None:
+            return found.with_shape(found.shape[::-1])
+        if len(self.perm) != len(found.shape):
+            raise TypeRuleError(f"perm {list(self.perm)} does not permute the {len(found.shape)} axes of {found}")
+        return found.with_shape(tuple(found.shape[axis] for axis in self.perm))
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        if self.perm is not None and len(self.perm) != x.ndim:
+            raise RunError(f"perm {list(self.perm)} does not permute the {x.ndim} axes of shape {list(x.shape)}")
+        return x.transpose(self.perm)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,) = inputs
+        return [transposed(k, x, self.perm or range(len(x.shape))[::-1])]
+
+
+@dataclass(frozen=True)
+class Concat(Rearranging):
+    """The inputs one after the other along `axis`; all other lengths agree. Source: ONNX Concat-13."""
+
+    any_length = True
+
+    axis: int
+
+    def lazily(self, *inputs: Elements) -> tuple[Elements, ...]:
+        return (Joined(inputs, run_axis(self.axis, inputs[0].ndim)),)
+
+    def infer(self, *inputs: Fact) -> TensorType:
+        dtype = same_dtype(*inputs)
+        shapes = [tensor(x).shape for x in inputs]
+        ranked = [s for s in shapes if not isinstance(s, AnyShape)]
+        if not ranked:
+            return TensorType(dtype)
+        rank = len(ranked[0])
+        if any(len(s) != rank for s in ranked):
+            raise TypeRuleError(f"inputs have ranks {', '.join(str(len(s)) for s in ranked)}, expected one rank")
+        if not rank:
+            raise TypeRuleError("a scalar has no axis to join", fix="give it an axis with Unsqueeze")
+        axis = normal_axis(self.axis, rank)
+        result = [reduce(lambda a, b: agreed(f"axis {k}", a, b), column) for k, column in _other_axes(ranked, axis)]
+        joined = sum((s[axis] for s in ranked), start=0) if len(ranked) == len(shapes) else UNKNOWN
+        return TensorType(dtype, (*result[:axis], joined, *result[axis:]))
+
+    def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
+        """An element that nobody knows stays unknown among its neighbours."""
+        facts = [x for x in inputs if x is not None]
+        lengths = [_vector(x) for x in facts]
+        if None in lengths or all(x.known is None for x in facts):
+            return super().infer_known(*inputs)
+        if sum(length or 0 for length in lengths) > KNOWN_LIMIT:
+            return ()
+        elements: list[Dim] = []
+        for x, length in zip(facts, lengths, strict=True):
+            elements += [UNKNOWN] * (length or 0) if x.known is None else x.known.tolist()
+        return (as_objects(elements),)
+
+    def run(self, *inputs: np.ndarray) -> np.ndarray:
+        shapes = [x.shape for x in inputs]
+        axis = run_axis(self.axis, len(shapes[0]))
+        if any((*s[:axis], *s[axis + 1 :]) != (*shapes[0][:axis], *shapes[0][axis + 1 :]) for s in shapes):
+            raise RunError(f"cannot join {', '.join(str(list(s)) for s in shapes)} along axis {axis}")
+        return np.concatenate(inputs, axis)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return [joined(k, inputs, self.axis % len(inputs[0].shape))]
+
+
+def _other_axes(shapes: Sequence[tuple[Dim, ...]], axis: int) -> list[tuple[int, list[Dim]]]:
+    return [(k, [s[k] for s in shapes]) for k in range(len(shapes[0])) if k != axis]
+
+
+def _vector(fact: Fact) -> int | None:
+    """The length of a rank-1 tensor that inference could follow."""
+    shape = tensor(fact).shape
+    if isinstance(shape, AnyShape) or len(shape) != 1 or tensor(fact).dtype == STRING:
+        return None
+    return shape[0] if isinstance(shape[0], int) else None
+
+
+@dataclass(frozen=True)
+class Split(Rearranging):
+    """x cut along `axis`: into the lengths given, or `num_outputs` parts of which the last ones may be smaller.
+
+    With neither the parts are equal, and the length must divide. Source: ONNX Split-18 and, for equal parts, Split-13.
+    """
+
+    axis: int = 0
+    num_outputs: int | None = None
+    output_count: int = 1
+    lazily = lazy_view
+
+    def infer(self, x: Fact, split: Fact | None = None) -> tuple[TensorType, ...]:
+        found = tensor(x)
+        if self.num_outputs is not None and split is not None:
+            raise TypeRuleError("both split and num_outputs are given", fix="give one of them")
+        if self.num_outputs not in (None, self.output_count):
+            raise TypeRuleError(f"num_outputs is {self.num_outputs}, the node has {self.output_count} outputs")
+        if split is not None and vector_length(split, "split") not in (None, self.output_count):
+            raise TypeRuleError(f"split has {vector_length(split, 'split')} lengths for {self.output_count} outputs")
+        if isinstance(found.shape, AnyShape):
+            return (found,) * self.output_count
+        axis = normal_axis(self.axis, len(found.shape))
+        parts = self._parts(found.shape[axis], split)
+        return tuple(found.with_shape((*found.shape[:axis], d, *found.shape[axis + 1 :])) for d in parts)
+
+    def _parts(self, length: Dim, split: Fact | None) -> Sequence[Dim]:
+        count = self.output_count
+        if split is not None:
+            given = known_dims(split)
+            if given is not None and dims.differ(reduce(lambda a, b: a + b, given, 0), length):
+                raise TypeRuleError(f"split {list(given)} does not add up to {length}")
+            return (UNKNOWN,) * count if given is None else given
+        if self.num_outputs is None:
+            if isinstance(length, int) and length % count:
+                raise TypeRuleError(f"length {length} is not {count} equal parts", fix="give split or num_outputs")
+            return (dims.call("floor", length, count),) * count
+        part = ceil_div(length, count)
+        if isinstance(length, int) and isinstance(part, int) and part * (count - 1) >= length:
+            # Engines disagree on parts of which some would be empty.
+            return (part, *(UNKNOWN,) * (count - 1))
+        return (part, *(nonnegative(minimum(part, length - part * k)) for k in range(1, count)))
+
+    def run(self, x: np.ndarray, split: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+        axis = run_axis(self.axis, x.ndim)
+        length, count = x.shape[axis], self.output_count
+        if split is not None:
+            parts = sizes(split, "split")
+        elif self.num_outputs is None:
+            parts = (length // count,) * count
+        else:
+            part = -(-length // count)
+            parts = tuple(max(0, min(part, length - part * k)) for k in range(count))
+        if sum(parts) != length or len(parts) != count:
+            raise RunError(f"cannot cut axis {axis} of length {length} into {count} parts {list(parts)}")
+        return tuple(np.split(x, np.cumsum(parts)[:-1], axis))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, axis = inputs[0], self.axis % len(inputs[0].shape)
+        parts = [lengths(type)[axis] for type in outputs]
+        if sum(parts) != x.shape[axis]:
+            return None
+        firsts = accumulate(parts, initial=0)
+        return [cut(k, x, axis, first, part) for first, part in zip(firsts, parts, strict=False)]
+
+
+@dataclass(frozen=True)
+class Slice(Rearranging):
+    """x[start:end:step] on the axes listed (the first ones without a list), clamped as ONNX says.
+
+    Source: ONNX Slice-13.
+    """
+
+    any_length = True
+
+    lazily = lazy_view
+
+    def infer(
+        self, x: Fact, starts: Fact, ends: Fact, axes: Fact | None = None, steps: Fact | None = None
+    ) -> TensorType:
+        found = tensor(x)
+        lists = {"starts": starts, "ends": ends, "axes": axes, "steps": steps}
+        counts = {k: vector_length(fact, k) for k, fact in lists.items() if fact is not None}
+        if len({n for n in counts.values() if n is not None}) > 1:
+            raise TypeRuleError(f"lists have different lengths: {', '.join(f'{k} {n}' for k, n in counts.items())}")
+        if isinstance(found.shape, AnyShape):
+            return found
+        count = next((n for n in counts.values() if n is not None), None)
+        named = known_ints(axes) if axes is not None else None if count is None else tuple(range(count))
+        if named is None:
+            return found.with_shape(unknown_shape(len(found.shape)))
+        shape = list(found.shape)
+        columns = (_elements(fact, len(named)) for fact in (starts, ends))
+        strides = (1,) * len(named) if steps is None else _elements(steps, len(named))
+        for axis, start, end, step in zip(named, *columns, strides, strict=True):
+            k = normal_axis(axis, len(shape))
+            shape[k] = slice_length(shape[k], start, end, step) if isinstance(step, int) and step else UNKNOWN
+        return found.with_shape(tuple(shape))
+
+    def run(
+        self,
+        x: np.ndarray,
+        starts: np.ndarray,
+        ends: np.ndarray,
+        axes: np.ndarray | None = None,
+        steps: np.ndarray | None = None,
+    ) -> np.ndarray:
+        first, last = integers(starts), integers(ends)
+        named = list(range(len(first))) if axes is None else integers(axes)
+        strides = [1] * len(first) if steps is None else integers(steps)
+        if not len(first) == len(last) == len(named) == len(strides):
+            raise RunError(f"starts {first}, ends {last}, axes {named} and steps {strides} differ in length")
+        if 0 in strides:
+            raise RunError(f"steps are {strides}, a step must not be 0")
+        cuts = [slice(None)] * x.ndim
+        for axis, start, end, step in zip(named, first, last, strides, strict=True):
+            k = run_axis(axis, x.ndim)
+            low, high = slice_ends(x.shape[k], start, end, step)
+            cuts[k] = slice(low, None if high < 0 else high, step)
+        return x[tuple(cuts)]
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, starts, ends, axes, steps = with_blanks(inputs, 5)
+        if not isinstance(starts.size, int):
+            return None
+        named = list(range(starts.size)) if axes is None else all_numbers(axes)
+        strides = [1] * starts.size if steps is None else all_numbers(steps)
+        if named is None or strides is None or len({axis % len(x.shape) for axis in named}) < len(named):
+            return None
+        if 0 in strides or not starts.size == ends.size == len(named) == len(strides):
+            return None
+        if not all_fixed((*x.shape, *lengths(outputs[0]))):
+            ends = [(whole_element(k, starts, n), whole_element(k, ends, n), step) for n, step in enumerate(strides)]
+            return [sliced_at_run_time(k, x, [axis % len(x.shape) for axis in named], ends)]
+        shape, firsts, step = lengths(outputs[0]), [k.const(0)] * len(x.shape), [1] * len(x.shape)
+        for n, (axis, stride) in enumerate(zip(named, strides, strict=True)):
+            axis %= len(x.shape)
+            low, high = whole_element(k, starts, n), whole_element(k, ends, n)
+            step[axis], firsts[axis] = stride, slice_start(k, low, high, stride, x.shape[axis], shape[axis])
+        return [sliced(k, x, firsts, step, shape)]
+
+
+def _elements(fact: Fact, count: int) -> tuple[Dim, ...]:
+    return known_dims(fact) or (UNKNOWN,) * count
+
+
+@dataclass(frozen=True)
+class Tile(Rearranging):
+    """x repeated repeats[k] times along axis k. Source: ONNX Tile-13."""
+
+    def lazily(self, x: Elements, repeats: Elements) -> tuple[Elements, ...] | None:
+        found = tiled(x, sizes(repeats.numpy(), "repeats"))
+        return None if found is None else (found,)
+
+    def infer(self, x: Fact, repeats: Fact) -> TensorType:
+        found, count, given = tensor(x), vector_length(repeats, "repeats"), known_dims(repeats)
+        if isinstance(found.shape, AnyShape):
+            return found.with_shape(unknown_shape(count))
+        if count not in (None, len(found.shape)):
+            raise TypeRuleError(f"repeats has {count} numbers for the {len(found.shape)} axes of {found}")
+        if given is None:
+            return found.with_shape(unknown_shape(len(found.shape)))
+        return found.with_shape(tuple(d * times for d, times in zip(found.shape, given, strict=True)))
+
+    def run(self, x: np.ndarray, repeats: np.ndarray) -> np.ndarray:
+        times = sizes(repeats, "repeats")
+        if len(times) != x.ndim:
+            raise RunError(f"repeats {list(times)} has {len(times)} numbers for the {x.ndim} axes of {list(x.shape)}")
+        require_memory([d * n for d, n in zip(x.shape, times, strict=True)], x.dtype)
+        return np.tile(x, times)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x, _), shape = inputs, lengths(outputs[0])
+        times = [after // before if before else 1 for before, after in zip(x.shape, shape, strict=True)]
+        source = k.reread(x)
+        pairs = [length for pair in zip(times, x.shape, strict=True) for length in pair]
+        return [reshaped(k, mapped(k, source, pairs, lambda index: index[1::2], 0), shape)]
+
+
+@dataclass(frozen=True)
+class ReverseSequence(Rearranging):
+    """The first sequence_lens[i] steps along `time_axis` of batch row i, reversed. Source: ONNX ReverseSequence-28."""
+
+    batch_axis: int = 1
+    time_axis: int = 0
+
+    def infer(self, x: Fact, sequence_lens: Fact) -> TensorType:
+        if {self.batch_axis, self.time_axis} != {0, 1}:
+            raise TypeRuleError(f"batch_axis is {self.batch_axis}, time_axis {self.time_axis}", fix="use 0 and 1")
+        found, lengths = tensor(x), tensor(sequence_lens, "sequence_lens")
+        vector_length(sequence_lens, "sequence_lens")
+        if not isinstance(found.shape, AnyShape):
+            if len(found.shape) < 2:
+                raise TypeRuleError(f"takes at least two axes, got {found}")
+            if not isinstance(lengths.shape, AnyShape):
+                agreed("the batch", found.shape[self.batch_axis], *lengths.shape)
+        return found
+
+    def run(self, x: np.ndarray, sequence_lens: np.ndarray) -> np.ndarray:
+        steps, batch = x.shape[self.time_axis], x.shape[self.batch_axis]
+        lengths = np.array(integers(sequence_lens), np.int64)
+        if lengths.shape != (batch,):
+            raise RunError(f"sequence_lens has {lengths.size} lengths for a batch of {batch}")
+        bad = (lengths < 0) | (lengths > steps)
+        if bad.any():
+            raise RunError(f"sequence length {lengths[bad][0]} is outside [0, {steps}]")
+        time = np.arange(steps)
+        order = np.where(time < lengths[:, None], lengths[:, None] - 1 - time, time)
+        rows = np.moveaxis(x, (self.batch_axis, self.time_axis), (0, 1))
+        reversed_rows = rows[np.arange(batch)[:, None], order]
+        return np.moveaxis(reversed_rows, (0, 1), (self.batch_axis, self.time_axis))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, lens = inputs
+        steps = x.shape[self.time_axis]
+
+        def is_legal(so_far: Any, index: Any) -> Any:
+            length = integer(k, lens, index)
+            inside = k.apply("and", k.compare("ge", length, k.const(0)), k.compare("le", length, k.const(steps)))
+            return k.apply("and", so_far, inside)
+
+        def source(index: Any) -> Any:
+            time, length = index[self.time_axis], integer(k, kept, (index[self.batch_axis],))
+            mirrored = k.sub(k.sub(length, k.const(1)), time)
+            return replaced(index, self.time_axis, k.select(k.compare("lt", time, length), mirrored, time))
+
+        kept = k.reread(lens)
+        k.fail_unless(k.reduce(kept.shape, k.const(True, BOOL), is_legal))
+        return [mapped(k, x, x.shape, source, 5)]

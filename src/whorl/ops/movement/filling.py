@@ -1,0 +1,187 @@
+"""Ops that make tensors from a shape or a few numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dtypes import BY_NAME, FLOAT32, INT64, is_integer, name_of
+from whorl.ir.op import Op
+from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ops.core.base import known_dims, one_element, same_dtype, unknown_shape
+from whorl.ops.movement.lengths import ceil_div, nonnegative
+from whorl.ops.movement.rearranging import (
+    Rearranging,
+    as_objects,
+    is_small,
+    repeated,
+    require_memory,
+    sizes,
+    vector_length,
+)
+from whorl.ops.native.index_maps import all_fixed, element, filled, lengths, whole_element
+from whorl.ops.native.run_time_lengths import counted_range
+
+_SMALL = 4096
+"""Elements up to which a constant tensor is written out; beyond, all elements are one place in memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantOfShape(Rearranging):
+    """A tensor of the shape given, every element `value` (float32 0 without one). Source: ONNX ConstantOfShape-25."""
+
+    any_length = True
+
+    value: Any = None
+
+    @property
+    def element(self) -> np.ndarray:
+        return np.zeros((), np.float32) if self.value is None else np.asarray(self.value)
+
+    def infer(self, shape: Fact) -> TensorType:
+        count, given = vector_length(shape, "shape"), known_dims(shape)
+        if self.element.size != 1:
+            raise TypeRuleError(f"value has shape {list(self.element.shape)}, expected one element")
+        if given is not None and any(isinstance(d, int) and d < 0 for d in given):
+            raise TypeRuleError(f"shape is {list(given)}, lengths must not be negative")
+        return TensorType(self.element.dtype, unknown_shape(count) if given is None else given)
+
+    def run(self, shape: np.ndarray) -> np.ndarray:
+        wanted, element = sizes(shape, "shape"), self.element.reshape(())
+        if math.prod(wanted) <= _SMALL:
+            return np.full(wanted, element, element.dtype)
+        return repeated(element, wanted)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        value, shape = self.element, lengths(outputs[0])
+        if not all_fixed(shape):
+            found = [k.let(whole_element(k, inputs[0], n)) for n in range(len(shape))]
+            for length in found:
+                k.fail_unless(k.compare("ge", length, k.const(0)))
+            shape = tuple(k.new_length(length) for length in found)
+        return [filled(k, k.const(value.reshape(-1)[0].item(), value.dtype), shape)]
+
+
+RANGE_DTYPES = frozenset(BY_NAME[n] for n in ("int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"))
+
+
+@dataclass(frozen=True)
+class Range(Op):
+    """start + i * delta for i = 0 ... max(ceil((limit - start) / delta), 0) - 1. Source: ONNX Range-27.
+
+    float16 and bfloat16 are computed in `stash_type` and rounded once; the count is a quotient of float64.
+    """
+
+    any_length = True
+
+    stash_type: np.dtype = FLOAT32
+
+    def infer(self, start: Fact, limit: Fact, delta: Fact) -> TensorType:
+        dtype = same_dtype(start, limit, delta)
+        if dtype not in RANGE_DTYPES:
+            raise TypeRuleError(f"does not accept {name_of(dtype)}")
+        return TensorType(dtype, (self._length(dtype, _scalar(start), _scalar(limit), _scalar(delta)),))
+
+    def _length(self, dtype: np.dtype, start: Any, limit: Any, delta: Any) -> Dim:
+        if not is_integer(dtype):
+            if not all(isinstance(v, (int, float)) for v in (start, limit, delta)):
+                return UNKNOWN
+            try:
+                return self._count(*(np.array(v, dtype) for v in (start, limit, delta)))
+            except RunError:
+                return UNKNOWN
+        if not isinstance(delta, int) or not delta:
+            return UNKNOWN
+        gap = limit - start if delta > 0 else start - limit
+        return nonnegative(ceil_div(gap, abs(delta)))
+
+    def infer_known(self, start: Fact, limit: Fact, delta: Fact) -> tuple[np.ndarray | None, ...]:
+        ends = [_scalar(x) for x in (start, limit, delta)]
+        if not is_small(self.infer(start, limit, delta)) or not is_integer(tensor(start).dtype):
+            return ()
+        first, end, step = ends
+        if isinstance(first, int) and isinstance(end, int) and isinstance(step, int):
+            return (as_objects(list(range(first, end, step))),)
+        return ()
+
+    def _count(self, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> int:
+        first, end, step = (one_element(v, "an argument") for v in (start, limit, delta))
+        if not step:
+            raise RunError("delta is 0")
+        if is_integer(start.dtype):
+            return max(0, -((first - end) // step))
+        work = self._work(start.dtype)
+        gap = float(limit.reshape(()).astype(work) - start.reshape(()).astype(work))
+        count = gap / float(step)
+        if not math.isfinite(count):
+            raise RunError(f"no range goes from {first} to {end} by {step}")
+        return max(0, math.ceil(count))
+
+    def _work(self, dtype: np.dtype) -> np.dtype:
+        return self.stash_type if dtype.itemsize == 2 and not is_integer(dtype) else dtype
+
+    def run(self, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> np.ndarray:
+        count, dtype = self._count(start, limit, delta), start.dtype
+        work = np.dtype(np.int64) if is_integer(dtype) else self._work(dtype)
+        require_memory((count,), work)
+        first, step = start.reshape(()).astype(work), delta.reshape(()).astype(work)
+        return (first + np.arange(count).astype(work) * step).astype(dtype)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        dtype = inputs[0].dtype
+        work = dtype if is_integer(dtype) else self._work(dtype)
+        start, step = (k.let(k.cast(element(k, inputs[n]), work)) for n in (0, 2))
+
+        def at(index: Any) -> Any:
+            return k.cast(k.add(start, k.mul(k.cast(index[0], work), step)), dtype)
+
+        shape = lengths(outputs[0])
+        if not all_fixed(shape):
+            if not is_integer(dtype):
+                return None
+            ends = [k.let(k.cast(element(k, x), INT64)) for x in inputs]
+            shape = (k.new_length(counted_range(k, *ends)),)
+        return [k.view(dtype, shape, at, 2)]
+
+
+def _scalar(fact: Fact) -> Any:
+    known = known_dims(fact)
+    return known[0] if known else UNKNOWN
+
+
+@dataclass(frozen=True)
+class EyeLike(Op):
+    """Ones where column - row is k, zeros elsewhere, in x's shape. Source: ONNX EyeLike-22."""
+
+    dtype: np.dtype | None = None
+    k: int = 0
+
+    def infer(self, x: Fact) -> TensorType:
+        found = tensor(x)
+        if not isinstance(found.shape, AnyShape) and len(found.shape) != 2:
+            raise TypeRuleError(f"takes a matrix, got {found}")
+        shape = (UNKNOWN, UNKNOWN) if isinstance(found.shape, AnyShape) else found.shape
+        return TensorType(self.dtype or found.dtype, shape)
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        if x.ndim != 2:
+            raise RunError(f"takes a matrix, got shape {list(x.shape)}")
+        rows, columns = x.shape
+        k = min(max(self.k, -rows), columns)
+        return np.eye(rows, columns, k, dtype=self.dtype or x.dtype)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        rows, columns = lengths(outputs[0])
+        dtype, shift = self.dtype or inputs[0].dtype, min(max(self.k, -rows), columns)
+
+        def at(index: Any) -> Any:
+            is_one = k.compare("eq", k.sub(index[1], index[0]), k.const(shift))
+            return k.select(is_one, k.const(1, dtype), k.const(0, dtype))
+
+        return [k.view(dtype, (rows, columns), at, 3)]

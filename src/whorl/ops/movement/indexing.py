@@ -1,0 +1,150 @@
+"""Ops that read elements at indices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
+from whorl.ops.core.base import agreed, normal_axis, unknown_shape
+from whorl.ops.movement.rearranging import Rearranging, in_range, integer_input, run_axis
+from whorl.ops.native.index_maps import column, is_larger, lengths, mapped, places, replaced
+
+
+@dataclass(frozen=True)
+class Gather(Rearranging):
+    """Slices of x at indices along `axis`; the axes of the indices take its place. Source: ONNX Gather-13."""
+
+    any_length = True
+
+    axis: int = 0
+
+    def infer(self, x: Fact, indices: Fact) -> TensorType:
+        found, places = tensor(x), integer_input(indices, "indices").shape
+        if isinstance(found.shape, AnyShape):
+            return found
+        axis = normal_axis(self.axis, len(found.shape))
+        if isinstance(places, AnyShape):
+            return found.with_shape(UNRANKED)
+        return found.with_shape((*found.shape[:axis], *places, *found.shape[axis + 1 :]))
+
+    def run(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        axis = run_axis(self.axis, x.ndim)
+        index = in_range(indices, x.shape[axis], axis)
+        slices = np.take(x, index.reshape(-1), axis)
+        return slices.reshape((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x, indices), axis = inputs, self.axis % len(inputs[0].shape)
+        place, rank = places(k, indices, x.shape[axis]), len(indices.shape)
+        if indices.size == 1:
+            place = k.kept(place)
+        if indices.size != math.prod(lengths(outputs[0])):
+            place = k.reread(place)
+        source = k.reread(x) if is_larger(indices.size, x.shape[axis]) else x
+
+        def found(index: Any) -> tuple[Any, ...]:
+            return (*index[:axis], place.at(index[axis : axis + rank]), *index[axis + rank :])
+
+        return [mapped(k, source, lengths(outputs[0]), found, 1 + place.cost)]
+
+
+@dataclass(frozen=True)
+class GatherElements(Rearranging):
+    """out[i][j][k] = x[indices[i][j][k]][j][k] for axis 0, and so on. Source: ONNX GatherElements-13."""
+
+    axis: int = 0
+
+    def infer(self, x: Fact, indices: Fact) -> TensorType:
+        found, places = tensor(x), integer_input(indices, "indices")
+        check_ranks(found, places, "indices")
+        rank = found.rank if places.rank is None else places.rank
+        if rank is not None:
+            normal_axis(self.axis, rank)
+        shape = unknown_shape(rank) if isinstance(places.shape, AnyShape) else places.shape
+        return found.with_shape(shape)
+
+    def run(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        return x[element_places(x.shape, indices, run_axis(self.axis, x.ndim))]
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x, indices), axis = inputs, self.axis % len(inputs[0].shape)
+        if any(n > limit for n, limit in zip(*(replaced(v.shape, axis, 0) for v in (indices, x)), strict=True)):
+            return None
+        place = places(k, indices, x.shape[axis])
+        source = k.reread(x) if indices.shape[axis] > x.shape[axis] else x
+        return [mapped(k, source, indices.shape, lambda i: replaced(i, axis, place.at(i)), 1 + place.cost)]
+
+
+def check_ranks(x: TensorType, other: TensorType, what: str) -> None:
+    """Refuse two tensors of different ranks that are walked together."""
+    if x.rank is not None and other.rank is not None and x.rank != other.rank:
+        raise TypeRuleError(f"{what} has rank {other.rank}, data {x.rank}", fix="give both one rank")
+
+
+def element_places(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> tuple[np.ndarray, ...]:
+    """Where each element of `indices` points: its own position, with the index itself on `axis`."""
+    if indices.ndim != len(shape):
+        raise RunError(f"indices have rank {indices.ndim}, data {len(shape)}")
+    if any(n > limit for k, (n, limit) in enumerate(zip(indices.shape, shape, strict=True)) if k != axis):
+        raise RunError(f"indices of shape {list(indices.shape)} exceed data of shape {list(shape)}")
+    places: list[Any] = list(np.indices(indices.shape, sparse=True))
+    places[axis] = in_range(indices, shape[axis], axis)
+    return tuple(places)
+
+
+@dataclass(frozen=True)
+class GatherND(Rearranging):
+    """x at the tuples in the last axis of the indices, after `batch_dims` shared axes. Source: ONNX GatherND-13."""
+
+    batch_dims: int = 0
+
+    def infer(self, x: Fact, indices: Fact) -> TensorType:
+        found, places, b = tensor(x), integer_input(indices, "indices").shape, self.batch_dims
+        if isinstance(places, AnyShape):
+            return found.with_shape(UNRANKED)
+        if not 0 <= b < len(places) or (found.rank is not None and b >= found.rank):
+            raise TypeRuleError(f"batch_dims {b} needs data and indices of higher rank", fix="lower batch_dims")
+        width = places[-1]
+        if isinstance(found.shape, AnyShape) or not isinstance(width, int):
+            return found.with_shape(UNRANKED)
+        if not 1 <= width <= len(found.shape) - b:
+            raise TypeRuleError(f"indices have {width} numbers for the {len(found.shape) - b} axes of {found}")
+        batch = [agreed(f"axis {k}", found.shape[k], places[k]) for k in range(b)]
+        return found.with_shape((*batch, *places[b:-1], *found.shape[b + width :]))
+
+    def run(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        b = self.batch_dims
+        if indices.ndim <= b or x.shape[:b] != indices.shape[:b]:
+            raise RunError(f"data {list(x.shape)} and indices {list(indices.shape)} do not share {b} batch axes")
+        places = tuple_places(x.shape, indices, b)
+        inner = (1,) * (indices.ndim - 1 - b)
+        rows: Any = np.indices(x.shape[:b], sparse=True)
+        batch = [row.reshape((*row.shape, *inner)) for row in rows]
+        found = x[tuple(place[None] for place in (*batch, *places))]
+        return found.reshape((*indices.shape[:-1], *x.shape[b + len(places) :]))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x, indices), b, shape = inputs, self.batch_dims, lengths(outputs[0])
+        if x.shape[:b] != indices.shape[:b]:
+            return None
+        rank, width = len(indices.shape) - 1, indices.shape[-1]
+        columns = [k.reread(places(k, column(k, indices, n), x.shape[b + n])) for n in range(width)]
+
+        def found(index: Any) -> tuple[Any, ...]:
+            return (*index[:b], *(place.at(index[:rank]) for place in columns), *index[rank:])
+
+        return [mapped(k, k.reread(x), shape, found, 1 + sum(place.cost for place in columns))]
+
+
+def tuple_places(shape: tuple[int, ...], indices: np.ndarray, first: int = 0) -> tuple[np.ndarray, ...]:
+    """The tuples in the last axis of the indices as one array for each axis of the data, from `first` on."""
+    if indices.ndim < 1 or not 1 <= indices.shape[-1] <= len(shape) - first:
+        raise RunError(f"indices of shape {list(indices.shape)} do not fit data of shape {list(shape)}")
+    axes = range(first, first + indices.shape[-1])
+    return tuple(in_range(indices[..., k], shape[axis], axis) for k, axis in enumerate(axes))

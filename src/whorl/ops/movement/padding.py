@@ -1,0 +1,232 @@
+"""Ops that add elements at the ends of axes or take them away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.op import Op
+from whorl.ir.types import AnyShape, Fact, Known, Shape, TensorType, Type, tensor
+from whorl.ops.core.base import known_dims, known_ints, normal_axis, same_dtype, unknown_shape
+from whorl.ops.movement.rearranging import (
+    Rearranging,
+    integers,
+    require_memory,
+    run_axis,
+    sizes,
+    vector_length,
+    zero_of,
+)
+from whorl.ops.native.index_maps import all_numbers, clamped, element, lengths, mapped, sliced, with_blanks
+
+MODES = ("constant", "reflect", "edge", "wrap")
+
+
+@dataclass(frozen=True)
+class Pad(Rearranging):
+    """x longer by pads[k] at the start and pads[k + n] at the end of the k-th of n axes; negative pads crop.
+
+    A cropped axis is cut first; then `edge` repeats what is left, `reflect` mirrors it without its end points, `wrap`
+    starts it over. Source: ONNX Pad-25.
+    """
+
+    mode: str = "constant"
+
+    def infer(self, x: Fact, pads: Fact, constant_value: Fact | None = None, axes: Fact | None = None) -> TensorType:
+        found, dtype = tensor(x), same_dtype(x, constant_value)
+        if self.mode not in MODES:
+            raise TypeRuleError(f"mode is {self.mode!r}", fix=f"use one of {', '.join(MODES)}")
+        count = vector_length(pads, "pads")
+        listed = None if axes is None else vector_length(axes, "axes")
+        axis_count = found.rank if axes is None else listed
+        if count is not None and (count % 2 or axis_count not in (None, count // 2)):
+            raise TypeRuleError(f"pads has {count} numbers, expected two for each of {axis_count} axes")
+        if isinstance(found.shape, AnyShape):
+            return TensorType(dtype, unknown_shape(None if axes is not None or count is None else count // 2))
+        return TensorType(dtype, self._padded(found.shape, pads, axes))
+
+    def _padded(self, shape: tuple[Dim, ...], pads: Fact, axes: Fact | None) -> Shape:
+        named = tuple(range(len(shape))) if axes is None else known_ints(axes)
+        if named is None:
+            return (UNKNOWN,) * len(shape)
+        given = known_dims(pads) or (UNKNOWN,) * (2 * len(named))
+        result = list(shape)
+        for k, axis in enumerate(named):
+            axis = normal_axis(axis, len(shape))
+            length = shape[axis] + given[k] + given[k + len(named)]
+            if isinstance(length, int) and length < 0:
+                raise TypeRuleError(f"pads remove more than the {shape[axis]} elements of axis {axis}")
+            result[axis] = length
+        return tuple(result)
+
+    def infer_known(
+        self, x: Fact, pads: Fact, constant_value: Fact | None = None, axes: Fact | None = None
+    ) -> tuple[np.ndarray | None, ...]:
+        zero: Any = Known(TensorType(tensor(x).dtype, ()), np.array(0, dtype=object))
+        return super().infer_known(x, pads, constant_value or zero, axes)
+
+    def run(
+        self,
+        x: np.ndarray,
+        pads: np.ndarray,
+        constant_value: np.ndarray | None = None,
+        axes: np.ndarray | None = None,
+    ) -> np.ndarray:
+        given = integers(pads)
+        named = range(x.ndim) if axes is None else [run_axis(axis, x.ndim) for axis in integers(axes)]
+        if len(given) != 2 * len(named):
+            raise RunError(f"pads {given} has {len(given)} numbers, expected two for each of {len(named)} axes")
+        ends = [(0, 0)] * x.ndim
+        for k, axis in enumerate(named):
+            ends[axis] = given[k], given[k + len(named)]
+        if self.mode == "constant":
+            fill = zero_of(x.dtype) if constant_value is None else constant_value
+            return padded(x, ends, fill)
+        for axis, (before, after) in enumerate(ends):
+            if before or after:
+                x = np.take(x, _sources(x.shape[axis], before, after, self.mode, axis), axis)
+        return x
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, pads, value, axes = with_blanks(inputs, 4)
+        given = all_numbers(pads)
+        named = list(range(len(x.shape))) if axes is None else all_numbers(axes)
+        if given is None or named is None or len(given) != 2 * len(named) or (value is not None and value.size != 1):
+            return None
+        ends = [(0, 0)] * len(x.shape)
+        for n, axis in enumerate(named):
+            ends[axis % len(ends)] = given[n], given[n + len(named)]
+        if self.mode == "constant":
+            nothing = k.const(float(zero_of(x.dtype)), x.dtype) if value is None else k.let(element(k, value))
+            return [padded_view(k, x, ends, nothing)]
+        return _continued(k, x, ends, self.mode, lengths(outputs[0]))
+
+
+def padded(x: np.ndarray, ends: Sequence[tuple[int, int]], fill: np.ndarray) -> np.ndarray:
+    """x with `ends` = (before, after) elements of `fill` on each axis; negative numbers crop."""
+    shape = [n + before + after for n, (before, after) in zip(x.shape, ends, strict=True)]
+    if any(length < 0 for length in shape):
+        raise RunError(f"pads {[list(pair) for pair in ends]} remove more than shape {list(x.shape)} has")
+    if fill.size != 1:
+        raise RunError(f"constant_value has shape {list(fill.shape)}, expected one element")
+    require_memory(shape, x.dtype)
+    result = np.full(shape, fill.reshape(()), x.dtype)
+    source, target = [], []
+    for n, (before, after) in zip(x.shape, ends, strict=True):
+        low, high = max(0, -before), n - max(0, -after)
+        source.append(slice(low, max(low, high)))
+        target.append(slice(low + before, max(low, high) + before))
+    result[tuple(target)] = x[tuple(source)]
+    return result
+
+
+def padded_view(k: Any, x: Any, ends: Sequence[tuple[int, int]], fill: Any) -> Any:
+    """Native form of `padded`: the fill is written first, the elements of x over it."""
+    lows = [max(0, -before) for before, _ in ends]
+    kept = [max(0, n - low - max(0, -after)) for n, low, (_, after) in zip(x.shape, lows, ends, strict=True)]
+    inside = sliced(k, x, [k.const(low) for low in lows], [1] * len(kept), kept)
+    if all(before <= 0 and after <= 0 for before, after in ends):
+        return inside
+    buffer = k.temporary(x.dtype, [n + before + after for n, (before, after) in zip(x.shape, ends, strict=True)])
+    with k.nest(buffer.shape) as index:
+        k.store(buffer, index, fill)
+    with k.nest(kept) as index:
+        firsts = [k.const(max(0, before)) for before, _ in ends]
+        k.store(buffer, tuple(k.add(i, first) for i, first in zip(index, firsts, strict=True)), inside.at(index))
+    return k.view_of(buffer)
+
+
+def _continued(
+    k: Any, x: Any, ends: Sequence[tuple[int, int]], mode: str, shape: tuple[int, ...]
+) -> Sequence[Any] | None:
+    """Native form of the modes that read x again; None where x has nothing left to read."""
+    spans = [(max(0, -b), n - max(0, -b) - max(0, -a)) for n, (b, a) in zip(x.shape, ends, strict=True)]
+    if any(kept <= 0 and length for (_, kept), length in zip(spans, shape, strict=True)):
+        return None
+
+    def source(index: Any) -> list[Any]:
+        found = []
+        for i, (before, after), (low, kept) in zip(index, ends, spans, strict=True):
+            place = k.sub(i, k.const(before + low))
+            found.append(i if not before and not after else k.add(_source(k, place, kept, before, mode), k.const(low)))
+        return found
+
+    return [mapped(k, k.reread(x), shape, source, 6)]
+
+
+def _source(k: Any, place: Any, kept: int, before: int, mode: str) -> Any:
+    """Which of `kept` elements stands at a place that may lie before the first or behind the last."""
+    if mode == "edge" or kept <= 1:
+        return clamped(k, place, 0, max(kept - 1, 0))
+    period = kept if mode == "wrap" else 2 * kept - 2
+    ahead = k.const(max(0, -(-before // period)) * period)
+    turned = k.apply("rem", k.add(place, ahead), k.const(period))
+    return turned if mode == "wrap" else k.apply("min", turned, k.sub(k.const(period), turned))
+
+
+def _sources(length: int, before: int, after: int, mode: str, axis: int) -> np.ndarray:
+    """Where each element of a padded axis comes from."""
+    if length + before + after < 0:
+        raise RunError(f"pads ({before}, {after}) remove more than the {length} elements of axis {axis}")
+    low, high = max(0, -before), length - max(0, -after)
+    index, kept = np.arange(-before, length + after) - low, high - low
+    if kept <= 0 and index.size:
+        raise RunError(f"axis {axis} has no element left that {mode} could repeat")
+    if mode == "edge":
+        index = np.clip(index, 0, kept - 1)
+    elif mode == "wrap":
+        index = index % max(kept, 1)
+    else:
+        period = max(2 * kept - 2, 1)
+        index = index % period
+        index = np.minimum(index, period - index) if kept > 1 else np.zeros_like(index)
+    return index + low
+
+
+@dataclass(frozen=True)
+class CenterCropPad(Op):
+    """x cut or padded with zeros on both sides of the axes listed, to the lengths given. Source: ONNX CenterCropPad-18.
+
+    Where the difference is odd, the window starts half an element to the left, and one more zero goes to the right.
+    """
+
+    axes: tuple[int, ...] | None = None
+
+    def infer(self, x: Fact, shape: Fact) -> TensorType:
+        found, count, given = tensor(x), vector_length(shape, "shape"), known_dims(shape)
+        expected = found.rank if self.axes is None else len(self.axes)
+        if count is not None and expected not in (None, count):
+            raise TypeRuleError(f"shape has {count} lengths for {expected} axes")
+        if isinstance(found.shape, AnyShape):
+            return found.with_shape(unknown_shape(count if self.axes is None else None))
+        named = range(len(found.shape)) if self.axes is None else self.axes
+        result = list(found.shape)
+        for axis, length in zip(named, given or (UNKNOWN,) * len(named), strict=True):
+            result[normal_axis(axis, len(result))] = length
+        return found.with_shape(tuple(result))
+
+    def run(self, x: np.ndarray, shape: np.ndarray) -> np.ndarray:
+        wanted = sizes(shape, "shape")
+        named = range(x.ndim) if self.axes is None else [run_axis(axis, x.ndim) for axis in self.axes]
+        if len(wanted) != len(named):
+            raise RunError(f"shape {list(wanted)} has {len(wanted)} lengths for {len(named)} axes")
+        ends = [(0, 0)] * x.ndim
+        for axis, length in zip(named, wanted, strict=True):
+            more = length - x.shape[axis]
+            before = more // 2 if more >= 0 else -(-more // 2)
+            ends[axis] = before, more - before
+        return padded(x, ends, zero_of(x.dtype))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, shape = inputs[0], lengths(outputs[0])
+        ends = []
+        for length, wanted in zip(x.shape, shape, strict=True):
+            more = wanted - length
+            before = more // 2 if more >= 0 else -(-more // 2)
+            ends.append((before, more - before))
+        return [padded_view(k, x, ends, k.const(0, x.dtype))]

@@ -1,0 +1,217 @@
+"""Ops that write elements at indices into a copy of a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir.dtypes import BOOL, COMPLEX, STRING, name_of
+from whorl.ir.op import Op
+from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ops.core.base import agreed, normal_axis, same_dtype
+from whorl.ops.movement.indexing import check_ranks, element_places, tuple_places
+from whorl.ops.movement.rearranging import Rearranging, integer_input, integers, run_axis, vector_length
+from whorl.ops.native.index_maps import from_front, integer, is_inside, replaced, with_blanks
+
+REDUCTIONS: dict[str, Any] = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+def check_reduction(reduction: str, dtype: np.dtype) -> None:
+    """Refuse an unknown reduction, and one that the element type has no meaning for."""
+    if reduction != "none" and reduction not in REDUCTIONS:
+        raise TypeRuleError(f"reduction is {reduction!r}", fix=f"use none, {', '.join(REDUCTIONS)}")
+    if reduction != "none" and (dtype == STRING or (dtype in COMPLEX and reduction in ("max", "min"))):
+        raise TypeRuleError(f"reduction {reduction!r} has no meaning for {name_of(dtype)}")
+
+
+def written(data: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarray, reduction: str) -> np.ndarray:
+    """A copy of `data` with the updates at the places, combined one after the other where a place repeats."""
+    result = np.array(data)
+    if reduction == "none":
+        result[places] = updates
+    else:
+        REDUCTIONS[reduction].at(result, places, updates)
+    return result
+
+
+def _place(k: Any, indices: Any, index: Any, length: int) -> Any:
+    """A checked index into an axis, counted from the front."""
+    place = k.let(integer(k, indices, index))
+    k.fail_unless(is_inside(k, place, length))
+    return k.let(from_front(k, place, length))
+
+
+_ON_BOOL = {"add": "or", "max": "or", "mul": "and", "min": "and"}
+
+
+def _write(k: Any, buffer: Any, place: tuple[Any, ...], value: Any, reduction: str) -> None:
+    if reduction != "none":
+        how = _ON_BOOL[reduction] if buffer.dtype == BOOL else reduction
+        value = k.apply(how, k.load(buffer, place), value)
+    k.store(buffer, place, value)
+
+
+@dataclass(frozen=True)
+class ScatterElements(Rearranging):
+    """A copy of data with out[indices[i][j]][j] = updates[i][j] for axis 0, and so on. Source: ONNX ScatterElements-18.
+
+    With a reduction, out = f(out, update) for each update in turn; without, the last of equal places wins.
+    """
+
+    overwrites = True
+
+    axis: int = 0
+    reduction: str = "none"
+
+    def infer(self, data: Fact, indices: Fact, updates: Fact) -> TensorType:
+        found, places, given = tensor(data), integer_input(indices, "indices"), tensor(updates, "updates")
+        check_reduction(self.reduction, same_dtype(data, updates))
+        check_ranks(found, places, "indices")
+        check_ranks(found, given, "updates")
+        if found.rank is not None:
+            normal_axis(self.axis, found.rank)
+        if not isinstance(places.shape, AnyShape) and not isinstance(given.shape, AnyShape):
+            check_ranks(places, given, "updates")
+            for k, (a, b) in enumerate(zip(places.shape, given.shape, strict=True)):
+                agreed(f"axis {k} of indices and updates", a, b)
+        return found
+
+    def run(self, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+        if indices.shape != updates.shape:
+            raise RunError(f"updates have shape {list(updates.shape)}, indices {list(indices.shape)}")
+        places = element_places(data.shape, indices, run_axis(self.axis, data.ndim))
+        return written(data, places, updates, self.reduction)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (data, indices, updates), axis = inputs, self.axis % len(inputs[0].shape)
+        if any(n > limit for n, limit in zip(*(replaced(v.shape, axis, 0) for v in (indices, data)), strict=True)):
+            return None
+        buffer = k.writable(data)
+        with k.nest(indices.shape, parallel=False) as index:
+            place = _place(k, indices, index, data.shape[axis])
+            _write(k, buffer, replaced(index, axis, place), updates.at(index), self.reduction)
+        return [k.view_of(buffer)]
+
+
+@dataclass(frozen=True)
+class ScatterND(Rearranging):
+    """A copy of data with out[tuple(indices[i])] = updates[i]. Source: ONNX ScatterND-18.
+
+    With a reduction, out = f(out, update) for each update in turn; without, the last of equal places wins.
+    """
+
+    overwrites = True
+
+    reduction: str = "none"
+
+    def infer(self, data: Fact, indices: Fact, updates: Fact) -> TensorType:
+        found, places, given = tensor(data), integer_input(indices, "indices").shape, tensor(updates, "updates")
+        check_reduction(self.reduction, same_dtype(data, updates))
+        if isinstance(found.shape, AnyShape) or isinstance(places, AnyShape) or not places:
+            return found
+        width = places[-1]
+        if not isinstance(width, int):
+            return found
+        if not 1 <= width <= len(found.shape):
+            raise TypeRuleError(f"indices have {width} numbers for the {len(found.shape)} axes of {found}")
+        expected = (*places[:-1], *found.shape[width:])
+        if not isinstance(given.shape, AnyShape):
+            if len(given.shape) != len(expected):
+                raise TypeRuleError(f"updates have rank {len(given.shape)}, indices and data ask for {len(expected)}")
+            for k, (a, b) in enumerate(zip(expected, given.shape, strict=True)):
+                agreed(f"axis {k} of updates", a, b)
+        return found
+
+    def run(self, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+        places = tuple_places(data.shape, indices)
+        expected = (*indices.shape[:-1], *data.shape[len(places) :])
+        if updates.shape != expected:
+            raise RunError(f"updates have shape {list(updates.shape)}, indices and data ask for {list(expected)}")
+        return written(data, places, updates, self.reduction)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        data, indices, updates = inputs
+        width = indices.shape[-1]
+        if updates.shape != (*indices.shape[:-1], *data.shape[width:]):
+            return None
+        buffer = k.writable(data)
+        with k.nest(indices.shape[:-1], parallel=False) as row:
+            first = [_place(k, indices, (*row, k.const(n)), data.shape[n]) for n in range(width)]
+            with k.nest(data.shape[width:]) as rest:
+                _write(k, buffer, (*first, *rest), updates.at((*row, *rest)), self.reduction)
+        return [k.view_of(buffer)]
+
+
+@dataclass(frozen=True)
+class TensorScatter(Op):
+    """A copy of the cache with the update at write_indices[b] and on along `axis`, for each batch row b (axis 0).
+
+    In mode circular the places wrap around the cache. Source: ONNX TensorScatter-24.
+    """
+
+    overwrites = True
+
+    axis: int = -2
+    mode: str = "linear"
+
+    def infer(self, past_cache: Fact, update: Fact, write_indices: Fact | None = None) -> TensorType:
+        found, given = tensor(past_cache), tensor(update, "update")
+        same_dtype(past_cache, update)
+        if self.mode not in ("linear", "circular"):
+            raise TypeRuleError(f"mode is {self.mode!r}", fix="use 'linear' or 'circular'")
+        if write_indices is not None:
+            vector_length(write_indices, "write_indices")
+        check_ranks(found, given, "update")
+        if isinstance(found.shape, AnyShape):
+            return found
+        axis = normal_axis(self.axis, len(found.shape))
+        if not axis:
+            raise TypeRuleError(f"axis {self.axis} is the batch axis of {found}", fix="write along another axis")
+        if not isinstance(given.shape, AnyShape):
+            for k, (a, b) in enumerate(zip(found.shape, given.shape, strict=True)):
+                if k != axis:
+                    agreed(f"axis {k}", a, b)
+        return found
+
+    def run(self, past_cache: np.ndarray, update: np.ndarray, write_indices: np.ndarray | None = None) -> np.ndarray:
+        axis = run_axis(self.axis, past_cache.ndim)
+        result = np.array(past_cache)
+        rows, updates = np.moveaxis(result, axis, 1), np.moveaxis(update, axis, 1)
+        if rows.ndim != updates.ndim or rows.shape[0] != updates.shape[0] or rows.shape[2:] != updates.shape[2:]:
+            raise RunError(f"update {list(update.shape)} does not fit cache {list(past_cache.shape)} along axis {axis}")
+        first = [0] * len(rows) if write_indices is None else integers(write_indices)
+        if len(first) != len(rows):
+            raise RunError(f"write_indices has {len(first)} numbers for a batch of {len(rows)}")
+        length, count = rows.shape[1], updates.shape[1]
+        for row, new, start in zip(rows, updates, first, strict=True):
+            last = start + count
+            if count > length or (self.mode == "linear" and not 0 <= start <= last <= length):
+                raise RunError(f"places [{start}, {last}) are outside the cache's length {length}")
+            row[np.arange(start, last) % max(length, 1)] = new
+        return result
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (cache, update, write_indices), axis = with_blanks(inputs, 3), self.axis % len(inputs[0].shape)
+        length, count = cache.shape[axis], update.shape[axis]
+        if count > length or replaced(cache.shape, axis, 0) != replaced(update.shape, axis, 0):
+            return None
+        if write_indices is not None and write_indices.shape != cache.shape[:1]:
+            return None
+        buffer = k.writable(cache)
+        with k.loop(cache.shape[0]) as batch:
+            first = k.const(0) if write_indices is None else k.let(integer(k, write_indices, (batch,)))
+            if self.mode == "linear":
+                inside = k.compare("le", first, k.const(length - count))
+                k.fail_unless(k.apply("and", k.compare("ge", first, k.const(0)), inside))
+            else:
+                first = k.let(from_front(k, k.apply("rem", first, k.const(max(length, 1))), length))
+            with k.nest(update.shape[1:]) as rest:
+                place = k.add(first, rest[axis - 1])
+                over = k.compare("ge", place, k.const(length))
+                turned = k.select(over, k.sub(place, k.const(length)), place) if self.mode == "circular" else place
+                k.store(buffer, (batch, *replaced(rest, axis - 1, turned)), update.at((batch, *rest)))
+        return [k.view_of(buffer)]

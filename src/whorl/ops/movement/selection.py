@@ -1,0 +1,291 @@
+"""Ops that choose elements by their values or their places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dtypes import BOOL, COMPLEX, INT64, STRING, is_float, name_of
+from whorl.ir.op import Op
+from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
+from whorl.ops.core.base import known_dims, normal_axis, one_element
+from whorl.ops.movement.native_selection import MOST_KEPT, best_of_lines
+from whorl.ops.movement.rearranging import Rearranging, integer_input, require_memory, run_axis, vector_length, zero_of
+from whorl.ops.native.index_maps import clamped, element, filled, lengths, reshaped, whole_element, with_blanks
+from whorl.ops.native.run_time_lengths import compressed, nonzero
+
+
+@dataclass(frozen=True)
+class OneHot(Op):
+    """values[1] where the place along the new `axis` is the index, values[0] elsewhere. Source: ONNX OneHot-28.
+
+    An index in [-depth, depth) counts as usual, others give values[0] only; floats are cut to integers.
+    """
+
+    axis: int = -1
+
+    def infer(self, indices: Fact, depth: Fact, values: Fact) -> TensorType:
+        places, found = tensor(indices), tensor(values, "values")
+        tensor(depth, "depth")
+        if isinstance(places.shape, AnyShape):
+            return found.with_shape(UNRANKED)
+        axis = normal_axis(self.axis, len(places.shape) + 1)
+        known = known_dims(depth)
+        classes: Dim = UNKNOWN if not known else int(known[0]) if isinstance(known[0], float) else known[0]
+        return found.with_shape((*places.shape[:axis], classes, *places.shape[axis:]))
+
+    def run(self, indices: np.ndarray, depth: np.ndarray, values: np.ndarray) -> np.ndarray:
+        classes, axis = int(one_element(depth, "depth")), run_axis(self.axis, indices.ndim + 1)
+        if classes < 0 or values.size != 2:
+            raise RunError(f"depth is {classes} and values has {values.size} elements, expected depth >= 0 and 2")
+        require_memory((*indices.shape, classes), values.dtype)
+        if indices.dtype == np.uint64:
+            indices = np.minimum(indices, np.uint64(classes))
+        index = np.expand_dims(indices.astype(np.int64), axis)
+        place = np.arange(classes).reshape(-1, *(1,) * (indices.ndim - axis))
+        off, on = values.reshape(-1)[:1], values.reshape(-1)[1:]
+        return np.where((index == place) | (index + classes == place), on, off)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (indices, _, values), shape = inputs, lengths(outputs[0])
+        axis = self.axis % len(shape)
+        if values.size != 2:
+            return None
+        off, on = (k.let(element(k, values, n)) for n in (0, 1))
+        classes, given = k.const(shape[axis]), k.reread(indices)
+
+        def at(index: Any) -> Any:
+            number = _class(k, given.at((*index[:axis], *index[axis + 1 :])), shape[axis])
+            direct = k.compare("eq", number, index[axis])
+            from_back = k.compare("eq", k.add(number, classes), index[axis])
+            return k.select(k.apply("or", direct, from_back), on, off)
+
+        return [k.view(values.dtype, shape, at, 4 + given.cost)]
+
+
+def _class(k: Any, number: Any, classes: int) -> Any:
+    """An index of a class as int64; what int64 cannot hold becomes a number that is none."""
+    if number.dtype == np.uint64:
+        number = k.apply("min", number, k.const(classes, number.dtype))
+    return k.cast(number, INT64)
+
+
+@dataclass(frozen=True)
+class Compress(Rearranging):
+    """The slices of x along `axis` (elements of x in a row without one) whose condition is true.
+
+    The condition may be shorter than the axis: what it does not reach is left out. Source: ONNX Compress-28.
+    """
+
+    any_length = True
+
+    axis: int | None = None
+
+    def infer(self, x: Fact, condition: Fact) -> TensorType:
+        found, flags = tensor(x), tensor(condition, "condition")
+        if flags.dtype != BOOL or flags.rank not in (None, 1):
+            raise TypeRuleError(f"condition is {flags}, expected a row of bool")
+        chosen = UNKNOWN if condition.known is None else _count_nonzero(condition.known)
+        if self.axis is None:
+            return found.with_shape((chosen,))
+        if isinstance(found.shape, AnyShape):
+            return found
+        axis = normal_axis(self.axis, len(found.shape))
+        return found.with_shape((*found.shape[:axis], chosen, *found.shape[axis + 1 :]))
+
+    def run(self, x: np.ndarray, condition: np.ndarray) -> np.ndarray:
+        if self.axis is None:
+            x, axis = x.reshape(-1), 0
+        else:
+            axis = run_axis(self.axis, x.ndim)
+        (chosen,) = np.nonzero(condition)
+        if chosen.size and chosen[-1] >= x.shape[axis]:
+            raise RunError(f"condition is true at {chosen[-1]}, axis {axis} has length {x.shape[axis]}")
+        return np.take(x, chosen, axis)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, condition = inputs
+        if self.axis is None:
+            return [compressed(k, reshaped(k, x, (x.size,)), condition, 0)]
+        return [compressed(k, x, condition, self.axis % len(x.shape))]
+
+
+def _count_nonzero(known: np.ndarray) -> Dim:
+    """How many known elements are not zero; unknown where one is a named dim."""
+    plain = all(isinstance(element, (bool, int, float, complex)) for element in known.flat)
+    return sum(bool(element) for element in known.flat) if plain else UNKNOWN
+
+
+@dataclass(frozen=True)
+class NonZero(Op):
+    """Row k holds the places on axis k of the elements that are not zero, in row-major order. Source: ONNX NonZero-13.
+
+    A scalar has no axes: its result has shape [0, 1] or [0, 0].
+    """
+
+    any_length = True
+
+    def infer(self, x: Fact) -> TensorType:
+        rank = tensor(x).rank
+        count = UNKNOWN if x.known is None else _count_nonzero(x.known)
+        return TensorType(INT64, (UNKNOWN if rank is None else rank, count))
+
+    def infer_known(self, x: Fact) -> tuple[np.ndarray | None, ...]:
+        if x.known is None or _count_nonzero(x.known) is UNKNOWN:
+            return ()
+        return (self.run(x.known).astype(object),)
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        flags = x.astype(np.bool_)
+        places = np.nonzero(flags.reshape(-1))[0]
+        if not x.ndim:
+            return np.zeros((0, places.size), np.int64)
+        return np.array(np.unravel_index(places, x.shape), np.int64).reshape(x.ndim, places.size)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return [nonzero(k, inputs[0])] if inputs[0].shape else None
+
+
+@dataclass(frozen=True)
+class Unique(Op):
+    """The different elements of x, or its different slices along `axis`, in ascending or (sorted=0) first-seen order.
+
+    Outputs: these, the place of each one's first occurrence, each element's place among them, how often each occurs.
+    NaNs are equal to each other and above all numbers. Source: ONNX Unique-28.
+    """
+
+    axis: int | None = None
+    sorted: int = 1
+
+    def infer(self, x: Fact) -> tuple[TensorType, ...]:
+        found, row = tensor(x), TensorType(INT64, (UNKNOWN,))
+        if self.axis is None:
+            total = UNKNOWN if isinstance(found.shape, AnyShape) else dims.product(found.shape)
+            return found.with_shape((UNKNOWN,)), row, row.with_shape((total,)), row
+        if isinstance(found.shape, AnyShape):
+            return found, row, row, row
+        axis = normal_axis(self.axis, len(found.shape))
+        different = found.with_shape((*found.shape[:axis], UNKNOWN, *found.shape[axis + 1 :]))
+        return different, row, row.with_shape((found.shape[axis],)), row
+
+    def run(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
+        if self.axis is None:
+            x, axis = x.reshape(-1), 0
+        else:
+            axis = run_axis(self.axis, x.ndim)
+        slices = _ranks(np.moveaxis(x, axis, 0))
+        _, first, inverse, counts = np.unique(
+            slices, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        inverse = inverse.reshape(-1)
+        if not self.sorted:
+            order = np.argsort(first, kind="stable")
+            first, counts, inverse = first[order], counts[order], np.argsort(order)[inverse]
+        return np.take(x, first, axis), *(a.astype(np.int64) for a in (first, inverse, counts))
+
+
+def _ranks(slices: np.ndarray) -> np.ndarray:
+    """One row of integers for each slice; rows compare as the slices do, element by element."""
+    if not slices.size:
+        return np.zeros((len(slices), 1), np.int64)
+    _, inverse = np.unique(sortable(slices).reshape(-1), return_inverse=True)
+    return inverse.reshape(len(slices), -1)
+
+
+def sortable(x: np.ndarray) -> np.ndarray:
+    """Elements of a type that NumPy sorts, in the same order."""
+    if x.dtype.isbuiltin == 1:
+        return x
+    return x.astype(np.float32 if is_float(x.dtype) else np.int8)
+
+
+@dataclass(frozen=True)
+class TopK(Op):
+    """The k largest (or smallest) elements along `axis` and their places, always sorted.
+
+    Of equals, the one with the lower place comes first. NaN is above all numbers. Source: ONNX TopK-24.
+    """
+
+    axis: int = -1
+    largest: int = 1
+    sorted: int = 1
+
+    def infer(self, x: Fact, k: Fact) -> tuple[TensorType, TensorType]:
+        found = tensor(x)
+        if found.dtype in COMPLEX or found.dtype in (STRING, BOOL):
+            raise TypeRuleError(f"does not accept {name_of(found.dtype)}")
+        if vector_length(k, "k") not in (None, 1):
+            raise TypeRuleError(f"k has {vector_length(k, 'k')} elements, expected one")
+        if isinstance(found.shape, AnyShape):
+            return found, found.with_dtype(INT64)
+        axis, known = normal_axis(self.axis, len(found.shape)), known_dims(k)
+        count, length = known[0] if known else UNKNOWN, found.shape[axis]
+        if isinstance(count, int) and (count < 0 or (isinstance(length, int) and count > length)):
+            raise TypeRuleError(f"k is {count}, axis {axis} of {found} has length {length}")
+        values = found.with_shape((*found.shape[:axis], count, *found.shape[axis + 1 :]))
+        return values, values.with_dtype(INT64)
+
+    def run(self, x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        axis, count = run_axis(self.axis, x.ndim), int(one_element(k, "k"))
+        length = x.shape[axis]
+        if not 0 <= count <= length:
+            raise RunError(f"k is {count}, axis {axis} has length {length}")
+        keys = sortable(x)
+        if self.largest:
+            order = length - 1 - np.flip(np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
+        else:
+            order = np.argsort(keys, axis, kind="stable")
+        places = np.take(order, np.arange(count), axis).astype(np.int64)
+        return np.take_along_axis(x, places, axis), places
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, shape, axis = inputs[0], lengths(outputs[0]), self.axis % len(inputs[0].shape)
+        if shape[axis] > MOST_KEPT:
+            return None
+        if 0 in shape:
+            return [filled(k, k.const(0, dtype), shape) for dtype in (x.dtype, INT64)]
+        return best_of_lines(k, x, axis, shape[axis], bool(self.largest))
+
+
+@dataclass(frozen=True)
+class Trilu(Op):
+    """The matrices in the last two axes with zeros below (upper) or above diagonal k. Source: ONNX Trilu-14."""
+
+    upper: int = 1
+
+    def infer(self, x: Fact, k: Fact | None = None) -> TensorType:
+        found = tensor(x)
+        if k is not None:
+            integer_input(k, "k")
+        if found.rank is not None and found.rank < 2:
+            raise TypeRuleError(f"takes matrices, got {found}")
+        return found
+
+    def run(self, x: np.ndarray, k: np.ndarray | None = None) -> np.ndarray:
+        if x.ndim < 2:
+            raise RunError(f"takes matrices, got shape {list(x.shape)}")
+        rows, columns = x.shape[-2:]
+        diagonal = 0 if k is None else min(max(int(one_element(k, "k")), -rows - 1), columns + 1)
+        gap = np.arange(columns) - np.arange(rows)[:, None]
+        kept = gap >= diagonal if self.upper else gap <= diagonal
+        return np.where(kept, x, zero_of(x.dtype))
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, shift = with_blanks(inputs, 2)
+        if shift is not None and shift.size != 1:
+            return None
+        rows, columns = x.shape[-2:]
+        start = k.const(0) if shift is None else clamped(k, whole_element(k, shift), -rows - 1, columns + 1)
+        diagonal, zero = k.let(start), k.const(0, x.dtype)
+
+        def at(index: Any) -> Any:
+            gap = k.sub(index[-1], index[-2])
+            return k.select(k.compare("ge" if self.upper else "le", gap, diagonal), x.at(index), zero)
+
+        return [k.view(x.dtype, x.shape, at, x.cost + 3)]

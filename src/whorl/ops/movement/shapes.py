@@ -1,0 +1,330 @@
+"""Ops that ask for the shape of a tensor or change it without moving elements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN, Dim, Linear
+from whorl.ir.dtypes import INT64
+from whorl.ir.op import Op
+from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
+from whorl.ir.types import Shape as Lengths
+from whorl.ops.core.base import broadcast_shapes, known_dims, known_ints, normal_axis, unknown_shape
+from whorl.ops.core.lazy import lazy_view
+from whorl.ops.movement.lengths import bounds, quotient
+from whorl.ops.movement.rearranging import (
+    Rearranging,
+    as_objects,
+    integers,
+    repeated,
+    run_axis,
+    sizes,
+    vector_length,
+)
+from whorl.ops.native.index_maps import all_fixed, expanded, filled, lengths, reshaped, table, whole_element
+
+
+@dataclass(frozen=True)
+class Shape(Op):
+    """The lengths of the axes `start` to `end` of x, counted and clamped as Python slices. Source: ONNX Shape-25."""
+
+    any_length = True
+
+    start: int = 0
+    end: int | None = None
+
+    def infer(self, x: Fact) -> TensorType:
+        shape = tensor(x).shape
+        return TensorType(INT64, (UNKNOWN if isinstance(shape, AnyShape) else len(shape[self.start : self.end]),))
+
+    def infer_known(self, x: Fact) -> tuple[np.ndarray | None, ...]:
+        shape = tensor(x).shape
+        return () if isinstance(shape, AnyShape) else (as_objects(shape[self.start : self.end]),)
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.array(x.shape[self.start : self.end], np.int64)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        picked = inputs[0].shape[self.start : self.end]
+        return [table(k, picked, INT64, (len(picked),))]
+
+
+@dataclass(frozen=True)
+class Size(Op):
+    """The number of elements of x, a scalar. Source: ONNX Size-25."""
+
+    any_length = True
+
+    def infer(self, x: Fact) -> TensorType:
+        tensor(x)
+        return TensorType(INT64, ())
+
+    def infer_known(self, x: Fact) -> tuple[np.ndarray | None, ...]:
+        shape = tensor(x).shape
+        return () if isinstance(shape, AnyShape) else (as_objects([dims.product(shape)]).reshape(()),)
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        return np.array(x.size, np.int64)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        return [filled(k, k.const(inputs[0].size), ())]
+
+
+class Reshaping(Rearranging, abstract=True):
+    """An op that leaves the elements of its first input where they are in row-major order."""
+
+    lazily = lazy_view
+
+    any_length = True
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        shape = lengths(outputs[0])
+        if math.prod(shape) == inputs[0].size:
+            return [reshaped(k, inputs[0], shape)]
+        if all_fixed((*shape, *inputs[0].shape)):
+            return None
+        k.fail_unless(k.compare("eq", k.const(math.prod(shape)), k.const(inputs[0].size)))
+        return [reshaped(k, inputs[0], shape)]
+
+
+@dataclass(frozen=True)
+class Reshape(Reshaping):
+    """The elements of x in row-major order under a new shape: 0 copies x's length, -1 is what is left.
+
+    With `allowzero` a 0 is a length. Where another length is 0, -1 has no meaning. Source: ONNX Reshape-25.
+    """
+
+    allowzero: int = 0
+
+    def infer(self, x: Fact, shape: Fact) -> TensorType:
+        given, length = known_dims(shape), vector_length(shape, "shape")
+        if given is None:
+            return TensorType(tensor(x).dtype, unknown_shape(length))
+        if any(isinstance(d, int) and d < -1 for d in given) or sum(_is(d, -1) for d in given) > 1:
+            raise TypeRuleError(f"shape is {list(given)}", fix="give lengths, 0 to copy one, and -1 at most once")
+        return TensorType(tensor(x).dtype, self._proved(given, tensor(x).shape))
+
+    def _proved(self, given: Sequence[Dim], actual: Lengths) -> tuple[Dim, ...]:
+        """The lengths that follow.
+
+        A named length could be 0 at run time, which copies another one; it counts where the numbers of elements agree.
+        """
+        copied = self._copied(given)
+        doubtful = [i for i, d in enumerate(given) if not self.is_certain(d, i, actual)]
+        if isinstance(actual, AnyShape):
+            return tuple(UNKNOWN if i in copied or i in doubtful or _is(d, -1) else d for i, d in enumerate(given))
+        if any(i >= len(actual) for i in copied):
+            raise TypeRuleError(f"shape {list(given)} copies axis {max(copied)} of a tensor of rank {len(actual)}")
+        left = [d for i, d in enumerate(actual) if i not in copied]
+        result = [actual[i] if i in copied else d for i, d in enumerate(given)]
+        if -1 in given:
+            known = [d for i, d in enumerate(given) if i not in copied and not _is(d, -1)]
+            result[given.index(-1)] = _left(left, known)
+        agrees = _is(quotient(left, [d for i, d in enumerate(result) if i not in copied]), 1)
+        if not doubtful or agrees:
+            return tuple(result)
+        if len(doubtful) > 1 or -1 in given or not all(bounds(d)[0] > 0 for d in actual):
+            return tuple(UNKNOWN if i in doubtful or _is(given[i], -1) else d for i, d in enumerate(result))
+        others = [d for i, d in enumerate(given) if i not in copied and i not in doubtful]
+        result[doubtful[0]] = quotient(left, others)
+        return tuple(result)
+
+    def _copied(self, given: Sequence[Dim]) -> list[int]:
+        return [i for i, d in enumerate(given) if _is(d, 0) and not self.allowzero]
+
+    def is_certain(self, dim: Dim, axis: int, actual: Lengths) -> bool:
+        """Whether a given length is surely the result's: not perhaps a -1, nor a 0 that copies anything but a 0."""
+        if isinstance(dim, int) or bounds(dim)[0] >= 1 - self.allowzero:
+            return True
+        if isinstance(actual, AnyShape) or axis >= len(actual):
+            return False
+        return isinstance(quotient([dim], [actual[axis]]), int)
+
+    def run(self, x: np.ndarray, shape: np.ndarray) -> np.ndarray:
+        given = integers(shape)
+        wanted = self._resolved(given, x.shape)
+        if math.prod(wanted) != x.size:
+            raise RunError(f"cannot reshape {list(x.shape)}, {x.size} elements, into {given}")
+        return x.reshape(wanted)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, shape = inputs
+        full = lengths(outputs[0])
+        for axis, given in enumerate(() if shape.known is None else shape.known.flat):
+            if isinstance(given, Linear) and given != full[axis]:
+                k.fail_unless(self._fits(k, k.length(given), axis, full[axis], x.shape))
+        return super().lower(k, inputs, outputs)
+
+    def _fits(self, k: Any, given: Any, axis: int, length: Dim, actual: Sequence[Dim]) -> Any:
+        """Whether a number of the shape gives an axis the length that inference has proved of it if nothing fails."""
+        fits = k.apply("or", k.compare("eq", given, k.length(length)), k.compare("eq", given, k.const(-1)))
+        if self.allowzero or axis >= len(actual):
+            return fits
+        is_copy = k.compare("eq", k.length(actual[axis]), k.length(length))
+        return k.apply("or", fits, k.apply("and", k.compare("eq", given, k.const(0)), is_copy))
+
+    def _resolved(self, given: list[int], actual: tuple[int, ...]) -> list[int]:
+        copied = self._copied(given)
+        if any(i >= len(actual) for i in copied):
+            raise RunError(f"shape {given} copies axis {max(copied)} of a tensor of rank {len(actual)}")
+        wanted = [actual[i] if i in copied else d for i, d in enumerate(given)]
+        if any(d < -1 for d in wanted) or wanted.count(-1) > 1:
+            raise RunError(f"shape is {given}, expected lengths and -1 at most once")
+        if -1 in wanted:
+            others = -math.prod(wanted)
+            if not others:
+                raise RunError(f"-1 in {given} stands for no one length where another length is 0")
+            wanted[wanted.index(-1)] = math.prod(actual) // others
+        return wanted
+
+
+def _is(dim: Dim, number: int) -> bool:
+    return isinstance(dim, int) and dim == number
+
+
+def _left(numerators: Sequence[Dim], denominators: Sequence[Dim]) -> Dim:
+    """What -1 stands for; an error where it cannot stand for anything."""
+    if any(_is(d, 0) for d in denominators):
+        raise TypeRuleError("shape holds both 0 and -1, so -1 stands for no one length", fix="leave allowzero out")
+    if all(isinstance(d, int) for d in (*numerators, *denominators)):
+        top, bottom = dims.product(numerators), dims.product(denominators)
+        if isinstance(top, int) and isinstance(bottom, int) and top % bottom:
+            raise TypeRuleError(f"cannot share {top} elements evenly among {bottom}")
+    return quotient(numerators, denominators)
+
+
+@dataclass(frozen=True)
+class Flatten(Reshaping):
+    """x as a matrix: rows are the product of the axes before `axis`, columns of the others. Source: ONNX Flatten-25."""
+
+    axis: int = 1
+
+    def infer(self, x: Fact) -> TensorType:
+        found = tensor(x)
+        if isinstance(found.shape, AnyShape):
+            return found.with_shape((UNKNOWN, UNKNOWN))
+        cut = self._cut(len(found.shape))
+        if cut is None:
+            rank = len(found.shape)
+            raise TypeRuleError(f"axis {self.axis} is outside [{-rank}, {rank}] of a tensor of rank {rank}")
+        return found.with_shape((dims.product(found.shape[:cut]), dims.product(found.shape[cut:])))
+
+    def _cut(self, rank: int) -> int | None:
+        return self.axis + rank * (self.axis < 0) if -rank <= self.axis <= rank else None
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        cut = self._cut(x.ndim)
+        if cut is None:
+            raise RunError(f"axis {self.axis} is outside [{-x.ndim}, {x.ndim}] of a tensor of rank {x.ndim}")
+        return x.reshape(math.prod(x.shape[:cut]), math.prod(x.shape[cut:]))
+
+
+@dataclass(frozen=True)
+class Squeeze(Reshaping):
+    """x without the axes listed, each of length 1; without a list, without all of length 1. Source: ONNX Squeeze-25."""
+
+    def infer(self, x: Fact, axes: Fact | None = None) -> TensorType:
+        found = tensor(x)
+        count = None if axes is None else vector_length(axes, "axes")
+        if isinstance(found.shape, AnyShape):
+            return found
+        if axes is None:
+            return found.with_shape(_without_ones(found.shape))
+        listed = known_ints(axes)
+        if listed is None:
+            return found.with_shape(unknown_shape(None if count is None else max(len(found.shape) - count, 0)))
+        dropped = {normal_axis(axis, len(found.shape)) for axis in listed}
+        for axis in dropped:
+            if dims.differ(found.shape[axis], 1):
+                raise TypeRuleError(f"axis {axis} of {found} cannot be squeezed", fix="squeeze axes of length 1")
+        return found.with_shape(tuple(d for axis, d in enumerate(found.shape) if axis not in dropped))
+
+    def run(self, x: np.ndarray, axes: np.ndarray | None = None) -> np.ndarray:
+        if axes is None:
+            return x.reshape([d for d in x.shape if d != 1])
+        dropped = {run_axis(axis, x.ndim) for axis in integers(axes)}
+        for axis in sorted(dropped):
+            if x.shape[axis] != 1:
+                raise RunError(f"axis {axis} has length {x.shape[axis]}, only length 1 can be squeezed")
+        return x.reshape([d for axis, d in enumerate(x.shape) if axis not in dropped])
+
+
+def _without_ones(shape: Sequence[Dim]) -> Lengths:
+    """The dims that are not 1; unranked where one may be."""
+    if any(not _is(d, 1) and not (dims.differ(d, 1) or bounds(d)[0] > 1) for d in shape):
+        return UNRANKED
+    return tuple(d for d in shape if not _is(d, 1))
+
+
+@dataclass(frozen=True)
+class Unsqueeze(Reshaping):
+    """x with new axes of length 1 at the places listed, counted in the result. Source: ONNX Unsqueeze-25."""
+
+    def infer(self, x: Fact, axes: Fact) -> TensorType:
+        found, count, listed = tensor(x), vector_length(axes, "axes"), known_ints(axes)
+        if isinstance(found.shape, AnyShape):
+            return found
+        if listed is None:
+            return found.with_shape(unknown_shape(None if count is None else len(found.shape) + count))
+        rank = len(found.shape) + len(listed)
+        added = {normal_axis(axis, rank) for axis in listed}
+        if len(added) < len(listed):
+            raise TypeRuleError(f"axes {list(listed)} name an axis twice")
+        rest = iter(found.shape)
+        return found.with_shape(tuple(1 if axis in added else next(rest) for axis in range(rank)))
+
+    def run(self, x: np.ndarray, axes: np.ndarray) -> np.ndarray:
+        listed = integers(axes)
+        rank = x.ndim + len(listed)
+        added = {run_axis(axis, rank) for axis in listed}
+        if len(added) < len(listed):
+            raise RunError(f"axes {listed} name an axis twice")
+        rest = iter(x.shape)
+        return x.reshape([1 if axis in added else next(rest) for axis in range(rank)])
+
+
+@dataclass(frozen=True)
+class Expand(Rearranging):
+    """x broadcast with a shape (both ways: x's lengths stay where the shape has 1). Source: ONNX Expand-13."""
+
+    lazily = lazy_view
+
+    any_length = True
+
+    def infer(self, x: Fact, shape: Fact) -> TensorType:
+        found, given, length = tensor(x), known_dims(shape), vector_length(shape, "shape")
+        if given is None:
+            return found.with_shape(broadcast_shapes(found.shape, unknown_shape(length)))
+        if any(isinstance(d, int) and d < 0 for d in given):
+            raise TypeRuleError(f"shape is {list(given)}, lengths must not be negative")
+        return found.with_shape(broadcast_shapes(found.shape, given))
+
+    def run(self, x: np.ndarray, shape: np.ndarray) -> np.ndarray:
+        wanted = sizes(shape, "shape")
+        try:
+            full: Any = broadcast_shapes(x.shape, wanted)
+        except TypeRuleError:
+            raise RunError(f"cannot broadcast {list(x.shape)} with {list(wanted)}") from None
+        return repeated(x, full)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, shape = inputs
+        full = lengths(outputs[0])
+        if shape.known is None or not all_fixed(shape.known.flat):
+            _require_fit(k, shape, full)
+        return [expanded(k, x, full)]
+
+
+def _require_fit(k: Any, shape: Any, full: Sequence[Any]) -> None:
+    """End the program with a failure unless each element of a shape is 1 or the length that the result has there."""
+    for n, length in enumerate(full[len(full) - math.prod(shape.shape) :]):
+        given = whole_element(k, shape, n)
+        fits = k.compare("eq", given, k.length(length))
+        k.fail_unless(k.apply("or", fits, k.compare("eq", given, k.const(1))))

@@ -1,0 +1,334 @@
+"""Native forms that move elements: index arithmetic on the views that a kernel builder `k` makes.
+
+An index is a tuple of int64 expressions, one an axis. A length is a number or, for ops that take any, a dim.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from whorl.ir.dims import Linear
+from whorl.ir.dtypes import BOOL, INT64
+from whorl.ir.types import AnyShape, TensorType, Type
+from whorl.ops.core.base import accumulator
+
+TABLE = 16
+"""Known elements up to which one of them is chosen by comparing its place; more are put in memory."""
+
+
+def lengths(type: Type) -> tuple[Any, ...]:
+    """The shape of a tensor of known rank."""
+    assert isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
+    return type.shape
+
+
+def all_fixed(lengths: Sequence[Any]) -> bool:
+    """Whether every length is a number."""
+    return all(isinstance(n, int) for n in lengths)
+
+
+def is_larger(a: Any, b: Any) -> bool:
+    """Whether a length is surely larger than another; a dim counts as larger than a number."""
+    return a > b if isinstance(a, int) and isinstance(b, int) else not isinstance(a, int) and isinstance(b, int)
+
+
+def with_blanks(inputs: Sequence[Any], count: int) -> list[Any]:
+    """The views of an op's inputs, None for each at the end that is left out."""
+    return [*inputs, *(None,) * (count - len(inputs))]
+
+
+def known_numbers(view: Any) -> list[int | None]:
+    """The elements of a small integer tensor in a row, None for each that is known at run time only."""
+    if view.known is None:
+        return [None] * view.size
+    return [e if isinstance(e, int) else None for e in view.known.flat]
+
+
+def all_numbers(view: Any) -> list[int] | None:
+    """The elements of a small integer tensor in a row, if they are all known."""
+    if view.known is None and not isinstance(view.size, int):
+        return None
+    found = [e for e in known_numbers(view) if e is not None]
+    return found if len(found) == view.size else None
+
+
+def element(k: Any, view: Any, place: int = 0) -> Any:
+    """The element at a place of a scalar or a tensor with one axis; of any tensor for place 0."""
+    rank = len(view.shape)
+    return view.at((k.const(0),) * (rank - 1) + (k.const(place),) * min(rank, 1))
+
+
+def integer(k: Any, view: Any, index: Any) -> Any:
+    """An element of an integer tensor as int64, which is what indices are."""
+    return k.cast(view.at(index), INT64)
+
+
+def whole_element(k: Any, view: Any, place: int = 0) -> Any:
+    """An element of a scalar or a tensor with one axis, as int64; the number itself where it is known."""
+    number = None if view.known is None else view.known.reshape(-1)[place]
+    return k.const(number) if isinstance(number, int | Linear) else k.cast(element(k, view, place), INT64)
+
+
+def position(k: Any, index: Sequence[Any], shape: Sequence[int]) -> Any:
+    """The row-major position of an index."""
+    found = k.const(0)
+    for i, length in zip(index, shape, strict=True):
+        found = k.add(k.mul(found, k.const(length)), i)
+    return found
+
+
+def mapped(k: Any, x: Any, shape: Sequence[int], source: Callable[[Any], Sequence[Any]], cost: int = 1) -> Any:
+    """The tensor whose element at an index is x's at `source(index)`."""
+    return k.view(x.dtype, shape, lambda index: x.at(tuple(source(index))), x.cost + cost)
+
+
+def filled(k: Any, value: Any, shape: Sequence[int]) -> Any:
+    """A tensor with one expression for every element."""
+    return k.view(value.dtype, shape, lambda index: value, 0, lambda position: value)
+
+
+def table(k: Any, elements: Sequence[Any], dtype: np.dtype, shape: Sequence[int]) -> Any:
+    """A tensor of numbers given in row-major order."""
+    if not len(elements):
+        return filled(k, k.const(0, dtype), shape)
+    if len(elements) > TABLE:
+        return in_memory(k, np.array(elements).astype(dtype).reshape(tuple(shape)))
+    numbers = [k.const(e, dtype) for e in elements]
+
+    def flat(place: Any) -> Any:
+        chosen = numbers[-1]
+        for n, number in reversed(list(enumerate(numbers[:-1]))):
+            chosen = k.select(k.compare("eq", place, k.const(n)), number, chosen)
+        return chosen
+
+    return k.view(dtype, shape, lambda index: flat(position(k, index, shape)), len(numbers), flat)
+
+
+def in_memory(k: Any, array: np.ndarray) -> Any:
+    """A tensor of numbers that are the same in every run."""
+    return k.constant(array, TensorType(array.dtype, array.shape))
+
+
+def reshaped(k: Any, x: Any, shape: Sequence[int]) -> Any:
+    """The elements of x in row-major order under another shape of the same size.
+
+    Joining axes of the new shape into one of x is arithmetic on the index. Where an axis would have to be cut, the
+    elements are read by their position, from memory if that takes a division.
+    """
+    shape = tuple(shape)
+    if shape == x.shape:
+        return x
+    if not x.size:
+        return filled(k, k.const(0, x.dtype), shape)
+    groups = _common_runs(x.shape, shape)
+    if any(len(old) > 1 for old, _ in groups):
+        flat = k.flat(x) or k.flat(k.kept(x))
+        return k.view(x.dtype, shape, lambda index: flat(position(k, index, shape)), max(x.cost, 1), flat)
+
+    def at(index: Any) -> Any:
+        source = [k.const(0)] * len(x.shape)
+        for (axis,), new in groups:
+            source[axis] = position(k, [index[n] for n in new], [shape[n] for n in new])
+        return x.at(tuple(source))
+
+    return k.view(x.dtype, shape, at, x.cost, k.flat(x))
+
+
+def _common_runs(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """The shortest runs of axes of two shapes that hold the same number of elements; axes of length 1 are in none.
+
+    Lengths that only the run knows may be 1: what is left of one shape, once the other one is used up, is such axes, or
+    the program has failed because the sizes differ.
+    """
+    left, right = ([axis for axis, n in enumerate(shape) if n != 1] for shape in (old, new))
+    runs = []
+    while left:
+        a, b = [left.pop(0)], right[:1]
+        del right[:1]
+        while (difference := math.prod(old[i] for i in a) - math.prod(new[i] for i in b)) != 0:
+            shorter, rest = (a, left) if isinstance(difference, int) and difference < 0 else (b, right)
+            if not isinstance(difference, int) or not rest:
+                a, b, left, right = a + left, b + right, [], []
+                break
+            shorter.append(rest.pop(0))
+        runs.append((a, b))
+    return runs
+
+
+def converted(k: Any, x: Any, dtype: np.dtype) -> Any:
+    """The tensor in another element type."""
+    if x.dtype == dtype:
+        return x
+    flat = k.flat(x)
+    direct = None if flat is None else lambda place: k.cast(flat(place), dtype)
+    return k.view(dtype, x.shape, lambda index: k.cast(x.at(index), dtype), x.cost + 1, direct)
+
+
+def widened_view(k: Any, x: Any) -> Any:
+    """The tensor in the element type in which its sums are kept."""
+    return converted(k, x, accumulator(x.dtype))
+
+
+def transposed(k: Any, x: Any, perm: Sequence[int]) -> Any:
+    """Axis j of the result is axis perm[j] of x."""
+    order = np.argsort(perm).tolist()
+    return mapped(k, x, [x.shape[axis] for axis in perm], lambda index: [index[place] for place in order], 0)
+
+
+def expanded(k: Any, x: Any, shape: Sequence[int]) -> Any:
+    """x broadcast to a shape."""
+    if tuple(shape) == x.shape:
+        return x
+    k.require_broadcast(x.shape, shape)
+    source = k.reread(x)
+    return k.view(x.dtype, shape, lambda index: k.aligned(source, index), source.cost)
+
+
+def sliced(k: Any, x: Any, starts: Sequence[Any], steps: Sequence[int], shape: Sequence[int]) -> Any:
+    """Element j of an axis is x's at start + j * step; a start is an expression, and all that is read is inside x."""
+
+    def source(index: Any) -> list[Any]:
+        strides = [k.mul(i, k.const(step)) for i, step in zip(index, steps, strict=True)]
+        return [k.add(stride, start) for stride, start in zip(strides, starts, strict=True)]
+
+    return mapped(k, x, shape, source, 1)
+
+
+def cut(k: Any, x: Any, axis: int, start: int, length: int) -> Any:
+    """`length` rows of x along an axis, from `start` on."""
+    starts, shape = [k.const(0)] * len(x.shape), list(x.shape)
+    starts[axis], shape[axis] = k.const(start), length
+    return sliced(k, x, starts, [1] * len(shape), shape)
+
+
+def inserted(index: Sequence[Any], axis: int, place: Any) -> tuple[Any, ...]:
+    """The index with one more axis."""
+    return (*index[:axis], place, *index[axis:])
+
+
+def replaced(index: Sequence[Any], axis: int, place: Any) -> tuple[Any, ...]:
+    """The index with another place on an axis."""
+    return (*index[:axis], place, *index[axis + 1 :])
+
+
+def column(k: Any, x: Any, n: int) -> Any:
+    """Element n of every row along the last axis."""
+    known = None if x.known is None else x.known.reshape(x.shape)[..., n]
+    return k.view(x.dtype, x.shape[:-1], lambda index: x.at((*index, k.const(n))), x.cost, known=known)
+
+
+def clamped(k: Any, value: Any, low: int, high: int) -> Any:
+    return k.apply("min", k.apply("max", value, k.const(low)), k.const(high))
+
+
+def from_front(k: Any, place: Any, length: int) -> Any:
+    """A place counted from the front; a negative one counts from the back."""
+    return k.select(k.compare("lt", place, k.const(0)), k.add(place, k.const(length)), place)
+
+
+def is_inside(k: Any, place: Any, length: int) -> Any:
+    """Whether a place, counted from the front or the back, is one of an axis."""
+    return k.apply("and", k.compare("ge", place, k.const(-length)), k.compare("lt", place, k.const(length)))
+
+
+def require_inside(k: Any, indices: Any, length: int) -> None:
+    """End the program with a failure unless all indices are inside an axis."""
+    known = all_numbers(indices) if isinstance(length, int) else None
+    if known is not None and all(-length <= place < length for place in known):
+        return
+    if indices.size == 1:
+        k.fail_unless(is_inside(k, k.let(integer(k, indices, (k.const(0),) * len(indices.shape))), length))
+        return
+
+    def step(so_far: Any, index: Any) -> Any:
+        return k.apply("and", so_far, is_inside(k, integer(k, indices, index), length))
+
+    k.fail_unless(k.reduce(indices.shape, k.const(True, BOOL), step))
+
+
+def places(k: Any, indices: Any, length: int) -> Any:
+    """Checked indices into an axis as a tensor of int64, counted from the front.
+
+    They are read again after the check. Where another thread may have written them meanwhile, they are clamped.
+    """
+    known = all_numbers(indices) if isinstance(length, int) else None
+    require_inside(k, indices, length)
+    may_change = k.may_change(indices)
+    if known is not None and indices.size == 1:
+        return filled(k, k.const(known[0] % length if length else 0), indices.shape)
+    if known is not None and min(known, default=0) >= 0:
+        return k.view(INT64, indices.shape, lambda index: integer(k, indices, index), indices.cost)
+
+    def place(index: Any) -> Any:
+        found = from_front(k, integer(k, indices, index), length)
+        return clamped(k, found, 0, length - 1) if may_change else found
+
+    return k.view(INT64, indices.shape, place, indices.cost + (4 if may_change else 2))
+
+
+def slice_start(k: Any, start: Any, end: Any, step: int, length: int, count: int) -> Any:
+    """Where `start:end:step` begins on an axis; the program fails unless it takes `count` elements."""
+    low, high = (0, length) if step > 0 else (-1, length - 1)
+    first = clamped(k, from_front(k, start, length), max(low, 0), high)
+    stop = clamped(k, from_front(k, end, length), low, high)
+    span = k.sub(stop, first) if step > 0 else k.sub(first, stop)
+    enough = k.compare("gt", span, k.const((count - 1) * abs(step))) if count else k.compare("le", span, k.const(0))
+    k.fail_unless(k.apply("and", enough, k.compare("le", span, k.const(count * abs(step)))))
+    return k.let(first)
+
+
+WRITTEN_OUT = 8
+"""Parts of length 1 up to which a joined tensor chooses among them where it is read."""
+
+
+def joined(k: Any, parts: Sequence[Any], axis: int) -> Any:
+    """The tensors one after the other along an axis: chosen among where they are few and small, else put in memory."""
+    given = [x for x in parts if x.shape[axis]]
+    shape = list(parts[0].shape)
+    shape[axis] = sum(x.shape[axis] for x in given)
+    if len(given) < 2:
+        return given[0] if given else parts[0]
+    if not all_fixed(shape):
+        return _joined_at_run_time(k, given, axis, shape)
+    if len(given) <= WRITTEN_OUT and all(x.shape[axis] == 1 and x.cost <= 1 for x in given):
+        return _chosen(k, given, axis, shape)
+    buffer, first = k.temporary(parts[0].dtype, shape), 0
+    for x in given:
+        with k.nest(x.shape) as index:
+            k.store(buffer, replaced(index, axis, k.add(index[axis], k.const(first))), x.at(index))
+        first += x.shape[axis]
+    return k.view_of(buffer)
+
+
+def _joined_at_run_time(k: Any, parts: Sequence[Any], axis: int, shape: Sequence[Any]) -> Any:
+    """Parts of which only the run knows how long they are; behind a carried value that may grow where it lies."""
+    for x in parts[1:]:
+        k.require_broadcast(replaced(x.shape, axis, 1), replaced(shape, axis, 1))
+    start, rest = parts[0], parts[1:]
+    is_behind = start.buffer is not None and k.memory_of(start.buffer) is k.may_append
+    if is_behind and all(n == 1 for n in shape[:axis]):
+        buffer, rest = start.buffer, [x if x.buffer is not start.buffer else k.copied(x) for x in rest]
+        k.reserve(buffer, shape)
+    else:
+        buffer = k.temporary(start.dtype, shape)
+        k.fill(buffer, start)
+    first = k.let(k.length(start.shape[axis]))
+    for x in rest:
+        with k.nest(x.shape) as index:
+            k.store(buffer, replaced(index, axis, k.add(index[axis], first)), x.at(index))
+        first = k.add(first, k.length(x.shape[axis]))
+    return k.view_of(buffer, shape)
+
+
+def _chosen(k: Any, rows: Sequence[Any], axis: int, shape: Sequence[int]) -> Any:
+    def at(index: Any) -> Any:
+        found, place = rows[-1].at(replaced(index, axis, k.const(0))), index[axis]
+        for n, x in reversed(list(enumerate(rows[:-1]))):
+            found = k.select(k.compare("eq", place, k.const(n)), x.at(replaced(index, axis, k.const(0))), found)
+        return found
+
+    return k.view(rows[0].dtype, shape, at, len(rows))

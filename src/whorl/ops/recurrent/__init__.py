@@ -1,0 +1,1 @@
+"""RNN, GRU and LSTM, and their decomposition into a Loop."""

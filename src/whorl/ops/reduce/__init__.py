@@ -1,0 +1,1 @@
+"""One value for a group of elements: sums, extremes, norms, normalization, losses, running totals."""

@@ -1,0 +1,142 @@
+"""Running totals along an axis."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from whorl.errors import TypeRuleError
+from whorl.ir.dtypes import INTEGERS, PACKED_BITS, is_integer
+from whorl.ir.op import Op
+from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ops.core.base import (
+    COMPUTED_FLOATS,
+    known_dims,
+    known_ints,
+    normal_axis,
+    one_element,
+    require_dtype,
+    widened,
+)
+from whorl.ops.movement.rearranging import as_objects, run_axis, vector_length
+from whorl.ops.native.index_maps import all_numbers, converted, widened_view
+
+_NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
+
+
+@dataclass(frozen=True)
+class Cumulative(Op, abstract=True):
+    """Each element becomes the total of those up to it along `axis`, a tensor of one integer.
+
+    `exclusive` leaves the element itself out, `reverse` counts from the end. Integers keep their type and wrap;
+    totals of float16 and bfloat16 are kept in float32 and each is rounded once.
+    """
+
+    exclusive: int = 0
+    reverse: int = 0
+    start: ClassVar[int]
+    """The total of no elements."""
+    how: ClassVar[str]
+    """How native code adds an element to a total."""
+
+    def infer(self, x: Fact, axis: Fact) -> TensorType:
+        type, listed = tensor(x), known_ints(axis)
+        require_dtype(type.dtype, _NUMBERS)
+        if vector_length(axis, "axis") not in (1, None):
+            raise TypeRuleError(f"axis is {axis.type}, expected one integer")
+        if listed is not None and len(listed) == 1 and not isinstance(type.shape, AnyShape):
+            normal_axis(listed[0], len(type.shape))
+        return type
+
+    def infer_known(self, x: Fact, axis: Fact) -> tuple[np.ndarray | None, ...]:
+        """Totals of known integers and dims, as in arithmetic on shapes."""
+        elements, type = known_dims(x), tensor(x)
+        if elements is None or type.rank != 1 or not is_integer(type.dtype):
+            return ()
+        totals = self.totals(elements[::-1] if self.reverse else elements)
+        limits = np.iinfo(type.dtype)
+        if any(isinstance(total, int) and not limits.min <= total <= limits.max for total in totals):
+            return ()
+        return (as_objects(totals[::-1] if self.reverse else totals),)
+
+    def totals(self, elements: tuple[Any, ...]) -> list[Any]:
+        """The totals of a list, as many as it has elements."""
+        running = list(itertools.accumulate(elements, self.step, initial=self.start))
+        return running[:-1] if self.exclusive else running[1:]
+
+    def run(self, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
+        along = run_axis(one_element(axis, "axis"), x.ndim)
+        wide = widened(np.flip(x, along) if self.reverse else x)
+        result = self.accumulate(wide, along)
+        if self.exclusive and x.shape[along]:
+            first = np.full_like(np.take(result, [0], along), self.start)
+            rest = np.take(result, range(x.shape[along] - 1), along)
+            result = np.concatenate([first, rest], along)
+        return (np.flip(result, along) if self.reverse else result).astype(x.dtype, copy=False)
+
+    def step(self, total: Any, element: Any) -> Any:
+        """The total with one more element."""
+        raise TypeError(f"{self.name} has no step")
+
+    def accumulate(self, x: np.ndarray, axis: int) -> np.ndarray:
+        """The inclusive totals of a widened tensor from the front, in its own type."""
+        raise TypeError(f"{self.name} does not accumulate")
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x, _), known = inputs, all_numbers(inputs[1])
+        if known is None or len(known) != 1:
+            return None
+        x, axis = widened_view(k, x), known[0] % len(x.shape)
+        length, buffer, late = x.shape[axis], k.temporary(x.dtype, x.shape), 1 if self.exclusive else 0
+        before, after = x.shape[:axis], x.shape[axis + 1 :]
+        if not x.size:
+            return [converted(k, k.view_of(buffer), inputs[0].dtype)]
+
+        def place(outer: Any, inner: Any, step: Any) -> tuple[Any, ...]:
+            return (*outer, k.sub(k.const(length - 1), step) if self.reverse else step, *inner)
+
+        with k.nest(before) as outer:
+            if late:
+                with k.nest(after) as inner:
+                    k.store(buffer, place(outer, inner, k.const(0)), k.const(self.start, x.dtype))
+            if length > late:
+                with k.nest(after) as inner:
+                    k.store(buffer, place(outer, inner, k.const(late)), x.at(place(outer, inner, k.const(0))))
+            with k.loop(max(length - 1 - late, 0)) as done, k.nest(after) as inner:
+                step = k.add(done, k.const(1))
+                total = k.load(buffer, place(outer, inner, k.add(done, k.const(late))))
+                value = k.apply(self.how, total, x.at(place(outer, inner, step)))
+                k.store(buffer, place(outer, inner, k.add(step, k.const(late))), value)
+        return [converted(k, k.view_of(buffer), inputs[0].dtype)]
+
+
+@dataclass(frozen=True)
+class CumSum(Cumulative):
+    """y[i] = x[0] + ... + x[i] along an axis. Source: ONNX CumSum-14."""
+
+    start = 0
+    how = "add"
+
+    def step(self, total: Any, element: Any) -> Any:
+        return total + element
+
+    def accumulate(self, x: np.ndarray, axis: int) -> np.ndarray:
+        return np.cumsum(x, axis=axis, dtype=x.dtype)
+
+
+@dataclass(frozen=True)
+class CumProd(Cumulative):
+    """y[i] = x[0] * ... * x[i] along an axis. Source: ONNX CumProd-26."""
+
+    start = 1
+    how = "mul"
+
+    def step(self, total: Any, element: Any) -> Any:
+        return total * element
+
+    def accumulate(self, x: np.ndarray, axis: int) -> np.ndarray:
+        return np.cumprod(x, axis=axis, dtype=x.dtype)

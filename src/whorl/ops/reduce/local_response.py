@@ -1,0 +1,68 @@
+"""Normalization by what lies around in neighbouring channels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import TypeRuleError
+from whorl.ir.op import Op
+from whorl.ir.types import Fact, TensorType, Type
+from whorl.ops.core.base import checked_types, widened
+from whorl.ops.movement.padding import padded_view
+from whorl.ops.native.index_maps import converted, replaced, widened_view
+from whorl.ops.reduce.native_reductions import combined
+from whorl.ops.reduce.normalization import channels_of, floating
+from whorl.ops.windows.native_pooling import power, written_out
+
+
+@dataclass(frozen=True)
+class LRN(Op):
+    """X / (bias + alpha / size * s) ** beta, s the sum of squares over `size` channels around. Source: ONNX LRN-13.
+
+    The window reaches floor((size - 1) / 2) channels down and ceil((size - 1) / 2) up, and is cut at the ends.
+    """
+
+    size: int
+    alpha: float = 1e-4
+    beta: float = 0.75
+    bias: float = 1.0
+
+    def infer(self, x: Fact) -> TensorType:
+        type = floating(x)
+        channels_of(type, 2)
+        if self.size < 1:
+            raise TypeRuleError(f"size is {self.size}, expected 1 or more")
+        return type
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        checked_types(self, x)
+        wide, channels = widened(x), x.shape[1]
+        squares, total = wide * wide, np.zeros_like(wide)
+        for offset in range(-min((self.size - 1) // 2, channels), min(self.size // 2, channels) + 1):
+            low, high = max(0, -offset), min(channels, channels - offset)
+            total[:, low:high] += squares[:, low + offset : high + offset]
+        scalar = wide.dtype.type
+        base = scalar(self.bias) + scalar(self.alpha / self.size) * total
+        return (wide / base ** scalar(self.beta)).astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x = k.reread(widened_view(k, inputs[0]))
+        below, above = min((self.size - 1) // 2, x.shape[1]), min(self.size // 2, x.shape[1])
+        ends = [(0, 0), (below, above), *[(0, 0)] * (len(x.shape) - 2)]
+        squares = padded_view(k, combined(k, lambda v: k.mul(v, v), x), ends, k.const(0, x.dtype))
+        bias, alpha = k.const(self.bias, x.dtype), k.const(self.alpha / self.size, x.dtype)
+        is_positive = self.bias >= 0 and self.alpha >= 0
+
+        def at(index: Any) -> Any:
+            def add(total: Any, step: Any) -> Any:
+                return k.add(total, squares.at(replaced(index, 1, k.add(index[1], step[0]))))
+
+            total = written_out(k, below + above + 1, k.const(0, x.dtype), add)
+            base = k.add(bias, k.mul(alpha, total))
+            return k.div(x.at(index), power(k, base, self.beta, is_positive))
+
+        return [converted(k, k.view(x.dtype, x.shape, at, 40 + x.cost), inputs[0].dtype)]

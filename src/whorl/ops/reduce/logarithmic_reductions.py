@@ -1,0 +1,54 @@
+"""Logarithms of sums along axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.ops.core.base import COMPUTED_FLOATS
+from whorl.ops.native.index_maps import reshaped
+from whorl.ops.reduce.native_reductions import combined, reduced, reduced_shape
+from whorl.ops.reduce.reductions import Reduction, total_of
+
+
+@dataclass(frozen=True)
+class ReduceLogSum(Reduction):
+    """The logarithm of the sum along axes; -inf for no elements. Source: ONNX ReduceLogSum-28."""
+
+    dtypes = COMPUTED_FLOATS
+
+    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        return np.log(total_of(data, axes, keepdims))
+
+    def after(self, k: Any, total: Any, count: int) -> Any:
+        return k.apply("log", total)
+
+
+@dataclass(frozen=True)
+class ReduceLogSumExp(Reduction):
+    """The logarithm of the sum of exponentials along axes; -inf for no elements. Source: ONNX ReduceLogSumExp-28.
+
+    The largest element is taken out first, so that a result in range never overflows on the way.
+    """
+
+    dtypes = COMPUTED_FLOATS
+
+    def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        largest = np.maximum.reduce(data, axis=axes, keepdims=True, initial=-np.inf)
+        shift = np.where(np.isfinite(largest), largest, data.dtype.type(0))
+        result = np.log(total_of(np.exp(data - shift), axes, True)) + shift
+        return result if keepdims else np.squeeze(result, axis=axes)
+
+    def total(self, k: Any, data: Any, axes: tuple[int, ...]) -> Any:
+        x, zero, infinite = k.reread(data), k.const(0, data.dtype), k.const(np.inf, data.dtype)
+
+        def finite(largest: Any) -> Any:
+            return k.select(k.compare("lt", k.apply("abs", largest), infinite), largest, zero)
+
+        shift = reduced(k, x, axes, "max", finish=finite)
+        powers = combined(k, lambda v, s: k.apply("exp", k.sub(v, s)), x, shift, cost=16)
+        total = reduced(k, powers, axes, "sum")
+        result = k.kept(combined(k, lambda t, s: k.add(k.apply("log", t), s), total, shift, cost=16))
+        return reshaped(k, result, reduced_shape(data.shape, axes, bool(self.keepdims)))

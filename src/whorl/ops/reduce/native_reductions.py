@@ -1,0 +1,189 @@
+"""Native forms of reductions, on the views that a kernel builder `k` makes: totals, extremes, positions of extremes.
+
+A position comes with its extreme in one pass over rows, also for a ReduceMax beside an ArgMax of the same tensor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+
+from whorl.ir.dtypes import BOOL, INT32, INT64, is_float
+from whorl.ops.native.index_maps import converted, filled, replaced
+
+ROW = 8
+"""Elements along the last axis from which a reduction over other axes goes row by row."""
+
+
+_ON_BOOL = {"max": "or", "min": "and"}
+_IN_ANY_ORDER = {"max": "maximum", "min": "minimum"}
+
+
+def combined(k: Any, function: Callable[..., Any], *views: Any, cost: int = 1) -> Any:
+    """A tensor of the first view's shape and type: a function of the elements that broadcasting puts at an index."""
+    first = views[0]
+    given = [first, *(x if x.size == first.size else k.reread(x) for x in views[1:])]
+
+    def at(index: Any) -> Any:
+        return function(*(k.aligned(x, index) for x in given))
+
+    return k.view(first.dtype, first.shape, at, cost + sum(x.cost for x in given))
+
+
+def reduced_shape(shape: Sequence[int], axes: Sequence[int], keepdims: bool = True) -> tuple[int, ...]:
+    """The shape after a reduction: the axes have length 1, or are gone."""
+    if keepdims:
+        return tuple(1 if axis in axes else n for axis, n in enumerate(shape))
+    return tuple(n for axis, n in enumerate(shape) if axis not in axes)
+
+
+def reduced(k: Any, x: Any, axes: Sequence[int], how: str, keepdims: bool = True, finish: Any = None) -> Any:
+    """The "sum", product ("mul") or extreme ("max", "min") along axes, each put through `finish(total)`, and kept.
+
+    `for lines: total = start; for elements: total = how(total, x)`. A sum along lines that hold the last axis may be
+    taken in any order: error bound (n - 1) units of the last place of the sum of absolute values. The rest goes from
+    the first element to the last. No elements: 0, 1, or the value that loses against all.
+    """
+    axes = sorted(axes)
+    shape = reduced_shape(x.shape, axes, keepdims)
+    start = k.const(_start(how, x.dtype), x.dtype)
+    step = (_ON_BOOL if x.dtype == BOOL else _IN_ANY_ORDER).get(how, how)
+    rows = x.shape[-1:]
+    is_wide = bool(rows) and (not isinstance(rows[0], int) or rows[0] >= ROW)
+    if is_wide and len(x.shape) - 1 not in axes and x.size != math.prod(shape):
+        return _by_rows(k, x, axes, shape, start, "add" if how == "sum" else step, finish)
+
+    def at(index: Any) -> Any:
+        def add(total: Any, inner: Any) -> Any:
+            return k.apply(step, total, x.at(_merged(index, inner, axes, keepdims)))
+
+        total = k.reduce([x.shape[axis] for axis in axes], start, add)
+        return total if finish is None else finish(total)
+
+    return k.kept(k.view(x.dtype, shape, at, 1))
+
+
+def _start(how: str, dtype: np.dtype) -> Any:
+    if how in ("sum", "mul"):
+        return 0 if how == "sum" else 1
+    if dtype == BOOL:
+        return how == "min"
+    if is_float(dtype):
+        return -np.inf if how == "max" else np.inf
+    return np.iinfo(dtype).min if how == "max" else np.iinfo(dtype).max
+
+
+def _merged(outer: Sequence[Any], inner: Sequence[Any], axes: Sequence[int], keepdims: bool) -> tuple[Any, ...]:
+    """An index of the reduced tensor and one along the axes as an index of the tensor."""
+    kept, along = list(outer), iter(inner)
+    if keepdims:
+        kept = [i for axis, i in enumerate(outer) if axis not in axes]
+    rest = iter(kept)
+    return tuple(next(along) if axis in axes else next(rest) for axis in range(len(kept) + len(axes)))
+
+
+def _by_rows(
+    k: Any,
+    x: Any,
+    axes: Sequence[int],
+    shape: tuple[int, ...],
+    start: Any,
+    how: str,
+    finish: Callable[[Any], Any] | None,
+) -> Any:
+    """Totals in memory, to which one row of elements after the other is added."""
+    buffer = k.temporary(x.dtype, shape)
+    k.fill(buffer, filled(k, start, shape))
+    with _in_order(k, x.shape, axes) as index:
+        place = tuple(k.const(0) if axis in axes else i for axis, i in enumerate(index))
+        if len(shape) < len(place):
+            place = tuple(i for axis, i in enumerate(index) if axis not in axes)
+        k.store(buffer, place, k.apply(how, k.load(buffer, place), x.at(index)))
+    if finish is not None:
+        with k.nest(shape) as index:
+            k.store(buffer, index, finish(k.load(buffer, index)))
+    return k.view_of(buffer, shape)
+
+
+@contextmanager
+def _in_order(k: Any, shape: Sequence[int], axes: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    """A nest over every index, in which the steps along some axes follow one another."""
+    with ExitStack() as stack:
+        yield tuple(stack.enter_context(k.loop(n, parallel=axis not in axes)) for axis, n in enumerate(shape))
+
+
+def mean(k: Any, x: Any, axes: Sequence[int]) -> Any:
+    """The mean along axes that keep their place; NaN for no elements."""
+    count = k.const(math.prod(x.shape[axis] for axis in axes), x.dtype)
+    return reduced(k, x, axes, "sum", finish=lambda total: k.div(total, count))
+
+
+def standardized(k: Any, x: Any, axes: Sequence[int], epsilon: float) -> tuple[Any, Any, Any]:
+    """(x - mean) / sqrt(variance + epsilon) along axes, the mean, and the reciprocal of that root."""
+    x = k.reread(x)
+    centre = mean(k, x, axes)
+    variance = mean(k, combined(k, lambda v, m: k.mul(k.sub(v, m), k.sub(v, m)), x, centre, cost=2), axes)
+    one, small = k.const(1, x.dtype), k.const(epsilon, x.dtype)
+    reciprocal = k.kept(combined(k, lambda v: k.div(one, k.apply("sqrt", k.add(v, small))), variance, cost=8))
+    normal = combined(k, lambda v, m, r: k.mul(k.sub(v, m), r), x, centre, reciprocal, cost=2)
+    return normal, centre, reciprocal
+
+
+def places_of_extremes(k: Any, x: Any, axis: int, largest: bool, last: bool = False) -> Any:
+    """The place of the first (or last) extreme along an axis that is not empty and keeps its place; NaN wins."""
+    if goes_by_rows(x, axis):
+        return extremes_by_rows(k, x, axis, largest, last)[1]
+    x = k.reread(x)
+    best = reduced(k, x, (axis,), "max" if largest else "min")
+    nowhere = k.const(-1 if last else x.shape[axis])
+
+    def at(index: Any) -> Any:
+        value = x.at(index)
+        found = k.compare("eq", value, k.aligned(best, index))
+        if is_float(x.dtype):
+            found = k.apply("or", found, k.apply("isnan", value, dtype=BOOL))
+        return k.select(found, index[axis], nowhere)
+
+    return reduced(k, k.view(INT64, x.shape, at, x.cost + 4), (axis,), "max" if last else "min")
+
+
+def goes_by_rows(x: Any, axis: int) -> bool:
+    """Whether extremes along an axis are found for many columns at a time."""
+    return x.is_fixed and axis < len(x.shape) - 1 and x.shape[-1] >= ROW and 1 < x.shape[axis] < 1 << 31
+
+
+def extremes_by_rows(k: Any, x: Any, axis: int, largest: bool, last: bool = False) -> tuple[Any, Any]:
+    """The extremes along an axis that is not the last, and their places; the axis keeps its place. NaN wins.
+
+    `for rows: for columns: if x is better: best, place = x, row`. Once for each tensor and block of statements.
+    """
+    key = ("extremes", id(k.block), x, axis, largest, last)
+    if key not in k.shared:
+        shape = reduced_shape(x.shape, (axis,))
+        best, place = k.temporary(x.dtype, shape), k.temporary(INT32, shape)
+        with k.nest(shape) as index:
+            k.store(best, index, k.const(_start("max" if largest else "min", x.dtype), x.dtype))
+            k.store(place, index, k.const(x.shape[axis] - 1 if last else 0, INT32))
+        with _in_order(k, x.shape, (axis,)) as index:
+            there = replaced(index, axis, k.const(0))
+            value, before = k.let(x.at(index)), k.load(best, there)
+            wins = k.let(_wins(k, value, before, largest, last))
+            k.store(place, there, k.select(wins, k.cast(index[axis], INT32), k.load(place, there)))
+            k.store(best, there, k.select(wins, value, before))
+        k.shared[key] = k.block, (k.view_of(best), converted(k, k.view_of(place), INT64))
+    return k.shared[key][1]
+
+
+def _wins(k: Any, value: Any, before: Any, largest: bool, last: bool) -> Any:
+    """Whether an element takes the place of the best so far."""
+    if not is_float(value.dtype):
+        return k.compare(("ge" if last else "gt") if largest else ("le" if last else "lt"), value, before)
+    worse = ("lt" if last else "le") if largest else ("gt" if last else "ge")
+    kept = k.apply("isnan", before, dtype=BOOL)
+    if last:
+        kept = k.apply("and", kept, k.apply("not", k.apply("isnan", value, dtype=BOOL)))
+    return k.apply("and", k.apply("not", k.compare(worse, value, before)), k.apply("not", kept))

@@ -1,0 +1,106 @@
+"""Softmax, its logarithm and its limit: one distribution for each line of elements along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.ir.op import Op
+from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ops.core.base import COMPUTED_FLOATS, normal_axis, require_dtype, widened
+from whorl.ops.native.index_maps import converted, widened_view
+from whorl.ops.reduce.native_reductions import combined, places_of_extremes, reduced
+
+
+@dataclass(frozen=True)
+class Distribution(Op, abstract=True):
+    """A tensor of the input's type whose lines along `axis` each depend on one line of the input.
+
+    float16 and bfloat16 are computed in float32 and rounded once. Lines of length 0 stay empty.
+    """
+
+    any_length = True
+
+    axis: int = -1
+
+    def infer(self, x: Fact) -> TensorType:
+        type = tensor(x)
+        require_dtype(type.dtype, COMPUTED_FLOATS)
+        if not isinstance(type.shape, AnyShape):
+            normal_axis(self.axis, len(type.shape))
+        return type
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        axis = normal_axis(self.axis, x.ndim)
+        return self.distribute(widened(x), axis).astype(x.dtype, copy=False)
+
+    def distribute(self, x: np.ndarray, axis: int) -> np.ndarray:
+        """The lines of a widened tensor, in its own type."""
+        raise TypeError(f"{self.name} does not distribute")
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,) = inputs
+        if not x.size:
+            return [x]
+        return [converted(k, self.lines(k, k.reread(widened_view(k, x)), self.axis % len(x.shape)), x.dtype)]
+
+    def lines(self, k: Any, x: Any, axis: int) -> Any:
+        """Native form for a widened tensor that is not empty and cheap to read."""
+        raise TypeError(f"{self.name} has no lines")
+
+
+def _below_largest(x: np.ndarray, axis: int) -> np.ndarray:
+    return x - np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+
+
+def _native_below_largest(k: Any, x: Any, axis: int) -> Any:
+    return combined(k, k.sub, x, reduced(k, x, (axis,), "max"))
+
+
+@dataclass(frozen=True)
+class Softmax(Distribution):
+    """exp(x - largest) over its sum along an axis; NaN where the largest is infinite. Source: ONNX Softmax-13."""
+
+    def distribute(self, x: np.ndarray, axis: int) -> np.ndarray:
+        powers = np.exp(_below_largest(x, axis))
+        return powers / np.sum(powers, axis=axis, keepdims=True)
+
+    def lines(self, k: Any, x: Any, axis: int) -> Any:
+        powers = k.kept(combined(k, lambda v: k.apply("exp", v), _native_below_largest(k, x, axis), cost=16))
+        return combined(k, k.div, powers, reduced(k, powers, (axis,), "sum"), cost=4)
+
+
+@dataclass(frozen=True)
+class LogSoftmax(Distribution):
+    """x - largest - log(sum(exp(x - largest))) along an axis. Source: ONNX LogSoftmax-13."""
+
+    def distribute(self, x: np.ndarray, axis: int) -> np.ndarray:
+        below = _below_largest(x, axis)
+        return below - np.log(np.sum(np.exp(below), axis=axis, keepdims=True))
+
+    def lines(self, k: Any, x: Any, axis: int) -> Any:
+        below = k.reread(_native_below_largest(k, x, axis))
+        powers = combined(k, lambda v: k.apply("exp", v), below, cost=16)
+        return combined(k, k.sub, below, reduced(k, powers, (axis,), "sum", finish=lambda t: k.apply("log", t)))
+
+
+@dataclass(frozen=True)
+class Hardmax(Distribution):
+    """1 at the first largest element along an axis (a NaN counts as largest), 0 elsewhere. Source: ONNX Hardmax-13."""
+
+    def distribute(self, x: np.ndarray, axis: int) -> np.ndarray:
+        result = np.zeros_like(x)
+        if x.size:
+            np.put_along_axis(result, np.argmax(x, axis=axis, keepdims=True), 1, axis=axis)
+        return result
+
+    def lines(self, k: Any, x: Any, axis: int) -> Any:
+        places, one, zero = places_of_extremes(k, x, axis, largest=True), k.const(1, x.dtype), k.const(0, x.dtype)
+
+        def at(index: Any) -> Any:
+            return k.select(k.compare("eq", k.aligned(places, index), index[axis]), one, zero)
+
+        return k.view(x.dtype, x.shape, at, 3)

@@ -1,0 +1,1 @@
+"""Fourier transforms, window functions and mel weights."""

@@ -1,0 +1,138 @@
+"""Matching of RE2 regular expressions, in time linear in the text whatever the pattern.
+
+A pattern becomes a graph of states. Matching follows all states at once and remembers the steps it has made, so it
+is a deterministic automaton that is built while it runs.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from whorl.ops.text.re2_syntax import (
+    Accepts,
+    Assertion,
+    Chars,
+    Choice,
+    Parser,
+    PatternError,
+    Repeat,
+    Sequence,
+    Tree,
+    is_word,
+)
+
+MAX_STATES = 100_000
+_REMEMBERED_STEPS = 20_000
+
+
+@dataclass(slots=True)
+class State:
+    """One state: a character to be read, an assertion to hold, or free steps to others."""
+
+    accepts: Accepts | None = None
+    assertion: str = ""
+    following: tuple[int, ...] = ()
+
+
+class Matcher:
+    """A compiled pattern. State 0 is the accepting one."""
+
+    def __init__(self, pattern: str) -> None:
+        self.states = [State()]
+        self.start = self._compile(Parser(pattern).parse(), 0)
+        self.steps: dict[tuple[frozenset[int], str, str], frozenset[int]] = {}
+
+    def fullmatch(self, text: str) -> bool:
+        """Whether the pattern describes the whole text."""
+        current, before = frozenset((self.start,)), ""
+        for char in text:
+            current = self._step(current, before, char)
+            if not current:
+                return False
+            before = char
+        return 0 in self._closure(current, before, "")
+
+    # ---- building ----------------------------------------------------------------------------------------------
+
+    def _add(self, state: State) -> int:
+        if len(self.states) >= MAX_STATES:
+            raise PatternError(f"needs more than {MAX_STATES} states")
+        self.states.append(state)
+        return len(self.states) - 1
+
+    def _compile(self, tree: Tree, following: int) -> int:
+        """The first state of a tree that goes on to `following`."""
+        match tree:
+            case Chars(accepts):
+                return self._add(State(accepts=accepts, following=(following,)))
+            case Assertion(kind):
+                return self._add(State(assertion=kind, following=(following,)))
+            case Sequence(parts):
+                for part in reversed(parts):
+                    following = self._compile(part, following)
+                return following
+            case Choice(parts):
+                return self._add(State(following=tuple(self._compile(part, following) for part in parts)))
+            case Repeat():
+                return self._compile_repeat(tree, following)
+
+    def _compile_repeat(self, tree: Repeat, following: int) -> int:
+        if tree.most is None:
+            loop = self._add(State())
+            self.states[loop].following = (self._compile(tree.part, loop), following)
+            following = loop
+        else:
+            end = following
+            for _ in range(tree.most - tree.least):
+                following = self._add(State(following=(self._compile(tree.part, following), end)))
+        for _ in range(tree.least):
+            following = self._compile(tree.part, following)
+        return following
+
+    # ---- matching ----------------------------------------------------------------------------------------------
+
+    def _step(self, current: frozenset[int], before: str, char: str) -> frozenset[int]:
+        key = current, before, char
+        found = self.steps.get(key)
+        if found is None:
+            states = (self.states[k] for k in self._closure(current, before, char))
+            found = frozenset(s.following[0] for s in states if s.accepts is not None and s.accepts(char))
+            if len(self.steps) >= _REMEMBERED_STEPS:
+                self.steps.clear()
+            self.steps[key] = found
+        return found
+
+    def _closure(self, current: frozenset[int], before: str, after: str) -> set[int]:
+        """The states reached without reading, between two characters ("" at the ends of the text)."""
+        reached: set[int] = set()
+        pending = list(current)
+        while pending:
+            index = pending.pop()
+            if index in reached:
+                continue
+            reached.add(index)
+            state = self.states[index]
+            if state.accepts is None and (not state.assertion or _holds(state.assertion, before, after)):
+                pending.extend(state.following)
+        return reached
+
+
+def _holds(assertion: str, before: str, after: str) -> bool:
+    match assertion:
+        case "begin":
+            return not before
+        case "end":
+            return not after
+        case "line_begin":
+            return before in ("", "\n")
+        case "line_end":
+            return after in ("", "\n")
+    at_boundary = (before != "" and is_word(before)) != (after != "" and is_word(after))
+    return at_boundary == (assertion == "boundary")
+
+
+@functools.lru_cache(maxsize=256)
+def matcher(pattern: str) -> Matcher:
+    """The compiled pattern; raises PatternError."""
+    return Matcher(pattern)

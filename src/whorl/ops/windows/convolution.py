@@ -1,0 +1,278 @@
+"""Convolution over any number of spatial axes, of floats and of quantized integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import TypeRuleError
+from whorl.ir.dims import Dim
+from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64
+from whorl.ir.op import Op
+from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, Type, tensor
+from whorl.ops.core.base import (
+    COMPUTED_FLOATS,
+    accumulator,
+    agreed,
+    checked_types,
+    dims_of,
+    require_dtype,
+    same_dtype,
+)
+from whorl.ops.native.index_maps import converted, cut, element, filled, lengths, widened_view, with_blanks
+from whorl.ops.windows.geometry import Track, blocks, spatial_rank, unfold, windows_of
+from whorl.ops.windows.native_convolution import biases_alone, blocked, convolution, is_native
+
+BYTES = frozenset((BY_NAME["int8"], BY_NAME["uint8"]))
+LARGEST_PRODUCT = 255 * 255
+"""The largest product of two differences of bytes."""
+COLUMN_LIMIT = 1 << 22
+"""The most elements that the columns of one block hold."""
+
+
+@dataclass(frozen=True)
+class Convolution(Op, abstract=True):
+    """The attributes and the type rule that convolutions share: X [N, C, axes...] and W [M, C / group, kernel...]."""
+
+    auto_pad: str = "NOTSET"
+    dilations: tuple[int, ...] | None = None
+    group: int = 1
+    kernel_shape: tuple[int, ...] | None = None
+    pads: tuple[int, ...] | None = None
+    strides: tuple[int, ...] | None = None
+
+    def shape(self, x: Fact, w: Fact, bias: Fact | None) -> Shape:
+        """[N, M, windows...]"""
+        rank = spatial_rank(x, w, self.kernel_shape, self.strides, self.dilations)
+        if rank is None:
+            return UNRANKED
+        batch, channels, *lengths = dims_of(x, rank + 2, "X")
+        features, depth, *kernel = dims_of(w, rank + 2, "W")
+        agreed("the number of channels of X", channels, depth * self.group)
+        features = agreed("the number of features of W", features, *dims_of(bias, 1, "B"))
+        check_groups(self.group, features, "features")
+        windows = windows_of(self, agreed_kernel(self.kernel_shape, kernel), self.auto_pad)
+        return (batch, features, *windows.counts(lengths))
+
+    def tracks(self, x: Any, w: Any) -> list[Track]:
+        """The windows over the axes of X."""
+        return windows_of(self, w.shape[2:], self.auto_pad).tracks(x.shape[2:])
+
+
+def agreed_kernel(attribute: tuple[int, ...] | None, kernel: Sequence[Dim]) -> tuple[Dim, ...]:
+    """The kernel's shape by the attribute, where it is given, and by the weights."""
+    if attribute and len(attribute) != len(kernel):
+        raise TypeRuleError(f"kernel_shape has {len(attribute)} entries, expected {len(kernel)}")
+    stated = attribute or kernel
+    return tuple(agreed(f"kernel axis {axis}", *pair) for axis, pair in enumerate(zip(stated, kernel, strict=True)))
+
+
+def check_groups(group: int, length: Dim, what: str) -> None:
+    """Refuse a number of groups that is proved not to divide the channels."""
+    if group < 1 or (isinstance(length, int) and length % group):
+        raise TypeRuleError(f"{length} {what} do not split into {group} groups")
+
+
+@dataclass(frozen=True)
+class Conv(Convolution):
+    """Y[n, m, o] = B[m] + sum over c, t of W[m, c, t] * X[n, c, o * stride - begin + t * dilation], 0 outside X.
+
+    16-bit floats are summed in float32 and rounded once. Source: ONNX Conv-22.
+    """
+
+    def infer(self, x: Fact, w: Fact, b: Fact | None = None) -> TensorType:
+        dtype = same_dtype(x, w, b)
+        require_dtype(dtype, COMPUTED_FLOATS)
+        return TensorType(dtype, self.shape(x, w, b))
+
+    def run(self, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:
+        checked_types(self, x, w, b)
+        y = convolve(x, w, self.group, self.tracks(x, w), accumulator(x.dtype))
+        return with_bias(y, b).astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, w, b = with_blanks(inputs, 3)
+        shape, tracks = lengths(outputs[0]), self.tracks(x, w)
+        wide, filters = widened_view(k, x), widened_view(k, w)
+        bias = None if b is None else widened_view(k, b)
+        if not math.prod(shape) or not w.size:
+            return [converted(k, biases_alone(k, bias, wide.dtype, shape), x.dtype)]
+        if not is_native(tracks, x.shape[1], wide.dtype.itemsize):
+            return None
+        y = convolution(k, wide, blocked(k, filters, self.group), bias, tracks, w.shape[0])
+        return [converted(k, y, x.dtype)]
+
+
+@dataclass(frozen=True)
+class ConvInteger(Convolution):
+    """Conv of X - x_zero_point and W - w_zero_point, exact modulo 2^32. Source: ONNX ConvInteger-10."""
+
+    def infer(self, x: Fact, w: Fact, x_zero: Fact | None = None, w_zero: Fact | None = None) -> TensorType:
+        for value, zero in ((x, x_zero), (w, w_zero)):
+            require_dtype(same_dtype(value, zero), BYTES)
+        return TensorType(INT32, self.shape(x, w, None))
+
+    def run(
+        self, x: np.ndarray, w: np.ndarray, x_zero: np.ndarray | None = None, w_zero: np.ndarray | None = None
+    ) -> np.ndarray:
+        checked_types(self, x, w, x_zero, w_zero)
+        return exact_sums(self, x, w, x_zero, w_zero).astype(np.int32)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, w, x_zero, w_zero = with_blanks(inputs, 4)
+        sums = native_sums(self, k, x, w, x_zero, w_zero, outputs[0])
+        return None if sums is None else [converted(k, converted(k, sums, INT64), INT32)]
+
+
+@dataclass(frozen=True)
+class QLinearConv(Convolution):
+    """saturate(round((ConvInteger(x, w) + B) * x_scale * w_scale / y_scale) + y_zero_point), halves to even.
+
+    The scale and zero point of w are scalars or have an entry a feature. Source: ONNX QLinearConv-10.
+    """
+
+    def infer(
+        self,
+        x: Fact,
+        x_scale: Fact,
+        x_zero: Fact,
+        w: Fact,
+        w_scale: Fact,
+        w_zero: Fact,
+        y_scale: Fact,
+        y_zero: Fact,
+        b: Fact | None = None,
+    ) -> TensorType:
+        for dtype in (same_dtype(x, x_zero), same_dtype(w, w_zero), tensor(y_zero).dtype):
+            require_dtype(dtype, BYTES)
+        require_dtype(same_dtype(x_scale, w_scale, y_scale), frozenset((FLOAT32,)))
+        return TensorType(tensor(y_zero).dtype, self.shape(x, w, b))
+
+    def run(
+        self,
+        x: np.ndarray,
+        x_scale: np.ndarray,
+        x_zero: np.ndarray,
+        w: np.ndarray,
+        w_scale: np.ndarray,
+        w_zero: np.ndarray,
+        y_scale: np.ndarray,
+        y_zero: np.ndarray,
+        b: np.ndarray | None = None,
+    ) -> np.ndarray:
+        checked_types(self, x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b)
+        sums = with_bias(exact_sums(self, x, w, x_zero, w_zero), b)
+        scale = feature_column(x_scale.reshape(()) * w_scale / y_scale.reshape(()), sums.ndim - 1)
+        levels = np.rint(sums.astype(np.float32) * scale) + y_zero.reshape(()).astype(np.float32)
+        limits = np.iinfo(y_zero.dtype)
+        return np.clip(levels, limits.min, limits.max).astype(y_zero.dtype)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b = with_blanks(inputs, 9)
+        sums = native_sums(self, k, x, w, x_zero, w_zero, outputs[0])
+        if sums is None or any(view.size != 1 for view in (x_scale, y_scale, y_zero)):
+            return None
+        first, last, zero = element(k, x_scale), element(k, y_scale), k.cast(element(k, y_zero), FLOAT32)
+        limits = np.iinfo(y_zero.dtype)
+        low, high = k.const(limits.min, FLOAT32), k.const(limits.max, FLOAT32)
+
+        def at(index: Any) -> Any:
+            total, m = sums.at(index), index[1:2]
+            if b is not None:
+                total = k.add(k.cast(total, INT64), k.cast(b.at(m), INT64))
+            own = element(k, w_scale) if w_scale.size == 1 else w_scale.at(m)
+            scale = k.div(k.mul(first, own), last)
+            level = k.add(k.apply("rint", k.mul(k.cast(total, FLOAT32), scale)), zero)
+            return k.cast(k.apply("min", k.apply("max", level, low), high), y_zero.dtype)
+
+        return [k.view(y_zero.dtype, sums.shape, at, 12)]
+
+
+def convolve(x: np.ndarray, w: np.ndarray, group: int, tracks: Sequence[Track], dtype: np.dtype) -> np.ndarray:
+    """Convolution without bias, computed in `dtype`: for each image and block of windows, W [group, M / group,
+    C / group * taps] times columns [group, C / group * taps, windows].
+    """
+    counts, rows = [track.count for track in tracks], math.prod(w.shape[1:])
+    weights = w.astype(dtype, copy=False).reshape(group, len(w) // group, rows)
+    y = np.empty((len(x), len(w), *counts), dtype)
+    limit = COLUMN_LIMIT // max(1, group * rows)
+    for image, result in zip(x, y, strict=True):
+        image = image.astype(dtype, copy=False)
+        for block in blocks(counts, limit):
+            parts = [track.part(windows) for track, windows in zip(tracks, block, strict=True)]
+            sizes = [part.count for part in parts]
+            columns = unfold(image, parts).reshape(group, rows, math.prod(sizes))
+            result[(slice(None), *block)] = (weights @ columns).reshape(len(w), *sizes)
+    return y
+
+
+def exact_sums(
+    op: Convolution, x: np.ndarray, w: np.ndarray, x_zero: np.ndarray | None, w_zero: np.ndarray | None
+) -> np.ndarray:
+    """The sums of products as int64, computed in float64: every partial sum is below 2^53 and so exact."""
+    numbers = x.astype(np.float64)
+    weights = w.astype(np.float64)
+    if x_zero is not None:
+        numbers -= x_zero.reshape(()).astype(np.float64)
+    if w_zero is not None:
+        weights -= feature_column(w_zero.astype(np.float64), w.ndim)
+    return convolve(numbers, weights, op.group, op.tracks(x, w), np.dtype(np.float64)).astype(np.int64)
+
+
+def native_sums(op: Convolution, k: Any, x: Any, w: Any, x_zero: Any, w_zero: Any, output: Any) -> Any:
+    """Native form of `exact_sums`: whole numbers, of a type that holds every partial sum. None where no kernel has it.
+
+    As float32 where these are below 2^24, or as int32, the sum of such sums over parts of the channels; else float64.
+    """
+    shape, each = lengths(output), math.prod(w.shape[2:]) * LARGEST_PRODUCT
+    depth = max(1, ((1 << 24) - 1) // max(1, each))
+    dtype = FLOAT32 if w.shape[1] <= depth or (op.group == 1 and each < 1 << 24) else FLOAT64
+    if not math.prod(shape) or not w.size:
+        return filled(k, k.const(0, dtype), shape)
+    tracks = op.tracks(x, w)
+    if not is_native(tracks, x.shape[1], dtype.itemsize) or (x_zero is not None and x_zero.size != 1):
+        return None
+    numbers, weights = _differences(k, x, w, x_zero, w_zero, dtype)
+    if dtype == FLOAT64 or w.shape[1] <= depth:
+        return convolution(k, numbers, blocked(k, weights, op.group), None, tracks, w.shape[0])
+    total = k.temporary(INT32, shape)
+    for first in range(0, w.shape[1], depth):
+        count = min(depth, w.shape[1] - first)
+        part = cut(k, numbers, 1, first, count), blocked(k, cut(k, weights, 1, first, count), 1)
+        sums = convolution(k, *part, None, tracks, w.shape[0])
+        with k.nest(shape) as index:
+            value = k.cast(sums.at(index), INT32)
+            k.store(total, index, k.add(k.load(total, index), value) if first else value)
+    return k.view_of(total)
+
+
+def _differences(k: Any, x: Any, w: Any, x_zero: Any, w_zero: Any, dtype: np.dtype) -> tuple[Any, Any]:
+    """x - x_zero and w - w_zero as floats."""
+    numbers, weights = converted(k, x, dtype), converted(k, w, dtype)
+    if x_zero is not None:
+        zero = k.let(k.cast(element(k, x_zero), dtype))
+        numbers = k.view(dtype, x.shape, lambda index: k.sub(k.cast(x.at(index), dtype), zero), x.cost + 2)
+    if w_zero is not None:
+        column = w_zero if w_zero.size > 1 else filled(k, element(k, w_zero), (1,))
+
+        def shifted(index: Any) -> Any:
+            return k.sub(k.cast(w.at(index), dtype), k.cast(k.aligned(column, index[:1]), dtype))
+
+        weights = k.view(dtype, w.shape, shifted, w.cost + 3)
+    return numbers, weights
+
+
+def feature_column(values: np.ndarray, rank: int) -> np.ndarray:
+    """A scalar, or one value a feature, as an array that broadcasts along the first of `rank` axes."""
+    return values.reshape(()) if values.size == 1 else values.reshape(-1, *(1,) * (rank - 1))
+
+
+def with_bias(y: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
+    """y [N, M, ...] + bias [M] in y's element type; y is overwritten."""
+    if bias is not None:
+        y += bias.astype(y.dtype, copy=False).reshape(-1, *(1,) * (y.ndim - 2))
+    return y

@@ -1,0 +1,165 @@
+"""Native forms of convolutions, on the views that a kernel builder `k` makes.
+
+Integers are convolved as float32 or float64, whichever holds every partial sum exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whorl.ops.native.index_maps import expanded, filled, in_memory, reshaped
+from whorl.ops.windows.geometry import Track
+from whorl.ops.windows.packed_filters import AXES, WIDEST_BYTES, Spread, are_near, filter_blocks, spread_of
+
+FARTHEST = (1 << 31) - 1
+"""The largest offset that a table holds."""
+
+
+NEAR_BYTES = 1 << 18
+"""An image that stays near while the filters go by, one after the other. Of a larger one, the filters go by parts."""
+FEW_WINDOWS = 64
+"""The windows of such a part."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What follows a convolution at once: a tensor of the same shape is added, and the sum is kept within bounds.
+
+    `into` is a buffer [N, features, axes...] of more features, and the first one there that is to be written.
+    """
+
+    added: Any = None
+    bounds: tuple[float, float] | None = None
+    into: tuple[Any, int] | None = None
+
+
+def is_native(tracks: Sequence[Track], channels: int, itemsize: int) -> bool:
+    """Whether kernels compute windows like these."""
+    if len(tracks) > AXES or any(t.kernel < 1 or t.count < 1 for t in tracks) or not are_near(tracks):
+        return False
+    return spread_of(tracks, itemsize).reach(channels) <= FARTHEST
+
+
+def convolution(
+    k: Any,
+    x: Any,
+    filters: Any,
+    bias: Any,
+    tracks: Sequence[Track],
+    features: int,
+    offsets: Any = None,
+    ending: Ending = Ending(),
+) -> Any:
+    """Windows over x [N, C, axes...] times filters in blocks [group, features / group * taps], kept in memory.
+
+    `offsets` are those of the taps, if they lie in memory already; `bias` has an element a feature.
+    """
+    layout, dtype = spread_of(tracks, x.dtype.itemsize), x.dtype
+    batch, channels = x.shape[:2]
+    group = filters.shape[0]
+    depth, each = channels // group, features // group
+    result, start = ending.into or (k.temporary(dtype, (batch, features, *(t.count for t in tracks))), 0)
+    run = _Run(k, layout, depth, each, k.place(x), k.place(filters))
+    table = k.place(in_memory(k, layout.offsets(depth)) if offsets is None else offsets)
+    term = k.place(filled(k, k.const(0, dtype), (features,)) if bias is None else bias)
+    limits = _limits(k, dtype, ending) or term
+    added = None if ending.added is None else k.place(ending.added)
+    spread = None if layout.direct else k.temporary(dtype, (depth * layout.plane + WIDEST_BYTES // dtype.itemsize,))
+    with k.loop(batch) as n, k.loop(group) as g:
+        image = run.image(n, g, channels, spread)
+        first = k.mul(g, k.const(each))
+        at = (n, k.add(first, k.const(start)), *(k.const(0) for _ in tracks))
+        places = [(result, at), image, table, run.filters(g), moved(k, term, first), limits]
+        if added is not None:
+            plane = k.add(k.mul(n, k.const(features)), first)
+            places.append(moved(k, added, k.mul(plane, k.const(math.prod(layout.counts)))))
+        kernel, numbers = run.kernel(ending)
+        k.call(kernel, places, numbers)
+    return k.view_of(result)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The kernel calls of one convolution."""
+
+    k: Any
+    layout: Spread
+    depth: int
+    features: int
+    source: Any
+    packed: Any
+
+    @property
+    def inner(self) -> int:
+        return self.depth * self.layout.taps
+
+    def image(self, n: Any, g: Any, channels: int, spread: Any) -> Any:
+        """The channels of a group of an image, spread if they are to be."""
+        k, size = self.k, math.prod(t.length for t in self.layout.tracks)
+        channel = k.add(k.mul(n, k.const(channels)), k.mul(g, k.const(self.depth)))
+        place = moved(k, self.source, k.mul(channel, k.const(size)))
+        if spread is None:
+            return place
+        k.call("spread_image", [(spread, (k.const(0),)), place], (0, self.depth, *self.layout.spreading))
+        return spread, (k.const(0),)
+
+    def filters(self, g: Any) -> Any:
+        return moved(self.k, self.packed, self.k.mul(g, self.k.const(self.features * self.inner)))
+
+    def kernel(self, ending: Ending) -> tuple[str, tuple[int, ...]]:
+        """The kernel for a group and its numbers."""
+        layout, bounded = self.layout, int(ending.bounds is not None)
+        rest = (layout.reach(self.depth), *layout.numbers)
+        if self.features == self.depth == 1 and ending.added is None and not layout.direct:
+            return "plane_sums", (self.inner, bounded, *rest)
+        together = windows_together(layout.places, self.depth * layout.plane * self.source[0].dtype.itemsize)
+        name = "convolution" if ending.added is None else "convolution_sum"
+        return name, (self.features, self.inner, bounded, together, *rest)
+
+
+def windows_together(places: int, image_bytes: int) -> int:
+    """How many windows go by a filter before the next filter has its turn."""
+    return places if image_bytes <= NEAR_BYTES else FEW_WINDOWS
+
+
+def moved(k: Any, place: Any, distance: Any) -> Any:
+    """A place so many elements further."""
+    buffer, index = place
+    return buffer, (*index[:-1], k.add(index[-1], distance))
+
+
+def _limits(k: Any, dtype: np.dtype, ending: Ending) -> Any:
+    if ending.bounds is None:
+        return None
+    return k.place(in_memory(k, np.array(ending.bounds, dtype)))
+
+
+def blocked(k: Any, filters: Any, group: int) -> Any:
+    """Filters [features, depth, kernel...] copied into blocks."""
+    features, taps = filters.shape[0], math.prod(filters.shape[1:])
+    flat = reshaped(k, k.reread(filters), (group, features // group, taps))
+    return in_blocks_of(k, flat)
+
+
+def in_blocks_of(k: Any, filters: Any) -> Any:
+    """Filters [group, features, taps] copied into blocks."""
+    group, features, taps = filters.shape
+    packed = k.temporary(filters.dtype, (group, features * taps))
+    for height, first, count in filter_blocks(features):
+        with k.nest((group, count, taps, height)) as (g, block, tap, row):
+            start = k.add(k.mul(block, k.const(height)), k.const(first))
+            place = k.add(k.mul(start, k.const(taps)), k.add(k.mul(tap, k.const(height)), row))
+            k.store(packed, (g, place), filters.at((g, k.add(start, row), tap)))
+    return k.view_of(packed)
+
+
+def biases_alone(k: Any, bias: Any, dtype: np.dtype, shape: Sequence[int]) -> Any:
+    """What a convolution over no channels gives."""
+    if bias is None or not math.prod(shape):
+        return filled(k, k.const(0, dtype), shape)
+    return expanded(k, reshaped(k, bias, (shape[1], *(1,) * (len(shape) - 2))), shape)

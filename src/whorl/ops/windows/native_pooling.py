@@ -1,0 +1,152 @@
+"""Native forms of pooling, on the views that a kernel builder `k` makes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from whorl.ir.dtypes import BOOL, FLOAT32, INT64, is_float
+from whorl.ops.native.index_maps import clamped, converted, filled, in_memory, reshaped, table, widened_view
+from whorl.ops.reduce.native_reductions import reduced
+from whorl.ops.windows.geometry import Track
+from whorl.ops.windows.native_convolution import moved
+from whorl.ops.windows.packed_filters import AXES, WIDEST_BYTES, are_near, spread_of
+
+WRITTEN_OUT = 16
+"""Terms up to which a sum is written out."""
+
+
+def is_native(tracks: Sequence[Track]) -> bool:
+    """Whether kernels combine windows like these."""
+    return len(tracks) <= AXES and all(t.kernel > 0 for t in tracks) and are_near(tracks)
+
+
+def window_totals(k: Any, x: Any, tracks: Sequence[Track], largest: bool) -> Any:
+    """The sums, or the largest elements, of the windows over x [N, C, axes...], float32 or float64, kept in memory.
+
+    A window of nothing gives 0 or minus infinity; NaN is larger than all.
+    """
+    shape = (*x.shape[:2], *(t.count for t in tracks))
+    if not math.prod(shape):
+        return filled(k, k.const(0, x.dtype), shape)
+    layout = spread_of(tracks, x.dtype.itemsize, may_be_direct=False)
+    result = k.temporary(x.dtype, shape)
+    spread = k.temporary(x.dtype, (layout.plane + WIDEST_BYTES // x.dtype.itemsize,))
+    source, zero = k.place(x), k.const(0)
+    offsets = k.place(in_memory(k, layout.offsets(1)))
+    arrays, numbers = [offsets], (layout.taps, layout.reach(1), *layout.numbers)
+    if not largest:
+        ones, nothing = (k.place(in_memory(k, part)) for part in (np.ones(layout.taps, x.dtype), np.zeros(1, x.dtype)))
+        arrays, numbers = [offsets, ones, nothing, nothing], (layout.taps, 0, *numbers[1:])
+    with k.loop(x.shape[0]) as n, k.loop(x.shape[1]) as c:
+        plane = k.add(k.mul(n, k.const(x.shape[1])), c)
+        image = moved(k, source, k.mul(plane, k.const(math.prod(x.shape[2:]))))
+        k.call("spread_image", [(spread, (zero,)), image], (int(largest), 1, *layout.spreading))
+        at = (n, c, *(zero for _ in tracks))
+        k.call("plane_maxima" if largest else "plane_sums", [(result, at), (spread, (zero,)), *arrays], numbers)
+    return k.view_of(result)
+
+
+def maxima(k: Any, x: Any, tracks: Sequence[Track]) -> Any:
+    """The largest element of each window, of floats or of integers of 8 bits."""
+    if is_float(x.dtype):
+        return converted(k, window_totals(k, widened_view(k, x), tracks, True), x.dtype)
+    found = window_totals(k, converted(k, x, FLOAT32), tracks, True)
+    least = k.const(np.iinfo(x.dtype).min, FLOAT32)
+    return k.view(x.dtype, found.shape, lambda i: k.cast(k.apply("max", found.at(i), least), x.dtype), 2)
+
+
+def places_of_maxima(k: Any, x: Any, best: Any, tracks: Sequence[Track], order: Sequence[int]) -> Any:
+    """The place in the flattened x of the first element of each window that is the largest one; -1 where it has none.
+
+    `order` are the distances between neighbours along the spatial axes, in places of a plane.
+    """
+    x, size = k.reread(x), math.prod(x.shape[2:])
+
+    def at(index: Any) -> Any:
+        plane = k.mul(k.add(k.mul(index[0], k.const(x.shape[1])), index[1]), k.const(size))
+        most = best.at(index)
+
+        def earlier(found: Any, back: Any) -> Any:
+            """The place of a tap, counted from the last one, if it is the largest; else the one found so far."""
+            inside, place, elements = k.const(True, BOOL), plane, []
+            for o, b, t, step in zip(index[2:], back, tracks, order, strict=True):
+                tap = k.mul(k.sub(k.const(t.kernel - 1), b), k.const(t.dilation))
+                e = k.add(k.sub(k.mul(o, k.const(t.stride)), k.const(t.begin)), tap)
+                for how, bound in (("ge", 0), ("lt", t.length)):
+                    inside = k.apply("and", inside, k.compare(how, e, k.const(bound)))
+                elements.append(clamped(k, e, 0, t.length - 1))
+                place = k.add(place, k.mul(e, k.const(step)))
+            value = x.at((*index[:2], *elements))
+            equal = k.compare("eq", value, most)
+            if is_float(x.dtype):
+                equal = k.apply("or", equal, k.apply("isnan", value, dtype=BOOL))
+            return k.select(k.apply("and", inside, equal), place, found)
+
+        return k.reduce([t.kernel for t in tracks], k.const(-1), earlier)
+
+    if not x.size:
+        return filled(k, k.const(-1), best.shape)
+    return k.kept(k.view(INT64, best.shape, at, 100))
+
+
+def means(k: Any, x: Any, tracks: Sequence[Track], counts: Sequence[np.ndarray]) -> Any:
+    """The sum of each window over the product of its counts along the axes."""
+    sums = window_totals(k, x, tracks, False)
+    fixed = [int(c[0]) if c.size and (c == c[0]).all() else None for c in counts]
+    if None not in fixed:
+        count = k.const(math.prod(n for n in fixed if n is not None), x.dtype)
+        return k.view(x.dtype, sums.shape, lambda i: k.div(sums.at(i), count), 4)
+    tables = [table(k, c.tolist(), x.dtype, c.shape) for c in counts]
+
+    def at(index: Any) -> Any:
+        count = k.const(1, x.dtype)
+        for place, column in zip(index[2:], tables, strict=True):
+            count = k.mul(count, column.at((place,)))
+        return k.div(sums.at(index), count)
+
+    return k.view(x.dtype, sums.shape, at, 8 + sum(t.cost for t in tables))
+
+
+def plane_totals(k: Any, x: Any, how: str, finish: Callable[[Any], Any] | None = None) -> Any:
+    """The "sum" or "max" of each plane of x [N, C, axes...], with axes of length 1."""
+    flat = reshaped(k, x, (*x.shape[:2], math.prod(x.shape[2:])))
+    totals = reduced(k, flat, (2,), how, finish=finish)
+    return reshaped(k, totals, (*x.shape[:2], *(1,) * (len(x.shape) - 2)))
+
+
+def powered(k: Any, x: Any, p: int) -> Any:
+    """|x| ** p."""
+
+    def function(v: Any) -> Any:
+        return power(k, k.apply("abs", v), float(p), True)
+
+    return k.view(x.dtype, x.shape, lambda index: function(x.at(index)), x.cost + 6)
+
+
+def root(k: Any, sums: Any, p: int) -> Any:
+    """The p-th root of each element."""
+    return k.view(sums.dtype, sums.shape, lambda index: power(k, sums.at(index), 1 / p, True), sums.cost + 6)
+
+
+def power(k: Any, base: Any, exponent: float, is_positive: bool) -> Any:
+    """base ** exponent; few roots and products where they say the same of a base that is not negative."""
+    if exponent in (1.0, 2.0):
+        return base if exponent == 1 else k.mul(base, base)
+    if is_positive and exponent in (0.5, 0.75):
+        root = k.apply("sqrt", base)
+        return root if exponent == 0.5 else k.mul(root, k.apply("sqrt", root))
+    return k.apply("pow", base, k.const(exponent, base.dtype))
+
+
+def written_out(k: Any, count: int, first: Any, step: Callable[[Any, Any], Any]) -> Any:
+    """`for i in range(count): total = step(total, (i,))`, without a loop where there are few."""
+    if count > WRITTEN_OUT:
+        return k.reduce((count,), first, step)
+    total = first
+    for number in range(count):
+        total = step(total, (k.const(number),))
+    return total

@@ -1,0 +1,143 @@
+"""Native form of transposed convolution, on the views that a kernel builder `k` makes.
+
+It is one convolution of stride 1 for each phase of the result.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whorl.ops.native.index_maps import filled, in_memory
+from whorl.ops.windows.geometry import Track
+from whorl.ops.windows.native_convolution import FARTHEST, in_blocks_of, moved, windows_together
+from whorl.ops.windows.packed_filters import AXES, WIDEST_BYTES, span_of_places, spread_plane, tap_table
+
+
+@dataclass(frozen=True)
+class _Phase:
+    """The elements o * stride + first of an axis of Y: `shifts` are the elements of X, from o on, that taps read."""
+
+    first: int
+    count: int
+    taps: tuple[int, ...]
+    shifts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """An axis of Y as phases, and how X is spread so that each phase is a convolution with stride 1."""
+
+    track: Track
+
+    @property
+    def phases(self) -> list[_Phase]:
+        track, found = self.track, []
+        for first in range(min(track.stride, track.length)):
+            distances = [first + track.begin - t * track.dilation for t in range(track.kernel)]
+            taps = tuple(t for t, d in enumerate(distances) if d % track.stride == 0)
+            count = -(-(track.length - first) // track.stride)
+            found.append(_Phase(first, count, taps, tuple(distances[t] // track.stride for t in taps)))
+        return found
+
+    @property
+    def lowest(self) -> int:
+        return min((s for phase in self.phases for s in phase.shifts), default=0)
+
+    @property
+    def spread(self) -> int:
+        """Elements of X that are laid out, from the lowest that is read on."""
+        highest = max((s for phase in self.phases for s in phase.shifts), default=0)
+        return max(phase.count for phase in self.phases) + highest - self.lowest
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The convolution that gives one phase of every axis."""
+
+    phases: tuple[_Phase, ...]
+    offsets: tuple[int, ...]
+    result: Any
+    filters: Any = None
+    table: Any = None
+
+
+def transposed_convolution(k: Any, x: Any, w: Any, bias: Any, tracks: Sequence[Track], group: int) -> Any:
+    """Y [N, M, lengths...] of X [N, C, counts...], W [C, M / group, kernel...] and a bias or None, kept in memory.
+
+    None where no kernel computes it. Y is not empty, nor are X and W.
+    """
+    if len(tracks) > AXES:
+        return None
+    axes = [_Axis(Track(1, 1, 1, 1, 0, 1))] * (AXES - len(tracks)) + [_Axis(track) for track in tracks]
+    lengths = [axis.spread for axis in axes]
+    plane, depth = spread_plane(math.prod(lengths)), x.shape[1] // group
+    if depth * plane > FARTHEST:
+        return None
+    features = w.shape[1] * group
+    term = k.kept(filled(k, k.const(0, x.dtype), (features,)) if bias is None else bias)
+    parts = [_part(k, x, w, axes, phases, group) for phases in itertools.product(*(axis.phases for axis in axes))]
+    spread = k.temporary(x.dtype, (depth * plane + WIDEST_BYTES // x.dtype.itemsize,))
+    source, bias_place, zero = k.place(x), k.place(term), k.const(0)
+    rows = zip(axes, lengths, strict=True)
+    spreading = [plane, *(n for axis, length in rows for n in (axis.track.count, -axis.lowest, 1, 1, length))]
+    with k.loop(x.shape[0]) as n, k.loop(group) as g:
+        channel = k.add(k.mul(n, k.const(x.shape[1])), k.mul(g, k.const(depth)))
+        image = moved(k, source, k.mul(channel, k.const(math.prod(x.shape[2:]))))
+        k.call("spread_image", [(spread, (zero,)), image], (0, depth, *spreading))
+        first = k.mul(g, k.const(w.shape[1]))
+        for part in (p for p in parts if p.filters is not None):
+            inner = depth * len(part.offsets)
+            filters = moved(k, k.place(part.filters), k.mul(g, k.const(w.shape[1] * inner)))
+            term_place = moved(k, bias_place, first)
+            places = [(part.result, (n, first, zero, zero, zero)), (spread, (zero,)), k.place(part.table), filters]
+            counts = [phase.count for phase in part.phases]
+            together = windows_together(math.prod(counts), depth * plane * x.dtype.itemsize)
+            reach = (depth - 1) * plane + max(part.offsets)
+            numbers = (w.shape[1], inner, 0, together, reach, *counts, *lengths[1:])
+            k.call("convolution", [*places, term_place, term_place], numbers)
+    return _joined(k, x, parts, axes, features, term, tracks)
+
+
+def _part(k: Any, x: Any, w: Any, axes: Sequence[_Axis], phases: tuple[_Phase, ...], group: int) -> _Part:
+    """The filters and offsets of a phase of every axis, and memory for what it gives."""
+    lengths, depth = [axis.spread for axis in axes], x.shape[1] // group
+    offsets = []
+    for shifts in itertools.product(*(phase.shifts for phase in phases)):
+        places = [shift - axis.lowest for shift, axis in zip(shifts, axes, strict=True)]
+        offsets.append(span_of_places(places[0] + 1, places[1] + 1, places[2], lengths[1], lengths[2]))
+    shape = (x.shape[0], w.shape[1] * group, *(phase.count for phase in phases))
+    result = k.temporary(x.dtype, shape)
+    if not offsets:
+        return _Part(phases, (), result)
+    taps = list(itertools.product(*(phase.taps for phase in phases)))
+    own = k.temporary(w.dtype, (group, w.shape[1], depth * len(taps)))
+    for place, tap in enumerate(taps):
+        with k.nest((group, w.shape[1], depth)) as (g, m, c):
+            channel = k.add(k.mul(g, k.const(depth)), c)
+            given = tap[AXES - (len(w.shape) - 2) :]
+            value = w.at((channel, m, *(k.const(t) for t in given)))
+            k.store(own, (g, m, k.add(k.mul(c, k.const(len(taps))), k.const(place))), value)
+    table = in_memory(k, tap_table(offsets, spread_plane(math.prod(lengths)), depth))
+    return _Part(phases, tuple(offsets), result, in_blocks_of(k, k.view_of(own)), table)
+
+
+def _joined(
+    k: Any, x: Any, parts: Sequence[_Part], axes: Sequence[_Axis], features: int, term: Any, tracks: Sequence[Track]
+) -> Any:
+    """Y out of the results of all phases."""
+    lengths = [axis.track.length for axis in axes]
+    y = k.temporary(x.dtype, (x.shape[0], features, *lengths[AXES - len(tracks) :]))
+    for part in parts:
+        source = k.view_of(part.result)
+        with k.nest(source.shape) as index:
+            value = source.at(index) if part.filters is not None else term.at(index[1:2])
+            spots = [
+                k.add(k.mul(i, k.const(axis.track.stride)), k.const(phase.first))
+                for i, axis, phase in zip(index[2:], axes, part.phases, strict=True)
+            ]
+            k.store(y, (*index[:2], *spots[AXES - len(tracks) :]), value)
+    return k.view_of(y)

@@ -1,0 +1,280 @@
+"""Pooling: the mean, the maximum or the norm of the elements in each window."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from whorl.errors import TypeRuleError
+from whorl.ir.dtypes import BY_NAME, INT64, is_integer
+from whorl.ir.op import Op
+from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, Type, tensor
+from whorl.ops.core.base import COMPUTED_FLOATS, checked_types, dims_of, require_dtype, widened
+from whorl.ops.native.index_maps import converted, widened_view
+from whorl.ops.windows import native_pooling
+from whorl.ops.windows.geometry import Track, windows_of
+
+COMPARED = COMPUTED_FLOATS | {BY_NAME["int8"], BY_NAME["uint8"]}
+
+
+@dataclass(frozen=True)
+class Pool(Op, abstract=True):
+    """The attributes and the type rule of pooling: X [N, C, axes...] -> [N, C, windows...].
+
+    With `ceil_mode` a last window may hang over the end, but none starts in the padding there.
+    """
+
+    kernel_shape: tuple[int, ...]
+    auto_pad: str = "NOTSET"
+    ceil_mode: int = 0
+    dilations: tuple[int, ...] | None = None
+    pads: tuple[int, ...] | None = None
+    strides: tuple[int, ...] | None = None
+
+    def shape(self, x: Fact) -> Shape:
+        rank = len(self.kernel_shape)
+        if not rank:
+            raise TypeRuleError("kernel_shape is empty", fix="give one entry for each spatial axis")
+        batch, channels, *lengths = dims_of(x, rank + 2, "X")
+        windows = windows_of(self, self.kernel_shape, self.auto_pad, bool(self.ceil_mode))
+        return (batch, channels, *windows.counts(lengths))
+
+    def infer(self, x: Fact) -> TensorType | tuple[TensorType, ...]:
+        dtype = tensor(x).dtype
+        require_dtype(dtype, COMPUTED_FLOATS)
+        return TensorType(dtype, self.shape(x))
+
+    def tracks(self, x: Any) -> list[Track]:
+        """The windows over the axes of X."""
+        windows = windows_of(self, self.kernel_shape, self.auto_pad, bool(self.ceil_mode))
+        return windows.tracks(x.shape[2:])
+
+
+@dataclass(frozen=True)
+class AveragePool(Pool):
+    """The mean of each window, of its elements inside X or, with `count_include_pad`, inside the padded X.
+
+    16-bit floats are summed in float32; the mean of no elements is NaN. Source: ONNX AveragePool-22.
+    """
+
+    count_include_pad: int = 0
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        checked_types(self, x)
+        tracks = self.tracks(x)
+        sums = combined(widened(x), tracks, np.add, 0)
+        counted = self._padded(tracks, x.shape[2:]) if self.count_include_pad else tracks
+        counts = [_elements(track) for track in counted]
+        return (sums / functools.reduce(np.multiply.outer, counts).astype(sums.dtype)).astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,), tracks = inputs, self.tracks(inputs[0])
+        if not native_pooling.is_native(tracks):
+            return None
+        counted = self._padded(tracks, x.shape[2:]) if self.count_include_pad else tracks
+        counts = [_elements(track) for track in counted]
+        return [converted(k, native_pooling.means(k, widened_view(k, x), tracks, counts), x.dtype)]
+
+    def _padded(self, tracks: Sequence[Track], lengths: Sequence[int]) -> list[Track]:
+        """The same windows over the axes with their padding, as if it were elements."""
+        windows = windows_of(self, self.kernel_shape, self.auto_pad, bool(self.ceil_mode))
+        widths = [windows.around(track, axis) for axis, track in enumerate(tracks)]
+        return [
+            Track(begin + n + end, t.kernel, t.stride, t.dilation, 0, t.count)
+            for t, n, (begin, end) in zip(tracks, lengths, widths, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class MaxPool(Pool):
+    """The largest element of each window and, as a second output, its place in the flattened X.
+
+    Padding is not looked at; a window of nothing gives the least value and place -1. The first of equal elements is
+    taken, NaN is larger than all. `storage_order` 1 counts places with the first spatial axis fastest.
+    Source: ONNX MaxPool-22.
+    """
+
+    storage_order: int = 0
+    output_count: int = 1
+
+    def infer(self, x: Fact) -> tuple[TensorType, ...]:
+        dtype = tensor(x).dtype
+        require_dtype(dtype, COMPARED)
+        shape = self.shape(x)
+        return TensorType(dtype, shape), TensorType(INT64, shape)
+
+    def run(self, x: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
+        checked_types(self, x)
+        tracks = self.tracks(x)
+        if self.output_count < 2:
+            return combined(x, tracks, np.maximum, least(x.dtype))
+        size = math.prod(x.shape[2:])
+        places = np.arange(size, dtype=np.int64).reshape(x.shape[2:], order="F" if self.storage_order else "C")
+        values, places = _largest(x, np.broadcast_to(places, x.shape), tracks)
+        planes = np.arange(math.prod(x.shape[:2]), dtype=np.int64).reshape(*x.shape[:2], *(1,) * len(tracks))
+        return values, np.where(places < 0, -1, places + planes * size)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,), tracks = inputs, self.tracks(inputs[0])
+        if not native_pooling.is_native(tracks):
+            return None
+        best = native_pooling.maxima(k, x, tracks)
+        if len(outputs) < 2:
+            return [best]
+        order = np.empty(x.shape[2:], np.bool_, order="F" if self.storage_order else "C").strides
+        return [best, native_pooling.places_of_maxima(k, x, best, tracks, order)]
+
+
+@dataclass(frozen=True)
+class LpPool(Pool):
+    """(sum over the window of |x|^p)^(1/p), in float32 for 16-bit floats. Source: ONNX LpPool-22."""
+
+    p: int = 2
+
+    def infer(self, x: Fact) -> TensorType | tuple[TensorType, ...]:
+        check_power(self.p)
+        return super().infer(x)
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        checked_types(self, x)
+        sums = combined(np.abs(widened(x)) ** self.p, self.tracks(x), np.add, 0)
+        return root(sums, self.p).astype(x.dtype, copy=False)
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,), tracks = inputs, self.tracks(inputs[0])
+        if not native_pooling.is_native(tracks):
+            return None
+        powers = native_pooling.powered(k, widened_view(k, x), self.p)
+        sums = native_pooling.window_totals(k, powers, tracks, False)
+        return [converted(k, native_pooling.root(k, sums, self.p), x.dtype)]
+
+
+@dataclass(frozen=True)
+class GlobalPool(Op, abstract=True):
+    """One number a plane: X [N, C, axes...] -> [N, C, 1...]."""
+
+    def infer(self, x: Fact) -> TensorType:
+        dtype, rank = tensor(x).dtype, tensor(x).rank
+        require_dtype(dtype, COMPUTED_FLOATS)
+        if rank is None:
+            return TensorType(dtype, UNRANKED)
+        if rank < 2:
+            raise TypeRuleError(f"a tensor of rank {rank} has no batch and channel axes")
+        return TensorType(dtype, dims_of(x, rank, "X")[:2] + (1,) * (rank - 2))
+
+    def run(self, x: np.ndarray) -> np.ndarray:
+        checked_types(self, x)
+        return self.reduce(widened(x), tuple(range(2, x.ndim))).astype(x.dtype, copy=False)
+
+    def reduce(self, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+        """The number of each plane, the axes kept with length 1."""
+        raise NotImplementedError
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        (x,) = inputs
+        return [converted(k, self.native(k, widened_view(k, x)), x.dtype)]
+
+    def native(self, k: Any, x: Any) -> Any:
+        """The native form of `reduce`."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class GlobalAveragePool(GlobalPool):
+    """The mean of each plane; 16-bit floats are summed in float32. Source: ONNX GlobalAveragePool-22."""
+
+    def reduce(self, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+        count = math.prod(x.shape[axis] for axis in axes)
+        return x.sum(axis=axes, keepdims=True) / x.dtype.type(count)
+
+    def native(self, k: Any, x: Any) -> Any:
+        count = k.const(math.prod(x.shape[2:]), x.dtype)
+        return native_pooling.plane_totals(k, x, "sum", lambda total: k.div(total, count))
+
+
+@dataclass(frozen=True)
+class GlobalMaxPool(GlobalPool):
+    """The largest element of each plane. Source: ONNX GlobalMaxPool-22."""
+
+    def reduce(self, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+        return x.max(axis=axes, keepdims=True, initial=-np.inf)
+
+    def native(self, k: Any, x: Any) -> Any:
+        return native_pooling.plane_totals(k, x, "max")
+
+
+@dataclass(frozen=True)
+class GlobalLpPool(GlobalPool):
+    """(sum over the plane of |x|^p)^(1/p), in float32 for 16-bit floats. Source: ONNX GlobalLpPool-22."""
+
+    p: int = 2
+
+    def infer(self, x: Fact) -> TensorType:
+        check_power(self.p)
+        return super().infer(x)
+
+    def reduce(self, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+        return root((np.abs(x) ** self.p).sum(axis=axes, keepdims=True), self.p)
+
+    def native(self, k: Any, x: Any) -> Any:
+        sums = native_pooling.plane_totals(k, native_pooling.powered(k, x, self.p), "sum")
+        return native_pooling.root(k, sums, self.p)
+
+
+def check_power(p: int) -> None:
+    """Refuse a norm that is not one."""
+    if p < 1:
+        raise TypeRuleError(f"p is {p}, expected a positive integer")
+
+
+def root(sums: np.ndarray, p: int) -> np.ndarray:
+    """The p-th root."""
+    return np.sqrt(sums) if p == 2 else sums ** sums.dtype.type(1 / p)
+
+
+def least(dtype: np.dtype) -> float | int:
+    """The value below all others: minus infinity, or the smallest integer."""
+    return ml_dtypes.iinfo(dtype).min if is_integer(dtype) else -np.inf
+
+
+def combined(x: np.ndarray, tracks: Sequence[Track], combine: np.ufunc, start: float | int) -> np.ndarray:
+    """Every window's elements combined, one axis after the other; `start` where a window has none."""
+    for axis, track in zip(range(x.ndim - 1, -1, -1), reversed(tracks), strict=False):
+        before = (slice(None),) * axis
+        result = np.full((*x.shape[:axis], track.count, *x.shape[axis + 1 :]), start, x.dtype)
+        for t in track.near:
+            windows, elements = track.tap(t)
+            part = result[(*before, windows)]
+            combine(part, x[(*before, elements)], out=part)
+        x = result
+    return x
+
+
+def _largest(x: np.ndarray, places: np.ndarray, tracks: Sequence[Track]) -> tuple[np.ndarray, np.ndarray]:
+    """Like `combined` with maximum, and the places of the elements taken; the last axis first keeps the order."""
+    for axis, track in zip(range(x.ndim - 1, -1, -1), reversed(tracks), strict=False):
+        before = (slice(None),) * axis
+        shape = (*x.shape[:axis], track.count, *x.shape[axis + 1 :])
+        best, where = np.full(shape, least(x.dtype), x.dtype), np.full(shape, -1, np.int64)
+        for t in track.near:
+            windows, elements = ((*before, part) for part in track.tap(t))
+            kept, candidate = best[windows], x[elements]
+            larger = (~(candidate <= kept) & ~np.isnan(kept)) | (where[windows] < 0)
+            np.copyto(kept, candidate, where=larger)
+            np.copyto(where[windows], places[elements], where=larger)
+        x, places = best, where
+    return x, places
+
+
+def _elements(track: Track) -> np.ndarray:
+    """How many of its elements each window has on the axis."""
+    starts = np.arange(track.count, dtype=np.int64) * track.stride - track.begin
+    first = np.maximum(0, -(starts // track.dilation))
+    stop = np.minimum(track.kernel, (track.length - 1 - starts) // track.dilation + 1)
+    return np.maximum(0, stop - first)

@@ -1,0 +1,92 @@
+"""Max pooling undone: every maximum back to its place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dtypes import BOOL, INT64
+from whorl.ir.op import Op
+from whorl.ir.types import Fact, TensorType, Type, tensor
+from whorl.ops.core.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, known_dims, require_dtype
+from whorl.ops.movement.padding import padded_view
+from whorl.ops.native.index_maps import filled, lengths, with_blanks
+from whorl.ops.windows.geometry import per_axis
+
+
+@dataclass(frozen=True)
+class MaxUnpool(Op):
+    """Y[I[k]] = X[k] in the flattened Y, 0 elsewhere. Inputs: X [N, C, windows...], I like X, output_shape.
+
+    An axis of Y has (windows - 1) * stride - pads + kernel elements; the places I count in a Y of these lengths. Where
+    output_shape asks for more, zeros follow at the end of the axes. Source: ONNX MaxUnpool-22 and its backend tests.
+    """
+
+    kernel_shape: tuple[int, ...]
+    pads: tuple[int, ...] | None = None
+    strides: tuple[int, ...] | None = None
+
+    def infer(self, x: Fact, places: Fact, output_shape: Fact | None = None) -> TensorType:
+        dtype, rank = tensor(x).dtype, len(self.kernel_shape) + 2
+        require_dtype(dtype, COMPUTED_FLOATS)
+        require_dtype(tensor(places).dtype, frozenset((INT64,)))
+        pairs = zip(dims_of(x, rank, "X"), dims_of(places, rank, "I"), strict=True)
+        pooled = self.pooled([agreed(f"axis {axis} of X and I", *pair) for axis, pair in enumerate(pairs)])
+        if any(isinstance(n, int) and n < 0 for n in pooled):
+            raise TypeRuleError(f"the pads leave the shape {list(pooled)}")
+        if output_shape is None:
+            return TensorType(dtype, pooled)
+        asked = known_dims(output_shape)
+        if asked is None:
+            return TensorType(dtype, (UNKNOWN,) * rank)
+        if len(asked) != rank:
+            raise TypeRuleError(f"output_shape has {len(asked)} entries, expected {rank}")
+        if any(isinstance(gap := a - p, int) and gap < 0 for a, p in zip(asked, pooled, strict=True)):
+            raise TypeRuleError(f"output_shape {list(asked)} is smaller than what was pooled, {list(pooled)}")
+        return TensorType(dtype, asked)
+
+    def pooled(self, shape: Sequence[Dim]) -> tuple[Dim, ...]:
+        """The shape that the windows cover."""
+        rank = len(self.kernel_shape)
+        strides, pads = per_axis(self.strides, rank, "strides", 1), per_axis(self.pads, 2 * rank, "pads", 0)
+        steps = zip(shape[2:], self.kernel_shape, strides, pads[:rank], pads[rank:], strict=True)
+        return (*shape[:2], *((n - 1) * step + kernel - begin - end for n, kernel, step, begin, end in steps))
+
+    def run(self, x: np.ndarray, places: np.ndarray, output_shape: np.ndarray | None = None) -> np.ndarray:
+        checked_types(self, x, places, output_shape)
+        y = np.zeros(cast(tuple[int, ...], self.pooled(x.shape)), x.dtype)
+        if places.size and (places.min() < 0 or places.max() >= y.size):
+            bad = int(places[(places < 0) | (places >= y.size)][0])
+            raise RunError(f"index {bad} is outside [0, {y.size}) of the pooled shape {list(y.shape)}")
+        y.reshape(-1)[places.reshape(-1)] = x.reshape(-1)
+        if output_shape is None:
+            return y
+        result = np.zeros(tuple(output_shape.tolist()), x.dtype)
+        result[tuple(slice(0, n) for n in y.shape)] = y
+        return result
+
+    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+        x, places, _ = with_blanks(inputs, 3)
+        shape, covered = lengths(outputs[0]), cast(tuple[int, ...], self.pooled(inputs[0].shape))
+        size, places = math.prod(covered), k.kept(places)
+        y = k.temporary(x.dtype, covered)
+        k.fill(y, filled(k, k.const(0, x.dtype), covered))
+
+        def inside(so_far: Any, index: Any) -> Any:
+            place = places.at(index)
+            fits = k.apply("and", k.compare("ge", place, k.const(0)), k.compare("lt", place, k.const(size)))
+            return k.apply("and", so_far, fits)
+
+        k.fail_unless(k.reduce(x.shape, k.const(True, BOOL), inside))
+        with k.nest(x.shape, parallel=False) as index:
+            k.store(y, (*(k.const(0) for _ in covered[1:]), places.at(index)), x.at(index))
+        if shape == covered:
+            return [k.view_of(y)]
+        ends = [(0, length - n) for length, n in zip(shape, covered, strict=True)]
+        return [padded_view(k, k.view_of(y), ends, k.const(0, x.dtype))]

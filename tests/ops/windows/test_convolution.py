@@ -1,0 +1,269 @@
+"""Convolutions against onnxruntime over random configurations, and what the source says beyond it."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from evaluation import evaluate, listed, shaped, types, unranked
+from peer import assert_same
+
+from whorl.errors import RunError, TypeRuleError
+from whorl.ir import dims
+from whorl.ops.windows import convolution, deformable_convolution, transposed_convolution
+from whorl.ops.windows.convolution import Conv, ConvInteger, QLinearConv
+from whorl.ops.windows.deformable_convolution import DeformConv
+from whorl.ops.windows.transposed_convolution import Col2Im, ConvTranspose
+
+N, C, H, W = (dims.name(text) for text in "NCHW")
+HALVES = [np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)]
+
+
+def normal(rng, *shape):
+    return rng.normal(size=shape).astype(np.float32)
+
+
+class Case:
+    """Random sizes and attributes of a convolution; onnxruntime pads dilated kernels by explicit numbers only."""
+
+    def __init__(self, seed, rank=None, automatic=True):
+        self.rng = rng = np.random.default_rng(seed)
+        rank = rank or int(rng.integers(1, 4))
+        draw = lambda low, high: [int(n) for n in rng.integers(low, high, rank)]  # noqa: E731
+        automatic = automatic and rng.integers(2)
+        self.kernel, self.strides, self.dilations = draw(1, 4), draw(1, 4), [1] * rank if automatic else draw(1, 3)
+        self.span = [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True)]
+        self.lengths = [max(n, s) for n, s in zip(draw(3, 9), self.span, strict=True)]
+        self.pads = [int(rng.integers(0, s)) for s in self.span * 2]
+        self.group, self.depth, self.features, self.batch = (int(n) for n in rng.integers(1, 4, 4))
+        self.attributes = {"group": self.group, "strides": self.strides, "dilations": self.dilations}
+        padding = {"auto_pad": str(rng.choice(["SAME_UPPER", "SAME_LOWER"]))} if automatic else {"pads": self.pads}
+        self.attributes |= padding
+
+    def counts(self):
+        begins, ends = self.pads[: len(self.pads) // 2], self.pads[len(self.pads) // 2 :]
+        each = zip(self.lengths, begins, ends, self.span, self.strides, strict=True)
+        return [(n + begin + end - span) // stride + 1 for n, begin, end, span, stride in each]
+
+    def x(self):
+        return normal(self.rng, self.batch, self.group * self.depth, *self.lengths)
+
+    def w(self):
+        return normal(self.rng, self.group * self.features, self.depth, *self.kernel)
+
+    def bias(self):
+        return normal(self.rng, self.group * self.features) if self.rng.integers(2) else None
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_conv_is_onnxruntimes(seed):
+    case = Case(seed)
+    assert_same("Conv", [case.x(), case.w(), case.bias()], 11, **case.attributes)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_quantized_convolutions_are_onnxruntimes(seed):
+    case = Case(seed, rank=1 + seed % 2)
+    rng, features = case.rng, case.group * case.features
+    kind = (np.uint8, np.int8)[seed % 2]
+    x = rng.integers(0, 256, case.x().shape).astype(np.uint8)
+    w = rng.integers(0, 128, case.w().shape).astype(kind)
+    zero = np.array(rng.integers(0, 256), np.uint8)
+    assert_same("ConvInteger", [x, w, zero, np.array(7, kind)], 10, [np.int32], 0, 0, **case.attributes)
+    many = () if seed % 3 else (features,)
+    scale, bias = np.full(many, 0.003, np.float32), rng.integers(-999, 999, features).astype(np.int32)
+    weights = [w, scale, np.zeros(many, kind), np.array(0.05, np.float32), np.array(90, np.uint8), bias]
+    inputs = [x, np.array(0.1, np.float32), zero, *weights]
+    assert_same("QLinearConv", inputs, 10, [np.uint8], 0, 0, **case.attributes)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_conv_transpose_is_onnxruntimes(seed):
+    case = Case(seed)
+    w = normal(case.rng, case.group * case.depth, case.features, *case.kernel)
+    attributes = case.attributes
+    if attributes.get("auto_pad"):  # where SAME asks for more than is reached, onnxruntime gives less
+        attributes["strides"] = [min(s, k) for s, k in zip(case.strides, case.kernel, strict=True)]
+    if seed % 3 == 0:
+        reached = [(n - 1) * s + p for n, s, p in zip(case.lengths, attributes["strides"], case.span, strict=True)]
+        attributes = {k: v for k, v in attributes.items() if k != "pads"}
+        attributes["output_shape"] = [n - (p > 1) for n, p in zip(reached, case.span, strict=True)]
+    elif seed % 3 == 1:
+        attributes["output_padding"] = [s - 1 for s in attributes["strides"]]
+    assert_same("ConvTranspose", [case.x(), w, case.bias()], 11, **attributes)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_deform_conv_and_col2im_are_onnxruntimes(seed):
+    case = Case(seed, rank=2, automatic=False)
+    rng, taps, counts = case.rng, int(np.prod(case.kernel)), case.counts()
+    steps = {"pads": case.pads, "strides": case.strides, "dilations": case.dilations}
+    groups = case.depth if seed % 2 else 1
+    offset = 2 * normal(rng, case.batch, groups * taps * 2, *counts)
+    mask = normal(rng, case.batch, groups * taps, *counts) if seed % 3 else None
+    assert_same(
+        "DeformConv",
+        [case.x(), case.w(), offset, case.bias(), mask],
+        19,
+        group=case.group,
+        offset_group=groups,
+        **steps,
+    )
+    columns = normal(rng, case.batch, case.depth * taps, int(np.prod(counts)))
+    assert_same("Col2Im", [columns, np.array(case.lengths), np.array(case.kernel)], 18, **steps)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_deform_conv_without_offsets_is_conv(seed):
+    case = Case(seed, rank=1 + seed % 3, automatic=False)
+    x, w = case.x(), case.w()
+    offset = np.zeros((case.batch, int(np.prod(case.kernel)) * len(case.kernel), *case.counts()), np.float32)
+    steps = {key: tuple(getattr(case, key)) for key in ("pads", "strides", "dilations")}
+    expected = evaluate(Conv(group=case.group, **steps), x, w)
+    np.testing.assert_allclose(evaluate(DeformConv(group=case.group, **steps), x, w, offset), expected, 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_halves_are_summed_in_float32_and_rounded_once(dtype):
+    rng = np.random.default_rng(0)
+    x, w, b = normal(rng, 2, 6, 5, 5).astype(dtype), normal(rng, 4, 6, 3, 3).astype(dtype), normal(rng, 4).astype(dtype)
+    t = normal(rng, 6, 4, 3, 3).astype(dtype)
+    for op, weights in ((Conv(), w), (ConvTranspose(), t)):
+        result = evaluate(op, x, weights, b)
+        wide = evaluate(op, *(v.astype(np.float32) for v in (x, weights, b)))
+        assert result.dtype == dtype
+        np.testing.assert_array_equal(result, wide.astype(dtype))
+
+
+def test_float64_keeps_its_precision():
+    x, w = np.full((1, 1, 3), 1e-12), np.array([[[1.0, 1e12, 1.0]]])
+    assert evaluate(Conv(), x, w).item() - 1 == pytest.approx(2e-12, rel=1e-3)
+
+
+def test_integer_sums_wrap_at_32_bits():
+    x, w = np.full((1, 40000, 1), 255, np.uint8), np.full((1, 40000, 1), 255, np.uint8)
+    assert evaluate(ConvInteger(), x, w).item() == 40000 * 255 * 255 - 2**32
+
+
+def test_quantized_result_saturates_and_rounds_halves_to_even():
+    x, one = np.array([[[5, 1, 3, 120, 255]]], np.uint8), np.float32(1)
+    w, zero = np.ones((1, 1, 1), np.uint8), np.uint8(0)
+    arrays = [np.asarray(v) for v in (x, one, zero, w, one, zero, np.float32(2), np.uint8(200))]
+    assert evaluate(QLinearConv(), *arrays).tolist() == [[[202, 200, 202, 255, 255]]]
+
+
+@pytest.mark.parametrize("batch", [0, 2])
+def test_empty_batches_and_spatial_axes_give_empty_results(batch):
+    x = np.ones((batch, 2, 0 if batch else 4), np.float32)
+    w = np.ones((3, 2, 1), np.float32)
+    assert evaluate(Conv(), x, w).shape == (batch, 3, x.shape[2])
+    assert evaluate(ConvTranspose(), x, np.ones((2, 3, 1), np.float32)).shape == (batch, 3, x.shape[2])
+
+
+def test_no_channels_give_the_bias():
+    x, w, b = np.ones((1, 0, 4), np.float32), np.ones((2, 0, 3), np.float32), np.array([1, 2], np.float32)
+    assert evaluate(Conv(), x, w, b).tolist() == [[[1, 1], [2, 2]]]
+
+
+@pytest.mark.parametrize("limit", [1, 40, 1000])
+def test_small_blocks_give_the_same(monkeypatch, limit):
+    rng = np.random.default_rng(0)
+    x, w = normal(rng, 2, 4, 6, 5, 4), normal(rng, 6, 2, 3, 2, 2)
+    transposed, offset = normal(rng, 4, 3, 3, 2, 2), normal(rng, 2, 36, 6, 4, 3)
+    cases = [
+        (Conv(group=2, pads=(1, 0, 0, 1, 0, 0), dilations=(1, 1, 1)), [x, w]),
+        (ConvTranspose(group=2, strides=(2, 1, 1), pads=(1, 0, 1, 0, 1, 0)), [x, transposed]),
+        (DeformConv(group=2, pads=(1, 0, 0, 1, 0, 0)), [x, w, offset]),
+    ]
+    expected = [evaluate(op, *inputs) for op, inputs in cases]
+    for module in (convolution, transposed_convolution, deformable_convolution):
+        monkeypatch.setattr(module, "COLUMN_LIMIT", limit)
+    for (op, inputs), whole in zip(cases, expected, strict=True):
+        np.testing.assert_allclose(evaluate(op, *inputs), whole, rtol=1e-4, atol=1e-5)
+
+
+def test_inputs_are_neither_changed_nor_required_to_be_contiguous():
+    rng = np.random.default_rng(0)
+    x, w = normal(rng, 4, 8, 2, 3).T, normal(rng, 2, 2, 2, 5).T
+    kept = x.copy(), w.copy()
+    for value in (x, w):
+        value.flags.writeable = False
+    result = evaluate(Conv(), x, w)
+    np.testing.assert_array_equal(result, evaluate(Conv(), *kept))
+
+
+def test_conv_transpose_longer_than_its_sums_ends_in_the_bias():
+    x, w, b = np.ones((1, 1, 2), np.float32), np.ones((1, 1, 1), np.float32), np.full(1, 5, np.float32)
+    op = ConvTranspose(strides=(2,), output_shape=(5,))
+    assert evaluate(op, x, w, b).tolist() == [[[6, 5, 6, 5, 5]]]
+
+
+def test_conv_transpose_same_gives_length_times_stride():
+    x, w = np.ones((1, 1, 3), np.float32), np.ones((1, 1, 1), np.float32)
+    op = ConvTranspose(strides=(4,), auto_pad="SAME_UPPER")
+    assert evaluate(op, x, w).shape == (1, 1, 12)
+
+
+def test_integers_in_col2im_wrap_in_their_own_type():
+    columns = np.full((1, 2, 2), 100, np.int8)
+    result = evaluate(Col2Im(), columns, np.array([3]), np.array([2]))
+    assert result.dtype == np.int8 and result.tolist() == [[[100, -56, 100]]]
+
+
+# ---- types ---------------------------------------------------------------------------------------------------------
+
+
+def test_named_dims_follow_the_formula():
+    w = shaped(8, 3, 3, 3)
+    same = Conv(auto_pad="SAME_UPPER", strides=(2, 2))
+    assert types(Conv(pads=(1, 1, 1, 1)), shaped(N, 3, H, W), w) == "float32[N, 8, H, W]"
+    assert types(Conv(strides=(2, 2)), shaped(N, 3, H, W), w) == "float32[N, 8, floor(H+1, 2)-1, floor(W+1, 2)-1]"
+    assert types(same, shaped(N, 3, H, W), w) == "float32[N, 8, floor(H+1, 2), floor(W+1, 2)]"
+    transposed = ConvTranspose(strides=(2, 2), pads=(1, 1, 1, 1), output_padding=(1, 1))
+    assert types(transposed, shaped(N, 8, H, W), w) == "float32[N, 3, 2*H, 2*W]"
+
+
+def test_what_is_not_known_is_not_claimed():
+    assert types(Conv(), unranked(), unranked()) == "float32[*]"
+    assert types(Conv(), unranked(), shaped(8, 3, 3, 3)) == "float32[?, 8, ?, ?]"
+    assert types(Conv(kernel_shape=(3,)), unranked(np.float16), unranked(np.float16)) == "float16[?, ?, ?]"
+    assert types(Conv(), shaped(N, C, H), unranked(), shaped(7)) == "float32[N, 7, ?]"
+    assert types(ConvInteger(), unranked(np.uint8), unranked(np.int8)) == "int32[*]"
+    assert types(Col2Im(), shaped(N, 12, 5), listed(H, W), listed(2, 2)) == "float32[N, 3, H, W]"
+    assert types(Col2Im(), shaped(N, 12, 5), shaped(2, dtype=np.int64), shaped(2, dtype=np.int64)) == (
+        "float32[N, ?, ?, ?]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("op", "facts", "message"),
+    [
+        (Conv(), [shaped(1, 4, 5), shaped(8, 3, 3)], "the number of channels of X is both 4 and 3"),
+        (Conv(group=2), [shaped(1, 4, 5), shaped(7, 2, 3)], "7 features do not split into 2 groups"),
+        (Conv(strides=(1, 1)), [shaped(1, 4, 5), shaped(8, 4, 3)], "strides has 2 entries, expected 1"),
+        (Conv(strides=(0,)), [shaped(1, 4, 5), shaped(8, 4, 3)], "strides is [0], expected positive numbers"),
+        (Conv(kernel_shape=(2,)), [shaped(1, 4, 5), shaped(8, 4, 3)], "kernel axis 0 is both 2 and 3"),
+        (Conv(), [shaped(1, 4, 5), shaped(8, 4, 3, 3)], "W has rank 4, expected 3"),
+        (Conv(), [shaped(5), shaped(8, 4, 3)], "a tensor of rank 1 has no batch and channel axes"),
+        (
+            Conv(auto_pad="SAME"),
+            [shaped(1, 4, 5), shaped(8, 4, 3)],
+            "auto_pad is 'SAME'\n  fix: one of NOTSET, SAME_UPPER, SAME_LOWER, VALID",
+        ),
+        (Conv(), [shaped(1, 4, 5, dtype=np.int32)] * 2, "does not accept int32"),
+        (ConvTranspose(pads=(9, 9)), [shaped(1, 1, 3)] * 2, "the padding leaves [-13] elements of the spatial axes"),
+        (
+            Col2Im(),
+            [shaped(1, 7, 4), listed(3, 3), listed(2, 2)],
+            "7 rows of X do not split into blocks of 4",
+        ),
+        (Col2Im(), [shaped(1, 8, 5), listed(3, 3), listed(2, 2)], "the number of blocks is both 5 and 4"),
+    ],
+)
+def test_ill_typed_convolution_says_why(op, facts, message):
+    with pytest.raises(TypeRuleError) as raised:
+        op.infer(*facts)
+    assert str(raised.value) == message
+
+
+def test_arrays_that_do_not_fit_are_a_run_error():
+    with pytest.raises(RunError, match="the number of channels of X is both 4 and 3"):
+        evaluate(Conv(), np.ones((1, 4, 5), np.float32), np.ones((8, 3, 3), np.float32))
