@@ -1,4 +1,4 @@
-"""The exceptions a user can meet, and how the place of a failure is written."""
+"""The exceptions a user can meet, and how the location of a failure is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class WhorlError(Exception):
         return f"{text}\n  fix: {self.fix}" if self.fix else text
 
     def at(self, where: str) -> WhorlError:
-        """The same error with a place, unless it already has one."""
+        """The same error with a location, unless it already has one."""
         return self if self.where else type(self)(self.message, where, self.fix)
 
 
@@ -28,7 +28,7 @@ class UnsupportedError(LoadError):
 
 
 class SaveError(WhorlError):
-    """A module cannot be said in the chosen format or version."""
+    """A module cannot be expressed in the chosen format or version."""
 
 
 class TypeRuleError(WhorlError):
@@ -71,11 +71,11 @@ class CancelledError(LimitError):
     """Another thread asked the run to stop."""
 
 
-def quoted(kind: str, name: str) -> str:
+def format_title(kind: str, name: str) -> str:
     """`Gather 'read_row'`, or `Gather` where the node has no name."""
     return f"{kind} {name!r}" if name else kind
 
 
-def place(node: str, *regions: str) -> str:
+def format_location(node: str, *regions: str) -> str:
     """A node and the regions around it, innermost first: `Gather 'g' in body of Loop 'l' (iteration 3)`."""
     return " in ".join((node, *regions))

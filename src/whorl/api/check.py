@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whorl.api.contradictions import find_contradictions
 from whorl.api.models import Source, is_ir, is_mdf, is_mlir, load_mdf, load_module
 from whorl.api.problem import Problem
-from whorl.errors import place
+from whorl.errors import format_location
 from whorl.formats.onnx.files import OnnxSource, read_proto
 from whorl.formats.onnx.frame import MAX_DEPTH
 from whorl.formats.onnx.shadowing import shadowed_names
@@ -88,7 +88,7 @@ def _ill_shaped(module: Module) -> Iterator[Problem]:
 
 def _region(region: Region, around: tuple[str, ...], module: Module) -> Iterator[Problem]:
     for node in region.nodes:
-        where = place(node.title, *around)
+        where = format_location(node.title, *around)
         yield from find_contradictions(node, module, where)
         if isinstance(node.op, Loop):
             yield from _loop(node, node.op, where)

@@ -10,7 +10,7 @@ import numpy as np
 from whorl.codegen.emit import FIRST_FAILURE, emit_numbered
 from whorl.codegen.library import COMMON_MESSAGES, ELEMENT_TYPES, LARGE, MARK, Library, Port
 from whorl.codegen.library_run import run_function
-from whorl.errors import place
+from whorl.errors import format_location
 from whorl.kernel.program import Fail
 from whorl.lowering.arena import ALIGNMENT
 
@@ -43,7 +43,7 @@ def failure_text(failure: Fail) -> str:
     regions = [
         title if number is None else f"{title} (iteration {{{next(numbers)}}})" for title, number in failure.around
     ]
-    return f"{place(failure.node, *reversed(regions))}: {failure.reason}"
+    return f"{format_location(failure.node, *reversed(regions))}: {failure.reason}"
 
 
 def _kinds(library: Library) -> tuple[tuple[str, Sequence[Port]], ...]:

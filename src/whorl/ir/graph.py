@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.errors import quoted
+from whorl.errors import format_title
 from whorl.ir.op import Op
 from whorl.ir.types import Type, meet, same_kind
 
@@ -39,7 +39,7 @@ class Node:
     @property
     def title(self) -> str:
         """`Gather 'read_row'`: the kind and the name, or the first output's name where the node has none."""
-        return quoted(self.op.name, self.name or (self.outputs[0].name if self.outputs else ""))
+        return format_title(self.op.name, self.name or (self.outputs[0].name if self.outputs else ""))
 
     def __repr__(self) -> str:
         return f"<{self.title}>"

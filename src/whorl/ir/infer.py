@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from whorl.errors import TypeRuleError, quoted
+from whorl.errors import TypeRuleError, format_title
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim, Linear
 from whorl.ir.graph import Node, Region, Value
@@ -187,4 +187,4 @@ def escape(type: Type, visible: set[str]) -> Type:
 
 def region_title(node: Node, index: int) -> str:
     """`body of Loop 'rollout'`, `then_branch of If 'c'`."""
-    return f"{node.regions[index].name or 'body'} of {quoted(node.op.name, node.name)}"
+    return f"{node.regions[index].name or 'body'} of {format_title(node.op.name, node.name)}"

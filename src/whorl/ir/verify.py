@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whorl.errors import TypeRuleError, VerifyError, place
+from whorl.errors import TypeRuleError, VerifyError, format_location
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.graph import Module, Node, Region, Value, walk
 from whorl.ir.infer import Inference, names_of, region_title
@@ -29,11 +29,11 @@ def verify(module: Module) -> None:
 def _verify_region(region: Region, around: tuple[str, ...]) -> None:
     """A region reads its own arguments and earlier nodes only; every value knows who made it."""
     known: set[Value] = set(region.arguments)
-    where = place("the region", *around)
+    where = format_location("the region", *around)
     for index, argument in enumerate(region.arguments):
         _verify_owner(argument, region, index, where)
     for node in region.nodes:
-        where = place(node.title, *around)
+        where = format_location(node.title, *around)
         for value in node.inputs:
             if value is not None and value not in known:
                 raise VerifyError(f"reads {value!r}, which is not in its region before it", where)
@@ -46,7 +46,8 @@ def _verify_region(region: Region, around: tuple[str, ...]) -> None:
             _verify_region(inner, (region_title(node, index), *around))
     for value in region.results:
         if value not in known:
-            raise VerifyError(f"gives the result {value!r}, which it does not hold", place("the region", *around))
+            message = f"gives the result {value!r}, which it does not hold"
+            raise VerifyError(message, format_location("the region", *around))
 
 
 def _verify_owner(value: Value, owner: Node | Region, index: int, where: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.errors import MemoryLimitError, RunError, WhorlError, place
+from whorl.errors import MemoryLimitError, RunError, WhorlError, format_location
 from whorl.ir.graph import Node
 from whorl.ir.op import as_types, as_values
 from whorl.ir.types import AnyShape, TensorType, Type, fact_of, type_of
@@ -40,7 +40,7 @@ class Run:
     def where(self, title: str, depth: int | None = None) -> str:
         """The place of a node, with the iteration of every loop around it; `depth` counts the regions that are."""
         shown = (name if i is None else f"{name} (iteration {i})" for name, i in reversed(self.frames[:depth]))
-        return place(title, *shown)
+        return format_location(title, *shown)
 
 
 class Step:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.errors import LoadError, place
+from whorl.errors import LoadError, format_location
 from whorl.formats.mdf.vocabulary import MAX_ELEMENTS
 
 MAX_RANK = 64
@@ -40,7 +40,7 @@ def wrong(what: str, value: Any, expected: str, at: Place, fix: str = "") -> Loa
 
 def place_of(at: Place) -> str:
     """A place as text."""
-    return place(*at) if at else "the model"
+    return format_location(*at) if at else "the model"
 
 
 def split_fields(data: Any, known: dict[str, Any], at: Place, cls: type) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.errors import UnsupportedError, WhorlError, place
+from whorl.errors import UnsupportedError, WhorlError, format_location
 from whorl.formats.mdf.bodies import result_index
 from whorl.formats.mdf.cells import FUNCTION, INPUT, OUTPUT, PARAMETER, Cell, Names, State
 from whorl.formats.mdf.document import Edge, Graph, InputPort, Node, Parameter
@@ -81,7 +81,7 @@ class Tracer:
         try:
             self._evaluate(node)
         except WhorlError as error:
-            raise error.at(place(f"node {id!r}")) from None
+            raise error.at(format_location(f"node {id!r}")) from None
 
     # ---- edges and ports -----------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import onnx
 from onnx import AttributeProto, FunctionProto, NodeProto
 
-from whorl.errors import LoadError, UnsupportedError, place, quoted
+from whorl.errors import LoadError, UnsupportedError, format_location, format_title
 from whorl.formats.onnx.importing import OnnxNode
 from whorl.formats.onnx.schemas import NEWEST
 from whorl.formats.onnx.scope import Scope
@@ -83,7 +83,7 @@ class Frame:
     @property
     def place(self) -> str:
         """The graph that is read, for messages."""
-        return place(*(self.regions or ("the graph",)))
+        return format_location(*(self.regions or ("the graph",)))
 
 
 GraphReader = Callable[[OnnxNode, NodeProto, Scope, Frame], list[Value]]
@@ -100,7 +100,7 @@ def require_depth(regions: tuple[str, ...], options: LoadOptions) -> None:
 
 
 def node_title(node: NodeProto) -> str:
-    return quoted(node.op_type, node.name or next((name for name in node.output if name), ""))
+    return format_title(node.op_type, node.name or next((name for name in node.output if name), ""))
 
 
 def domain_of(domain: str) -> str:

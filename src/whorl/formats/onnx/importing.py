@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.errors import LoadError, UnsupportedError, quoted
+from whorl.errors import LoadError, UnsupportedError, format_title
 from whorl.formats.onnx.dtypes import from_onnx
 from whorl.ir.build import Builder
 from whorl.ir.graph import Value
@@ -38,7 +38,7 @@ class OnnxNode:
 
     @property
     def title(self) -> str:
-        return quoted(self.op_type, self.name or (self.outputs[0] if self.outputs else ""))
+        return format_title(self.op_type, self.name or (self.outputs[0] if self.outputs else ""))
 
     def attribute(self, name: str, default: Any = None) -> Any:
         return self.attributes.get(name, default)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from onnx import AttributeProto, GraphProto, NodeProto
 
-from whorl.errors import LoadError, place
+from whorl.errors import LoadError, format_location
 from whorl.formats.onnx.frame import Frame, node_title
 
 
@@ -71,9 +71,9 @@ def _missing(name: str, node: NodeProto, regions: tuple[str, ...]) -> LoadError:
             inside = (f"{label} of {node_title(node)}", *regions)
             reader = next((inner for inner in graph.node if name in free_names(inner)), None)
             if reader is None:
-                return LoadError(f"output {name!r} is not produced by any node", place(*inside))
+                return LoadError(f"output {name!r} is not produced by any node", format_location(*inside))
             return _missing(name, reader, inside)
-    where = place(node_title(node), *regions)
+    where = format_location(node_title(node), *regions)
     return LoadError(f"reads {name!r}, which nothing produces", where, "add the missing input or node")
 
 

@@ -12,7 +12,7 @@ import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
 import whorl.ops
-from whorl.errors import LoadError, TypeRuleError, UnsupportedError, WhorlError, place
+from whorl.errors import LoadError, TypeRuleError, UnsupportedError, WhorlError, format_location
 from whorl.formats.onnx import versions
 from whorl.formats.onnx.attributes import attribute_value, with_kind
 from whorl.formats.onnx.external import initializer_value
@@ -228,11 +228,12 @@ def read_node(proto: NodeProto, scope: Scope, frame: Frame) -> None:
         values = _read_node(proto, scope, frame)
         _name_outputs(proto, values, scope, frame)
     except TypeRuleError as error:
-        raise LoadError(error.message, place(error.where or node_title(proto), *frame.regions), error.fix) from None
+        where = format_location(error.where or node_title(proto), *frame.regions)
+        raise LoadError(error.message, where, error.fix) from None
     except WhorlError as error:
         title = node_title(proto)
         bare = type(error)(error.message, fix=error.fix) if error.where == title else error
-        raise bare.at(place(title, *frame.regions)) from None
+        raise bare.at(format_location(title, *frame.regions)) from None
 
 
 def _name_outputs(proto: NodeProto, values: list[Value], scope: Scope, frame: Frame) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
-from whorl.errors import LoadError, UnsupportedError, place
+from whorl.errors import LoadError, UnsupportedError, format_location
 from whorl.formats.onnx.frame import (
     GRAPH_READERS,
     Frame,
@@ -122,7 +122,7 @@ def refuse_unsupported(graph: GraphProto, frame: Frame) -> None:
                 if kind not in reasons:
                     reasons[kind] = _why_unsupported(key[1], domain, opsets)
                 if reasons[kind]:
-                    problems.append(f"{place(node_title(node), *regions)}: {reasons[kind]}")
+                    problems.append(f"{format_location(node_title(node), *regions)}: {reasons[kind]}")
             for attribute in node.attribute:
                 if attribute.type not in GRAPH_KINDS:
                     continue

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from onnx import AttributeProto, GraphProto
 
-from whorl.errors import place
+from whorl.errors import format_location
 from whorl.formats.onnx.frame import node_title
 
 
@@ -21,7 +21,7 @@ def _shadowed(graph: GraphProto, outer: set[str], regions: tuple[str, ...]) -> I
     own += [name for node in graph.node for name in node.output if name]
     for name in dict.fromkeys(own):
         if name in outer:
-            yield name, place(regions[0], *regions[1:])
+            yield name, format_location(regions[0], *regions[1:])
     visible = outer | set(own)
     for node in graph.node:
         holders = [a for a in node.attribute if a.type == AttributeProto.GRAPH or a.graphs]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from whorl.errors import quoted
+from whorl.errors import format_title
 from whorl.ir.types import TensorType
 
 
@@ -68,7 +68,7 @@ class Layer:
     @property
     def title(self) -> str:
         """`Gather 'read_row'`."""
-        return quoted(self.type, self.name)
+        return format_title(self.type, self.name)
 
 
 @dataclass(slots=True)

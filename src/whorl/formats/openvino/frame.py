@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from whorl.errors import LoadError, place
+from whorl.errors import LoadError, format_location
 from whorl.formats.openvino import COMPAT
 from whorl.formats.openvino.codes import Warning, problem
 from whorl.formats.openvino.document import Layer
@@ -69,8 +69,8 @@ class Frame:
     def place(self, layer: Layer | None = None) -> str:
         """A layer with its line, or the net, and the bodies around it."""
         if layer is None:
-            return place(*(self.regions or ("the net",)))
-        return place(f"{layer.title} (line {layer.line})", *self.regions)
+            return format_location(*(self.regions or ("the net",)))
+        return format_location(f"{layer.title} (line {layer.line})", *self.regions)
 
     def warn(self, code: str, message: str, layer: Layer | None = None) -> None:
         """Note a problem that does not stop the reading."""

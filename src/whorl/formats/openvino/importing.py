@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from whorl.errors import LoadError, quoted
+from whorl.errors import LoadError, format_title
 from whorl.formats.openvino.element_types import element_type
 from whorl.ir.build import Builder
 from whorl.ir.graph import Value
@@ -55,7 +55,7 @@ class IrNode:
 
     @property
     def title(self) -> str:
-        return quoted(self.type, self.name)
+        return format_title(self.type, self.name)
 
     def required(self, index: int) -> Value:
         """The input at a position. Errors: LoadError."""

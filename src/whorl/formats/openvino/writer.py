@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.errors import SaveError, WhorlError, place
+from whorl.errors import SaveError, WhorlError, format_location
 from whorl.formats.openvino.definitions import defined
 from whorl.formats.openvino.document import Edge, Layer, Net, Port
 from whorl.formats.openvino.element_types import attribute_name
@@ -161,7 +161,7 @@ class NetWriter:
         try:
             written = self._written(node)
         except WhorlError as error:
-            raise SaveError(error.message, error.where or place(node.title, *self.path), error.fix) from None
+            raise SaveError(error.message, error.where or format_location(node.title, *self.path), error.fix) from None
         finally:
             self._node = around
         self.sources |= {

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from whorl.errors import place
+from whorl.errors import format_location
 from whorl.ir.build import Builder
 from whorl.ir.graph import Module, Node, Value
 from whorl.ir.infer import region_title
@@ -98,6 +98,6 @@ def _titles(module: Module) -> dict[Node, str]:
         region, around = stack.pop()
         for node in region.nodes:
             if node.regions:
-                found[node] = place(node.title, *around)
+                found[node] = format_location(node.title, *around)
                 stack += [(inner, (region_title(node, k), *around)) for k, inner in enumerate(node.regions)]
     return found
