@@ -20,7 +20,6 @@ COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 @pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
 @pytest.mark.parametrize("kind", ["o", "so"])
 def test_neurons_in_c_do_as_in_a_session(tmp_path, capsys, kind):
-    pytest.importorskip("llvmlite", reason="llvmlite, which writes machine code, has no wheel for this platform")
     library, header, program = tmp_path / f"libneurons.{kind}", tmp_path / "neurons.h", tmp_path / "neurons"
     source = EXAMPLES / "neurons.onnxtxt"
     given = ["--dim", "n=8", "--input", "steps=1000", "--header", str(header)]
@@ -42,6 +41,5 @@ def test_neurons_in_c_do_as_in_a_session(tmp_path, capsys, kind):
 
 @pytest.mark.parametrize("name", ["fitzhugh_nagumo", "hodgkin_huxley"])
 def test_script_on_an_mdf_model_runs(name, capsys):
-    pytest.importorskip("llvmlite", reason="llvmlite, which writes machine code, has no wheel for this platform")
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     assert "spikes" in capsys.readouterr().out

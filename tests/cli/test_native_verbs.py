@@ -7,8 +7,6 @@ from onnx_text import model
 
 from whorl.codegen import cache
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 SUM = model("""
     main (float[n] x, int64 steps) => (float[n] y) {
         [add] y = Loop (steps, "", x) <body = step (int64 i, bool go, float[n] h) => (bool on, float[n] h_out) {

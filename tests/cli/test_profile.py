@@ -43,7 +43,6 @@ def test_interpreted_loops_show_their_iterations(whorl, saved, tmp_path):
 
 
 def test_native_loops_show_slices_and_compilation(whorl, saved, tmp_path):
-    pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
     path = tmp_path / "trace.json"
     given = ("--input", "n=1000", "--random", "1", "--backend", "native", "--profile", path)
     assert whorl("run", saved(NEST), *given).code == 0
@@ -61,7 +60,6 @@ def test_trace_is_written_where_the_run_fails(whorl, saved, tmp_path):
 
 
 def test_profile_shows_the_native_run_of_a_session_unless_told_otherwise(whorl, saved, tmp_path):
-    pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
     path = tmp_path / "trace.json"
     given = ("--input", "n=3", "--random", "1", "--profile", path)
     assert whorl("run", saved(NEST), *given).code == 0

@@ -7,8 +7,6 @@ import pytest
 from whorl.codegen import callers as cells
 from whorl.runtime.callers import Caller
 
-pytest.importorskip("llvmlite")
-
 
 @pytest.fixture
 def caller():

@@ -19,8 +19,6 @@ from whorl.kernel.verify import verify_program
 from whorl.ops.windows.geometry import Track
 from whorl.ops.windows.packed_filters import Spread, spread_of
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 CHANNELS = 3
 LAYOUTS = {

@@ -12,8 +12,6 @@ import scipy.special
 
 from codegen.maps import WITHOUT_FMA, mapped
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 Wide = Callable[[np.ndarray], np.ndarray]
 NAN, INF = math.nan, math.inf
 

@@ -10,8 +10,6 @@ from codegen.maps import mapped
 from whorl.codegen import narrow
 from whorl.ir.dtypes import BY_NAME
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 
 @pytest.fixture(params=["instructions", "bits"])
 def half(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,6 @@ from whorl.lowering.builder import KernelBuilder, View
 from whorl.ops.movement.native_selection import best_of_lines
 from whorl.ops.reduce.native_reductions import extremes_by_rows, reduced
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 I, STOP, GO = Var(INT64, "i", False), Var(INT64, "stop", False), Var(BOOL, "go", False)
 
 

@@ -33,8 +33,6 @@ from whorl.ops.elementwise.nonlinear import (
 from whorl.ops.elementwise.powers import Pow
 from whorl.ops.linear.quantization import DequantizeLinear, QuantizeLinear
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 FAMILIES = ("elementwise", "powers", "functions", "logic", "comparison", "nonlinear")
 NAMES = sorted(name_of(dtype) for dtype in NATIVE if dtype.itemsize > 1 or dtype.kind in "biu")
 FLOATS = sorted(name_of(dtype) for dtype in COMPUTED_FLOATS)

@@ -12,8 +12,6 @@ from whorl.ir.dtypes import BY_NAME, PACKED_BITS, bits, is_float
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.conversion import SATURATING
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 INTEGERS = ("int2", "uint2", "int4", "uint4")
 MINIFLOATS = (
     *("float4e2m1", "float6e2m3", "float6e3m2", "float8e4m3fn"),

@@ -13,8 +13,6 @@ from whorl.lowering.places import NATIVE
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.nonlinear import Celu, Gelu, HardSwish, Mish, Relu, Selu, Softplus, Swish
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 FORMULAS = ("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "erf", "erfc")
 ACTIVATIONS = [Relu(), Celu(), Gelu(), Gelu("tanh"), HardSwish(), Mish(), Selu(), Softplus(), Swish()]
 WIDE = sorted(name_of(dtype) for dtype in NATIVE if dtype.itemsize in (4, 8))

@@ -14,8 +14,6 @@ from fuzz.cell_runs import fault_of
 from fuzz.cells import POSITIONS, all_cells, all_forms, native_ops, without_cells
 from fuzz.minimise import from_text, to_text
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 TESTS = Path(__file__).parents[1]
 REGRESSIONS = sorted((TESTS / "fuzz" / "regressions" / "cells").glob("*.txt"))
 SEED, SLICES, PROGRAMS = 20_26, 4, 25

@@ -121,7 +121,6 @@ def test_program_written_and_read_again_gives_the_same(program):
 @settings(fuzz, max_examples=max(1, EXAMPLES // 10))
 @given(programs())
 def test_native_code_gives_what_the_oracle_gives(program):
-    pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
     block, inputs = program
     model, expected = noted(block), expected_of(block, inputs)
     agree(expected, lambda: whorl.InferenceSession(model, options("native")).run(None, inputs))

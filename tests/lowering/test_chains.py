@@ -20,8 +20,6 @@ from whorl.ops.movement.shapes import Expand, Flatten, Reshape, Squeeze, Unsquee
 from whorl.ops.reduce.cumulative import CumSum
 from whorl.ops.reduce.reductions import ArgMax, ReduceMax, ReduceSum
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 LARGEST = 200
 
 

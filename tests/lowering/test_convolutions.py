@@ -16,8 +16,6 @@ from whorl.ops.windows.deformable_convolution import DeformConv
 from whorl.ops.windows.geometry import windows_of
 from whorl.ops.windows.transposed_convolution import Col2Im, ConvTranspose
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 FLOATS = ("float32", *(pytest.param(name, marks=pytest.mark.slow) for name in ("float64", "float16", "bfloat16")))
 ULPS = 256
 """Units in the last place of 1 by which sums of up to a hundred products may differ."""

@@ -14,8 +14,6 @@ from whorl.ops.movement.indexing import Gather, GatherElements, GatherND
 from whorl.ops.movement.scattering import ScatterElements, ScatterND, TensorScatter
 from whorl.ops.movement.selection import OneHot, TopK
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 FEW = ("bool", "float32")
 REST = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float64", "float16", "bfloat16")
 DTYPES = [*FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in REST)]

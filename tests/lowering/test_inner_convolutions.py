@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from onnx import numpy_helper, parser
 
 import whorl
 from whorl.ir.types import Known, TensorType
 from whorl.lowering.graphs import lower_graph
-
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 
 TEXT = """<ir_version: 8, opset_import: ["" : 17]>
 nested (float[1, 4, 6, 6] x, int64 n) => (float[1, 4, 6, 6] y) <float[4, 4, 3, 3] w, float[4] b, float[4] v> {

@@ -15,8 +15,6 @@ from whorl.kernel.program import Call, Statement, While
 from whorl.lowering.graphs import GraphProgram, lower_graph
 from whorl.runtime.launch import Launch
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 STEPS, WIDTH = 6, 24
 TENSORS = {
     name: np.random.default_rng(n).standard_normal(shape).astype(np.float32) * 0.2

@@ -19,8 +19,6 @@ from whorl.kernel.program import Buffer, Call, Program, Var, index_const
 from whorl.ops.linear.packed_weights import aligned_empty, from_panels, in_panels, panel_width, panels_shape
 from whorl.ops.linear.products import Gemm, MatMul
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 Shape = tuple[int, ...]
 PAIRS: list[tuple[Shape, Shape]] = [
     ((3,), (3,)),

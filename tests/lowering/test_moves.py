@@ -17,8 +17,6 @@ from whorl.ops.movement.padding import CenterCropPad, Pad
 from whorl.ops.movement.selection import Trilu
 from whorl.ops.movement.shapes import Expand, Flatten, Reshape, Shape, Size, Squeeze, Unsqueeze
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 FEW = ("bool", "int16", "float64")
 REST = ("int8", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float16", "bfloat16")
 DTYPES = [*FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in REST)]

@@ -17,8 +17,6 @@ from whorl.ops.elementwise.nonlinear import PRelu, SwiGLU
 from whorl.ops.elementwise.powers import Pow
 from whorl.ops.linear.quantization import DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 
 def case(op: Op, *operands: tuple[Any, Sequence[int]], **settings: Any) -> Case:
     """Operands by element type and shape."""

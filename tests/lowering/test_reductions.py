@@ -36,8 +36,6 @@ from whorl.ops.reduce.reductions import (
 )
 from whorl.ops.reduce.softmax import Hardmax, LogSoftmax, Softmax
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 FLOATS = ("float32", *(pytest.param(name, marks=pytest.mark.slow) for name in ("float64", "float16", "bfloat16")))
 FEW = ("uint8", "int64", "float32")
 REST = ("int8", "int16", "int32", "uint16", "uint32", "uint64", "float64", "float16", "bfloat16")

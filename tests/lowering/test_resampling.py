@@ -13,8 +13,6 @@ from whorl.ops.image.regions import RoiAlign
 from whorl.ops.image.resize import Resize
 from whorl.ops.image.sampling import AffineGrid, GridSample
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 FLOATS = ("float32", *(pytest.param(name, marks=pytest.mark.slow) for name in ("float64", "float16", "bfloat16")))
 ULPS = 64
 MODES: list[dict[str, Any]] = [

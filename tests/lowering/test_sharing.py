@@ -13,8 +13,6 @@ from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import all_statements, expressions
 from whorl.lowering.graphs import lower_graph
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 HEADER = '<ir_version: 8, opset_import: ["" : 18]>'
 COLUMNS = """columns (float[24] s0, float[20, 30, 24] xs) => (float[24] s, float[20, 24] best, int64[20, 24] place) {{
   axis = Constant <value = int64[1] {{0}}> ()

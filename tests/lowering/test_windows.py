@@ -12,8 +12,6 @@ from whorl.ops.reduce.local_response import LRN
 from whorl.ops.windows.pooling import AveragePool, GlobalAveragePool, GlobalLpPool, GlobalMaxPool, LpPool, MaxPool
 from whorl.ops.windows.unpooling import MaxUnpool
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 FLOATS = ("float32", *(pytest.param(name, marks=pytest.mark.slow) for name in ("float64", "float16", "bfloat16")))
 ULPS = 64
 WINDOWS: list[tuple[tuple[int, ...], dict[str, Any]]] = [

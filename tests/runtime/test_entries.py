@@ -13,7 +13,6 @@ from whorl.conformance.cases import load_cases
 from whorl.conformance.runner import counts, run
 from whorl.debug import debug
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 posix = pytest.mark.skipif(os.name != "posix", reason="memory is protected by mprotect")
 
 BEYOND = """

@@ -7,8 +7,6 @@ from onnx import parser
 import whorl
 from whorl.runtime.interpreter import LoopKernel
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 APPENDED = """
 main (int64 n, float[k,3] x, float[1,3] row) => (float[m,3] y) {
   y = Loop (n, "", x) <body = b (int64 i, bool go, float[a,3] h) => (bool on, float[c,3] next) {

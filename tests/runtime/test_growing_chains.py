@@ -11,8 +11,6 @@ from onnx import parser
 
 import whorl
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 CONSTANTS = """
     zero = Constant <value_ints = [0]> ()
     one = Constant <value_ints = [1]> ()

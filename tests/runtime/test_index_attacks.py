@@ -9,7 +9,6 @@ import pytest
 from runtime.index_attacks import OPS
 from runtime.racing_feeds import OPS as RACES
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
 HERE = Path(__file__).parent
 SHORT = "Gather", "ScatterND", "Slice from", "OneHot", "TopK", "LSTM of lengths"
 

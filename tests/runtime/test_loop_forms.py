@@ -12,8 +12,6 @@ from whorl.ir.parse import parse_module
 from whorl.runtime.limits import Limits
 from whorl.runtime.session import Session
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 LONG = """
 main(%x: float32[N, 2], %y: float32[2, N], %n: int64[], %h: float32[1, 2]) {
   %s: float32[1, 2], %last: float32[2, 1], %rows: float32[A, 2], %columns: float32[2, B] = Loop(%n, _, %h, %x, %y)

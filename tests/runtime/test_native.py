@@ -11,8 +11,6 @@ import whorl
 from whorl.conformance.cases import load_cases
 from whorl.conformance.runner import run
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 COUNT = """
 count (int64 n, float[3] x) => (float[3] y, float[k,3] seen) {
   y, seen = Loop (n, "", x) <body = step (int64 i, bool go, float[3] h) => (bool on, float[3] next, float[3] half) {

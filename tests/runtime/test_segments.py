@@ -13,8 +13,6 @@ from whorl.runtime.launch import Launch
 from whorl.runtime.segments import MOST_SIGNATURES
 from whorl.runtime.stretches import Stretch
 
-pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
-
 F32 = np.float32
 SUM = model("main (float[n] x, float[n] y) => (float[n] z) { s = Add(x, y) z = Mul(s, x) }")
 RESHAPED = model("main (float[a, b] x, int64[k] shape) => (y) { n = Neg(x) y = Reshape(n, shape) }")

@@ -177,7 +177,6 @@ def test_written_again_states_are_states(tmp_path):
 
 
 def test_library_takes_states_as_inputs_and_gives_them_as_outputs(tmp_path):
-    pytest.importorskip("llvmlite", reason="llvmlite, which native code needs, has no wheel for this platform")
     module = whorl.load(running_sum("20:0-1:0", PAIR), weights=WEIGHTS)
     whorl.compile(module, tmp_path / "summing.so")
     library = whorl.load_compiled(tmp_path / "summing.so")
