@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from formats.mdf.models import OSCILLATOR, data
+from mdf.models import OSCILLATOR, data
 
 import whorl
 from whorl.errors import RunError

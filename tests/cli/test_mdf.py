@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from formats.mdf.exported import convolution_net
-from formats.mdf.models import LINKS, NETWORK, OSCILLATOR, data
+from mdf.models import LINKS, NETWORK, OSCILLATOR, data
 
 import whorl as package
 

@@ -24,10 +24,10 @@ from fuzz import damage, seeds
 from whorl.api.check import check
 from whorl.api.synthetic import synthetic_feeds
 from whorl.codegen import cache
-from whorl.formats.mdf.engine import Engine
 from whorl.ir.graph import Module
 from whorl.ir.types import AnyShape, TensorType
 from whorl.ir.verify import verify
+from whorl.mdf.engine.engine import Engine
 from whorl.runtime.limits import Limits
 
 FORMATS = ("onnx", "ir", "mlir", "mdf", "cache")

@@ -4,16 +4,16 @@ import copy
 import json
 
 import pytest
-from formats.mdf.test_bodies import drifting, exported, graph
 from formats.mdf.test_files import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mdf.test_bodies import drifting, exported, graph
 
 from whorl.errors import WhorlError
-from whorl.formats.mdf.engine import Engine
 from whorl.formats.mdf.files import read_mdf
 from whorl.formats.mdf.reading import model_of
 from whorl.formats.mdf.writing import data_of
+from whorl.mdf.engine.engine import Engine
 from whorl.runtime.limits import Limits
 
 MODELS = [FULL, drifting(), exported(graph({}))]

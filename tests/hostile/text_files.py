@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from formats.mdf.models import data, node
 from formats.openvino.ir_text import constant, edges, layer, parameter, result
+from mdf.models import data, node
 
 Write = Callable[[Path], Path]
 HUGE = 1 << 62

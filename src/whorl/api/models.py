@@ -190,7 +190,7 @@ def save(
 
 def _save_mdf(source: Source, path: Path) -> None:
     """An MDF model as it is, any other one with a node for each operator."""
-    files, models, imports = (import_whole(f"whorl.formats.mdf.{name}") for name in ("files", "model", "onnx_import"))
+    files, models, imports = (import_whole(f"whorl.formats.mdf.{name}") for name in ("files", "model", "onnx.importer"))
     model = load(source)
     document = model.document if isinstance(model, models.MdfModel) else imports.model_from_onnx(to_proto(model))
     files.write_mdf(document, path)

@@ -14,11 +14,11 @@ from whorl.cli import archive
 from whorl.cli.arguments import UsageError, count, limits_of, refuse_options
 from whorl.cli.documents import plain, print_document
 from whorl.cli.inputs import given_value
-from whorl.formats.mdf.document import Node, Parameter
 from whorl.formats.mdf.model import MdfModel
-from whorl.formats.mdf.plotting import plot
 from whorl.ir.dtypes import FLOAT64
 from whorl.ir.types import TensorType, type_of
+from whorl.mdf.model import Node, Parameter
+from whorl.mdf.plotting import plot
 
 SHOWN = 4
 """Rows that are printed from the start and from the end of a record."""

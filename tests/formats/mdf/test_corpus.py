@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from whorl.formats.mdf.engine import Engine
 from whorl.formats.mdf.reading import model_of
+from whorl.mdf.engine.engine import Engine
 
 KINDS = {"out": "output_ports", "par": "parameters", "fun": "functions"}
 LEFT_TO_CHANCE = {

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from whorl.errors import UnsupportedError
-from whorl.formats.mdf.document import Function, Parameter, ParameterCondition
 from whorl.formats.mdf.execution_engine import EvaluableFunction, EvaluableGraph, EvaluableParameter
+from whorl.mdf.model import Function, Parameter, ParameterCondition
 
 COUNTER = {"x": {"default_initial_value": 0, "value": "x + 1"}}
 TWO = {

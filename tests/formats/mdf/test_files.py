@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from whorl.errors import LoadError, SaveError
-from whorl.formats.mdf.document import Condition, Graph
 from whorl.formats.mdf.files import read_mdf, write_mdf
 from whorl.formats.mdf.reading import model_of
 from whorl.formats.mdf.writing import data_of
+from whorl.mdf.model import Condition, Graph
 
 
 def node(**fields):

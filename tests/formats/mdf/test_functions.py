@@ -10,7 +10,7 @@ import pytest
 import whorl
 import whorl.formats.mdf.functions as onnx_ops
 from whorl.errors import LoadError
-from whorl.formats.mdf.onnx_import import model_from_onnx
+from whorl.formats.mdf.onnx.importer import model_from_onnx
 
 PAIR = np.array([1.0, 2.0])
 BODY = """

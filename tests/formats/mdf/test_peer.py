@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from whorl.formats.mdf.engine import Engine
 from whorl.formats.mdf.execution_engine import EvaluableGraph
 from whorl.formats.mdf.reading import model_of
+from whorl.mdf.engine.engine import Engine
 
 pytest.importorskip("modeci_mdf")
 TIMES = [None, None, 0.1, 0.1, 0.25]

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whorl.errors import WhorlError
-from whorl.formats.mdf.conditions import READERS
-from whorl.formats.mdf.engine import Engine
 from whorl.formats.mdf.reading import model_of
+from whorl.mdf.engine.engine import Engine
+from whorl.mdf.schedule.conditions import READERS
 
 JUNK: list[Any] = [
     None, 0, -1, 2.5, 1e308, float("nan"), float("inf"), 10**40, True, "", "x", "p0", "n0", "i", "5 ms", "-1 ms", [],

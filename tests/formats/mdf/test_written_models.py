@@ -7,7 +7,7 @@ from formats.mdf.onnx_models import LOOPS, TEXTS, feeds_of, model_of
 
 import whorl
 from whorl.formats.mdf.files import read_mdf
-from whorl.formats.mdf.onnx_import import model_from_onnx
+from whorl.formats.mdf.onnx.importer import model_from_onnx
 
 
 def check_in_modeci_mdf(source, feeds, path):

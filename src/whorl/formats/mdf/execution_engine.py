@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import UnsupportedError
-from whorl.formats.mdf.calling import Calls
-from whorl.formats.mdf.document import Function, Graph, Node, Parameter
-from whorl.formats.mdf.engine import Engine, Inputs
-from whorl.formats.mdf.expressions import Draw
 from whorl.formats.mdf.files import read_mdf
-from whorl.formats.mdf.functions_by_name import find_special
-from whorl.formats.mdf.objects import graph_of_objects, has_objects, part_of_objects
-from whorl.formats.mdf.onnx_calls import Precision
-from whorl.formats.mdf.parts import Compile, FunctionPart, InputPart, NodePart, ParameterPart, Part
+from whorl.formats.mdf.modeci_objects import graph_of_objects, has_objects, part_of_objects
 from whorl.formats.mdf.reading import graph_of
+from whorl.mdf.engine.calls import Calls
+from whorl.mdf.engine.engine import Engine, Inputs
+from whorl.mdf.engine.parts import Compile, FunctionPart, InputPart, NodePart, ParameterPart, Part
+from whorl.mdf.expressions.evaluate import Draw
+from whorl.mdf.functions.named import find_special
+from whorl.mdf.functions.operators import Precision
+from whorl.mdf.model import Function, Graph, Node, Parameter
 
 FORMAT_NUMPY = "numpy"
 CALLS = Calls(partial(find_special, precision="float32"))

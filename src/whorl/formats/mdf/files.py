@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import LoadError, SaveError
-from whorl.formats.mdf.document import STORED_FROM, Model
 from whorl.formats.mdf.reading import ARRAY_KEY, model_of
 from whorl.formats.mdf.writing import data_of
-from whorl.formats.mdf.xml_data import data_of_xml
-from whorl.formats.mdf.yaml_data import data_of_yaml, yaml_text
+from whorl.formats.mdf.xml import data_of_xml
+from whorl.formats.mdf.yaml import data_of_yaml, yaml_text
+from whorl.mdf.model import STORED_FROM, Model
 
 
 def read_mdf(path: str | Path) -> Model:

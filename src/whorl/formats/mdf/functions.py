@@ -15,22 +15,19 @@ from typing import Any
 import numpy as np
 from onnx import GraphProto, ModelProto
 
-import whorl.formats.mdf.control_calls
 from whorl.errors import LoadError, RunError
-from whorl.formats.mdf.document import Graph
 from whorl.formats.mdf.files import read_mdf
-from whorl.formats.mdf.objects import graph_of_objects, has_objects
-from whorl.formats.mdf.onnx_calls import Binding, call, captured_names
-from whorl.formats.mdf.onnx_names import attribute_value, checked_inputs, find_schema, is_omitted, operator_names
+from whorl.formats.mdf.modeci_objects import graph_of_objects, has_objects
+from whorl.formats.mdf.onnx.calls import Binding, call, captured_names
+from whorl.formats.mdf.onnx.operators import attribute_value, checked_inputs, find_schema, is_omitted, operator_names
 from whorl.formats.mdf.reading import graph_of, model_of
 from whorl.formats.onnx.bodies import load_body
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.types import TensorType
+from whorl.mdf.model import Graph
 from whorl.runtime.functional import Ways, condition_of, run_branch, run_loop, run_scan, trip_count, with_captured
 from whorl.runtime.limits import Limits
-
-assert whorl.formats.mdf.control_calls
 
 MDF_SUFFIXES = (".json", ".yaml", ".yml", ".bson")
 

@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import RunError, WhorlError
-from whorl.formats.mdf.cells import FUNCTION, INPUT, OUTPUT, PARAMETER, Cell
-from whorl.formats.mdf.document import Graph, Model
-from whorl.formats.mdf.engine import Engine, Inputs
-from whorl.formats.mdf.interpreting import interpreted
-from whorl.formats.mdf.modules import module_of
-from whorl.formats.mdf.onnx_calls import Precision
-from whorl.formats.mdf.onnx_modules import onnx_module
-from whorl.formats.mdf.scopes import as_number
-from whorl.formats.mdf.simulating import Compiler, Request
-from whorl.formats.mdf.syntax import read_number
-from whorl.formats.mdf.traces import SavedState, Simulation
-from whorl.formats.mdf.tracing import is_stateful
+from whorl.formats.mdf.onnx.modules import onnx_module
 from whorl.ir.graph import Module
+from whorl.mdf.compile.module import module_of
+from whorl.mdf.compile.requests import Compiler, Request
+from whorl.mdf.compile.scope import as_number
+from whorl.mdf.compile.tracer import is_stateful
+from whorl.mdf.engine.engine import Engine, Inputs
+from whorl.mdf.engine.interpret import interpreted
+from whorl.mdf.expressions.syntax import read_number
+from whorl.mdf.functions.operators import Precision
+from whorl.mdf.model import Graph, Model
+from whorl.mdf.simulation import SavedState, Simulation
+from whorl.mdf.variables import FUNCTION, INPUT, OUTPUT, PARAMETER, Cell
 from whorl.runtime.limits import Limits
 
 

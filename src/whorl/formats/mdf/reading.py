@@ -8,20 +8,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import LoadError
-from whorl.formats.mdf.document import (
-    Condition,
-    ConditionSet,
-    Edge,
-    Function,
-    Graph,
-    InputPort,
-    Model,
-    Node,
-    OutputPort,
-    Parameter,
-    ParameterCondition,
-)
-from whorl.formats.mdf.field_checks import (
+from whorl.formats.mdf.fields import (
     Place,
     check_list,
     checked_id,
@@ -36,7 +23,20 @@ from whorl.formats.mdf.field_checks import (
     weight_field,
     wrong,
 )
-from whorl.formats.mdf.mending import mended_loops, note_signatures, note_texts
+from whorl.formats.mdf.older_loops import mended_loops, note_signatures, note_texts
+from whorl.mdf.model import (
+    Condition,
+    ConditionSet,
+    Edge,
+    Function,
+    Graph,
+    InputPort,
+    Model,
+    Node,
+    OutputPort,
+    Parameter,
+    ParameterCondition,
+)
 
 MAX_BODY_DEPTH = 64
 """How deep graphs may lie in parameters of graphs."""

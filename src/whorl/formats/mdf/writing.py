@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from whorl.formats.mdf.bodies import INFERRED
-from whorl.formats.mdf.document import (
+from whorl.formats.mdf.reading import AS_GRAPH
+from whorl.mdf.bodies import INFERRED
+from whorl.mdf.model import (
     Condition,
     ConditionSet,
     Edge,
@@ -23,7 +24,6 @@ from whorl.formats.mdf.document import (
     Parameter,
     ParameterCondition,
 )
-from whorl.formats.mdf.reading import AS_GRAPH
 
 Store = Callable[[str, np.ndarray], Any] | None
 """Answers what stands for an array at a place of the document; None writes arrays as lists."""

@@ -1,0 +1,1 @@
+"""ONNX in MDF: `onnx::*` functions (`operators`, `calls`, `control`, `bodies`), and ONNX models as MDF and back."""

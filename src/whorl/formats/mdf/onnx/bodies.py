@@ -1,0 +1,219 @@
+"""A graph without memory, as bodies of loops and branches are, as nodes of a region of the hub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from whorl.errors import LoadError, UnsupportedError
+from whorl.formats.mdf.onnx.calls import emit_call, join_results, operand
+from whorl.formats.mdf.onnx.constants import apply_type
+from whorl.formats.mdf.onnx.operators import bind, find_schema, is_onnx, spread_arguments
+from whorl.formats.onnx.scope import Scope
+from whorl.ir.graph import Value
+from whorl.mdf.bodies import port_index
+from whorl.mdf.expressions.emit import emit
+from whorl.mdf.expressions.evaluate import evaluate
+from whorl.mdf.expressions.syntax import Expression, parse
+from whorl.mdf.functions.builder import Nodes
+from whorl.mdf.functions.operators import Precision
+from whorl.mdf.functions.standard import STANDARD
+from whorl.mdf.model import Graph, InputPort, LiteralText, Node
+from whorl.ops.elementwise.arithmetic import Add, Mul
+
+
+class GraphScope(Scope):
+    """The scope of a body: `graph` gives values of the graph's own ports, others are those of the scopes around it."""
+
+    own: Callable[[str], Value | None] | None = None
+
+    def find(self, name: str) -> Value | None:
+        found = self.values.get(name)
+        if found is None and self.own is not None:
+            found = self.own(name)
+        return super().find(name) if found is None else found
+
+    def child(self, region_name: str) -> GraphScope:
+        plain = super().child(region_name)
+        return GraphScope(plain.region, plain.inference, self)
+
+
+class GraphNodes:
+    """Adds the nodes of a graph to a region as their values are asked for.
+
+    A port that no edge feeds is the value of that name in the scope: a formal input, or a captured value.
+    """
+
+    def __init__(self, graph: Graph, scope: GraphScope, precision: Precision) -> None:
+        self.graph, self.scope = graph, scope
+        self.precision: Precision = precision
+        self.nodes = {id: _NodeNames(node, self) for id, node in graph.nodes.items()}
+        self.senders = {port: node for node in reversed(self.nodes.values()) for port in node.node.output_ports}
+        self.feeds: dict[tuple[str, str], list[Any]] = {}
+        for edge in graph.edges.values():
+            self.feeds.setdefault((edge.receiver, edge.receiver_port), []).append(edge)
+
+    def output(self, name: str) -> Value:
+        """The value of an output port, of a formal input or of a captured value. Errors: LoadError."""
+        found = self.port(name)
+        found = self.scope.find(name) if found is None else found
+        if found is None:
+            raise LoadError(f"it has no output {name!r}", f"graph {self.graph.id!r}")
+        return found
+
+    def port(self, name: str) -> Value | None:
+        """The value of an output port of this graph by its id."""
+        node = self.senders.get(name)
+        return None if node is None else self.value(node.output(name))
+
+    def value(self, part: Any) -> Value:
+        return operand(part, self.scope.build, self.precision)
+
+    def input(self, node: Node, port: InputPort) -> Any:
+        """What comes in at a port."""
+        found: Any = None
+        nodes = Nodes(self.scope.build)
+        for edge in self.feeds.get((node.id, port.id), []):
+            part = self.nodes[edge.sender].output(edge.sender_port)
+            if "weight" in edge.parameters:
+                part = nodes.add(Mul(), nodes.number(edge.parameters["weight"]), nodes.number(part))
+            joins = {"add": Add(), "multiply": Mul()}
+            is_joined = found is not None and port.reduce in joins
+            found = nodes.add(joins[port.reduce], nodes.number(found), nodes.number(part)) if is_joined else part
+        if found is None:
+            found = self.scope.find(port.id)
+        if found is None and port.default_value is not None:
+            found = port.default_value
+        if found is None:
+            where = f"node {node.id!r} in graph {self.graph.id!r}"
+            raise LoadError(
+                f"nothing feeds its input port {port.id!r}", where, "add an edge, or name it in onnx_inputs"
+            )
+        return found
+
+
+class _NodeNames(Mapping[str, Any]):
+    """The names that a node's expressions see, computed when they are first read."""
+
+    def __init__(self, node: Node, graph: GraphNodes) -> None:
+        self.node, self.graph = node, graph
+        self.found: dict[str, Any] = {}
+        self.pending: set[str] = set()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.node.input_ports, **self.node.parameters, **self.node.functions})
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __contains__(self, name: object) -> bool:
+        node = self.node
+        return name in node.input_ports or name in node.parameters or name in node.functions
+
+    @property
+    def where(self) -> str:
+        return f"node {self.node.id!r} in graph {self.graph.graph.id!r}"
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.found:
+            if name in self.pending:
+                raise LoadError(f"{name!r} hangs on itself", self.where, "a body has no memory of its own")
+            self.pending.add(name)
+            self.found[name] = self.computed(name)
+            self.pending.discard(name)
+        return self.found[name]
+
+    def computed(self, name: str) -> Any:
+        node = self.node
+        if name in node.functions:
+            function = node.functions[name]
+            return self.result(function.function, function.args, function.value)
+        if name in node.parameters:
+            parameter = node.parameters[name]
+            if parameter.time_derivative or parameter.default_initial_value is not None or parameter.conditions:
+                raise UnsupportedError(f"parameter {name!r} has a memory, and a body has none", self.where)
+            found = self.result(parameter.function, parameter.args, parameter.value)
+            is_constant = self.graph.precision == "declared" and not parameter.function
+            return apply_type(parameter, found) if is_constant else found
+        if name in node.input_ports:
+            return self.graph.input(node, node.input_ports[name])
+        raise LoadError(f"{name!r} is not known here", self.where)
+
+    def output(self, port: str) -> Any:
+        """The value of an output port; several ports of one result take its parts in order."""
+        value = self.node.output_ports[port].value
+        part = _evaluated(value, self, self.graph.scope, self.where)
+        if not isinstance(part, tuple):
+            return part
+        return part[port_index(self.node, port)]
+
+    def result(self, function: str | None, args: Mapping[str, Any], value: Any) -> Any:
+        if value is not None or function is None:
+            return _evaluated(value, self, self.graph.scope, self.where)
+        inside, args = _Overlay(self, {}), spread_arguments(function, args)
+        for name, text in args.items():
+            inside.added[name] = _evaluated(text, inside, self.graph.scope, self.where)
+        if function in STANDARD:
+            defaults, expression = STANDARD[function]
+            names = {name: inside.get(name, default) for name, default in defaults.items()}
+            return _emitted(expression, names, self.graph.scope)
+        if not is_onnx(function):
+            raise UnsupportedError(f"function {function!r} has no meaning in a body", self.where)
+        try:
+            schema = find_schema(function)
+            assert schema is not None
+            values = emit_call(bind(schema, inside, args), self.graph.scope, self.graph.precision)
+        except LoadError as error:
+            raise error.at(self.where) from None
+        return join_results(schema, values)
+
+
+class _Overlay(Mapping[str, Any]):
+    """The names of a node with arguments over them."""
+
+    def __init__(self, below: Mapping[str, Any], added: dict[str, Any]) -> None:
+        self.below, self.added = below, added
+
+    def __getitem__(self, name: str) -> Any:
+        return self.added[name] if name in self.added else self.below[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(self.below), **self.added})
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.added or name in self.below
+
+
+def _evaluated(value: Any, names: Mapping[str, Any], scope: Scope, where: str) -> Any:
+    """A name's value or a number as it is; any other text by nodes."""
+    if not isinstance(value, str):
+        return value
+    if value in names:
+        return names[value]
+    if isinstance(value, LiteralText) or not value:
+        return str(value) or None
+    expression = parse(value, where)
+    if not expression.names and not expression.draws:
+        return evaluate(expression, {})
+    return _emitted(expression, names, scope)
+
+
+def _emitted(expression: Expression, names: Mapping[str, Any], scope: Scope) -> Any:
+    nodes = Nodes(scope.build)
+    tuples = [name for name in expression.names if name in names and isinstance(names[name], tuple)]
+    if tuples:
+        return _item(expression, names[tuples[0]])
+    values = {name: nodes.value(names[name]) for name in expression.names if name in names}
+    return emit(expression, values, scope.build)
+
+
+def _item(expression: Expression, parts: tuple[Any, ...]) -> Any:
+    """`loop[1]`: one of several results."""
+    text = str(expression.text).strip()
+    index = text[text.find("[") + 1 : -1] if text.endswith("]") else ""
+    if not index.isdigit() or int(index) >= len(parts):
+        raise LoadError(f"expression {text!r} reads several results", expression.place, "take one of them: name[0]")
+    return parts[int(index)]

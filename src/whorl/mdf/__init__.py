@@ -1,0 +1,17 @@
+"""ModECI MDF: graphs of neuroscience and cognition, evaluated over time. This layer runs them and reads no file.
+
+- `model`: the objects of a model. `bodies`: what a graph in a parameter takes and gives. `variables`: the values that a
+  graph keeps between evaluations. `simulation`: the result of a run. `plotting`: that as a picture.
+- `expressions`: a whitelist of Python's syntax as a tree. `evaluate` walks it with NumPy and is the meaning; `emit`
+  walks it and gives nodes of the hub in float64. Both agree in every bit in the interpreter, save what
+  `functions.native` puts together of other functions; native code has its own exp, log, tanh, arcsin and powers, which
+  may round the last bit differently.
+- `functions`: functions of expressions and of nodes, with their native forms. Operators of ONNX are registered by the
+  format that knows them; all floats of a graph are float64.
+- `random`: draws are functions of seed, node and evaluation, so they need no state; a distribution is a formula over
+  two uniform numbers, which the engine evaluates and a program emits.
+- `schedule`: conditions become predicates over integer counters, which is the whole state machine, so a compiled model
+  can carry it.
+- `engine` is the meaning of a graph, evaluation by evaluation, equal to modeci_mdf bit for bit. `compile` makes one
+  module of a graph over time and is tested against `engine`.
+"""

@@ -1,0 +1,1 @@
+"""Compilation: a graph over time as one module of the hub, with a Loop over the evaluations."""

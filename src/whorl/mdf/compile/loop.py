@@ -1,0 +1,56 @@
+"""Parts of a program: names of inputs and outputs, arguments of a body, and whether a body may run once more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from whorl.ir.graph import Region, Value
+from whorl.ir.types import TensorType
+from whorl.mdf.compile.scope import Scope, Traced, lengths
+from whorl.mdf.variables import Cell
+from whorl.passes.removal.reasons import Kept, require_harmless
+
+
+def may_run_once_more(body: Region) -> bool:
+    """Whether an iteration whose results nobody takes cannot fail."""
+    try:
+        require_harmless(body)
+    except Kept:
+        return False
+    return not any(node.regions for node in body.nodes)
+
+
+def size_of(values: Iterable[Traced]) -> int:
+    """The elements of some values."""
+    return sum(math.prod(lengths(value)) for value in values)
+
+
+def rows_after(rows: Mapping[Cell, Traced], body: Scope) -> dict[Cell, Value]:
+    """What is recorded at the end of an iteration."""
+    return {cell: body.value(value) for cell, value in rows.items()}
+
+
+def insert_argument(region: Region, place: int, name: str, type: TensorType) -> Value:
+    """A new argument before others."""
+    argument = region.add_argument(name, type)
+    region.arguments.insert(place, region.arguments.pop())
+    for index, value in enumerate(region.arguments):
+        value.index = index
+    return argument
+
+
+def argument_names(cells: Mapping[Cell, Any]) -> dict[Cell, str]:
+    """The names of the inputs among some cells."""
+    return {cell: value.value.name for cell, value in cells.items() if isinstance(value, Traced)}
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """The names, with a number behind those that were there before."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name} {seen[name]}")
+    return found

@@ -1,0 +1,241 @@
+"""Running a graph over time by compiled programs, one for each form of request."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from whorl.errors import WhorlError
+from whorl.ir.types import TensorType, tensor
+from whorl.mdf.compile.program import DONE, DT, SEED, SET, STEPS, Output, Program, Wanted, program_of
+from whorl.mdf.compile.scope import NotElementwiseError, known_shape
+from whorl.mdf.functions.operators import Precision
+from whorl.mdf.model import Graph
+from whorl.mdf.random.draws import Replay
+from whorl.mdf.simulation import SavedState, Simulation, Times, Trace
+from whorl.mdf.variables import Cell
+from whorl.runtime.limits import Limits
+from whorl.runtime.recycled import LARGE
+from whorl.runtime.session import BACKENDS, LOOPS, Session, chosen_mode
+
+MOST_PROGRAMS = 32
+"""Programs that a graph keeps."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A simulation: what to record, and values in the place of the file's.
+
+    `sets` have a first axis for the parameter sets of the batch.
+    """
+
+    steps: int
+    dt: float | None
+    record: Mapping[str, Cell]
+    given: Mapping[Cell, np.ndarray] = field(default_factory=dict)
+    sets: Mapping[Cell, np.ndarray] = field(default_factory=dict)
+    batch: int | None = None
+    state: SavedState = field(default_factory=SavedState)
+    keeps_inputs: bool = False
+    precision: Precision = "float64"
+    series: Mapping[Cell, np.ndarray] = field(default_factory=dict)
+    """Rows for unconnected input ports, one in each evaluation while there are any."""
+    seed: int = 0
+    replay: Replay = field(default_factory=dict)
+    first_set: int = 0
+    """The number of the parameter set, of the first one in a batch."""
+
+    @property
+    def evaluations(self) -> int:
+        """The steps, and the evaluation before the first one."""
+        return self.steps + (self.state.done == 0)
+
+    def of_set(self, number: int) -> Request:
+        """The same for one parameter set of the batch."""
+        own = {cell: array[number] for cell, array in self.sets.items()}
+        arrays = {c: a[..., number if a.shape[-1] > 1 else 0] for c, a in self.state.arrays.items()}
+        engine = self.state.engine[number] if isinstance(self.state.engine, list) else self.state.engine
+        state = replace(self.state, arrays=arrays, batch=None, engine=engine)
+        return replace(self, given={**self.given, **own}, sets={}, batch=None, state=state, first_set=number)
+
+
+class Prepared:
+    """A program and what runs it."""
+
+    def __init__(self, program: Program, limits: Limits | None, backend: str | None) -> None:
+        self.program = program
+        mode = chosen_mode(backend, once=False)
+        self.session = Session(program.module, limits, mode)
+        self._for_long = Session(program.module, limits, LOOPS) if mode == BACKENDS["native"] else self.session
+        rows = [tensor(program.module.main.results[index]) for index in {*program.collected.values()}]
+        self._row_bytes = sum(map(row_bytes, rows))
+
+    def run(self, request: Request) -> Simulation:
+        """Errors: RunError, LimitError."""
+        size = self.program.iterations(request.steps) * self._row_bytes
+        session = self._for_long if size >= LARGE else self.session
+        return assembled(request, self.program, session.execute(None, feeds_of(request, self.program)))
+
+
+def row_bytes(rows: TensorType) -> int:
+    """The size of an element on the first axis."""
+    lengths = rows.shape[1:] if isinstance(rows.shape, tuple) else ()
+    return math.prod(known_shape(rows.with_shape(lengths))) * rows.dtype.itemsize
+
+
+class Compiler:
+    """Runs a graph; programs are made when they are first needed."""
+
+    def __init__(self, graph: Graph, limits: Limits | None = None, backend: str | None = None) -> None:
+        self.graph, self.limits, self.backend = graph, limits, backend
+        self._programs: dict[Any, Prepared | WhorlError] = {}
+
+    def prepared(self, request: Request) -> Callable[[], Simulation]:
+        """What runs a request. Errors: UnsupportedError and others where the graph cannot be compiled."""
+        try:
+            found = self._for(request)
+        except NotElementwiseError:
+            runs = [self.prepared(request.of_set(n)) for n in range(request.batch or 0)]
+            return lambda: joined([run() for run in runs], request)
+        return lambda: found.run(request)
+
+    def _for(self, request: Request) -> Prepared:
+        """The program for a request; where it has fewer steps than come before the loop, one without a loop."""
+        wanted = wanted_of(request)
+        found = self._program(wanted)
+        if found.program.iterations(request.steps) >= 0:
+            return found
+        return self._program(replace(wanted, count=request.evaluations))
+
+    def _program(self, wanted: Wanted) -> Prepared:
+        key = key_of(wanted)
+        if key not in self._programs:
+            while len(self._programs) >= MOST_PROGRAMS:
+                self._programs.pop(next(iter(self._programs)))
+            self._programs[key] = self._made(wanted)
+        found = self._programs[key]
+        if isinstance(found, WhorlError):
+            raise found
+        return found
+
+    def _made(self, wanted: Wanted) -> Prepared | WhorlError:
+        """A program, or why there is none."""
+        try:
+            is_exact = self.limits is not None and self.limits.max_iterations is not None
+            program = program_of(self.graph, replace(wanted, is_exact=is_exact))
+            return Prepared(program, self.limits, self.backend)
+        except WhorlError as error:
+            return error
+
+
+def wanted_of(request: Request) -> Wanted:
+    """What a program for a request takes and gives."""
+    return Wanted(
+        record=tuple(dict.fromkeys(request.record.values())),
+        given={
+            **{cell: array.shape for cell, array in request.given.items()},
+            **{cell: array.shape[1:] for cell, array in request.sets.items()},
+        },
+        start=request.state.start(),
+        done=request.state.done,
+        has_dt=request.dt is not None,
+        batch=request.batch,
+        keeps_inputs=request.keeps_inputs,
+        precision=request.precision,
+        series={cell: rows.shape for cell, rows in request.series.items()},
+        replay={place: array.shape for place, array in request.replay.items()},
+    )
+
+
+def key_of(wanted: Wanted) -> Any:
+    """What tells programs apart."""
+    start = tuple((c, v if isinstance(v, TensorType) else _bits(v)) for c, v in wanted.start.items())
+    flags = wanted.has_dt, wanted.batch, wanted.keeps_inputs, wanted.precision, wanted.count
+    rows = *wanted.replay.items(), *wanted.series.items()
+    return wanted.record, tuple(wanted.given.items()), start, wanted.done, flags, rows
+
+
+def _bits(value: Any) -> Any:
+    array = np.asarray(value)
+    return array.dtype.str, array.shape, array.tobytes()
+
+
+def feeds_of(request: Request, program: Program) -> dict[str, Any]:
+    """The inputs of a program's module."""
+    feeds: dict[str, Any] = {STEPS: np.int64(request.steps)}
+    if request.dt is not None:
+        feeds[DT] = np.float64(request.dt)
+    if program.is_counted:
+        feeds[DONE] = np.int64(request.state.done)
+    axis = () if request.batch is None else (np.newaxis,)
+    feeds |= {name: request.series[cell][(..., *axis)] for cell, name in program.series.items()}
+    if program.draws:
+        feeds |= {SEED: np.int64(request.seed), SET: np.int64(request.first_set)}
+        feeds |= {name: request.replay[place][(..., *axis)] for place, name in program.replay.items()}
+    arrays = {c: a if request.batch is None else _repeated(a, request.batch) for c, a in request.given.items()}
+    arrays |= {cell: np.ascontiguousarray(np.moveaxis(array, 0, -1)) for cell, array in request.sets.items()}
+    feeds |= {name: arrays[cell] for cell, name in program.given.items()}
+    return feeds | {name: request.state.arrays[cell] for cell, name in program.start.items()}
+
+
+def _repeated(array: np.ndarray, batch: int) -> np.ndarray:
+    return np.repeat(array[..., np.newaxis], batch, axis=-1)
+
+
+def assembled(request: Request, program: Program, outputs: Sequence[Any]) -> Simulation:
+    """The traces and the state that the outputs of a run hold."""
+    rows = program.iterations(request.steps) if program.has_loop else 0
+    traces = {}
+    for name, cell in request.record.items():
+        first = [row[cell] for row in program.first]
+        traces[name] = Trace(
+            first=[outputs[value.index] if isinstance(value, Output) else value for value in first],
+            over_time=outputs[program.collected[cell]] if cell in program.collected else None,
+            fixed=program.fixed.get(cell),
+            repeats=rows,
+            batch=request.batch,
+            traced=[isinstance(value, Output) for value in first],
+        )
+    before = request.state
+    known = {cell: value for cell, value in program.kept.items() if not isinstance(value, Output)}
+    arrays = {cell: outputs[value.index] for cell, value in program.kept.items() if isinstance(value, Output)}
+    arrays |= {cell: outputs[index] for cell, index in program.final.items()}
+    arrays |= {cell: outputs[index][-1].copy() for cell, index in program.last_rows.items()}
+    times = times_of(request)
+    state = replace(
+        before,
+        arrays=arrays,
+        constants=known,
+        done=before.done + request.evaluations,
+        given=request.given,
+        sets=request.sets,
+        batch=request.batch,
+        time=times.end,
+    )
+    return Simulation(times, traces, state)
+
+
+def times_of(request: Request) -> Times:
+    """When the evaluations of a run are."""
+    before = request.state
+    return Times(before.time, 1.0 if request.dt is None else request.dt, request.steps, not before.done)
+
+
+def joined(results: Sequence[Simulation], request: Request) -> Simulation:
+    """The results of the parameter sets of a batch as one."""
+    first = results[0]
+    traces = {
+        name: Trace(first=(), over_time=np.stack([one[name] for one in results], axis=-1), batch=len(results))
+        for name in first
+    }
+    states = [one.state for one in results]
+    arrays = {cell: np.stack([state.arrays[cell] for state in states], axis=-1) for cell in first.state.arrays}
+    engine = None if first.state.engine is None else [state.engine for state in states]
+    state = replace(
+        first.state, arrays=arrays, given=request.given, sets=request.sets, batch=len(results), engine=engine
+    )
+    return Simulation(first.when, traces, state)

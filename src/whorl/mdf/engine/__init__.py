@@ -1,0 +1,1 @@
+"""The interpreter of graphs, evaluation by evaluation: the meaning of MDF."""

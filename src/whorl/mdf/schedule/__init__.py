@@ -1,0 +1,1 @@
+"""When each node of a graph runs: conditions as predicates over integer counters."""
