@@ -24,7 +24,7 @@ from whorl.ir.verify import verify
 from whorl.lowering.graphs import GraphProgram, lower_graph
 from whorl.ops.control.flow import Loop
 from whorl.ops.control.iteration import Iteration
-from whorl.runtime.launch import Launch
+from whorl.runtime.compiled.launch import Launch
 
 # 1. A model. Newton's method improves a guess of square roots until no guess moves by more than a tolerance, 50 times
 #    at most. `x` and `tolerance` are read by the body without being passed to it: ONNX lets a body look outside.

@@ -14,8 +14,8 @@ from whorl.ir.dims import UNKNOWN, Linear
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.op import as_values
 from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, TensorType, Type
-from whorl.runtime.interpreter import BranchKernel, LoopKernel, Plan
-from whorl.runtime.steps import Run
+from whorl.runtime.interpreter.plan import BranchKernel, LoopKernel, Plan
+from whorl.runtime.interpreter.step import Run
 
 RELAXATIONS = ("declared", "named", "shared", "blank", "unranked")
 """How `relaxed` declares inputs: as they are, every axis named for itself, equal lengths sharing a name, nameless."""

@@ -14,10 +14,10 @@ from whorl.ir.op import Op, as_values
 from whorl.ir.types import Known, TensorType
 from whorl.lowering.decomposition import decompose
 from whorl.lowering.graphs import lower_graph
-from whorl.runtime.interpreter import Plan
-from whorl.runtime.launch import Launch
+from whorl.runtime.compiled.launch import Launch
+from whorl.runtime.interpreter.plan import Plan
+from whorl.runtime.interpreter.step import Run
 from whorl.runtime.limits import Budget, Limits
-from whorl.runtime.steps import Run
 
 Arrays = Sequence["np.ndarray | None"]
 

@@ -15,7 +15,7 @@ from whorl.ir.op import Op, as_values
 from whorl.ir.types import TensorType
 from whorl.ops.control.flow import Collected, Loop, Scanned
 from whorl.ops.control.iteration import Iteration
-from whorl.runtime.native import CompiledLoop, NativeRun
+from whorl.runtime.compiled.loop import CompiledLoop, NativeRun
 
 FRACTION_BITS = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}
 LEAST_EXPONENT = {"float16": -14, "bfloat16": -126, "float32": -126, "float64": -1022}

@@ -5,7 +5,7 @@ import ctypes
 import pytest
 
 from whorl.codegen import callers as cells
-from whorl.runtime.callers import Caller
+from whorl.runtime.compiled.context import Caller
 
 
 @pytest.fixture

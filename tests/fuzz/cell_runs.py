@@ -12,7 +12,7 @@ from fuzz.cell_programs import Feeds, Program
 from fuzz.forms import Slack
 from fuzz.likeness import difference
 from whorl.ir.graph import Module
-from whorl.runtime.background import in_background
+from whorl.runtime.compiled.background import in_background
 
 BACKENDS = ("native", "auto")
 REPEATS = 3

@@ -30,8 +30,8 @@ from whorl.ops.control.iteration import Iteration
 from whorl.ops.elementwise.arithmetic import Identity, Neg
 from whorl.ops.elementwise.comparison import Where
 from whorl.ops.movement.axes import Transpose
-from whorl.runtime.blocks import Pair
-from whorl.runtime.native import CompiledLoop, NativeRun
+from whorl.runtime.compiled.loop import CompiledLoop, NativeRun
+from whorl.runtime.compiled.memory import Pair
 
 STEPS = 3
 BATCH = 8

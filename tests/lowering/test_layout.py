@@ -13,7 +13,7 @@ import whorl
 from whorl.ir.types import Known
 from whorl.kernel.program import Call, Statement, While
 from whorl.lowering.graphs import GraphProgram, lower_graph
-from whorl.runtime.launch import Launch
+from whorl.runtime.compiled.launch import Launch
 
 STEPS, WIDTH = 6, 24
 TENSORS = {

@@ -15,7 +15,7 @@ from whorl.kernel.verify import verify_program
 from whorl.lowering.graphs import lower_graph
 from whorl.ops.control.flow import Loop
 from whorl.ops.control.iteration import Iteration
-from whorl.runtime.native import CompiledLoop, NativeRun
+from whorl.runtime.compiled.loop import CompiledLoop, NativeRun
 from whorl.runtime.session import Session
 
 FORM = """

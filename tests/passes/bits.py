@@ -12,9 +12,9 @@ from whorl.errors import RunError
 from whorl.ir.graph import Module
 from whorl.passes.context import PassOptions
 from whorl.passes.pipeline import optimize
-from whorl.runtime.interpreter import Plan
+from whorl.runtime.interpreter.plan import Plan
+from whorl.runtime.interpreter.step import Run
 from whorl.runtime.limits import Budget, Limits
-from whorl.runtime.steps import Run
 
 
 def copied(module: Module) -> Module:

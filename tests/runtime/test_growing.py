@@ -5,7 +5,7 @@ import pytest
 from onnx import parser
 
 import whorl
-from whorl.runtime.interpreter import LoopKernel
+from whorl.runtime.interpreter.plan import LoopKernel
 
 APPENDED = """
 main (int64 n, float[k,3] x, float[1,3] row) => (float[m,3] y) {

@@ -17,7 +17,7 @@ from whorl.errors import RunError
 from whorl.ir.graph import Module
 from whorl.ir.text import print_module
 from whorl.ir.types import type_of
-from whorl.runtime.explain import Verdict
+from whorl.runtime.compiled.explain import Verdict
 from whorl.runtime.limits import Limits
 from whorl.runtime.session import Session
 

@@ -13,7 +13,7 @@ import numpy as np
 from whorl.errors import RunError, UnsupportedError
 from whorl.ir.types import TensorType
 from whorl.mdf.variables import Cell
-from whorl.runtime.recycled import empty
+from whorl.runtime.buffer_pool import empty
 
 
 @dataclass

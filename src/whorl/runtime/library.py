@@ -14,7 +14,7 @@ import numpy as np
 from whorl.codegen.emit import FIRST_FAILURE
 from whorl.codegen.library import ELEMENT_TYPES, MARK, MOST_AXES, NO_MEMORY, OPEN, Port
 from whorl.errors import LoadError, MemoryLimitError, RunError
-from whorl.runtime.blocks import address
+from whorl.runtime.compiled.memory import address
 from whorl.runtime.feeds import checked
 
 _DTYPES = {number: dtype for dtype, number in ELEMENT_TYPES.items()}

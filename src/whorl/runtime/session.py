@@ -15,15 +15,15 @@ from whorl.errors import MemoryLimitError, RunError
 from whorl.ir.constants import as_array
 from whorl.ir.graph import Module
 from whorl.ir.types import OptionalType
+from whorl.runtime.buffer_pool import is_recycled
+from whorl.runtime.compiled.explain import Verdict, explain
+from whorl.runtime.compiled.fast_path import Direct
 from whorl.runtime.credit import Credit
-from whorl.runtime.direct import Direct
-from whorl.runtime.explain import Verdict, explain
 from whorl.runtime.feeds import checked
-from whorl.runtime.interpreter import Plan
+from whorl.runtime.interpreter.plan import Plan
+from whorl.runtime.interpreter.step import Run
 from whorl.runtime.limits import Budget, Limits
-from whorl.runtime.recycled import is_recycled
 from whorl.runtime.states import States
-from whorl.runtime.steps import Run
 from whorl.runtime.trace import Trace
 
 

@@ -13,8 +13,8 @@ from whorl.ir.forking import renew_in_children
 from whorl.ir.graph import Module, State
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.runtime.feeds import checked
-from whorl.runtime.interpreter import Plan
-from whorl.runtime.steps import Run
+from whorl.runtime.interpreter.plan import Plan
+from whorl.runtime.interpreter.step import Run
 
 
 class States:

@@ -18,8 +18,8 @@ from whorl.mdf.model import Graph
 from whorl.mdf.random.draws import Replay
 from whorl.mdf.simulation import SavedState, Simulation, Times, Trace
 from whorl.mdf.variables import Cell
+from whorl.runtime.buffer_pool import LARGE
 from whorl.runtime.limits import Limits
-from whorl.runtime.recycled import LARGE
 from whorl.runtime.session import BACKENDS, LOOPS, Session, chosen_mode
 
 MOST_PROGRAMS = 32

@@ -13,7 +13,7 @@ from whorl.debug import poison
 from whorl.ir.types import TensorType
 from whorl.lowering.places import lengths_of
 from whorl.ops.linear.packed_weights import aligned_empty
-from whorl.runtime.recycled import empty
+from whorl.runtime.buffer_pool import empty
 
 WASTE = 1 << 20
 """Bytes that a value may leave unused behind it before it is copied to memory of its own."""

@@ -21,7 +21,7 @@ from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode
 from whorl.ir.dtypes import FLOAT32, INT64
 from whorl.kernel.program import Buffer, Const, For, Program, Store, Var, index_const
-from whorl.runtime.entries import entry_of
+from whorl.runtime.compiled.entries import entry_of
 
 i, x = Var(INT64, "i", False), Buffer("x", FLOAT32, (5,))
 loop = For(i, index_const(COUNT), [Store(x, (i,), Const(FLOAT32, 1.0))])

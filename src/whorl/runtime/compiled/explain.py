@@ -10,12 +10,12 @@ from whorl.ir.op import Op
 from whorl.ir.types import TensorType
 from whorl.kernel.program import Program
 from whorl.lowering.places import NATIVE
-from whorl.runtime.interpreter import BranchKernel, LoopKernel, Plan
-from whorl.runtime.launch import Launch
-from whorl.runtime.native import CompiledLoop
-from whorl.runtime.refusals import Refusal
-from whorl.runtime.steps import Step
-from whorl.runtime.stretches import Part, Stretch
+from whorl.runtime.compiled.launch import Launch
+from whorl.runtime.compiled.loop import CompiledLoop
+from whorl.runtime.compiled.partition import Part, Stretch
+from whorl.runtime.compiled.refusals import Refusal
+from whorl.runtime.interpreter.plan import BranchKernel, LoopKernel, Plan
+from whorl.runtime.interpreter.step import Step
 
 NO_REASON = Refusal("")
 NATIVELY, INTERPRETED, UNKNOWN = "native", "interpreted", "not reached"

@@ -17,11 +17,11 @@ from whorl.ops.control.flow import If, Loop
 from whorl.ops.control.iteration import Iteration, empty_collected
 from whorl.ops.core.base import one_element
 from whorl.ops.random.distributions import Random
+from whorl.runtime.compiled.loop import NativeLoop
+from whorl.runtime.compiled.partition import parts_of, run_parts
+from whorl.runtime.compiled.program_cache import holds_loop
 from whorl.runtime.credit import LATE
-from whorl.runtime.native import NativeLoop
-from whorl.runtime.segments import holds_loop
-from whorl.runtime.steps import Kernel, Run, Step
-from whorl.runtime.stretches import parts_of, run_parts
+from whorl.runtime.interpreter.step import Kernel, Run, Step
 from whorl.runtime.trace import now
 
 LOOKS = 64

@@ -18,7 +18,7 @@ from whorl.ir.op import as_values
 from whorl.ir.types import TensorType
 from whorl.kernel.program import Buffer, Program, RunOp
 from whorl.ops.core.work import Effort
-from whorl.runtime.blocks import Blocks
+from whorl.runtime.compiled.memory import Blocks
 from whorl.runtime.limits import Budget
 
 

@@ -17,12 +17,12 @@ from whorl.kernel.program import Buffer
 from whorl.lowering.graphs import GraphProgram
 from whorl.lowering.places import lengths_of, sizes
 from whorl.ops.linear.packed_weights import aligned_empty
-from whorl.runtime.blocks import Blocks, address
-from whorl.runtime.callbacks import efforts_of, run_any, run_op
-from whorl.runtime.callers import Caller
-from whorl.runtime.entries import entry_of
+from whorl.runtime.buffer_pool import empty, maker
+from whorl.runtime.compiled.callbacks import efforts_of, run_any, run_op
+from whorl.runtime.compiled.context import Caller
+from whorl.runtime.compiled.entries import entry_of
+from whorl.runtime.compiled.memory import Blocks, address
 from whorl.runtime.limits import UNLIMITED, Budget
-from whorl.runtime.recycled import empty, maker
 
 SPARE_BYTES = 1 << 26
 """Scratch memory that a program keeps for the next run; of what takes more, it keeps one."""

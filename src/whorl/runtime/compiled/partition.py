@@ -21,10 +21,10 @@ import numpy as np
 
 from whorl.errors import LimitError, WhorlError
 from whorl.ir.graph import Node, Value
-from whorl.runtime.launch import Launch
-from whorl.runtime.refusals import Refusal
-from whorl.runtime.segments import MOST_NODES, Segment, holds_loop, is_native_candidate
-from whorl.runtime.steps import Run, Step, interpret, placed
+from whorl.runtime.compiled.launch import Launch
+from whorl.runtime.compiled.program_cache import MOST_NODES, Segment, holds_loop, is_native_candidate
+from whorl.runtime.compiled.refusals import Refusal
+from whorl.runtime.interpreter.step import Run, Step, interpret, placed
 from whorl.runtime.trace import MAIN, now
 
 Part = Union["Stretch", list[Step]]

@@ -27,11 +27,11 @@ from whorl.lowering.graphs import Folded, GraphProgram, lower_graph
 from whorl.lowering.places import NATIVE
 from whorl.lowering.work import work_of
 from whorl.ops.control.flow import If, Loop
-from whorl.runtime.background import compile_aside, in_background
+from whorl.runtime.compiled.background import compile_aside, in_background
+from whorl.runtime.compiled.launch import CONTIGUOUS, Launch
+from whorl.runtime.compiled.refusals import Refusal, refusal_of
 from whorl.runtime.credit import Credit
-from whorl.runtime.launch import CONTIGUOUS, Launch
 from whorl.runtime.limits import Budget
-from whorl.runtime.refusals import Refusal, refusal_of
 
 MOST_NODES, MOST_STATEMENTS = 512, 96
 """Nodes and outermost statements of one segment: LLVM takes longer for a long function than for several short ones."""

@@ -24,8 +24,8 @@ from whorl.lowering.products import Hoisted, hoist_products, slice_captured
 from whorl.ops.control.flow import Loop, Scanned
 from whorl.ops.core.work import Effort
 from whorl.ops.linear.packed_weights import aligned_empty, panels_shape
-from whorl.runtime.blocks import address
-from whorl.runtime.callers import Caller
+from whorl.runtime.compiled.context import Caller
+from whorl.runtime.compiled.memory import address
 from whorl.runtime.limits import Budget
 
 _BLOCK, _MOST_ROWS = 24, 144

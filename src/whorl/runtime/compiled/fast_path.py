@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.types import TensorType
-from whorl.runtime.interpreter import Plan
-from whorl.runtime.launch import CONTIGUOUS, Launch
+from whorl.runtime.compiled.launch import CONTIGUOUS, Launch
+from whorl.runtime.compiled.partition import Stretch
+from whorl.runtime.compiled.program_cache import contents
+from whorl.runtime.interpreter.plan import Plan
 from whorl.runtime.limits import UNLIMITED, Budget
-from whorl.runtime.segments import contents
-from whorl.runtime.stretches import Stretch
 
 
 class Direct:

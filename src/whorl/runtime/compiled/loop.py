@@ -29,17 +29,17 @@ from whorl.lowering.loops import LoopProgram, lower_loop
 from whorl.lowering.places import lengths_of
 from whorl.lowering.work import turns_of
 from whorl.ops.control.iteration import Iteration
-from whorl.runtime.background import compile_aside, in_background
-from whorl.runtime.blocks import Blocks, Lengthening, Pair, address, as_rows, signature_of
-from whorl.runtime.callbacks import efforts_of, run_any, run_op
-from whorl.runtime.callers import Caller
-from whorl.runtime.entries import entry_of
-from whorl.runtime.forms import MOST, Forms
+from whorl.runtime.buffer_pool import empty
+from whorl.runtime.compiled.background import compile_aside, in_background
+from whorl.runtime.compiled.callbacks import efforts_of, run_any, run_op
+from whorl.runtime.compiled.context import Caller
+from whorl.runtime.compiled.entries import entry_of
+from whorl.runtime.compiled.memory import Blocks, Lengthening, Pair, address, as_rows, signature_of
+from whorl.runtime.compiled.preheader import Workspace
+from whorl.runtime.compiled.refusals import Refusal, refusal_of
+from whorl.runtime.compiled.shape_signatures import MOST, Forms
+from whorl.runtime.compiled.specialise import Free, specialise
 from whorl.runtime.limits import UNLIMITED, Budget
-from whorl.runtime.prologue import Workspace
-from whorl.runtime.recycled import empty
-from whorl.runtime.refusals import Refusal, refusal_of
-from whorl.runtime.specialise import Free, specialise
 from whorl.runtime.trace import now
 
 WORTHWHILE = 16

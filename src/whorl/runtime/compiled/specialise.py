@@ -22,7 +22,7 @@ from whorl.lowering.ill_typed import set_aside
 from whorl.ops.control.flow import Loop, Scanned
 from whorl.ops.control.iteration import Iteration
 from whorl.ops.sequence.sequences import SequenceInsert
-from whorl.runtime.prologue import Prologue, split_off
+from whorl.runtime.compiled.preheader import Prologue, split_off
 
 Free = Mapping[tuple[int, int], str]
 """Names for lengths that a program takes as they come, by operand (carried, scanned, captured) and axis.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from whorl.lowering.loops import FREE
-from whorl.runtime.specialise import Free
+from whorl.runtime.compiled.specialise import Free
 
 EXACT = 8
 """Programs for lengths as they are, before those that were seen to vary are left open."""

@@ -9,8 +9,8 @@ import pytest
 
 from whorl.debug import debug
 from whorl.ir.dtypes import BY_NAME
-from whorl.runtime import recycled
-from whorl.runtime.recycled import LARGE, empty, is_recycled, maker
+from whorl.runtime import buffer_pool
+from whorl.runtime.buffer_pool import LARGE, empty, is_recycled, maker
 
 FLOAT32 = np.dtype(np.float32)
 SHAPE = (LARGE // 4, 3)
@@ -18,7 +18,7 @@ SHAPE = (LARGE // 4, 3)
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> None:
-    recycled._kept.clear()
+    buffer_pool._kept.clear()
 
 
 def place(array: np.ndarray) -> int:
@@ -69,7 +69,7 @@ def test_a_few_are_kept() -> None:
     arrays = [empty(SHAPE, FLOAT32) for _ in range(9)]
     del arrays
     gc.collect()
-    assert len(recycled._kept) == recycled._kept.maxlen
+    assert len(buffer_pool._kept) == buffer_pool._kept.maxlen
 
 
 def test_memory_given_back_last_is_taken_first() -> None:

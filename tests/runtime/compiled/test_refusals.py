@@ -9,7 +9,7 @@ from onnx_text import model
 import whorl
 from whorl.debug import debug
 from whorl.ops.elementwise.arithmetic import Neg
-from whorl.runtime import segments
+from whorl.runtime.compiled import program_cache as segments
 
 ALONE = "main (float[n] x) => (float[n] y) { a = Abs(x)\n b = Neg(a)\n y = Exp(b) }"
 LOOPED = """main (int64 M, float[n] x) => (float[n] y) {

@@ -9,9 +9,9 @@ import pytest
 from onnx_text import model
 
 import whorl
-from whorl.runtime.launch import Launch
-from whorl.runtime.segments import MOST_SIGNATURES
-from whorl.runtime.stretches import Stretch
+from whorl.runtime.compiled.launch import Launch
+from whorl.runtime.compiled.partition import Stretch
+from whorl.runtime.compiled.program_cache import MOST_SIGNATURES
 
 F32 = np.float32
 SUM = model("main (float[n] x, float[n] y) => (float[n] z) { s = Add(x, y) z = Mul(s, x) }")
@@ -245,7 +245,7 @@ def test_objects_with_dlpack_are_read_without_a_copy():
 
 def test_without_a_compiler_everything_is_interpreted(monkeypatch):
     monkeypatch.setattr("whorl.runtime.session.is_available", lambda: False)
-    monkeypatch.setattr("whorl.runtime.native.is_available", lambda: False)
+    monkeypatch.setattr("whorl.runtime.compiled.loop.is_available", lambda: False)
     made = session(DOUBLED)
     assert made.run(None, {"n": np.array(5), "x": np.ones(3, F32)})[0].tolist() == [32.0] * 3
     assert not any(isinstance(part, Stretch) for part in made._plan.parts)

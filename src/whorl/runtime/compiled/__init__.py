@@ -1,0 +1,10 @@
+"""Compiled code at run time: what is compiled and when, the calls into machine code, and their memory.
+
+- What is compiled: `partition` cuts a plan into subgraphs, `program_cache` holds the programs of a subgraph by shape
+  signature, `loop` those of a long Loop by its operands' shapes (`shape_signatures`), for which it is typed
+  (`specialise`) after what is loop-invariant was hoisted (`preheader`).
+- When: at the first run or in a thread of its own (`background`); `refusals` says why not.
+- Calls: `launch` runs a subgraph, `entries` is the machine code or its stand-in under WHORL_DEBUG, `context` what a
+  program calls while it runs, `callbacks` ops without a native form, `memory` carried values and growable buffers.
+- `fast_path` serves feeds of a known signature, `explain` says what ran natively.
+"""
