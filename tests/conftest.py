@@ -4,11 +4,21 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import dependencies
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How long examples take to draw depends on what else the machine does; a failure prints what repeats it.
-settings.register_profile("suite", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+dependencies.forbid_skips()
+
+# How long examples take to draw depends on what else the machine does. The suite draws the same examples every time;
+# `make fuzz` sets the variable and draws others, and a failure prints what repeats it.
+settings.register_profile(
+    "suite",
+    deadline=None,
+    derandomize="WHORL_FUZZ_EXAMPLES" not in os.environ,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("suite")
 
 CORPUS_VARIABLE = "WHORL_CORPUS"

@@ -6,7 +6,7 @@ import gaps
 import pytest
 
 
-def test_files_without_a_test_of_their_name_are_those_on_the_list() -> None:
+def test_list_names_the_files_without_a_test_of_their_name() -> None:
     missing, listed = set(gaps.gaps()), set(gaps.LIST.read_text(encoding="utf-8").split())
     assert not missing - listed, f"tests are missing: {sorted(map(gaps.test_path, missing - listed))}"
     assert not listed - missing, f"tested, moved or gone, but still listed: {sorted(listed - missing)}; {gaps.__doc__}"
@@ -35,7 +35,7 @@ def test_module_of_data_or_signatures_has_no_behaviour(source: str) -> None:
     assert not gaps.has_behaviour(source)
 
 
-def test_list_names_the_files_that_no_test_is_named_after(tmp_path) -> None:
+def test_file_whose_test_is_missing_is_a_gap(tmp_path) -> None:
     package, tests = tmp_path / "package", tmp_path / "tests"
     for file in (package / "a/b.py", package / "a/__init__.py", package / "c.py"):
         file.parent.mkdir(parents=True, exist_ok=True)

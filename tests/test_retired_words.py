@@ -8,7 +8,7 @@ import retired_words
 RENEW = "python tests/retired_words.py --write"
 
 
-def test_names_with_retired_words_are_those_on_the_list() -> None:
+def test_list_counts_the_names_with_retired_words() -> None:
     numbers = retired_words.counts()
     listed = {folder: int(count) for folder, count in map(str.split, retired_words.LIST.read_text().splitlines())}
     more = {folder: count for folder, count in numbers.items() if count > listed.get(folder, 0)}

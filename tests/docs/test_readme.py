@@ -28,6 +28,7 @@ def test_readme_has_the_conformance_counts_of_the_generated_page() -> None:
             r"^\| control flow, (?P<count>\d+) cases .*? \|(?P<passed>.*)\|$", readme, re.MULTILINE
         )
     }
+    assert len(found) == 2
     assert shown == found
 
 

@@ -200,10 +200,12 @@ def test_pickled_session_compiles_again():
 
 def test_auto_interprets_until_the_code_is_there():
     made, feeds = session(SUM, "auto"), {"x": np.ones(3, F32), "y": np.ones(3, F32)}
-    deadline = time.monotonic() + 60
-    while not launches(made):
+    for _ in range(6000):
         assert made.run(None, feeds)[0].tolist() == [2, 2, 2]
-        assert time.monotonic() < deadline
+        if launches(made):
+            break
+        time.sleep(0.01)
+    assert launches(made)
     assert made.run(None, feeds)[0].tolist() == [2, 2, 2]
 
 
