@@ -85,7 +85,7 @@ def test_normalization_scale_sum_and_relu_are_done_with_the_convolution() -> Non
     y = m.build.add(Mul(), m.normalized(m.convolved()), m.draw(FEATURES, 1, 1))
     y = m.build.add(Add(), m.draw(1, FEATURES, 1, 1), y)
     graph = run(m, m.build.add(Relu(), m.build.add(Sum(), y, m.r)))
-    assert calls(graph) == ["spread_image", "convolution_sum"]
+    assert calls(graph) == ["split_phases", "convolution_sum"]
     assert not nests(graph.program.body)
 
 
@@ -94,7 +94,7 @@ def test_known_bounds_are_kept_by_the_convolution(low: float | None, high: float
     m = Model()
     bounds = [None if b is None else m.build.constant(np.array(b, np.float32)) for b in (low, high)]
     graph = run(m, m.build.add(Clip(), m.convolved(), *bounds))
-    assert calls(graph) == ["spread_image", "convolution"]
+    assert calls(graph) == ["split_phases", "convolution"]
     assert not nests(graph.program.body)
 
 
@@ -102,7 +102,7 @@ def test_a_convolution_that_is_read_twice_keeps_its_own_result() -> None:
     m = Model()
     y = m.convolved()
     graph = run(m, m.build.add(Relu(), y), y)
-    assert calls(graph) == ["spread_image", "convolution"]
+    assert calls(graph) == ["split_phases", "convolution"]
 
 
 def test_a_convolution_plus_itself_is_not_taken_in() -> None:

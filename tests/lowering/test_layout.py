@@ -95,7 +95,7 @@ def test_product_of_slices_is_taken_before_the_loop(form: str, body: str) -> Non
     module = loaded(form.replace("BODY", body).replace("REVERSE", ""))
     graph = program_of(module)
     (product,) = inside(graph)
-    assert product.kernel == "panel_product"
+    assert product.kernel == "packed_matmul"
     (before,) = calls(graph.program.body)
     assert before.numbers[0] == STEPS
     check(module, graph)
@@ -115,7 +115,7 @@ def test_panels_of_a_matrix_that_changes_are_made_once_for_a_loop() -> None:
     module = loaded(text.replace("(w, h0)", "(h0, w)"))
     graph = program_of(module)
     (product,) = inside(graph)
-    assert product.kernel == "panel_product"
+    assert product.kernel == "packed_matmul"
     check(module, graph)
 
 

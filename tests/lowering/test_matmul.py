@@ -16,7 +16,8 @@ from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode, vector_bytes
 from whorl.ir.dtypes import BY_NAME, INT64
 from whorl.kernel.program import Buffer, Call, Program, Var, index_const
-from whorl.ops.linear.packed_weights import aligned_empty, from_panels, in_panels, panel_width, panels_shape
+from whorl.kernels.aligned import aligned_empty
+from whorl.kernels.product.layout import pack_matrix, packed_shape, panel_width
 from whorl.ops.linear.products import Gemm, MatMul
 
 Shape = tuple[int, ...]
@@ -82,15 +83,6 @@ def test_gemm_of_integers_with_broken_factors_is_run() -> None:
     check([case])
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (3, 31), (5, 32), (7, 33), (0, 8), (4, 0)])
-def test_panels_hold_the_matrix(shape: Shape) -> None:
-    matrix = np.arange(shape[0] * shape[1], dtype=np.float32).reshape(shape)
-    panels = in_panels(matrix, 32)
-    assert panels.shape == panels_shape(*shape, 32)
-    assert not panels.size or panels.ctypes.data % 64 == 0
-    np.testing.assert_array_equal(from_panels(panels, shape[1]), matrix)
-
-
 # ---- kernels -------------------------------------------------------------------------------------------------
 
 
@@ -100,8 +92,8 @@ def multiplied(a: np.ndarray, b: np.ndarray, kernel: str, width: int = 32) -> np
     zero = index_const(0)
     shapes = {"c": (rows, columns), "s": (rows, inner), "a": (rows, inner), "b": b.shape}
     numbers: tuple[int, ...] = (inner, columns)
-    if kernel == "panel_product":
-        shapes["b"], numbers, b = panels_shape(inner, columns, width), (rows, *numbers, width), in_panels(b, width)
+    if kernel == "packed_matmul":
+        shapes["b"], numbers, b = packed_shape(inner, columns, width), (rows, *numbers, width), pack_matrix(b, width)
     else:
         del shapes["s"]
     buffers = [Buffer(name, b.dtype if name == "b" else dtype, shape) for name, shape in shapes.items()]
@@ -132,9 +124,9 @@ def test_kernel_error_is_bounded_for_every_vector_width(
     exact = a.astype(np.longdouble) @ b.astype(np.longdouble)
     bound = inner * np.finfo(dtype).eps * (np.abs(a).astype(np.longdouble) @ np.abs(b))
     for panel in (32, 64) if rows <= 3 else (32,):
-        assert np.all(np.abs(multiplied(a, b, "panel_product", panel) - exact) <= bound), panel
+        assert np.all(np.abs(multiplied(a, b, "packed_matmul", panel) - exact) <= bound), panel
     if rows == 1:
-        assert np.all(np.abs(multiplied(a, b, "row_product") - exact) <= bound)
+        assert np.all(np.abs(multiplied(a, b, "vector_matmul") - exact) <= bound)
 
 
 @pytest.mark.parametrize(
@@ -151,16 +143,16 @@ def test_narrow_panels_are_widened_exactly(
     b = (rng.standard_normal((20, 70)) * 10.0 ** rng.integers(-7, 4, (20, 70))).astype(BY_NAME[stored])
     if "int" in stored:
         b = rng.integers(0, 256, (20, 70)).astype(stored)
-    wide = multiplied(a, b.astype(np.float32), "panel_product", panel)
-    np.testing.assert_array_equal(multiplied(a, b, "panel_product", panel), wide)
+    wide = multiplied(a, b.astype(np.float32), "packed_matmul", panel)
+    np.testing.assert_array_equal(multiplied(a, b, "packed_matmul", panel), wide)
 
 
 def test_row_of_a_product_does_not_depend_on_the_other_rows() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((17, 60)).astype(np.float32), rng.standard_normal((60, 70)).astype(np.float32)
-    whole = multiplied(a, b, "panel_product")
+    whole = multiplied(a, b, "packed_matmul")
     for count in (1, 2, 5):
-        np.testing.assert_array_equal(multiplied(a[:count], b, "panel_product"), whole[:count])
+        np.testing.assert_array_equal(multiplied(a[:count], b, "packed_matmul"), whole[:count])
 
 
 # ---- loops ---------------------------------------------------------------------------------------------------
@@ -246,4 +238,4 @@ def test_fixed_matrix_is_laid_out_before_the_loop() -> None:
     (call,) = [s for s in run.compiled.program.program.body[0].body if isinstance(s, Call)]  # type: ignore[union-attr]
     buffer, _ = call.places[-1]
     assert buffer in run.compiled.program.program.buffers
-    assert buffer.shape == panels_shape(20, 36, panel_width(4, buffer.dtype))
+    assert buffer.shape == packed_shape(20, 36, panel_width(4, buffer.dtype))

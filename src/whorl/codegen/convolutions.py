@@ -15,9 +15,9 @@ from whorl.codegen.elements import Element, element_of
 from whorl.codegen.formulas import Library
 from whorl.codegen.routine import Routine
 from whorl.codegen.target import vector_bytes
-from whorl.kernel.kernel import LANES
 from whorl.kernel.program import Call
-from whorl.ops.windows.packed_filters import filter_blocks
+from whorl.kernels.convolution.layout import filter_blocks
+from whorl.kernels.kernel import LANES
 
 _SUMS = {64: 24, 32: 12, 16: 12}
 """Sums of a tile by the width of vectors: with operands they fill the registers."""

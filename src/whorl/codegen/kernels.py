@@ -5,12 +5,12 @@ from __future__ import annotations
 from whorl.codegen import products
 from whorl.codegen.convolutions import convolution
 from whorl.codegen.formulas import Library
-from whorl.codegen.planes import plane_windows, spread_image
+from whorl.codegen.planes import plane_windows, split_phases
 from whorl.codegen.routine import AS_WRITTEN
 from whorl.kernel.program import Call
 
 _WRITERS = {
-    "spread_image": spread_image,
+    "split_phases": split_phases,
     "convolution": convolution,
     "convolution_sum": convolution,
     "plane_sums": plane_windows,

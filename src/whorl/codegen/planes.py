@@ -8,17 +8,17 @@ from whorl.codegen.convolutions import WINDOWS
 from whorl.codegen.elements import Element, element_of
 from whorl.codegen.formulas import Library
 from whorl.codegen.routine import Routine
-from whorl.kernel.kernel import LANES
 from whorl.kernel.program import Call
+from whorl.kernels.kernel import LANES
 
 _LINES = 4
 """Rows of windows that are computed side by side."""
 
 
-def spread_image(call: Call, library: Library) -> str:
+def split_phases(call: Call, library: Library) -> str:
     """for channel, rows: a row of the image, by steps of the stride from each phase on, and what lies outside."""
     e = element_of(call.dtype)
-    name = f"@whorl.spread_image.{e.suffix}"
+    name = f"@whorl.split_phases.{e.suffix}"
     if name in library:
         return name
     axes = [[f"%{what}{axis}" for what in ("length", "begin", "stride", "phases", "spread")] for axis in range(3)]

@@ -16,9 +16,9 @@ from whorl.codegen.narrow import BFLOAT16, FLOAT16
 from whorl.codegen.routine import AS_WRITTEN, Routine
 from whorl.codegen.target import has_half, vector_bytes
 from whorl.ir.dtypes import FLOAT32, UNSIGNED, is_integer, name_of
-from whorl.kernel.kernel import LANES
 from whorl.kernel.program import Call
-from whorl.ops.linear.packed_weights import FEW_ROWS
+from whorl.kernels.kernel import LANES
+from whorl.kernels.machine import FEW_ROWS
 
 _STREAMS = 8
 """Rows of the matrix that a row product reads side by side."""
@@ -81,7 +81,7 @@ def _fused(element: _Element, vector: str, library: Library) -> str:
 
 
 def _row_product(call: Call, element: _Element, library: Library) -> str:
-    name = f"@whorl.row_product.{element.suffix()}"
+    name = f"@whorl.vector_matmul.{element.suffix()}"
     if name not in library:
         library[name] = ""
         library[name] = _row_text(name, element, library)
@@ -154,7 +154,7 @@ def _blocks(rows: int, most: int) -> Iterator[tuple[int, int, int]]:
 def _panel_product(call: Call, element: _Element, library: Library) -> str:
     rows, inner, columns, width = call.numbers
     panels = _FAR_PANELS if rows <= FEW_ROWS and inner * columns * element.stored.itemsize > _FAR_BYTES else 1
-    name = f"@whorl.panel_product.{element.panels_suffix()}.{rows}x{panels}x{width}"
+    name = f"@whorl.packed_matmul.{element.panels_suffix()}.{rows}x{panels}x{width}"
     if name in library:
         return name
     f = Routine(
@@ -342,6 +342,6 @@ def _first_lanes(f: Routine, lanes: int, count: str) -> str:
 
 
 _WRITERS: dict[str, Callable[[Call, _Element, Library], str]] = {
-    "row_product": _row_product,
-    "panel_product": _panel_product,
+    "vector_matmul": _row_product,
+    "packed_matmul": _panel_product,
 }

@@ -17,7 +17,6 @@ import numpy as np
 from whorl.errors import VerifyError, WhorlError
 from whorl.ir.dtypes import BOOL, FLOAT64, UNSIGNED, is_float
 from whorl.ir.op import as_values
-from whorl.kernel.kernels import KERNELS
 from whorl.kernel.program import (
     Apply,
     Assign,
@@ -42,6 +41,7 @@ from whorl.kernel.program import (
     text,
 )
 from whorl.kernel.verify import constant_zero, parts, parts_in_order
+from whorl.kernels.table import KERNELS
 from whorl.ops.elementwise.conversion import convert
 
 
@@ -218,9 +218,9 @@ class _Machine:
             memory.written = None
 
     def call(self, call: Call) -> None:
-        kernel = KERNELS[call.kernel]
+        kernel = KERNELS[call.kernel].meaning
         parts = []
-        extents = kernel.extents(*call.numbers, call.dtype)
+        extents = kernel.extents(call.numbers, call.dtype)
         for number, ((buffer, index), extent) in enumerate(zip(call.places, extents, strict=True)):
             memory, first = self.memory[buffer], self.position(buffer, index, [int(self.value(i)) for i in index])
             if first + extent > memory.flat.size:
@@ -228,7 +228,7 @@ class _Machine:
             parts.append(memory.flat[first : first + extent])
             if memory.written is not None and number < kernel.written:
                 memory.written[first : first + extent] = True
-        kernel.run(*parts, *call.numbers)
+        kernel.run(parts, call.numbers)
 
     # ---- expressions -----------------------------------------------------------------------------------------
 

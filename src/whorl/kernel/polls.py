@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from whorl.ir.dtypes import INT64
-from whorl.kernel.kernel import LANES
-from whorl.kernel.kernels import KERNELS
 from whorl.kernel.program import (
     FUNCTIONS,
     Apply,
@@ -32,6 +30,8 @@ from whorl.kernel.program import (
 )
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import Block, expressions
+from whorl.kernels.kernel import LANES
+from whorl.kernels.table import KERNELS
 
 SHORT = 1 << 21
 """Work of a program that is over before anybody looks."""
@@ -105,7 +105,7 @@ class _Work:
                 least = self.unknown is not None
                 return 1 + (min if least else max)(n for n in branches if n is not None)
             case Call(kernel=kernel, numbers=numbers):
-                return 1 + KERNELS[kernel].steps(*numbers) // LANES
+                return 1 + KERNELS[kernel].meaning.steps(numbers) // LANES
             case RunOp():
                 return OP_WORK
         return 1 + sum(self.of_expr(expr) for expr in expressions(statement))

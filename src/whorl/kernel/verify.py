@@ -13,7 +13,6 @@ import numpy as np
 
 from whorl.errors import VerifyError
 from whorl.ir.dtypes import BOOL, FLOAT32, INT32, INT64, is_float, name_of
-from whorl.kernel.kernels import KERNELS
 from whorl.kernel.program import (
     OPS,
     Apply,
@@ -37,6 +36,7 @@ from whorl.kernel.program import (
     While,
     text,
 )
+from whorl.kernels.table import KERNELS
 
 _COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
 _TWO = _COMPARISONS | frozenset(
@@ -162,8 +162,8 @@ class _Check:
     def call(self, call: Call, known: frozenset[Var]) -> None:
         if call.kernel not in KERNELS:
             raise VerifyError(f"there is no kernel {call.kernel!r}")
-        kernel = KERNELS[call.kernel]
-        expected = [call.dtype] * len(kernel.extents(*call.numbers, call.dtype))
+        kernel = KERNELS[call.kernel].meaning
+        expected = [call.dtype] * len(kernel.extents(call.numbers, call.dtype))
         for table in kernel.tables:
             expected[table] = INT32
         for place, narrow in kernel.narrow.items():

@@ -19,6 +19,8 @@ from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, TensorType, Type
+from whorl.kernels.convolution.layout import pack_filters, unpack_filters
+from whorl.kernels.plane.layout import split_phases
 from whorl.ops.core.base import accumulator
 from whorl.ops.elementwise.arithmetic import Add, Clip, Mul, Sum
 from whorl.ops.elementwise.nonlinear import Relu
@@ -27,7 +29,6 @@ from whorl.ops.native.index_maps import converted, lengths, widened_view, with_b
 from whorl.ops.reduce.normalization import BatchNormalization
 from whorl.ops.windows.convolution import Conv, with_bias
 from whorl.ops.windows.native_convolution import Ending, blocked, convolution, is_native
-from whorl.ops.windows.packed_filters import from_blocks, in_blocks, spread_of
 
 INPUTS = {BatchNormalization: 4, Mul: 1, Add: 1}
 """How many inputs a step after a convolution has besides the value that it changes."""
@@ -63,7 +64,7 @@ class FilterBlocks(Op, abstract=True):
         if self.steps:
             factor, _ = _folded(self.steps, values, np.ones(len(w), dtype), np.zeros(len(w), dtype))
             filters = filters * factor[:, None]
-        return in_blocks(filters.reshape(self.group, len(w) // self.group, filters.shape[1]))
+        return pack_filters(filters.reshape(self.group, len(w) // self.group, filters.shape[1]))
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         return None if self.steps else [blocked(k, widened_view(k, inputs[0]), self.group)]
@@ -104,7 +105,7 @@ class BlockConvolution(Op, abstract=True):
         added: np.ndarray | None = None,
     ) -> np.ndarray:
         each = self.shape[0] // self.op.group
-        filters = np.concatenate([from_blocks(row, each) for row in packed]).reshape(self.shape)
+        filters = np.concatenate([unpack_filters(row, each) for row in packed]).reshape(self.shape)
         y = with_bias(self.op.run(x.astype(packed.dtype, copy=False), filters), bias)
         y = y if added is None else y + added
         return (y if self.bounds is None else np.clip(y, *self.bounds)).astype(x.dtype, copy=False)
@@ -337,7 +338,7 @@ class _Chain:
         if bias or steps:
             op = FilterBias(features, bool(bias), steps)
             term = _node(op, [*bias, *self.values], dtype, (features,), "bias")
-        layout = spread_of(_tracks(conv, _shape(x), shape), dtype.itemsize)
+        layout = split_phases(_tracks(conv, _shape(x), shape), dtype.itemsize)
         offsets = _constant(layout.offsets(shape[1]), "offsets")
         inputs = [x, *blocks.outputs, *term.outputs, *offsets.outputs, self.added]
         last = self.nodes[-1]

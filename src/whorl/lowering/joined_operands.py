@@ -12,9 +12,9 @@ from whorl.ir.dtypes import FLOAT32, FLOAT64
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType
+from whorl.kernels.machine import FEW_ROWS
 from whorl.ops.core.writer import Writer, is_fixed, sizes_of
 from whorl.ops.elementwise.arithmetic import Add
-from whorl.ops.linear.packed_weights import FEW_ROWS
 from whorl.ops.linear.products import Gemm, MatMul
 from whorl.ops.movement.axes import Concat
 

@@ -1,6 +1,6 @@
 """Products in a loop body arranged for native code: fixed operands packed once, products of slices taken at once.
 
-A product by a matrix that does not change reads a packed copy of it (`ops.panels`), made with the program where the
+A product by a matrix that does not change reads its packed weights, made with the program where the
 matrix is a constant, else before the loop. The products of a loop's slices are taken for all iterations before the
 loop. float16 and bfloat16 stay so in packed weights and are widened in registers.
 """
@@ -18,12 +18,13 @@ from whorl.ir.dtypes import FLOAT32
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, TensorType, Type
-from whorl.kernel.kernels import NARROW
+from whorl.kernels.machine import FEW_ROWS
+from whorl.kernels.product.layout import pack_matrix, packed_shape, panel_width, unpack_matrix
+from whorl.kernels.product.meaning import NARROW
 from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, widened
 from whorl.ops.elementwise.arithmetic import Identity
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.linear.native_products import SMALL, panels_of, product
-from whorl.ops.linear.packed_weights import FEW_ROWS, from_panels, in_panels, panel_width, panels_shape
 from whorl.ops.linear.products import Gemm, MatMul
 from whorl.ops.movement.axes import Transpose
 from whorl.ops.movement.indexing import Gather
@@ -44,7 +45,7 @@ class InPanels(Op, abstract=True):
     transposed: bool = False
 
     def run(self, matrix: np.ndarray) -> np.ndarray:
-        return in_panels(matrix.T if self.transposed else matrix, self.width)
+        return pack_matrix(matrix.T if self.transposed else matrix, self.width)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         matrix = transposed(k, inputs[0], (1, 0)) if self.transposed else inputs[0]
@@ -59,7 +60,7 @@ class PanelProduct(Op, abstract=True):
     wide: bool = False
 
     def run(self, a: np.ndarray, panels: np.ndarray) -> np.ndarray:
-        a, matrix = widened(a) if self.wide else a, from_panels(panels, self.columns)
+        a, matrix = widened(a) if self.wide else a, unpack_matrix(panels, self.columns)
         return MatMul().run(a, matrix.astype(a.dtype, copy=False))
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
@@ -129,7 +130,7 @@ def _by_panels(node: Node, b: Value | None, turned: bool) -> list[Node]:
 def _in_panels(matrix: Value, shape: tuple[int, int], rows: int, turned: bool) -> Node:
     """A matrix of that shape, or its transpose, laid out for products of so many rows."""
     width = panel_width(rows, FLOAT32 if _dtype(matrix) in NARROW else _dtype(matrix))
-    return _node(InPanels(width, turned), [matrix], _type(matrix, panels_shape(*shape, width)), "panels")
+    return _node(InPanels(width, turned), [matrix], _type(matrix, packed_shape(*shape, width)), "panels")
 
 
 def _turned(node: Node, a: Value, b: Value) -> list[Node]:

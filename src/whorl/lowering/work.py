@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whorl.kernel.kernels import KERNELS
 from whorl.kernel.program import Apply, Call, Const, Expr, For, Program, RunOp, Statement, When, While
+from whorl.kernels.table import KERNELS
 from whorl.lowering.builder import MOST_TRIPS
 
 LANES = 8
@@ -37,7 +37,7 @@ def _work(statements: Sequence[Statement], most: int, inside: bool) -> int:
             case When(then=then, other=other):
                 total += 1 + max(_work(then, most, inside), _work(other, most, inside))
             case Call(kernel=kernel, numbers=numbers) if inside:
-                total += KERNELS[kernel].work(*numbers)
+                total += KERNELS[kernel].meaning.work(numbers)
             case RunOp() if inside:
                 total += OP_WORK
             case _:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from whorl.debug import debug, poison
-from whorl.ops.linear.packed_weights import aligned_empty
+from whorl.kernels.aligned import aligned_empty
 
 LARGE, LARGEST = 1 << 17, 1 << 26
 """Bytes of the arrays whose memory is kept."""

@@ -7,7 +7,8 @@ import pytest
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
-from whorl.ops.windows.geometry import Track, Windows, blocks, floor_divide, fold, split_padding, unfold
+from whorl.kernels.windows import WindowAxis
+from whorl.ops.windows.geometry import Windows, blocks, floor_divide, fold, split_padding, unfold
 
 N = dims.name("N")
 
@@ -89,7 +90,7 @@ def test_taps_read_what_the_formula_says(case):
 
 
 def test_part_of_a_track_reads_the_same_elements():
-    x, track = np.arange(10.0), Track(10, 3, 2, 1, 1, 5)
+    x, track = np.arange(10.0), WindowAxis(10, 3, 2, 1, 1, 5)
     whole = unfold(x, [track])
     parts = [unfold(x, [track.part(slice(a, b))]) for a, b in ((0, 2), (2, 5))]
     np.testing.assert_array_equal(np.concatenate(parts, axis=-1), whole)
@@ -97,7 +98,7 @@ def test_part_of_a_track_reads_the_same_elements():
 
 def test_fold_is_the_transpose_of_unfold():
     rng = np.random.default_rng(0)
-    tracks = [Track(7, 3, 2, 2, 1, 3), Track(5, 2, 1, 1, 0, 4)]
+    tracks = [WindowAxis(7, 3, 2, 2, 1, 3), WindowAxis(5, 2, 1, 1, 0, 4)]
     x, y = rng.normal(size=(2, 7, 5)), rng.normal(size=(2, 6, 3, 4))
     folded = np.zeros_like(x)
     fold(y, tracks, folded)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT64, is_float
-from whorl.ops.linear.packed_weights import FEW_ROWS, panel_width, panels_shape
+from whorl.kernels.machine import FEW_ROWS
+from whorl.kernels.product.layout import packed_shape, panel_width
 from whorl.ops.native.index_maps import all_fixed, converted, filled, is_larger, position, reshaped, widened_view
 
 SMALL = 512
@@ -98,7 +99,7 @@ def _multiply(k: Any, a: Any, b: Any, result: Any, prefix: Any, panels: Any) -> 
         for row in range(rows):
             target = (*prefix, k.const(row), k.const(0))
             given = (*first[:-1], k.add(first[-1], k.const(row * inner)))
-            k.call("row_product", [(result, target), (source, given), (buffer, at)], (inner, columns))
+            k.call("vector_matmul", [(result, target), (source, given), (buffer, at)], (inner, columns))
         return None
     width = panel_width(rows, a.dtype) if panels is None else panels.shape[2]
     packed = k.place(panels) if panels is not None else (panels_of(k, b, width), (k.const(0),) * 3)
@@ -109,7 +110,7 @@ def _multiply(k: Any, a: Any, b: Any, result: Any, prefix: Any, panels: Any) -> 
     def multiply(row: Any, count: int) -> None:
         left = (source, (*first[:-1], k.add(first[-1], k.mul(row, k.const(inner)))))
         target = (result, (*prefix, row, k.const(0)))
-        k.call("panel_product", [target, scratch, left, packed], (count, inner, columns, width))
+        k.call("packed_matmul", [target, scratch, left, packed], (count, inner, columns, width))
 
     with k.loop(whole) as block:
         multiply(k.mul(block, k.const(height)), height)
@@ -131,7 +132,7 @@ def block_rows(rows: int, inner: int, dtype: np.dtype) -> int:
 def panels_of(k: Any, b: Any, width: int) -> Any:
     """A matrix copied into panels; what fills up the last one stays as it is, and counts for nothing."""
     inner, columns = b.shape
-    panels = k.temporary(b.dtype, panels_shape(inner, columns, width))
+    panels = k.temporary(b.dtype, packed_shape(inner, columns, width))
     whole, rest = divmod(columns, width)
     for count, first, length in ((whole, 0, width), (min(rest, 1), whole, rest)):
         if not count:

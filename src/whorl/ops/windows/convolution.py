@@ -14,6 +14,7 @@ from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, Type, tensor
+from whorl.kernels.windows import WindowAxis
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
@@ -24,7 +25,7 @@ from whorl.ops.core.base import (
     same_dtype,
 )
 from whorl.ops.native.index_maps import converted, cut, element, filled, lengths, widened_view, with_blanks
-from whorl.ops.windows.geometry import Track, blocks, spatial_rank, unfold, windows_of
+from whorl.ops.windows.geometry import blocks, spatial_rank, unfold, windows_of
 from whorl.ops.windows.native_convolution import biases_alone, blocked, convolution, is_native
 
 BYTES = frozenset((BY_NAME["int8"], BY_NAME["uint8"]))
@@ -58,7 +59,7 @@ class Convolution(Op, abstract=True):
         windows = windows_of(self, agreed_kernel(self.kernel_shape, kernel), self.auto_pad)
         return (batch, features, *windows.counts(lengths))
 
-    def tracks(self, x: Any, w: Any) -> list[Track]:
+    def tracks(self, x: Any, w: Any) -> list[WindowAxis]:
         """The windows over the axes of X."""
         return windows_of(self, w.shape[2:], self.auto_pad).tracks(x.shape[2:])
 
@@ -192,7 +193,7 @@ class QLinearConv(Convolution):
         return [k.view(y_zero.dtype, sums.shape, at, 12)]
 
 
-def convolve(x: np.ndarray, w: np.ndarray, group: int, tracks: Sequence[Track], dtype: np.dtype) -> np.ndarray:
+def convolve(x: np.ndarray, w: np.ndarray, group: int, tracks: Sequence[WindowAxis], dtype: np.dtype) -> np.ndarray:
     """Convolution without bias, computed in `dtype`: for each image and block of windows, W [group, M / group,
     C / group * taps] times columns [group, C / group * taps, windows].
     """

@@ -13,44 +13,12 @@ from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import Dim, Linear
 from whorl.ir.types import Fact, tensor
+from whorl.kernels.windows import WindowAxis
 
 Slices = tuple[slice, ...]
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 FARTHEST = (1 << 31) - 1
 """Lengths, steps and paddings of windows, at most."""
-
-
-@dataclass(frozen=True)
-class Track:
-    """The windows along one axis: window o reads the elements o * stride - begin + t * dilation for t < kernel."""
-
-    length: int
-    kernel: int
-    stride: int
-    dilation: int
-    begin: int
-    count: int
-
-    def tap(self, t: int) -> tuple[slice, slice]:
-        """The windows whose element t lies on the axis, and those elements."""
-        shift = t * self.dilation - self.begin
-        first = max(0, -(shift // self.stride))
-        stop = min(self.count, (self.length - 1 - shift) // self.stride + 1)
-        if stop <= first:
-            return slice(0, 0), slice(0, 0)
-        start = first * self.stride + shift
-        return slice(first, stop), slice(start, start + (stop - first - 1) * self.stride + 1, self.stride)
-
-    @property
-    def near(self) -> range:
-        """The elements of windows that may lie on the axis: none of the others do in any window."""
-        first = -(((self.count - 1) * self.stride - self.begin) // self.dilation)
-        last = (self.length - 1 + self.begin) // self.dilation
-        return range(max(0, first), min(self.kernel, last + 1))
-
-    def part(self, windows: slice) -> Track:
-        """The windows of a range alone, counted from its start."""
-        return replace(self, begin=self.begin - windows.start * self.stride, count=windows.stop - windows.start)
 
 
 @dataclass(frozen=True)
@@ -68,7 +36,7 @@ class Windows:
         """The number of windows along each axis."""
         return tuple(self._count(axis, length) for axis, length in enumerate(lengths))
 
-    def tracks(self, lengths: Sequence[int]) -> list[Track]:
+    def tracks(self, lengths: Sequence[int]) -> list[WindowAxis]:
         """The windows along each axis of known length."""
         return [self._track(axis, length) for axis, length in enumerate(lengths)]
 
@@ -82,7 +50,7 @@ class Windows:
             return 0, 0
         return self.pads[axis], self.pads[axis + len(self.kernel)]
 
-    def around(self, track: Track, axis: int) -> tuple[int, int]:
+    def around(self, track: WindowAxis, axis: int) -> tuple[int, int]:
         """The padding before and after an axis, explicit or automatic."""
         if not self.auto_pad.startswith("SAME"):
             return self.padding(axis)
@@ -107,9 +75,9 @@ class Windows:
             )
         return count
 
-    def _track(self, axis: int, length: int) -> Track:
+    def _track(self, axis: int, length: int) -> WindowAxis:
         kernel, count = cast(int, self.kernel[axis]), cast(int, self._count(axis, length))
-        track = Track(length, kernel, self.strides[axis], self.dilations[axis], 0, count)
+        track = WindowAxis(length, kernel, self.strides[axis], self.dilations[axis], 0, count)
         return replace(track, begin=self.around(track, axis)[0])
 
 
@@ -176,7 +144,7 @@ def floor_divide(a: Dim, b: int) -> Dim:
     return dims.call("floor", a + (rest - a.constant), b) + whole
 
 
-def unfold(x: np.ndarray, tracks: Sequence[Track]) -> np.ndarray:
+def unfold(x: np.ndarray, tracks: Sequence[WindowAxis]) -> np.ndarray:
     """[..., *axes] -> [..., taps, *windows]: the elements of every window, 0 where one lies outside."""
     kernel, counts = [t.kernel for t in tracks], [t.count for t in tracks]
     leading = x.shape[: x.ndim - len(tracks)]
@@ -191,14 +159,14 @@ def unfold(x: np.ndarray, tracks: Sequence[Track]) -> np.ndarray:
     return columns
 
 
-def fold(columns: np.ndarray, tracks: Sequence[Track], into: np.ndarray) -> None:
+def fold(columns: np.ndarray, tracks: Sequence[WindowAxis], into: np.ndarray) -> None:
     """The transpose of `unfold`: add [..., taps, *windows] to the elements [..., *axes] that the windows read."""
     for index, tap in enumerate(np.ndindex(*(t.kernel for t in tracks))):
         windows, elements = taps(tracks, tap)
         into[(..., *elements)] += columns[(..., index, *windows)]
 
 
-def taps(tracks: Sequence[Track], tap: Sequence[int]) -> tuple[Slices, Slices]:
+def taps(tracks: Sequence[WindowAxis], tap: Sequence[int]) -> tuple[Slices, Slices]:
     """The windows whose element `tap` lies inside, and those elements, axis by axis."""
     pairs = [track.tap(t) for track, t in zip(tracks, tap, strict=True)]
     return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from whorl.kernels.convolution.layout import filter_blocks
+from whorl.kernels.machine import OVERREAD_BYTES
+from whorl.kernels.plane.layout import AXES, PhaseSplit, is_addressable, split_phases
+from whorl.kernels.windows import WindowAxis
 from whorl.ops.native.index_maps import expanded, filled, in_memory, reshaped
-from whorl.ops.windows.geometry import Track
-from whorl.ops.windows.packed_filters import AXES, WIDEST_BYTES, Spread, are_near, filter_blocks, spread_of
 
 FARTHEST = (1 << 31) - 1
 """The largest offset that a table holds."""
@@ -38,11 +40,11 @@ class Ending:
     into: tuple[Any, int] | None = None
 
 
-def is_native(tracks: Sequence[Track], channels: int, itemsize: int) -> bool:
+def is_native(tracks: Sequence[WindowAxis], channels: int, itemsize: int) -> bool:
     """Whether kernels compute windows like these."""
-    if len(tracks) > AXES or any(t.kernel < 1 or t.count < 1 for t in tracks) or not are_near(tracks):
+    if len(tracks) > AXES or any(t.kernel < 1 or t.count < 1 for t in tracks) or not is_addressable(tracks):
         return False
-    return spread_of(tracks, itemsize).reach(channels) <= FARTHEST
+    return split_phases(tracks, itemsize).reach(channels) <= FARTHEST
 
 
 def convolution(
@@ -50,7 +52,7 @@ def convolution(
     x: Any,
     filters: Any,
     bias: Any,
-    tracks: Sequence[Track],
+    tracks: Sequence[WindowAxis],
     features: int,
     offsets: Any = None,
     ending: Ending = Ending(),
@@ -59,7 +61,7 @@ def convolution(
 
     `offsets` are those of the taps, if they lie in memory already; `bias` has an element a feature.
     """
-    layout, dtype = spread_of(tracks, x.dtype.itemsize), x.dtype
+    layout, dtype = split_phases(tracks, x.dtype.itemsize), x.dtype
     batch, channels = x.shape[:2]
     group = filters.shape[0]
     depth, each = channels // group, features // group
@@ -69,7 +71,11 @@ def convolution(
     term = k.place(filled(k, k.const(0, dtype), (features,)) if bias is None else bias)
     limits = _limits(k, dtype, ending) or term
     added = None if ending.added is None else k.place(ending.added)
-    spread = None if layout.direct else k.temporary(dtype, (depth * layout.plane + WIDEST_BYTES // dtype.itemsize,))
+    spread = (
+        None
+        if layout.direct
+        else k.temporary(dtype, (depth * layout.channel_stride + OVERREAD_BYTES // dtype.itemsize,))
+    )
     with k.loop(batch) as n, k.loop(group) as g:
         image = run.image(n, g, channels, spread)
         first = k.mul(g, k.const(each))
@@ -88,7 +94,7 @@ class _Run:
     """The kernel calls of one convolution."""
 
     k: Any
-    layout: Spread
+    layout: PhaseSplit
     depth: int
     features: int
     source: Any
@@ -100,12 +106,12 @@ class _Run:
 
     def image(self, n: Any, g: Any, channels: int, spread: Any) -> Any:
         """The channels of a group of an image, spread if they are to be."""
-        k, size = self.k, math.prod(t.length for t in self.layout.tracks)
+        k, size = self.k, math.prod(t.length for t in self.layout.axes)
         channel = k.add(k.mul(n, k.const(channels)), k.mul(g, k.const(self.depth)))
         place = moved(k, self.source, k.mul(channel, k.const(size)))
         if spread is None:
             return place
-        k.call("spread_image", [(spread, (k.const(0),)), place], (0, self.depth, *self.layout.spreading))
+        k.call("split_phases", [(spread, (k.const(0),)), place], (0, self.depth, *self.layout.split_numbers))
         return spread, (k.const(0),)
 
     def filters(self, g: Any) -> Any:
@@ -114,10 +120,12 @@ class _Run:
     def kernel(self, ending: Ending) -> tuple[str, tuple[int, ...]]:
         """The kernel for a group and its numbers."""
         layout, bounded = self.layout, int(ending.bounds is not None)
-        rest = (layout.reach(self.depth), *layout.numbers)
+        rest = (layout.reach(self.depth), *layout.grid)
         if self.features == self.depth == 1 and ending.added is None and not layout.direct:
             return "plane_sums", (self.inner, bounded, *rest)
-        together = windows_together(layout.places, self.depth * layout.plane * self.source[0].dtype.itemsize)
+        together = windows_together(
+            layout.grid.span, self.depth * layout.channel_stride * self.source[0].dtype.itemsize
+        )
         name = "convolution" if ending.added is None else "convolution_sum"
         return name, (self.features, self.inner, bounded, together, *rest)
 

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from whorl.ir.dtypes import INT64
+from whorl.kernels.windows import WindowAxis
 from whorl.ops.image.native_sampling import within_reach
-from whorl.ops.windows.geometry import Track
 
 DEEPEST = 3
 """Spatial axes up to which the neighbours of a place are written out."""
 
 
-def deformed_columns(k: Any, x: Any, offset: Any, mask: Any, tracks: Sequence[Track], groups: int) -> Any:
+def deformed_columns(k: Any, x: Any, offset: Any, mask: Any, tracks: Sequence[WindowAxis], groups: int) -> Any:
     """[N, C, taps..., windows...], kept in memory: what every tap of every window reads of x [N, C, axes...].
 
     The place is moved by offset [N, groups * taps * axes, windows...] and the number found there, interpolated

@@ -9,22 +9,23 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64, is_float
+from whorl.kernels.machine import OVERREAD_BYTES
+from whorl.kernels.plane.layout import AXES, is_addressable, split_phases
+from whorl.kernels.windows import WindowAxis
 from whorl.ops.native.index_maps import clamped, converted, filled, in_memory, reshaped, table, widened_view
 from whorl.ops.reduce.native_reductions import reduced
-from whorl.ops.windows.geometry import Track
 from whorl.ops.windows.native_convolution import moved
-from whorl.ops.windows.packed_filters import AXES, WIDEST_BYTES, are_near, spread_of
 
 WRITTEN_OUT = 16
 """Terms up to which a sum is written out."""
 
 
-def is_native(tracks: Sequence[Track]) -> bool:
+def is_native(tracks: Sequence[WindowAxis]) -> bool:
     """Whether kernels combine windows like these."""
-    return len(tracks) <= AXES and all(t.kernel > 0 for t in tracks) and are_near(tracks)
+    return len(tracks) <= AXES and all(t.kernel > 0 for t in tracks) and is_addressable(tracks)
 
 
-def window_totals(k: Any, x: Any, tracks: Sequence[Track], largest: bool) -> Any:
+def window_totals(k: Any, x: Any, tracks: Sequence[WindowAxis], largest: bool) -> Any:
     """The sums, or the largest elements, of the windows over x [N, C, axes...], float32 or float64, kept in memory.
 
     A window of nothing gives 0 or minus infinity; NaN is larger than all.
@@ -32,25 +33,25 @@ def window_totals(k: Any, x: Any, tracks: Sequence[Track], largest: bool) -> Any
     shape = (*x.shape[:2], *(t.count for t in tracks))
     if not math.prod(shape):
         return filled(k, k.const(0, x.dtype), shape)
-    layout = spread_of(tracks, x.dtype.itemsize, may_be_direct=False)
+    layout = split_phases(tracks, x.dtype.itemsize, may_be_direct=False)
     result = k.temporary(x.dtype, shape)
-    spread = k.temporary(x.dtype, (layout.plane + WIDEST_BYTES // x.dtype.itemsize,))
+    spread = k.temporary(x.dtype, (layout.channel_stride + OVERREAD_BYTES // x.dtype.itemsize,))
     source, zero = k.place(x), k.const(0)
     offsets = k.place(in_memory(k, layout.offsets(1)))
-    arrays, numbers = [offsets], (layout.taps, layout.reach(1), *layout.numbers)
+    arrays, numbers = [offsets], (layout.taps, layout.reach(1), *layout.grid)
     if not largest:
         ones, nothing = (k.place(in_memory(k, part)) for part in (np.ones(layout.taps, x.dtype), np.zeros(1, x.dtype)))
         arrays, numbers = [offsets, ones, nothing, nothing], (layout.taps, 0, *numbers[1:])
     with k.loop(x.shape[0]) as n, k.loop(x.shape[1]) as c:
         plane = k.add(k.mul(n, k.const(x.shape[1])), c)
         image = moved(k, source, k.mul(plane, k.const(math.prod(x.shape[2:]))))
-        k.call("spread_image", [(spread, (zero,)), image], (int(largest), 1, *layout.spreading))
+        k.call("split_phases", [(spread, (zero,)), image], (int(largest), 1, *layout.split_numbers))
         at = (n, c, *(zero for _ in tracks))
         k.call("plane_maxima" if largest else "plane_sums", [(result, at), (spread, (zero,)), *arrays], numbers)
     return k.view_of(result)
 
 
-def maxima(k: Any, x: Any, tracks: Sequence[Track]) -> Any:
+def maxima(k: Any, x: Any, tracks: Sequence[WindowAxis]) -> Any:
     """The largest element of each window, of floats or of integers of 8 bits."""
     if is_float(x.dtype):
         return converted(k, window_totals(k, widened_view(k, x), tracks, True), x.dtype)
@@ -59,7 +60,7 @@ def maxima(k: Any, x: Any, tracks: Sequence[Track]) -> Any:
     return k.view(x.dtype, found.shape, lambda i: k.cast(k.apply("max", found.at(i), least), x.dtype), 2)
 
 
-def places_of_maxima(k: Any, x: Any, best: Any, tracks: Sequence[Track], order: Sequence[int]) -> Any:
+def places_of_maxima(k: Any, x: Any, best: Any, tracks: Sequence[WindowAxis], order: Sequence[int]) -> Any:
     """The place in the flattened x of the first element of each window that is the largest one; -1 where it has none.
 
     `order` are the distances between neighbours along the spatial axes, in places of a plane.
@@ -93,7 +94,7 @@ def places_of_maxima(k: Any, x: Any, best: Any, tracks: Sequence[Track], order: 
     return k.kept(k.view(INT64, best.shape, at, 100))
 
 
-def means(k: Any, x: Any, tracks: Sequence[Track], counts: Sequence[np.ndarray]) -> Any:
+def means(k: Any, x: Any, tracks: Sequence[WindowAxis], counts: Sequence[np.ndarray]) -> Any:
     """The sum of each window over the product of its counts along the axes."""
     sums = window_totals(k, x, tracks, False)
     fixed = [int(c[0]) if c.size and (c == c[0]).all() else None for c in counts]

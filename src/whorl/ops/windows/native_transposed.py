@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from whorl.kernels.machine import OVERREAD_BYTES
+from whorl.kernels.plane.layout import AXES, pad_channel_stride, tap_table
+from whorl.kernels.windows import WindowAxis, WindowGrid
 from whorl.ops.native.index_maps import filled, in_memory
-from whorl.ops.windows.geometry import Track
 from whorl.ops.windows.native_convolution import FARTHEST, in_blocks_of, moved, windows_together
-from whorl.ops.windows.packed_filters import AXES, WIDEST_BYTES, span_of_places, spread_plane, tap_table
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class _Phase:
 class _Axis:
     """An axis of Y as phases, and how X is spread so that each phase is a convolution with stride 1."""
 
-    track: Track
+    track: WindowAxis
 
     @property
     def phases(self) -> list[_Phase]:
@@ -65,29 +66,29 @@ class _Part:
     table: Any = None
 
 
-def transposed_convolution(k: Any, x: Any, w: Any, bias: Any, tracks: Sequence[Track], group: int) -> Any:
+def transposed_convolution(k: Any, x: Any, w: Any, bias: Any, tracks: Sequence[WindowAxis], group: int) -> Any:
     """Y [N, M, lengths...] of X [N, C, counts...], W [C, M / group, kernel...] and a bias or None, kept in memory.
 
     None where no kernel computes it. Y is not empty, nor are X and W.
     """
     if len(tracks) > AXES:
         return None
-    axes = [_Axis(Track(1, 1, 1, 1, 0, 1))] * (AXES - len(tracks)) + [_Axis(track) for track in tracks]
+    axes = [_Axis(WindowAxis(1, 1, 1, 1, 0, 1))] * (AXES - len(tracks)) + [_Axis(track) for track in tracks]
     lengths = [axis.spread for axis in axes]
-    plane, depth = spread_plane(math.prod(lengths)), x.shape[1] // group
+    plane, depth = pad_channel_stride(math.prod(lengths)), x.shape[1] // group
     if depth * plane > FARTHEST:
         return None
     features = w.shape[1] * group
     term = k.kept(filled(k, k.const(0, x.dtype), (features,)) if bias is None else bias)
     parts = [_part(k, x, w, axes, phases, group) for phases in itertools.product(*(axis.phases for axis in axes))]
-    spread = k.temporary(x.dtype, (depth * plane + WIDEST_BYTES // x.dtype.itemsize,))
+    spread = k.temporary(x.dtype, (depth * plane + OVERREAD_BYTES // x.dtype.itemsize,))
     source, bias_place, zero = k.place(x), k.place(term), k.const(0)
     rows = zip(axes, lengths, strict=True)
     spreading = [plane, *(n for axis, length in rows for n in (axis.track.count, -axis.lowest, 1, 1, length))]
     with k.loop(x.shape[0]) as n, k.loop(group) as g:
         channel = k.add(k.mul(n, k.const(x.shape[1])), k.mul(g, k.const(depth)))
         image = moved(k, source, k.mul(channel, k.const(math.prod(x.shape[2:]))))
-        k.call("spread_image", [(spread, (zero,)), image], (0, depth, *spreading))
+        k.call("split_phases", [(spread, (zero,)), image], (0, depth, *spreading))
         first = k.mul(g, k.const(w.shape[1]))
         for part in (p for p in parts if p.filters is not None):
             inner = depth * len(part.offsets)
@@ -108,7 +109,7 @@ def _part(k: Any, x: Any, w: Any, axes: Sequence[_Axis], phases: tuple[_Phase, .
     offsets = []
     for shifts in itertools.product(*(phase.shifts for phase in phases)):
         places = [shift - axis.lowest for shift, axis in zip(shifts, axes, strict=True)]
-        offsets.append(span_of_places(places[0] + 1, places[1] + 1, places[2], lengths[1], lengths[2]))
+        offsets.append(WindowGrid(places[0] + 1, places[1] + 1, places[2], lengths[1], lengths[2]).span)
     shape = (x.shape[0], w.shape[1] * group, *(phase.count for phase in phases))
     result = k.temporary(x.dtype, shape)
     if not offsets:
@@ -121,12 +122,18 @@ def _part(k: Any, x: Any, w: Any, axes: Sequence[_Axis], phases: tuple[_Phase, .
             given = tap[AXES - (len(w.shape) - 2) :]
             value = w.at((channel, m, *(k.const(t) for t in given)))
             k.store(own, (g, m, k.add(k.mul(c, k.const(len(taps))), k.const(place))), value)
-    table = in_memory(k, tap_table(offsets, spread_plane(math.prod(lengths)), depth))
+    table = in_memory(k, tap_table(offsets, pad_channel_stride(math.prod(lengths)), depth))
     return _Part(phases, tuple(offsets), result, in_blocks_of(k, k.view_of(own)), table)
 
 
 def _joined(
-    k: Any, x: Any, parts: Sequence[_Part], axes: Sequence[_Axis], features: int, term: Any, tracks: Sequence[Track]
+    k: Any,
+    x: Any,
+    parts: Sequence[_Part],
+    axes: Sequence[_Axis],
+    features: int,
+    term: Any,
+    tracks: Sequence[WindowAxis],
 ) -> Any:
     """Y out of the results of all phases."""
     lengths = [axis.track.length for axis in axes]

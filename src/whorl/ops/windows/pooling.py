@@ -15,10 +15,11 @@ from whorl.errors import TypeRuleError
 from whorl.ir.dtypes import BY_NAME, INT64, is_integer
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, Type, tensor
+from whorl.kernels.windows import WindowAxis
 from whorl.ops.core.base import COMPUTED_FLOATS, checked_types, dims_of, require_dtype, widened
 from whorl.ops.native.index_maps import converted, widened_view
 from whorl.ops.windows import native_pooling
-from whorl.ops.windows.geometry import Track, windows_of
+from whorl.ops.windows.geometry import windows_of
 
 COMPARED = COMPUTED_FLOATS | {BY_NAME["int8"], BY_NAME["uint8"]}
 
@@ -50,7 +51,7 @@ class Pool(Op, abstract=True):
         require_dtype(dtype, COMPUTED_FLOATS)
         return TensorType(dtype, self.shape(x))
 
-    def tracks(self, x: Any) -> list[Track]:
+    def tracks(self, x: Any) -> list[WindowAxis]:
         """The windows over the axes of X."""
         windows = windows_of(self, self.kernel_shape, self.auto_pad, bool(self.ceil_mode))
         return windows.tracks(x.shape[2:])
@@ -81,12 +82,12 @@ class AveragePool(Pool):
         counts = [_elements(track) for track in counted]
         return [converted(k, native_pooling.means(k, widened_view(k, x), tracks, counts), x.dtype)]
 
-    def _padded(self, tracks: Sequence[Track], lengths: Sequence[int]) -> list[Track]:
+    def _padded(self, tracks: Sequence[WindowAxis], lengths: Sequence[int]) -> list[WindowAxis]:
         """The same windows over the axes with their padding, as if it were elements."""
         windows = windows_of(self, self.kernel_shape, self.auto_pad, bool(self.ceil_mode))
         widths = [windows.around(track, axis) for axis, track in enumerate(tracks)]
         return [
-            Track(begin + n + end, t.kernel, t.stride, t.dilation, 0, t.count)
+            WindowAxis(begin + n + end, t.kernel, t.stride, t.dilation, 0, t.count)
             for t, n, (begin, end) in zip(tracks, lengths, widths, strict=True)
         ]
 
@@ -243,7 +244,7 @@ def least(dtype: np.dtype) -> float | int:
     return ml_dtypes.iinfo(dtype).min if is_integer(dtype) else -np.inf
 
 
-def combined(x: np.ndarray, tracks: Sequence[Track], combine: np.ufunc, start: float | int) -> np.ndarray:
+def combined(x: np.ndarray, tracks: Sequence[WindowAxis], combine: np.ufunc, start: float | int) -> np.ndarray:
     """Every window's elements combined, one axis after the other; `start` where a window has none."""
     for axis, track in zip(range(x.ndim - 1, -1, -1), reversed(tracks), strict=False):
         before = (slice(None),) * axis
@@ -256,7 +257,7 @@ def combined(x: np.ndarray, tracks: Sequence[Track], combine: np.ufunc, start: f
     return x
 
 
-def _largest(x: np.ndarray, places: np.ndarray, tracks: Sequence[Track]) -> tuple[np.ndarray, np.ndarray]:
+def _largest(x: np.ndarray, places: np.ndarray, tracks: Sequence[WindowAxis]) -> tuple[np.ndarray, np.ndarray]:
     """Like `combined` with maximum, and the places of the elements taken; the last axis first keeps the order."""
     for axis, track in zip(range(x.ndim - 1, -1, -1), reversed(tracks), strict=False):
         before = (slice(None),) * axis
@@ -272,7 +273,7 @@ def _largest(x: np.ndarray, places: np.ndarray, tracks: Sequence[Track]) -> tupl
     return x, places
 
 
-def _elements(track: Track) -> np.ndarray:
+def _elements(track: WindowAxis) -> np.ndarray:
     """How many of its elements each window has on the axis."""
     starts = np.arange(track.count, dtype=np.int64) * track.stride - track.begin
     first = np.maximum(0, -(starts // track.dilation))

@@ -15,6 +15,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, STRING
 from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, Fact, TensorType, Type, tensor
+from whorl.kernels.windows import WindowAxis
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
@@ -29,7 +30,7 @@ from whorl.ops.core.base import (
 )
 from whorl.ops.native.index_maps import all_numbers, converted, filled, lengths, reshaped, widened_view, with_blanks
 from whorl.ops.windows.convolution import COLUMN_LIMIT, Convolution, agreed_kernel, check_groups, with_bias
-from whorl.ops.windows.geometry import Track, blocks, fold, per_axis, spatial_rank, split_padding, windows_of
+from whorl.ops.windows.geometry import blocks, fold, per_axis, spatial_rank, split_padding, windows_of
 from whorl.ops.windows.native_convolution import biases_alone
 from whorl.ops.windows.native_transposed import transposed_convolution
 
@@ -79,7 +80,7 @@ class ConvTranspose(Convolution):
         steps = zip(lengths, windows.strides, extra, strict=True)
         return tuple((n - 1) * stride + more + windows.span(axis) for axis, (n, stride, more) in enumerate(steps))
 
-    def tracks(self, x: Any, w: Any) -> list[Track]:
+    def tracks(self, x: Any, w: Any) -> list[WindowAxis]:
         """The windows over the axes of Y, one for each element of X."""
         lengths, kernel = x.shape[2:], w.shape[2:]
         windows = windows_of(self, kernel, self.auto_pad)
@@ -89,7 +90,7 @@ class ConvTranspose(Convolution):
             begin, length = windows.padding(axis)[0], cast(int, size)
             if self.output_shape or self.auto_pad.startswith("SAME"):
                 begin = split_padding(cast(int, reached) - length, self.auto_pad)[0]
-            found.append(Track(length, kernel[axis], windows.strides[axis], windows.dilations[axis], begin, count))
+            found.append(WindowAxis(length, kernel[axis], windows.strides[axis], windows.dilations[axis], begin, count))
         return found
 
     def run(self, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:

@@ -14,9 +14,9 @@ from whorl.codegen.target import MachineCode
 from whorl.debug import debug, poison
 from whorl.kernel.polls import insert_polls, least_seconds
 from whorl.kernel.program import Buffer
+from whorl.kernels.aligned import aligned_empty
 from whorl.lowering.graphs import GraphProgram
 from whorl.lowering.places import lengths_of, sizes
-from whorl.ops.linear.packed_weights import aligned_empty
 from whorl.runtime.buffer_pool import empty, maker
 from whorl.runtime.compiled.callbacks import efforts_of, run_any, run_op
 from whorl.runtime.compiled.context import Caller

@@ -11,8 +11,8 @@ import numpy as np
 from whorl.codegen.arrays import address_offset
 from whorl.debug import poison
 from whorl.ir.types import TensorType
+from whorl.kernels.aligned import aligned_empty
 from whorl.lowering.places import lengths_of
-from whorl.ops.linear.packed_weights import aligned_empty
 from whorl.runtime.buffer_pool import empty
 
 WASTE = 1 << 20

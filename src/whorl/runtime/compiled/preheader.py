@@ -19,11 +19,12 @@ from whorl.ir.op import as_values
 from whorl.ir.types import AnyShape, TensorType
 from whorl.kernel.polls import insert_polls
 from whorl.kernel.program import Buffer, Call, For, Program, Var, index_const
+from whorl.kernels.aligned import aligned_empty
+from whorl.kernels.product.layout import packed_shape
 from whorl.lowering.layout import prepare
 from whorl.lowering.products import Hoisted, hoist_products, slice_captured
 from whorl.ops.control.flow import Loop, Scanned
 from whorl.ops.core.work import Effort
-from whorl.ops.linear.packed_weights import aligned_empty, panels_shape
 from whorl.runtime.compiled.context import Caller
 from whorl.runtime.compiled.memory import address
 from whorl.runtime.limits import Budget
@@ -198,7 +199,7 @@ def _multiplier(dtype: np.dtype, rows: int, inner: int, columns: int, width: int
     count, block = Var(INT64, "count", False), Var(INT64, "block", False)
     result, left = Buffer("result", dtype, (None, rows, columns)), Buffer("left", dtype, (None, rows, inner))
     scratch = Buffer("rows", dtype, (rows, inner))
-    panels = Buffer("panels", dtype, panels_shape(inner, columns, width))
+    panels = Buffer("panels", dtype, packed_shape(inner, columns, width))
     zero = index_const(0)
     places = [
         (result, (block, zero, zero)),
@@ -206,7 +207,7 @@ def _multiplier(dtype: np.dtype, rows: int, inner: int, columns: int, width: int
         (left, (block, zero, zero)),
         (panels, (zero, zero, zero)),
     ]
-    call = Call("panel_product", places, (rows, inner, columns, width))
+    call = Call("packed_matmul", places, (rows, inner, columns, width))
     program = Program([count], [result, scratch, left, panels], [], [For(block, count, [call])])
     insert_polls(program)
     code = MachineCode(emit(program), "whorl_run")

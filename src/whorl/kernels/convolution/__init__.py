@@ -1,0 +1,1 @@
+"""Convolutions: every feature a sum over taps of a phase-split input."""

@@ -1,0 +1,52 @@
+"""What convolutions mean: y[m, window] = the sum over k of filters[m, k] * image[window + offsets[k]], plus bias[m].
+
+Numbers: features, taps, bounded, together (how many windows go by a filter before the next filter has its turn), reach
+(the largest offset), and those of a `WindowGrid`. Sums are of the element type, in ascending order of k from 0, every
+step fused where the machine can: |error| <= taps * eps * sum |filters| |image|. The bias is added after the sum, then
+the tensor of `convolution_sum`; if bounded, limits[0] and limits[1] are the least and the largest result. NaN stays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whorl.kernels.convolution.layout import unpack_filters
+from whorl.kernels.kernel import Arrays, Meaning, Numbers
+from whorl.kernels.machine import OVERREAD_BYTES
+from whorl.kernels.windows import WindowGrid
+
+
+def convolve(arrays: Arrays, numbers: Numbers) -> None:
+    """Operands: result, phase-split input, offsets, packed filters, bias, limits, and what is added, if anything."""
+    (y, image, offsets, filters, bias, limits, *added), (features, _, bounded, _, _, *grid) = arrays, numbers
+    columns = image[offsets[:, None] + WindowGrid(*grid).addresses()]
+    sums = unpack_filters(filters, features) @ columns + bias[:, None]
+    if added:
+        sums += added[0].reshape(sums.shape)
+    y.reshape(sums.shape)[...] = clamp(sums, limits) if bounded else sums
+
+
+def clamp(sums: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """Numbers between limits[0] and limits[1]; NaN stays."""
+    return np.minimum(np.maximum(sums, limits[0]), limits[1])
+
+
+def convolution_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
+    features, inner, bounded, _, reach, *rest = numbers
+    grid = WindowGrid(*rest)
+    image = reach + max(grid.span, OVERREAD_BYTES // dtype.itemsize)
+    return features * grid.count, image, inner, features * inner, features, 2 * bounded
+
+
+def convolution_sum_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
+    extents = convolution_extents(numbers, dtype)
+    return *extents, extents[0]
+
+
+def count_steps(numbers: Numbers) -> int:
+    features, inner, _, _, _, *grid = numbers
+    return features * inner * WindowGrid(*grid).span
+
+
+CONVOLUTION = Meaning(1, convolution_extents, convolve, tables=(2,), steps=count_steps)
+CONVOLUTION_SUM = Meaning(1, convolution_sum_extents, convolve, tables=(2,), steps=count_steps)

@@ -1,0 +1,48 @@
+"""What a kernel is: a routine on whole arrays that programs call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+Numbers = Sequence[int]
+Arrays = Sequence[np.ndarray]
+
+LANES = 16
+"""Steps of a kernel that take about as long as a scalar operation."""
+
+
+def count_steps(numbers: Numbers) -> int:
+    """A step for each combination of all numbers, of which 0 counts as 1."""
+    return math.prod(max(1, n) for n in numbers)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """`run(arrays, numbers)` computes it on flat arrays; `extents(numbers, dtype)` the elements used of each.
+
+    `work(numbers)` is about how many scalar statements take as long. `steps(numbers)` counts what its innermost loop
+    does, LANES of which take about as long as a scalar operation.
+
+    The first `written` operands are overwritten, none of which may overlap another operand. The operands at `tables`
+    are int32, those at `narrow` any of these element types, all others are of one element type.
+    """
+
+    written: int
+    extents: Callable[[Numbers, np.dtype], tuple[int, ...]]
+    run: Callable[[Arrays, Numbers], None]
+    tables: tuple[int, ...] = ()
+    narrow: Mapping[int, frozenset[np.dtype]] = field(default_factory=dict[int, frozenset[np.dtype]])
+    work: Callable[[Numbers], int] = count_steps
+    steps: Callable[[Numbers], int] = count_steps
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel's facets, joined under the name by which programs call it."""
+
+    name: str
+    meaning: Meaning

@@ -1,0 +1,118 @@
+"""Padded, phase-split inputs: the order in memory in which convolutions and pools read an image.
+
+They read a copy of the image with its padding, cut into the phases of the strides. Then a tap reads neighbouring
+windows at neighbouring addresses, whatever the stride, dilation, padding or number of axes, and the rest of the
+geometry is a table with the offset of each tap. An image that lies so already, for 1 x 1 filters, is not copied.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from whorl.kernels.machine import CHANNEL_STEP, MAX_ELEMENTS, MAX_TAPS, OVERREAD_BYTES
+from whorl.kernels.windows import WindowAxis, WindowGrid
+
+AXES = 3
+"""Spatial axes that native convolutions have; fewer are filled up with axes of one element in front."""
+_SINGLE = WindowAxis(1, 1, 1, 1, 0, 1)
+
+
+@dataclass(frozen=True)
+class PhaseSplit:
+    """An image with its padding, cut into the phases of its strides, so that a tap reads windows at a fixed offset.
+
+    Its shape is [C, phases of each axis, lengths of each axis]; element i of phase f of an axis is the image's element
+    i * stride + f - begin. So the windows o and o + 1 of an axis read neighbours, whatever the stride.
+    """
+
+    axes: tuple[WindowAxis, WindowAxis, WindowAxis]
+    phases: tuple[int, ...]
+    lengths: tuple[int, ...]
+    direct: bool
+    """Whether the image itself lies so, and is not copied."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Windows along each axis."""
+        return tuple(axis.count for axis in self.axes)
+
+    @property
+    def channel_stride(self) -> int:
+        """Elements from one channel to the next."""
+        size = math.prod(self.phases) * math.prod(self.lengths)
+        return size if self.direct else pad_channel_stride(size)
+
+    @property
+    def taps(self) -> int:
+        return math.prod(axis.kernel for axis in self.axes)
+
+    def tap_offsets(self) -> list[int]:
+        """How far each tap reads from the address of its window, in a channel."""
+        offsets: list[int] = []
+        for tap in np.ndindex(*(axis.kernel for axis in self.axes)):
+            phase, position = 0, 0
+            for i, axis, phases, length in zip(tap, self.axes, self.phases, self.lengths, strict=True):
+                shift, rest = divmod(i * axis.dilation, axis.stride)
+                phase, position = phase * phases + rest, position * length + shift
+            offsets.append(phase * math.prod(self.lengths) + position)
+        return offsets
+
+    def offsets(self, channels: int) -> np.ndarray:
+        """How far each tap of each channel reads from the address of its window."""
+        return tap_table(self.tap_offsets(), self.channel_stride, channels)
+
+    def reach(self, channels: int) -> int:
+        """The largest offset."""
+        return max(0, channels - 1) * self.channel_stride + max(self.tap_offsets(), default=0)
+
+    @property
+    def grid(self) -> WindowGrid:
+        depth, rows, width = self.counts
+        return WindowGrid(depth, rows, width, self.lengths[1], self.lengths[2])
+
+    @property
+    def split_numbers(self) -> tuple[int, ...]:
+        """Numbers of the kernel `split_phases`: the channel stride, and five of each axis."""
+        rows = zip(self.axes, self.phases, self.lengths, strict=True)
+        return self.channel_stride, *(n for a, f, length in rows for n in (a.length, a.begin, a.stride, f, length))
+
+
+def tap_table(taps: Sequence[int], channel_stride: int, channels: int) -> np.ndarray:
+    """The offset of each tap of each channel, from that of each tap of the first."""
+    starts = np.arange(channels, dtype=np.int32)[:, None] * np.int32(channel_stride)
+    return (starts + np.array(taps, np.int32)).reshape(-1)
+
+
+def pad_channel_stride(size: int) -> int:
+    """The next odd multiple of CHANNEL_STEP."""
+    return (-(-size // CHANNEL_STEP) | 1) * CHANNEL_STEP
+
+
+def is_addressable(axes: Sequence[WindowAxis]) -> bool:
+    """Whether the table of taps can be made, and int32 counts the elements that windows read."""
+    taps, elements = math.prod(axis.kernel for axis in axes), 1
+    for axis in axes:
+        elements *= axis.count * axis.stride + axis.kernel * axis.dilation
+    return taps <= MAX_TAPS and elements <= MAX_ELEMENTS
+
+
+def split_phases(axes: Sequence[WindowAxis], itemsize: int, may_be_direct: bool = True) -> PhaseSplit:
+    """How windows over an image are laid out; `direct` where the image itself lies so already, if that may be used."""
+    assert len(axes) <= AXES
+    first, second, third = (*(_SINGLE,) * (AXES - len(axes)), *axes)
+    three = (first, second, third)
+    phases = tuple(max(i * a.dilation % a.stride for i in range(a.kernel)) + 1 for a in three)
+    lengths = tuple(a.count + max(i * a.dilation // a.stride for i in range(a.kernel)) for a in three)
+    copied = PhaseSplit(three, phases, lengths, False)
+    is_plain = all(a.stride == 1 and a.begin == 0 and n <= a.length for a, n in zip(three, lengths, strict=True))
+    if not is_plain or not may_be_direct:
+        return copied
+    plain = replace(copied, lengths=tuple(a.length for a in three), direct=True)
+    if all(a.kernel == 1 for a in three) and plain.counts == plain.lengths:
+        size = math.prod(plain.lengths)
+        plain = replace(plain, axes=(_SINGLE, _SINGLE, WindowAxis(size, 1, 1, 1, 0, size)), lengths=(1, 1, size))
+    return plain if plain.grid.span * itemsize >= OVERREAD_BYTES else copied

@@ -1,0 +1,40 @@
+"""Packed weights: the order in memory in which a product of matrices reads its right operand.
+
+A matrix is cut into panels of columns that lie one after the other, each row-major, so that a product reads memory in
+order whatever the matrix's width.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whorl.kernels.aligned import aligned_empty
+from whorl.kernels.machine import FEW_ROWS, PANEL_BYTES, WIDE_PANEL_BYTES
+
+
+def panel_width(rows: int, dtype: np.dtype) -> int:
+    """The columns of a panel, for products of so many rows."""
+    return (WIDE_PANEL_BYTES if rows <= FEW_ROWS else PANEL_BYTES) // dtype.itemsize
+
+
+def packed_shape(inner: int, columns: int, width: int) -> tuple[int, int, int]:
+    """The shape of a packed matrix: panels, rows, columns; the last panel is filled up with zeros."""
+    return -(-columns // width), inner, width
+
+
+def pack_matrix(matrix: np.ndarray, width: int) -> np.ndarray:
+    """A matrix [K, N] as packed weights, in memory that starts at a cache line."""
+    count, inner, _ = packed_shape(matrix.shape[0], matrix.shape[1], width)
+    panels = aligned_empty((count, inner, width), matrix.dtype)
+    whole = matrix.shape[1] // width
+    panels[:whole] = matrix[:, : whole * width].reshape(inner, whole, width).transpose(1, 0, 2)
+    if whole < count:
+        panels[whole] = 0
+        panels[whole, :, : matrix.shape[1] - whole * width] = matrix[:, whole * width :]
+    return panels
+
+
+def unpack_matrix(panels: np.ndarray, columns: int) -> np.ndarray:
+    """The matrix [K, N] of packed weights."""
+    count, inner, width = panels.shape
+    return panels.transpose(1, 0, 2).reshape(inner, count * width)[:, :columns]

@@ -1,0 +1,54 @@
+"""Padded, phase-split inputs: each tap reads the element that its window has there."""
+
+import numpy as np
+import pytest
+
+from whorl.ir.dtypes import FLOAT32
+from whorl.kernels.machine import CHANNEL_STEP, MAX_ELEMENTS
+from whorl.kernels.plane.layout import is_addressable, pad_channel_stride, split_phases
+from whorl.kernels.plane.meaning import SPLIT_PHASES
+from whorl.kernels.windows import WindowAxis
+
+CASES = [
+    [WindowAxis(9, 3, 1, 1, 1, 9), WindowAxis(21, 3, 1, 1, 1, 21)],
+    [WindowAxis(9, 3, 2, 1, 1, 5), WindowAxis(40, 2, 2, 1, 0, 20)],
+    [WindowAxis(9, 2, 3, 2, 2, 4), WindowAxis(11, 3, 3, 3, 1, 2)],
+    [WindowAxis(4, 2, 1, 1, 1, 5), WindowAxis(5, 3, 1, 1, 1, 5), WindowAxis(6, 2, 2, 1, 0, 3)],
+]
+
+
+@pytest.mark.parametrize("axes", CASES)
+def test_tap_of_a_window_is_at_a_fixed_offset_from_its_address(axes):
+    layout = split_phases(axes, 4, may_be_direct=False)
+    numbers = (0, 2, *layout.split_numbers)
+    split_size, size = SPLIT_PHASES.extents(numbers, FLOAT32)
+    image = np.arange(1, size + 1, dtype=np.float32)
+    split = np.zeros(split_size, np.float32)
+    SPLIT_PHASES.run([split, image], numbers)
+    columns = split[layout.offsets(2)[:, None] + layout.grid.addresses()].reshape(2, layout.taps, *layout.counts)
+    shaped = image.reshape(2, *(axis.length for axis in layout.axes))
+    for tap, index in enumerate(np.ndindex(*(axis.kernel for axis in layout.axes))):
+        expected = np.zeros((2, *layout.counts), np.float32)
+        pairs = [axis.tap(t) for axis, t in zip(layout.axes, index, strict=True)]
+        expected[(slice(None), *(p[0] for p in pairs))] = shaped[(slice(None), *(p[1] for p in pairs))]
+        np.testing.assert_array_equal(columns[:, tap], expected)
+
+
+def test_image_of_1_by_1_filters_is_read_where_it_lies():
+    layout = split_phases([WindowAxis(20, 1, 1, 1, 0, 20), WindowAxis(30, 1, 1, 1, 0, 30)], 4)
+    assert layout.direct and layout.lengths == (1, 1, 600) and layout.channel_stride == 600
+
+
+def test_small_image_is_copied_since_tiles_read_beyond_it():
+    assert not split_phases([WindowAxis(3, 1, 1, 1, 0, 3)], 4).direct
+
+
+@pytest.mark.parametrize("size", [0, 1, 16, 17, 32, 1000])
+def test_channel_stride_is_an_odd_multiple_that_holds_the_channel(size):
+    stride = pad_channel_stride(size)
+    assert size <= stride and stride % (2 * CHANNEL_STEP) == CHANNEL_STEP
+
+
+def test_window_over_more_than_int32_counts_is_not_addressable():
+    assert is_addressable([WindowAxis(9, 3, 1, 1, 1, 9)])
+    assert not is_addressable([WindowAxis(MAX_ELEMENTS, 1, 1, 1, 0, MAX_ELEMENTS)])
