@@ -3,12 +3,13 @@
 The public names are loaded when they are first used, so that importing the package costs next to nothing.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from whorl.ir.forking import import_whole as _import_whole
 
 if TYPE_CHECKING:
     from whorl import backend as backend
+    from whorl.api.ahead import Compiled as Compiled
     from whorl.api.ahead import CompiledSession as CompiledSession
     from whorl.api.ahead import compile as compile
     from whorl.api.ahead import load_compiled as load_compiled
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from whorl.api.functional import if_ as if_
     from whorl.api.functional import loop as loop
     from whorl.api.functional import scan as scan
+    from whorl.api.models import Source as Source
     from whorl.api.models import load as load
     from whorl.api.models import run as run
     from whorl.api.models import save as save
@@ -49,13 +51,19 @@ if TYPE_CHECKING:
     from whorl.errors import UnsupportedError as UnsupportedError
     from whorl.errors import VerifyError as VerifyError
     from whorl.errors import WhorlError as WhorlError
+    from whorl.formats.mdf.model import MdfModel as MdfModel
+    from whorl.formats.options import LoadOptions as LoadOptions
+    from whorl.ir.graph import Module as Module
+    from whorl.mdf.simulation import Simulation as Simulation
     from whorl.passes.report import Report as Report
+    from whorl.runtime.limits import Limits as Limits
     from whorl.runtime.node_arg import NodeArg as NodeArg
 
 __version__ = "0.1.0"
 
 _NAMES = {
     "whorl.api.ahead": (
+        "Compiled",
         "CompiledSession",
         "compile",
         "load_compiled",
@@ -72,6 +80,7 @@ _NAMES = {
         "scan",
     ),
     "whorl.api.models": (
+        "Source",
         "load",
         "run",
         "save",
@@ -109,7 +118,12 @@ _NAMES = {
         "VerifyError",
         "WhorlError",
     ),
+    "whorl.formats.mdf.model": ("MdfModel",),
+    "whorl.formats.options": ("LoadOptions",),
+    "whorl.ir.graph": ("Module",),
+    "whorl.mdf.simulation": ("Simulation",),
     "whorl.passes.report": ("Report",),
+    "whorl.runtime.limits": ("Limits",),
     "whorl.runtime.node_arg": ("NodeArg",),
 }
 """The public names by the module that defines them."""
@@ -118,14 +132,16 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [*_HOMES, "backend"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "backend":
-        return _import_whole("whorl.backend")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'whorl' has no attribute {name!r}")
-    value = getattr(_import_whole(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package's
+
+    def __getattr__(name: str) -> object:
+        if name == "backend":
+            return _import_whole("whorl.backend")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'whorl' has no attribute {name!r}")
+        value = getattr(_import_whole(_HOMES[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

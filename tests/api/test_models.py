@@ -10,6 +10,13 @@ from onnx_text import ROLLOUT, model
 
 import whorl
 
+NEST = model("""
+main (int64 n) => (int64 y) {
+  y = Loop (n, , n) <body = b (int64 i, bool c, int64 s) => (bool c2, int64 s2) {
+    c2 = Identity (c)
+    s2 = If (c) <then_branch = t () => (int64 a) { a = Identity (s) }, else_branch = e () => (int64 b) { b = Neg (s) }>
+  }>
+}""")
 FEEDS = {"count": np.array(4), "table": np.arange(12, dtype=np.float32)}
 
 
@@ -46,7 +53,7 @@ def test_what_cannot_be_loaded_is_refused(call, text):
 def test_path_without_a_known_ending_is_not_written(tmp_path):
     with pytest.raises(whorl.SaveError) as caught:
         whorl.save(ROLLOUT, tmp_path / "model")
-    fix = "end it in .onnx, .onnxtxt, .mlir, .xml, .json or .yaml"
+    fix = "end it in .onnx, .onnxtxt, .mlir, .xml, .json, .yaml or .yml"
     assert str(caught.value).endswith(f"model' has no ending whorl can write\n  fix: {fix}")
     assert not list(tmp_path.iterdir())
 
@@ -91,3 +98,12 @@ def test_submodules_are_there_without_importing_them():
     program = "import whorl; print(whorl.backend.supports_device('CPU'), whorl.__version__)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == f"True {whorl.__version__}\n"
+
+
+def test_options_are_an_object_or_keywords_which_win():
+    options = whorl.LoadOptions(max_depth=1)
+    with pytest.raises(whorl.LoadError, match="graphs are nested deeper than 1"):
+        whorl.load(NEST, options)
+    assert isinstance(whorl.load(NEST, options, max_depth=2), whorl.Module)
+    with pytest.raises(TypeError, match="depth"):
+        whorl.load(NEST, depth=2)  # pyright: ignore[reportCallIssue]

@@ -58,7 +58,7 @@ def test_opset_that_cannot_be_written_is_refused(whorl, saved, tmp_path, opset):
 
 def test_unknown_ending_is_refused(whorl, saved, tmp_path):
     told = whorl("convert", saved(ROLLOUT), tmp_path / "out.pb")
-    fix = "end it in .onnx, .onnxtxt, .mlir, .xml, .json or .yaml"
+    fix = "end it in .onnx, .onnxtxt, .mlir, .xml, .json, .yaml or .yml"
     text = f"'{tmp_path}/out.pb' has no ending whorl can write\n  fix: {fix}"
     assert (told.code, told.err) == (6, f"whorl: {text}\n")
 

@@ -140,6 +140,4 @@ def test_convert_with_a_precision_of_another_model_is_refused(whorl, tmp_path):
     )
     told = whorl("convert", tmp_path / "g.onnxtxt", tmp_path / "g.onnx", "--precision", "float32")
     assert told.code == 2
-    assert told.err == (
-        "whorl: --precision is for MDF models\n  fix: leave it out: other models say their element types\n"
-    )
+    assert told.err == ("whorl: --precision applies to MDF, not to ONNX\n  fix: leave out --precision\n")

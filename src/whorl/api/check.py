@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
+from typing import Unpack
 
 from whorl.api.contradictions import find_contradictions
-from whorl.api.models import Source, is_ir, is_mdf, is_mlir, load_mdf, load_module
+from whorl.api.models import HasModule, Source, load, options_of
 from whorl.api.problem import Problem
 from whorl.errors import format_location
-from whorl.formats.onnx.files import OnnxSource, read_proto
-from whorl.formats.onnx.frame import MAX_DEPTH
+from whorl.formats.onnx.files import read_proto
 from whorl.formats.onnx.shadowing import shadowed_names
 from whorl.formats.openvino.codes import FIXES
+from whorl.formats.options import LoadKeywords, LoadOptions
+from whorl.formats.registry import ONNX, format_of
 from whorl.ir.dims import UNKNOWN, Linear
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import Inference, region_title
@@ -24,32 +27,24 @@ FOREVER = 1 << 62
 """Trip counts from here on are meant as 'no bound'."""
 
 
-def check(
-    source: Source,
-    *,
-    condition_when_omitted: str = "specification",
-    max_depth: int = MAX_DEPTH,
-    compat: str = "",
-) -> list[Problem]:
-    """Problems of a model that is read as by `load`, outermost places first. Errors: LoadError."""
-    if is_mdf(source):
-        return [Problem(*found) for found in load_mdf(source).problems()]
-    module = load_module(
-        source,
-        condition_when_omitted=condition_when_omitted,
-        max_depth=max_depth,
-        compat=compat,
-        needs_weights=False,
-    )
-    if isinstance(source, OnnxSource) and not is_mlir(source) and not is_ir(source):
-        noted = _shadowed(source)
-    else:
-        noted = _noted(module)
-    return [*noted, *_declared(module), *_region(module.main, (), module), *_ill_shaped(module)]
+def check(source: Source, options: LoadOptions | None = None, **keywords: Unpack[LoadKeywords]) -> list[Problem]:
+    """Problems of a model that is read as by `load`, outermost regions first. Errors: LoadError."""
+    model = load(source, dataclasses.replace(options_of(options, keywords), needs_weights=False))
+    if not isinstance(model, Module):
+        return [Problem(*entry) for entry in model.problems()]
+    return [
+        *_shadowed(source),
+        *_reader_warnings(model),
+        *_declared(model),
+        *_region(model.main, (), model),
+        *_ill_shaped(model),
+    ]
 
 
-def _shadowed(source: OnnxSource) -> Iterator[Problem]:
-    """One problem for each inner graph that gives a name of an outer one anew; modules and MLIR have no such names."""
+def _shadowed(source: Source) -> Iterator[Problem]:
+    """One problem for each inner graph that redefines a name of an outer one, which only files of ONNX can have."""
+    if isinstance(source, Module | HasModule) or format_of(source) is not ONNX:
+        return
     hidden: dict[str, list[str]] = {}
     for name, where in shadowed_names(read_proto(source).graph):
         hidden.setdefault(where, []).append(repr(name))
@@ -59,8 +54,8 @@ def _shadowed(source: OnnxSource) -> Iterator[Problem]:
         yield Problem("shadowed-name", "warning", where, message, "rename what is inside")
 
 
-def _noted(module: Module) -> Iterator[Problem]:
-    """What the reader of IR has noted, by its own codes."""
+def _reader_warnings(module: Module) -> Iterator[Problem]:
+    """Warnings of the reader of IR, by its own codes."""
     for code, message, where in module.metadata.get("openvino", {}).get("warnings", ()):
         yield Problem(code, "warning", where, message, FIXES.get(code, "correct the file"))
 

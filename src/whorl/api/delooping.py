@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from whorl.api.deadlines import within
-from whorl.api.models import Source
+from whorl.api.models import Source, options_of
 from whorl.api.optimizing import optimize
 from whorl.errors import RemovalError
-from whorl.formats.onnx.frame import MAX_DEPTH
+from whorl.formats.options import LoadKeywords, LoadOptions
 from whorl.ir.graph import Module
 from whorl.passes import pipeline
 from whorl.passes.context import Context, PassOptions
@@ -29,10 +29,9 @@ def deloop(
     max_iterations: int = MAX_ITERATIONS,
     dims: Mapping[str, int] | None = None,
     inputs: Mapping[str, Any] | None = None,
-    condition_when_omitted: str = "specification",
-    max_depth: int = MAX_DEPTH,
-    compat: str = "",
     timeout: float | None = None,
+    options: LoadOptions | None = None,
+    **keywords: Unpack[LoadKeywords],
 ) -> Module:
     """A model that computes the same without Loop, Scan and If, from whatever `load` takes, which is left as it is.
 
@@ -40,21 +39,21 @@ def deloop(
     nothing. An If computes both branches and selects. `dims` fixes named dims of the inputs, `inputs` the values of
     inputs, such as a trip count, and so the loops that these bound. What a loop or branch would not compute must not
     fail where it is computed now: an index that could be outside, or a divisor that could be 0, keeps it.
-    `timeout`: seconds allowed. Errors: LoadError; RemovalError names every loop and branch that stays, with the reason;
-    RunError for an input of another type; TimeLimitError.
+    `timeout`: seconds allowed. `options` and keywords as for `load`. Errors: LoadError; RemovalError names every loop
+    and branch that remains, with the reason; RunError for an input of another type; TimeLimitError.
     """
-    options = {"condition_when_omitted": condition_when_omitted, "max_depth": max_depth, "compat": compat}
-    return within(timeout, "delooping", _delooped, source, options, max_iterations, dims or {}, inputs or {})
+    reading = options_of(options, keywords)
+    return within(timeout, "delooping", _delooped, source, reading, max_iterations, dims or {}, inputs or {})
 
 
 def _delooped(
     source: Source,
-    options: dict[str, Any],
+    options: LoadOptions,
     max_iterations: int,
     dims: Mapping[str, int],
     inputs: Mapping[str, Any],
 ) -> Module:
-    module = optimize(source, **options)
+    module = optimize(source, options=options)
     if dims or inputs:
         types = {value.name: value.type for value in module.main.arguments}
         given = {name: checked(x, types[name], f"input {name!r}") if name in types else x for name, x in inputs.items()}

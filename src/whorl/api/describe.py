@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from whorl.api.models import Source, load_module
+from whorl.formats.options import LoadOptions
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import Fact, tensor
 from whorl.ops.control.flow import If, Loop, Scanned, known_bool
@@ -17,7 +18,7 @@ def describe(source: Source) -> dict[str, Any]:
 
     Takes whatever `load` takes; weights in a file beside the model are not read. Errors: LoadError, UnsupportedError.
     """
-    module = load_module(source, needs_weights=False)
+    module = load_module(source, LoadOptions(needs_weights=False))
     main = module.main
     return {
         "inputs": {value.name: str(value.type) for value in main.arguments},

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from whorl.api.models import HasModule, Source, is_ir, is_mlir, load_module
+from whorl.api.models import HasModule, Source, load_module
 from whorl.formats.onnx.bodies import load_body
-from whorl.ir.forking import import_whole
+from whorl.formats.registry import MDF, ONNX, format_of
 from whorl.ir.graph import Module, Region
 from whorl.runtime.functional import Ways, run_branch, run_loop, run_scan, with_captured
 from whorl.runtime.limits import Limits
@@ -109,7 +108,7 @@ def _resolved(body: Body, captured: Mapping[str, Any]) -> Callable[..., Any] | M
         return with_captured(Module(body, [value.name for value in body.results]), captured)
     if callable(body):
         return body
-    if isinstance(body, Module | HasModule) or is_mlir(body) or is_ir(body):
+    if isinstance(body, Module | HasModule) or format_of(body) is not ONNX:
         return with_captured(load_module(body), captured)
     return with_captured(load_body(body, captured), captured)
 
@@ -117,7 +116,7 @@ def _resolved(body: Body, captured: Mapping[str, Any]) -> Callable[..., Any] | M
 def _is_mdf(body: Body) -> bool:
     """Whether a body is a graph or model of MDF, plain data of one, or the path of its file."""
     if isinstance(body, str | os.PathLike):
-        return Path(body).suffix.lower() in (".json", ".yaml", ".yml", ".bson")
+        return format_of(body) is MDF
     return isinstance(body, dict) or any(hasattr(body, name) for name in ("document", "graphs", "edges"))
 
 
@@ -126,4 +125,4 @@ def _all(found: Any) -> list[Any]:
 
 
 def _mdf() -> Any:
-    return import_whole("whorl.formats.mdf.functions")
+    return MDF.part("functions")

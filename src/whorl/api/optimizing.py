@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Iterable
-from pathlib import Path
+from typing import Unpack
 
 from whorl.api.deadlines import within
-from whorl.api.models import Source, load_module
-from whorl.formats.collector import collector_paused
-from whorl.formats.onnx.files import load_onnx
-from whorl.formats.onnx.frame import MAX_DEPTH, LoadOptions
+from whorl.api.models import HasModule, Source, load_module, options_of
+from whorl.formats.options import LoadKeywords, LoadOptions
 from whorl.ir.graph import Module
 from whorl.ir.walk import clone_region
 from whorl.passes import pipeline
@@ -29,11 +26,10 @@ def optimize(
     only: Iterable[str] = (),
     disabled: Iterable[str] = (),
     limit: int | None = None,
-    condition_when_omitted: str = "specification",
-    max_depth: int = MAX_DEPTH,
-    compat: str = "",
     timeout: float | None = None,
     report: Report | None = None,
+    options: LoadOptions | None = None,
+    **keywords: Unpack[LoadKeywords],
 ) -> Module:
     """A better module that computes the same, bit for bit, from whatever `load` takes, which is left as it is.
 
@@ -42,27 +38,23 @@ def optimize(
     may have so many times the bytes of its operands; without it, ops stay whose results would make the model much
     larger. `memory_budget`: bytes of constants in memory, the rest goes to temporary files; `disk_budget`: bytes of
     those, by default a quarter of what is free. `only`, `disabled`: names of passes, and of rules and ops for the
-    latter. `limit`: edits after which to stop. `timeout`: seconds allowed. A `report` is filled in. A file that is read
-    must not change while the module is used. Errors: LoadError, UnsupportedError, TimeLimitError.
+    latter. `limit`: edits after which to stop. `timeout`: seconds allowed. A `report` is filled in. `options` and
+    keywords as for `load`. A file that is read must not change while the module is used.
+    Errors: LoadError, UnsupportedError, TimeLimitError.
     """
-    options = PassOptions(
+    passes = PassOptions(
         fast_math, expansion_bound, memory_budget, disk_budget, frozenset(disabled), tuple(only), limit
     )
-    context = Context(None, options, report if report is not None else Report())
-    pipeline.check_names(options)
-    load = LoadOptions(condition_when_omitted, max_depth, True)
-    return within(timeout, "optimizing", _optimized, source, load, compat, context)
+    context = Context(None, passes, report if report is not None else Report())
+    pipeline.check_names(passes)
+    reading = dataclasses.replace(options_of(options, keywords), memory_map=True)
+    return within(timeout, "optimizing", _optimized, source, reading, context)
 
 
-def _optimized(source: Source, load: LoadOptions, compat: str, context: Context) -> Module:
-    if isinstance(source, str | os.PathLike) and Path(source).suffix == ".onnx":
-        folding = context if pipeline.is_chosen(pipeline.fold_constants, context.options) else None
-        with collector_paused():
-            module = load_onnx(source, dataclasses.replace(load, context=folding))
-    else:
-        module = load_module(
-            source, condition_when_omitted=load.condition_when_omitted, max_depth=load.max_depth, compat=compat
-        )
+def _optimized(source: Source, options: LoadOptions, context: Context) -> Module:
+    folding = context if pipeline.is_chosen(pipeline.fold_constants, context.options) else None
+    module = load_module(source, options, folding)
+    if isinstance(source, Module | HasModule):
         module = dataclasses.replace(module, main=clone_region(module.main))
     pipeline.optimize(module, context=context)
     return module

@@ -6,6 +6,7 @@ import enum
 from typing import Any
 
 from whorl.errors import RunError
+from whorl.formats.options import MAX_DEPTH, Compat, Condition
 from whorl.runtime.limits import Progress
 
 
@@ -79,16 +80,16 @@ class SessionOptions(_Options):
     nested graphs. `progress(loop, done, total)` is called after every iteration of an outermost loop, or slice of one
     that runs natively. `backend` is "native" (the first run compiles), "auto" (in the background, while the interpreter
     serves) or "interpreter"; without it, that of the environment variable WHORL_BACKEND, else "native".
-    `condition_when_omitted` and `compat` are explained at `whorl.load`.
+    `condition_when_omitted` and `compat` are explained at `whorl.LoadOptions`.
     """
 
     max_iterations: int | None = None
     timeout: float | None = None
     max_memory: int | None = None
-    max_depth: int = 64
+    max_depth: int = MAX_DEPTH
     backend: str | None = None
-    condition_when_omitted: str = "specification"
-    compat: str = ""
+    condition_when_omitted: Condition = "specification"
+    compat: Compat = ""
     progress: Progress | None = None
     enable_cpu_mem_arena: bool = True
     enable_mem_pattern: bool = True

@@ -12,6 +12,7 @@ from whorl.api.models import Source, load_module, save
 from whorl.api.optimizing import optimize
 from whorl.api.options import GraphOptimizationLevel, RunOptions, SessionOptions
 from whorl.errors import RunError
+from whorl.formats.options import LoadOptions
 from whorl.runtime.limits import Limits
 from whorl.runtime.node_arg import NodeArg, input_args, output_args
 from whorl.runtime.session import Session
@@ -65,10 +66,7 @@ class InferenceSession(Session):
         _check_options(options)
         _check_providers(providers)
         module = load_module(
-            path_or_bytes,
-            condition_when_omitted=options.condition_when_omitted,
-            max_depth=options.max_depth,
-            compat=options.compat,
+            path_or_bytes, LoadOptions(options.condition_when_omitted, options.max_depth, options.compat)
         )
         limits = Limits(options.max_iterations, options.timeout, options.max_memory, options.progress)
         super().__init__(module, limits, options.backend)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import get_args
 
-from whorl.api.models import is_ir, load_module
+from whorl.api.models import load_module
 from whorl.errors import WhorlError
-from whorl.formats.onnx.frame import MAX_DEPTH
-from whorl.formats.openvino import COMPAT
+from whorl.formats.options import MAX_DEPTH, Compat, Condition, LoadOptions, Precision
+from whorl.formats.registry import FORMATS, Format, format_of, listed
 from whorl.ir.graph import Module
 from whorl.runtime.limits import Limits, Progress
 from whorl.runtime.session import BACKENDS
 
-(PLUGIN,) = (name for name in COMPAT if name)
+_, PLUGIN = get_args(Compat)
+LOADING = "condition_when_omitted", "max_depth", "compat", "precision"
+"""The fields of `LoadOptions` that `add_model` makes options."""
 
 
 class UsageError(WhorlError):
@@ -21,45 +25,54 @@ class UsageError(WhorlError):
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    """The model, and how it is read."""
-    parser.add_argument("model", metavar="MODEL", help="a .onnx, .onnxtxt or .mlir file, or OpenVINO's .xml")
+    """The model, and how it is read. The defaults are those of `LoadOptions`."""
+    parser.add_argument("model", metavar="MODEL", help=f"a file: {suffixes_of(each.suffixes for each in FORMATS)}")
     parser.add_argument(
         "--condition-when-omitted",
-        choices=("specification", "honour"),
-        default="specification",
+        choices=get_args(Condition),
         help="a Loop without a condition input ignores what its body answers, as the specification says (default), "
         "or stops as in onnxruntime",
     )
-    parser.add_argument(
-        "--max-depth", type=count, default=MAX_DEPTH, metavar="N", help=f"nested graphs allowed (default {MAX_DEPTH})"
-    )
+    parser.add_argument("--max-depth", type=count, metavar="N", help=f"nested graphs allowed (default {MAX_DEPTH})")
     parser.add_argument(
         "--compat",
         metavar=PLUGIN,
-        help=f"{PLUGIN}: read .xml with the meaning that OpenVINO's CPU plugin gives it",
+        help=f"{PLUGIN}: read OpenVINO IR with the meaning that OpenVINO's CPU plugin gives it",
+    )
+    parser.add_argument(
+        "--precision",
+        choices=get_args(Precision),
+        help="what functions of ONNX in an MDF model compute in; onnxruntime has kernels for some, as Conv, in float32 "
+        "only (default float64)",
     )
 
 
-def compat_of(arguments: argparse.Namespace) -> str:
-    """Whose meaning IR is read with. Errors: UsageError for a name that is none, or a model that is no IR."""
-    if arguments.compat is None:
-        return ""
-    if arguments.compat != PLUGIN:
+def suffixes_of(formats: Iterable[tuple[str, ...]]) -> str:
+    """The suffixes of formats, each once: `.onnx, .mlir or .xml`."""
+    return listed(list(dict.fromkeys(suffix for suffixes in formats for suffix in suffixes)))
+
+
+def load_options(arguments: argparse.Namespace) -> LoadOptions:
+    """How MODEL is read. Errors: UsageError for an option that its format does not have."""
+    if arguments.compat not in (None, PLUGIN):
         raise UsageError(f"there is no --compat {arguments.compat!r}", fix=f"did you mean --compat {PLUGIN}?")
-    if not is_ir(arguments.model):
-        raise UsageError("--compat applies to OpenVINO's .xml", fix="leave out --compat")
-    return PLUGIN
+    chosen = {name: value for name in LOADING if (value := getattr(arguments, name)) is not None}
+    for name in chosen:
+        require_option(name, format_of(arguments.model))
+    return LoadOptions(**chosen)
+
+
+def require_option(name: str, format: Format) -> None:
+    """Refuse an option, by its field of LoadOptions or SaveOptions, that the format would ignore."""
+    if name not in format.options:
+        flag = f"--{name.replace('_', '-')}"
+        formats = listed([each.name for each in FORMATS if name in each.options])
+        raise UsageError(f"{flag} applies to {formats}, not to {format.name}", fix=f"leave out {flag}")
 
 
 def module_of(arguments: argparse.Namespace, needs_weights: bool = True) -> Module:
     """The module that MODEL names; what only shows its structure needs no weights from beside it."""
-    return load_module(
-        arguments.model,
-        condition_when_omitted=arguments.condition_when_omitted,
-        max_depth=arguments.max_depth,
-        compat=compat_of(arguments),
-        needs_weights=needs_weights,
-    )
+    return load_module(arguments.model, dataclasses.replace(load_options(arguments), needs_weights=needs_weights))
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 
 from whorl.api.check import check
-from whorl.cli.arguments import add_model, compat_of
+from whorl.cli.arguments import add_model, load_options
 from whorl.cli.documents import print_document
 
 
@@ -18,12 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    problems = check(
-        arguments.model,
-        condition_when_omitted=arguments.condition_when_omitted,
-        max_depth=arguments.max_depth,
-        compat=compat_of(arguments),
-    )
+    problems = check(arguments.model, load_options(arguments))
     if arguments.json:
         print_document({"problems": [dataclasses.asdict(problem) for problem in problems]})
     elif not problems:

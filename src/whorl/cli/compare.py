@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 from whorl.api.differences import difference
-from whorl.api.models import ir_bytes, is_ir, onnx_bytes
+from whorl.api.models import load_module
 from whorl.cli.arguments import UsageError, add_feeds, add_limits, add_model, limits_of, module_of
 from whorl.cli.documents import print_document
 from whorl.cli.feeds import feeds_of, naming_lengths
 from whorl.conformance.backends import BACKENDS
 from whorl.conformance.messages import Answer, Question
 from whorl.conformance.runner import Worker, WorkerLost
-from whorl.errors import SaveError
+from whorl.errors import LoadError, SaveError
+from whorl.formats.onnx.files import bytes_in_one
+from whorl.formats.onnx.saving import to_proto
+from whorl.formats.registry import ONNX, OPENVINO, format_of
 from whorl.runtime.session import Session
 
 PATIENCE = 60.0
@@ -81,12 +85,26 @@ def _answer(engine: str, model: str, feeds: dict[str, Any], patience: float) -> 
 
 def question_of(engine: str, model: str, feeds: dict[str, Any]) -> Question:
     """What an engine is asked: IR as it is where that is openvino, else ONNX. Errors: LoadError, SaveError."""
-    return Question(ir_bytes(model) if _takes_ir(engine, model) else onnx_bytes(model), feeds)
+    return Question(_ir_bytes(model) if _takes_ir(engine, model) else _onnx_bytes(model), feeds)
 
 
 def _takes_ir(engine: str, model: str) -> bool:
     """Whether an engine is given IR as it is; the ONNX form has states as inputs and outputs."""
-    return engine == "openvino" and is_ir(model)
+    return engine == "openvino" and format_of(model) is OPENVINO
+
+
+def _onnx_bytes(path: str) -> bytes:
+    """A model file as one piece of ONNX, for engines that take bytes. Errors: LoadError, SaveError."""
+    return bytes_in_one(path) if format_of(path) is ONNX else to_proto(load_module(path)).SerializeToString()
+
+
+def _ir_bytes(path: str) -> bytes:
+    """An `.xml` and its `.bin` in one piece: the text, a zero byte, the weights. Errors: LoadError."""
+    weights = Path(path).with_suffix(".bin")
+    try:
+        return Path(path).read_bytes() + b"\0" + (weights.read_bytes() if weights.is_file() else b"")
+    except OSError as error:
+        raise LoadError(f"cannot read {path!r}: {error.strerror or error}") from None
 
 
 def ask(engine: str, question: Question, timeout: float) -> Answer:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from whorl.api.models import is_mdf, load_mdf, save
-from whorl.cli.arguments import UsageError, add_model, count, module_of
+from whorl.api.models import load, save
+from whorl.cli.arguments import add_model, count, load_options
 from whorl.cli.documents import print_document
-from whorl.formats.mdf.model import MdfModel
 from whorl.ir.graph import Module
 
 
@@ -20,27 +19,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--opset", type=count, metavar="N", help="the ai.onnx version to write (default: the model's own)"
     )
-    parser.add_argument(
-        "--precision",
-        choices=("float64", "float32"),
-        help="what functions of ONNX in an MDF model compute in; onnxruntime has kernels for some, as Conv, in float32 "
-        "only (default float64)",
-    )
     parser.add_argument("--compress-to-fp16", action="store_true", help="keep float32 weights of .xml as float16")
 
 
-def _load(arguments: argparse.Namespace) -> Module | MdfModel:
-    if is_mdf(arguments.model):
-        return load_mdf(arguments.model, arguments.precision or "float64")
-    if arguments.precision is not None:
-        raise UsageError("--precision is for MDF models", fix="leave it out: other models say their element types")
-    return module_of(arguments)
-
-
 def execute(arguments: argparse.Namespace) -> int:
-    model = _load(arguments)
+    model = load(arguments.model, load_options(arguments))
     save(model, arguments.output, opset=arguments.opset, compress_to_fp16=arguments.compress_to_fp16)
-    nodes = len(model.graph.nodes) if isinstance(model, MdfModel) else sum(1 for _ in model.nodes())
+    nodes = sum(1 for _ in model.nodes()) if isinstance(model, Module) else len(model.graph.nodes)
     size = Path(arguments.output).stat().st_size
     if arguments.json:
         print_document({"output": arguments.output, "bytes": size, "nodes": nodes})

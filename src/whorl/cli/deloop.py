@@ -11,7 +11,7 @@ from pathlib import Path
 
 from whorl.api.delooping import MAX_ITERATIONS, deloop
 from whorl.api.models import save
-from whorl.cli.arguments import add_model, compat_of, count, module_of, seconds, sizes_of
+from whorl.cli.arguments import add_model, count, load_options, module_of, seconds, sizes_of
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
 
@@ -47,10 +47,8 @@ def execute(arguments: argparse.Namespace) -> int:
         inputs=inputs,
         max_iterations=arguments.most_iterations,
         dims=sizes_of(arguments.dim),
-        condition_when_omitted=arguments.condition_when_omitted,
-        max_depth=arguments.max_depth,
-        compat=compat_of(arguments),
         timeout=arguments.timeout,
+        options=load_options(arguments),
     )
     save(module, arguments.output, opset=arguments.opset)
     size, nodes = Path(arguments.output).stat().st_size, sum(1 for _ in module.nodes())

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from whorl.api.models import mlir_part
 from whorl.cli.arguments import UsageError, count
 from whorl.cli.documents import print_document
 from whorl.errors import LoadError, SaveError
-from whorl.formats.onnx.frame import MAX_DEPTH, LoadOptions
+from whorl.formats.options import MAX_DEPTH, LoadOptions
+from whorl.formats.registry import MLIR
 
 PASSES = (
     ("shape-inference", "print the types that inference finds, instead of those in the text"),
@@ -86,7 +86,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _optimized(arguments: argparse.Namespace) -> Any:
     """The text after the passes."""
-    optimizing = mlir_part("optimizing")
+    optimizing = MLIR.part("optimizing")
     rounds = _TRUTH.get(arguments.onnx_const_prop_round_fp_to_int)
     if rounds is None:
         raise UsageError("--onnx-const-prop-round-fp-to-int takes true or false")

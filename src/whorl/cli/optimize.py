@@ -12,7 +12,7 @@ from pathlib import Path
 
 from whorl.api.models import save
 from whorl.api.optimizing import optimize
-from whorl.cli.arguments import UsageError, add_model, compat_of, count, seconds
+from whorl.cli.arguments import UsageError, add_model, count, load_options, seconds
 from whorl.cli.documents import print_document
 from whorl.passes.pipeline import PASSES
 from whorl.passes.report import Report
@@ -64,11 +64,9 @@ def execute(arguments: argparse.Namespace) -> int:
         only=arguments.only,
         disabled=arguments.disable,
         limit=arguments.limit,
-        condition_when_omitted=arguments.condition_when_omitted,
-        max_depth=arguments.max_depth,
-        compat=compat_of(arguments),
         timeout=arguments.timeout,
         report=report,
+        options=load_options(arguments),
     )
     save(module, arguments.output, opset=arguments.opset)
     figures = {

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from whorl.api.differences import difference
-from whorl.api.models import is_mdf
 from whorl.cli import archive
 from whorl.cli.arguments import (
     PLUGIN,
@@ -32,6 +31,7 @@ from whorl.cli.feeds import feeds_of, naming_lengths
 from whorl.cli.inputs import stored_case
 from whorl.cli.progress import progress_bar
 from whorl.cli.simulations import OWN_OPTIONS, add_steps, simulate
+from whorl.formats.registry import format_of
 from whorl.ir.types import type_of
 from whorl.runtime.session import Session
 from whorl.runtime.trace import Trace
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    if is_mdf(arguments.model):
+    if format_of(arguments.model).simulates:
         return simulate(arguments)
     refuse_options(arguments, OWN_OPTIONS, "applies to MDF models, which are simulated over time")
     folders = _folders(arguments)

@@ -8,12 +8,12 @@ from dataclasses import asdict
 from typing import Any
 
 from whorl.api.describe import describe
-from whorl.api.models import is_mdf
 from whorl.cli import simulations
 from whorl.cli.arguments import add_feeds, add_model, module_of, refuse_options
 from whorl.cli.documents import print_document
 from whorl.cli.feeds import feeds_of, naming_lengths
 from whorl.errors import RunError
+from whorl.formats.registry import format_of
 from whorl.ir.graph import Module
 from whorl.ir.text import print_module
 from whorl.ir.types import type_of
@@ -46,7 +46,7 @@ def execute(arguments: argparse.Namespace) -> int:
         refuse_options(
             arguments, ("--input", "--random", "--dim"), "is for the run that --native makes", "add --native"
         )
-    if is_mdf(arguments.model) and not arguments.text and not arguments.native:
+    if format_of(arguments.model).simulates and not arguments.text and not arguments.native:
         return simulations.show(arguments)
     module = module_of(arguments, needs_weights=arguments.native)
     if arguments.native:

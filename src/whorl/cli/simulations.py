@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from whorl.api.models import load_mdf
+from whorl.api.models import load
 from whorl.cli import archive
-from whorl.cli.arguments import UsageError, count, limits_of, refuse_options
+from whorl.cli.arguments import UsageError, count, limits_of, load_options, refuse_options
 from whorl.cli.documents import plain, print_document
 from whorl.cli.inputs import given_value
 from whorl.formats.mdf.model import MdfModel
@@ -42,13 +42,19 @@ OWN_OPTIONS = "--steps", "--dt", "--record", "--initial", "--seed", "--plot"
 OTHERS_OPTIONS = "--random", "--dim", "--test-data", "--rtol", "--atol", "--profile", "--compat"
 
 
+def _load(arguments: argparse.Namespace) -> MdfModel:
+    model = load(arguments.model, load_options(arguments))
+    assert isinstance(model, MdfModel)
+    return model
+
+
 def simulate(arguments: argparse.Namespace) -> int:
     """`whorl run` on an MDF model."""
     refuse_options(arguments, OTHERS_OPTIONS, "does not apply to an MDF model, which is simulated over time")
     if arguments.output and not arguments.output.endswith(".npz"):
         raise UsageError(f"--output {arguments.output!r} does not end in .npz")
-    read = load_mdf(arguments.model)
-    model = MdfModel(read.document, limits=limits_of(arguments), backend=arguments.backend)
+    file = _load(arguments)
+    model = MdfModel(file.document, precision=file.precision, limits=limits_of(arguments), backend=arguments.backend)
     record = [name for entry in arguments.record for name in entry.split(",")]
     initial = _initial([*arguments.input, *arguments.initial])
     steps, seed = arguments.steps or 0, arguments.seed or 0
@@ -92,7 +98,7 @@ def _row(row: np.ndarray) -> str:
 
 def show(arguments: argparse.Namespace) -> int:
     """`whorl show` on an MDF model: its nodes and how it runs."""
-    model = load_mdf(arguments.model)
+    model = _load(arguments)
     graph = model.graph
     if arguments.json:
         nodes = {id: [*_lines(node)] for id, node in graph.nodes.items()}

@@ -8,7 +8,6 @@ import pytest
 from formats.mdf.exported import MODELS
 
 import whorl
-from whorl.api.models import load_mdf
 from whorl.formats.mdf.model import MdfModel
 
 
@@ -40,7 +39,7 @@ def test_simulation_gives_what_modeci_mdf_gives(exported):
 def test_conversion_in_single_precision_runs_in_onnxruntime(exported, tmp_path):
     ort = pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")
     path, weights, last = exported
-    whorl.save(load_mdf(path, "float32"), tmp_path / "net.onnx")
+    whorl.save(whorl.load(path, precision="float32"), tmp_path / "net.onnx")
     session = ort.InferenceSession(str(tmp_path / "net.onnx"), providers=["CPUExecutionProvider"])
     model = whorl.load(path)
     feeds = {name: value.astype(float) for name, value in initial_of(model, weights, ".input").items()}
@@ -56,7 +55,7 @@ def test_file_of_an_older_exporter_gives_the_same(name, tmp_path):
     for is_old in (False, True):
         net = MODELS[name](is_old)
         (tmp_path / "net.json").write_text(json.dumps(net.data()))
-        model = load_mdf(tmp_path / "net.json", "float32")
+        model = whorl.load(tmp_path / "net.json", precision="float32")
         assert model.is_compiled()
         rows.append(model.simulate(initial=initial_of(model, net.weights)))
     for port, expected in rows[0].items():

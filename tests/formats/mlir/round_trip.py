@@ -22,9 +22,9 @@ import whorl
 from whorl.formats.mlir.parser import parse_program
 from whorl.formats.mlir.reader import read_function
 from whorl.formats.mlir.saving import print_mlir
-from whorl.formats.onnx.frame import LoadOptions
 from whorl.formats.onnx.saving import to_proto
 from whorl.formats.onnx.tensors import array_of
+from whorl.formats.options import LoadOptions
 from whorl.ir.graph import Module
 
 KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator", "real")

@@ -22,7 +22,7 @@ from whorl.cli import main
 from whorl.formats.mlir.optimizing import TextOptions, optimize_text
 from whorl.formats.mlir.parser import parse_program, split_text
 from whorl.formats.mlir.reader import read_function
-from whorl.formats.onnx.frame import LoadOptions
+from whorl.formats.options import LoadOptions
 from whorl.ir.graph import Module, Value
 from whorl.ir.types import TensorType
 

@@ -10,7 +10,7 @@ import pytest
 import whorl
 from whorl.formats.mlir.optimizing import TextOptions, optimize_text
 from whorl.formats.mlir.parser import split_text
-from whorl.formats.onnx.frame import LoadOptions
+from whorl.formats.options import LoadOptions
 
 PIECES = [
     piece for path in sorted(Path(__file__).parent.glob("cases/*.mlir")) for _, piece in split_text(path.read_text())

@@ -11,7 +11,7 @@ import pytest
 import whorl
 from whorl.formats.mlir.affine import read_affine_map
 from whorl.formats.mlir.optimizing import TextOptions, optimize_text
-from whorl.formats.onnx.frame import LoadOptions
+from whorl.formats.options import LoadOptions
 
 PRELUDE = """
 #split = affine_map<(d0, d1) -> (d1 floordiv 64, d0, d1 mod 64)>

@@ -16,7 +16,7 @@ from whorl.formats.mlir.parser import parse_program
 from whorl.formats.mlir.reader import read_function
 from whorl.formats.mlir.saving import print_mlir
 from whorl.formats.mlir.types import FROM_NAME, TO_NAME, type_text
-from whorl.formats.onnx.frame import LoadOptions
+from whorl.formats.options import LoadOptions
 from whorl.ir import dims
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BY_NAME, COMPLEX, FLOATS, STRING

@@ -15,7 +15,7 @@ import pytest
 import whorl
 from whorl.formats.mlir.parser import parse_program
 from whorl.formats.mlir.reader import load_mlir, read_function
-from whorl.formats.onnx.frame import LoadOptions
+from whorl.formats.options import LoadOptions
 from whorl.ir.text import print_module
 from whorl.ir.types import TensorType
 

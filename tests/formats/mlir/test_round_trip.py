@@ -17,7 +17,7 @@ from whorl.conformance.cases import load_cases
 from whorl.formats.mlir.parser import parse_program
 from whorl.formats.mlir.reader import read_function
 from whorl.formats.mlir.saving import print_mlir
-from whorl.formats.onnx.frame import LoadOptions
+from whorl.formats.options import LoadOptions
 
 KNOWN = {
     "test_mod_float_edge_cases_fmod_0_float16": "signs of zeros differ",

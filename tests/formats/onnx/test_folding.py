@@ -7,7 +7,7 @@ from onnx_text import model
 
 import whorl
 from whorl.formats.onnx.files import load_onnx
-from whorl.formats.onnx.frame import LoadOptions
+from whorl.formats.options import LoadOptions
 from whorl.ir.constants import Constant
 from whorl.ir.graph import Module
 from whorl.passes.context import Context, PassOptions
@@ -15,7 +15,7 @@ from whorl.passes.context import Context, PassOptions
 
 def folded(source: onnx.ModelProto, **options: object) -> tuple[Module, Context]:
     context = Context(None, PassOptions(**options))  # type: ignore[arg-type]
-    return load_onnx(source, LoadOptions(context=context)), context
+    return load_onnx(source, LoadOptions(), context), context
 
 
 def kinds(module: Module) -> list[str]:
@@ -92,9 +92,9 @@ def test_function_of_the_file_is_called_not_the_op_of_its_name():
 def test_errors_are_those_of_reading_without_folding(nodes):
     source = model(f"main (float[2] x) => (float[2] y) <float[2] a = {{1, 4}}, int64 wrong = {{1}}> {{ {nodes} }}")
     messages = []
-    for options in (LoadOptions(), LoadOptions(context=Context())):
+    for folding in (None, Context()):
         with pytest.raises(whorl.LoadError) as caught:
-            load_onnx(source, options)
+            load_onnx(source, LoadOptions(), folding)
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
 

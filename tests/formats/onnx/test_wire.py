@@ -10,8 +10,8 @@ from onnx import TensorProto, helper, numpy_helper
 import whorl
 from whorl.formats.onnx import saving, wire
 from whorl.formats.onnx.files import load_onnx
-from whorl.formats.onnx.frame import LoadOptions
 from whorl.formats.onnx.saving import save_onnx, to_proto
+from whorl.formats.options import LoadOptions
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import BY_NAME
@@ -24,7 +24,7 @@ from whorl.ir.graph import Module, Region
 from whorl.ir.infer import Inference
 
 LARGE = np.arange(60_000, dtype=np.float32).reshape(200, 300)
-MAPPED = LoadOptions(mapped=True)
+MAPPED = LoadOptions(memory_map=True)
 
 
 def constants_of(module: Module) -> list[object]:

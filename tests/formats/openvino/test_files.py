@@ -99,7 +99,8 @@ def test_other_meanings_are_refused_with_what_was_meant(path, capsys):
 def test_meaning_of_a_model_that_is_no_ir_is_refused(path, tmp_path, capsys):
     assert main(["convert", str(path), str(tmp_path / "m.onnx")]) == 0
     assert main(["show", str(tmp_path / "m.onnx"), "--compat", "openvino-cpu"]) == 2
-    assert capsys.readouterr().err == "whorl: --compat applies to OpenVINO's .xml\n  fix: leave out --compat\n"
+    text = "whorl: --compat applies to OpenVINO IR, not to ONNX\n  fix: leave out --compat\n"
+    assert capsys.readouterr().err == text
 
 
 def test_compare_gives_openvino_the_file_itself(path, capsys):

@@ -13,7 +13,7 @@ from whorl.formats.mlir.printer import FunctionPrinter, Locations, Signature, St
 from whorl.formats.mlir.protos import Note
 from whorl.formats.mlir.reader import ReadFunction, read_function
 from whorl.formats.mlir.syntax import Function, Program
-from whorl.formats.onnx.frame import LoadOptions
+from whorl.formats.options import LoadOptions
 from whorl.ir.graph import Value
 from whorl.ir.types import Type, meet, same_kind
 from whorl.passes.context import PassOptions

@@ -12,8 +12,8 @@ from whorl.errors import LoadError, WhorlError
 from whorl.formats.mlir.parser import parse_program
 from whorl.formats.mlir.protos import Note, convert_function, with_dim_names
 from whorl.formats.mlir.syntax import Function, Program
-from whorl.formats.onnx.frame import LoadOptions
 from whorl.formats.onnx.reader import read_model
+from whorl.formats.options import LoadOptions
 from whorl.ir.graph import Module
 from whorl.ir.types import Type
 

@@ -13,9 +13,9 @@ from onnx import GraphProto, ModelProto, helper
 from whorl.errors import LoadError
 from whorl.formats.onnx.element_types import element_types
 from whorl.formats.onnx.files import OnnxSource, load_onnx, read_proto
-from whorl.formats.onnx.frame import LoadOptions
 from whorl.formats.onnx.ordering import free_names
 from whorl.formats.onnx.tensors import type_to
+from whorl.formats.options import LoadOptions
 from whorl.ir.dtypes import STRING
 from whorl.ir.graph import Module
 from whorl.ir.infer import unshaped

@@ -13,11 +13,12 @@ from onnx.external_data_helper import load_external_data_for_model
 
 import whorl.formats.onnx.control
 from whorl.errors import LoadError
-from whorl.formats.onnx.frame import LoadOptions
 from whorl.formats.onnx.reader import read_model
 from whorl.formats.onnx.schemas import NEWEST
 from whorl.formats.onnx.wire import skeleton
+from whorl.formats.options import LoadOptions
 from whorl.ir.graph import Module
+from whorl.passes.context import Context
 
 assert whorl.formats.onnx.control
 
@@ -29,19 +30,20 @@ TEXT_DEPTH = 200
 _BRACKETS = re.compile(r'"(?:\\.|[^"\\])*"|#[^\n]*|[(){}]')
 
 
-def load_onnx(source: OnnxSource, options: LoadOptions) -> Module:
+def load_onnx(source: OnnxSource, options: LoadOptions, folding: Context | None = None) -> Module:
     """A module from a path (`.onnx`, `.onnxtxt`), the bytes of a file, or a proto of a model or graph.
 
-    External data is looked up beside the path, inside its folder only.
+    External data is looked up beside the path, inside its folder only. With `folding`, nodes of constants are computed
+    while the file is read.
     """
     if not isinstance(source, str | os.PathLike):
-        return _read(read_proto(source), options, None)
+        return _read(read_proto(source), options, None, folding)
     path = Path(source)
-    if not options.mapped or path.suffix in TEXT_SUFFIXES:
-        return _read(read_proto(path), options, path.parent)
+    if not options.memory_map or path.suffix in TEXT_SUFFIXES:
+        return _read(read_proto(path), options, path.parent, folding)
     try:
         with skeleton(path) as data:
-            return _read(parse_binary(data, repr(path.name)), options, path.parent)
+            return _read(parse_binary(data, repr(path.name)), options, path.parent, folding)
     except OSError as error:
         raise LoadError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
 
@@ -111,13 +113,13 @@ def _nesting(text: str) -> int:
     return deepest
 
 
-def _read(proto: ModelProto, options: LoadOptions, folder: Path | None) -> Module:
+def _read(proto: ModelProto, options: LoadOptions, folder: Path | None, folding: Context | None) -> Module:
     if not proto.HasField("graph"):
         raise LoadError("the model has no graph", fix="the file is empty, truncated or of another format")
     if proto.ir_version > MAX_IR_VERSION:
         raise LoadError(f"the model has IR version {proto.ir_version}; versions up to {MAX_IR_VERSION} are known")
     try:
-        return read_model(proto, options, folder)
+        return read_model(proto, options, folder, folding=folding)
     except RecursionError:
         raise LoadError("the model is nested too deep", fix="lower max_depth") from None
     except UnicodeDecodeError as error:

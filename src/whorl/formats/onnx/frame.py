@@ -14,42 +14,16 @@ from whorl.errors import LoadError, UnsupportedError, format_location, format_ti
 from whorl.formats.onnx.importing import OnnxNode
 from whorl.formats.onnx.schemas import NEWEST
 from whorl.formats.onnx.scope import Scope
+from whorl.formats.options import LoadOptions
 from whorl.ir.graph import Value
 from whorl.ir.op import Op
 from whorl.ir.types import Type
-from whorl.passes.context import Context
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.folding import Folding
 
-MAX_DEPTH = 64
-"""Nested graphs a model may have unless the caller allows more."""
 FunctionKey = tuple[str, str, str]
 """The domain, name and overload of a function."""
-
-
-@dataclass(frozen=True)
-class LoadOptions:
-    """How files are read.
-
-    `condition_when_omitted`: "specification" ignores what the body of a Loop without a condition input answers,
-    "honour" stops there as onnxruntime and OpenVINO do. `max_depth`: nested graphs and function calls allowed.
-    `needs_weights`: a file with weights that is missing is an error; without, only who reads them meets it.
-    `mapped`: large tensors stay in the model file, which must not change as long as the module lives. With a `context`,
-    what follows from constants alone is computed while the file is read.
-    """
-
-    condition_when_omitted: str = "specification"
-    max_depth: int = MAX_DEPTH
-    mapped: bool = False
-    context: Context | None = None
-    needs_weights: bool = True
-
-    def __post_init__(self) -> None:
-        if self.condition_when_omitted not in ("specification", "honour"):
-            raise LoadError(
-                f"condition_when_omitted is {self.condition_when_omitted!r}", fix="use 'specification' or 'honour'"
-            )
 
 
 @dataclass

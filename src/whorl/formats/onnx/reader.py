@@ -20,7 +20,6 @@ from whorl.formats.onnx.folding import Folding
 from whorl.formats.onnx.frame import (
     GRAPH_READERS,
     Frame,
-    LoadOptions,
     domain_of,
     function_key,
     functions_by_key,
@@ -34,10 +33,12 @@ from whorl.formats.onnx.schemas import check_node, schema_for, schema_function
 from whorl.formats.onnx.scope import Scope
 from whorl.formats.onnx.screening import all_supported, refuse_bytes, refuse_explosion, refuse_unsupported
 from whorl.formats.onnx.tensors import dense, type_from
+from whorl.formats.options import LoadOptions
 from whorl.ir.constants import as_array
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference, escape
 from whorl.ir.types import AnyShape, OptionalType, SequenceType, Shape, TensorType, Type, meet, same_kind
+from whorl.passes.context import Context
 
 assert whorl.ops and versions
 
@@ -47,17 +48,19 @@ def read_model(
     options: LoadOptions,
     folder: Path | None = None,
     declared: Mapping[str, Type] = MappingProxyType({}),
+    folding: Context | None = None,
 ) -> Module:
     """A model as a typed module. Errors: LoadError; UnsupportedError names every unsupported op with its place.
 
-    `declared` are types to trust where inference knows less, by the names of values.
+    `declared` are types to trust where inference knows less, by the names of values. With `folding`, nodes of constants
+    are computed and never become nodes.
     """
     graphs, operators = refuse_bytes(proto)
     opsets = opset_versions(proto.opset_import)
     frame = Frame(opsets, functions_by_key(proto.functions), options, folder, declared=declared)
-    if options.context is not None:
+    if folding is not None:
         outputs = {info.name for graph in graphs for info in graph.output}
-        frame.folding = Folding(options.context, outputs.union(*(function.output for function in proto.functions)))
+        frame.folding = Folding(folding, outputs.union(*(function.output for function in proto.functions)))
     if frame.functions or len(graphs) > 1 or not all_supported(operators, frame):
         refuse_unsupported(proto.graph, frame)
     refuse_explosion(proto, frame.functions)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.frame import Frame, LoadOptions
+from whorl.formats.onnx.frame import Frame
 from whorl.formats.onnx.reader import call_function
 from whorl.formats.onnx.schemas import NEWEST, schema_for, schema_function
 from whorl.formats.onnx.scope import Scope
 from whorl.formats.onnx.writer import GraphWriter, Names, write_by_fields
+from whorl.formats.options import LoadOptions
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 

@@ -19,9 +19,10 @@ from whorl.formats.mdf.onnx.types import data_of_type
 from whorl.formats.onnx.attributes import attribute_value
 from whorl.formats.onnx.external import initializer_value
 from whorl.formats.onnx.files import OnnxSource, load_onnx, read_proto
-from whorl.formats.onnx.frame import LoadOptions, domain_of, opset_versions
+from whorl.formats.onnx.frame import domain_of, opset_versions
 from whorl.formats.onnx.saving import to_proto
 from whorl.formats.onnx.tensors import dense, type_from
+from whorl.formats.options import LoadOptions
 from whorl.ir.constants import as_array
 from whorl.mdf.bodies import INPUTS, OUTPUTS
 from whorl.mdf.model import Edge, Graph, Model

@@ -1,0 +1,21 @@
+"""OpenVINO IR in the registry of formats."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from whorl.formats.openvino.files import load_ir
+from whorl.formats.openvino.frame import IrOptions
+from whorl.formats.openvino.saving import save_openvino
+from whorl.formats.options import LoadOptions, SaveOptions
+from whorl.ir.graph import Module
+from whorl.passes.context import Context
+
+
+def load(source: str | os.PathLike[str] | bytes, options: LoadOptions, folding: Context | None) -> Module:
+    return load_ir(source, IrOptions(options.compat, options.max_depth), options.weights)
+
+
+def save(module: Module, path: Path, options: SaveOptions) -> None:
+    save_openvino(module, path, compress=options.compress_to_fp16)
