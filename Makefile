@@ -62,7 +62,7 @@ test-upstream: $(VENV)/.test
 
 test-openvino: export WHORL_OPENVINO_ALL := 1
 test-openvino: $(VENV)/.test
-	$(BIN)/python -m pytest -q -n $(WORKERS) tests/formats/openvino/test_round_trips.py tests/formats/openvino/test_plugin_slices.py
+	$(BIN)/python -m pytest -q -n $(WORKERS) tests/formats/openvino/test_round_trips.py tests/formats/openvino/control/test_plugin_slices.py
 
 test-exports: export WHORL_REQUIRE_EXPORTS := 1
 test-exports: $(VENV)/.exports

@@ -12,7 +12,7 @@ from typing import Any
 from conftest import corpus_folder
 from formats.mdf.test_files import FULL
 from formats.openvino import ir_text
-from formats.openvino.test_states import PAIR, WEIGHTS, body_with_state, running_sum
+from formats.openvino.reading.test_states import PAIR, WEIGHTS, body_with_state, running_sum
 from mdf.test_bodies import drifting, exported, graph
 from onnx.backend.test.loader import load_model_tests
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from formats.openvino import ir_text
-from formats.openvino.test_states import PAIR, WEIGHTS, body_with_state, running_sum
+from formats.openvino.reading.test_states import PAIR, WEIGHTS, body_with_state, running_sum
 from hypothesis import given
 from hypothesis import strategies as st
 

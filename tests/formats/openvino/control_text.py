@@ -10,7 +10,7 @@ from formats.openvino.ir_text import constant, graph, layer, net, parameter, res
 
 from whorl.errors import LoadError
 from whorl.formats.openvino.files import load_ir
-from whorl.formats.openvino.frame import IrOptions
+from whorl.formats.openvino.reading.context import IrOptions
 from whorl.runtime.session import Session
 
 WEIGHTS = np.array([1, 2], np.float32).tobytes() + np.array([3], np.int64).tobytes() + b"\x01\x00"

@@ -18,7 +18,7 @@ from openvino.utils.node_factory import NodeFactory
 
 from whorl.api.differences import difference
 from whorl.formats.openvino.files import load_ir
-from whorl.formats.openvino.frame import IrOptions
+from whorl.formats.openvino.reading.context import IrOptions
 from whorl.formats.openvino.saving import save_openvino
 from whorl.ir.dims import Linear
 from whorl.ir.graph import Module

@@ -10,7 +10,7 @@ import whorl
 from whorl.codegen import linker
 from whorl.errors import LoadError, RunError
 from whorl.formats.openvino.files import load_ir
-from whorl.formats.openvino.frame import IrOptions
+from whorl.formats.openvino.reading.context import IrOptions
 from whorl.ir.parse import parse_module
 from whorl.ir.text import print_module
 from whorl.ir.verify import verify

@@ -9,7 +9,7 @@ import whorl
 from whorl.errors import LoadError
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.files import load_ir
-from whorl.formats.openvino.frame import IrOptions
+from whorl.formats.openvino.reading.context import IrOptions
 
 X = np.array([-1, 2], np.float32)
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 
 import whorl
 from whorl.formats.openvino.files import load_ir
-from whorl.formats.openvino.frame import IrOptions
+from whorl.formats.openvino.reading.context import IrOptions
 from whorl.ir.parse import parse_module
 from whorl.ir.text import print_module
 from whorl.ir.verify import verify

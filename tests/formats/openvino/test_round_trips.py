@@ -22,7 +22,7 @@ from whorl.conformance.runner import run as run_cases
 from whorl.errors import WhorlError
 from whorl.formats.onnx.saving import to_proto
 from whorl.formats.openvino.files import load_ir
-from whorl.formats.openvino.frame import IrOptions
+from whorl.formats.openvino.reading.context import IrOptions
 from whorl.ir.graph import Module
 
 HERE = Path(__file__).parent

@@ -6,7 +6,7 @@ from formats.openvino.corpus import CORPUS, models, path_of, readable, runs, sam
 import whorl
 from whorl.errors import RunError
 from whorl.formats.openvino.files import load_ir
-from whorl.formats.openvino.frame import IrOptions
+from whorl.formats.openvino.reading.context import IrOptions
 from whorl.runtime.session import Session
 
 errors = pytest.importorskip("onnxruntime.capi.onnxruntime_pybind11_state")

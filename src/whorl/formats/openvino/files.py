@@ -12,16 +12,17 @@ import numpy as np
 
 import whorl.ops
 from whorl.formats.collector import collector_paused
-from whorl.formats.openvino import control, ops
+from whorl.formats.openvino import ops
 from whorl.formats.openvino.codes import problem
+from whorl.formats.openvino.control import read as control
 from whorl.formats.openvino.document import Layer, Net
-from whorl.formats.openvino.frame import Frame, IrOptions
-from whorl.formats.openvino.parameters import parameter_type
-from whorl.formats.openvino.reader import Reading
-from whorl.formats.openvino.states import add_states, finish_states
-from whorl.formats.openvino.unread import drop_unread
-from whorl.formats.openvino.weights import Weights, weights_in
-from whorl.formats.openvino.xml_file import read_xml
+from whorl.formats.openvino.reading.context import Frame, IrOptions
+from whorl.formats.openvino.reading.dce import drop_unread
+from whorl.formats.openvino.reading.net import Reading
+from whorl.formats.openvino.reading.parameters import parameter_type
+from whorl.formats.openvino.reading.states import add_states, finish_states
+from whorl.formats.openvino.weights.read import Weights, weights_in
+from whorl.formats.openvino.xml.read import read_xml
 from whorl.ir.build import Builder
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference

@@ -10,12 +10,15 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.openvino import control_out, opaque_out, ops, sequences_out
+from whorl.formats.openvino import ops
+from whorl.formats.openvino.control import write as control_out
 from whorl.formats.openvino.document import Net
-from whorl.formats.openvino.exporting import Source
+from whorl.formats.openvino.ops.sequence import sequences as sequences_out
 from whorl.formats.openvino.shapes import shape_of
-from whorl.formats.openvino.writer import NetWriter, Weights, shape_text
-from whorl.formats.openvino.xml_out import xml_of
+from whorl.formats.openvino.writing import opaque as opaque_out
+from whorl.formats.openvino.writing.exporter import Source
+from whorl.formats.openvino.writing.net import NetWriter, Weights, shape_text
+from whorl.formats.openvino.xml.write import xml_of
 from whorl.formats.writing import element_bytes, write_whole
 from whorl.ir.constants import as_array
 from whorl.ir.dtypes import STRING

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from whorl.formats.openvino.exporting import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
 from whorl.ir.graph import Node
 from whorl.ir.op import Op
 from whorl.ir.types import Fact, TensorType, tensor

@@ -1,0 +1,92 @@
+"""What loops collect: elements joined by the layer, and put right behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from whorl.errors import SaveError
+from whorl.formats.openvino.control.write_bodies import sliced_port
+from whorl.formats.openvino.document import PortMap
+from whorl.formats.openvino.writing.dims import shape_vector
+from whorl.formats.openvino.writing.exporter import Source
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sequences import integers, merged, moved, reshaped, unsqueezed
+from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.graph import Value
+from whorl.ir.types import UNRANKED, AnyShape, TensorType
+from whorl.ops.control.flow import Collected
+
+BEFORE_ALL = np.iinfo(np.int32).min + 1
+"""An end before every axis."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """How a layer joins elements along `axis`, and what remains: turn their order, move the axis, merge the next."""
+
+    axis: int
+    target: int
+    reverse: bool = False
+    merges: bool = False
+
+
+def element_port(value: Value, how: Collected, child: NetWriter, is_iterator: bool) -> tuple[Source, PortMap, Joined]:
+    """What is joined of a value of the body, the port, and how.
+
+    A Loop joins in order, rows of length 1, since passes of OpenVINO refuse other forms. Behind an axis that may be
+    empty nothing is joined: there its CPU plugin divides by zero.
+    """
+    source = child.source(value)
+    shape = source.type.shape
+    if isinstance(shape, AnyShape):
+        raise SaveError(f"collects {value!r}, whose rank is not known")
+    stack = how.stack or not shape
+    target = how.axis % (len(shape) + stack)
+    axis = target if all(isinstance(dim, int) and dim > 0 for dim in shape[:target]) else 0
+    if not stack and axis == target:
+        part = shape[axis]
+        if isinstance(part, int) and (is_iterator or (part == 1 and not how.reverse)):
+            return source, sliced_port(False, 0, axis, part, how.reverse), Joined(axis, target)
+    turned = how.reverse and is_iterator and stack
+    joined = Joined(axis, target, how.reverse and not turned, not stack)
+    return unsqueezed(source, axis, child), sliced_port(False, 0, axis, 1, turned), joined
+
+
+def joined_type(element: TensorType, axis: int) -> TensorType:
+    """The type of what the layer gives, where it joins elements along an axis."""
+    shape = () if isinstance(element.shape, AnyShape) else element.shape
+    return element.with_shape((*shape[:axis], UNKNOWN, *shape[axis + 1 :]))
+
+
+def put_right(source: Source, joined: Joined, count: Source | None, value: Value, write: NetWriter) -> Source:
+    """The output from what the layer gives: as many elements as the count of iterations, in order, along one axis."""
+    if count is not None:
+        source = _counted(source, joined, count, value, write)
+    if joined.reverse:
+        source = _part(source, joined.axis, integers(write, -1), integers(write, BEFORE_ALL), -1, write)
+    if joined.axis < joined.target:
+        source = moved(source, joined.target, write)
+    return merged(source, joined.target, write) if joined.merges else source
+
+
+def _counted(source: Source, joined: Joined, count: Source, value: Value, write: NetWriter) -> Source:
+    """The first elements; none of them have the other lengths that are proved."""
+    axis = joined.axis
+    source = _part(source, axis, integers(write, 0), reshaped(count, (1,), write), 1, write)
+    shape = value.type.shape if isinstance(value.type, TensorType) else UNRANKED
+    if isinstance(shape, AnyShape) or joined.merges:
+        return source
+    others: list[Dim | Source] = [dim for k, dim in enumerate(shape) if k != joined.target]
+    if all(isinstance(dim, int) for dim in others):
+        return source
+    target = shape_vector([*others[:axis], count, *others[axis:]], write)
+    if target is None:
+        return source
+    return write.layer("Reshape", 1, [source, target], [source.type], special_zero=False)[0]
+
+
+def _part(source: Source, axis: int, start: Source, stop: Source, step: int, write: NetWriter) -> Source:
+    limits = [start, stop, integers(write, step), integers(write, axis)]
+    return write.layer("Slice", 8, [source, *limits], [joined_type(source.type, axis)])[0]

@@ -1,0 +1,1 @@
+"""Ops on single elements: `arithmetic` of two operands, `functions` of one, `nonlinear` activations, `casting`."""

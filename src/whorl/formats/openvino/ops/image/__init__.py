@@ -1,0 +1,1 @@
+"""Resizing, sampling, and the suppression of overlapping boxes."""

@@ -1,0 +1,359 @@
+"""Ranges, indices that are searched, and elements that are picked by their size."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whorl.errors import LoadError, SaveError
+from whorl.formats.openvino.ops.layers import (
+    converted,
+    counted,
+    length_of_axis,
+    number,
+    scalar,
+    types_of,
+    whole,
+    without_axes,
+)
+from whorl.formats.openvino.ops.nodes import cast, constant_of, emit, flat, integers_of, like, listed, one
+from whorl.formats.openvino.reading.importer import IrNode, importer
+from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
+from whorl.ir.build import Builder
+from whorl.ir.dtypes import BOOL, FLOAT32, INT32, INT64, STRING, is_float, is_integer
+from whorl.ir.graph import Node, Value
+from whorl.ir.op import Op
+from whorl.ir.types import UNRANKED, AnyShape, TensorType, tensor
+from whorl.ops.elementwise.arithmetic import Add, Identity, Mod, Round, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Equal, GreaterOrEqual, Less, LessOrEqual, Where
+from whorl.ops.linear.einsum import Einsum
+from whorl.ops.movement.axes import Concat, Slice, Transpose
+from whorl.ops.movement.filling import ConstantOfShape, Range
+from whorl.ops.movement.indexing import GatherElements
+from whorl.ops.movement.selection import NonZero, OneHot, TopK, Trilu, Unique
+from whorl.ops.movement.shapes import Expand, Reshape, Shape, Unsqueeze
+from whorl.ops.reduce.cumulative import CumProd, CumSum
+from whorl.ops.reduce.reductions import ArgumentReduction, ReduceProd, ReduceSum
+
+
+@importer("Range", 1)
+def range_1(node: IrNode, build: Builder) -> list[Value]:
+    """Start, stop and step, all of one element type."""
+    given = [one(build, node.required(k)) for k in range(3)]
+    return _counted_out(node, build, given, tensor(given[0]).dtype, tensor(given[0]).dtype)
+
+
+@importer("Range", 4)
+def range_4(node: IrNode, build: Builder) -> list[Value]:
+    """Start, stop and step may be of different element types; the numbers counted in floats are rounded to integers."""
+    dtype = node.dtype("output_type")
+    given = [one(build, node.required(k)) for k in range(3)]
+    floats = [tensor(value).dtype for value in given if is_float(tensor(value).dtype)]
+    return _counted_out(node, build, given, floats[0] if floats and not is_float(dtype) else dtype, dtype)
+
+
+def _counted_out(node: IrNode, build: Builder, ends: list[Value], dtype: np.dtype, result: np.dtype) -> list[Value]:
+    """The numbers, counted in one element type; integers of types that Range lacks in int64."""
+    if is_integer(dtype) and dtype not in (INT32, INT64):
+        dtype = INT64
+    counted = [cast(build, value, dtype) for value in ends]
+    if dtype == result:
+        return emit(node, build, Range(), *counted)
+    numbers = build.add(Range(), *counted)
+    return emit(node, build, Cast(result), build.add(Round(), numbers) if is_float(dtype) else numbers)
+
+
+@importer("Eye", 9)
+def eye_9(node: IrNode, build: Builder) -> list[Value]:
+    """Ones where the column minus the row is the diagonal's number, in every matrix of a batch."""
+    dtype = node.dtype("output_type")
+    rows, columns, diagonal = (one(build, cast(build, node.required(k), INT64)) for k in range(3))
+    zero, step = (build.constant(np.array(number, np.int64)) for number in (0, 1))
+    across, down = (build.add(Range(), zero, length, step) for length in (columns, rows))
+    gap = build.add(Sub(), across, build.add(Unsqueeze(), down, build.int64(1)))
+    matrix = build.add(Equal(), gap, diagonal)
+    batch = node.input(3)
+    if batch is None:
+        return emit(node, build, Cast(dtype), matrix)
+    sides = [build.add(Reshape(), length, build.int64(1)) for length in (rows, columns)]
+    shape = build.add(Concat(0), listed(build, batch), *sides)
+    return emit(node, build, Expand(), build.add(Cast(dtype), matrix), shape)
+
+
+@importer("OneHot", 1)
+def one_hot_1(node: IrNode, build: Builder) -> list[Value]:
+    """A negative index marks nothing."""
+    return _one_hot(node, build, "ignore_negative")
+
+
+@importer("OneHot", 16)
+def one_hot_16(node: IrNode, build: Builder) -> list[Value]:
+    """A negative index marks nothing, or counts from the end."""
+    choices = ("ignore_negative", "normalize")
+    return _one_hot(node, build, node.text("negative_indices_mode", "ignore_negative", choices))
+
+
+def _one_hot(node: IrNode, build: Builder, mode: str) -> list[Value]:
+    """In the element types of which engines have kernels: places and depth in int64, integers and truth values too."""
+    indices, depth = cast(build, node.required(0), INT64), one(build, cast(build, node.required(1), INT64))
+    on, off = (flat(build, node.required(k)) for k in (2, 3))
+    fixed, dtype = constant_of(indices), tensor(on).dtype
+    if mode == "ignore_negative" and (fixed is None or (fixed < 0).any()):
+        negative = build.add(Less(), indices, like(build, indices, 0))
+        indices = build.add(Where(), negative, depth, indices)
+    op = OneHot(node.integer("axis", -1))
+    if is_float(dtype) or dtype in (INT64, STRING):
+        return emit(node, build, op, indices, depth, build.add(Concat(0), off, on))
+    pair = build.add(Concat(0), cast(build, off, INT64), cast(build, on, INT64))
+    return emit(node, build, Cast(dtype), build.add(op, indices, depth, pair))
+
+
+@importer("NonZero", 3)
+def non_zero_3(node: IrNode, build: Builder) -> list[Value]:
+    """The places in an element type that is asked for; a scalar has one place."""
+    x = node.required(0)
+    if tensor(x).rank == 0:
+        x = build.add(Reshape(), x, build.int64(1))
+    dtype = node.dtype("output_type", "i64")
+    if dtype == INT64:
+        return emit(node, build, NonZero(), x)
+    return emit(node, build, Cast(dtype), build.add(NonZero(), x))
+
+
+@importer("TopK", 1, 3, 11)
+def top_k_1(node: IrNode, build: Builder) -> list[Value]:
+    """Sorted by value, which any order allows, or by place; of equals the first comes first, as `stable` asks."""
+    node.flag("stable", False)
+    x, count = node.required(0), build.add(Reshape(), cast(build, node.required(1), INT64), build.int64(1))
+    axis, largest = node.integer("axis"), node.text("mode", None, ("max", "min")) == "max"
+    order, dtype = node.text("sort", "value", ("value", "index", "none")), node.dtype("index_element_type", "i32")
+    values, places = build.add_many(TopK(axis, int(largest)), [x, count], [node.outputs[0], "places"], name=node.name)
+    if order == "index":
+        places = build.add_many(TopK(axis, largest=0), [places, count], ["places"])[0]
+        values = build.add_many(GatherElements(axis), [x, places], node.outputs[:1])[0]
+    (places,) = build.add_many(Cast(dtype), [places], [*node.outputs, "places"][1:2])
+    return [values, places]
+
+
+@importer("Einsum", 7)
+def einsum_7(node: IrNode, build: Builder) -> list[Value]:
+    """The equation as it is."""
+    node.text("equation")
+    return emit(node, build, Einsum(node.attributes["equation"]), *node.inputs)
+
+
+@importer("Unique", 10)
+def unique_10(node: IrNode, build: Builder) -> list[Value]:
+    """The different elements or slices, the place of each one's first, where each element went, and how often.
+
+    Integers are told apart in int64.
+    """
+    axis = node.input(1)
+    fixed = integers_of(axis)
+    if axis is not None and not fixed:
+        raise LoadError("the axis is computed at run time", node.title, "make it a Const")
+    op = Unique(fixed[0] if fixed else None, int(node.flag("sorted", True)))
+    kinds = [node.dtype("index_element_type", "i64"), node.dtype("count_element_type", "i64")]
+    x = node.required(0)
+    kept = is_float(tensor(x).dtype) or tensor(x).dtype == STRING
+    given = x if kept else cast(build, x, INT64)
+    found = build.add_many(op, [given], ["values", "first", "inverse", "counts"], name=node.name)
+    wanted = zip(found, (tensor(x).dtype, kinds[0], kinds[0], kinds[1]), strict=True)
+    return [cast(build, value, dtype) for value, dtype in wanted]
+
+
+@importer("SearchSorted", 15)
+def search_sorted_15(node: IrNode, build: Builder) -> list[Value]:
+    """How many elements of the row come before each value; equal ones only in right mode."""
+    rows, values = node.required(0), node.required(1)
+    rows = build.add(Unsqueeze(), rows, build.int64(0 if tensor(rows).rank == 1 else -2))
+    op = LessOrEqual() if node.flag("right_mode", False) else Less()
+    return _counted(node, build, op, rows, values, node.dtype("output_type", "i64"))
+
+
+@importer("Bucketize", 3)
+def bucketize_3(node: IrNode, build: Builder) -> list[Value]:
+    """How many bounds lie below each number; a bound itself belongs below it or above it."""
+    x, bounds = node.required(0), node.required(1)
+    op = Less() if node.flag("with_right_bound", True) else LessOrEqual()
+    if tensor(x).dtype != tensor(bounds).dtype:
+        x, bounds = cast(build, x, FLOAT32), cast(build, bounds, FLOAT32)
+    return _counted(node, build, op, bounds, x, node.dtype("output_type", "i64"))
+
+
+def _counted(node: IrNode, build: Builder, op: Op, row: Value, values: Value, dtype: np.dtype) -> list[Value]:
+    """How many elements of the row, which lies along the last axis, stand in a relation to each value."""
+    found = build.add(op, row, build.add(Unsqueeze(), values, build.int64(-1)))
+    numbers = build.add(Cast(dtype), found)
+    return emit(node, build, ReduceSum(keepdims=0), numbers, build.int64(-1))
+
+
+@exporter("TopK")
+def write_top_k(node: Node, write: LayerWriter) -> list[Source]:
+    """Of equal elements the first comes first."""
+    op, (x, k) = node.op, node.inputs
+    assert isinstance(op, TopK) and x is not None
+    count = without_axes(write, write.source(k))
+    values = tensor(node.outputs[0])
+    return _top_k(write, write.source(x), count, op.axis, "max" if op.largest else "min", values)
+
+
+def _top_k(write: LayerWriter, x: Source, count: Source, axis: int, mode: str, values: TensorType) -> list[Source]:
+    results = [values, values.with_dtype(INT64)]
+    return write.layer(
+        "TopK", 11, [x, count], results, axis=axis, mode=mode, sort="value", index_element_type=INT64, stable=True
+    )
+
+
+@exporter("ArgMax")
+@exporter("ArgMin")
+def write_argument(node: Node, write: LayerWriter) -> list[Source]:
+    """The place of the first of the elements in order; the last of equals is the first one from the other end."""
+    op, x = node.op, node.inputs[0]
+    assert isinstance(op, ArgumentReduction) and x is not None
+    (result,), rank = types_of(node.outputs), tensor(x).rank
+    if rank == 0:
+        return [scalar(write, 0)]
+    if op.select_last_index:
+        return write.through(node, lambda build, y: _last_place(op, build, y))
+    mode = "max" if op.largest else "min"
+    shape = tensor(x).shape
+    if isinstance(shape, AnyShape):
+        kept = TensorType(INT64, UNRANKED)
+    else:
+        kept = TensorType(INT64, tuple(1 if k == op.axis % len(shape) else dim for k, dim in enumerate(shape)))
+    places = _top_k(write, write.source(x), scalar(write, 1), op.axis, mode, kept.with_dtype(tensor(x).dtype))[1]
+    if op.keepdims:
+        return [places]
+    axes = write.constant(np.array([op.axis], np.int64))
+    return write.layer("Squeeze", 1, [places, axes], [result])
+
+
+def _last_place(op: ArgumentReduction, build: Builder, x: Value) -> Value:
+    rows = (build.int64(each) for each in (-1, np.iinfo(np.int64).min, op.axis, -1))
+    place = build.add(type(op)(op.axis, op.keepdims), build.add(Slice(), x, *rows))
+    return build.add(Sub(), build.add(Sub(), length_of_axis(build, x, op.axis), whole(build, 1)), place)
+
+
+@exporter("NonZero")
+def write_non_zero(node: Node, write: LayerWriter) -> list[Source]:
+    """A scalar has no axes, and so no rows of places."""
+    x = write.source(node.inputs[0])
+    (result,) = types_of(node.outputs)
+    if x.type.rank == 0:
+        raise SaveError("the input has no axes", fix="give it one")
+    return write.layer("NonZero", 3, [x], [result], output_type=INT64)
+
+
+@exporter("OneHot")
+def write_one_hot(node: Node, write: LayerWriter) -> list[Source]:
+    """Negative indices are counted from the front first; both values are inputs of their own."""
+    op, (indices, depth, values) = node.op, node.inputs
+    assert isinstance(op, OneHot)
+    place, count = converted(write, write.source(indices), INT64), without_axes(write, write.source(depth))
+    count = converted(write, count, INT64)
+    negative = write.layer("Less", 1, [place, scalar(write, 0)], [place.type.with_dtype(BOOL)])[0]
+    moved = write.layer("Add", 1, [place, count], [place.type])[0]
+    place = write.layer("Select", 1, [negative, moved, place], [place.type])[0]
+    pair, axis = write.source(values), scalar(write, 0)
+    single = pair.type.with_shape(())
+    off, on = (write.layer("Gather", 8, [pair, scalar(write, k), axis], [single], batch_dims=0)[0] for k in (0, 1))
+    return write.layer("OneHot", 1, [place, count, on, off], types_of(node.outputs), axis=op.axis)
+
+
+@exporter("CumSum")
+def write_cum_sum(node: Node, write: LayerWriter) -> list[Source]:
+    """The axis is an input without axes."""
+    op = node.op
+    assert isinstance(op, CumSum)
+    x, axis = write.source(node.inputs[0]), without_axes(write, write.source(node.inputs[1]))
+    backwards, excluding = bool(op.reverse), bool(op.exclusive)
+    return write.layer("CumSum", 3, [x, axis], types_of(node.outputs), exclusive=excluding, reverse=backwards)
+
+
+@exporter("CumProd")
+def write_cum_prod(node: Node, write: LayerWriter) -> list[Source]:
+    """The product of all elements, each with ones in the place of those that do not count."""
+    op, fixed, rank = node.op, write.constant_value(node.inputs[1]), tensor(node.outputs[0]).rank
+    assert isinstance(op, CumProd)
+    if fixed is not None:
+        axis = int(fixed.reshape(-1)[0])
+        return write.through(node, lambda build, x, *_: _products(op, build, x, axis))
+    if rank is None:
+        raise SaveError("the rank of the input is not known", fix="declare its shape")
+    return write.through(node, lambda build, x, axis: _products_at_run_time(op, build, x, axis, rank))
+
+
+def _products_at_run_time(op: CumProd, build: Builder, x: Value, axis: Value, rank: int) -> Value:
+    """Those along each axis, and a choice among them."""
+    place = build.add(Mod(), build.add(Cast(INT64), axis), whole(build, rank))
+    result = _products(op, build, x, 0)
+    for k in range(1, rank):
+        along = build.add(Equal(), place, whole(build, k))
+        result = build.add(Where(), along, _products(op, build, x, k), result)
+    return result
+
+
+def _products(op: CumProd, build: Builder, x: Value, axis: int) -> Value:
+    rank = tensor(x).rank
+    if rank is None:
+        raise SaveError("the rank of the input is not known", fix="declare its shape")
+    order = (*(k for k in range(rank) if k != axis % rank), axis % rank)
+    rows = build.add(Unsqueeze(), build.add(Transpose(order), x), build.int64(-2))
+    place = counted(build, length_of_axis(build, x, axis))
+    here = build.add(Unsqueeze(), place, build.int64(1))
+    left, right = (here, place) if op.reverse else (place, here)
+    counts = build.add(Less() if op.exclusive else LessOrEqual(), left, right)
+    kept = build.add(Where(), counts, rows, number(build, x, 1))
+    back = tuple(int(k) for k in np.argsort(order))
+    return build.add(Transpose(back), build.add(ReduceProd(keepdims=0), kept, build.int64(-1)))
+
+
+@rewritten("Trilu")
+def trilu(node: Node, build: Builder, x: Value, k: Value | None = None) -> Value:
+    """Zeros on one side of a diagonal."""
+    op = node.op
+    assert isinstance(op, Trilu)
+    down, across = (counted(build, length_of_axis(build, x, axis)) for axis in (-2, -1))
+    diagonal = build.add(Unsqueeze(), down, build.int64(1))
+    if k is not None:
+        shift = k if tensor(k).rank == 0 else build.add(Reshape(), k, build.int64())
+        diagonal = build.add(Add(), diagonal, build.add(Cast(INT64), shift))
+    kept = build.add(GreaterOrEqual() if op.upper else LessOrEqual(), across, diagonal)
+    return build.add(Where(), kept, x, number(build, x, 0))
+
+
+@rewritten("Dropout")
+def dropout(
+    node: Node, build: Builder, x: Value, ratio: Value | None = None, training: Value | None = None
+) -> list[Value]:
+    """Nothing is dropped outside of training."""
+    known = None if training is None else training.known
+    if training is not None and (known is None or known.reshape(-1)[0]) and not _is_zero(ratio):
+        raise SaveError("drops elements at random", fix="leave out training_mode")
+    return [build.add(Identity(), x), build.add(ConstantOfShape(np.ones(1, np.bool_)), build.add(Shape(), x))]
+
+
+def _is_zero(ratio: Value | None) -> bool:
+    return ratio is not None and ratio.known is not None and ratio.known.reshape(-1)[0] == 0
+
+
+@exporter("Einsum")
+def write_einsum(node: Node, write: LayerWriter) -> list[Source]:
+    """The equation without blanks."""
+    op = node.op
+    assert isinstance(op, Einsum)
+    sources = [write.source(value) for value in node.inputs]
+    return write.layer("Einsum", 7, sources, types_of(node.outputs), equation=op.equation.replace(" ", ""))
+
+
+@exporter("Unique")
+def write_unique(node: Node, write: LayerWriter) -> list[Source]:
+    """All four outputs."""
+    op, x = node.op, node.inputs[0]
+    assert isinstance(op, Unique) and x is not None
+    inputs = [write.source(x)] + ([] if op.axis is None else [scalar(write, op.axis)])
+    results = list(op.infer(x))
+    return write.layer(
+        "Unique", 10, inputs, results, sorted=bool(op.sorted), index_element_type=INT64, count_element_type=INT64
+    )

@@ -1,0 +1,1 @@
+"""Reductions along axes, normalizations, and softmax kinds."""

@@ -1,0 +1,1 @@
+"""Convolutions, pooling, and columns that become images."""

@@ -1,0 +1,232 @@
+"""Convolutions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from typing import cast as typed
+
+import numpy as np
+
+from whorl.errors import LoadError, SaveError
+from whorl.formats.openvino.ops.layers import ranked
+from whorl.formats.openvino.ops.nodes import cast, emit
+from whorl.formats.openvino.reading.importer import IrNode, importer
+from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.ir.build import Builder
+from whorl.ir.dims import Dim
+from whorl.ir.dtypes import FLOAT32, INT64, is_float
+from whorl.ir.graph import Node, Value
+from whorl.ir.types import AnyShape, TensorType, tensor
+from whorl.ops.elementwise.arithmetic import Mul, Sub
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.axes import Concat, Slice
+from whorl.ops.movement.padding import Pad
+from whorl.ops.movement.shapes import Reshape, Shape
+from whorl.ops.windows.convolution import Conv
+from whorl.ops.windows.geometry import split_padding, windows_of
+from whorl.ops.windows.transposed_convolution import ConvTranspose
+
+AUTO_PADS = {"explicit": "NOTSET", "notset": "NOTSET", "same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER"}
+_FAR = (1 << 63) - 1
+
+
+def auto_pad(node: IrNode) -> str:
+    """The hub's name of how an op pads."""
+    names = AUTO_PADS | {"valid": "VALID"}
+    return names[node.text("auto_pad", "explicit", tuple(names))]
+
+
+def window_fields(node: IrNode) -> dict[str, Any]:
+    """Strides, dilations and padding as the hub's fields; explicit padding only where it counts."""
+    pad = auto_pad(node)
+    pads = node.integers("pads_begin", ()) + node.integers("pads_end", ())
+    fields = {"strides": node.integers("strides"), "dilations": node.integers("dilations", ()) or None, "auto_pad": pad}
+    return fields | {"pads": pads if pad == "NOTSET" and any(pads) else None}
+
+
+@importer("Convolution", 1)
+def convolution_1(node: IrNode, build: Builder) -> list[Value]:
+    return _convolved(node, build, Conv(**window_fields(node)), node.required(1))
+
+
+@importer("GroupConvolution", 1)
+def group_convolution_1(node: IrNode, build: Builder) -> list[Value]:
+    """The filters [groups, features, channels, kernel...] become [groups * features, channels, kernel...]."""
+    filters = node.required(1)
+    op = Conv(group=_groups(node, filters), **window_fields(node))
+    return _convolved(node, build, op, _merged(build, filters))
+
+
+def _convolved(node: IrNode, build: Builder, op: Conv, filters: Value) -> list[Value]:
+    """Integers through float32, as OpenVINO computes them."""
+    x = node.required(0)
+    dtype = tensor(x).dtype
+    if is_float(dtype):
+        return emit(node, build, op, x, filters)
+    sums = build.add(op, cast(build, x, FLOAT32), cast(build, filters, FLOAT32))
+    return emit(node, build, Cast(dtype), sums)
+
+
+@importer("ConvolutionBackpropData", 1)
+def convolution_backprop_data_1(node: IrNode, build: Builder) -> list[Value]:
+    return _transposed(node, build, 1, node.required(1))
+
+
+@importer("GroupConvolutionBackpropData", 1)
+def group_convolution_backprop_data_1(node: IrNode, build: Builder) -> list[Value]:
+    """The filters [groups, channels, features, kernel...] become [groups * channels, features, kernel...]."""
+    filters = node.required(1)
+    return _transposed(node, build, _groups(node, filters), _merged(build, filters))
+
+
+def _groups(node: IrNode, filters: Value) -> int:
+    shape = tensor(filters).shape
+    count = None if isinstance(shape, AnyShape) or not shape else shape[0]
+    if not isinstance(count, int):
+        raise LoadError(f"has filters {filters.type}, the number of groups is open", node.title, "make it fixed")
+    return count
+
+
+def _merged(build: Builder, filters: Value) -> Value:
+    """The first two axes as one."""
+    shape = build.add(Shape(), filters)
+    first, second = (build.add(Shape(start=n, end=n + 1), filters) for n in (0, 1))
+    rest = build.add(Slice(), shape, *(build.int64(n) for n in (2, _FAR, 0)))
+    target = build.add_many(Concat(0), [build.add(Mul(), first, second), rest], ["shape"])[0]
+    return build.add(Reshape(allowzero=1), filters, target)
+
+
+def _transposed(node: IrNode, build: Builder, group: int, filters: Value) -> list[Value]:
+    """Padding is automatic only where an output shape is given, of which explicit padding asks no more than a cut."""
+    x, shape = node.required(0), node.input(2)
+    rank, pad = len(node.integers("strides")), auto_pad(node)
+    extra = node.integers("output_padding", ())
+    fields = window_fields(node) | {"group": group, "output_padding": extra if any(extra) else None}
+    if shape is None:
+        fields["auto_pad"] = "NOTSET"
+        return build.add_many(ConvTranspose(**fields), [x, filters], node.outputs, name=node.name)
+    if not pad.startswith("SAME"):
+        begins = (fields["pads"] or (0,) * (2 * rank))[:rank]
+        fields |= {"auto_pad": "NOTSET", "pads": (*begins, *(0,) * rank)}
+        whole = build.add(ConvTranspose(**fields), x, filters, name=node.name)
+        return [_sized(build, whole, build.add(Cast(INT64), shape), rank)]
+    if shape.known is None:
+        raise LoadError("pads by an output shape that is computed", node.title, "make it a constant")
+    fields["auto_pad"] = "SAME_LOWER" if pad == "SAME_UPPER" else "SAME_UPPER"
+    op = ConvTranspose(**fields, output_shape=tuple(int(n) for n in shape.known))
+    return build.add_many(op, [x, filters], node.outputs, name=node.name)
+
+
+def _sized(build: Builder, x: Value, sizes: Value, rank: int) -> Value:
+    """The last axes cut to these lengths, or continued with zeros."""
+    axes, zeros = build.int64(*range(2, 2 + rank)), build.int64(*(0,) * rank)
+    cut = build.add(Slice(), x, zeros, sizes, axes)
+    missing = build.add(Sub(), sizes, build.add(Shape(start=2), cut))
+    ends = build.add_many(Concat(0), [zeros, missing], ["ends"])[0]
+    return build.add(Pad(), cut, ends, build.constant(np.zeros((), tensor(x).dtype)), axes)
+
+
+PAD_NAMES = {"NOTSET": "explicit", "SAME_UPPER": "same_upper", "SAME_LOWER": "same_lower", "VALID": "valid"}
+
+
+def require_spatial(count: int) -> None:
+    """Refuse what the CPU plugin has no kernel for."""
+    if not 1 <= count <= 3:
+        raise SaveError(f"has {count} spatial axes", fix="OpenVINO takes one to three")
+
+
+@exporter("Conv")
+def conv(node: Node, write: LayerWriter) -> Source:
+    op, type = node.op, tensor(node.outputs[0])
+    assert isinstance(op, Conv)
+    x, w, bias = (*node.inputs, None)[:3]
+    assert x is not None and w is not None
+    shape = ranked(w, "the filter")
+    rank = len(shape) - 2
+    require_spatial(rank)
+    filters = write.source(w) if op.group == 1 else _in_groups(write, w, op.group)
+    attributes = _attributes(op, rank) | _pads(op.pads, rank) | {"auto_pad": PAD_NAMES[op.auto_pad]}
+    kind = "Convolution" if op.group == 1 else "GroupConvolution"
+    (y,) = write.layer(kind, 1, [write.source(x), filters], [type], node.name, **attributes)
+    return with_bias(write, y, bias, type)
+
+
+@exporter("ConvTranspose")
+def conv_transpose(node: Node, write: LayerWriter) -> Source:
+    """Padding that is automatic, or follows from an output shape, is written as numbers."""
+    op, type = node.op, tensor(node.outputs[0])
+    assert isinstance(op, ConvTranspose)
+    x, w, bias = (*node.inputs, None)[:3]
+    assert x is not None and w is not None
+    lengths, kernel = ranked(x, "the input")[2:], ranked(w, "the filter")[2:]
+    rank = len(kernel)
+    require_spatial(rank)
+    pads, extra = _transposed_pads(op, lengths, kernel)
+    filters = write.source(w) if op.group == 1 else _in_groups(write, w, op.group)
+    attributes = _attributes(op, rank) | _pads(pads, rank) | {"auto_pad": "explicit", "output_padding": extra}
+    kind = "ConvolutionBackpropData" if op.group == 1 else "GroupConvolutionBackpropData"
+    (y,) = write.layer(kind, 1, [write.source(x), filters], [type], node.name, **attributes)
+    return with_bias(write, y, bias, type)
+
+
+def _transposed_pads(
+    op: ConvTranspose, lengths: Sequence[Dim], kernel: Sequence[Dim]
+) -> tuple[Sequence[int], Sequence[int]]:
+    """The padding, all begins and all ends, and how much longer the result is beyond what the windows reach."""
+    rank = len(kernel)
+    extra = list(op.output_padding or (0,) * rank)
+    if not op.output_shape and not op.auto_pad.startswith("SAME"):
+        windows = windows_of(op, kernel, op.auto_pad)
+        pairs = [windows.padding(axis) for axis in range(rank)]
+        return [*(begin for begin, _ in pairs), *(end for _, end in pairs)], extra
+    begins, ends = [], []
+    reached, sizes = op.reached(lengths, kernel), op.sizes(lengths, kernel)
+    for axis, (length, size) in enumerate(zip(reached, sizes, strict=True)):
+        over = length - size
+        if not isinstance(over, int):
+            raise SaveError("pads by the lengths of the input, which are not known", fix="give pads, or fixed lengths")
+        begin, end = split_padding(over, op.auto_pad)
+        begins.append(begin)
+        ends.append(end)
+        extra[axis] += max(0, -over)
+    return [*begins, *ends], extra
+
+
+def _attributes(op: Conv | ConvTranspose, rank: int) -> dict[str, Any]:
+    return {"strides": op.strides or (1,) * rank, "dilations": op.dilations or (1,) * rank}
+
+
+def _pads(pads: Sequence[int] | None, rank: int) -> dict[str, Any]:
+    pads = pads or (0,) * (2 * rank)
+    return {"pads_begin": tuple(pads[:rank]), "pads_end": tuple(pads[rank:])}
+
+
+def _in_groups(write: LayerWriter, w: Value, group: int) -> Source:
+    """The filters with the groups as an axis of their own before all others."""
+    known = write.constant_value(w)
+    if known is not None:
+        return write.constant(known.reshape(group, -1, *known.shape[1:]), w.name)
+    shape = ranked(w, "the filter")
+    if not all(isinstance(dim, int) for dim in shape[1:]):
+        raise SaveError(f"has filters {w.type}, which cannot be split into groups", fix="give them a fixed shape")
+    sizes = (group, -1, *typed(tuple[int, ...], shape[1:]))
+    lead = shape[0] // group
+    target = write.constant(np.array(sizes, np.int64))
+    type = TensorType(tensor(w).dtype, (group, lead, *shape[1:]))
+    return write.layer("Reshape", 1, [write.source(w), target], [type], special_zero=False)[0]
+
+
+def with_bias(write: LayerWriter, y: Source, bias: Value | None, type: TensorType) -> Source:
+    """y [N, M, ...] + bias [M]."""
+    if bias is None:
+        return y
+    shape = (1, -1, *(1,) * (len(typed(tuple[Dim, ...], type.shape)) - 2))
+    known = write.constant_value(bias)
+    if known is not None:
+        added = write.constant(known.reshape(shape), bias.name)
+    else:
+        target = write.constant(np.array(shape, np.int64))
+        column = tensor(bias).with_shape((1, *ranked(bias, "the bias"), *shape[2:]))
+        (added,) = write.layer("Reshape", 1, [write.source(bias), target], [column], special_zero=False)
+    return write.layer("Add", 1, [y, added], [type], auto_broadcast="numpy")[0]

@@ -1,0 +1,82 @@
+"""What holds while an IR file is read: its weights, the options, the variables, the place for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from whorl.errors import LoadError, format_location
+from whorl.formats.openvino import COMPAT
+from whorl.formats.openvino.codes import Warning, problem
+from whorl.formats.openvino.document import Layer
+from whorl.formats.openvino.weights.read import Weights
+from whorl.ir.build import Builder
+from whorl.ir.graph import Value
+
+MAX_DEPTH = 64
+"""Nested bodies a model may have unless the caller allows more."""
+
+
+@dataclass(frozen=True)
+class IrOptions:
+    """How IR is read. `compat` "openvino-cpu" imitates OpenVINO's CPU plugin; `max_depth`: nested bodies allowed."""
+
+    compat: str = ""
+    max_depth: int = MAX_DEPTH
+
+    def __post_init__(self) -> None:
+        if self.compat not in COMPAT:
+            raise LoadError(f"there is no compat {self.compat!r}", fix="use 'openvino-cpu', or leave it out")
+
+
+@dataclass
+class Frame:
+    """What holds while one net is read. `regions` are the bodies around it, innermost first.
+
+    `variables` holds what each variable is at the moment: a reader of a layer with bodies passes those that its bodies
+    use in and out. `warnings` is shared by all frames of a file.
+    """
+
+    weights: Weights
+    options: IrOptions = field(default_factory=IrOptions)
+    regions: tuple[str, ...] = ()
+    variables: dict[str, Value] = field(default_factory=dict)
+    warnings: list[Warning] = field(default_factory=list)
+
+    @property
+    def compat(self) -> str:
+        """ "" or "openvino-cpu"."""
+        return self.options.compat
+
+    def inside(self, region: str) -> Frame:
+        """The frame of a body, `body of Loop 'l'`, with variables of its own. Errors: LoadError past the depth."""
+        if len(self.regions) >= self.options.max_depth:
+            raise problem(
+                "OV104",
+                f"bodies are nested deeper than {self.options.max_depth}",
+                fix="raise max_depth if the file is trusted",
+            )
+        return replace(self, regions=(region, *self.regions), variables={})
+
+    def bare(self) -> Frame:
+        """The same place without variables."""
+        return replace(self, variables={})
+
+    def around(self, regions: tuple[str, ...]) -> Frame:
+        """A frame of the same file inside other bodies."""
+        return replace(self, regions=regions)
+
+    def place(self, layer: Layer | None = None) -> str:
+        """A layer with its line, or the net, and the bodies around it."""
+        if layer is None:
+            return format_location(*(self.regions or ("the net",)))
+        return format_location(f"{layer.title} (line {layer.line})", *self.regions)
+
+    def warn(self, code: str, message: str, layer: Layer | None = None) -> None:
+        """Note a problem that does not stop the reading."""
+        self.warnings.append(Warning(code, message, self.place(layer)))
+
+
+BodyReader = Callable[[Layer, list[Value], Builder, Frame], list[Value]]
+BODY_READERS: dict[str, BodyReader] = {}
+"""The readers of layers with bodies, by the type in lower case: "loop", "tensoriterator", "if"."""

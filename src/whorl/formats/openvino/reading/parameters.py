@@ -1,0 +1,42 @@
+"""What Parameters say of themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whorl.errors import LoadError
+from whorl.formats.openvino.codes import problem
+from whorl.formats.openvino.document import Layer
+from whorl.formats.openvino.element_types import element_type
+from whorl.formats.openvino.reading.context import Frame
+from whorl.formats.openvino.shapes import shape_of
+from whorl.ir.graph import Value
+from whorl.ir.types import TensorType
+
+OPEN = ("dynamic", "undefined")
+"""Element types that leave it to the value that is given."""
+
+
+def parameter_type(layer: Layer, frame: Frame) -> TensorType:
+    """The type that a Parameter states. Errors: LoadError OV404, OV405, OV501."""
+    where = frame.place(layer)
+    for name in ("element_type", "shape"):
+        if name not in layer.data:
+            raise problem("OV501", f"lacks the attribute {name!r}", where)
+    if len(layer.outputs) != 1:
+        raise problem("OV211", f"has {len(layer.outputs)} outputs, expected one", where)
+    shape = shape_of(layer.data["shape"], where)
+    try:
+        return TensorType(element_type(layer.data["element_type"], f"element_type of {layer.title}"), shape)
+    except LoadError as error:
+        raise error.at(where) from None
+
+
+def compare_parameter(layer: Layer, given: Value, frame: Frame) -> None:
+    """Note where a Parameter of a body states another element type than it is given, which rules all the same."""
+    if layer.data.get("element_type", "").strip().lower() in OPEN:
+        return
+    declared = parameter_type(layer, frame)
+    actual = given.type.dtype if isinstance(given.type, TensorType) else np.dtype(object)
+    if declared.dtype != actual:
+        frame.warn("OV209", f"is declared {declared}, and given {given.type}", layer)

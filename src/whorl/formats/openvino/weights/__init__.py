@@ -1,0 +1,1 @@
+"""The `.bin` file: `read` maps the constants into memory, `stored_types` decodes the element types that NumPy lacks."""

@@ -1,0 +1,25 @@
+"""Writing layers that were kept because their type is not known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.ir.graph import Node
+from whorl.ops.core.opaque import OpaqueLayer
+
+
+@exporter("OpaqueLayer")
+def write_opaque(node: Node, write: LayerWriter) -> list[Source]:
+    """The layer as the file had it."""
+    assert isinstance(write, NetWriter)
+    op = node.op
+    assert isinstance(op, OpaqueLayer)
+    inputs = [write.source(value) for value in node.inputs]
+    layer = write.new_layer(op.type, op.version, node.name, dict(op.attributes))
+    layer.rt_info = dict(op.rt_info)
+    write.net.layers.append(layer)
+    sources = write.connect(layer, inputs, op.types)
+    layer.outputs = [replace(port, names=names) for port, names in zip(layer.outputs, op.names, strict=True)]
+    return sources
