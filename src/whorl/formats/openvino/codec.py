@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from whorl.formats.openvino.files import load_ir
-from whorl.formats.openvino.frame import IrOptions
+from whorl.formats.openvino.reading.context import IrOptions
 from whorl.formats.openvino.saving import save_openvino
 from whorl.formats.options import LoadOptions, SaveOptions
 from whorl.ir.graph import Module
