@@ -2,12 +2,13 @@
 
 - `model`: the objects of a model. `bodies`: what a graph in a parameter takes and gives. `variables`: the values that a
   graph keeps between evaluations. `simulation`: the result of a run. `plotting`: that as a picture.
-- `expressions`: a whitelist of Python's syntax as a tree. `evaluate` walks it with NumPy and is the meaning; `emit`
-  walks it and gives nodes of the hub in float64. Both agree in every bit in the interpreter, save what
-  `functions.native` puts together of other functions; native code has its own exp, log, tanh, arcsin and powers, which
-  may round the last bit differently.
-- `functions`: functions of expressions and of nodes, with their native forms. Operators of ONNX are registered by the
-  format that knows them; all floats of a graph are float64.
+- `expressions`: a whitelist of Python's syntax as a tree (`syntax`), and one walk over it for any arithmetic (`walk`):
+  NumPy's is the meaning (`arrays`), that of nodes in float64 compiles (`nodes`). Both agree in every bit in the
+  interpreter, save functions whose native form is a formula of others; native code has its own exp, log, tanh, arcsin
+  and powers, which may round the last bit differently.
+- `functions`: one row for each function that expressions may call, with name, meaning, arity, growth and native form
+  (`numeric`, `arrays`), and the functions of nodes. Operators of ONNX are registered by the format that knows them; all
+  floats of a graph are float64.
 - `random`: draws are functions of seed, node and evaluation, so they need no state; a distribution is a formula over
   two uniform numbers, which the engine evaluates and a program emits.
 - `schedule`: conditions become predicates over integer counters, which is the whole state machine, so a compiled model

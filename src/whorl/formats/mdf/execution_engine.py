@@ -20,7 +20,7 @@ from whorl.formats.mdf.reading import graph_of
 from whorl.mdf.engine.calls import Calls
 from whorl.mdf.engine.engine import Engine, Inputs
 from whorl.mdf.engine.parts import Compile, FunctionPart, InputPart, NodePart, ParameterPart, Part
-from whorl.mdf.expressions.evaluate import Draw
+from whorl.mdf.expressions.arrays import Draw
 from whorl.mdf.functions.named import find_special
 from whorl.mdf.functions.operators import Precision
 from whorl.mdf.model import Function, Graph, Node, Parameter

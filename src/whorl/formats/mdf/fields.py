@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import LoadError, format_location
-from whorl.mdf.functions.vocabulary import MAX_ELEMENTS
+from whorl.mdf.functions.table import MAX_ELEMENTS
 
 MAX_RANK = 64
 """Axes that an array of NumPy may have."""

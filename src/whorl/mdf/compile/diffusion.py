@@ -15,7 +15,7 @@ from whorl.ir.types import tensor
 from whorl.mdf.compile.carried import repeat
 from whorl.mdf.compile.scope import Traced, known_shape
 from whorl.mdf.compile.tracer import SPECIAL, Tracer
-from whorl.mdf.expressions.emit import emit
+from whorl.mdf.expressions.nodes import emit
 from whorl.mdf.expressions.syntax import parse
 from whorl.mdf.random.distributions import FORMULAS
 from whorl.mdf.random.draws import place_of, site_of

@@ -20,9 +20,9 @@ from whorl.mdf.bodies import result_index
 from whorl.mdf.compile.scope import NotElementwiseError, Scope, Traced, lengths
 from whorl.mdf.engine.parts import function_order
 from whorl.mdf.engine.parts import is_stateful as has_memory
+from whorl.mdf.expressions.arrays import evaluate
 from whorl.mdf.expressions.elementwise import is_elementwise
-from whorl.mdf.expressions.emit import emit
-from whorl.mdf.expressions.evaluate import evaluate
+from whorl.mdf.expressions.nodes import emit
 from whorl.mdf.expressions.syntax import Expression, parse
 from whorl.mdf.functions.operators import Operators, Precision, find_operators, spread_arguments
 from whorl.mdf.functions.standard import STANDARD

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from whorl.errors import UnsupportedError
-from whorl.mdf.expressions.closures import Value
+from whorl.mdf.expressions.arrays import Evaluator
 from whorl.mdf.expressions.syntax import Expression, parse
 from whorl.mdf.functions.operators import spread_arguments
 from whorl.mdf.functions.standard import STANDARD
@@ -22,9 +22,9 @@ class Compiles(Protocol):
 
     place: str
 
-    def text(self, text: Any) -> Value: ...
+    def text(self, text: Any) -> Evaluator: ...
 
-    def value(self, expression: Expression) -> Value: ...
+    def value(self, expression: Expression) -> Evaluator: ...
 
     def among(self, names: Mapping[str, Any]) -> Compiles: ...
 
@@ -35,7 +35,7 @@ class Calls:
     def __init__(self, find: Callable[[str], Special | None]) -> None:
         self.find = find
 
-    def function(self, name: str | None, text: Any, args: Mapping[str, Any], compile: Compiles) -> Value:
+    def function(self, name: str | None, text: Any, args: Mapping[str, Any], compile: Compiles) -> Evaluator:
         """What `name` computes of `args`, or where it is no known name, the expression that it or `text` is."""
         args = spread_arguments(name, args)
         inner = compile.among(args)
@@ -56,7 +56,7 @@ class Calls:
         return with_arguments(given, inner.text(body), {})
 
 
-def with_arguments(given: list[tuple[str, Value]], body: Value, defaults: Named) -> Value:
+def with_arguments(given: list[tuple[str, Evaluator]], body: Evaluator, defaults: Named) -> Evaluator:
     def value(names: Mapping[str, Any]) -> Any:
         inside = {**defaults, **names}
         for id, argument in given:
@@ -66,7 +66,7 @@ def with_arguments(given: list[tuple[str, Value]], body: Value, defaults: Named)
     return value
 
 
-def with_special(given: list[tuple[str, Value]], special: Special, args: Mapping[str, Any]) -> Value:
+def with_special(given: list[tuple[str, Evaluator]], special: Special, args: Mapping[str, Any]) -> Evaluator:
     def value(names: Mapping[str, Any]) -> Any:
         inside = dict(names)
         for id, argument in given:

@@ -23,7 +23,7 @@ import numpy as np
 from whorl.errors import LoadError, RunError, WhorlError
 from whorl.mdf.engine.calls import Calls
 from whorl.mdf.engine.parts import FAILURES, InputPart, NodePart, OutputPart, ParameterPart, Part
-from whorl.mdf.expressions.evaluate import Draw
+from whorl.mdf.expressions.arrays import Draw
 from whorl.mdf.functions.named import find_special
 from whorl.mdf.functions.operators import Precision
 from whorl.mdf.model import Edge, Graph

@@ -10,8 +10,7 @@ import numpy as np
 from whorl.errors import LoadError, RunError, WhorlError
 from whorl.mdf.bodies import result_index
 from whorl.mdf.engine.calls import Calls, reads
-from whorl.mdf.expressions.closures import Value, read_only, value_of
-from whorl.mdf.expressions.evaluate import Draw
+from whorl.mdf.expressions.arrays import Draw, Evaluator, compile_expression, read_only
 from whorl.mdf.expressions.syntax import Expression, as_number_array, own_value, parse
 from whorl.mdf.model import Function, InputPort, Node, OutputPort, Parameter
 
@@ -78,7 +77,7 @@ class ParameterPart:
         self.own = None if own is None else compile.value(own)
         self.initial = compile.optional(parameter.default_initial_value)
         self.derivative = compile.optional(parameter.time_derivative)
-        self.function: Value | None = None
+        self.function: Evaluator | None = None
         if own is None and parameter.function:
             self.function = calls.function(parameter.function, None, parameter.args, compile)
         self.conditions = [(compile.text(each.test), compile.text(each.value)) for each in parameter.conditions]
@@ -177,13 +176,13 @@ class Compile:
     def parsed(self, text: Any) -> Expression:
         return parse(text, self.place, self.known)
 
-    def value(self, expression: Expression) -> Value:
-        return value_of(expression, self.draw)
+    def value(self, expression: Expression) -> Evaluator:
+        return compile_expression(expression, self.draw)
 
-    def text(self, text: Any) -> Value:
+    def text(self, text: Any) -> Evaluator:
         return self.value(self.parsed(text))
 
-    def optional(self, text: Any) -> Value | None:
+    def optional(self, text: Any) -> Evaluator | None:
         return None if text is None else self.text(text)
 
     def among(self, names: Mapping[str, Any]) -> Compile:

@@ -1,1 +1,1 @@
-"""Expressions of MDF: Python's syntax, of which a whitelist is allowed, evaluated with NumPy or written as nodes."""
+"""Expressions of MDF: `syntax` reads them, `walk` goes over them with the arithmetic of `arrays` or of `nodes`."""

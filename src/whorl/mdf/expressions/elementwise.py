@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-import math
 
 import numpy as np
 
 from whorl.mdf.expressions.syntax import Expression, dotted_name
-from whorl.mdf.functions.vocabulary import find_function
-
-_WHOLE = {math.dist, math.fsum, math.prod, getattr(math, "sumprod", math.prod)}
-_BUILTINS = {"abs", "int", "float", "bool", "round", "pow"}
+from whorl.mdf.functions.names import find_function
 
 
 def is_elementwise(expression: Expression) -> bool:
@@ -28,14 +24,12 @@ def _is_elementwise(node: ast.AST) -> bool:
         case ast.Attribute():
             return dotted_name(node) is not None
         case ast.Call(func=ast.Name(id=name), args=arguments):
-            return name in _BUILTINS and (name != "round" or len(arguments) == 1)
+            return _maps_numbers(name) and (name != "round" or len(arguments) == 1)
         case ast.Call(func=function, keywords=keywords):
             return not keywords and _maps_numbers(dotted_name(function))
     return True
 
 
 def _maps_numbers(name: str | None) -> bool:
-    found, _ = (name and find_function(name)) or (None, 0)
-    if isinstance(found, np.ufunc):
-        return found.signature is None
-    return found in (np.where, np.clip) or (str(name).startswith("math.") and found not in _WHOLE)
+    function = find_function(name)
+    return function is not None and function.is_elementwise

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import LoadError, RunError
-from whorl.mdf.functions.vocabulary import ATTRIBUTES, BUILTINS, CONSTANTS, MODULES, RANDOM, find_function
+from whorl.mdf.functions.names import ATTRIBUTES, CONSTANTS, MODULES, RANDOM, find_function
 from whorl.mdf.model import Graph, LiteralText
 
 MAX_LENGTH = 20_000
@@ -180,7 +180,7 @@ class _Checker:
 
     def call(self, node: ast.Call, depth: int) -> None:
         match node.func:
-            case ast.Name(id=name) if name in BUILTINS:
+            case ast.Name(id=name) if find_function(name) is not None:
                 pass
             case ast.Attribute(value=value, attr=attribute) as function:
                 dotted = dotted_name(function)

@@ -1,1 +1,1 @@
-"""Functions: of math and numpy in expressions, the standard ones of MDF, those of ACT-R, and registered operators."""
+"""Functions of expressions (`table`, rows in `numeric` and `arrays`) and of nodes (`standard`, `actr`, `named`)."""

@@ -13,9 +13,9 @@ from whorl.errors import RunError, UnsupportedError
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
 from whorl.mdf.compile.scope import Scope, Traced, known_shape
-from whorl.mdf.expressions.emit import emit
-from whorl.mdf.expressions.evaluate import Draw, evaluate
-from whorl.mdf.functions.vocabulary import MAX_ELEMENTS
+from whorl.mdf.expressions.arrays import Draw, evaluate
+from whorl.mdf.expressions.nodes import emit
+from whorl.mdf.functions.table import MAX_ELEMENTS
 from whorl.mdf.model import Graph
 from whorl.mdf.random.distributions import draw_of
 from whorl.mdf.random.philox import UINT64, WORD, InHub, OnArrays, philox, uniforms

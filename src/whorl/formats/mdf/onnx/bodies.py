@@ -12,10 +12,10 @@ from whorl.formats.mdf.onnx.operators import bind, find_schema, is_onnx, spread_
 from whorl.formats.onnx.scope import Scope
 from whorl.ir.graph import Value
 from whorl.mdf.bodies import port_index
-from whorl.mdf.expressions.emit import emit
-from whorl.mdf.expressions.evaluate import evaluate
+from whorl.mdf.expressions.arrays import evaluate
+from whorl.mdf.expressions.nodes import emit
 from whorl.mdf.expressions.syntax import Expression, parse
-from whorl.mdf.functions.builder import Nodes
+from whorl.mdf.functions.builder import NodeBuilder
 from whorl.mdf.functions.operators import Precision
 from whorl.mdf.functions.standard import STANDARD
 from whorl.mdf.model import Graph, InputPort, LiteralText, Node
@@ -72,7 +72,7 @@ class GraphNodes:
     def input(self, node: Node, port: InputPort) -> Any:
         """What comes in at a port."""
         found: Any = None
-        nodes = Nodes(self.scope.build)
+        nodes = NodeBuilder(self.scope.build)
         for edge in self.feeds.get((node.id, port.id), []):
             part = self.nodes[edge.sender].output(edge.sender_port)
             if "weight" in edge.parameters:
@@ -202,7 +202,7 @@ def _evaluated(value: Any, names: Mapping[str, Any], scope: Scope, where: str) -
 
 
 def _emitted(expression: Expression, names: Mapping[str, Any], scope: Scope) -> Any:
-    nodes = Nodes(scope.build)
+    nodes = NodeBuilder(scope.build)
     tuples = [name for name in expression.names if name in names and isinstance(names[name], tuple)]
     if tuples:
         return _item(expression, names[tuples[0]])

@@ -14,7 +14,7 @@ from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import TensorType, tensor
 from whorl.mdf.bodies import body_graph, branch_signature, loop_signature, scan_signature
-from whorl.mdf.functions.builder import Nodes
+from whorl.mdf.functions.builder import NodeBuilder
 from whorl.mdf.functions.operators import Precision
 from whorl.mdf.model import Graph
 from whorl.ops.control.flow import Collected, If, Loop, Scanned
@@ -24,7 +24,7 @@ from whorl.ops.elementwise.casting import Cast
 def emit_loop(binding: Binding, scope: Scope, precision: Precision) -> list[Value]:
     """Loop: the body takes (iteration, condition, states) and gives (condition, states, elements)."""
     graph = body_graph(binding.attributes.get("body"), "body")
-    nodes = Nodes(scope.build)
+    nodes = NodeBuilder(scope.build)
     trip, condition, *rest = [*binding.inputs, None, None][: max(len(binding.inputs), 2)]
     trip = None if trip is None else _as(nodes, operand(trip, scope.build, "given"), INT64)
     condition = None if condition is None else nodes.truth(operand(condition, scope.build, "given"))
@@ -35,7 +35,7 @@ def emit_loop(binding: Binding, scope: Scope, precision: Precision) -> list[Valu
     arguments.append(inner.region.add_argument("keep_going", TensorType(BOOL, ())))
     arguments += [inner.region.add_argument(f"state_{k}", state.type) for k, state in enumerate(states)]
     results = _results(graph, signature.inputs, signature.outputs, arguments, inner, precision, 1 + len(states))
-    inside = Nodes(inner.build)
+    inside = NodeBuilder(inner.build)
     inner.region.results = [
         inside.truth(results[0]),
         *(_like(inside, result, state) for result, state in zip(results[1:], states, strict=False)),
@@ -65,7 +65,7 @@ def emit_scan(binding: Binding, scope: Scope, precision: Precision) -> list[Valu
     arguments = [inner.region.add_argument(f"input_{k}", type) for k, type in enumerate(types)]
     signature = scan_signature(graph, len(values), _Known(scope))
     results = _results(graph, signature.inputs, signature.outputs, arguments, inner, precision, states)
-    inside = Nodes(inner.build)
+    inside = NodeBuilder(inner.build)
     kept = [_like(inside, result, value) for result, value in zip(results[:states], values, strict=False)]
     inner.region.results = [go_on, *kept, *results[states:]]
     count = len(results) - states
@@ -78,7 +78,7 @@ def emit_scan(binding: Binding, scope: Scope, precision: Precision) -> list[Valu
 
 def emit_if(binding: Binding, scope: Scope, precision: Precision) -> list[Value]:
     """If: the branches take nothing but what they capture."""
-    nodes = Nodes(scope.build)
+    nodes = NodeBuilder(scope.build)
     condition = nodes.truth(operand(binding.inputs[0], scope.build, "given"))
     branches, found = [], []
     for name in ("then_branch", "else_branch"):
@@ -89,7 +89,7 @@ def emit_if(binding: Binding, scope: Scope, precision: Precision) -> list[Value]
     if len(found[0]) != len(found[1]):
         raise LoadError(f"then_branch gives {len(found[0])} values, else_branch {len(found[1])}")
     for inner, own, others in zip(branches, found, reversed(found), strict=True):
-        inside = Nodes(inner.build)
+        inside = NodeBuilder(inner.build)
         inner.region.results = [_wider(inside, value, other) for value, other in zip(own, others, strict=True)]
     captured = align_captures(branches)
     names = [f"If.{k}" for k in range(len(found[0]))]
@@ -154,18 +154,18 @@ def _entries(attributes: dict[str, Any], name: str, count: int) -> Sequence[int]
     return entries
 
 
-def _as(nodes: Nodes, value: Value, dtype: Any) -> Value:
+def _as(nodes: NodeBuilder, value: Value, dtype: Any) -> Value:
     return value if nodes.type(value).dtype == dtype else nodes.add(Cast(to=dtype), value)
 
 
-def _like(nodes: Nodes, result: Value, state: Value) -> Value:
+def _like(nodes: NodeBuilder, result: Value, state: Value) -> Value:
     """A state's next value in its own element type."""
     if not isinstance(state.type, TensorType) or not isinstance(result.type, TensorType):
         return result
     return _as(nodes, result, state.type.dtype)
 
 
-def _wider(nodes: Nodes, value: Value, other: Value) -> Value:
+def _wider(nodes: NodeBuilder, value: Value, other: Value) -> Value:
     """A result of a branch as float64 where the other branch gives that."""
     if not isinstance(value.type, TensorType) or not isinstance(other.type, TensorType):
         return value
