@@ -36,8 +36,8 @@ def shown(engine: str) -> dict[str, str]:
 
 
 def version_on_page(engine: str) -> str:
-    (found,) = re.findall(rf"^\|  \|.*\| {engine} (\S+) \|", PAGE, re.MULTILINE)
-    return found
+    (version,) = re.findall(rf"^\|  \|.*\| {engine} (\S+) \|", PAGE, re.MULTILINE)
+    return version
 
 
 @pytest.mark.parametrize("engine", ENGINES)

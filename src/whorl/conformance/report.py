@@ -109,9 +109,9 @@ def _engines(runs: Runs, cases: Sequence[Case]) -> str:
     lines = ["## Engines", "", row(["", *(_title(name) for name in runs)]), row(["---"] * (len(runs) + 1))]
     for label, ambiguous in (("cases that ONNX's text decides", False), ("open cases", True)):
         chosen = {case.name for case in cases if case.ambiguous == ambiguous}
-        found = [counts([r for r in results if r.case in chosen]) for results in runs.values()]
+        columns = [counts([r for r in results if r.case in chosen]) for results in runs.values()]
         lines.append(row([f"**{len(chosen)} {label}**", *[""] * len(runs)]))
-        lines += [row([status, *(str(count[status]) for count in found)]) for status in STATUSES]
+        lines += [row([status, *(str(count[status]) for count in columns)]) for status in STATUSES]
     return "\n".join([*lines, ""])
 
 

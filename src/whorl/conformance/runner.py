@@ -75,9 +75,9 @@ class Worker:
             send(self._process.stdin, question)
         except OSError:
             raise self._lost(stopped=False) from None
-        found = self._answer(timeout)
-        assert isinstance(found, Answer)
-        return found
+        reply = self._answer(timeout)
+        assert isinstance(reply, Answer)
+        return reply
 
     def close(self) -> None:
         """End the subprocess."""
@@ -231,5 +231,5 @@ def matches(name: str, patterns: Sequence[str] | None) -> bool:
 
 def counts(results: Sequence[Result]) -> dict[str, int]:
     """How many results have each status, in the order of STATUSES."""
-    found = Counter(result.status for result in results)
-    return {status: found[status] for status in STATUSES}
+    totals = Counter(result.status for result in results)
+    return {status: totals[status] for status in STATUSES}

@@ -1,70 +1,46 @@
-"""Short constructors of the arrays that the cases feed and expect."""
+"""The values of cases, and how the data files write them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
-from numpy.typing import ArrayLike
 
 Value = Any
 """An array, a list of values (a sequence), or None (an empty optional)."""
 
-EXOTIC: dict[str, np.dtype] = {
-    "bfloat16": np.dtype(ml_dtypes.bfloat16),
-    "float8e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
-    "float8e4m3fnuz": np.dtype(ml_dtypes.float8_e4m3fnuz),
-    "float8e5m2": np.dtype(ml_dtypes.float8_e5m2),
-    "float8e5m2fnuz": np.dtype(ml_dtypes.float8_e5m2fnuz),
-    "float8e8m0": np.dtype(ml_dtypes.float8_e8m0fnu),
-    "float4e2m1": np.dtype(ml_dtypes.float4_e2m1fn),
-    "int4": np.dtype(ml_dtypes.int4),
-    "uint4": np.dtype(ml_dtypes.uint4),
-    "int2": np.dtype(ml_dtypes.int2),
-    "uint2": np.dtype(ml_dtypes.uint2),
-}
-"""ONNX's element types that NumPy itself lacks, by the name ONNX text gives them."""
+ELEMENT_TYPES: dict[str, np.dtype] = {
+    "bool": np.dtype(np.bool_),
+    "float16": np.dtype(np.float16),
+    "float": np.dtype(np.float32),
+    "double": np.dtype(np.float64),
+    "complex64": np.dtype(np.complex64),
+    "complex128": np.dtype(np.complex128),
+    "string": np.dtype(object),
+} | {f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)}
+"""The dtype of each element type, by the name that ONNX text gives it."""
 
 
-def f16(x: ArrayLike) -> np.ndarray:
-    return np.asarray(x, np.float16)
+def decode(text: Any) -> Value:
+    """The value that JSON describes: `{"float": [1, "nan"]}`, a list of values, or None.
+
+    `{"float": 0, "shape": [2, 3]}` repeats one element, and `{"float": [], "shape": [0, 3]}` has none. A complex
+    element is a list of its two parts.
+    """
+    if text is None:
+        return None
+    if isinstance(text, list):
+        return [decode(item) for item in text]
+    shape = text.get("shape")
+    name = next(iter(text))
+    array = _array(text[name], ELEMENT_TYPES[name])
+    if shape is None:
+        return array
+    return array.reshape(shape) if array.size == 0 else np.full(shape, array)
 
 
-def f32(x: ArrayLike) -> np.ndarray:
-    return np.asarray(x, np.float32)
-
-
-def f64(x: ArrayLike) -> np.ndarray:
-    return np.asarray(x, np.float64)
-
-
-def i8(x: ArrayLike) -> np.ndarray:
-    return np.asarray(x, np.int8)
-
-
-def i32(x: ArrayLike) -> np.ndarray:
-    return np.asarray(x, np.int32)
-
-
-def i64(x: ArrayLike) -> np.ndarray:
-    return np.asarray(x, np.int64)
-
-
-def u8(x: ArrayLike) -> np.ndarray:
-    return np.asarray(x, np.uint8)
-
-
-def flags(x: ArrayLike) -> np.ndarray:
-    """A bool array."""
-    return np.asarray(x, np.bool_)
-
-
-def words(x: ArrayLike) -> np.ndarray:
-    """A string array: object elements of type str."""
-    return np.array(x, object)
-
-
-def empty(*shape: int) -> np.ndarray:
-    """A float32 array; used for shapes without elements."""
-    return np.zeros(shape, np.float32)
+def _array(elements: Any, dtype: np.dtype) -> np.ndarray:
+    if dtype.kind != "c":
+        return np.array(elements, dtype)
+    parts = np.array(elements, np.float32 if dtype.itemsize == 8 else np.float64)
+    return parts.view(dtype).reshape(parts.shape[:-1])
