@@ -139,7 +139,7 @@ def test_inputs_with_values_become_part_of_the_program(tmp_path):
                 b = Identity(a)
             }>
         }""")
-    whorl.compile(collects, tmp_path / "sums.so", values={"n": 5})
+    whorl.compile(collects, tmp_path / "sums.so", inputs={"n": 5})
     library = whorl.load_compiled(tmp_path / "sums.so")
     assert [a.name for a in library.get_inputs()] == ["x"]
     y, seen = library.run(None, {"x": np.zeros(3, np.float32)})
@@ -425,7 +425,7 @@ def test_cases_of_the_suite_pass_where_they_can_be_compiled(tmp_path):
             continue
         values = {name: value for name, value in case.inputs.items() if name in module.defaults}
         try:
-            whorl.compile(module, tmp_path / "case.so", dims=sizes, values=values)
+            whorl.compile(module, tmp_path / "case.so", dims=sizes, inputs=values)
         except whorl.CompileError as error:
             assert "cannot be compiled ahead of time: " in str(error), case.name
             continue

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from whorl.api.deadlines import within
+from whorl.api.deadlines import call_within
 from whorl.api.models import Source, load_module
 from whorl.codegen.header import header_text
 from whorl.codegen.library import MOST_AXES, OPEN, Library, Port
@@ -33,13 +33,13 @@ from whorl.runtime.library import LoadedLibrary
 from whorl.runtime.node_arg import NodeArg
 
 MOST_TRIPS = (1 << 63) - 1
-"""Iterations that a loop of a library may take: nobody interrupts it."""
+"""Iterations that a loop of a library may take: no limit of a run ends it."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """What `compile` made: what the functions' names begin with, inputs and outputs, the sizes of code and workspace.
+    """A compiled model: the prefix of its functions, inputs and outputs, the sizes of code and workspace in bytes.
 
     `needs` are the functions of the C library that the code calls.
     """
@@ -87,7 +87,7 @@ def compile(
     output: str | Path,
     header: str | Path | None = None,
     dims: Mapping[str, int] | None = None,
-    values: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, Any] | None = None,
     name: str | None = None,
     target: str | None = None,
     cpu: str | None = None,
@@ -95,8 +95,8 @@ def compile(
 ) -> Compiled:
     """Write a model as a shared library, or as an object file where `output` ends in .o, with a C interface.
 
-    `dims` fixes lengths of named dims, which each run gives otherwise; `values` makes inputs part of the program, as
-    inputs with a default are anyway. `name` begins the functions' names (else the file's). `target` is another
+    `dims` fixes lengths of named dims, which each run gives otherwise; `inputs` makes inputs constants of the program,
+    as inputs with a default are anyway. `name` begins the functions' names (else the file's). `target` is another
     machine's triple, for which only object files are written; `cpu` LLVM's name of a CPU. `timeout`: seconds allowed.
     Errors: LoadError, CompileError, TimeLimitError.
     """
@@ -109,8 +109,10 @@ def compile(
         raise CompileError("only object files are written for other machines", str(path), "end the name in .o")
     if not is_object:
         linker()
-    begins = name or _name_of(path)
-    library, depth, code, needs = within(timeout, "compiling", _coded, model, begins, dims or {}, values or {}, machine)
+    prefix = name or _name_of(path)
+    library, depth, code, needs = call_within(
+        timeout, "compiling", _assemble, model, prefix, dims or {}, inputs or {}, machine
+    )
     if is_object:
         path.write_bytes(code)
     else:
@@ -120,11 +122,11 @@ def compile(
     return Compiled(library.name, library.inputs, library.outputs, len(code), library.workspace_bytes, needs)
 
 
-def _coded(
-    model: Source, name: str, dims: Mapping[str, int], values: Mapping[str, Any], machine: Target
+def _assemble(
+    model: Source, name: str, dims: Mapping[str, int], inputs: Mapping[str, Any], machine: Target
 ) -> tuple[Library, int, bytes | bytearray, list[str]]:
     """The library of a model, how deep its loops are nested, its object code and what that needs."""
-    library = library_of(load_module(model), name, dims, values)
+    library = library_of(load_module(model), name, dims, inputs)
     with writing_for(machine):
         text, depth = library_text(library, "-windows" in machine.triple)
     code, needs = linkable_code(text, machine)
@@ -137,7 +139,7 @@ def _name_of(path: Path) -> str:
 
 
 def _link(code: bytes | bytearray, path: Path) -> None:
-    """Link beside the place and then move there: processes that have an older library open keep it whole."""
+    """Link beside the target and move it there: processes that have an older library open keep it whole."""
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         file, made = Path(folder) / "model.o", Path(folder) / path.name
         file.write_bytes(code)
@@ -148,11 +150,11 @@ def _link(code: bytes | bytearray, path: Path) -> None:
 # ---- the program ---------------------------------------------------------------------------------------------
 
 
-def library_of(module: Module, name: str, lengths: Mapping[str, int], values: Mapping[str, Any]) -> Library:
-    """The library of a module; lengths that are not fixed are given at each run."""
+def library_of(module: Module, name: str, lengths: Mapping[str, int], inputs: Mapping[str, Any]) -> Library:
+    """The library of a module; every run passes the lengths that are not fixed."""
     if not _NAME.fullmatch(name):
         raise CompileError(f"{name!r} cannot begin the names of C functions", fix="use letters, digits and _")
-    main = _with_values(module, values)
+    main = _with_constants(module, inputs)
     types = [_fixed(value.type, lengths) for value in main.arguments]
     open_names = _open_lengths(main, types, lengths)
     fix = f"fix lengths: {' '.join(f'--dim {name}=N' for name in open_names)}" if open_names else ""
@@ -161,9 +163,9 @@ def library_of(module: Module, name: str, lengths: Mapping[str, int], values: Ma
     except (Unsupported, TypeRuleError) as reason:
         raise CompileError(f"the model cannot be compiled ahead of time: {reason}", fix=fix) from None
     _require_native(graph, fix)
-    inputs = [_port(value.name, type, graph) for value, type in zip(main.arguments, types, strict=True)]
+    ports = [_port(value.name, type, graph) for value, type in zip(main.arguments, types, strict=True)]
     outputs = [_port(name, type, graph) for name, type in zip(module.output_names, graph.outputs, strict=True)]
-    return Library(name, inputs, outputs, graph)
+    return Library(name, ports, outputs, graph)
 
 
 def _port(name: str, type: Type, graph: GraphProgram) -> Port:
@@ -173,31 +175,31 @@ def _port(name: str, type: Type, graph: GraphProgram) -> Port:
         raise CompileError(f"{name!r} has {len(shape)} axes, and lengths that only a run knows")
     if OPEN not in shape:
         return Port(name, type.dtype, shape)
-    given = set(graph.names)
-    names = (str(n) if not isinstance(n, int) and dims.names_in(n) <= given else "" for n in lengths_of(type))
+    lengths = set(graph.names)
+    names = (str(n) if not isinstance(n, int) and dims.names_in(n) <= lengths else "" for n in lengths_of(type))
     return Port(name, type.dtype, shape, tuple(names))
 
 
-def _with_values(module: Module, values: Mapping[str, Any]) -> Region:
+def _with_constants(module: Module, inputs: Mapping[str, Any]) -> Region:
     """The main region with inputs that have a value made constants; states stay inputs and outputs."""
     names = {value.name for value in module.main.arguments}
     states = {state.input for state in module.states}
     defaults = {name: value for name, value in module.defaults.items() if name not in states}
-    for name in values:
+    for name in inputs:
         if name not in names:
             raise CompileError(f"the model has no input {name!r}", fix=f"choose from {', '.join(names) or 'none'}")
     main = clone_region(module.main)
-    given = [v for v in main.arguments if v.name in values or v.name in defaults]
-    nodes = []
-    for argument in given:
-        found = defaults.get(argument.name)
-        if argument.name in values:
-            found = checked(values[argument.name], argument.type, f"input {argument.name!r}")
-        node = Node(Constant(found), [], (), argument.name)
+    fixed = [v for v in main.arguments if v.name in inputs or v.name in defaults]
+    nodes: list[Node] = []
+    for argument in fixed:
+        value = defaults.get(argument.name)
+        if argument.name in inputs:
+            value = checked(inputs[argument.name], argument.type, f"input {argument.name!r}")
+        node = Node(Constant(value), [], (), argument.name)
         node.outputs = [argument]
         argument.owner, argument.index = node, 0
         nodes.append(node)
-    main.arguments = [v for v in main.arguments if v not in given]
+    main.arguments = [v for v in main.arguments if v not in fixed]
     for index, argument in enumerate(main.arguments):
         argument.index = index
     main.nodes = [*nodes, *main.nodes]
@@ -212,21 +214,21 @@ def _fixed(type: Type, lengths: Mapping[str, int]) -> Type:
 
 
 def _open_lengths(main: Region, types: list[Type], lengths: Mapping[str, int]) -> list[str]:
-    """The names of lengths that each run gives. Refuses ranks that are not known, and dims that no input has."""
-    known = set().union(*(names_in_type(value.type) for value in main.arguments))
+    """The names of lengths that each run passes. Refuses unknown ranks, and dims that no input has."""
+    known = {name for value in main.arguments for name in names_in_type(value.type)}
     for name in sorted(lengths.keys() - known):
         raise CompileError(f"no input has a dim {name!r}", fix=f"choose from {', '.join(sorted(known)) or 'none'}")
-    found: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for value, type in zip(main.arguments, types, strict=True):
         if isinstance(type, TensorType) and isinstance(type.shape, AnyShape):
             raise CompileError(f"the rank of input {value.name!r} is not known", fix="declare its shape in the model")
         for name in sorted(names_in_type(type)):
-            found.setdefault(name, f"input {value.name!r}, {value.type}")
+            owners.setdefault(name, f"input {value.name!r}, {value.type}")
     plain = {str(d) for type in types if isinstance(type, TensorType) for d in lengths_of(type)}
-    for name, where in found.items():
+    for name, owner in owners.items():
         if name not in plain:
-            raise CompileError(f"the length {name!r} is no length of {where}", fix=f"fix it: --dim {name}=N")
-    return list(found)
+            raise CompileError(f"the length {name!r} is no length of {owner}", fix=f"fix it: --dim {name}=N")
+    return list(owners)
 
 
 def _require_native(graph: GraphProgram, fix: str) -> None:

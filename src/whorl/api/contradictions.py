@@ -25,6 +25,8 @@ def find_contradictions(node: Node, module: Module, where: str) -> Iterator[Prob
             yield from _changing_states(node, op, where)
         case Mod(fmod=0) if module.metadata.get("opsets", {}).get("", FLOATS_FLOORED) < FLOATS_FLOORED:
             yield from _floored_floats(node, where)
+        case _:
+            pass
 
 
 def _unequal_lengths(node: Node, op: Loop, where: str) -> Iterator[Problem]:

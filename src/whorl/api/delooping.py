@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from whorl.api.deadlines import within
+from whorl.api.deadlines import call_within
 from whorl.api.models import Source, options_of
 from whorl.api.optimizing import optimize
 from whorl.errors import RemovalError
@@ -43,10 +43,10 @@ def deloop(
     and branch that remains, with the reason; RunError for an input of another type; TimeLimitError.
     """
     reading = options_of(options, keywords)
-    return within(timeout, "delooping", _delooped, source, reading, max_iterations, dims or {}, inputs or {})
+    return call_within(timeout, "delooping", _deloop, source, reading, max_iterations, dims or {}, inputs or {})
 
 
-def _delooped(
+def _deloop(
     source: Source,
     options: LoadOptions,
     max_iterations: int,
@@ -56,19 +56,21 @@ def _delooped(
     module = optimize(source, options=options)
     if dims or inputs:
         types = {value.name: value.type for value in module.main.arguments}
-        given = {name: checked(x, types[name], f"input {name!r}") if name in types else x for name, x in inputs.items()}
-        module = with_fixed(module, dims, given)
+        values = {
+            name: checked(x, types[name], f"input {name!r}") if name in types else x for name, x in inputs.items()
+        }
+        module = with_fixed(module, dims, values)
         pipeline.optimize(module)
-    stays = remove_control_flow(module, Context(module, PassOptions()), max_iterations)
-    if stays:
-        told = "\n  ".join(f"{where}: {reason}" for where, reason in stays.items())
-        raise RemovalError(f"what stays of the control flow:\n  {told}", fix=_fix(remedy_of(module, stays)))
+    remaining = remove_control_flow(module, Context(module, PassOptions()), max_iterations)
+    if remaining:
+        reasons = "\n  ".join(f"{where}: {reason}" for where, reason in remaining.items())
+        raise RemovalError(f"what stays of the control flow:\n  {reasons}", fix=_fix(remedy_of(module, remaining)))
     pipeline.optimize(module)
     return module
 
 
 def _fix(remedy: Remedy) -> str:
-    """The options that may remove what stays, on the command line and here; the numbers are examples."""
+    """The options that may remove what remains, on the command line and here; the numbers are examples."""
     flags = [shlex.join(("--dim", f"{name}={length}")) for name, length in remedy.lengths.items()]
     flags += [shlex.join(("--input", f"{name}={value}")) for name, value in remedy.inputs.items()]
     arguments = [f"dims={remedy.lengths}"] if remedy.lengths else []

@@ -116,7 +116,7 @@ def _trip_count(node: Node, trip: Fact | None) -> str:
     """The bound: a number or dim where it is known, the value's name, or none."""
     op = node.op
     assert isinstance(op, Loop)
-    parts = []
+    parts: list[str] = []
     if trip is not None:
         known = trip.known.flat[0] if trip.known is not None and trip.known.size == 1 else None
         parts.append(str(known) if known is not None else f"value of {_name(node.inputs[0])}")

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload, runtime_checkable
 
-from whorl.formats.options import LoadKeywords, LoadOptions, SaveOptions
-from whorl.formats.registry import File, format_of, format_to_write
+from whorl.formats.options import File, LoadKeywords, LoadOptions, SaveOptions
+from whorl.formats.registry import format_of, format_to_write
 from whorl.ir.graph import Module
 from whorl.passes.context import Context
 from whorl.runtime.session import Session

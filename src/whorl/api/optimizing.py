@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Unpack
 
-from whorl.api.deadlines import within
+from whorl.api.deadlines import call_within
 from whorl.api.models import HasModule, Source, load_module, options_of
 from whorl.formats.options import LoadKeywords, LoadOptions
 from whorl.ir.graph import Module
@@ -48,10 +48,10 @@ def optimize(
     context = Context(None, passes, report if report is not None else Report())
     pipeline.check_names(passes)
     reading = dataclasses.replace(options_of(options, keywords), memory_map=True)
-    return within(timeout, "optimizing", _optimized, source, reading, context)
+    return call_within(timeout, "optimizing", _optimize, source, reading, context)
 
 
-def _optimized(source: Source, options: LoadOptions, context: Context) -> Module:
+def _optimize(source: Source, options: LoadOptions, context: Context) -> Module:
     folding = context if pipeline.is_chosen(pipeline.fold_constants, context.options) else None
     module = load_module(source, options, folding)
     if isinstance(source, Module | HasModule):

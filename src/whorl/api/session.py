@@ -23,7 +23,7 @@ PROVIDERS = ("CPUExecutionProvider",)
 
 @dataclass(frozen=True)
 class ModelMetadata:
-    """What a model file says of itself."""
+    """The metadata of a model file."""
 
     producer_name: str = ""
     graph_name: str = ""
@@ -31,7 +31,7 @@ class ModelMetadata:
     description: str = ""
     graph_description: str = ""
     version: int = 0
-    custom_metadata_map: dict[str, str] = field(default_factory=dict)
+    custom_metadata_map: dict[str, str] = field(default_factory=dict[str, str])
 
 
 class _TerminateFlag:
@@ -63,7 +63,7 @@ class InferenceSession(Session):
         provider_options: Sequence[Any] | None = None,
     ) -> None:
         self._options = options = sess_options or SessionOptions()
-        _check_options(options)
+        _check_options("sess_options", options, SessionOptions)
         _check_providers(providers)
         module = load_module(
             path_or_bytes, LoadOptions(options.condition_when_omitted, options.max_depth, options.compat)
@@ -102,8 +102,7 @@ class InferenceSession(Session):
         """
         if run_options is None:
             return self.execute(output_names, input_feed)
-        if not isinstance(run_options, RunOptions):
-            raise RunError(f"run_options is {type(run_options).__name__}", fix="pass a whorl.RunOptions")
+        _check_options("run_options", run_options, RunOptions)
         names = "max_iterations", "timeout", "max_memory"
         own = {name: value for name in names if (value := getattr(run_options, name)) is not None}
         limits = dataclasses.replace(self.limits, **own)
@@ -114,7 +113,7 @@ class InferenceSession(Session):
         return self._states.get()
 
     def set_state(self, values: Mapping[str, Any]) -> None:
-        """Set states by their names; they may be of any length that their type leaves open. Errors: RunError."""
+        """Set states by their names; of any length that their type leaves open. Errors: RunError."""
         self._states.set(values)
 
     def reset_state(self, *names: str) -> None:
@@ -138,16 +137,16 @@ class InferenceSession(Session):
         return [value for value in output_args(self.module) if value.name not in states]
 
     def get_modelmeta(self) -> ModelMetadata:
-        """What the file says of itself."""
-        said = self.module.metadata
+        """The metadata of the file."""
+        metadata = self.module.metadata
         return ModelMetadata(
-            producer_name=said.get("producer_name", ""),
-            graph_name=said.get("graph_name", ""),
-            domain=said.get("domain", ""),
-            description=said.get("description", ""),
-            graph_description=said.get("graph_description", ""),
-            version=said.get("model_version", 0),
-            custom_metadata_map=dict(said.get("properties", {})),
+            producer_name=metadata.get("producer_name", ""),
+            graph_name=metadata.get("graph_name", ""),
+            domain=metadata.get("domain", ""),
+            description=metadata.get("description", ""),
+            graph_description=metadata.get("graph_description", ""),
+            version=metadata.get("model_version", 0),
+            custom_metadata_map=dict(metadata.get("properties", {})),
         )
 
     def get_session_options(self) -> SessionOptions:
@@ -180,14 +179,14 @@ class InferenceSession(Session):
         self._options = state["options"]
 
 
-def _check_options(options: Any) -> None:
-    if not isinstance(options, SessionOptions):
-        raise RunError(f"sess_options is {type(options).__name__}", fix="pass a whorl.SessionOptions")
+def _check_options(name: str, options: object, kind: type) -> None:
+    if not isinstance(options, kind):
+        raise RunError(f"{name} is {type(options).__name__}", fix=f"pass a whorl.{kind.__name__}")
 
 
 def _check_providers(providers: Sequence[Any] | None) -> None:
-    given = [providers] if isinstance(providers, str) else providers or PROVIDERS
-    names = [provider if isinstance(provider, str) else provider[0] for provider in given]
+    entries = [providers] if isinstance(providers, str) else providers or PROVIDERS
+    names = [provider if isinstance(provider, str) else provider[0] for provider in entries]
     if not set(names) & set(PROVIDERS):
         raise RunError(f"none of the providers {names} is available", fix=f"use {list(PROVIDERS)}")
 
@@ -206,4 +205,4 @@ def get_device() -> str:
 
 
 def set_default_logger_severity(severity: int) -> None:
-    """Exists for onnxruntime's scripts: whorl does not log, what it has to say it raises."""
+    """Exists for onnxruntime's scripts: whorl raises errors and logs nothing."""

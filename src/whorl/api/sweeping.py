@@ -9,15 +9,21 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from whorl.api.models import load
 from whorl.errors import RunError, SaveError, UnsupportedError, WhorlError
+from whorl.ir.graph import Module
+
+if TYPE_CHECKING:
+    from whorl.formats.mdf.model import MdfModel
+    from whorl.mdf.simulation import Simulation
 
 Point = dict[str, Any]
-Measure = Callable[[Any], Mapping[str, Any]]
+"""Values by name, as JSON has them."""
+Measure = Callable[["Simulation"], Mapping[str, Any]]
 Task = Callable[[list[Point]], list[dict[str, Any]]]
 Engine = Callable[[Task, list[list[Point]]], Iterator[list[dict[str, Any]]]]
 ERROR = "error"
@@ -27,9 +33,9 @@ PACK, PARTS = 16, 8
 
 @dataclass(frozen=True)
 class _Task:
-    """What a worker does: the model by its path, and how it is simulated."""
+    """A simulation of points, sent to a worker: the model, if possible by its path, and how it is simulated."""
 
-    model: Any
+    model: str | MdfModel
     steps: int
     dt: float | None
     record: tuple[str, ...] | None
@@ -38,16 +44,18 @@ class _Task:
 
     def __call__(self, points: list[Point]) -> list[dict[str, Any]]:
         model = load(self.model)
+        if isinstance(model, Module):
+            raise RunError("a sweep simulates, and the model is no MDF model", fix="name an MDF file")
         return [point | self._result(model, point) for point in points]
 
-    def _result(self, model: Any, point: Point) -> dict[str, Any]:
+    def _result(self, model: MdfModel, point: Point) -> dict[str, Any]:
         """The measures of a point, or what went wrong."""
         try:
-            found = model.simulate(self.steps, self.dt, record=self.record, initial=point, seed=self.seed)
+            simulation = model.simulate(self.steps, self.dt, record=self.record, initial=point, seed=self.seed)
         except WhorlError as error:
             return {ERROR: str(error)}
         try:
-            values = dict(last_values(found) if self.measure is None else self.measure(found))
+            values = dict(last_values(simulation) if self.measure is None else self.measure(simulation))
             row = {f"{name}.last" if name in point else str(name): plain(value) for name, value in values.items()}
             json.dumps(row)
         except Exception as error:  # the caller's function may raise anything, and one point must not end the others
@@ -56,8 +64,8 @@ class _Task:
 
 
 def sweep(
-    model: Any,
-    grid: Mapping[str, Sequence[Any]] | Iterable[Point],
+    model: str | os.PathLike[str] | MdfModel,
+    grid: Mapping[str, Iterable[Any]] | Sequence[Point],
     *,
     steps: int,
     dt: float | None = None,
@@ -69,11 +77,11 @@ def sweep(
 ) -> Any:
     """Simulate an MDF model for each point, and return a table: a DataFrame, or without pandas columns by name.
 
-    `grid`: values by name, all combinations of which are points, or the points. `measure` takes a result and gives
-    numbers by name; without it these are the last recorded values (called "name.last" where the grid has the name).
-    `engine`: "local", "dask" (the current client, or
-    one of its own) or "ray". `file`: finished points are appended to it as lines of JSON, and not run again.
-    A point that fails has its message under "error". Errors: RunError, UnsupportedError where an engine is missing.
+    `grid`: values by name, all combinations of which are points, or the points. `measure` takes a simulation and
+    returns numbers by name; without it these are the last recorded values (called "name.last" where the grid has the
+    name). `engine`: "local", "dask" (the current client, or one of its own) or "ray". `file`: finished points are
+    appended to it as lines of JSON, and not run again. A point that fails has its message under "error".
+    Errors: RunError, UnsupportedError where an engine is missing.
     """
     points = _points(grid)
     done = _read(file, points)
@@ -90,9 +98,9 @@ def sweep(
     return table([done[_key(point)] for point in points])
 
 
-def last_values(found: Any) -> dict[str, Any]:
+def last_values(simulation: Simulation) -> dict[str, Any]:
     """The last value of each record."""
-    return {name: rows[-1] for name, rows in found.items()}
+    return {name: rows[-1] for name, rows in simulation.items()}
 
 
 def plain(value: Any) -> Any:
@@ -101,10 +109,10 @@ def plain(value: Any) -> Any:
     return array.reshape(()).item() if array.size == 1 else array.tolist()
 
 
-def _points(grid: Mapping[str, Sequence[Any]] | Iterable[Point]) -> list[Point]:
+def _points(grid: Mapping[str, Iterable[Any]] | Sequence[Point]) -> list[Point]:
     if isinstance(grid, Mapping):
         for name, values in grid.items():
-            if isinstance(values, str) or not isinstance(values, Iterable):
+            if isinstance(values, str) or not np.iterable(values):
                 raise RunError(f"grid[{name!r}] is {values!r}, expected a list of values")
         columns = [[(name, plain(value)) for value in values] for name, values in grid.items()]
         return [{str(name): value for name, value in pairs} for pairs in itertools.product(*columns)]
@@ -136,15 +144,19 @@ def _read(file: str | os.PathLike[str] | None, points: list[Point]) -> dict[str,
     """The rows of finished points; a last line that was cut short does not count, nor do points that failed."""
     if file is None or not Path(file).is_file() or not points:
         return {}
-    found = {}
+    rows: dict[str, dict[str, Any]] = {}
     for line in Path(file).read_text(encoding="utf-8").splitlines():
         try:
-            row = json.loads(line)
+            row: object = json.loads(line)
         except ValueError:
             continue
-        if isinstance(row, dict) and not row.get(ERROR) and points[0].keys() <= row.keys():
-            found[_key({name: row[name] for name in points[0]})] = row
-    return found
+        if _is_row(row) and not row.get(ERROR) and points[0].keys() <= row.keys():
+            rows[_key({name: row[name] for name in points[0]})] = row
+    return rows
+
+
+def _is_row(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
 
 
 def _append(file: str | os.PathLike[str] | None, rows: list[dict[str, Any]]) -> None:
@@ -159,7 +171,7 @@ def _append(file: str | os.PathLike[str] | None, rows: list[dict[str, Any]]) -> 
 
 
 def _line_end(path: Path) -> str:
-    """What a last line that was cut short lacks."""
+    """The newline that a last line lacks that was cut short."""
     text = path.read_bytes()
     return "\n" if text and not text.endswith(b"\n") else ""
 
@@ -168,17 +180,17 @@ def _line_end(path: Path) -> str:
 
 
 def _engine(name: str) -> Engine:
-    engines: dict[str, Engine] = {"local": _locally, "dask": _by_dask, "ray": _by_ray}
+    engines: dict[str, Engine] = {"local": _run_here, "dask": _run_by_dask, "ray": _run_by_ray}
     if name not in engines:
         raise RunError(f"there is no engine {name!r}", fix=f"choose from {', '.join(engines)}")
     return engines[name]
 
 
-def _locally(task: Task, packs: list[list[Point]]) -> Iterator[Any]:
+def _run_here(task: Task, packs: list[list[Point]]) -> Iterator[Any]:
     return map(task, packs)
 
 
-def _by_dask(task: Task, packs: list[list[Point]]) -> Iterator[Any]:
+def _run_by_dask(task: Task, packs: list[list[Point]]) -> Iterator[Any]:
     distributed = _module("distributed", "dask")
     try:
         client, own = distributed.get_client(), False
@@ -191,14 +203,14 @@ def _by_dask(task: Task, packs: list[list[Point]]) -> Iterator[Any]:
             client.close()
 
 
-def _by_ray(task: Task, packs: list[list[Point]]) -> Iterator[Any]:
+def _run_by_ray(task: Task, packs: list[list[Point]]) -> Iterator[Any]:
     ray = _module("ray", "ray")
     own = not ray.is_initialized()
     if own:
         folder = str(Path(__file__).parents[2])
         ray.init(include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": folder}})
     try:
-        remote = ray.remote(_called)
+        remote = ray.remote(_call)
         left = [remote.remote(task, pack) for pack in packs]
         while left:
             ready, left = ray.wait(left)
@@ -208,7 +220,7 @@ def _by_ray(task: Task, packs: list[list[Point]]) -> Iterator[Any]:
             ray.shutdown()
 
 
-def _called(task: Task, points: list[Point]) -> list[dict[str, Any]]:
+def _call(task: Task, points: list[Point]) -> list[dict[str, Any]]:
     return task(points)
 
 

@@ -15,16 +15,16 @@ from whorl.ir.dims import Dim, Linear
 from whorl.ir.dtypes import BOOL, COMPLEX, STRING, UNSIGNED, is_integer
 from whorl.ir.graph import Module
 from whorl.ir.infer import Inference
-from whorl.ir.types import UNRANKED, AnyShape, OptionalType, SequenceType, TensorType, Type
+from whorl.ir.types import UNRANKED, AnyShape, MapType, OptionalType, SequenceType, TensorType, Type
 from whorl.ir.walk import clone_region
 
 DEFAULT_SIZE = 2
-"""The length of a named dim that nobody chose."""
+"""The length of a named dim without a chosen one."""
 MOST_ELEMENTS, MOST_AXES = 1 << 28, 32
 
 
 def synthetic_feeds(module: Module, seed: int = 0, sizes: Mapping[str, int] | None = None) -> dict[str, Any]:
-    """A value for every input without a default that is no state: small integers, normal floats, short strings.
+    """Random inputs, without defaults and states: small integers, normal floats, short strings.
 
     `sizes` gives lengths of named dims (else 2); the same name has one length everywhere. Scalars of integer type are
     small and positive, so that they serve as trip counts.
@@ -46,7 +46,8 @@ def _value(type: Type, random: np.random.Generator, sizes: Mapping[str, int], na
             return [_value(type.element, random, sizes, name) for _ in range(3)]
         case OptionalType():
             return _value(type.element, random, sizes, name)
-    raise RunError(f"input {name!r} is {type}, for which no value can be made up", fix="give it")
+        case MapType():
+            raise RunError(f"input {name!r} is {type}, for which no value can be made up", fix="give it")
 
 
 def _size(dim: Dim, sizes: Mapping[str, int]) -> int:
@@ -82,39 +83,40 @@ def _tensor(type: TensorType, random: np.random.Generator, sizes: Mapping[str, i
 
 MOST_ATTEMPTS = 64
 MOST_NODES = 20_000
-"""Nodes that are inferred again, all attempts together."""
+"""Nodes that are inferred again, all attempts together: large models get fewer attempts."""
 
 
 def lengths_of(module: Module, feeds: Mapping[str, Any]) -> dict[str, int]:
     """The lengths that values of inputs give to named dims."""
-    found: dict[str, int] = {}
+    lengths: dict[str, int] = {}
     for value in module.main.arguments:
         fed, shape = feeds.get(value.name), value.type.shape if isinstance(value.type, TensorType) else UNRANKED
         if fed is None or isinstance(shape, AnyShape):
             continue
         for dim, length in zip(shape, np.shape(fed), strict=False):
             if isinstance(dim, Linear) and str(dim) in dims.names_in(dim):
-                found.setdefault(str(dim), length)
-    return found
+                lengths.setdefault(str(dim), length)
+    return lengths
 
 
 def fitting_lengths(module: Module, sizes: Mapping[str, int], drawn: Sequence[str]) -> dict[str, int]:
-    """Lengths for `drawn` dims, of those that others have, with which inference finds less that cannot run.
+    """Lengths for `drawn` dims, among those of other dims, with which inference refuses fewer nodes.
 
-    Only those that are to be changed; none where inference finds nothing wrong, or nothing better.
+    Contains the dims whose length changes; empty where inference refuses no node, or no other length helps.
     """
     chosen = dict(sizes) | dict.fromkeys(drawn, DEFAULT_SIZE)
     attempts = min(MOST_ATTEMPTS, MOST_NODES // (1 + sum(1 for _ in module.nodes())))
-    left, found = _problems(module, chosen), {}
+    left = _count_problems(module, chosen)
+    better: dict[str, int] = {}
     lengths = dict.fromkeys([*sizes.values(), *_lengths_in(module)])
     candidates = [(name, length) for length in lengths for name in drawn]
     for name, length in candidates[:attempts]:
-        if left and name not in found and (now := _problems(module, chosen | {name: length})) < left:
-            left, chosen[name], found[name] = now, length, length
-    return found
+        if left and name not in better and (now := _count_problems(module, chosen | {name: length})) < left:
+            left, chosen[name], better[name] = now, length, length
+    return better
 
 
-def _problems(module: Module, sizes: Mapping[str, int]) -> int:
+def _count_problems(module: Module, sizes: Mapping[str, int]) -> int:
     """How many nodes cannot run with these lengths of the inputs."""
     region = clone_region(module.main)
     binding: dict[str, Dim] = dict(sizes)

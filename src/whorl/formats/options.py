@@ -6,8 +6,12 @@ import os
 from dataclasses import dataclass
 from typing import Literal, TypedDict, get_args
 
+from onnx import GraphProto, ModelProto
+
 from whorl.errors import LoadError
 
+File = str | os.PathLike[str] | bytes | bytearray | memoryview | ModelProto | GraphProto
+"""What formats read: a path, the bytes of a file, or a proto of ONNX."""
 MAX_DEPTH = 64
 """Nested graphs a model may have unless the caller allows more."""
 Condition = Literal["specification", "honour"]

@@ -14,7 +14,7 @@ from onnx import GraphProto, ModelProto
 
 from whorl.errors import LoadError, SaveError
 from whorl.formats.collector import collector_paused
-from whorl.formats.options import LoadOptions, SaveOptions
+from whorl.formats.options import File, LoadOptions, SaveOptions
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
 from whorl.passes.context import Context
@@ -22,8 +22,6 @@ from whorl.passes.context import Context
 if TYPE_CHECKING:
     from whorl.formats.mdf.model import MdfModel
 
-File = str | os.PathLike[str] | bytes | bytearray | memoryview | ModelProto | GraphProto
-"""What formats read: a path, the bytes of a file, or a proto of ONNX."""
 HEAD = 1 << 14
 """Bytes at the beginning of a file by which it is recognised."""
 _MARKUP = re.compile(rb"<!--.*?-->|<[?!][^>]*>", re.DOTALL)

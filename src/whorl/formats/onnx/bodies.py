@@ -12,19 +12,21 @@ from onnx import GraphProto, ModelProto, helper
 
 from whorl.errors import LoadError
 from whorl.formats.onnx.element_types import element_types
-from whorl.formats.onnx.files import OnnxSource, load_onnx, read_proto
+from whorl.formats.onnx.files import load_onnx, read_proto
 from whorl.formats.onnx.ordering import free_names
 from whorl.formats.onnx.tensors import type_to
-from whorl.formats.options import LoadOptions
+from whorl.formats.options import File, LoadOptions
 from whorl.ir.dtypes import STRING
 from whorl.ir.graph import Module
 from whorl.ir.infer import unshaped
 from whorl.ir.types import type_of
 
 
-def load_body(source: OnnxSource, captured: Mapping[str, Any], options: LoadOptions | None = None) -> Module:
+def load_body(source: object, captured: Mapping[str, Any], options: LoadOptions | None = None) -> Module:
     """A graph as a module in which values of the scope around it are inputs with a default. Errors: LoadError."""
     options = options or LoadOptions()
+    if not isinstance(source, str | os.PathLike | bytes | bytearray | memoryview | ModelProto | GraphProto):
+        raise LoadError(f"the body is {type(source).__name__}", fix="give a graph, bytes, a path or a Python function")
     names = captured.keys()
     proto = source if isinstance(source, ModelProto | GraphProto) else _read(source)
     graph = proto if isinstance(proto, GraphProto) else proto.graph
@@ -46,10 +48,8 @@ def load_body(source: OnnxSource, captured: Mapping[str, Any], options: LoadOpti
     return module
 
 
-def _read(source: OnnxSource) -> ModelProto | GraphProto:
+def _read(source: File) -> ModelProto | GraphProto:
     """A model, or where the bytes hold none, the graph that they are."""
-    if not isinstance(source, str | os.PathLike | bytes | bytearray | memoryview):
-        raise LoadError(f"the body is {type(source).__name__}", fix="give a graph, bytes, a path or a Python function")
     proto = read_proto(source)
     if proto.HasField("graph"):
         return proto

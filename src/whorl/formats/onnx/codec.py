@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from whorl.formats.onnx.files import OnnxSource, load_onnx
+from whorl.formats.onnx.files import load_onnx
 from whorl.formats.onnx.saving import save_onnx
-from whorl.formats.options import LoadOptions, SaveOptions
+from whorl.formats.options import File, LoadOptions, SaveOptions
 from whorl.ir.graph import Module
 from whorl.passes.context import Context
 
 
-def load(source: OnnxSource, options: LoadOptions, folding: Context | None) -> Module:
+def load(source: File, options: LoadOptions, folding: Context | None) -> Module:
     return load_onnx(source, options, folding)
 
 

@@ -16,21 +16,19 @@ from whorl.errors import LoadError
 from whorl.formats.onnx.reader import read_model
 from whorl.formats.onnx.schemas import NEWEST
 from whorl.formats.onnx.wire import skeleton
-from whorl.formats.options import LoadOptions
+from whorl.formats.options import File, LoadOptions
 from whorl.ir.graph import Module
 from whorl.passes.context import Context
 
 assert whorl.formats.onnx.control
 
-OnnxSource = str | os.PathLike | bytes | bytearray | memoryview | ModelProto | GraphProto
-"""A path, the bytes of a file, or a proto."""
 TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
 MAX_IR_VERSION = 14
 TEXT_DEPTH = 200
 _BRACKETS = re.compile(r'"(?:\\.|[^"\\])*"|#[^\n]*|[(){}]')
 
 
-def load_onnx(source: OnnxSource, options: LoadOptions, folding: Context | None = None) -> Module:
+def load_onnx(source: File, options: LoadOptions, folding: Context | None = None) -> Module:
     """A module from a path (`.onnx`, `.onnxtxt`), the bytes of a file, or a proto of a model or graph.
 
     External data is looked up beside the path, inside its folder only. With `folding`, nodes of constants are computed
@@ -48,7 +46,7 @@ def load_onnx(source: OnnxSource, options: LoadOptions, folding: Context | None 
         raise LoadError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
 
 
-def read_proto(source: OnnxSource) -> ModelProto:
+def read_proto(source: File) -> ModelProto:
     """The ModelProto in a file, in bytes, or as it is; a graph alone is one of the newest opset."""
     if isinstance(source, ModelProto):
         return source
@@ -64,7 +62,7 @@ def read_proto(source: OnnxSource) -> ModelProto:
     return parse_text(data, path.name) if path.suffix in TEXT_SUFFIXES else parse_binary(data, repr(path.name))
 
 
-def bytes_in_one(path: str | os.PathLike) -> bytes:
+def bytes_in_one(path: str | os.PathLike[str]) -> bytes:
     """A model file in binary form, text too, with the weights from beside it inside; for engines that take bytes."""
     proto = read_proto(path)
     try:

@@ -18,11 +18,11 @@ from whorl.formats.mdf.onnx.scopes import Ids, Scope, infer_types, make_id
 from whorl.formats.mdf.onnx.types import data_of_type
 from whorl.formats.onnx.attributes import attribute_value
 from whorl.formats.onnx.external import initializer_value
-from whorl.formats.onnx.files import OnnxSource, load_onnx, read_proto
+from whorl.formats.onnx.files import load_onnx, read_proto
 from whorl.formats.onnx.frame import domain_of, opset_versions
 from whorl.formats.onnx.saving import to_proto
 from whorl.formats.onnx.tensors import dense, type_from
-from whorl.formats.options import LoadOptions
+from whorl.formats.options import File, LoadOptions
 from whorl.ir.constants import as_array
 from whorl.mdf.bodies import INPUTS, OUTPUTS
 from whorl.mdf.model import Edge, Graph, Model
@@ -35,7 +35,7 @@ TYPES, NAMES = "onnx_types", "onnx_names"
 """The keys in the metadata of a main graph: the types of its inputs and outputs, and names that are no ids."""
 
 
-def model_from_onnx(source: OnnxSource) -> Model:
+def model_from_onnx(source: File) -> Model:
     """An ONNX model as an MDF model; graph inputs are the ports that no edge feeds.
 
     The ids, types and names of inputs and outputs stand in the graph's metadata. Errors: UnsupportedError names
@@ -47,7 +47,7 @@ def model_from_onnx(source: OnnxSource) -> Model:
     return Model("ONNX Model", {graph.id: graph}, generating_application="whorl", onnx_opset_version=str(OPSET))
 
 
-def _in_mdf_version(source: OnnxSource) -> ModelProto:
+def _in_mdf_version(source: File) -> ModelProto:
     """The model in the version of operators that MDF's functions have."""
     proto = read_proto(source)
     version = opset_versions(proto.opset_import).get("", 1)
