@@ -12,7 +12,7 @@ import onnx
 from whorl.formats.onnx import files, reader
 from whorl.formats.onnx.importing import OnnxNode, find_importer
 from whorl.formats.onnx.schemas import NEWEST, OpSchema, has_function
-from whorl.ir.op import REGISTRY, Op
+from whorl.ir.graph import REGISTRY, Op
 
 PAGE = Path(__file__).with_name("ops.md")
 SOURCES = Path(inspect.getfile(files)).parents[3]

@@ -16,8 +16,7 @@ import numpy as np
 
 import whorl
 from whorl.codegen.emit import emit
-from whorl.ir.graph import Module, Node, Region
-from whorl.ir.op import as_values
+from whorl.ir.graph import Module, Node, Region, as_values
 from whorl.ir.text import print_module
 from whorl.ir.types import fact_of
 from whorl.ir.verify import verify

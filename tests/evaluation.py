@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.build import Builder
-from whorl.ir.graph import Module, Region
+from whorl.ir.graph import Module, Op, Region, as_types
 from whorl.ir.infer import Inference
-from whorl.ir.op import Op, as_types
 from whorl.ir.types import UNRANKED, Known, TensorType
 
 

@@ -9,7 +9,7 @@ import onnxruntime
 from onnx import helper
 
 from whorl.formats.onnx.tensors import proto_of, type_to
-from whorl.ir.op import REGISTRY, Op, as_types, as_values
+from whorl.ir.graph import REGISTRY, Op, as_types, as_values
 from whorl.ir.types import Fact, Known, TensorType, Type, fact_of, type_of
 
 onnxruntime.set_default_logger_severity(4)

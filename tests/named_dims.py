@@ -11,8 +11,8 @@ import numpy as np
 from whorl.errors import RunError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN
+from whorl.ir.graph import Op, as_types, as_values
 from whorl.ir.infer import names_in_type
-from whorl.ir.op import Op, as_types, as_values
 from whorl.ir.types import AnyShape, Known, TensorType
 
 N, M, K = (dims.name(text) for text in "NMK")

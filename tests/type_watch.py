@@ -11,8 +11,7 @@ from onnx import ModelProto, ValueInfoProto
 import whorl
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Linear
-from whorl.ir.graph import Module, Node, Region, Value
-from whorl.ir.op import as_values
+from whorl.ir.graph import Module, Node, Region, Value, as_values
 from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, TensorType, Type
 from whorl.runtime.interpreter.plan import BranchKernel, LoopKernel, Plan
 from whorl.runtime.interpreter.step import Run

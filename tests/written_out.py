@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.build import Builder
-from whorl.ir.graph import Region
+from whorl.ir.graph import Op, Region, as_values
 from whorl.ir.infer import Inference
-from whorl.ir.op import Op, as_values
 from whorl.ir.types import Known, TensorType
 from whorl.lowering.decomposition import decompose
 from whorl.lowering.graphs import lower_graph

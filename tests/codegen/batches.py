@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from whorl.ir.build import Builder
-from whorl.ir.graph import Node, Region, Value
+from whorl.ir.graph import Node, Op, Region, Value, as_values
 from whorl.ir.infer import Inference
-from whorl.ir.op import Op, as_values
 from whorl.ir.types import TensorType
 from whorl.ops.control.flow import Collected, Loop, Scanned
 from whorl.ops.control.iteration import Iteration

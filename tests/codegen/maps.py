@@ -10,7 +10,8 @@ import numpy as np
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode, optimised
 from whorl.ir.dtypes import BY_NAME, INT64
-from whorl.kernel.program import Buffer, Expr, Program, Var
+from whorl.ir.native.expressions import Buffer, Expr, Var
+from whorl.kernel.program import Program
 from whorl.lowering.builder import KernelBuilder
 
 Function = Callable[..., Expr]

@@ -13,7 +13,8 @@ from whorl.codegen import convolutions, elements
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32
-from whorl.kernel.program import Buffer, Call, Expr, Program, Statement, index_const
+from whorl.ir.native.expressions import Buffer, Expr, index_const
+from whorl.kernel.program import Call, Program, Statement
 from whorl.kernel.verify import verify_program
 from whorl.kernels.plane.layout import PhaseSplit, split_phases
 from whorl.kernels.table import KERNELS

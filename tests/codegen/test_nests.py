@@ -8,9 +8,11 @@ import pytest
 
 from codegen.maps import V3, for_machine
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
+from whorl.ir.native.expressions import TRUE, Buffer, Var
+from whorl.ir.native.view import View
 from whorl.kernel.optimise import optimise
-from whorl.kernel.program import TRUE, Buffer, Program, Swap, Var, While
-from whorl.lowering.builder import KernelBuilder, View
+from whorl.kernel.program import Program, Swap, While
+from whorl.lowering.builder import KernelBuilder
 from whorl.ops.movement.native_selection import best_of_lines
 from whorl.ops.reduce.native_reductions import extremes_by_rows, reduced
 

@@ -11,7 +11,7 @@ import pytest
 
 from codegen.batches import Case, check, fails
 from whorl.ir.dtypes import BOOL, BY_NAME, name_of
-from whorl.ir.op import REGISTRY, Op
+from whorl.ir.graph import REGISTRY, Op
 from whorl.lowering.places import NATIVE
 from whorl.ops.core.base import COMPUTED_FLOATS, Elementwise
 from whorl.ops.elementwise.arithmetic import Clip, Div, Max, Min, Mod

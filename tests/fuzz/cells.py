@@ -8,7 +8,7 @@ from functools import cache
 
 from fuzz import elementwise_forms, movement_forms, numeric_forms
 from fuzz.forms import Form
-from whorl.ir.op import REGISTRY, Op
+from whorl.ir.graph import REGISTRY, Op
 
 POSITIONS = ("main", "loop", "taken", "dead", "function")
 USES = ("output", "carried", "collected", "captured", "dead")

@@ -13,9 +13,8 @@ from ir.structure import structure
 import whorl.ops
 from whorl.ir import dims
 from whorl.ir.build import Builder
-from whorl.ir.graph import Module, Node, Region, Value, walk
+from whorl.ir.graph import REGISTRY, Module, Node, Region, Value, walk
 from whorl.ir.infer import Inference
-from whorl.ir.op import REGISTRY
 from whorl.ir.parse import parse_module
 from whorl.ir.types import SequenceType, TensorType
 from whorl.ir.verify import verify

@@ -10,9 +10,8 @@ from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.build import Builder
 from whorl.ir.dims import UNKNOWN
-from whorl.ir.graph import Module, Node, Region, Value
+from whorl.ir.graph import REGISTRY, Module, Node, Region, Value
 from whorl.ir.infer import Inference, escape, names_in_type, names_of, region_title, unshaped
-from whorl.ir.op import REGISTRY
 from whorl.ir.parse import parse_module
 from whorl.ir.text import print_module
 from whorl.ir.types import Known, MapType, OptionalType, SequenceType, TensorType

@@ -20,9 +20,8 @@ from whorl.conformance.cases import load_cases
 from whorl.ir import dims
 from whorl.ir.constants import Constant
 from whorl.ir.fields import _signature
-from whorl.ir.graph import Module, Node, Region, Value
+from whorl.ir.graph import REGISTRY, Module, Node, Op, Region, Value
 from whorl.ir.infer import Inference
-from whorl.ir.op import REGISTRY, Op
 from whorl.ir.parse import parse_module
 from whorl.ir.text import print_module
 from whorl.ir.types import TensorType

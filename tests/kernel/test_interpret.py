@@ -8,26 +8,9 @@ import numpy as np
 import pytest
 
 from whorl.errors import VerifyError
+from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var, index_const
 from whorl.kernel.interpret import Outcome, interpret
-from whorl.kernel.program import (
-    Apply,
-    Assign,
-    Buffer,
-    Const,
-    Expr,
-    Fail,
-    For,
-    Load,
-    Program,
-    RunOp,
-    Statement,
-    Store,
-    Swap,
-    Var,
-    When,
-    While,
-    index_const,
-)
+from whorl.kernel.program import Assign, Fail, For, Program, RunOp, Statement, Store, Swap, When, While
 from whorl.ops.elementwise.arithmetic import Neg
 
 F32, I64, BOOL = (np.dtype(t) for t in ("float32", "int64", "bool"))

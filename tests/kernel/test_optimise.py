@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
+from whorl.ir.native.expressions import TRUE, Buffer, Const, Expr, Var
 from whorl.kernel import tiles
 from whorl.kernel.interpret import interpret
 from whorl.kernel.optimise import optimise
-from whorl.kernel.program import TRUE, Buffer, Const, Expr, Program, Statement, Swap, Var, While
+from whorl.kernel.program import Program, Statement, Swap, While
 from whorl.kernel.verify import verify_program
 from whorl.lowering.builder import KernelBuilder
 

@@ -4,22 +4,9 @@ import pytest
 
 from whorl.errors import VerifyError
 from whorl.ir.dtypes import FLOAT32
+from whorl.ir.native.expressions import FALSE, TRUE, Buffer, Load, Var, index_const
 from whorl.kernel.ownership import merge_taken, verify_ownership
-from whorl.kernel.program import (
-    FALSE,
-    TRUE,
-    Assign,
-    Buffer,
-    Load,
-    Program,
-    Store,
-    Swap,
-    Take,
-    Var,
-    When,
-    While,
-    index_const,
-)
+from whorl.kernel.program import Assign, Program, Store, Swap, Take, When, While
 
 FIRST = (index_const(0),)
 X, Y, NEXT = (Buffer(name, FLOAT32, (2,)) for name in ("x", "y", "next"))

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
+from whorl.ir.native.expressions import Apply, Buffer, Const, Load, Var, index_const
 from whorl.kernel import polls
 from whorl.kernel.interpret import interpret
 from whorl.kernel.polls import insert_polls, least_seconds
-from whorl.kernel.program import Apply, Assign, Buffer, Call, Const, For, Load, Program, Store, Var, While, index_const
+from whorl.kernel.program import Assign, Call, For, Program, Store, While
 from whorl.kernel.verify import verify_program
 
 LENGTH, TOTAL = Var(INT64, "n", False), Var(FLOAT32, "t", False)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64
+from whorl.ir.native.expressions import TRUE, Buffer, Const, Var
 from whorl.kernel.interpret import interpret
 from whorl.kernel.optimise import optimise
-from whorl.kernel.program import TRUE, Buffer, Const, For, Program, Var, While
+from whorl.kernel.program import For, Program, While
 from whorl.kernel.verify import verify_program
 from whorl.kernel.walk import all_statements
 from whorl.lowering.builder import KernelBuilder

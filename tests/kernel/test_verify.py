@@ -6,26 +6,8 @@ import numpy as np
 import pytest
 
 from whorl.errors import VerifyError
-from whorl.kernel.program import (
-    TRUE,
-    Apply,
-    Assign,
-    Buffer,
-    Const,
-    Expr,
-    Fail,
-    For,
-    Load,
-    Program,
-    RunOp,
-    Statement,
-    Store,
-    Swap,
-    Var,
-    When,
-    While,
-    index_const,
-)
+from whorl.ir.native.expressions import TRUE, Apply, Buffer, Const, Expr, Load, Var, index_const
+from whorl.kernel.program import Assign, Fail, For, Program, RunOp, Statement, Store, Swap, When, While
 from whorl.kernel.verify import verify_program
 from whorl.ops.elementwise.arithmetic import Identity
 

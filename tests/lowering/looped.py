@@ -17,9 +17,8 @@ import pytest
 from whorl.errors import RunError
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, BY_NAME, is_float
-from whorl.ir.graph import Node, Region, Value
+from whorl.ir.graph import Node, Op, Region, Value, as_values
 from whorl.ir.infer import Inference
-from whorl.ir.op import Op, as_values
 from whorl.ir.types import TensorType
 from whorl.kernel.interpret import interpret
 from whorl.kernel.program import Program

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whorl.ir.dtypes import FLOAT32, INT64
-from whorl.kernel.program import Buffer, For, Load, Program, Store, Swap, Var, index_const
+from whorl.ir.native.expressions import Buffer, Load, Var, index_const
+from whorl.kernel.program import For, Program, Store, Swap
 from whorl.lowering.arena import plan_arena
 
 ZERO = index_const(0)

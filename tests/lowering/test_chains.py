@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lowering.looped import Case, check, draw
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ops.elementwise.arithmetic import Add
 from whorl.ops.movement.axes import Concat, Slice, Tile, Transpose
 from whorl.ops.movement.blocks import DepthToSpace

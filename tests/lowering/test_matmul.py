@@ -15,7 +15,8 @@ from whorl.codegen import products
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode, vector_bytes
 from whorl.ir.dtypes import BY_NAME, INT64
-from whorl.kernel.program import Buffer, Call, Program, Var, index_const
+from whorl.ir.native.expressions import Buffer, Var, index_const
+from whorl.kernel.program import Call, Program
 from whorl.kernels.aligned import aligned_empty
 from whorl.kernels.product.layout import pack_matrix, packed_shape, panel_width
 from whorl.ops.linear.products import Gemm, MatMul

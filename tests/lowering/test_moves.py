@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lowering.looped import Case, check, draw
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ops.movement.axes import Concat, ReverseSequence, Slice, Split, Tile, Transpose
 from whorl.ops.movement.blocks import DepthToSpace, SpaceToDepth
 from whorl.ops.movement.filling import ConstantOfShape, EyeLike, Range

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lowering.looped import Case, check, draw
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ops.elementwise.arithmetic import Clip, Div, Max, Mod
 from whorl.ops.elementwise.casting import CastLike
 from whorl.ops.elementwise.comparison import Where

@@ -10,7 +10,7 @@ import pytest
 
 from lowering.looped import Case, check, check_failure, draw
 from whorl.ir.dtypes import BY_NAME
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ops.reduce.cumulative import CumProd, CumSum
 from whorl.ops.reduce.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
 from whorl.ops.reduce.normalization import (

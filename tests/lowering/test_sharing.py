@@ -7,8 +7,9 @@ import onnx
 import pytest
 
 import whorl
+from whorl.ir.native.expressions import Apply
 from whorl.ir.types import Known, TensorType
-from whorl.kernel.program import Apply, For, While
+from whorl.kernel.program import For, While
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import all_statements, expressions
 from whorl.lowering.graphs import lower_graph

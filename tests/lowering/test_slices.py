@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from whorl.ir.native.expressions import Buffer
 from whorl.ir.types import TensorType
 from whorl.kernel.interpret import interpret
-from whorl.kernel.program import Buffer, Program
+from whorl.kernel.program import Program
 from whorl.kernel.verify import verify_program
 from whorl.lowering.builder import KernelBuilder
 from whorl.ops.movement.axes import Slice

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from whorl.ir.dtypes import BY_NAME
-from whorl.ir.op import as_values
+from whorl.ir.graph import as_values
 from whorl.ir.types import TensorType, fact_of
 from whorl.ops.movement.axes import Concat, ReverseSequence, Slice, Split, Tile, Transpose
 from whorl.ops.movement.blocks import DepthToSpace, SpaceToDepth

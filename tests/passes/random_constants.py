@@ -9,9 +9,8 @@ import numpy as np
 from whorl.errors import WhorlError
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, BY_NAME, COMPLEX, STRING
-from whorl.ir.graph import Module, Region, Value
+from whorl.ir.graph import REGISTRY, Module, Op, Region, Value
 from whorl.ir.infer import Inference
-from whorl.ir.op import REGISTRY, Op
 from whorl.ops.core.base import Elementwise
 from whorl.ops.elementwise import logic
 from whorl.ops.elementwise.casting import Cast

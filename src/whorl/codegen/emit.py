@@ -18,16 +18,12 @@ from whorl.codegen.routine import FUEL, NO_POLLS, asked
 from whorl.codegen.scalars import Scalars, literal, memory_type, register_type
 from whorl.debug import dumped_program
 from whorl.ir.dtypes import BOOL
+from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var
 from whorl.kernel.program import (
-    Apply,
     Assign,
-    Buffer,
     Call,
-    Const,
-    Expr,
     Fail,
     For,
-    Load,
     Poll,
     Program,
     Reserve,
@@ -35,7 +31,6 @@ from whorl.kernel.program import (
     Statement,
     Store,
     Swap,
-    Var,
     When,
     While,
 )

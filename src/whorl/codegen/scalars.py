@@ -14,7 +14,7 @@ import numpy as np
 from whorl.codegen import mathlib, narrow
 from whorl.codegen.formulas import Library, real_literal
 from whorl.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, PACKED_BITS, UNSIGNED, is_float
-from whorl.kernel.program import Apply, Const
+from whorl.ir.native.expressions import Apply, Const
 
 _INTRINSICS = {
     **{name: name for name in ("sqrt", "floor", "ceil", "rint", "trunc")},

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.constants import Constant
-from whorl.ir.graph import Node, Region, Value
+from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.infer import Inference
-from whorl.ir.op import Op
 from whorl.ir.types import TensorType
 
 UNTYPED = TensorType(np.dtype(np.float32))

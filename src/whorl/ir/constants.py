@@ -12,7 +12,7 @@ from whorl.errors import WhorlError
 from whorl.ir.dtypes import STRING
 from whorl.ir.elements.base import Held, elements_of
 from whorl.ir.elements.regions import unraveled
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import KNOWN_LIMIT, TensorType
 
 

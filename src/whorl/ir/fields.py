@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import LoadError
-from whorl.ir.op import REGISTRY, Op
+from whorl.ir.graph import REGISTRY, Op
 from whorl.ir.syntax import Struct
 from whorl.ir.text import format_attribute
 

@@ -1,16 +1,153 @@
-"""The graph: values, nodes, closed regions and the module."""
+"""The graph: ops and their registry, values, nodes, closed regions and the module."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from whorl.errors import format_title
-from whorl.ir.op import Op
-from whorl.ir.types import Type, meet, same_kind
+from whorl.ir.dtypes import single
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import Fact, TensorType, Type, meet, same_kind
+
+REGISTRY: dict[str, type[Op]] = {}
+"""Every concrete op class by name."""
+
+
+class Op:
+    """One operation: a frozen dataclass whose fields are the attributes.
+
+    `infer` gives the output types and is the only place that checks ranks, dims and dtypes; `run` computes on NumPy
+    arrays and is the meaning of the op. A single result may be returned bare, several as a tuple.
+    """
+
+    domain: ClassVar[str] = ""
+    """The ONNX domain that names the op."""
+    pure: ClassVar[bool] = True
+    """Equal inputs give equal outputs and nothing else happens: the op may be folded, merged and dropped."""
+    symbolic: ClassVar[bool] = False
+    """`run` also works on object arrays of dims, so that inference can follow shape arithmetic through it."""
+    any_length: ClassVar[bool] = False
+    """`lower` also takes tensors with lengths that only the run knows: dims in the place of numbers."""
+    overwrites: ClassVar[bool] = False
+    """The native form may write its result over the first input, where that is not read later."""
+
+    def __init_subclass__(cls, abstract: bool = False) -> None:
+        if abstract:
+            return
+        if cls.__name__ in REGISTRY:
+            raise TypeError(f"op {cls.__name__} is defined twice")
+        for name, default in [entry for entry in vars(cls).items() if isinstance(entry[1], float)]:
+            setattr(cls, name, single(default))
+        REGISTRY[cls.__name__] = cls
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+    # `**options: Any` makes these signatures gradual: an override names the inputs that its op has.
+
+    def infer(self, *inputs: Any, **options: Any) -> Type | tuple[Type, ...]:
+        """Output types from input facts (None for an omitted input); raises TypeRuleError."""
+        raise TypeError(f"{self.name} does not say its types")
+
+    def run(self, *inputs: Any, **options: Any) -> Any:
+        """Output arrays from input arrays (None for an omitted input); raises RunError."""
+        raise TypeError(f"{self.name} does not run")
+
+    def lazily(self, *inputs: Any, **options: Any) -> tuple[Any, ...] | None:
+        """The outputs of large constants as `ir.elements`, computed as they are read; None where `run` must see all."""
+        return None
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        """Native form: a view of each output, its elements expressions of `k` over the inputs' views.
+
+        Every length is a number unless the op takes `any_length`. None where there is no such form; `run` then serves.
+        """
+        return None
+
+    def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> Sequence[Value] | None:
+        """The outputs as values of simpler nodes that `build` adds; None where the op stays as it is."""
+        return None
+
+    def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
+        """The elements of each output, where they follow from the elements of the inputs."""
+        if not self.symbolic or any(x is not None and x.known is None for x in inputs):
+            return ()
+        try:
+            result = self.run(*(None if x is None else x.known for x in inputs))
+        except (TypeError, ValueError, IndexError, ArithmeticError):
+            return ()
+        results = result if isinstance(result, tuple) else (result,)
+        return tuple(np.asarray(r, dtype=object) for r in results)
+
+    def infer_regions(self, node: Node, inference: RegionInference) -> tuple[Type, ...]:
+        """Output types of an op with regions; types the regions on the way."""
+        raise TypeError(f"{self.name} has no regions")
+
+
+def as_types(result: Type | tuple[Type, ...]) -> tuple[Type, ...]:
+    """`infer`'s answer as a tuple."""
+    return result if isinstance(result, tuple) else (result,)
+
+
+def as_values(result: Any) -> tuple[Any, ...]:
+    """`run`'s answer as a tuple in which every tensor is an array, zero-dimensional ones included."""
+    results = result if isinstance(result, tuple) else (result,)
+    return tuple(np.asarray(r) if isinstance(r, np.generic) else r for r in results)
+
+
+class NodeBuilder(Protocol):
+    """What adds nodes to a region, every value typed as soon as it exists, as ops see it."""
+
+    @property
+    def inference(self) -> RegionInference: ...
+    def add(self, op: Op, *inputs: Value | None, name: str = "") -> Value:
+        """Append a node and return its first output."""
+        ...
+
+    def add_many(
+        self,
+        op: Op,
+        inputs: Sequence[Value | None],
+        outputs: Sequence[str],
+        regions: Sequence[Region] = (),
+        name: str = "",
+    ) -> list[Value]:
+        """Append a node with named outputs and return them all, typed by inference."""
+        ...
+
+    def constant(self, value: Any, name: str = "const") -> Value:
+        """Append a constant: anything with dtype and shape that is an array or has `numpy()`."""
+        ...
+
+    def int64(self, *elements: int, name: str = "const") -> Value:
+        """Append a rank-1 int64 constant."""
+        ...
+
+
+class RegionInference(Protocol):
+    """What types regions, as ops with regions see it."""
+
+    def region(self, region: Region) -> None:
+        """Infer every node of a region; the arguments keep the types they have."""
+        ...
+
+    def visible(self, node: Node) -> set[str]:
+        """The dim names that types of a node's outputs may mention; fresh names keep clear of them."""
+        ...
+
+    def first_visit(self, node: Node) -> bool:
+        """Whether this is the node's first visit; after that, what its regions take may only widen."""
+        ...
+
+    def set_type(self, value: Value, type: Type) -> None:
+        """Give a value its type, every unknown dim of a tensor named after the value."""
+        ...
 
 
 class Value:

@@ -9,8 +9,7 @@ import numpy as np
 from whorl.errors import TypeRuleError, format_title
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim, Linear
-from whorl.ir.graph import Node, Region, Value
-from whorl.ir.op import as_types
+from whorl.ir.graph import Node, Region, Value, as_types
 from whorl.ir.types import (
     KNOWN_LIMIT,
     UNRANKED,

@@ -10,20 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from whorl.kernel.program import (
-    Assign,
-    Buffer,
-    Call,
-    Const,
-    Expr,
-    For,
-    Load,
-    Program,
-    Statement,
-    Store,
-    Swap,
-    Var,
-)
+from whorl.ir.native.expressions import Buffer, Const, Expr, Load, Var
+from whorl.kernel.program import Assign, Call, For, Program, Statement, Store, Swap
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import Block, Replacement, all_statements, assigned, blocks, loads, position, used_by, written
 

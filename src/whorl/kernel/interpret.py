@@ -16,17 +16,12 @@ import numpy as np
 
 from whorl.errors import VerifyError, WhorlError
 from whorl.ir.dtypes import BOOL, FLOAT64, UNSIGNED, is_float
-from whorl.ir.op import as_values
+from whorl.ir.graph import as_values
 from whorl.kernel.program import (
-    Apply,
     Assign,
-    Buffer,
     Call,
-    Const,
-    Expr,
     Fail,
     For,
-    Load,
     Poll,
     Program,
     Reserve,
@@ -35,10 +30,8 @@ from whorl.kernel.program import (
     Store,
     Swap,
     Take,
-    Var,
     When,
     While,
-    text,
 )
 from whorl.kernel.verify import constant_zero, parts, parts_in_order
 from whorl.kernels.table import KERNELS

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from whorl.kernel.program import Apply, Assign, Buffer, Const, Expr, For, Load, Program, Store, Var, index_const
+from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var, index_const
+from whorl.kernel.program import Assign, For, Program, Store
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import Block, Replacement, blocks, expressions, loads
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from whorl.errors import VerifyError
-from whorl.kernel.program import Buffer, For, Program, Statement, Swap, Take, When, While
+from whorl.ir.native.expressions import Buffer
+from whorl.kernel.program import For, Program, Statement, Swap, Take, When, While
 from whorl.kernel.walk import all_statements, blocks, rename_buffers, used_by
 
 

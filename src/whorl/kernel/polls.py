@@ -10,24 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from whorl.ir.dtypes import INT64
-from whorl.kernel.program import (
-    FUNCTIONS,
-    Apply,
-    Assign,
-    Call,
-    Const,
-    Expr,
-    For,
-    Load,
-    Poll,
-    Program,
-    RunOp,
-    Statement,
-    Var,
-    When,
-    While,
-    index_const,
-)
+from whorl.ir.native.expressions import FUNCTIONS, Apply, Const, Expr, Load, Var, index_const
+from whorl.kernel.program import Assign, Call, For, Poll, Program, RunOp, Statement, When, While
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import Block, expressions
 from whorl.kernels.kernel import LANES

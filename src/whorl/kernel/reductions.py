@@ -14,23 +14,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from whorl.ir.dtypes import INT64
+from whorl.ir.native.expressions import FUNCTIONS, Apply, Buffer, Const, Expr, Load, Var, index_const
 from whorl.kernel.copies import same_index
-from whorl.kernel.program import (
-    FUNCTIONS,
-    Apply,
-    Assign,
-    Buffer,
-    Const,
-    Expr,
-    For,
-    Load,
-    Program,
-    Statement,
-    Store,
-    Var,
-    While,
-    index_const,
-)
+from whorl.kernel.program import Assign, For, Program, Statement, Store, While
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import Block, Replacement, all_statements, blocks, expressions, loads, position, written
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from whorl.ir.dtypes import INT64
-from whorl.kernel.program import Apply, Assign, Const, For, Program, Statement, Store, Var, index_const
+from whorl.ir.native.expressions import Apply, Const, Var, index_const
+from whorl.kernel.program import Assign, For, Program, Statement, Store
 from whorl.kernel.walk import Block, Replacement, blocks, loads
 
 SHORTEST, LONGEST = 5, 15

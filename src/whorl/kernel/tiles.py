@@ -11,23 +11,8 @@ import math
 from collections.abc import Sequence
 
 from whorl.ir.dtypes import INT64
-from whorl.kernel.program import (
-    TRUE,
-    Apply,
-    Assign,
-    Buffer,
-    Const,
-    Expr,
-    For,
-    Program,
-    Statement,
-    Store,
-    Var,
-    When,
-    While,
-    index_const,
-    is_true,
-)
+from whorl.ir.native.expressions import TRUE, Apply, Buffer, Const, Expr, Var, index_const, is_true
+from whorl.kernel.program import Assign, For, Program, Statement, Store, When, While
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import Block, Replacement, all_statements, blocks, loads
 

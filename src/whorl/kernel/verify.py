@@ -14,16 +14,10 @@ import numpy as np
 from whorl.errors import VerifyError
 from whorl.ir.dtypes import BOOL, FLOAT32, INT32, INT64, is_float, name_of
 from whorl.kernel.program import (
-    OPS,
-    Apply,
     Assign,
-    Buffer,
     Call,
-    Const,
-    Expr,
     Fail,
     For,
-    Load,
     Program,
     Reserve,
     RunOp,
@@ -31,10 +25,8 @@ from whorl.kernel.program import (
     Store,
     Swap,
     Take,
-    Var,
     When,
     While,
-    text,
 )
 from whorl.kernels.table import KERNELS
 

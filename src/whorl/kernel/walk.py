@@ -6,26 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from whorl.kernel.program import (
-    Apply,
-    Assign,
-    Buffer,
-    Call,
-    Const,
-    Expr,
-    For,
-    Load,
-    Program,
-    Reserve,
-    RunOp,
-    Statement,
-    Store,
-    Swap,
-    Take,
-    Var,
-    When,
-    While,
-)
+from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var
+from whorl.kernel.program import Assign, Call, For, Program, Reserve, RunOp, Statement, Store, Swap, Take, When, While
 from whorl.kernel.verify import parts_in_order
 
 Block = list[Statement]

@@ -9,7 +9,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from whorl.kernel.program import Buffer, Program, RunOp, Statement, Swap
+from whorl.ir.native.expressions import Buffer
+from whorl.kernel.program import Program, RunOp, Statement, Swap
 from whorl.kernel.walk import all_statements, loads, written
 
 ALIGNMENT = 64

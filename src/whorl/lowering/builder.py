@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from operator import is_
 from typing import Any
 
 import numpy as np
 
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INT64
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
+from whorl.ir.native.builder import Address
+from whorl.ir.native.expressions import FUNCTIONS, Apply, Buffer, Expr, Load, Var
+from whorl.ir.native.view import Index, View
 from whorl.ir.types import TensorType
-from whorl.kernel.program import (
-    FUNCTIONS,
-    Apply,
-    Buffer,
-    Expr,
-    Load,
-    RunOp,
-    Statement,
-    Take,
-    Var,
-)
+from whorl.kernel.program import RunOp, Statement, Take
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import all_statements, used_by
-from whorl.lowering.expressions import Index
 from whorl.lowering.statements import LENGTHS, Statements
 
 MATERIALIZE_COST = 48
@@ -42,32 +35,6 @@ REREAD_COST = 4
 """Cost per element above which a tensor is materialised where one use reads each element many times."""
 FUNCTION_COST = 5
 """Operations that a function such as `exp` counts for: enough not to be computed at every reading of an element."""
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """A tensor: `at(index)` is the expression of an element. `cost` counts the operations of one.
-
-    A length is a number or a dim whose names the builder knows at run time. `buffer` is set where the elements simply
-    lie in memory, row-major; `flat`, where an element can be had by its row-major position just as well.
-    """
-
-    dtype: np.dtype
-    shape: tuple[Any, ...]
-    at: Callable[[Index], Expr]
-    cost: int = 0
-    buffer: Buffer | None = None
-    known: np.ndarray | None = None
-    flat: Callable[[Expr], Expr] | None = None
-
-    @property
-    def size(self) -> Any:
-        return math.prod(self.shape)
-
-    @property
-    def is_fixed(self) -> bool:
-        """Whether every length is a number."""
-        return all(isinstance(n, int) for n in self.shape)
 
 
 class KernelBuilder(Statements):
@@ -113,7 +80,7 @@ class KernelBuilder(Statements):
 
     # ---- tensors ---------------------------------------------------------------------------------------------
 
-    def temporary(self, dtype: np.dtype, shape: Sequence[Any], hint: str = "s") -> Buffer:
+    def temporary(self, dtype: np.dtype, shape: Sequence[Dim], hint: str = "s") -> Buffer:
         """Scratch memory for a tensor; it grows where the lengths are known at run time only."""
         lengths = tuple(n if isinstance(n, int) else self.let(self.length(n), "n") for n in shape)
         grows = not all(isinstance(n, int) for n in lengths)
@@ -124,7 +91,7 @@ class KernelBuilder(Statements):
             self.reserve(buffer, shape)
         return buffer
 
-    def reserve(self, buffer: Buffer, shape: Sequence[Any]) -> None:
+    def reserve(self, buffer: Buffer, shape: Sequence[Dim]) -> None:
         """Memory for a shape in a buffer that grows."""
         unknown = [self.length(n) for n in shape if not isinstance(n, int)]
         bound = math.prod(n for n in shape if isinstance(n, int))
@@ -205,7 +172,7 @@ class KernelBuilder(Statements):
 
     def run_any(self, op: Op, inputs: Sequence[View | None], outputs: Sequence[TensorType]) -> list[View]:
         """An op computed by its `run` from tensors whose lengths only the run knows."""
-        given = [None if x is None else x if x.buffer is not None else self.copied(x) for x in inputs]
+        given = [None if x is None else x if x.buffer is not None else self.copy(x) for x in inputs]
         lengths = [() if x is None else tuple(self.length(n) for n in x.shape) for x in given]
         buffers, found, views = [], [], []
         for type in outputs:
@@ -228,7 +195,7 @@ class KernelBuilder(Statements):
         self.fill(buffer, view)
         return buffer
 
-    def contiguous(self, view: View) -> tuple[Buffer, Index] | None:
+    def contiguous(self, view: View) -> Address | None:
         """The first element of a tensor in memory, if the others follow in row-major order."""
         flat = self.flat(view)
         if flat is None:
@@ -245,7 +212,7 @@ class KernelBuilder(Statements):
                 return element.buffer, (*element.index[:-1], start)
         return None
 
-    def place(self, view: View) -> tuple[Buffer, Index]:
+    def address(self, view: View) -> Address:
         """The first element of a tensor in memory, where the others follow; it is computed there if need be."""
         found = self.contiguous(view)
         if found is not None:
@@ -254,10 +221,12 @@ class KernelBuilder(Statements):
         self.fill(buffer, view)
         return buffer, (self.const(0),) * len(view.shape)
 
-    def view_of(self, buffer: Buffer, shape: Sequence[Any] | None = None, prefix: Index = ()) -> View:
+    def view_of(self, buffer: Buffer, shape: Sequence[Dim] | None = None, prefix: Index = ()) -> View:
         """The tensor that lies in a buffer, or behind a fixed prefix of its index; a shape is named where it grows."""
-        assert shape is not None or not buffer.grows
-        inner = tuple(shape) if shape is not None else tuple(buffer.shape)
+        if shape is None:
+            shape = [n for n in buffer.shape if isinstance(n, int)]
+            assert len(shape) == len(buffer.shape), "memory that grows is viewed by a shape"
+        inner = tuple(shape)
         whole = buffer if not prefix else None
         zeros = (self.const(0),) * (len(inner) - 1)
 
@@ -266,31 +235,31 @@ class KernelBuilder(Statements):
 
         return View(buffer.dtype, inner, lambda index: self.load(buffer, (*prefix, *index)), 1, whole, None, flat)
 
-    def scalar(self, value: Expr, shape: tuple[int, ...] = (), known: np.ndarray | None = None) -> View:
+    def scalar(self, value: Expr, shape: Sequence[Dim] = (), known: np.ndarray | None = None) -> View:
         """A tensor of one element, held in a register."""
-        return View(value.dtype, shape, lambda index: value, 0, None, known)
+        return View(value.dtype, tuple(shape), lambda index: value, 0, None, known)
 
     def fill(self, buffer: Buffer, view: View, prefix: Index = ()) -> None:
         """Compute a tensor into a buffer."""
         with self.nest(view.shape) as index:
             self.store(buffer, (*prefix, *index), view.at(index))
 
-    def kept(self, view: View) -> View:
+    def materialise(self, view: View) -> View:
         """The tensor computed here once: in a register if it has one element, else in scratch memory."""
         if view.buffer is not None or view.size == 0:
             return view
         if view.size == 1:
             zero = (self.const(0),) * len(view.shape)
             return self.scalar(self.let(view.at(zero)), view.shape, view.known)
-        return self.copied(view)
+        return self.copy(view)
 
-    def copied(self, view: View) -> View:
+    def copy(self, view: View) -> View:
         """The tensor in scratch memory of its own."""
         buffer = self.temporary(view.dtype, view.shape)
         self.fill(buffer, view)
         return self.view_of(buffer, view.shape)
 
-    def once_a_nest(self, view: View) -> View:
+    def cache_in_nest(self, view: View) -> View:
         """The view with its elements in registers, for readers that are all in one nest of its shape."""
         found: list[tuple[Any, Index, Expr]] = []
 
@@ -303,13 +272,13 @@ class KernelBuilder(Statements):
 
         return View(view.dtype, view.shape, at, min(view.cost, REREAD_COST), None, view.known)
 
-    def cheap(self, view: View) -> View:
+    def materialise_costly(self, view: View) -> View:
         """The view itself, or the tensor kept, where reading an element again costs much."""
-        return view if view.cost <= MATERIALIZE_COST and view.size != 1 else self.kept(view)
+        return view if view.cost <= MATERIALIZE_COST and view.size != 1 else self.materialise(view)
 
-    def reread(self, view: View) -> View:
+    def materialise_reread(self, view: View) -> View:
         """The view itself, or the tensor kept, where each element is read many times and costs more than a load."""
-        return view if view.cost <= REREAD_COST else self.kept(view)
+        return view if view.cost <= REREAD_COST else self.materialise(view)
 
     def flat(self, view: View) -> Callable[[Expr], Expr] | None:
         """An element by its row-major position, where that takes no division."""
@@ -320,7 +289,7 @@ class KernelBuilder(Statements):
     def view(
         self,
         dtype: np.dtype,
-        shape: Sequence[Any],
+        shape: Sequence[Dim],
         at: Callable[[Index], Expr],
         cost: int,
         flat: Callable[[Expr], Expr] | None = None,
@@ -345,24 +314,28 @@ class KernelBuilder(Statements):
             return found
 
         shape = self._common_shape(given, output)
-        given = [self.cheap(x) if x.size == math.prod(shape) else self.reread(x) for x in given]
+        given = [
+            self.materialise_costly(x) if x.size == math.prod(shape) else self.materialise_reread(x) for x in given
+        ]
         origin = (self.const(0),) * len(shape)
         direct = [self.flat(x) if x.shape == shape and x.size not in (0, 1) else None for x in given]
         is_flat = all(x.size == 1 or element is not None for x, element in zip(given, direct, strict=True))
 
         def at(index: Index) -> Expr:
-            return value([self.aligned(x, index) for x in given])
+            return value([self.broadcast_element(x, index) for x in given])
 
         def flat(position: Expr) -> Expr:
             pairs = zip(given, direct, strict=True)
-            return value([self.aligned(x, origin) if element is None else element(position) for x, element in pairs])
+            return value(
+                [self.broadcast_element(x, origin) if element is None else element(position) for x, element in pairs]
+            )
 
         cost = _operations(probe) + sum(x.cost for x in given)
         return [self.view(output.dtype, shape, at, cost, flat if is_flat else None)]
 
-    def _common_shape(self, given: Sequence[View], output: TensorType) -> tuple[Any, ...]:
+    def _common_shape(self, given: Sequence[View], output: TensorType) -> tuple[Dim, ...]:
         """The shape of an elementwise result. Lengths that are not proved to agree must, or the program fails."""
-        shape: list[Any] = list(output.shape)  # type: ignore[arg-type]
+        shape: list[Dim] = list(output.shape)  # type: ignore[arg-type]
         for x in given:
             for axis, n in enumerate(x.shape, len(shape) - len(x.shape)):
                 if n == 1:
@@ -373,13 +346,13 @@ class KernelBuilder(Statements):
                     self.fail_unless(self.compare("eq", self.length(n), self.length(shape[axis])), LENGTHS)
         return tuple(shape)
 
-    def require_broadcast(self, shape: Sequence[Any], target: Sequence[Any]) -> None:
+    def require_broadcast(self, shape: Sequence[Dim], target: Sequence[Dim]) -> None:
         """End the program with a failure unless a shape broadcasts to a target; a length that may be 1 must not be."""
         for n, wanted in zip(shape, target[len(target) - len(shape) :], strict=True):
             if n not in (1, wanted):
                 self.fail_unless(self.compare("eq", self.length(n), self.length(wanted)), LENGTHS)
 
-    def aligned(self, view: View, index: Index) -> Expr:
+    def broadcast_element(self, view: View, index: Index) -> Expr:
         """The element that broadcasting puts at an index of a larger shape."""
         offset = len(index) - len(view.shape)
         zero = self.const(0)

@@ -15,10 +15,11 @@ from whorl.ir import dims
 from whorl.ir.dims import Linear
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
+from whorl.ir.native.expressions import Buffer, Expr, Var
+from whorl.ir.native.view import Index, View
 from whorl.ir.types import AnyShape, TensorType
-from whorl.kernel.program import Buffer, Expr, Var
-from whorl.lowering.builder import MOST_TRIPS, KernelBuilder, View
-from whorl.lowering.expressions import Index, Unsupported
+from whorl.lowering.builder import MOST_TRIPS, KernelBuilder
+from whorl.lowering.expressions import Unsupported
 from whorl.lowering.places import Target, first_element, lengths_of, memory_type, require_lengths
 from whorl.lowering.statements import LENGTHS
 from whorl.ops.control.flow import Collected, Loop

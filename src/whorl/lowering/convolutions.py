@@ -16,8 +16,7 @@ import numpy as np
 
 from whorl.ir.constants import Constant
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32
-from whorl.ir.graph import Node, Region, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.kernels.convolution.layout import pack_filters, unpack_filters
 from whorl.kernels.plane.layout import split_phases
@@ -25,7 +24,7 @@ from whorl.ops.core.base import accumulator
 from whorl.ops.elementwise.arithmetic import Add, Clip, Mul, Sum
 from whorl.ops.elementwise.nonlinear import Relu
 from whorl.ops.movement.axes import Concat
-from whorl.ops.native.index_maps import converted, lengths, widened_view, with_blanks
+from whorl.ops.native.index_maps import converted, lengths, widened_view
 from whorl.ops.reduce.normalization import BatchNormalization
 from whorl.ops.windows.convolution import Conv, with_bias
 from whorl.ops.windows.native_convolution import Ending, blocked, convolution, is_native
@@ -115,7 +114,7 @@ class BlockConvolution(Op, abstract=True):
 
     def native(self, k: Any, inputs: Sequence[Any], into: tuple[Any, int] | None = None) -> Any:
         """The result in memory; in the features of a larger tensor from a number on, where that is given."""
-        x, packed, bias, offsets, added = with_blanks(inputs, 5)
+        x, packed, bias, offsets, added = inputs.padded(5)
         tracks = self.op.tracks(x, k.view(x.dtype, self.shape, _unread, 0))
         ending = Ending(added, self.bounds, into)
         return convolution(k, widened_view(k, x), packed, bias, tracks, self.shape[0], offsets, ending)
@@ -362,7 +361,7 @@ def _bounds(node: Node) -> tuple[float, float] | None:
     if not isinstance(node.op, Clip):
         return None
     found = []
-    for value, default in zip(with_blanks(node.inputs[1:], 2), (-math.inf, math.inf), strict=False):
+    for value, default in zip((*node.inputs[1:], None, None), (-math.inf, math.inf), strict=False):
         if value is None:
             found.append(default)
         elif value.known is not None and value.known.size == 1 and isinstance(value.known.flat[0], float):

@@ -16,12 +16,11 @@ import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
-from whorl.ir.dims import Atom, Linear
+from whorl.ir.dims import UNKNOWN, Atom, Dim, Linear, Unknown
 from whorl.ir.dtypes import BOOL, INT64, is_float
-from whorl.kernel.program import FALSE, TRUE, Apply, Buffer, Const, Expr, Load, Var
+from whorl.ir.native.expressions import FALSE, TRUE, Apply, Buffer, Const, Expr, Load, Var
+from whorl.ir.native.view import Index
 from whorl.kernel.verify import parts_in_order
-
-Index = tuple[Expr, ...]
 
 
 class Unsupported(Exception):
@@ -87,16 +86,18 @@ class Expressions:
         exact = float(np.asarray(value).astype(dtype)) if is_float(dtype) else int(np.asarray(value).astype(dtype))
         return self._shared(("const", dtype, repr(exact)), lambda: Const(dtype, exact))
 
-    def length(self, dim: int | Linear) -> Expr:
+    def length(self, dim: Dim) -> Expr:
         """A dim at run time."""
         if isinstance(dim, int):
             return self.const(dim)
+        if isinstance(dim, Unknown):
+            raise Unsupported("a length is not known")
         terms = [self.mul(self._atom(atom), self.const(factor)) for atom, factor in dim.terms]
         return reduce(self.add, [*terms[1:], self.const(dim.constant)], terms[0])
 
-    def knows(self, dim: int | Linear) -> bool:
+    def knows(self, dim: Dim) -> bool:
         """Whether the names in a dim stand for lengths that the program has."""
-        return isinstance(dim, int) or dims.names_in(dim) <= self.dims.keys()
+        return isinstance(dim, int) or (dim is not UNKNOWN and dims.names_in(dim) <= self.dims.keys())
 
     def _atom(self, atom: Atom) -> Expr:
         if isinstance(atom, str):

@@ -12,15 +12,16 @@ import numpy as np
 from whorl.errors import RunError
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import INT64, STRING
-from whorl.ir.graph import Node, Region, Value
+from whorl.ir.graph import Node, Op, Region, Value, as_values
 from whorl.ir.infer import Inference, names_in_type
-from whorl.ir.op import Op, as_values
+from whorl.ir.native.expressions import Buffer, Var
+from whorl.ir.native.view import View
 from whorl.ir.types import Fact, TensorType
 from whorl.ir.walk import clone_region
 from whorl.kernel.optimise import optimise
-from whorl.kernel.program import Buffer, Program, Var
+from whorl.kernel.program import Program
 from whorl.lowering.arena import Arena, plan_arena, swapped_pairs, used_buffers
-from whorl.lowering.builder import MOST_TRIPS, KernelBuilder, View
+from whorl.lowering.builder import MOST_TRIPS, KernelBuilder
 from whorl.lowering.convolutions import FilterBlocks
 from whorl.lowering.expressions import TooLong, Unsupported, contained
 from whorl.lowering.ill_typed import set_aside

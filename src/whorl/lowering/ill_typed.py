@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from whorl.ir.graph import Node
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,12 @@ from whorl.ir import dims
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.infer import names_of
+from whorl.ir.native.expressions import TRUE, Buffer, Expr, Var
+from whorl.ir.native.view import View
 from whorl.ir.types import Known, TensorType, Type
 from whorl.kernel.optimise import optimise
-from whorl.kernel.program import TRUE, Assign, Buffer, Expr, Program, Statement, Var, While
-from whorl.lowering.builder import KernelBuilder, View
+from whorl.kernel.program import Assign, Program, Statement, While
+from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.collecting import require_part
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.places import (

@@ -16,10 +16,12 @@ from typing import Any
 from whorl.ir import dims
 from whorl.ir.dtypes import BY_NAME, COMPLEX, INT64, STRING, name_of
 from whorl.ir.graph import Value
+from whorl.ir.native.expressions import Buffer, Expr, Var
+from whorl.ir.native.view import Index, View
 from whorl.ir.types import AnyShape, SequenceType, TensorType, Type
-from whorl.kernel.program import Buffer, Expr, Swap, Take, Var
-from whorl.lowering.builder import KernelBuilder, View
-from whorl.lowering.expressions import Index, Unsupported
+from whorl.kernel.program import Swap, Take
+from whorl.lowering.builder import KernelBuilder
+from whorl.lowering.expressions import Unsupported
 from whorl.lowering.statements import LENGTHS
 
 NATIVE = frozenset(BY_NAME.values()) - COMPLEX - {STRING}

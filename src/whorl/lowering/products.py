@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.dtypes import FLOAT32
-from whorl.ir.graph import Node, Region, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.kernels.machine import FEW_ROWS
 from whorl.kernels.product.layout import pack_matrix, packed_shape, panel_width, unpack_matrix
@@ -29,7 +28,7 @@ from whorl.ops.linear.products import Gemm, MatMul
 from whorl.ops.movement.axes import Transpose
 from whorl.ops.movement.indexing import Gather
 from whorl.ops.movement.shapes import Reshape, Squeeze, Unsqueeze
-from whorl.ops.native.index_maps import transposed, widened_view, with_blanks
+from whorl.ops.native.index_maps import transposed, widened_view
 
 _KNOWN = COMPUTED_FLOATS
 """Element types that kernels multiply."""
@@ -81,7 +80,7 @@ class ProductSum(Op, abstract=True):
         return self.op.run_sum(result, c).astype(self.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        result, c = with_blanks(inputs, 2)
+        result, c = inputs.padded(2)
         return self.op.lower_sum(k, result, c, outputs[0])
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from whorl.ir.graph import Region, Value
-from whorl.ir.op import Op
-from whorl.lowering.builder import FUNCTION_COST, KernelBuilder, View
+from whorl.ir.graph import Op, Region, Value
+from whorl.ir.native.view import View
+from whorl.lowering.builder import FUNCTION_COST, KernelBuilder
 from whorl.ops.core.base import Elementwise
 from whorl.ops.elementwise.arithmetic import Identity
 
@@ -49,7 +49,7 @@ class Readers:
         """The tensor kept, if several nests would compute what costs much; within one nest, each element once."""
         ends = self.ends.get(value, frozenset())
         if not view.is_fixed or view.size == 1 or view.buffer is not None:
-            return k.cheap(view)
+            return k.materialise_costly(view)
         if ends == {getattr(value.type, "shape", None)}:
-            return k.once_a_nest(view)
-        return k.kept(view) if len(ends) > 1 and view.cost >= SHARED_COST else k.cheap(view)
+            return k.cache_in_nest(view)
+        return k.materialise(view) if len(ends) > 1 and view.cost >= SHARED_COST else k.materialise_costly(view)

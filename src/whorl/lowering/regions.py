@@ -16,14 +16,15 @@ import numpy as np
 from whorl.ir import dims
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import BOOL, INT64
-from whorl.ir.graph import Node, Region, Value
+from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.infer import region_title
-from whorl.ir.op import Op
+from whorl.ir.native.expressions import TRUE, Buffer, Expr, Var
+from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import TensorType
-from whorl.kernel.program import TRUE, Buffer, Expr, Statement, Var, When, While
-from whorl.lowering.builder import KernelBuilder, View
+from whorl.kernel.program import Statement, When, While
+from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.collecting import Rows, bound_of, limit_of, require_end
-from whorl.lowering.expressions import Index, Unsupported, contained
+from whorl.lowering.expressions import Unsupported, contained
 from whorl.lowering.places import (
     Growing,
     Place,
@@ -119,7 +120,7 @@ def _taken_over(
         return set()
     for other, view in env.items():
         if ends.get(other, -1) >= place and other is not value and view.buffer is None and k.reads(view, buffer):
-            env[other] = k.kept(view)
+            env[other] = k.materialise(view)
     return {buffer}
 
 
@@ -152,13 +153,13 @@ def _native_form(
 ) -> Sequence[View] | None:
     """What `lower` gives; where it asks for a length that is not known yet, or gives one, it has written nothing."""
     if fixed:
-        return op.lower(k, inputs, types)
+        return op.lower(k, Operands(inputs), types)
     if not op.any_length:
         return None
     statements: list[Statement] = []
     try:
         with k.into(statements):
-            views = op.lower(k, inputs, types)
+            views = op.lower(k, Operands(inputs), types)
     except Unsupported:
         return None
     if views is not None and not all(k.knows(n) for view in views for n in view.shape):

@@ -7,25 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from whorl.ir import dims
-from whorl.ir.dims import Linear
+from whorl.ir.dims import Dim, Linear
 from whorl.ir.dtypes import INT64
-from whorl.kernel.program import (
-    TRUE,
-    Assign,
-    Buffer,
-    Call,
-    Const,
-    Expr,
-    Fail,
-    For,
-    Reserve,
-    Statement,
-    Store,
-    Var,
-    When,
-    While,
-)
-from whorl.lowering.expressions import Expressions, Index
+from whorl.ir.native.builder import Address
+from whorl.ir.native.expressions import TRUE, Buffer, Const, Expr, Var
+from whorl.ir.native.view import Index
+from whorl.kernel.program import Assign, Call, Fail, For, Reserve, Statement, Store, When, While
+from whorl.lowering.expressions import Expressions
 
 LENGTHS = "the lengths are others than this program can take"
 """Why a program fails that is made for some of the lengths only that an op allows."""
@@ -107,7 +95,7 @@ class Statements(Expressions):
             self.block = outer
 
     @contextmanager
-    def loop(self, extent: int | Linear | Expr, parallel: bool = False, hint: str = "i") -> Iterator[Expr]:
+    def loop(self, extent: Dim | Expr, parallel: bool = False, hint: str = "i") -> Iterator[Expr]:
         """A loop over `range(extent)`; one over a single number is no loop."""
         if extent == 1:
             yield self.const(0)
@@ -120,7 +108,7 @@ class Statements(Expressions):
         self.block.append(statement)
 
     @contextmanager
-    def nest(self, shape: Sequence[Any], parallel: bool = True) -> Iterator[Index]:
+    def nest(self, shape: Sequence[Dim], parallel: bool = True) -> Iterator[Index]:
         """A nest over every index of a shape."""
         if not shape:
             yield ()
@@ -128,7 +116,7 @@ class Statements(Expressions):
         with self.loop(shape[0], parallel) as first, self.nest(shape[1:], parallel) as rest:
             yield (first, *rest)
 
-    def reduce(self, extents: Sequence[Any], first: Expr, step: Callable[[Expr, Index], Expr]) -> Expr:
+    def reduce(self, extents: Sequence[Dim], first: Expr, step: Callable[[Expr, Index], Expr]) -> Expr:
         """`for index in extents: acc = step(acc, index)` from `first`, here and now; the result is in a register."""
         acc = self.variable(first.dtype, "acc", once=False)
         self.assign(acc, first)
@@ -138,9 +126,9 @@ class Statements(Expressions):
         self.assign(result, acc)
         return result
 
-    def call(self, kernel: str, places: Sequence[tuple[Buffer, Index]], numbers: tuple[int, ...]) -> None:
+    def call(self, kernel: str, addresses: Sequence[Address], numbers: tuple[int, ...]) -> None:
         """Run a kernel on memory that starts at elements of buffers."""
-        self.block.append(Call(kernel, list(places), numbers))
+        self.block.append(Call(kernel, list(addresses), numbers))
 
     def reserve_count(self, buffer: Buffer, count: Expr) -> None:
         """Memory for so many elements in a buffer that grows."""

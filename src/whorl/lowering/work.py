@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whorl.kernel.program import Apply, Call, Const, Expr, For, Program, RunOp, Statement, When, While
+from whorl.ir.native.expressions import Apply, Const, Expr
+from whorl.kernel.program import Call, For, Program, RunOp, Statement, When, While
 from whorl.kernels.table import KERNELS
 from whorl.lowering.builder import MOST_TRIPS
 

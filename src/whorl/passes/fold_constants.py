@@ -18,8 +18,7 @@ from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import BOOL, INT32, INT64, STRING
 from whorl.ir.elements.base import Elements, elements_of
 from whorl.ir.elements.mapped import SMALL
-from whorl.ir.graph import Module, Node, Value
-from whorl.ir.op import Op, as_types, as_values
+from whorl.ir.graph import Module, Node, Op, Value, as_types, as_values
 from whorl.ir.rewrite import rewrite
 from whorl.ir.types import KNOWN_LIMIT, AnyShape, Known, TensorType
 from whorl.passes.context import Context, PassOptions

@@ -16,8 +16,7 @@ from whorl.ir.dtypes import STRING
 from whorl.ir.elements.base import Elements, Held, leaves_of
 from whorl.ir.elements.packed import packed_size
 from whorl.ir.elements.views import Reshaped
-from whorl.ir.graph import Module, Node, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Module, Node, Op, Value
 from whorl.ir.rewrite import rewrite
 
 if TYPE_CHECKING:

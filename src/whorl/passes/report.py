@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from whorl.errors import WhorlError
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ops.core.base import Elementwise
 from whorl.ops.reduce.reductions import Reduction
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from whorl.ir.build import UNTYPED, Builder
 from whorl.ir.constants import Constant
-from whorl.ir.graph import Module, Node, Region, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Module, Node, Op, Region, Value
 from whorl.ir.rewrite import count_uses, rewrite
 from whorl.passes.context import Context
 from whorl.passes.rules.pattern import RuleSet

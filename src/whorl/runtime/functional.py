@@ -12,9 +12,8 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir.build import Builder
 from whorl.ir.constants import as_array
 from whorl.ir.dtypes import BOOL, INT64, STRING, is_integer
-from whorl.ir.graph import Module, Region, Value
+from whorl.ir.graph import Module, Region, Value, as_values
 from whorl.ir.infer import Inference, names_in_type, unshaped
-from whorl.ir.op import as_values
 from whorl.ir.types import TensorType, Type, same_kind, type_of
 from whorl.ir.walk import clone_node, clone_region
 from whorl.ops.control.flow import Collected, Loop, Scanned, check_one

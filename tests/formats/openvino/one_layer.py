@@ -21,8 +21,7 @@ from whorl.formats.openvino.files import load_ir
 from whorl.formats.openvino.reading.context import IrOptions
 from whorl.formats.openvino.saving import save_openvino
 from whorl.ir.dims import Linear
-from whorl.ir.graph import Module
-from whorl.ir.op import Op
+from whorl.ir.graph import Module, Op
 from whorl.runtime.session import Session
 
 Array = np.ndarray

@@ -12,9 +12,8 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir.build import Builder
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BY_NAME, name_of
-from whorl.ir.graph import Region
+from whorl.ir.graph import REGISTRY, Region, as_types, as_values
 from whorl.ir.infer import Inference
-from whorl.ir.op import REGISTRY, as_types, as_values
 from whorl.ir.types import UNRANKED, Known, OptionalType, SequenceType, TensorType, fact_of
 from whorl.ops.core.base import Elementwise
 from whorl.ops.elementwise.arithmetic import (

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from whorl.errors import TypeRuleError
-from whorl.ir.op import as_values
+from whorl.ir.graph import as_values
 from whorl.ir.types import Known, TensorType
 from whorl.ops.elementwise.functions import Acosh, Asin, Atanh, Cosh, Erf, Exp, Log, Sinh, Sqrt, Tanh
 

@@ -7,7 +7,7 @@ from evaluation import evaluate, floats, shaped
 from named_dims import N, shape_of
 
 from whorl.errors import RunError, TypeRuleError
-from whorl.ir.op import as_values
+from whorl.ir.graph import as_values
 from whorl.ops.elementwise.nonlinear import (
     Celu,
     Elu,

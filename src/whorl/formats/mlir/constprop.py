@@ -12,8 +12,7 @@ import numpy as np
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import INTEGERS, SIGNED, bits, is_float, is_integer
-from whorl.ir.graph import Module, Node, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Module, Node, Op, Value
 from whorl.ir.rewrite import rewrite
 from whorl.ir.types import TensorType, Type
 from whorl.ops.control.flow import If

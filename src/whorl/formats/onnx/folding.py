@@ -15,8 +15,7 @@ from whorl.formats.onnx.kinds import ATTRIBUTES, op_of
 from whorl.formats.onnx.ordering import free_names
 from whorl.formats.onnx.scope import Scope
 from whorl.formats.onnx.versions.constants import FORMS
-from whorl.ir.graph import Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Op, Value
 from whorl.ops.core.base import Elementwise
 from whorl.passes.context import Context
 from whorl.passes.fold_constants import FAILURES, computed, elements_known, operand_sizes, result_bytes

@@ -15,8 +15,7 @@ from whorl.formats.onnx.importing import OnnxNode
 from whorl.formats.onnx.schemas import NEWEST
 from whorl.formats.onnx.scope import Scope
 from whorl.formats.options import LoadOptions
-from whorl.ir.graph import Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Op, Value
 from whorl.ir.types import Type
 
 if TYPE_CHECKING:

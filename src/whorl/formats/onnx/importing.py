@@ -14,8 +14,7 @@ import numpy as np
 from whorl.errors import LoadError, UnsupportedError, format_title
 from whorl.formats.onnx.dtypes import from_onnx
 from whorl.ir.build import Builder
-from whorl.ir.graph import Value
-from whorl.ir.op import REGISTRY, Op
+from whorl.ir.graph import REGISTRY, Op, Value
 
 
 @dataclass

@@ -12,7 +12,7 @@ from whorl.formats.onnx.attributes import attribute_value
 from whorl.formats.onnx.frame import GRAPH_READERS, Frame, domain_of
 from whorl.formats.onnx.importing import OnnxNode, find_importer, import_by_fields, make_op
 from whorl.formats.onnx.schemas import check_node, schema_for
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 
 ATTRIBUTES = frozenset(
     getattr(AttributeProto, name) for name in ("FLOAT", "INT", "STRING", "TENSOR", "FLOATS", "INTS", "STRINGS")

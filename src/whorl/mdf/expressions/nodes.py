@@ -13,8 +13,7 @@ import numpy as np
 
 from whorl.errors import LoadError, RunError, TypeRuleError, UnsupportedError
 from whorl.ir.build import Builder
-from whorl.ir.graph import Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Op, Value
 from whorl.ir.types import AnyShape
 from whorl.mdf.expressions.arrays import OnArrays
 from whorl.mdf.expressions.syntax import Expression, parse, shortened

@@ -8,8 +8,7 @@ from functools import partial
 import numpy as np
 
 from whorl.errors import UnsupportedError
-from whorl.ir.graph import Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Op, Value
 from whorl.ir.types import AnyShape
 from whorl.mdf.functions.builder import NodeBuilder, Operand
 from whorl.mdf.functions.table import Datum, define, define_builtin, define_math

@@ -9,8 +9,7 @@ import numpy as np
 from whorl.errors import UnsupportedError
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64
-from whorl.ir.graph import Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Op, Value
 from whorl.ir.types import TensorType, tensor
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.comparison import Equal

@@ -11,8 +11,7 @@ import math
 from collections.abc import Callable
 
 from whorl.errors import RunError
-from whorl.ir.graph import Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Op, Value
 from whorl.mdf.functions.arithmetic import BINARY
 from whorl.mdf.functions.builder import NodeBuilder, Operand
 from whorl.mdf.functions.table import Datum, Formula, Native, define, define_builtin, define_math

@@ -12,8 +12,7 @@ from whorl.errors import TypeRuleError
 from whorl.ir.build import Builder
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL
-from whorl.ir.graph import Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Op, Value
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ops.attention.decompose import write_attention
 from whorl.ops.core.base import (

@@ -10,7 +10,7 @@ import numpy as np
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import Dim
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,

@@ -10,8 +10,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.build import Builder
 from whorl.ir.dims import Dim
-from whorl.ir.graph import Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Op, Value
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,

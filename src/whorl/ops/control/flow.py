@@ -12,9 +12,8 @@ from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, is_integer, name_of
-from whorl.ir.graph import Node, Region, Value
+from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.infer import escape
-from whorl.ir.op import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Known, TensorType, Type, join, tensor
 from whorl.ops.core.base import normal_axis
 

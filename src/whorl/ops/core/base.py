@@ -11,7 +11,7 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, BY_NAME, FLOAT32, is_float, name_of
-from whorl.ir.op import Op, as_types
+from whorl.ir.graph import Op, as_types
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, fact_of, tensor
 from whorl.ops.core.contents import known_elements
 from whorl.ops.core.lazy import lazy_map
@@ -205,7 +205,7 @@ class Elementwise(Op, abstract=True):
         return None
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        return k.elementwise(self.scalar, inputs, outputs[0])
+        return k.elementwise(self.scalar, inputs.present(), outputs[0])
 
     def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
         return known_elements(self.run, self.of_dims, inputs)

@@ -16,7 +16,7 @@ from whorl.ir.dtypes import STRING
 from whorl.ir.elements.base import Elements
 from whorl.ir.elements.mapped import mapped
 from whorl.ir.elements.views import viewed
-from whorl.ir.op import Op, as_types
+from whorl.ir.graph import Op, as_types
 from whorl.ir.types import AnyShape, Known, TensorType
 
 Lazy = tuple[Elements, ...] | None

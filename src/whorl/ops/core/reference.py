@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from whorl.ir.dtypes import NAMES
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 
 
 @functools.lru_cache(maxsize=4096)

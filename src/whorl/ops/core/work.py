@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.ops.core.aside import run_aside
 from whorl.ops.core.base import Elementwise

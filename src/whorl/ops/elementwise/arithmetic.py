@@ -13,7 +13,7 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BY_NAME, INTEGERS, PACKED_BITS, SIGNED
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -182,12 +182,12 @@ def fail_for_zero_divisor(k: Any, y: Any) -> None:
 
 def quotients(k: Any, op: Elementwise, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
     """The native form of a division, which may fail; it is then computed here, whoever reads it."""
-    views = k.elementwise(op.scalar, inputs, outputs[0])
+    views = k.elementwise(op.scalar, inputs.present(), outputs[0])
     divisors = inputs[1].known
     is_safe = divisors is not None and all(isinstance(n, int) and n for n in divisors.flat)
     if views is None or is_safe or inputs[1].dtype.kind not in "iu":
         return views
-    return [k.kept(view) for view in views]
+    return [k.materialise(view) for view in views]
 
 
 @dataclass(frozen=True)
@@ -380,7 +380,7 @@ class Clip(Elementwise):
         return x
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, low, high = (*inputs, None, None)[:3]
+        x, low, high = inputs.padded(3)
         bounds = [(name, view) for name, view in (("max", low), ("min", high)) if view is not None]
         if any(view.size != 1 for _, view in bounds):
             return None

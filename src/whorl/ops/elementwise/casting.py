@@ -26,7 +26,7 @@ from whorl.ir.dtypes import (
     is_float,
     name_of,
 )
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType, Type, tensor
 from whorl.ops.core.base import Elementwise
 from whorl.ops.elementwise.conversion import FLOAT8E8M0, ROUND_MODES, SATURATING, convert
@@ -145,7 +145,7 @@ class BitCast(Op):
         return x.view(np.uint8) != 0 if self.to == BOOL else x.view(self.to)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        return k.elementwise(self._scalar, inputs, outputs[0])
+        return k.elementwise(self._scalar, inputs.present(), outputs[0])
 
     def _scalar(self, k: Any, x: Any) -> Any:
         if x.dtype == BOOL:

@@ -58,9 +58,9 @@ class Pow(Elementwise):
         return k.cast(k.apply("pow", k.cast(x, FLOAT64), k.cast(y, FLOAT64)), x.dtype)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        views = k.elementwise(self.scalar, inputs, outputs[0])
+        views = k.elementwise(self.scalar, inputs.present(), outputs[0])
         may_fail = all(view.dtype.kind in "iu" for view in inputs) and inputs[1].dtype not in _SHORT_UNSIGNED
-        return [k.kept(view) for view in views] if may_fail and views is not None else views
+        return [k.materialise(view) for view in views] if may_fail and views is not None else views
 
 
 _SHORT_UNSIGNED = frozenset(BY_NAME[n] for n in ("uint8", "uint16", "uint32"))

@@ -10,7 +10,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BY_NAME
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import checked_types, dims_of, require_dtype
 

@@ -10,7 +10,7 @@ import numpy as np
 from whorl.errors import RunError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import FLOAT32, INT64
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import agreed, checked_types, dims_of, one_element, require_dtype
 

@@ -31,7 +31,7 @@ def resampled(k: Any, x: Any, index: int, axis: Stretch, kernel: Filter, mode: s
     taps, count = elements.shape
     chosen = table(k, elements.reshape(-1).tolist(), INT64, (taps, count))
     factors = table(k, weights.astype(x.dtype).reshape(-1).tolist(), x.dtype, (taps, count))
-    source = k.reread(x)
+    source = k.materialise_reread(x)
 
     def at(place: Any) -> Any:
         total = k.const(0, x.dtype)
@@ -40,7 +40,7 @@ def resampled(k: Any, x: Any, index: int, axis: Stretch, kernel: Filter, mode: s
             total = k.add(total, k.mul(source.at(replaced(place, index, chosen.at(own))), factors.at(own)))
         return total
 
-    return k.kept(k.view(x.dtype, replaced(x.shape, index, count), at, 4 * taps))
+    return k.materialise(k.view(x.dtype, replaced(x.shape, index, count), at, 4 * taps))
 
 
 def rounded_view(k: Any, x: Any, dtype: np.dtype) -> Any:

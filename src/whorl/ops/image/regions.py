@@ -11,7 +11,7 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dtypes import INT64
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType, Type
 from whorl.ops.core.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, require_dtype, same_dtype, widened
 from whorl.ops.image.native_regions import Cells, regions_aligned
@@ -114,7 +114,7 @@ class RoiAlign(Op):
         x, rois, images = inputs
         shift = 0.5 if self.coordinate_transformation_mode == "half_pixel" else 0.0
         cells = Cells(self.spatial_scale, shift, not shift, self.sampling_ratio, self.mode == "max")
-        wide = k.kept(widened_view(k, x)), widened_view(k, rois)
+        wide = k.materialise(widened_view(k, x)), widened_view(k, rois)
         return [converted(k, regions_aligned(k, *wide, images, lengths(outputs[0]), cells), x.dtype)]
 
     def _samples(self, start: np.floating, end: np.floating, bins: int, length: int) -> Samples:

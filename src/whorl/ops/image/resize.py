@@ -13,7 +13,7 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import COMPLEX, FLOAT32, FLOAT64, FLOATS, INT64, STRING, is_float, is_integer
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.core.base import (
     checked_types,
@@ -35,7 +35,7 @@ from whorl.ops.image.native_resampling import (
     rounded_view,
 )
 from whorl.ops.image.resampling import COORDINATES, ROUNDINGS, Filter, Stretch, pick, resample, rounded
-from whorl.ops.native.index_maps import converted, lengths, widened_view, with_blanks
+from whorl.ops.native.index_maps import converted, lengths, widened_view
 
 POLICIES = ("stretch", "not_larger", "not_smaller")
 
@@ -148,7 +148,7 @@ class Resize(Op):
         return self._extrapolated(result, changing)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, roi, scales, sizes = with_blanks(inputs, 4)
+        x, roi, scales, sizes = inputs.padded(4)
         target, axes = lengths(outputs[0]), self._axes(len(inputs[0].shape))
         factors = None if scales is None or not scales.size else numbers(scales)
         given = numbers(sizes, INT64) if sizes is not None and sizes.size else None

@@ -13,7 +13,7 @@ import numpy as np
 from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import COMPLEX, FLOAT64, FLOATS, INT64, STRING, is_float
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import UNRANKED, Fact, TensorType, Type, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -83,7 +83,7 @@ class GridSample(Op):
         exact = self.mode == "nearest"
         wide = x if exact else widened_view(k, x) if is_float(x.dtype) else converted(k, x, FLOAT64)
         sampling = Sampling(k, self.mode, self.padding_mode, bool(self.align_corners))
-        y = sampling.sampled(k.kept(wide), k.reread(widened_view(k, grid)), lengths(outputs[0]))
+        y = sampling.sampled(k.materialise(wide), k.materialise_reread(widened_view(k, grid)), lengths(outputs[0]))
         return None if y is None else [converted(k, y, x.dtype)]
 
     def _taps(self, length: int, places: np.ndarray) -> Taps:
@@ -207,7 +207,7 @@ class AffineGrid(Op):
         if max(shape[1:-1]) > LONGEST:
             return None
         axes = [table(k, self._places(n).tolist(), theta.dtype, (n,)) for n in shape[1:-1]]
-        source = k.reread(theta)
+        source = k.materialise_reread(theta)
 
         def at(index: Any) -> Any:
             batch, *spots, row = index

@@ -14,8 +14,7 @@ from whorl.ir import dims
 from whorl.ir.build import Builder
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import INTEGERS, PACKED_BITS
-from whorl.ir.graph import Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Op, Value
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,

@@ -65,7 +65,7 @@ def _matrices(k: Any, a: Any, b: Any, panels: Any) -> Any:
 def _batches(k: Any, a: Any, b: Any) -> Any:
     """One product after the other; an operand that costs more than a load is computed before."""
     shape = product_lengths(a.shape, b.shape)
-    a, b = k.reread(a), k.reread(b)
+    a, b = k.materialise_reread(a), k.materialise_reread(b)
     result = k.temporary(a.dtype, shape)
     with k.nest(shape[:-2], parallel=False) as index:
         _multiply(k, _matrix_at(k, a, index), _matrix_at(k, b, index), result, index, None)
@@ -86,13 +86,15 @@ def _multiply(k: Any, a: Any, b: Any, result: Any, prefix: Any, panels: Any) -> 
     """The product of two matrices into a buffer, behind a prefix of its index."""
     (rows, inner), columns = a.shape, b.shape[1]
     if not all_fixed((rows, inner, columns)):
-        return (_by_sums if _runs_down(k, b) else _by_loops)(k, k.reread(a), k.reread(b), result, prefix)
+        return (_by_sums if _runs_down(k, b) else _by_loops)(
+            k, k.materialise_reread(a), k.materialise_reread(b), result, prefix
+        )
     is_known = a.dtype in (FLOAT32, FLOAT64)
     if panels is None and (not is_known or rows * inner * columns <= SMALL or columns == 1):
         return _by_loops(k, a, b, result, prefix)
     if panels is None and rows == 1 and _runs_down(k, b):
         return _by_sums(k, a, b, result, prefix)
-    source, first = k.place(a)
+    source, first = k.address(a)
     matrix = k.contiguous(b) if panels is None and rows <= FEW_ROWS else None
     if matrix is not None:
         buffer, at = matrix
@@ -102,7 +104,7 @@ def _multiply(k: Any, a: Any, b: Any, result: Any, prefix: Any, panels: Any) -> 
             k.call("vector_matmul", [(result, target), (source, given), (buffer, at)], (inner, columns))
         return None
     width = panel_width(rows, a.dtype) if panels is None else panels.shape[2]
-    packed = k.place(panels) if panels is not None else (panels_of(k, b, width), (k.const(0),) * 3)
+    packed = k.address(panels) if panels is not None else (panels_of(k, b, width), (k.const(0),) * 3)
     height = block_rows(rows, inner, a.dtype)
     whole, rest = divmod(rows, height)
     scratch = k.temporary(a.dtype, (height, inner)), (k.const(0), k.const(0))
@@ -168,8 +170,8 @@ def _by_loops(k: Any, a: Any, b: Any, result: Any, prefix: Any) -> None:
     """for i: y[i] = 0; for k: for j: y[i, j] += a[i, k] * b[k, j]."""
     (rows, inner), columns = a.shape, b.shape[1]
     if is_larger(_NARROW_BYTES // a.dtype.itemsize, columns) or inner == 1:
-        return _by_sums(k, k.reread(a), k.reread(b), result, prefix)
-    a, b = k.reread(a), k.reread(b) if rows != 1 else b
+        return _by_sums(k, k.materialise_reread(a), k.materialise_reread(b), result, prefix)
+    a, b = k.materialise_reread(a), k.materialise_reread(b) if rows != 1 else b
     with k.loop(rows) as i:
         with k.loop(columns, parallel=True) as j:
             k.store(result, (*prefix, i, j), k.const(0, a.dtype))

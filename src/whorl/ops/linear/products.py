@@ -24,8 +24,7 @@ from whorl.ir.dtypes import (
     is_float,
     is_integer,
 )
-from whorl.ir.graph import Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Op, Value
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -43,7 +42,7 @@ from whorl.ops.core.pieces import determinants, matmul
 from whorl.ops.core.writer import Writer, is_fixed, sizes_of
 from whorl.ops.elementwise.arithmetic import Clip, Div, Round
 from whorl.ops.linear.native_products import product
-from whorl.ops.native.index_maps import converted, expanded, filled, lengths, transposed, widened_view, with_blanks
+from whorl.ops.native.index_maps import converted, expanded, filled, lengths, transposed, widened_view
 from whorl.ops.reduce.native_reductions import combined
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
@@ -136,7 +135,7 @@ class Gemm(Op):
         return self.run_sum(result, c).astype(a.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        a, b, c = with_blanks(inputs, 3)
+        a, b, c = inputs.padded(3)
         left = transposed(k, a, (1, 0)) if self.transA else a
         right = transposed(k, b, (1, 0)) if self.transB else b
         if not is_float(a.dtype) and not (self.alpha.is_integer() and self.beta.is_integer()):

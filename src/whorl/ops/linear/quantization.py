@@ -14,7 +14,7 @@ from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64, is_float, is_integer, name_of
 from whorl.ir.elements.base import Elements, Held
 from whorl.ir.elements.mapped import mapped
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, Known, TensorType, Type, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, normal_axis, require_dtype, widened
 from whorl.ops.elementwise.casting import Cast
@@ -83,8 +83,7 @@ class QuantizeLinear(Op):
         return convert(np.asarray(quotient), target, bool(self.saturate))
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        given: list[Any] = [*inputs, None]
-        x, scale, zero_point = given[:3]
+        x, scale, zero_point = inputs.padded(3)
         target = self._target(None if zero_point is None else zero_point.dtype)
         precision = self.precision or _precision(scale.dtype)
         divisor = _spread_view(k, scale, x.shape, self.axis, self.block_size)
@@ -169,8 +168,7 @@ class DequantizeLinear(Op):
         return (value.astype(wide) * factor.astype(wide)).astype(target, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        given: list[Any] = [*inputs, None]
-        x, scale, zero_point = given[:3]
+        x, scale, zero_point = inputs.padded(3)
         target = self.output_dtype or scale.dtype
         whole = FLOAT32 if is_float(x.dtype) else INT64 if x.dtype == INT32 else INT32
         factor = _spread_view(k, scale, x.shape, self.axis, self.block_size)
@@ -260,7 +258,7 @@ class DynamicQuantizeLinear(Op):
         return quantized, np.asarray(scale), to_integer(zero_point, UINT8)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x = k.cheap(inputs[0])
+        x = k.materialise_costly(inputs[0])
         zero, top = k.const(0.0, FLOAT32), k.const(255.0, FLOAT32)
         low, high = (k.reduce(x.shape, zero, lambda best, i, n=n: k.apply(n, best, x.at(i))) for n in _RANGE_OPS)
         span = k.div(k.sub(high, low), top)

@@ -11,7 +11,7 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, INT64, STRING
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import agreed, require_dtype
 from whorl.ops.ml.tabular import NUMBERS, numbers, table, table_dims

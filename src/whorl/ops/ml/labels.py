@@ -13,7 +13,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import FLOAT32, INT64, STRING, name_of
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, MapType, SequenceType, TensorType, tensor
 from whorl.ops.core.base import require_dtype
 from whorl.ops.ml.tabular import NUMBERS, table, table_dims

@@ -10,7 +10,7 @@ import numpy as np
 from whorl.errors import RunError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, INT64, STRING
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType
 from whorl.ops.ml.tabular import (
     both_classes,

@@ -11,7 +11,7 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dtypes import FLOAT32, INT64, STRING
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType
 from whorl.ops.ml.tabular import (
     both_classes,

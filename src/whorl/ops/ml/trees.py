@@ -11,7 +11,7 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT64, STRING
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import accumulator, require_dtype
 from whorl.ops.ml.forest import MEMBER, Forest, Votes, numbered_forest

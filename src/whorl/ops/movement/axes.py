@@ -43,7 +43,6 @@ from whorl.ops.native.index_maps import (
     sliced,
     transposed,
     whole_element,
-    with_blanks,
 )
 from whorl.ops.native.run_time_lengths import sliced_at_run_time
 
@@ -264,7 +263,7 @@ class Slice(Rearranging):
         return x[tuple(cuts)]
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, starts, ends, axes, steps = with_blanks(inputs, 5)
+        x, starts, ends, axes, steps = inputs.padded(5)
         if not isinstance(starts.size, int):
             return None
         named = list(range(starts.size)) if axes is None else all_numbers(axes)
@@ -316,7 +315,7 @@ class Tile(Rearranging):
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         (x, _), shape = inputs, lengths(outputs[0])
         times = [after // before if before else 1 for before, after in zip(x.shape, shape, strict=True)]
-        source = k.reread(x)
+        source = k.materialise_reread(x)
         pairs = [length for pair in zip(times, x.shape, strict=True) for length in pair]
         return [reshaped(k, mapped(k, source, pairs, lambda index: index[1::2], 0), shape)]
 
@@ -368,6 +367,6 @@ class ReverseSequence(Rearranging):
             mirrored = k.sub(k.sub(length, k.const(1)), time)
             return replaced(index, self.time_axis, k.select(k.compare("lt", time, length), mirrored, time))
 
-        kept = k.reread(lens)
+        kept = k.materialise_reread(lens)
         k.fail_unless(k.reduce(kept.shape, k.const(True, BOOL), is_legal))
         return [mapped(k, x, x.shape, source, 5)]

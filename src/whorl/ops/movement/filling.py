@@ -12,7 +12,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, INT64, is_integer, name_of
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.core.base import known_dims, one_element, same_dtype, unknown_shape
 from whorl.ops.movement.lengths import ceil_div, nonnegative

@@ -43,10 +43,10 @@ class Gather(Rearranging):
         (x, indices), axis = inputs, self.axis % len(inputs[0].shape)
         place, rank = places(k, indices, x.shape[axis]), len(indices.shape)
         if indices.size == 1:
-            place = k.kept(place)
+            place = k.materialise(place)
         if indices.size != math.prod(lengths(outputs[0])):
-            place = k.reread(place)
-        source = k.reread(x) if is_larger(indices.size, x.shape[axis]) else x
+            place = k.materialise_reread(place)
+        source = k.materialise_reread(x) if is_larger(indices.size, x.shape[axis]) else x
 
         def found(index: Any) -> tuple[Any, ...]:
             return (*index[:axis], place.at(index[axis : axis + rank]), *index[axis + rank :])
@@ -77,7 +77,7 @@ class GatherElements(Rearranging):
         if any(n > limit for n, limit in zip(*(replaced(v.shape, axis, 0) for v in (indices, x)), strict=True)):
             return None
         place = places(k, indices, x.shape[axis])
-        source = k.reread(x) if indices.shape[axis] > x.shape[axis] else x
+        source = k.materialise_reread(x) if indices.shape[axis] > x.shape[axis] else x
         return [mapped(k, source, indices.shape, lambda i: replaced(i, axis, place.at(i)), 1 + place.cost)]
 
 
@@ -134,12 +134,12 @@ class GatherND(Rearranging):
         if x.shape[:b] != indices.shape[:b]:
             return None
         rank, width = len(indices.shape) - 1, indices.shape[-1]
-        columns = [k.reread(places(k, column(k, indices, n), x.shape[b + n])) for n in range(width)]
+        columns = [k.materialise_reread(places(k, column(k, indices, n), x.shape[b + n])) for n in range(width)]
 
         def found(index: Any) -> tuple[Any, ...]:
             return (*index[:b], *(place.at(index[:rank]) for place in columns), *index[rank:])
 
-        return [mapped(k, k.reread(x), shape, found, 1 + sum(place.cost for place in columns))]
+        return [mapped(k, k.materialise_reread(x), shape, found, 1 + sum(place.cost for place in columns))]
 
 
 def tuple_places(shape: tuple[int, ...], indices: np.ndarray, first: int = 0) -> tuple[np.ndarray, ...]:

@@ -22,7 +22,7 @@ LINES = 16
 
 def best_of_lines(k: Any, x: Any, axis: int, count: int, largest: bool) -> tuple[Any, Any]:
     """The `count` best elements along an axis, at least one and at most `MOST_KEPT`, and their places."""
-    x = k.reread(x)
+    x = k.materialise_reread(x)
     lane = _lane(k, x, axis)
     if lane is not None and count <= MOST_SIDE_BY_SIDE and x.shape[lane] >= LINES and x.shape[axis] < 1 << 31:
         return _side_by_side(k, x, axis, lane, count, largest)

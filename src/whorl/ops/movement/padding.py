@@ -10,7 +10,7 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, Known, Shape, TensorType, Type, tensor
 from whorl.ops.core.base import known_dims, known_ints, normal_axis, same_dtype, unknown_shape
 from whorl.ops.movement.rearranging import (
@@ -22,7 +22,7 @@ from whorl.ops.movement.rearranging import (
     vector_length,
     zero_of,
 )
-from whorl.ops.native.index_maps import all_numbers, clamped, element, lengths, mapped, sliced, with_blanks
+from whorl.ops.native.index_maps import all_numbers, clamped, element, lengths, mapped, sliced
 
 MODES = ("constant", "reflect", "edge", "wrap")
 
@@ -93,7 +93,7 @@ class Pad(Rearranging):
         return x
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, pads, value, axes = with_blanks(inputs, 4)
+        x, pads, value, axes = inputs.padded(4)
         given = all_numbers(pads)
         named = list(range(len(x.shape))) if axes is None else all_numbers(axes)
         if given is None or named is None or len(given) != 2 * len(named) or (value is not None and value.size != 1):
@@ -156,7 +156,7 @@ def _continued(
             found.append(i if not before and not after else k.add(_source(k, place, kept, before, mode), k.const(low)))
         return found
 
-    return [mapped(k, k.reread(x), shape, source, 6)]
+    return [mapped(k, k.materialise_reread(x), shape, source, 6)]
 
 
 def _source(k: Any, place: Any, kept: int, before: int, mode: str) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INTEGERS, STRING, name_of
-from whorl.ir.op import Op, as_types
+from whorl.ir.graph import Op, as_types
 from whorl.ir.types import KNOWN_LIMIT, AnyShape, Fact, TensorType, Type, tensor
 
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dtypes import BOOL, COMPLEX, STRING, name_of
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.core.base import agreed, normal_axis, same_dtype
 from whorl.ops.movement.indexing import check_ranks, element_places, tuple_places
 from whorl.ops.movement.rearranging import Rearranging, integer_input, integers, run_axis, vector_length
-from whorl.ops.native.index_maps import from_front, integer, is_inside, replaced, with_blanks
+from whorl.ops.native.index_maps import from_front, integer, is_inside, replaced
 
 REDUCTIONS: dict[str, Any] = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
@@ -195,7 +195,7 @@ class TensorScatter(Op):
         return result
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        (cache, update, write_indices), axis = with_blanks(inputs, 3), self.axis % len(inputs[0].shape)
+        (cache, update, write_indices), axis = inputs.padded(3), self.axis % len(inputs[0].shape)
         length, count = cache.shape[axis], update.shape[axis]
         if count > length or replaced(cache.shape, axis, 0) != replaced(update.shape, axis, 0):
             return None

@@ -12,12 +12,12 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, COMPLEX, INT64, STRING, is_float, name_of
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.core.base import known_dims, normal_axis, one_element
 from whorl.ops.movement.native_selection import MOST_KEPT, best_of_lines
 from whorl.ops.movement.rearranging import Rearranging, integer_input, require_memory, run_axis, vector_length, zero_of
-from whorl.ops.native.index_maps import clamped, element, filled, lengths, reshaped, whole_element, with_blanks
+from whorl.ops.native.index_maps import clamped, element, filled, lengths, reshaped, whole_element
 from whorl.ops.native.run_time_lengths import compressed, nonzero
 
 
@@ -58,7 +58,7 @@ class OneHot(Op):
         if values.size != 2:
             return None
         off, on = (k.let(element(k, values, n)) for n in (0, 1))
-        classes, given = k.const(shape[axis]), k.reread(indices)
+        classes, given = k.const(shape[axis]), k.materialise_reread(indices)
 
         def at(index: Any) -> Any:
             number = _class(k, given.at((*index[:axis], *index[axis + 1 :])), shape[axis])
@@ -277,7 +277,7 @@ class Trilu(Op):
         return np.where(kept, x, zero_of(x.dtype))
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, shift = with_blanks(inputs, 2)
+        x, shift = inputs.padded(2)
         if shift is not None and shift.size != 1:
             return None
         rows, columns = x.shape[-2:]

@@ -13,7 +13,7 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim, Linear
 from whorl.ir.dtypes import INT64
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
 from whorl.ir.types import Shape as Lengths
 from whorl.ops.core.base import broadcast_shapes, known_dims, known_ints, normal_axis, unknown_shape

@@ -36,11 +36,6 @@ def is_larger(a: Any, b: Any) -> bool:
     return a > b if isinstance(a, int) and isinstance(b, int) else not isinstance(a, int) and isinstance(b, int)
 
 
-def with_blanks(inputs: Sequence[Any], count: int) -> list[Any]:
-    """The views of an op's inputs, None for each at the end that is left out."""
-    return [*inputs, *(None,) * (count - len(inputs))]
-
-
 def known_numbers(view: Any) -> list[int | None]:
     """The elements of a small integer tensor in a row, None for each that is known at run time only."""
     if view.known is None:
@@ -126,7 +121,7 @@ def reshaped(k: Any, x: Any, shape: Sequence[int]) -> Any:
         return filled(k, k.const(0, x.dtype), shape)
     groups = _common_runs(x.shape, shape)
     if any(len(old) > 1 for old, _ in groups):
-        flat = k.flat(x) or k.flat(k.kept(x))
+        flat = k.flat(x) or k.flat(k.materialise(x))
         return k.view(x.dtype, shape, lambda index: flat(position(k, index, shape)), max(x.cost, 1), flat)
 
     def at(index: Any) -> Any:
@@ -184,8 +179,8 @@ def expanded(k: Any, x: Any, shape: Sequence[int]) -> Any:
     if tuple(shape) == x.shape:
         return x
     k.require_broadcast(x.shape, shape)
-    source = k.reread(x)
-    return k.view(x.dtype, shape, lambda index: k.aligned(source, index), source.cost)
+    source = k.materialise_reread(x)
+    return k.view(x.dtype, shape, lambda index: k.broadcast_element(source, index), source.cost)
 
 
 def sliced(k: Any, x: Any, starts: Sequence[Any], steps: Sequence[int], shape: Sequence[int]) -> Any:
@@ -311,7 +306,7 @@ def _joined_at_run_time(k: Any, parts: Sequence[Any], axis: int, shape: Sequence
     start, rest = parts[0], parts[1:]
     is_behind = start.buffer is not None and k.memory_of(start.buffer) is k.may_append
     if is_behind and all(n == 1 for n in shape[:axis]):
-        buffer, rest = start.buffer, [x if x.buffer is not start.buffer else k.copied(x) for x in rest]
+        buffer, rest = start.buffer, [x if x.buffer is not start.buffer else k.copy(x) for x in rest]
         k.reserve(buffer, shape)
     else:
         buffer = k.temporary(start.dtype, shape)

@@ -23,7 +23,7 @@ def chosen_places(k: Any, length: Any, is_chosen: Callable[[Any], Any]) -> Any:
 
 def nonzero(k: Any, x: Any) -> Any:
     """The index of each element that is not zero, an axis a row: int64 [rank, count]."""
-    zero, flat = k.const(0, x.dtype), k.flat(x) or k.flat(k.copied(x))
+    zero, flat = k.const(0, x.dtype), k.flat(x) or k.flat(k.copy(x))
     places = chosen_places(k, x.size, lambda place: k.compare("ne", flat(place), zero))
     rank = len(x.shape)
 
@@ -52,7 +52,7 @@ def compressed(k: Any, x: Any, condition: Any, axis: int) -> Any:
 
     places = chosen_places(k, condition.shape[0], is_chosen)
     shape = replaced(x.shape, axis, places.shape[0])
-    return mapped(k, k.reread(x), shape, lambda index: replaced(index, axis, places.at((index[axis],))), 1)
+    return mapped(k, k.materialise_reread(x), shape, lambda index: replaced(index, axis, places.at((index[axis],))), 1)
 
 
 def sliced_at_run_time(k: Any, x: Any, axes: Sequence[int], ends: Sequence[tuple[Any, Any, int]]) -> Any:

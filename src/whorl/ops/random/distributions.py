@@ -11,12 +11,12 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BOOL, FLOAT32, FLOATS, INT32, INT64, is_float, name_of
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, one_element, require_dtype, widened
 from whorl.ops.elementwise.arithmetic import NUMBERS
 from whorl.ops.elementwise.conversion import convert
-from whorl.ops.native.index_maps import filled, with_blanks
+from whorl.ops.native.index_maps import filled
 
 Generator = np.random.RandomState
 """The generator whose stream NumPy has promised never to change, so that a seed means the same everywhere."""
@@ -216,7 +216,7 @@ class Dropout(Random):
         return np.where(kept, widened(x) * (1 / (1 - chance)), 0).astype(x.dtype, copy=False), kept
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, _, training = with_blanks(inputs, 3)
+        x, _, training = inputs.padded(3)
         if training is not None and (training.known is None or training.known.reshape(-1).tolist() != [False]):
             return None
         return [x, filled(k, k.const(True, BOOL), x.shape)]

@@ -11,8 +11,7 @@ import numpy as np
 from whorl.errors import RunError
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
-from whorl.ir.graph import Region, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Op, Region, Value
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.control.flow import Collected, Loop, Scanned
 from whorl.ops.core.writer import Writer, is_fixed, sizes_of
@@ -45,7 +44,7 @@ class CheckedLengths(Op, abstract=True):
         return lengths.astype(np.int64)[:, None]
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Sequence[Any] | None:
-        kept = k.kept(inputs[0])
+        kept = k.materialise(inputs[0])
         for row in range(kept.shape[0]):
             length = k.cast(kept.at((k.const(row),)), INT64)
             inside = k.apply("and", k.compare("ge", length, k.const(0)), k.compare("le", length, k.const(self.steps)))

@@ -11,8 +11,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.build import Builder
 from whorl.ir.dims import Dim
-from whorl.ir.graph import Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Op, Value
 from whorl.ir.types import Fact, TensorType
 from whorl.ops.core.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, require_dtype, same_dtype, widened
 from whorl.ops.core.pieces import matmul

@@ -11,7 +11,7 @@ import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir.dtypes import INTEGERS, PACKED_BITS, is_integer
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,

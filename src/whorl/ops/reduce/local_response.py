@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import TypeRuleError
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType, Type
 from whorl.ops.core.base import checked_types, widened
 from whorl.ops.movement.padding import padded_view
@@ -50,7 +50,7 @@ class LRN(Op):
         return (wide / base ** scalar(self.beta)).astype(x.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x = k.reread(widened_view(k, inputs[0]))
+        x = k.materialise_reread(widened_view(k, inputs[0]))
         below, above = min((self.size - 1) // 2, x.shape[1]), min(self.size // 2, x.shape[1])
         ends = [(0, 0), (below, above), *[(0, 0)] * (len(x.shape) - 2)]
         squares = padded_view(k, combined(k, lambda v: k.mul(v, v), x), ends, k.const(0, x.dtype))

@@ -42,7 +42,7 @@ class ReduceLogSumExp(Reduction):
         return result if keepdims else np.squeeze(result, axis=axes)
 
     def total(self, k: Any, data: Any, axes: tuple[int, ...]) -> Any:
-        x, zero, infinite = k.reread(data), k.const(0, data.dtype), k.const(np.inf, data.dtype)
+        x, zero, infinite = k.materialise_reread(data), k.const(0, data.dtype), k.const(np.inf, data.dtype)
 
         def finite(largest: Any) -> Any:
             return k.select(k.compare("lt", k.apply("abs", largest), infinite), largest, zero)
@@ -50,5 +50,5 @@ class ReduceLogSumExp(Reduction):
         shift = reduced(k, x, axes, "max", finish=finite)
         powers = combined(k, lambda v, s: k.apply("exp", k.sub(v, s)), x, shift, cost=16)
         total = reduced(k, powers, axes, "sum")
-        result = k.kept(combined(k, lambda t, s: k.add(k.apply("log", t), s), total, shift, cost=16))
+        result = k.materialise(combined(k, lambda t, s: k.add(k.apply("log", t), s), total, shift, cost=16))
         return reshaped(k, result, reduced_shape(data.shape, axes, bool(self.keepdims)))

@@ -26,10 +26,10 @@ _IN_ANY_ORDER = {"max": "maximum", "min": "minimum"}
 def combined(k: Any, function: Callable[..., Any], *views: Any, cost: int = 1) -> Any:
     """A tensor of the first view's shape and type: a function of the elements that broadcasting puts at an index."""
     first = views[0]
-    given = [first, *(x if x.size == first.size else k.reread(x) for x in views[1:])]
+    given = [first, *(x if x.size == first.size else k.materialise_reread(x) for x in views[1:])]
 
     def at(index: Any) -> Any:
-        return function(*(k.aligned(x, index) for x in given))
+        return function(*(k.broadcast_element(x, index) for x in given))
 
     return k.view(first.dtype, first.shape, at, cost + sum(x.cost for x in given))
 
@@ -64,7 +64,7 @@ def reduced(k: Any, x: Any, axes: Sequence[int], how: str, keepdims: bool = True
         total = k.reduce([x.shape[axis] for axis in axes], start, add)
         return total if finish is None else finish(total)
 
-    return k.kept(k.view(x.dtype, shape, at, 1))
+    return k.materialise(k.view(x.dtype, shape, at, 1))
 
 
 def _start(how: str, dtype: np.dtype) -> Any:
@@ -124,11 +124,11 @@ def mean(k: Any, x: Any, axes: Sequence[int]) -> Any:
 
 def standardized(k: Any, x: Any, axes: Sequence[int], epsilon: float) -> tuple[Any, Any, Any]:
     """(x - mean) / sqrt(variance + epsilon) along axes, the mean, and the reciprocal of that root."""
-    x = k.reread(x)
+    x = k.materialise_reread(x)
     centre = mean(k, x, axes)
     variance = mean(k, combined(k, lambda v, m: k.mul(k.sub(v, m), k.sub(v, m)), x, centre, cost=2), axes)
     one, small = k.const(1, x.dtype), k.const(epsilon, x.dtype)
-    reciprocal = k.kept(combined(k, lambda v: k.div(one, k.apply("sqrt", k.add(v, small))), variance, cost=8))
+    reciprocal = k.materialise(combined(k, lambda v: k.div(one, k.apply("sqrt", k.add(v, small))), variance, cost=8))
     normal = combined(k, lambda v, m, r: k.mul(k.sub(v, m), r), x, centre, reciprocal, cost=2)
     return normal, centre, reciprocal
 
@@ -137,13 +137,13 @@ def places_of_extremes(k: Any, x: Any, axis: int, largest: bool, last: bool = Fa
     """The place of the first (or last) extreme along an axis that is not empty and keeps its place; NaN wins."""
     if goes_by_rows(x, axis):
         return extremes_by_rows(k, x, axis, largest, last)[1]
-    x = k.reread(x)
+    x = k.materialise_reread(x)
     best = reduced(k, x, (axis,), "max" if largest else "min")
     nowhere = k.const(-1 if last else x.shape[axis])
 
     def at(index: Any) -> Any:
         value = x.at(index)
-        found = k.compare("eq", value, k.aligned(best, index))
+        found = k.compare("eq", value, k.broadcast_element(best, index))
         if is_float(x.dtype):
             found = k.apply("or", found, k.apply("isnan", value, dtype=BOOL))
         return k.select(found, index[axis], nowhere)

@@ -12,7 +12,7 @@ import numpy as np
 from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, name_of
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -26,7 +26,7 @@ from whorl.ops.core.base import (
     same_dtype,
     widened,
 )
-from whorl.ops.native.index_maps import converted, mapped, reshaped, widened_view, with_blanks
+from whorl.ops.native.index_maps import converted, mapped, reshaped, widened_view
 from whorl.ops.reduce.native_reductions import combined, mean, reduced, standardized
 from whorl.ops.reduce.reductions import reduced_axes, without_axes
 
@@ -64,7 +64,7 @@ def _variance(x: np.ndarray, mean: np.ndarray, axes: Sequence[int]) -> np.ndarra
 
 def _affine_on_channels(k: Any, x: Any, scale: Any, b: Any) -> Any:
     """Native form of x * scale + b, both of shape [C], on a tensor [N, C, ...]."""
-    factor, term = k.reread(scale), k.reread(b)
+    factor, term = k.materialise_reread(scale), k.materialise_reread(b)
 
     def at(index: Any) -> Any:
         return k.add(k.mul(x.at(index), factor.at(index[1:2])), term.at(index[1:2]))
@@ -115,7 +115,9 @@ class BatchNormalization(Op):
         wide = np.result_type(*(accumulator(view.dtype) for view in inputs))
         x, scale, b, centre, variance = (converted(k, view, wide) for view in inputs)
         small = k.const(self.epsilon, wide)
-        factor = k.kept(combined(k, lambda s, v: k.div(s, k.apply("sqrt", k.add(v, small))), scale, variance, cost=8))
+        factor = k.materialise(
+            combined(k, lambda s, v: k.div(s, k.apply("sqrt", k.add(v, small))), scale, variance, cost=8)
+        )
 
         def at(index: Any) -> Any:
             c = (index[1] if len(index) > 1 else k.const(0),)
@@ -204,7 +206,7 @@ class GroupNormalization(Op):
         if not x.size:
             return [x]
         n, channels, *rest = x.shape
-        groups = reshaped(k, k.reread(x), (n, self.num_groups, channels // self.num_groups, *rest))
+        groups = reshaped(k, k.materialise_reread(x), (n, self.num_groups, channels // self.num_groups, *rest))
         stashed = converted(k, groups, accumulator(self.stash_type))
         normal, _, _ = standardized(k, stashed, range(2, len(groups.shape)), self.epsilon)
         each = k.const(channels // self.num_groups)
@@ -260,7 +262,7 @@ class LayerNormalization(Op):
         return y.astype(x.dtype, copy=False), mean.astype(self.stash_type), reciprocal.astype(self.stash_type)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, scale, b = with_blanks(inputs, 3)
+        x, scale, b = inputs.padded(3)
         axes = _normalized_axes(self.axis, len(x.shape))
         stashed = converted(k, x, accumulator(self.stash_type))
         normal, centre, reciprocal = standardized(k, stashed, axes, self.epsilon)
@@ -297,10 +299,10 @@ class RMSNormalization(Op):
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         (x, scale), wide = inputs, np.result_type(*(accumulator(view.dtype) for view in inputs))
-        stashed = k.reread(converted(k, x, accumulator(self.stash_type)))
+        stashed = k.materialise_reread(converted(k, x, accumulator(self.stash_type)))
         squares = combined(k, lambda v: k.mul(v, v), stashed)
         small, axes = k.const(self.epsilon, stashed.dtype), _normalized_axes(self.axis, len(x.shape))
-        root = k.kept(combined(k, lambda v: k.apply("sqrt", k.add(v, small)), mean(k, squares, axes), cost=4))
+        root = k.materialise(combined(k, lambda v: k.apply("sqrt", k.add(v, small)), mean(k, squares, axes), cost=4))
         normal = converted(k, combined(k, k.div, stashed, root, cost=4), accumulator(x.dtype))
         y = combined(k, k.mul, converted(k, normal, wide), converted(k, scale, wide))
         return [converted(k, y, scale.dtype)]
@@ -325,10 +327,12 @@ class MeanVarianceNormalization(Op):
         return ((wide - mean) / deviation).astype(x.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, axes = k.reread(widened_view(k, inputs[0])), reduced_axes(self.axes, len(inputs[0].shape))
+        x, axes = k.materialise_reread(widened_view(k, inputs[0])), reduced_axes(self.axes, len(inputs[0].shape))
         centre, small = mean(k, x, axes), k.const(1e-9, x.dtype)
         squares = combined(k, lambda v, m: k.mul(k.sub(v, m), k.sub(v, m)), x, centre, cost=2)
-        deviation = k.kept(combined(k, lambda v: k.add(k.apply("sqrt", v), small), mean(k, squares, axes), cost=4))
+        deviation = k.materialise(
+            combined(k, lambda v: k.add(k.apply("sqrt", v), small), mean(k, squares, axes), cost=4)
+        )
         y = combined(k, lambda v, m, d: k.div(k.sub(v, m), d), x, centre, deviation, cost=5)
         return [converted(k, y, inputs[0].dtype)]
 
@@ -355,7 +359,7 @@ class LpNormalization(Op):
         return np.where(norm == 0, wide.dtype.type(0), wide / norm).astype(x.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, axis = k.reread(widened_view(k, inputs[0])), self.axis % len(inputs[0].shape)
+        x, axis = k.materialise_reread(widened_view(k, inputs[0])), self.axis % len(inputs[0].shape)
         zero = k.const(0, x.dtype)
         powers = combined(k, lambda v: k.apply("abs", v) if self.p == 1 else k.mul(v, v), x)
         root = None if self.p == 1 else lambda total: k.apply("sqrt", total)

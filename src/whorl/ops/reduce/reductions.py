@@ -15,7 +15,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64, INTEGERS, PACKED_BITS, UNSIGNED, is_float, is_integer
 from whorl.ir.elements.base import Elements, Held
 from whorl.ir.elements.sums import blockwise_sum, row_major
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -27,7 +27,7 @@ from whorl.ops.core.base import (
     widened,
 )
 from whorl.ops.movement.rearranging import integers, vector_length
-from whorl.ops.native.index_maps import all_numbers, converted, filled, lengths, reshaped, widened_view, with_blanks
+from whorl.ops.native.index_maps import all_numbers, converted, filled, lengths, reshaped, widened_view
 from whorl.ops.reduce.native_reductions import (
     combined,
     extremes_by_rows,
@@ -130,7 +130,7 @@ class Reduction(Op, abstract=True):
         raise TypeError(f"{self.name} does not reduce")
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        data, axes = with_blanks(inputs, 2)
+        data, axes = inputs.padded(2)
         listed = () if axes is None else all_numbers(axes)
         if listed is None:
             return None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, normal_axis, require_dtype, widened
 from whorl.ops.native.index_maps import converted, widened_view
@@ -45,7 +45,9 @@ class Distribution(Op, abstract=True):
         (x,) = inputs
         if not x.size:
             return [x]
-        return [converted(k, self.lines(k, k.reread(widened_view(k, x)), self.axis % len(x.shape)), x.dtype)]
+        return [
+            converted(k, self.lines(k, k.materialise_reread(widened_view(k, x)), self.axis % len(x.shape)), x.dtype)
+        ]
 
     def lines(self, k: Any, x: Any, axis: int) -> Any:
         """Native form for a widened tensor that is not empty and cheap to read."""
@@ -69,7 +71,7 @@ class Softmax(Distribution):
         return powers / np.sum(powers, axis=axis, keepdims=True)
 
     def lines(self, k: Any, x: Any, axis: int) -> Any:
-        powers = k.kept(combined(k, lambda v: k.apply("exp", v), _native_below_largest(k, x, axis), cost=16))
+        powers = k.materialise(combined(k, lambda v: k.apply("exp", v), _native_below_largest(k, x, axis), cost=16))
         return combined(k, k.div, powers, reduced(k, powers, (axis,), "sum"), cost=4)
 
 
@@ -82,7 +84,7 @@ class LogSoftmax(Distribution):
         return below - np.log(np.sum(np.exp(below), axis=axis, keepdims=True))
 
     def lines(self, k: Any, x: Any, axis: int) -> Any:
-        below = k.reread(_native_below_largest(k, x, axis))
+        below = k.materialise_reread(_native_below_largest(k, x, axis))
         powers = combined(k, lambda v: k.apply("exp", v), below, cost=16)
         return combined(k, k.sub, below, reduced(k, powers, (axis,), "sum", finish=lambda t: k.apply("log", t)))
 
@@ -101,6 +103,6 @@ class Hardmax(Distribution):
         places, one, zero = places_of_extremes(k, x, axis, largest=True), k.const(1, x.dtype), k.const(0, x.dtype)
 
         def at(index: Any) -> Any:
-            return k.select(k.compare("eq", k.aligned(places, index), index[axis]), one, zero)
+            return k.select(k.compare("eq", k.broadcast_element(places, index), index[axis]), one, zero)
 
         return k.view(x.dtype, x.shape, at, 3)

@@ -9,7 +9,7 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dtypes import BOOL
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import Fact, OptionalType, TensorType, Type
 
 

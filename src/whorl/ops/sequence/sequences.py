@@ -12,10 +12,10 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, INT32, INT64
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, SequenceType, Shape, TensorType, Type, join, same_kind, tensor
 from whorl.ops.core.base import detached, known_ints, normal_axis, one_element
-from whorl.ops.native.index_maps import element, filled, joined, mapped, places, replaced, reshaped, with_blanks
+from whorl.ops.native.index_maps import element, filled, joined, mapped, places, replaced, reshaped
 
 
 def element_of(fact: Fact) -> Type:
@@ -90,7 +90,7 @@ class SequenceAt(Op):
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
         rows, position = inputs
-        place = k.kept(places(k, position, rows.shape[0]))
+        place = k.materialise(places(k, position, rows.shape[0]))
         row = element(k, place)
         return [mapped(k, rows, rows.shape[1:], lambda index: (row, *index), 1)]
 
@@ -114,7 +114,7 @@ class SequenceInsert(Op):
         return [*sequence[:place], detached(value), *sequence[place:]]
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        rows, value, position = with_blanks(inputs, 3)
+        rows, value, position = inputs.padded(3)
         if position is not None or rows.shape[1:] != value.shape:
             return None
         return [joined(k, (rows, reshaped(k, value, (1, *value.shape))), 0)]

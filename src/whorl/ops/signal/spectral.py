@@ -9,7 +9,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import FLOAT32
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType
 from whorl.ops.core.base import known_dims, one_element
 

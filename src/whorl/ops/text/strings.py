@@ -10,7 +10,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BOOL, INT64, STRING, name_of
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
 from whorl.ops.core.base import Elementwise
 from whorl.ops.ml.tabular import strings_of

@@ -12,7 +12,7 @@ import numpy as np
 from whorl.errors import TypeRuleError
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, Type, tensor
 from whorl.kernels.windows import WindowAxis
 from whorl.ops.core.base import (
@@ -24,7 +24,7 @@ from whorl.ops.core.base import (
     require_dtype,
     same_dtype,
 )
-from whorl.ops.native.index_maps import converted, cut, element, filled, lengths, widened_view, with_blanks
+from whorl.ops.native.index_maps import converted, cut, element, filled, lengths, widened_view
 from whorl.ops.windows.geometry import blocks, spatial_rank, unfold, windows_of
 from whorl.ops.windows.native_convolution import biases_alone, blocked, convolution, is_native
 
@@ -96,7 +96,7 @@ class Conv(Convolution):
         return with_bias(y, b).astype(x.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, w, b = with_blanks(inputs, 3)
+        x, w, b = inputs.padded(3)
         shape, tracks = lengths(outputs[0]), self.tracks(x, w)
         wide, filters = widened_view(k, x), widened_view(k, w)
         bias = None if b is None else widened_view(k, b)
@@ -124,7 +124,7 @@ class ConvInteger(Convolution):
         return exact_sums(self, x, w, x_zero, w_zero).astype(np.int32)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, w, x_zero, w_zero = with_blanks(inputs, 4)
+        x, w, x_zero, w_zero = inputs.padded(4)
         sums = native_sums(self, k, x, w, x_zero, w_zero, outputs[0])
         return None if sums is None else [converted(k, converted(k, sums, INT64), INT32)]
 
@@ -173,7 +173,7 @@ class QLinearConv(Convolution):
         return np.clip(levels, limits.min, limits.max).astype(y_zero.dtype)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b = with_blanks(inputs, 9)
+        x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b = inputs.padded(9)
         sums = native_sums(self, k, x, w, x_zero, w_zero, outputs[0])
         if sums is None or any(view.size != 1 for view in (x_scale, y_scale, y_zero)):
             return None
@@ -261,7 +261,7 @@ def _differences(k: Any, x: Any, w: Any, x_zero: Any, w_zero: Any, dtype: np.dty
         column = w_zero if w_zero.size > 1 else filled(k, element(k, w_zero), (1,))
 
         def shifted(index: Any) -> Any:
-            return k.sub(k.cast(w.at(index), dtype), k.cast(k.aligned(column, index[:1]), dtype))
+            return k.sub(k.cast(w.at(index), dtype), k.cast(k.broadcast_element(column, index[:1]), dtype))
 
         weights = k.view(dtype, w.shape, shifted, w.cost + 3)
     return numbers, weights

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.dims import Dim
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import UNRANKED, Fact, TensorType, Type
 from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, agreed, checked_types, dims_of, require_dtype, same_dtype
 from whorl.ops.image.sampling import spread, weighted, within_reach
 from whorl.ops.linear.native_products import product
-from whorl.ops.native.index_maps import converted, lengths, reshaped, widened_view, with_blanks
+from whorl.ops.native.index_maps import converted, lengths, reshaped, widened_view
 from whorl.ops.reduce.native_reductions import combined
 from whorl.ops.windows.convolution import COLUMN_LIMIT, agreed_kernel, check_groups, with_bias
 from whorl.ops.windows.geometry import spatial_rank, windows_of
@@ -95,11 +95,13 @@ class DeformConv(Op):
         return with_bias(y.reshape(len(x), len(w), *counts), b).astype(x.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, w, offset, b, mask = with_blanks(inputs, 5)
+        x, w, offset, b, mask = inputs.padded(5)
         shape, dtype = lengths(outputs[0]), accumulator(x.dtype)
         if not math.prod(shape) or not w.size or not all(x.shape[2:]) or len(x.shape) > 2 + DEEPEST:
             return None
-        image, moves, shares = (None if v is None else k.reread(widened_view(k, v)) for v in (x, offset, mask))
+        image, moves, shares = (
+            None if v is None else k.materialise_reread(widened_view(k, v)) for v in (x, offset, mask)
+        )
         tracks = windows_of(self, w.shape[2:]).tracks(x.shape[2:])
         columns = deformed_columns(k, image, moves, shares, tracks, self.offset_group)
         rows, windows = math.prod(w.shape[1:]), math.prod(shape[2:])

@@ -66,9 +66,9 @@ def convolution(
     group = filters.shape[0]
     depth, each = channels // group, features // group
     result, start = ending.into or (k.temporary(dtype, (batch, features, *(t.count for t in tracks))), 0)
-    run = _Run(k, layout, depth, each, k.place(x), k.place(filters))
-    table = k.place(in_memory(k, layout.offsets(depth)) if offsets is None else offsets)
-    term = k.place(filled(k, k.const(0, dtype), (features,)) if bias is None else bias)
+    run = _Run(k, layout, depth, each, k.address(x), k.address(filters))
+    table = k.address(in_memory(k, layout.offsets(depth)) if offsets is None else offsets)
+    term = k.address(filled(k, k.const(0, dtype), (features,)) if bias is None else bias)
     limits = _limits(k, dtype, ending) or term
     added = None if ending.added is None else k.place(ending.added)
     spread = (
@@ -144,13 +144,13 @@ def moved(k: Any, place: Any, distance: Any) -> Any:
 def _limits(k: Any, dtype: np.dtype, ending: Ending) -> Any:
     if ending.bounds is None:
         return None
-    return k.place(in_memory(k, np.array(ending.bounds, dtype)))
+    return k.address(in_memory(k, np.array(ending.bounds, dtype)))
 
 
 def blocked(k: Any, filters: Any, group: int) -> Any:
     """Filters [features, depth, kernel...] copied into blocks."""
     features, taps = filters.shape[0], math.prod(filters.shape[1:])
-    flat = reshaped(k, k.reread(filters), (group, features // group, taps))
+    flat = reshaped(k, k.materialise_reread(filters), (group, features // group, taps))
     return in_blocks_of(k, flat)
 
 

@@ -40,7 +40,7 @@ def deformed_columns(k: Any, x: Any, offset: Any, mask: Any, tracks: Sequence[Wi
         value = _interpolated(k, x, (n, c), axes)
         return value if mask is None else k.mul(value, mask.at((n, number, *window)))
 
-    return k.kept(k.view(x.dtype, (*x.shape[:2], *kernel, *counts), at, 100))
+    return k.materialise(k.view(x.dtype, (*x.shape[:2], *kernel, *counts), at, 100))
 
 
 def _neighbours(k: Any, place: Any, length: int) -> list[tuple[Any, Any, Any]]:

@@ -40,7 +40,9 @@ def window_totals(k: Any, x: Any, tracks: Sequence[WindowAxis], largest: bool) -
     offsets = k.place(in_memory(k, layout.offsets(1)))
     arrays, numbers = [offsets], (layout.taps, layout.reach(1), *layout.grid)
     if not largest:
-        ones, nothing = (k.place(in_memory(k, part)) for part in (np.ones(layout.taps, x.dtype), np.zeros(1, x.dtype)))
+        ones, nothing = (
+            k.address(in_memory(k, part)) for part in (np.ones(layout.taps, x.dtype), np.zeros(1, x.dtype))
+        )
         arrays, numbers = [offsets, ones, nothing, nothing], (layout.taps, 0, *numbers[1:])
     with k.loop(x.shape[0]) as n, k.loop(x.shape[1]) as c:
         plane = k.add(k.mul(n, k.const(x.shape[1])), c)
@@ -65,7 +67,7 @@ def places_of_maxima(k: Any, x: Any, best: Any, tracks: Sequence[WindowAxis], or
 
     `order` are the distances between neighbours along the spatial axes, in places of a plane.
     """
-    x, size = k.reread(x), math.prod(x.shape[2:])
+    x, size = k.materialise_reread(x), math.prod(x.shape[2:])
 
     def at(index: Any) -> Any:
         plane = k.mul(k.add(k.mul(index[0], k.const(x.shape[1])), index[1]), k.const(size))
@@ -91,7 +93,7 @@ def places_of_maxima(k: Any, x: Any, best: Any, tracks: Sequence[WindowAxis], or
 
     if not x.size:
         return filled(k, k.const(-1), best.shape)
-    return k.kept(k.view(INT64, best.shape, at, 100))
+    return k.materialise(k.view(INT64, best.shape, at, 100))
 
 
 def means(k: Any, x: Any, tracks: Sequence[WindowAxis], counts: Sequence[np.ndarray]) -> Any:

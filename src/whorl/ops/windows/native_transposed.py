@@ -79,7 +79,7 @@ def transposed_convolution(k: Any, x: Any, w: Any, bias: Any, tracks: Sequence[W
     if depth * plane > FARTHEST:
         return None
     features = w.shape[1] * group
-    term = k.kept(filled(k, k.const(0, x.dtype), (features,)) if bias is None else bias)
+    term = k.materialise(filled(k, k.const(0, x.dtype), (features,)) if bias is None else bias)
     parts = [_part(k, x, w, axes, phases, group) for phases in itertools.product(*(axis.phases for axis in axes))]
     spread = k.temporary(x.dtype, (depth * plane + OVERREAD_BYTES // x.dtype.itemsize,))
     source, bias_place, zero = k.place(x), k.place(term), k.const(0)
@@ -92,9 +92,9 @@ def transposed_convolution(k: Any, x: Any, w: Any, bias: Any, tracks: Sequence[W
         first = k.mul(g, k.const(w.shape[1]))
         for part in (p for p in parts if p.filters is not None):
             inner = depth * len(part.offsets)
-            filters = moved(k, k.place(part.filters), k.mul(g, k.const(w.shape[1] * inner)))
+            filters = moved(k, k.address(part.filters), k.mul(g, k.const(w.shape[1] * inner)))
             term_place = moved(k, bias_place, first)
-            places = [(part.result, (n, first, zero, zero, zero)), (spread, (zero,)), k.place(part.table), filters]
+            places = [(part.result, (n, first, zero, zero, zero)), (spread, (zero,)), k.address(part.table), filters]
             counts = [phase.count for phase in part.phases]
             together = windows_together(math.prod(counts), depth * plane * x.dtype.itemsize)
             reach = (depth - 1) * plane + max(part.offsets)

@@ -13,7 +13,7 @@ import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir.dtypes import BY_NAME, INT64, is_integer
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, Type, tensor
 from whorl.kernels.windows import WindowAxis
 from whorl.ops.core.base import COMPUTED_FLOATS, checked_types, dims_of, require_dtype, widened

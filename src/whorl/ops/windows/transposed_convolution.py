@@ -13,7 +13,7 @@ from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, STRING
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import UNRANKED, Fact, TensorType, Type, tensor
 from whorl.kernels.windows import WindowAxis
 from whorl.ops.core.base import (
@@ -28,7 +28,7 @@ from whorl.ops.core.base import (
     same_dtype,
     widened,
 )
-from whorl.ops.native.index_maps import all_numbers, converted, filled, lengths, reshaped, widened_view, with_blanks
+from whorl.ops.native.index_maps import all_numbers, converted, filled, lengths, reshaped, widened_view
 from whorl.ops.windows.convolution import COLUMN_LIMIT, Convolution, agreed_kernel, check_groups, with_bias
 from whorl.ops.windows.geometry import blocks, fold, per_axis, spatial_rank, split_padding, windows_of
 from whorl.ops.windows.native_convolution import biases_alone
@@ -109,7 +109,7 @@ class ConvTranspose(Convolution):
         return with_bias(y, b).astype(x.dtype, copy=False)
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, w, b = with_blanks(inputs, 3)
+        x, w, b = inputs.padded(3)
         shape, wide = lengths(outputs[0]), widened_view(k, x)
         bias = None if b is None else widened_view(k, b)
         if not math.prod(shape) or not x.size or not w.size:
@@ -117,7 +117,7 @@ class ConvTranspose(Convolution):
         tracks = self.tracks(x, w)
         if math.prod(min(t.stride, t.length) * t.kernel for t in tracks) > MOST_PHASES:
             return None
-        y = transposed_convolution(k, wide, k.reread(widened_view(k, w)), bias, tracks, self.group)
+        y = transposed_convolution(k, wide, k.materialise_reread(widened_view(k, w)), bias, tracks, self.group)
         return None if y is None else [converted(k, y, x.dtype)]
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, INT64
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType, Type, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, known_dims, require_dtype
 from whorl.ops.movement.padding import padded_view
-from whorl.ops.native.index_maps import filled, lengths, with_blanks
+from whorl.ops.native.index_maps import filled, lengths
 from whorl.ops.windows.geometry import per_axis
 
 
@@ -72,9 +72,9 @@ class MaxUnpool(Op):
         return result
 
     def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, places, _ = with_blanks(inputs, 3)
+        x, places, _ = inputs.padded(3)
         shape, covered = lengths(outputs[0]), cast(tuple[int, ...], self.pooled(inputs[0].shape))
-        size, places = math.prod(covered), k.kept(places)
+        size, places = math.prod(covered), k.materialise(places)
         y = k.temporary(x.dtype, covered)
         k.fill(y, filled(k, k.const(0, x.dtype), covered))
 

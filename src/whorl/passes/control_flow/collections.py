@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from whorl.ir.build import Builder
-from whorl.ir.graph import Node, Value
-from whorl.ir.op import as_values
+from whorl.ir.graph import Node, Value, as_values
 from whorl.ir.types import TensorType
 from whorl.passes.context import Context
 from whorl.passes.control_flow.evaluate import UNRESOLVED, known_value

@@ -12,8 +12,7 @@ import numpy as np
 
 from whorl.errors import WhorlError
 from whorl.ir.constants import Constant, as_array
-from whorl.ir.graph import Node, Region, Value
-from whorl.ir.op import as_types, as_values
+from whorl.ir.graph import Node, Region, Value, as_types, as_values
 from whorl.ir.types import TensorType, fact_of
 from whorl.ops.control.flow import If, Loop
 from whorl.ops.control.iteration import Iteration, empty_collected

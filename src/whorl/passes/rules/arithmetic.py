@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from whorl.ir.dtypes import SIGNED, is_float, is_integer
-from whorl.ir.graph import Node, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op, Value
 from whorl.ops.elementwise.arithmetic import Abs, Add, Ceil, Div, Floor, Max, Min, Mul, Neg, Round, Sign, Sub, Sum
 from whorl.ops.elementwise.comparison import Equal
 from whorl.ops.elementwise.logic import And, BitwiseAnd, BitwiseNot, BitwiseOr, BitwiseXor, Not, Or, Xor

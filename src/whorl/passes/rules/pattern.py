@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whorl.ir.constants import Constant, as_array
-from whorl.ir.graph import Node, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op, Value
 from whorl.ir.types import TensorType
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ import numpy as np
 
 from whorl.errors import LimitError, WhorlError
 from whorl.ir.dims import UNKNOWN
-from whorl.ir.op import as_values
+from whorl.ir.graph import as_values
+from whorl.ir.native.expressions import Buffer
 from whorl.ir.types import TensorType
-from whorl.kernel.program import Buffer, Program, RunOp
+from whorl.kernel.program import Program, RunOp
 from whorl.ops.core.work import Effort
 from whorl.runtime.compiled.memory import Blocks
 from whorl.runtime.limits import Budget

@@ -13,8 +13,9 @@ import numpy as np
 from whorl.debug import debug
 from whorl.errors import VerifyError
 from whorl.ir.dtypes import BOOL
+from whorl.ir.native.expressions import Buffer
 from whorl.kernel.interpret import Outcome, interpret
-from whorl.kernel.program import Buffer, Program
+from whorl.kernel.program import Program
 
 Entry = Callable[[int], int]
 """Takes the address of the block of cells and gives a status."""

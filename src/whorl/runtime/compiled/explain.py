@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from whorl.ir.graph import Node, walk
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op, walk
 from whorl.ir.types import TensorType
 from whorl.kernel.program import Program
 from whorl.lowering.places import NATIVE

@@ -12,8 +12,8 @@ from whorl.codegen.arrays import ARRAYS_FUNCTION, address_offset, with_arrays_en
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode
 from whorl.debug import debug, poison
+from whorl.ir.native.expressions import Buffer
 from whorl.kernel.polls import insert_polls, least_seconds
-from whorl.kernel.program import Buffer
 from whorl.kernels.aligned import aligned_empty
 from whorl.lowering.graphs import GraphProgram
 from whorl.lowering.places import lengths_of, sizes

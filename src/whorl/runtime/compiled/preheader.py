@@ -14,11 +14,11 @@ from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode
 from whorl.debug import poison
 from whorl.ir.dtypes import INT64
-from whorl.ir.graph import Node, Region, Value
-from whorl.ir.op import as_values
+from whorl.ir.graph import Node, Region, Value, as_values
+from whorl.ir.native.expressions import Buffer, Var, index_const
 from whorl.ir.types import AnyShape, TensorType
 from whorl.kernel.polls import insert_polls
-from whorl.kernel.program import Buffer, Call, For, Program, Var, index_const
+from whorl.kernel.program import Call, For, Program
 from whorl.kernels.aligned import aligned_empty
 from whorl.kernels.product.layout import packed_shape
 from whorl.lowering.layout import prepare

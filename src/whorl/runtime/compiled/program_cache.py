@@ -18,8 +18,7 @@ import numpy as np
 from whorl.ir.constants import Constant
 from whorl.ir.dtypes import INTEGERS
 from whorl.ir.forking import renew_in_children
-from whorl.ir.graph import Node, Region, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.types import Known, TensorType, tensor
 from whorl.ir.walk import clone_node
 from whorl.lowering.expressions import LoweringFault, TooLong, Unsupported

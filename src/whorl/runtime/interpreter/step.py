@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import MemoryLimitError, RunError, WhorlError, format_location
-from whorl.ir.graph import Node
-from whorl.ir.op import as_types, as_values
+from whorl.ir.graph import Node, as_types, as_values
 from whorl.ir.types import AnyShape, TensorType, Type, fact_of, type_of
 from whorl.ops.core.work import Effort
 from whorl.ops.random.distributions import Generator

@@ -10,7 +10,7 @@ from whorl.api.models import load
 from whorl.errors import SaveError
 from whorl.formats.onnx.saving import to_proto
 from whorl.formats.onnx.tensors import type_to
-from whorl.ir.op import as_types
+from whorl.ir.graph import as_types
 from whorl.ir.types import Known, type_of
 from whorl.runtime.session import Session
 

@@ -9,7 +9,7 @@ from single_node import feeds, onnxruntime_run, single_node
 
 import whorl
 from whorl.errors import SaveError
-from whorl.ir.op import REGISTRY
+from whorl.ir.graph import REGISTRY
 from whorl.ops.reduce.logarithmic_reductions import ReduceLogSum
 from whorl.ops.reduce.reductions import ArgMax, ReduceMax, ReduceMin, ReduceSum
 

@@ -8,7 +8,7 @@ from single_node import onnxruntime_run, single_node
 
 import whorl
 from whorl.errors import SaveError
-from whorl.ir.op import REGISTRY
+from whorl.ir.graph import REGISTRY
 from whorl.ir.types import UNRANKED, TensorType
 
 KINDS = ("Softmax", "LogSoftmax", "Hardmax")

@@ -12,8 +12,7 @@ from whorl.formats.onnx.exporting import exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, INT64, STRING, name_of
-from whorl.ir.graph import Node, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op, Value
 from whorl.ir.types import tensor
 from whorl.ops.ml.forest import MEMBER, MODES
 from whorl.ops.ml.labels import LabelEncoder

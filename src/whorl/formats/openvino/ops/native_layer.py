@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
-from whorl.ir.graph import Node
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op
 from whorl.ir.types import Fact, TensorType, tensor
 
 

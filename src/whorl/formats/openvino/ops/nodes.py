@@ -9,8 +9,7 @@ from whorl.formats.openvino.reading.importer import IrNode
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import BY_NAME, INT64
-from whorl.ir.graph import Node, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op, Value
 from whorl.ir.types import AnyShape, tensor
 from whorl.ops.core.base import MAX_RANK
 from whorl.ops.elementwise.casting import Cast

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import Fixed, check_layer, check_node, fixed
 
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ops.reduce.local_response import LRN
 from whorl.ops.reduce.normalization import (
     BatchNormalization,

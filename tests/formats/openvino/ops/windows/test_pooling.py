@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from formats.openvino.one_layer import check_layer, check_node, fixed
 
-from whorl.ir.op import Op
+from whorl.ir.graph import Op
 from whorl.ops.windows.pooling import (
     AveragePool,
     GlobalAveragePool,

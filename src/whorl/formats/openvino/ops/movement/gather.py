@@ -13,8 +13,7 @@ from whorl.formats.openvino.reading.importer import IrNode, importer
 from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64, STRING
-from whorl.ir.graph import Node, Region, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.types import AnyShape, tensor
 from whorl.ops.elementwise.arithmetic import Identity, Neg
 from whorl.ops.elementwise.casting import Cast

@@ -18,8 +18,7 @@ from whorl.formats.openvino.reading.importer import IrNode, importer
 from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, INT64, is_float
-from whorl.ir.graph import Node, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op, Value
 from whorl.ir.types import tensor
 from whorl.ops.elementwise.arithmetic import Abs, Add, Div, Max, Mod, Mul
 from whorl.ops.elementwise.casting import Cast
