@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from whorl.ir.native.expressions import Buffer
+from whorl.ir.native.view import Operands
 from whorl.ir.types import TensorType
 from whorl.kernel.interpret import interpret
 from whorl.kernel.program import Program
@@ -27,7 +28,7 @@ def sliced(start: int, end: int, step: int, count: int) -> tuple[int, np.ndarray
         k.view(I64, (1,), view.at, 1, known=np.array([n], object)) for view, n in zip(views[3:], (0, step), strict=True)
     ]
     views[3:] = fixed
-    (result,) = Slice().lower(k, views, [TensorType(F32, (count, 3))]) or []
+    (result,) = Slice().lower(k, Operands(views), [TensorType(F32, (count, 3))]) or []
     out = Buffer("out", F32, (count, 3))
     k.fill(out, result)
     program = Program([], [*given, out], k.scratch, k.block)

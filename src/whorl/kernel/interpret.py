@@ -17,6 +17,7 @@ import numpy as np
 from whorl.errors import VerifyError, WhorlError
 from whorl.ir.dtypes import BOOL, FLOAT64, UNSIGNED, is_float
 from whorl.ir.graph import as_values
+from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var, text
 from whorl.kernel.program import (
     Assign,
     Call,

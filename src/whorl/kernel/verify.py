@@ -13,6 +13,7 @@ import numpy as np
 
 from whorl.errors import VerifyError
 from whorl.ir.dtypes import BOOL, FLOAT32, INT32, INT64, is_float, name_of
+from whorl.ir.native.expressions import OPS, Apply, Buffer, Const, Expr, Load, Var, text
 from whorl.kernel.program import (
     Assign,
     Call,

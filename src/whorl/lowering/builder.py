@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import is_
@@ -14,7 +14,7 @@ import numpy as np
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Op
-from whorl.ir.native.builder import Address
+from whorl.ir.native.builder import Address, T
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Buffer, Expr, Load, Var
 from whorl.ir.native.view import Index, View
 from whorl.ir.types import TensorType
@@ -51,8 +51,8 @@ class KernelBuilder(Statements):
         self.may_append: Buffer | None = None
         self.taken: dict[Buffer, Buffer] = {}
         self.from_caller: set[Buffer] = set()
-        self.readers: Sequence[Op] = ()
-        self.shared: dict[Any, Any] = {}
+        self.readers: Sequence[object] = ()
+        self._shared_results: dict[tuple[int, Hashable], tuple[list[Statement], Any]] = {}
 
     def name_lengths(self, type: TensorType, view: View) -> View:
         """The view with the lengths that its type says; names that are new stand for what the view has."""
@@ -104,6 +104,14 @@ class KernelBuilder(Statements):
             self.fail_unless(self.compare("le", n, self.const(longest)), LENGTHS)
             total, bound = self.mul(total, n), bound * longest
         self.reserve_count(buffer, total)
+
+    def share(self, key: Hashable, write: Callable[[], T]) -> T:
+        """What `write` gives and writes, made once for each key and block of statements."""
+        here = id(self.block), key
+        if here not in self._shared_results:
+            # The block is stored too: while it lives, no other one has its id.
+            self._shared_results[here] = self.block, write()
+        return self._shared_results[here][1]
 
     # ---- memory that may be written again ------------------------------------------------------------------------
 

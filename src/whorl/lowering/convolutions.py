@@ -17,6 +17,8 @@ import numpy as np
 from whorl.ir.constants import Constant
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32
 from whorl.ir.graph import Node, Op, Region, Value
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.kernels.convolution.layout import pack_filters, unpack_filters
 from whorl.kernels.plane.layout import split_phases
@@ -65,7 +67,7 @@ class FilterBlocks(Op, abstract=True):
             filters = filters * factor[:, None]
         return pack_filters(filters.reshape(self.group, len(w) // self.group, filters.shape[1]))
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return None if self.steps else [blocked(k, widened_view(k, inputs[0]), self.group)]
 
 
@@ -109,12 +111,12 @@ class BlockConvolution(Op, abstract=True):
         y = y if added is None else y + added
         return (y if self.bounds is None else np.clip(y, *self.bounds)).astype(x.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return [converted(k, self.native(k, inputs), inputs[0].dtype)]
 
-    def native(self, k: Any, inputs: Sequence[Any], into: tuple[Any, int] | None = None) -> Any:
+    def native(self, k: NativeBuilder, inputs: Operands, into: tuple[Any, int] | None = None) -> Any:
         """The result in memory; in the features of a larger tensor from a number on, where that is given."""
-        x, packed, bias, offsets, added = inputs.padded(5)
+        (x, packed, bias, offsets), added = inputs[:4], inputs.optional(4)
         tracks = self.op.tracks(x, k.view(x.dtype, self.shape, _unread, 0))
         ending = Ending(added, self.bounds, into)
         return convolution(k, widened_view(k, x), packed, bias, tracks, self.shape[0], offsets, ending)
@@ -138,11 +140,11 @@ class JoinedConvolutions(Op, abstract=True):
         pairs = zip(self.parts, self._given(inputs), strict=True)
         return np.concatenate([given[0] if part is None else part.run(*given) for part, given in pairs], axis=1)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         result, first = k.temporary(inputs[0].dtype, lengths(outputs[0])), 0
         for part, given in zip(self.parts, self._given(inputs), strict=True):
             if part is not None:
-                part.native(k, given, (result, first))
+                part.native(k, Operands(given), (result, first))
                 first += part.shape[0]
                 continue
             with k.nest(given[0].shape) as (n, c, *rest):

@@ -77,9 +77,9 @@ class Expressions:
     def variable(self, dtype: np.dtype, hint: str = "v", once: bool = True) -> Var:
         return Var(dtype, self.fresh(hint), once)
 
-    def const(self, value: bool | int | float | Linear, dtype: np.dtype = INT64) -> Expr:
+    def const(self, value: float | Dim, dtype: np.dtype = INT64) -> Expr:
         """A number in an element type; integers wrap as they do in arrays. A dim is what it is at run time."""
-        if isinstance(value, Linear):
+        if isinstance(value, Linear | Unknown):
             return self.cast(self.length(value), dtype)
         if dtype == BOOL:
             return TRUE if value else FALSE

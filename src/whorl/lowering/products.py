@@ -16,6 +16,8 @@ import numpy as np
 
 from whorl.ir.dtypes import FLOAT32
 from whorl.ir.graph import Node, Op, Region, Value
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.kernels.machine import FEW_ROWS
 from whorl.kernels.product.layout import pack_matrix, packed_shape, panel_width, unpack_matrix
@@ -46,7 +48,7 @@ class InPanels(Op, abstract=True):
     def run(self, matrix: np.ndarray) -> np.ndarray:
         return pack_matrix(matrix.T if self.transposed else matrix, self.width)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         matrix = transposed(k, inputs[0], (1, 0)) if self.transposed else inputs[0]
         return [k.view_of(panels_of(k, matrix, self.width))]
 
@@ -62,7 +64,7 @@ class PanelProduct(Op, abstract=True):
         a, matrix = widened(a) if self.wide else a, unpack_matrix(panels, self.columns)
         return MatMul().run(a, matrix.astype(a.dtype, copy=False))
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         a, panels = inputs
         a = widened_view(k, a) if self.wide else a
         matrix = k.view(a.dtype, (panels.shape[1], self.columns), _unread, 0)
@@ -79,8 +81,8 @@ class ProductSum(Op, abstract=True):
     def run(self, result: np.ndarray, c: np.ndarray | None = None) -> np.ndarray:
         return self.op.run_sum(result, c).astype(self.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        result, c = inputs.padded(2)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        result, c = inputs[0], inputs.optional(1)
         return self.op.lower_sum(k, result, c, outputs[0])
 
 

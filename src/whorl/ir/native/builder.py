@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import Buffer, Expr, Var
 from whorl.ir.native.view import Index, View
 from whorl.ir.types import TensorType
+
+T = TypeVar("T")
 
 Address = tuple[Buffer, Index]
 """The first element of a tensor in memory; the others follow in row-major order."""
@@ -25,9 +27,14 @@ class NativeBuilder(Protocol):
     lengths that are numbers reach an op that does not take `any_length`.
     """
 
+    readers: Sequence[object]
+    """The ops that read the results of the op being lowered."""
+    may_append: Buffer | None
+    """Memory of a carried value, to which a Concat may add where it lies."""
+
     # ---- expressions ---------------------------------------------------------------------------------------------
 
-    def const(self, value: bool | int | float | Linear, dtype: np.dtype = INT64) -> Expr:
+    def const(self, value: float | Dim, dtype: np.dtype = INT64) -> Expr:
         """A number in an element type; integers wrap as they do in arrays. A dim is what it is at run time."""
         ...
 
@@ -111,6 +118,10 @@ class NativeBuilder(Protocol):
 
     def call(self, kernel: str, addresses: Sequence[Address], numbers: tuple[int, ...]) -> None:
         """Run one of the kernels on memory that starts at elements of buffers."""
+        ...
+
+    def share(self, key: Hashable, write: Callable[[], T]) -> T:
+        """What `write` gives and writes, made once for each key and block of statements."""
         ...
 
     def into(self, block: list[Any]) -> AbstractContextManager[None]:

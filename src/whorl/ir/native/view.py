@@ -86,10 +86,6 @@ class Operands(Sequence[View]):
         """The view of an input that may be left out, or not be there at all."""
         return self._views[index] if index < len(self._views) else None
 
-    def padded(self, count: int) -> tuple[View | None, ...]:
-        """All of `count` inputs, None for each that is left out."""
-        return (*self._views, *(None,) * (count - len(self._views)))
-
     def present(self) -> list[View]:
         """The inputs that are not left out."""
         return [view for view in self._views if view is not None]

@@ -12,6 +12,9 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, BY_NAME, FLOAT32, is_float, name_of
 from whorl.ir.graph import Op, as_types
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, fact_of, tensor
 from whorl.ops.core.contents import known_elements
 from whorl.ops.core.lazy import lazy_map
@@ -200,11 +203,11 @@ class Elementwise(Op, abstract=True):
 
     lazily = lazy_map
 
-    def scalar(self, k: Any, *elements: Any) -> Any:
+    def scalar(self, k: NativeBuilder, *elements: Any, **options: Any) -> Expr | None:
         """Native form: the output element from the input elements, by the operations of `k`; None if there is none."""
         return None
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return k.elementwise(self.scalar, inputs.present(), outputs[0])
 
     def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:

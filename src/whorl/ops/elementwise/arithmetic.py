@@ -14,6 +14,9 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BY_NAME, INTEGERS, PACKED_BITS, SIGNED
 from whorl.ir.graph import Op
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -51,7 +54,7 @@ class Identity(Op):
     def run(self, x: Any) -> Any:
         return x
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return inputs
 
 
@@ -65,7 +68,7 @@ class Add(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x + y
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.add(x, y)
 
 
@@ -79,7 +82,7 @@ class Sub(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x - y
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.sub(x, y)
 
 
@@ -93,7 +96,7 @@ class Mul(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x * y
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.mul(x, y)
 
 
@@ -114,11 +117,11 @@ class Div(Elementwise):
         quotient = x // y
         return quotient if kind == "u" else quotient + ((quotient < 0) & (quotient * y != x))
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         fail_for_zero_divisor(k, y)
         return k.div(x, y)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return quotients(k, self, inputs, outputs)
 
     def lazily(self, *inputs: Any) -> tuple[Any, ...] | None:
@@ -145,7 +148,7 @@ class Mod(Elementwise):
             refuse_zero_divisor(x, y)
         return np.fmod(x, y) if self.fmod else np.mod(x, y)
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         fail_for_zero_divisor(k, y)
         zero = k.const(0, x.dtype)
         rest = k.apply("rem" if x.dtype.kind in "iu" else "fmod", x, y)
@@ -155,7 +158,7 @@ class Mod(Elementwise):
         none = zero if x.dtype.kind == "i" else k.select(k.compare("lt", y, zero), k.const(-0.0, x.dtype), zero)
         return k.select(k.compare("eq", rest, zero), none, k.select(opposed, k.add(rest, y), rest))
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return quotients(k, self, inputs, outputs)
 
     def lazily(self, *inputs: Any) -> tuple[Any, ...] | None:
@@ -174,13 +177,15 @@ def refuse_zero_divisor(x: np.ndarray, y: np.ndarray) -> None:
     raise RunError(f"integer division by zero{f', at {place} of the divisor' if place else ''}")
 
 
-def fail_for_zero_divisor(k: Any, y: Any) -> None:
+def fail_for_zero_divisor(k: NativeBuilder, y: Any) -> None:
     """Native code fails where an integer would be divided by zero."""
     if y.dtype.kind in "iu":
         k.fail_unless(k.compare("ne", y, k.const(0, y.dtype)))
 
 
-def quotients(k: Any, op: Elementwise, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+def quotients(
+    k: NativeBuilder, op: Elementwise, inputs: Operands, outputs: Sequence[TensorType]
+) -> Sequence[View] | None:
     """The native form of a division, which may fail; it is then computed here, whoever reads it."""
     views = k.elementwise(op.scalar, inputs.present(), outputs[0])
     divisors = inputs[1].known
@@ -200,7 +205,7 @@ class Neg(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return -x
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("neg", x)
 
 
@@ -213,7 +218,7 @@ class Abs(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.abs(x)
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("abs", x)
 
     def of_dims(self, x: Dim) -> Dim:
@@ -229,7 +234,7 @@ class Sign(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.sign(x)
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         zero, one = k.const(0, x.dtype), k.const(1, x.dtype)
         rest = x if x.dtype == BFLOAT16 else k.select(k.compare("eq", x, zero), zero, x)
         if x.dtype.kind != "u":
@@ -246,7 +251,7 @@ class Reciprocal(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.reciprocal(x)
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.div(k.const(1, x.dtype), x)
 
 
@@ -259,7 +264,7 @@ class Ceil(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.ceil(x)
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("ceil", x)
 
 
@@ -272,7 +277,7 @@ class Floor(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.floor(x)
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("floor", x)
 
 
@@ -285,7 +290,7 @@ class Round(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.rint(x)
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("rint", x)
 
 
@@ -298,7 +303,7 @@ class Max(Elementwise):
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         return reduce(larger, inputs)
 
-    def scalar(self, k: Any, *elements: Any) -> Any:
+    def scalar(self, k: NativeBuilder, *elements: Expr) -> Expr:
         return reduce(partial(k.apply, "max"), elements)
 
     def of_dims(self, *elements: Dim) -> Dim:
@@ -314,7 +319,7 @@ class Min(Elementwise):
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         return reduce(smaller, inputs)
 
-    def scalar(self, k: Any, *elements: Any) -> Any:
+    def scalar(self, k: NativeBuilder, *elements: Expr) -> Expr:
         return reduce(partial(k.apply, "min"), elements)
 
     def of_dims(self, *elements: Dim) -> Dim:
@@ -330,7 +335,7 @@ class Sum(Elementwise):
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         return _total(inputs).astype(inputs[0].dtype, copy=False)
 
-    def scalar(self, k: Any, *elements: Any) -> Any:
+    def scalar(self, k: NativeBuilder, *elements: Expr) -> Expr:
         return k.cast(_native_total(k, elements), elements[0].dtype)
 
 
@@ -343,7 +348,7 @@ class Mean(Elementwise):
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         return (_total(inputs) / len(inputs)).astype(inputs[0].dtype, copy=False)
 
-    def scalar(self, k: Any, *elements: Any) -> Any:
+    def scalar(self, k: NativeBuilder, *elements: Expr) -> Expr:
         total = _native_total(k, elements)
         return k.cast(k.div(total, k.const(len(elements), total.dtype)), elements[0].dtype)
 
@@ -352,7 +357,7 @@ def _total(inputs: tuple[np.ndarray, ...]) -> np.ndarray:
     return reduce(np.add, [widened(x) for x in inputs])
 
 
-def _native_total(k: Any, elements: Sequence[Any]) -> Any:
+def _native_total(k: NativeBuilder, elements: Sequence[Any]) -> Any:
     return reduce(k.add, [k.cast(x, accumulator(x.dtype)) for x in elements])
 
 
@@ -379,13 +384,13 @@ class Clip(Elementwise):
             x = smaller(x, _bound(high, "max"))
         return x
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, low, high = inputs.padded(3)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, low, high = inputs[0], inputs.optional(1), inputs.optional(2)
         bounds = [(name, view) for name, view in (("max", low), ("min", high)) if view is not None]
         if any(view.size != 1 for _, view in bounds):
             return None
 
-        def clipped(k: Any, element: Any) -> Any:
+        def clipped(k: NativeBuilder, element: Any) -> Any:
             for name, view in bounds:
                 element = k.apply(name, element, view.at((k.const(0),) * len(view.shape)))
             return element

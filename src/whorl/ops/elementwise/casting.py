@@ -27,7 +27,10 @@ from whorl.ir.dtypes import (
     name_of,
 )
 from whorl.ir.graph import Op
-from whorl.ir.types import Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import Elementwise
 from whorl.ops.elementwise.conversion import FLOAT8E8M0, ROUND_MODES, SATURATING, convert
 
@@ -64,7 +67,7 @@ class Cast(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return convert(x, self.to, bool(self.saturate), self.round_mode)
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         if self.to == FLOAT8E8M0 and x.dtype != self.to:
             return _native_power_of_two(k, x, bool(self.saturate), self.round_mode)
         if self.saturate and self.to in SATURATING and x.dtype != self.to:
@@ -77,7 +80,7 @@ class Cast(Elementwise):
         return x if self.to in (INT32, INT64) else UNKNOWN
 
 
-def _native_power_of_two(k: Any, x: Any, saturate: bool, round_mode: str) -> Any:
+def _native_power_of_two(k: NativeBuilder, x: Any, saturate: bool, round_mode: str) -> Any:
     """float8e8m0 of a number: the code made of the exponent of a float64, one more where the fraction rounds up."""
     x = k.cast(x, FLOAT64)
     bits = k.apply("bits", x, dtype=INT64)
@@ -114,7 +117,7 @@ class CastLike(Op):
     def run(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
         return convert(x, like.dtype, bool(self.saturate), self.round_mode)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, like = inputs
         return k.elementwise(self._cast(like.dtype).scalar, [x], outputs[0])
 
@@ -144,10 +147,10 @@ class BitCast(Op):
             return _from_codes(x.view(np.uint8) & np.uint8((1 << width) - 1), self.to, width)
         return x.view(np.uint8) != 0 if self.to == BOOL else x.view(self.to)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return k.elementwise(self._scalar, inputs.present(), outputs[0])
 
-    def _scalar(self, k: Any, x: Any) -> Any:
+    def _scalar(self, k: NativeBuilder, x: Any) -> Any:
         if x.dtype == BOOL:
             return k.cast(x, self.to)
         if self.to == BOOL:

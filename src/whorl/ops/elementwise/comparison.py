@@ -12,6 +12,8 @@ from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, BY_NAME, name_of
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, Elementwise, Predicate, broadcast_shapes, same_dtype
 from whorl.ops.core.contents import proved_equal, proved_less
@@ -28,7 +30,7 @@ class Equal(Predicate):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.equal(x, y)
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.compare("eq", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Any:
@@ -44,7 +46,7 @@ class Less(Predicate):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x < y
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.compare("lt", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Any:
@@ -60,7 +62,7 @@ class LessOrEqual(Predicate):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x <= y
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.compare("le", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Any:
@@ -76,7 +78,7 @@ class Greater(Predicate):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x > y
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.compare("gt", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Any:
@@ -92,7 +94,7 @@ class GreaterOrEqual(Predicate):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x >= y
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.compare("ge", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Any:
@@ -112,7 +114,7 @@ class IsNaN(Predicate):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.isnan(x)
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("isnan", x, dtype=BOOL)
 
 
@@ -132,7 +134,7 @@ class IsInf(Predicate):
             return np.zeros_like(infinite)
         return infinite & (np.signbit(x) if self.detect_negative else ~np.signbit(x))
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         result = k.const(False, BOOL)
         for wanted, infinity in ((self.detect_negative, -math.inf), (self.detect_positive, math.inf)):
             if wanted:
@@ -153,7 +155,7 @@ class Where(Elementwise):
     def run(self, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.where(condition, x, y)
 
-    def scalar(self, k: Any, condition: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, condition: Expr, x: Expr, y: Expr) -> Expr:
         return k.select(condition, x, y)
 
     def of_dims(self, condition: Any, x: Dim, y: Dim) -> Dim:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ops.core.base import COMPUTED_FLOATS, Elementwise, widened
 
 
@@ -18,7 +20,7 @@ class RealFunction(Elementwise, abstract=True):
     function: ClassVar[str]
     """The native operation."""
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply(self.function, x)
 
 

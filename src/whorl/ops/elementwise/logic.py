@@ -10,6 +10,8 @@ import numpy as np
 from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BOOL
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.types import Fact, TensorType
 from whorl.ops.core.base import Elementwise
 from whorl.ops.elementwise.arithmetic import WHOLE
@@ -26,7 +28,7 @@ class And(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x & y
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("and", x, y)
 
     def of_dims(self, x: Any, y: Any) -> Any:
@@ -42,7 +44,7 @@ class Or(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x | y
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("or", x, y)
 
     def of_dims(self, x: Any, y: Any) -> Any:
@@ -58,7 +60,7 @@ class Xor(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x ^ y
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("xor", x, y)
 
 
@@ -71,7 +73,7 @@ class Not(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return ~x
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("not", x)
 
 
@@ -84,7 +86,7 @@ class BitwiseAnd(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x & y
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("and", x, y)
 
 
@@ -97,7 +99,7 @@ class BitwiseOr(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x | y
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("or", x, y)
 
 
@@ -110,7 +112,7 @@ class BitwiseXor(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x ^ y
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("xor", x, y)
 
 
@@ -123,7 +125,7 @@ class BitwiseNot(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return ~x
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("not", x)
 
 
@@ -146,5 +148,5 @@ class BitShift(Elementwise):
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.left_shift(x, y) if self.direction == "LEFT" else np.right_shift(x, y)
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("shl" if self.direction == "LEFT" else "shr", x, y)

@@ -11,6 +11,8 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dtypes import FLOAT64, SIGNED
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -39,10 +41,10 @@ class Activation(Elementwise, abstract=True):
         """The function of float32 or float64 numbers."""
         raise TypeError(f"{self.name} does not say its function")
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.cast(self.formula(k, k.cast(x, accumulator(x.dtype))), x.dtype)
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         """The function of a float32 or float64 element, in native operations."""
         raise TypeError(f"{self.name} does not say its native form")
 
@@ -52,7 +54,7 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-def _softplus(k: Any, x: Any) -> Any:
+def _softplus(k: NativeBuilder, x: Any) -> Any:
     """log(1 + e^x) as max(x, 0) + log(1 + e^-|x|), in native operations."""
     decay = k.apply("exp", k.apply("neg", k.apply("abs", x)))
     return k.add(k.apply("max", x, k.const(0, x.dtype)), k.apply("log1p", decay))
@@ -67,7 +69,7 @@ class Relu(Elementwise):
     def run(self, x: np.ndarray) -> np.ndarray:
         return larger(x, 0)
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("max", x, k.const(0, x.dtype))
 
 
@@ -80,7 +82,7 @@ class LeakyRelu(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.where(x >= 0, x, self.alpha * x)
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         return k.select(k.compare("ge", x, k.const(0, x.dtype)), x, k.mul(k.const(self.alpha, x.dtype), x))
 
 
@@ -105,7 +107,7 @@ class PRelu(Elementwise):
             raise RunError(f"the slope of shape {list(slope.shape)} does not broadcast to {list(x.shape)}")
         return result
 
-    def scalar(self, k: Any, x: Any, slope: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, slope: Expr) -> Expr:
         return k.select(k.compare("lt", x, k.const(0, x.dtype)), k.mul(slope, x), x)
 
 
@@ -118,7 +120,7 @@ class ThresholdedRelu(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.where(x > self.alpha, x, 0)
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         return k.select(k.compare("gt", x, k.const(self.alpha, x.dtype)), x, k.const(0, x.dtype))
 
 
@@ -131,7 +133,7 @@ class Elu(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.where(x < 0, self.alpha * np.expm1(x), x)
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         less = k.mul(k.const(self.alpha, x.dtype), k.apply("expm1", x))
         return k.select(k.compare("lt", x, k.const(0, x.dtype)), less, x)
 
@@ -145,7 +147,7 @@ class Celu(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.maximum(x, 0) + np.minimum(self.alpha * np.expm1(x / self.alpha), 0)
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         zero, alpha = k.const(0, x.dtype), k.const(self.alpha, x.dtype)
         less = k.mul(alpha, k.apply("expm1", k.div(x, alpha)))
         return k.add(k.apply("max", x, zero), k.apply("min", less, zero))
@@ -161,7 +163,7 @@ class Selu(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return self.gamma * np.where(x <= 0, self.alpha * np.expm1(x), x)
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         less = k.mul(k.const(self.alpha, x.dtype), k.apply("expm1", x))
         return k.mul(k.const(self.gamma, x.dtype), k.select(k.compare("le", x, k.const(0, x.dtype)), less, x))
 
@@ -176,7 +178,7 @@ class HardSigmoid(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.maximum(np.minimum(self.alpha * x + self.beta, 1), 0)
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         line = k.add(k.mul(k.const(self.alpha, x.dtype), x), k.const(self.beta, x.dtype))
         return k.apply("max", k.apply("min", line, k.const(1, x.dtype)), k.const(0, x.dtype))
 
@@ -188,7 +190,7 @@ class HardSwish(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return x * np.maximum(np.minimum(x / 6 + 0.5, 1), 0)
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         line = k.add(k.div(x, k.const(6, x.dtype)), k.const(0.5, x.dtype))
         return k.mul(x, k.apply("max", k.apply("min", line, k.const(1, x.dtype)), k.const(0, x.dtype)))
 
@@ -206,7 +208,7 @@ class Shrink(Elementwise):
         shrunk = np.where(wide < -self.lambd, wide + self.bias, np.where(wide > self.lambd, wide - self.bias, 0))
         return to_integer(shrunk, x.dtype) if x.dtype in WHOLE else shrunk.astype(x.dtype, copy=False)
 
-    def scalar(self, k: Any, x: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         wide = k.cast(x, FLOAT64 if x.dtype in WHOLE else accumulator(x.dtype))
         bias, low, high = (k.const(n, wide.dtype) for n in (self.bias, -self.lambd, self.lambd))
         above = k.select(k.compare("gt", wide, high), k.sub(wide, bias), k.const(0, wide.dtype))
@@ -220,7 +222,7 @@ class Sigmoid(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return sigmoid(x)
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         return k.apply("sigmoid", x)
 
 
@@ -231,7 +233,7 @@ class Softplus(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.logaddexp(x, 0)
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         return _softplus(k, x)
 
 
@@ -242,7 +244,7 @@ class Softsign(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return x / (1 + np.abs(x))
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         return k.div(x, k.add(k.const(1, x.dtype), k.apply("abs", x)))
 
 
@@ -253,7 +255,7 @@ class Mish(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return x * np.tanh(np.logaddexp(x, 0))
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         return k.mul(x, k.apply("tanh", _softplus(k, x)))
 
 
@@ -278,7 +280,7 @@ class Gelu(Activation):
 
         return 0.5 * x * erfc(-math.sqrt(0.5) * x)
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         half = k.mul(k.const(0.5, x.dtype), x)
         if self.approximate == "tanh":
             cube = k.mul(k.mul(k.mul(k.const(0.044715, x.dtype), x), x), x)
@@ -296,7 +298,7 @@ class Swish(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return x * sigmoid(self.alpha * x)
 
-    def formula(self, k: Any, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Any) -> Any:
         return k.mul(x, k.apply("sigmoid", k.mul(k.const(self.alpha, x.dtype), x)))
 
 
@@ -322,7 +324,7 @@ class SwiGLU(Elementwise):
         wide = widened(gate)
         return (wide * sigmoid(self.alpha * wide) * widened(value)).astype(gate.dtype, copy=False)
 
-    def scalar(self, k: Any, gate: Any, value: Any) -> Any:
+    def scalar(self, k: NativeBuilder, gate: Expr, value: Expr) -> Expr:
         wide, factor = (k.cast(x, accumulator(x.dtype)) for x in (gate, value))
         opened = k.mul(wide, k.apply("sigmoid", k.mul(k.const(self.alpha, wide.dtype), wide)))
         return k.cast(k.mul(opened, factor), gate.dtype)

@@ -11,7 +11,10 @@ import numpy as np
 
 from whorl.errors import RunError
 from whorl.ir.dtypes import BY_NAME, FLOAT64, INT64
-from whorl.ir.types import Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import Elementwise, broadcast_shapes, require_dtype
 from whorl.ops.elementwise.arithmetic import NUMBERS
 from whorl.ops.elementwise.conversion import to_integer
@@ -43,7 +46,7 @@ class Pow(Elementwise):
         """Integers may be refused, and NumPy takes another way to a square where the exponent has one element."""
         return None
 
-    def scalar(self, k: Any, x: Any, y: Any) -> Any:
+    def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         if x.dtype.kind in "iu" and y.dtype.kind in "iu":
             return _native_integer_power(k, x, y)
         is_real = x.dtype.kind not in "iu"
@@ -57,7 +60,7 @@ class Pow(Elementwise):
             return k.apply("pow", x, y)
         return k.cast(k.apply("pow", k.cast(x, FLOAT64), k.cast(y, FLOAT64)), x.dtype)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         views = k.elementwise(self.scalar, inputs.present(), outputs[0])
         may_fail = all(view.dtype.kind in "iu" for view in inputs) and inputs[1].dtype not in _SHORT_UNSIGNED
         return [k.materialise(view) for view in views] if may_fail and views is not None else views
@@ -67,7 +70,7 @@ _SHORT_UNSIGNED = frozenset(BY_NAME[n] for n in ("uint8", "uint16", "uint32"))
 """The unsigned types that int64 holds."""
 
 
-def _native_integer_power(k: Any, x: Any, y: Any) -> Any:
+def _native_integer_power(k: NativeBuilder, x: Any, y: Any) -> Any:
     if k.number(y) == 2:
         return k.mul(x, x)
     base, exponent, zero, one = k.cast(x, INT64), k.cast(y, INT64), k.const(0), k.const(1)

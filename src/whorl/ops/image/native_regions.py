@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.dtypes import INT64
+from whorl.ir.native.builder import NativeBuilder
 from whorl.ops.native.index_maps import filled
 
 MOST_POINTS = 1 << 20
@@ -37,7 +38,7 @@ class _Axis:
     length: int
 
 
-def regions_aligned(k: Any, x: Any, rois: Any, images: Any, shape: Sequence[int], cells: Cells) -> Any:
+def regions_aligned(k: NativeBuilder, x: Any, rois: Any, images: Any, shape: Sequence[int], cells: Cells) -> Any:
     """[R, C, height, width] of x [N, C, H, W], the corners rois [R, 4] and the numbers of images [R]."""
     if not x.size or not all(shape):
         return filled(k, k.const(0, x.dtype), shape)
@@ -52,11 +53,11 @@ def regions_aligned(k: Any, x: Any, rois: Any, images: Any, shape: Sequence[int]
     return k.view_of(result)
 
 
-def _both(k: Any, a: Any, b: Any) -> Any:
+def _both(k: NativeBuilder, a: Any, b: Any) -> Any:
     return k.apply("and", a, b)
 
 
-def _axis(k: Any, rois: Any, r: Any, place: int, bins: int, length: int, cells: Cells) -> _Axis:
+def _axis(k: NativeBuilder, rois: Any, r: Any, place: int, bins: int, length: int, cells: Cells) -> _Axis:
     """One axis of a region, whose corners are at `place` and `place` + 2."""
     dtype = rois.dtype
     corners = [rois.at((r, k.const(n))) for n in (place, place + 2)]
@@ -74,7 +75,9 @@ def _axis(k: Any, rois: Any, r: Any, place: int, bins: int, length: int, cells: 
     return _Axis(start, size, k.let(count), length)
 
 
-def _cell(k: Any, x: Any, before: Any, row: tuple[_Axis, Any], column: tuple[_Axis, Any], largest: bool) -> Any:
+def _cell(
+    k: NativeBuilder, x: Any, before: Any, row: tuple[_Axis, Any], column: tuple[_Axis, Any], largest: bool
+) -> Any:
     """The mean, or the largest weighted neighbour, of the points of a cell; 0 where it has none."""
     dtype, total = x.dtype, k.variable(x.dtype, "acc", once=False)
     k.assign(total, k.const(-np.inf if largest else 0, dtype))
@@ -91,7 +94,7 @@ def _cell(k: Any, x: Any, before: Any, row: tuple[_Axis, Any], column: tuple[_Ax
 
 
 @contextmanager
-def _points(k: Any, axis: _Axis, cell: Any) -> Iterator[list[tuple[Any, Any]]]:
+def _points(k: NativeBuilder, axis: _Axis, cell: Any) -> Iterator[list[tuple[Any, Any]]]:
     """A loop over the points of a cell along an axis: two elements of X and their weights for each."""
     dtype = axis.size.dtype
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64, is_integer
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index
 from whorl.ops.image.resampling import ROUNDINGS, Filter, Stretch
 from whorl.ops.native.index_maps import mapped, replaced, table
 
@@ -16,7 +18,7 @@ EXACT_BITS = 32
 """Integers of so many bits are exact as float64."""
 
 
-def picked(k: Any, x: Any, index: int, axis: Stretch, mode: str, rounding: str) -> Any:
+def picked(k: NativeBuilder, x: Any, index: int, axis: Stretch, mode: str, rounding: str) -> Any:
     """Native form of `pick`: the nearest elements along one axis."""
     places = axis.positions(mode, np.float32)
     nearest = ROUNDINGS[rounding](places if axis.scale is None else places.astype(np.float32))
@@ -25,7 +27,7 @@ def picked(k: Any, x: Any, index: int, axis: Stretch, mode: str, rounding: str) 
     return mapped(k, x, shape, lambda at: replaced(at, index, chosen.at((at[index],))), chosen.cost + 1)
 
 
-def resampled(k: Any, x: Any, index: int, axis: Stretch, kernel: Filter, mode: str) -> Any:
+def resampled(k: NativeBuilder, x: Any, index: int, axis: Stretch, kernel: Filter, mode: str) -> Any:
     """Native form of `resample`: one axis interpolated, kept in memory."""
     elements, weights = kernel.taps(axis, mode)
     taps, count = elements.shape
@@ -43,7 +45,7 @@ def resampled(k: Any, x: Any, index: int, axis: Stretch, kernel: Filter, mode: s
     return k.materialise(k.view(x.dtype, replaced(x.shape, index, count), at, 4 * taps))
 
 
-def rounded_view(k: Any, x: Any, dtype: np.dtype) -> Any:
+def rounded_view(k: NativeBuilder, x: Any, dtype: np.dtype) -> Any:
     """Native form of `rounded`: interpolated numbers in an element type of at most 32 bits, or a float."""
 
     def convert(value: Any) -> Any:
@@ -58,14 +60,14 @@ def rounded_view(k: Any, x: Any, dtype: np.dtype) -> Any:
     return k.view(dtype, x.shape, lambda index: convert(x.at(index)), x.cost + 4)
 
 
-def extrapolated(k: Any, x: Any, outside: dict[int, np.ndarray], value: float) -> Any:
+def extrapolated(k: NativeBuilder, x: Any, outside: dict[int, np.ndarray], value: float) -> Any:
     """x with the elements replaced that lie outside along any axis."""
     tables = {n: table(k, mask.tolist(), BOOL, mask.shape) for n, mask in outside.items() if mask.any()}
     if not tables:
         return x
     fill = k.const(np.array(value).astype(x.dtype).item(), x.dtype)
 
-    def at(index: Any) -> Any:
+    def at(index: Index) -> Any:
         chosen = k.const(False, BOOL)
         for axis, mask in tables.items():
             chosen = k.apply("or", chosen, mask.at((index[axis],)))

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, INT64
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index
 
 FAR = 2.0**22
 """Places are held inside [-FAR, FAR], where float32 tells them from their neighbours."""
 
 
-def within_reach(k: Any, place: Any) -> Any:
+def within_reach(k: NativeBuilder, place: Any) -> Any:
     """A place held inside [-FAR, FAR]; one that is NaN lies far before the axis."""
     first, last = k.const(-FAR, place.dtype), k.const(FAR, place.dtype)
     place = k.select(k.apply("isnan", place, dtype=BOOL), first, place)
@@ -41,7 +43,7 @@ class _Tap:
 class Sampling:
     """How GridSample reads: `nearest`, `linear` or `cubic`; `zeros`, `border` or `reflection` outside."""
 
-    k: Any
+    k: NativeBuilder
     mode: str
     padding: str
     align_corners: bool
@@ -53,7 +55,7 @@ class Sampling:
         if reach**rank > MOST_TAPS or not all(x.shape[2:]):
             return None
 
-        def at(index: Any) -> Any:
+        def at(index: Index) -> Any:
             n, c, *spots = index
             columns = [grid.at((n, *spots, k.const(column))) for column in reversed(range(rank))]
             axes = [self.taps(length, place) for length, place in zip(x.shape[2:], columns, strict=True)]

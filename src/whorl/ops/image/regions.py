@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Op
-from whorl.ir.types import Fact, TensorType, Type
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import Fact, TensorType
 from whorl.ops.core.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, require_dtype, same_dtype, widened
 from whorl.ops.image.native_regions import Cells, regions_aligned
-from whorl.ops.native.index_maps import converted, lengths, widened_view
+from whorl.ops.native.index_maps import converted, fixed_lengths, widened_view
 
 MOST_SAMPLES = 1 << 22
 """Points of all cells of a region along one axis."""
@@ -110,12 +111,12 @@ class RoiAlign(Op):
                 result[...] = _means(image, rows, columns) if self.mode == "avg" else _maxima(image, rows, columns)
         return y
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, rois, images = inputs
         shift = 0.5 if self.coordinate_transformation_mode == "half_pixel" else 0.0
         cells = Cells(self.spatial_scale, shift, not shift, self.sampling_ratio, self.mode == "max")
         wide = k.materialise(widened_view(k, x)), widened_view(k, rois)
-        return [converted(k, regions_aligned(k, *wide, images, lengths(outputs[0]), cells), x.dtype)]
+        return [converted(k, regions_aligned(k, *wide, images, fixed_lengths(outputs[0]), cells), x.dtype)]
 
     def _samples(self, start: np.floating, end: np.floating, bins: int, length: int) -> Samples:
         """The points along one axis."""

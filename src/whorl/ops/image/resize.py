@@ -14,7 +14,9 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import COMPLEX, FLOAT32, FLOAT64, FLOATS, INT64, STRING, is_float, is_integer
 from whorl.ir.graph import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import (
     checked_types,
     dims_of,
@@ -35,7 +37,7 @@ from whorl.ops.image.native_resampling import (
     rounded_view,
 )
 from whorl.ops.image.resampling import COORDINATES, ROUNDINGS, Filter, Stretch, pick, resample, rounded
-from whorl.ops.native.index_maps import converted, lengths, widened_view
+from whorl.ops.native.index_maps import converted, fixed_lengths, widened_view
 
 POLICIES = ("stretch", "not_larger", "not_smaller")
 
@@ -147,9 +149,9 @@ class Resize(Op):
         result = result if result.dtype == x.dtype else rounded(result, x.dtype)
         return self._extrapolated(result, changing)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, roi, scales, sizes = inputs.padded(4)
-        target, axes = lengths(outputs[0]), self._axes(len(inputs[0].shape))
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, roi, scales, sizes = inputs[0], *(inputs.optional(n) for n in (1, 2, 3))
+        target, axes = fixed_lengths(outputs[0]), self._axes(len(inputs[0].shape))
         factors = None if scales is None or not scales.size else numbers(scales)
         given = numbers(sizes, INT64) if sizes is not None and sizes.size else None
         is_sized = scales is None or not scales.size
@@ -159,9 +161,9 @@ class Resize(Op):
         is_cropped = self.coordinate_transformation_mode == "tf_crop_and_resize"
         if (given is None and factors is None) or (is_cropped and (part is None or part.shape != (2 * len(axes),))):
             return None
-        return self._lower(k, x, self.stretches(x.shape, target, part, factors, given))
+        return self._lower(k, x, self.stretches(x.fixed_shape, target, part, factors, given))
 
-    def _lower(self, k: Any, x: Any, stretches: dict[int, Stretch]) -> Sequence[Any] | None:
+    def _lower(self, k: NativeBuilder, x: Any, stretches: dict[int, Stretch]) -> Sequence[Any] | None:
         mode, coordinates = self.mode, self.coordinate_transformation_mode
         changing = {i: s for i, s in stretches.items() if not s.is_identity(coordinates)}
         if any((s.count and not s.length) or not 0 <= s.count <= LONGEST for s in changing.values()):

@@ -14,7 +14,9 @@ from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import COMPLEX, FLOAT64, FLOATS, INT64, STRING, is_float
 from whorl.ir.graph import Op
-from whorl.ir.types import UNRANKED, Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.types import UNRANKED, Fact, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
@@ -29,7 +31,7 @@ from whorl.ops.core.base import (
 from whorl.ops.image.native_resampling import LONGEST
 from whorl.ops.image.native_sampling import FAR, Sampling
 from whorl.ops.image.resampling import Filter, real_dtype
-from whorl.ops.native.index_maps import converted, lengths, table, widened_view
+from whorl.ops.native.index_maps import converted, fixed_lengths, table, widened_view
 from whorl.ops.windows.geometry import spatial_rank
 
 
@@ -78,12 +80,14 @@ class GridSample(Op):
             result[...] = weighted(picture, taps).reshape(result.shape)
         return y.astype(x.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, grid = inputs
         exact = self.mode == "nearest"
         wide = x if exact else widened_view(k, x) if is_float(x.dtype) else converted(k, x, FLOAT64)
         sampling = Sampling(k, self.mode, self.padding_mode, bool(self.align_corners))
-        y = sampling.sampled(k.materialise(wide), k.materialise_reread(widened_view(k, grid)), lengths(outputs[0]))
+        y = sampling.sampled(
+            k.materialise(wide), k.materialise_reread(widened_view(k, grid)), fixed_lengths(outputs[0])
+        )
         return None if y is None else [converted(k, y, x.dtype)]
 
     def _taps(self, length: int, places: np.ndarray) -> Taps:
@@ -202,14 +206,14 @@ class AffineGrid(Op):
         ends = np.linspace(-1, 1, length)
         return ends if self.align_corners else ends * (length - 1) / length
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        theta, shape = widened_view(k, inputs[0]), lengths(outputs[0])
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        theta, shape = widened_view(k, inputs[0]), fixed_lengths(outputs[0])
         if max(shape[1:-1]) > LONGEST:
             return None
         axes = [table(k, self._places(n).tolist(), theta.dtype, (n,)) for n in shape[1:-1]]
         source = k.materialise_reread(theta)
 
-        def at(index: Any) -> Any:
+        def at(index: Index) -> Any:
             batch, *spots, row = index
             places = [axis.at((i,)) for axis, i in zip(axes, spots, strict=True)][::-1]
             total = k.mul(source.at((batch, row, k.const(0))), places[0])

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT64, is_float
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index
 from whorl.kernels.machine import FEW_ROWS
 from whorl.kernels.product.layout import packed_shape, panel_width
 from whorl.ops.native.index_maps import all_fixed, converted, filled, is_larger, position, reshaped, widened_view
@@ -23,7 +25,7 @@ _LEAST_BLOCK, _MOST_BLOCK, _NEAR_BYTES = 24, 144, 1 << 19
 """Bounds of the rows of a block, and of the memory that a copy of them takes."""
 
 
-def product(k: Any, a: Any, b: Any, panels: Any = None) -> Any:
+def product(k: NativeBuilder, a: Any, b: Any, panels: Any = None) -> Any:
     """The matrix product of two views, kept in memory; any ranks from 1, broadcast before the last two axes.
 
     Sums of float16 and bfloat16 are kept in float32 and rounded once. `panels` is b, a matrix, in panels. Error bound
@@ -55,14 +57,14 @@ def product_lengths(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     return (*batch, *tuple(a[:-1])[-1:], *tuple(b[1:])[-1:])
 
 
-def _matrices(k: Any, a: Any, b: Any, panels: Any) -> Any:
+def _matrices(k: NativeBuilder, a: Any, b: Any, panels: Any) -> Any:
     rows, columns = a.shape[0], b.shape[1]
     result = k.temporary(a.dtype, (rows, columns))
     _multiply(k, a, b, result, (), panels)
     return k.view_of(result, product_lengths(a.shape, b.shape))
 
 
-def _batches(k: Any, a: Any, b: Any) -> Any:
+def _batches(k: NativeBuilder, a: Any, b: Any) -> Any:
     """One product after the other; an operand that costs more than a load is computed before."""
     shape = product_lengths(a.shape, b.shape)
     a, b = k.materialise_reread(a), k.materialise_reread(b)
@@ -72,7 +74,7 @@ def _batches(k: Any, a: Any, b: Any) -> Any:
     return k.view_of(result, product_lengths(a.shape, b.shape))
 
 
-def _matrix_at(k: Any, x: Any, index: Any) -> Any:
+def _matrix_at(k: NativeBuilder, x: Any, index: Index) -> Any:
     """The matrix that broadcasting puts at an index before the last two axes."""
     own = index[len(index) - (len(x.shape) - 2) :]
     prefix = tuple(k.const(0) if n == 1 else i for n, i in zip(x.shape[:-2], own, strict=True))
@@ -82,7 +84,7 @@ def _matrix_at(k: Any, x: Any, index: Any) -> Any:
     return k.view(x.dtype, x.shape[-2:], lambda at: x.at((*prefix, *at)), x.cost, direct)
 
 
-def _multiply(k: Any, a: Any, b: Any, result: Any, prefix: Any, panels: Any) -> None:
+def _multiply(k: NativeBuilder, a: Any, b: Any, result: Any, prefix: Any, panels: Any) -> None:
     """The product of two matrices into a buffer, behind a prefix of its index."""
     (rows, inner), columns = a.shape, b.shape[1]
     if not all_fixed((rows, inner, columns)):
@@ -131,7 +133,7 @@ def block_rows(rows: int, inner: int, dtype: np.dtype) -> int:
     return min(most, -(-each // _TILE) * _TILE)
 
 
-def panels_of(k: Any, b: Any, width: int) -> Any:
+def panels_of(k: NativeBuilder, b: Any, width: int) -> Any:
     """A matrix copied into panels; what fills up the last one stays as it is, and counts for nothing."""
     inner, columns = b.shape
     panels = k.temporary(b.dtype, packed_shape(inner, columns, width))
@@ -146,7 +148,7 @@ def panels_of(k: Any, b: Any, width: int) -> Any:
     return panels
 
 
-def _runs_down(k: Any, b: Any) -> bool:
+def _runs_down(k: NativeBuilder, b: Any) -> bool:
     """Whether elements of a column are neighbours in memory."""
     with k.into([]):
         row, column = k.variable(INT64, "probe"), k.variable(INT64, "probe")
@@ -154,7 +156,7 @@ def _runs_down(k: Any, b: Any) -> bool:
     return last is row
 
 
-def _by_sums(k: Any, a: Any, b: Any, result: Any, prefix: Any) -> None:
+def _by_sums(k: NativeBuilder, a: Any, b: Any, result: Any, prefix: Any) -> None:
     """for i, j: y = sum over k of a[i, k] * b[k, j]; a sum of floats may be taken in any order."""
     (rows, inner), columns = a.shape, b.shape[1]
     add = "sum" if is_float(a.dtype) else "add"
@@ -166,7 +168,7 @@ def _by_sums(k: Any, a: Any, b: Any, result: Any, prefix: Any) -> None:
         k.store(result, (*prefix, i, j), k.reduce((inner,), k.const(0, a.dtype), step))
 
 
-def _by_loops(k: Any, a: Any, b: Any, result: Any, prefix: Any) -> None:
+def _by_loops(k: NativeBuilder, a: Any, b: Any, result: Any, prefix: Any) -> None:
     """for i: y[i] = 0; for k: for j: y[i, j] += a[i, k] * b[k, j]."""
     (rows, inner), columns = a.shape, b.shape[1]
     if is_larger(_NARROW_BYTES // a.dtype.itemsize, columns) or inner == 1:

@@ -25,7 +25,9 @@ from whorl.ir.dtypes import (
     is_integer,
 )
 from whorl.ir.graph import Op, Value
-from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
@@ -89,7 +91,7 @@ class MatMul(Op):
 
     any_length = True
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return [product(k, *inputs)]
 
 
@@ -134,15 +136,15 @@ class Gemm(Op):
         result = matmul(left.T if self.transA else left, right.T if self.transB else right)
         return self.run_sum(result, c).astype(a.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        a, b, c = inputs.padded(3)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        a, b, c = inputs[0], inputs[1], inputs.optional(2)
         left = transposed(k, a, (1, 0)) if self.transA else a
         right = transposed(k, b, (1, 0)) if self.transB else b
         if not is_float(a.dtype) and not (self.alpha.is_integer() and self.beta.is_integer()):
             return None
         return self.lower_sum(k, product(k, widened_view(k, left), widened_view(k, right)), c, outputs[0])
 
-    def lower_sum(self, k: Any, result: Any, c: Any, output: Any) -> Sequence[Any]:
+    def lower_sum(self, k: NativeBuilder, result: Any, c: Any, output: Any) -> Sequence[Any]:
         """The native form from the product on: alpha * product + beta * c."""
         wide, dtype = result.dtype, output.dtype
         if not result.size:

@@ -15,7 +15,9 @@ from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64, is_float, i
 from whorl.ir.elements.base import Elements, Held
 from whorl.ir.elements.mapped import mapped
 from whorl.ir.graph import Op
-from whorl.ir.types import AnyShape, Fact, Known, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import AnyShape, Fact, Known, TensorType, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, normal_axis, require_dtype, widened
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.conversion import FLOAT8E8M0, convert, to_integer
@@ -82,17 +84,17 @@ class QuantizeLinear(Op):
             return to_integer(np.clip(quotient, *RANGES[target]), target)
         return convert(np.asarray(quotient), target, bool(self.saturate))
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, scale, zero_point = inputs.padded(3)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, scale, zero_point = inputs[0], inputs[1], inputs.optional(2)
         target = self._target(None if zero_point is None else zero_point.dtype)
         precision = self.precision or _precision(scale.dtype)
-        divisor = _spread_view(k, scale, x.shape, self.axis, self.block_size)
-        offset = None if zero_point is None else _spread_view(k, zero_point, x.shape, self.axis, self.block_size)
+        divisor = _spread_view(k, scale, x.fixed_shape, self.axis, self.block_size)
+        offset = None if zero_point is None else _spread_view(k, zero_point, x.fixed_shape, self.axis, self.block_size)
         if divisor is None or (zero_point is not None and offset is None):
             return None
         is_whole, converted = target in RANGES, Cast(target, self.saturate)
 
-        def quantized(k: Any, element: Any, factor: Any, shift: Any = None) -> Any:
+        def quantized(k: NativeBuilder, element: Any, factor: Any, shift: Any = None) -> Any:
             ratio = k.div(k.cast(element, precision), k.cast(factor, precision))
             ratio = k.cast(ratio, accumulator(precision))
             ratio = k.apply("rint", ratio) if is_whole else ratio
@@ -167,16 +169,16 @@ class DequantizeLinear(Op):
         factor = _spread(scale, x.shape, self.axis, self.block_size, "the scale")
         return (value.astype(wide) * factor.astype(wide)).astype(target, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, scale, zero_point = inputs.padded(3)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, scale, zero_point = inputs[0], inputs[1], inputs.optional(2)
         target = self.output_dtype or scale.dtype
         whole = FLOAT32 if is_float(x.dtype) else INT64 if x.dtype == INT32 else INT32
-        factor = _spread_view(k, scale, x.shape, self.axis, self.block_size)
-        offset = None if zero_point is None else _spread_view(k, zero_point, x.shape, self.axis, self.block_size)
+        factor = _spread_view(k, scale, x.fixed_shape, self.axis, self.block_size)
+        offset = None if zero_point is None else _spread_view(k, zero_point, x.fixed_shape, self.axis, self.block_size)
         if factor is None or (zero_point is not None and offset is None):
             return None
 
-        def dequantized(k: Any, element: Any, scaled: Any, shift: Any = None) -> Any:
+        def dequantized(k: NativeBuilder, element: Any, scaled: Any, shift: Any = None) -> Any:
             value = k.cast(element, whole)
             value = value if shift is None else k.sub(value, k.cast(shift, whole))
             wide = accumulator(target)
@@ -217,7 +219,7 @@ def _spread(parameter: np.ndarray, shape: tuple[int, ...], axis: int, block_size
     raise RunError(f"{what} has shape {list(parameter.shape)}, which does not fit {blocks_said} of {list(shape)}")
 
 
-def _spread_view(k: Any, parameter: Any, shape: Sequence[int], axis: int, block_size: int) -> Any:
+def _spread_view(k: NativeBuilder, parameter: Any, shape: Sequence[int], axis: int, block_size: int) -> Any:
     """A scale or zero point as a view of this shape; None where it does not fit."""
     rank = len(shape)
     place = 0 if rank == 1 else axis % rank if -rank <= axis < rank else rank
@@ -257,7 +259,7 @@ class DynamicQuantizeLinear(Op):
         quantized = to_integer(np.clip(np.rint(x / scale) + zero_point, 0, 255), UINT8)
         return quantized, np.asarray(scale), to_integer(zero_point, UINT8)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x = k.materialise_costly(inputs[0])
         zero, top = k.const(0.0, FLOAT32), k.const(255.0, FLOAT32)
         low, high = (k.reduce(x.shape, zero, lambda best, i, n=n: k.apply(n, best, x.at(i))) for n in _RANGE_OPS)
@@ -269,7 +271,7 @@ class DynamicQuantizeLinear(Op):
 
         offset = k.let(k.apply("rint", clipped(k.div(k.apply("neg", low), scale))))
 
-        def quantized(k: Any, element: Any) -> Any:
+        def quantized(k: NativeBuilder, element: Any) -> Any:
             return k.cast(clipped(k.add(k.apply("rint", k.div(element, scale)), offset)), UINT8)
 
         whole = k.elementwise(quantized, [x], outputs[0])

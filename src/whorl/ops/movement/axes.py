@@ -16,7 +16,9 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, STRING
 from whorl.ir.elements.base import Elements
 from whorl.ir.elements.views import Joined, tiled
-from whorl.ir.types import KNOWN_LIMIT, UNRANKED, AnyShape, Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, Operands, View, fixed
+from whorl.ir.types import KNOWN_LIMIT, UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import agreed, known_dims, known_ints, normal_axis, same_dtype, unknown_shape
 from whorl.ops.core.lazy import lazy_view
 from whorl.ops.movement.lengths import ceil_div, minimum, nonnegative, slice_ends, slice_length
@@ -33,6 +35,7 @@ from whorl.ops.native.index_maps import (
     all_fixed,
     all_numbers,
     cut,
+    fixed_lengths,
     integer,
     joined,
     lengths,
@@ -73,7 +76,7 @@ class Transpose(Rearranging):
             raise RunError(f"perm {list(self.perm)} does not permute the {x.ndim} axes of shape {list(x.shape)}")
         return x.transpose(self.perm)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,) = inputs
         return [transposed(k, x, self.perm or range(len(x.shape))[::-1])]
 
@@ -125,7 +128,7 @@ class Concat(Rearranging):
             raise RunError(f"cannot join {', '.join(str(list(s)) for s in shapes)} along axis {axis}")
         return np.concatenate(inputs, axis)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return [joined(k, inputs, self.axis % len(inputs[0].shape))]
 
 
@@ -198,13 +201,13 @@ class Split(Rearranging):
             raise RunError(f"cannot cut axis {axis} of length {length} into {count} parts {list(parts)}")
         return tuple(np.split(x, np.cumsum(parts)[:-1], axis))
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, axis = inputs[0], self.axis % len(inputs[0].shape)
         parts = [lengths(type)[axis] for type in outputs]
         if sum(parts) != x.shape[axis]:
             return None
         firsts = accumulate(parts, initial=0)
-        return [cut(k, x, axis, first, part) for first, part in zip(firsts, parts, strict=False)]
+        return [cut(k, x, axis, fixed(first), fixed(part)) for first, part in zip(firsts, parts, strict=False)]
 
 
 @dataclass(frozen=True)
@@ -262,8 +265,8 @@ class Slice(Rearranging):
             cuts[k] = slice(low, None if high < 0 else high, step)
         return x[tuple(cuts)]
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, starts, ends, axes, steps = inputs.padded(5)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        (x, starts, ends), axes, steps = inputs[:3], inputs.optional(3), inputs.optional(4)
         if not isinstance(starts.size, int):
             return None
         named = list(range(starts.size)) if axes is None else all_numbers(axes)
@@ -272,10 +275,10 @@ class Slice(Rearranging):
             return None
         if 0 in strides or not starts.size == ends.size == len(named) == len(strides):
             return None
-        if not all_fixed((*x.shape, *lengths(outputs[0]))):
+        if not all_fixed((*x.shape, *fixed_lengths(outputs[0]))):
             ends = [(whole_element(k, starts, n), whole_element(k, ends, n), step) for n, step in enumerate(strides)]
             return [sliced_at_run_time(k, x, [axis % len(x.shape) for axis in named], ends)]
-        shape, firsts, step = lengths(outputs[0]), [k.const(0)] * len(x.shape), [1] * len(x.shape)
+        shape, firsts, step = fixed_lengths(outputs[0]), [k.const(0)] * len(x.shape), [1] * len(x.shape)
         for n, (axis, stride) in enumerate(zip(named, strides, strict=True)):
             axis %= len(x.shape)
             low, high = whole_element(k, starts, n), whole_element(k, ends, n)
@@ -312,8 +315,8 @@ class Tile(Rearranging):
         require_memory([d * n for d, n in zip(x.shape, times, strict=True)], x.dtype)
         return np.tile(x, times)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        (x, _), shape = inputs, lengths(outputs[0])
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        (x, _), shape = inputs, fixed_lengths(outputs[0])
         times = [after // before if before else 1 for before, after in zip(x.shape, shape, strict=True)]
         source = k.materialise_reread(x)
         pairs = [length for pair in zip(times, x.shape, strict=True) for length in pair]
@@ -353,16 +356,16 @@ class ReverseSequence(Rearranging):
         reversed_rows = rows[np.arange(batch)[:, None], order]
         return np.moveaxis(reversed_rows, (0, 1), (self.batch_axis, self.time_axis))
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, lens = inputs
         steps = x.shape[self.time_axis]
 
-        def is_legal(so_far: Any, index: Any) -> Any:
+        def is_legal(so_far: Any, index: Index) -> Any:
             length = integer(k, lens, index)
             inside = k.apply("and", k.compare("ge", length, k.const(0)), k.compare("le", length, k.const(steps)))
             return k.apply("and", so_far, inside)
 
-        def source(index: Any) -> Any:
+        def source(index: Index) -> Any:
             time, length = index[self.time_axis], integer(k, kept, (index[self.batch_axis],))
             mirrored = k.sub(k.sub(length, k.const(1)), time)
             return replaced(index, self.time_axis, k.select(k.compare("lt", time, length), mirrored, time))

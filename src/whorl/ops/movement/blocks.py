@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.movement.rearranging import Rearranging
 from whorl.ops.native.index_maps import lengths, reshaped, transposed
 
@@ -70,7 +71,7 @@ class DepthToSpace(Rearranging):
             blocks = x.reshape(n, depth, b, b, h, w).transpose(0, 1, 4, 2, 5, 3)
         return blocks.reshape(n, depth, h * b, w * b)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,), shape, b = inputs, lengths(outputs[0]), self.blocksize
         n, c, h, w = x.shape
         depth = c // (b * b)
@@ -105,7 +106,7 @@ class SpaceToDepth(Rearranging):
         order = (0, 3, 5, 1, 2, 4) if self.mode == "DCR" else (0, 1, 3, 5, 2, 4)
         return blocks.transpose(order).reshape(n, c * b * b, h // b, w // b)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,), shape, b = inputs, lengths(outputs[0]), self.blocksize
         n, c, h, w = x.shape
         order = (0, 3, 5, 1, 2, 4) if self.mode == "DCR" else (0, 1, 3, 5, 2, 4)

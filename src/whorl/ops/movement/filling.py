@@ -13,7 +13,9 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, INT64, is_integer, name_of
 from whorl.ir.graph import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, Operands, View, fixed
+from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import known_dims, one_element, same_dtype, unknown_shape
 from whorl.ops.movement.lengths import ceil_div, nonnegative
 from whorl.ops.movement.rearranging import (
@@ -58,7 +60,7 @@ class ConstantOfShape(Rearranging):
             return np.full(wanted, element, element.dtype)
         return repeated(element, wanted)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         value, shape = self.element, lengths(outputs[0])
         if not all_fixed(shape):
             found = [k.let(whole_element(k, inputs[0], n)) for n in range(len(shape))]
@@ -133,12 +135,12 @@ class Range(Op):
         first, step = start.reshape(()).astype(work), delta.reshape(()).astype(work)
         return (first + np.arange(count).astype(work) * step).astype(dtype)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         dtype = inputs[0].dtype
         work = dtype if is_integer(dtype) else self._work(dtype)
         start, step = (k.let(k.cast(element(k, inputs[n]), work)) for n in (0, 2))
 
-        def at(index: Any) -> Any:
+        def at(index: Index) -> Any:
             return k.cast(k.add(start, k.mul(k.cast(index[0], work), step)), dtype)
 
         shape = lengths(outputs[0])
@@ -173,14 +175,14 @@ class EyeLike(Op):
         if x.ndim != 2:
             raise RunError(f"takes a matrix, got shape {list(x.shape)}")
         rows, columns = x.shape
-        k = min(max(self.k, -rows), columns)
+        k = min(max(self.k, -fixed(rows)), fixed(columns))
         return np.eye(rows, columns, k, dtype=self.dtype or x.dtype)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         rows, columns = lengths(outputs[0])
-        dtype, shift = self.dtype or inputs[0].dtype, min(max(self.k, -rows), columns)
+        dtype, shift = self.dtype or inputs[0].dtype, min(max(self.k, -fixed(rows)), fixed(columns))
 
-        def at(index: Any) -> Any:
+        def at(index: Index) -> Any:
             is_one = k.compare("eq", k.sub(index[1], index[0]), k.const(shift))
             return k.select(is_one, k.const(1, dtype), k.const(0, dtype))
 

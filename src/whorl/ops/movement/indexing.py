@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
-from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import agreed, normal_axis, unknown_shape
 from whorl.ops.movement.rearranging import Rearranging, in_range, integer_input, run_axis
 from whorl.ops.native.index_maps import column, is_larger, lengths, mapped, places, replaced
@@ -39,7 +41,7 @@ class Gather(Rearranging):
         slices = np.take(x, index.reshape(-1), axis)
         return slices.reshape((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, indices), axis = inputs, self.axis % len(inputs[0].shape)
         place, rank = places(k, indices, x.shape[axis]), len(indices.shape)
         if indices.size == 1:
@@ -48,7 +50,7 @@ class Gather(Rearranging):
             place = k.materialise_reread(place)
         source = k.materialise_reread(x) if is_larger(indices.size, x.shape[axis]) else x
 
-        def found(index: Any) -> tuple[Any, ...]:
+        def found(index: Index) -> tuple[Any, ...]:
             return (*index[:axis], place.at(index[axis : axis + rank]), *index[axis + rank :])
 
         return [mapped(k, source, lengths(outputs[0]), found, 1 + place.cost)]
@@ -72,12 +74,12 @@ class GatherElements(Rearranging):
     def run(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         return x[element_places(x.shape, indices, run_axis(self.axis, x.ndim))]
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, indices), axis = inputs, self.axis % len(inputs[0].shape)
         if any(n > limit for n, limit in zip(*(replaced(v.shape, axis, 0) for v in (indices, x)), strict=True)):
             return None
         place = places(k, indices, x.shape[axis])
-        source = k.materialise_reread(x) if indices.shape[axis] > x.shape[axis] else x
+        source = k.materialise_reread(x) if indices.fixed_shape[axis] > x.fixed_shape[axis] else x
         return [mapped(k, source, indices.shape, lambda i: replaced(i, axis, place.at(i)), 1 + place.cost)]
 
 
@@ -129,14 +131,14 @@ class GatherND(Rearranging):
         found = x[tuple(place[None] for place in (*batch, *places))]
         return found.reshape((*indices.shape[:-1], *x.shape[b + len(places) :]))
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, indices), b, shape = inputs, self.batch_dims, lengths(outputs[0])
         if x.shape[:b] != indices.shape[:b]:
             return None
-        rank, width = len(indices.shape) - 1, indices.shape[-1]
+        rank, width = len(indices.shape) - 1, indices.fixed_shape[-1]
         columns = [k.materialise_reread(places(k, column(k, indices, n), x.shape[b + n])) for n in range(width)]
 
-        def found(index: Any) -> tuple[Any, ...]:
+        def found(index: Index) -> tuple[Any, ...]:
             return (*index[:b], *(place.at(index[:rank]) for place in columns), *index[rank:])
 
         return [mapped(k, k.materialise_reread(x), shape, found, 1 + sum(place.cost for place in columns))]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from whorl.ir.dtypes import BOOL, INT32, INT64, is_float
+from whorl.ir.native.builder import NativeBuilder
 from whorl.ops.native.index_maps import converted, inserted, transposed
 
 MOST_KEPT = 64
@@ -20,7 +21,7 @@ LINES = 16
 """Lines that are worth reading at a time."""
 
 
-def best_of_lines(k: Any, x: Any, axis: int, count: int, largest: bool) -> tuple[Any, Any]:
+def best_of_lines(k: NativeBuilder, x: Any, axis: int, count: int, largest: bool) -> tuple[Any, Any]:
     """The `count` best elements along an axis, at least one and at most `MOST_KEPT`, and their places."""
     x = k.materialise_reread(x)
     lane = _lane(k, x, axis)
@@ -29,7 +30,7 @@ def best_of_lines(k: Any, x: Any, axis: int, count: int, largest: bool) -> tuple
     return _line_by_line(k, x, axis, count, largest)
 
 
-def _lane(k: Any, x: Any, axis: int) -> int | None:
+def _lane(k: NativeBuilder, x: Any, axis: int) -> int | None:
     """The axis whose elements are neighbours in memory, if it is another than a given one."""
     index = tuple(k.variable(INT64, "probe") for _ in x.shape)
     with k.into([]):
@@ -37,7 +38,7 @@ def _lane(k: Any, x: Any, axis: int) -> int | None:
     return next((n for n, i in enumerate(index) if i is last and n != axis), None)
 
 
-def precedes(k: Any, value: Any, other: Any, largest: bool) -> Any:
+def precedes(k: NativeBuilder, value: Any, other: Any, largest: bool) -> Any:
     """Whether a value comes before another one that stood before it in the line."""
     if not is_float(value.dtype):
         return k.compare("gt" if largest else "lt", value, other)
@@ -48,7 +49,7 @@ def precedes(k: Any, value: Any, other: Any, largest: bool) -> Any:
 # ---- one line after the other --------------------------------------------------------------------------------
 
 
-def _line_by_line(k: Any, x: Any, axis: int, count: int, largest: bool) -> tuple[Any, Any]:
+def _line_by_line(k: NativeBuilder, x: Any, axis: int, count: int, largest: bool) -> tuple[Any, Any]:
     """`for x in line: if x precedes the last kept: insert x`."""
     shape = (*x.shape[:axis], *x.shape[axis + 1 :])
     values, places = k.temporary(x.dtype, (*shape, count)), k.temporary(INT64, (*shape, count))
@@ -67,7 +68,9 @@ def _line_by_line(k: Any, x: Any, axis: int, count: int, largest: bool) -> tuple
     return transposed(k, k.view_of(values), back), transposed(k, k.view_of(places), back)
 
 
-def _insert(k: Any, value: Any, place: Any, kept: tuple[Any, Any], line: Any, end: int, largest: bool) -> None:
+def _insert(
+    k: NativeBuilder, value: Any, place: Any, kept: tuple[Any, Any], line: Any, end: int, largest: bool
+) -> None:
     """Move what a value precedes one place back, from place `end` on, and put it there."""
     value = k.let(value)
     free, one, zero = k.variable(INT64, "free", once=False), k.const(1), k.const(0)
@@ -89,7 +92,7 @@ def _insert(k: Any, value: Any, place: Any, kept: tuple[Any, Any], line: Any, en
 # ---- many lines at a time ------------------------------------------------------------------------------------
 
 
-def _side_by_side(k: Any, x: Any, axis: int, lane: int, count: int, largest: bool) -> tuple[Any, Any]:
+def _side_by_side(k: NativeBuilder, x: Any, axis: int, lane: int, count: int, largest: bool) -> tuple[Any, Any]:
     """`for step: for lines: the kept elements that x precedes move one place back`, without branches."""
     others = [n for n in range(len(x.shape)) if n not in (axis, lane)]
     shape = [*(x.shape[n] for n in others), count, x.shape[lane]]
@@ -110,7 +113,9 @@ def _side_by_side(k: Any, x: Any, axis: int, lane: int, count: int, largest: boo
     return transposed(k, k.view_of(kept[0]), back), transposed(k, places, back)
 
 
-def _move_back(k: Any, value: Any, step: Any, kept: tuple[Any, Any], at: Any, filled: int, largest: bool) -> None:
+def _move_back(
+    k: NativeBuilder, value: Any, step: Any, kept: tuple[Any, Any], at: Any, filled: int, largest: bool
+) -> None:
     """One step of every line: `kept[n] = kept[n - 1] if x precedes that else x if it precedes kept[n] else kept[n]`."""
     count = kept[0].shape[-2]
     old: Sequence[Any] = [tuple(k.let(k.load(buffer, at(n))) for buffer in kept) for n in range(count)]

@@ -11,7 +11,9 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.graph import Op
-from whorl.ir.types import AnyShape, Fact, Known, Shape, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.types import AnyShape, Fact, Known, Shape, TensorType, tensor
 from whorl.ops.core.base import known_dims, known_ints, normal_axis, same_dtype, unknown_shape
 from whorl.ops.movement.rearranging import (
     Rearranging,
@@ -22,7 +24,7 @@ from whorl.ops.movement.rearranging import (
     vector_length,
     zero_of,
 )
-from whorl.ops.native.index_maps import all_numbers, clamped, element, lengths, mapped, sliced
+from whorl.ops.native.index_maps import all_numbers, clamped, element, fixed_lengths, mapped, sliced
 
 MODES = ("constant", "reflect", "edge", "wrap")
 
@@ -92,8 +94,8 @@ class Pad(Rearranging):
                 x = np.take(x, _sources(x.shape[axis], before, after, self.mode, axis), axis)
         return x
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, pads, value, axes = inputs.padded(4)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, pads, value, axes = inputs[0], inputs[1], inputs.optional(2), inputs.optional(3)
         given = all_numbers(pads)
         named = list(range(len(x.shape))) if axes is None else all_numbers(axes)
         if given is None or named is None or len(given) != 2 * len(named) or (value is not None and value.size != 1):
@@ -104,7 +106,7 @@ class Pad(Rearranging):
         if self.mode == "constant":
             nothing = k.const(float(zero_of(x.dtype)), x.dtype) if value is None else k.let(element(k, value))
             return [padded_view(k, x, ends, nothing)]
-        return _continued(k, x, ends, self.mode, lengths(outputs[0]))
+        return _continued(k, x, ends, self.mode, fixed_lengths(outputs[0]))
 
 
 def padded(x: np.ndarray, ends: Sequence[tuple[int, int]], fill: np.ndarray) -> np.ndarray:
@@ -125,15 +127,16 @@ def padded(x: np.ndarray, ends: Sequence[tuple[int, int]], fill: np.ndarray) -> 
     return result
 
 
-def padded_view(k: Any, x: Any, ends: Sequence[tuple[int, int]], fill: Any) -> Any:
+def padded_view(k: NativeBuilder, x: Any, ends: Sequence[tuple[int, int]], fill: Any) -> Any:
     """Native form of `padded`: the fill is written first, the elements of x over it."""
     lows = [max(0, -before) for before, _ in ends]
     kept = [max(0, n - low - max(0, -after)) for n, low, (_, after) in zip(x.shape, lows, ends, strict=True)]
     inside = sliced(k, x, [k.const(low) for low in lows], [1] * len(kept), kept)
     if all(before <= 0 and after <= 0 for before, after in ends):
         return inside
-    buffer = k.temporary(x.dtype, [n + before + after for n, (before, after) in zip(x.shape, ends, strict=True)])
-    with k.nest(buffer.shape) as index:
+    shape = [n + before + after for n, (before, after) in zip(x.shape, ends, strict=True)]
+    buffer = k.temporary(x.dtype, shape)
+    with k.nest(shape) as index:
         k.store(buffer, index, fill)
     with k.nest(kept) as index:
         firsts = [k.const(max(0, before)) for before, _ in ends]
@@ -142,14 +145,14 @@ def padded_view(k: Any, x: Any, ends: Sequence[tuple[int, int]], fill: Any) -> A
 
 
 def _continued(
-    k: Any, x: Any, ends: Sequence[tuple[int, int]], mode: str, shape: tuple[int, ...]
+    k: NativeBuilder, x: Any, ends: Sequence[tuple[int, int]], mode: str, shape: tuple[int, ...]
 ) -> Sequence[Any] | None:
     """Native form of the modes that read x again; None where x has nothing left to read."""
     spans = [(max(0, -b), n - max(0, -b) - max(0, -a)) for n, (b, a) in zip(x.shape, ends, strict=True)]
     if any(kept <= 0 and length for (_, kept), length in zip(spans, shape, strict=True)):
         return None
 
-    def source(index: Any) -> list[Any]:
+    def source(index: Index) -> list[Any]:
         found = []
         for i, (before, after), (low, kept) in zip(index, ends, spans, strict=True):
             place = k.sub(i, k.const(before + low))
@@ -159,7 +162,7 @@ def _continued(
     return [mapped(k, k.materialise_reread(x), shape, source, 6)]
 
 
-def _source(k: Any, place: Any, kept: int, before: int, mode: str) -> Any:
+def _source(k: NativeBuilder, place: Any, kept: int, before: int, mode: str) -> Any:
     """Which of `kept` elements stands at a place that may lie before the first or behind the last."""
     if mode == "edge" or kept <= 1:
         return clamped(k, place, 0, max(kept - 1, 0))
@@ -222,11 +225,11 @@ class CenterCropPad(Op):
             ends[axis] = before, more - before
         return padded(x, ends, zero_of(x.dtype))
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, shape = inputs[0], lengths(outputs[0])
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, shape = inputs[0], fixed_lengths(outputs[0])
         ends = []
-        for length, wanted in zip(x.shape, shape, strict=True):
-            more = wanted - length
+        for length, padded_length in zip(x.fixed_shape, shape, strict=True):
+            more = padded_length - length
             before = more // 2 if more >= 0 else -(-more // 2)
             ends.append((before, more - before))
         return [padded_view(k, x, ends, k.const(0, x.dtype))]

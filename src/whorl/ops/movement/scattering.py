@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, COMPLEX, STRING, name_of
 from whorl.ir.graph import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import agreed, normal_axis, same_dtype
 from whorl.ops.movement.indexing import check_ranks, element_places, tuple_places
 from whorl.ops.movement.rearranging import Rearranging, integer_input, integers, run_axis, vector_length
@@ -38,7 +41,7 @@ def written(data: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarra
     return result
 
 
-def _place(k: Any, indices: Any, index: Any, length: int) -> Any:
+def _place(k: NativeBuilder, indices: Any, index: Index, length: Dim) -> Any:
     """A checked index into an axis, counted from the front."""
     place = k.let(integer(k, indices, index))
     k.fail_unless(is_inside(k, place, length))
@@ -48,7 +51,7 @@ def _place(k: Any, indices: Any, index: Any, length: int) -> Any:
 _ON_BOOL = {"add": "or", "max": "or", "mul": "and", "min": "and"}
 
 
-def _write(k: Any, buffer: Any, place: tuple[Any, ...], value: Any, reduction: str) -> None:
+def _write(k: NativeBuilder, buffer: Any, place: tuple[Any, ...], value: Any, reduction: str) -> None:
     if reduction != "none":
         how = _ON_BOOL[reduction] if buffer.dtype == BOOL else reduction
         value = k.apply(how, k.load(buffer, place), value)
@@ -86,7 +89,7 @@ class ScatterElements(Rearranging):
         places = element_places(data.shape, indices, run_axis(self.axis, data.ndim))
         return written(data, places, updates, self.reduction)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (data, indices, updates), axis = inputs, self.axis % len(inputs[0].shape)
         if any(n > limit for n, limit in zip(*(replaced(v.shape, axis, 0) for v in (indices, data)), strict=True)):
             return None
@@ -133,9 +136,9 @@ class ScatterND(Rearranging):
             raise RunError(f"updates have shape {list(updates.shape)}, indices and data ask for {list(expected)}")
         return written(data, places, updates, self.reduction)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         data, indices, updates = inputs
-        width = indices.shape[-1]
+        width = indices.fixed_shape[-1]
         if updates.shape != (*indices.shape[:-1], *data.shape[width:]):
             return None
         buffer = k.writable(data)
@@ -194,9 +197,10 @@ class TensorScatter(Op):
             row[np.arange(start, last) % max(length, 1)] = new
         return result
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        (cache, update, write_indices), axis = inputs.padded(3), self.axis % len(inputs[0].shape)
-        length, count = cache.shape[axis], update.shape[axis]
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        cache, update, write_indices = inputs[0], inputs[1], inputs.optional(2)
+        axis = self.axis % len(cache.shape)
+        length, count = cache.fixed_shape[axis], update.fixed_shape[axis]
         if count > length or replaced(cache.shape, axis, 0) != replaced(update.shape, axis, 0):
             return None
         if write_indices is not None and write_indices.shape != cache.shape[:1]:

@@ -13,11 +13,13 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, COMPLEX, INT64, STRING, is_float, name_of
 from whorl.ir.graph import Op
-from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import known_dims, normal_axis, one_element
 from whorl.ops.movement.native_selection import MOST_KEPT, best_of_lines
 from whorl.ops.movement.rearranging import Rearranging, integer_input, require_memory, run_axis, vector_length, zero_of
-from whorl.ops.native.index_maps import clamped, element, filled, lengths, reshaped, whole_element
+from whorl.ops.native.index_maps import clamped, element, filled, fixed_lengths, reshaped, whole_element
 from whorl.ops.native.run_time_lengths import compressed, nonzero
 
 
@@ -52,15 +54,15 @@ class OneHot(Op):
         off, on = values.reshape(-1)[:1], values.reshape(-1)[1:]
         return np.where((index == place) | (index + classes == place), on, off)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        (indices, _, values), shape = inputs, lengths(outputs[0])
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        (indices, _, values), shape = inputs, fixed_lengths(outputs[0])
         axis = self.axis % len(shape)
         if values.size != 2:
             return None
         off, on = (k.let(element(k, values, n)) for n in (0, 1))
         classes, given = k.const(shape[axis]), k.materialise_reread(indices)
 
-        def at(index: Any) -> Any:
+        def at(index: Index) -> Any:
             number = _class(k, given.at((*index[:axis], *index[axis + 1 :])), shape[axis])
             direct = k.compare("eq", number, index[axis])
             from_back = k.compare("eq", k.add(number, classes), index[axis])
@@ -69,7 +71,7 @@ class OneHot(Op):
         return [k.view(values.dtype, shape, at, 4 + given.cost)]
 
 
-def _class(k: Any, number: Any, classes: int) -> Any:
+def _class(k: NativeBuilder, number: Any, classes: int) -> Any:
     """An index of a class as int64; what int64 cannot hold becomes a number that is none."""
     if number.dtype == np.uint64:
         number = k.apply("min", number, k.const(classes, number.dtype))
@@ -109,7 +111,7 @@ class Compress(Rearranging):
             raise RunError(f"condition is true at {chosen[-1]}, axis {axis} has length {x.shape[axis]}")
         return np.take(x, chosen, axis)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, condition = inputs
         if self.axis is None:
             return [compressed(k, reshaped(k, x, (x.size,)), condition, 0)]
@@ -148,7 +150,7 @@ class NonZero(Op):
             return np.zeros((0, places.size), np.int64)
         return np.array(np.unravel_index(places, x.shape), np.int64).reshape(x.ndim, places.size)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return [nonzero(k, inputs[0])] if inputs[0].shape else None
 
 
@@ -244,8 +246,8 @@ class TopK(Op):
         places = np.take(order, np.arange(count), axis).astype(np.int64)
         return np.take_along_axis(x, places, axis), places
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, shape, axis = inputs[0], lengths(outputs[0]), self.axis % len(inputs[0].shape)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, shape, axis = inputs[0], fixed_lengths(outputs[0]), self.axis % len(inputs[0].shape)
         if shape[axis] > MOST_KEPT:
             return None
         if 0 in shape:
@@ -276,15 +278,15 @@ class Trilu(Op):
         kept = gap >= diagonal if self.upper else gap <= diagonal
         return np.where(kept, x, zero_of(x.dtype))
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, shift = inputs.padded(2)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, shift = inputs[0], inputs.optional(1)
         if shift is not None and shift.size != 1:
             return None
         rows, columns = x.shape[-2:]
         start = k.const(0) if shift is None else clamped(k, whole_element(k, shift), -rows - 1, columns + 1)
         diagonal, zero = k.let(start), k.const(0, x.dtype)
 
-        def at(index: Any) -> Any:
+        def at(index: Index) -> Any:
             gap = k.sub(index[-1], index[-2])
             return k.select(k.compare("ge" if self.upper else "le", gap, diagonal), x.at(index), zero)
 

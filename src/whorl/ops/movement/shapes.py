@@ -14,7 +14,9 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim, Linear
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Op
-from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ir.types import Shape as Lengths
 from whorl.ops.core.base import broadcast_shapes, known_dims, known_ints, normal_axis, unknown_shape
 from whorl.ops.core.lazy import lazy_view
@@ -51,7 +53,7 @@ class Shape(Op):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.array(x.shape[self.start : self.end], np.int64)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         picked = inputs[0].shape[self.start : self.end]
         return [table(k, picked, INT64, (len(picked),))]
 
@@ -73,7 +75,7 @@ class Size(Op):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.array(x.size, np.int64)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return [filled(k, k.const(inputs[0].size), ())]
 
 
@@ -84,7 +86,7 @@ class Reshaping(Rearranging, abstract=True):
 
     any_length = True
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         shape = lengths(outputs[0])
         if math.prod(shape) == inputs[0].size:
             return [reshaped(k, inputs[0], shape)]
@@ -154,7 +156,7 @@ class Reshape(Reshaping):
             raise RunError(f"cannot reshape {list(x.shape)}, {x.size} elements, into {given}")
         return x.reshape(wanted)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, shape = inputs
         full = lengths(outputs[0])
         for axis, given in enumerate(() if shape.known is None else shape.known.flat):
@@ -162,7 +164,7 @@ class Reshape(Reshaping):
                 k.fail_unless(self._fits(k, k.length(given), axis, full[axis], x.shape))
         return super().lower(k, inputs, outputs)
 
-    def _fits(self, k: Any, given: Any, axis: int, length: Dim, actual: Sequence[Dim]) -> Any:
+    def _fits(self, k: NativeBuilder, given: Any, axis: int, length: Dim, actual: Sequence[Dim]) -> Any:
         """Whether a number of the shape gives an axis the length that inference has proved of it if nothing fails."""
         fits = k.apply("or", k.compare("eq", given, k.length(length)), k.compare("eq", given, k.const(-1)))
         if self.allowzero or axis >= len(actual):
@@ -314,15 +316,15 @@ class Expand(Rearranging):
             raise RunError(f"cannot broadcast {list(x.shape)} with {list(wanted)}") from None
         return repeated(x, full)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, shape = inputs
         full = lengths(outputs[0])
-        if shape.known is None or not all_fixed(shape.known.flat):
+        if shape.known is None or not all_fixed(list(shape.known.flat)):
             _require_fit(k, shape, full)
         return [expanded(k, x, full)]
 
 
-def _require_fit(k: Any, shape: Any, full: Sequence[Any]) -> None:
+def _require_fit(k: NativeBuilder, shape: Any, full: Sequence[Any]) -> None:
     """End the program with a failure unless each element of a shape is 1 or the length that the result has there."""
     for n, length in enumerate(full[len(full) - math.prod(shape.shape) :]):
         given = whole_element(k, shape, n)

@@ -11,8 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from whorl.ir.dims import Linear
+from whorl.ir.dims import Dim, Linear
 from whorl.ir.dtypes import BOOL, INT64
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Index, View, fixed
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.ops.core.base import accumulator
 
@@ -20,18 +23,23 @@ TABLE = 16
 """Known elements up to which one of them is chosen by comparing its place; more are put in memory."""
 
 
-def lengths(type: Type) -> tuple[Any, ...]:
+def lengths(type: Type) -> tuple[Dim, ...]:
     """The shape of a tensor of known rank."""
     assert isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
     return type.shape
 
 
-def all_fixed(lengths: Sequence[Any]) -> bool:
+def fixed_lengths(type: Type) -> tuple[int, ...]:
+    """The shape of a tensor whose lengths are all numbers."""
+    return tuple(fixed(n) for n in lengths(type))
+
+
+def all_fixed(lengths: Sequence[Dim]) -> bool:
     """Whether every length is a number."""
     return all(isinstance(n, int) for n in lengths)
 
 
-def is_larger(a: Any, b: Any) -> bool:
+def is_larger(a: Dim, b: Dim) -> bool:
     """Whether a length is surely larger than another; a dim counts as larger than a number."""
     return a > b if isinstance(a, int) and isinstance(b, int) else not isinstance(a, int) and isinstance(b, int)
 
@@ -51,24 +59,24 @@ def all_numbers(view: Any) -> list[int] | None:
     return found if len(found) == view.size else None
 
 
-def element(k: Any, view: Any, place: int = 0) -> Any:
+def element(k: NativeBuilder, view: Any, place: int = 0) -> Any:
     """The element at a place of a scalar or a tensor with one axis; of any tensor for place 0."""
     rank = len(view.shape)
     return view.at((k.const(0),) * (rank - 1) + (k.const(place),) * min(rank, 1))
 
 
-def integer(k: Any, view: Any, index: Any) -> Any:
+def integer(k: NativeBuilder, view: Any, index: Index) -> Any:
     """An element of an integer tensor as int64, which is what indices are."""
     return k.cast(view.at(index), INT64)
 
 
-def whole_element(k: Any, view: Any, place: int = 0) -> Any:
+def whole_element(k: NativeBuilder, view: Any, place: int = 0) -> Any:
     """An element of a scalar or a tensor with one axis, as int64; the number itself where it is known."""
     number = None if view.known is None else view.known.reshape(-1)[place]
     return k.const(number) if isinstance(number, int | Linear) else k.cast(element(k, view, place), INT64)
 
 
-def position(k: Any, index: Sequence[Any], shape: Sequence[int]) -> Any:
+def position(k: NativeBuilder, index: Sequence[Any], shape: Sequence[Dim]) -> Any:
     """The row-major position of an index."""
     found = k.const(0)
     for i, length in zip(index, shape, strict=True):
@@ -76,22 +84,24 @@ def position(k: Any, index: Sequence[Any], shape: Sequence[int]) -> Any:
     return found
 
 
-def mapped(k: Any, x: Any, shape: Sequence[int], source: Callable[[Any], Sequence[Any]], cost: int = 1) -> Any:
+def mapped(
+    k: NativeBuilder, x: Any, shape: Sequence[Dim], source: Callable[[Any], Sequence[Any]], cost: int = 1
+) -> Any:
     """The tensor whose element at an index is x's at `source(index)`."""
     return k.view(x.dtype, shape, lambda index: x.at(tuple(source(index))), x.cost + cost)
 
 
-def filled(k: Any, value: Any, shape: Sequence[int]) -> Any:
+def filled(k: NativeBuilder, value: Any, shape: Sequence[Dim]) -> Any:
     """A tensor with one expression for every element."""
     return k.view(value.dtype, shape, lambda index: value, 0, lambda position: value)
 
 
-def table(k: Any, elements: Sequence[Any], dtype: np.dtype, shape: Sequence[int]) -> Any:
+def table(k: NativeBuilder, elements: Sequence[Any], dtype: np.dtype, shape: Sequence[Dim]) -> Any:
     """A tensor of numbers given in row-major order."""
     if not len(elements):
         return filled(k, k.const(0, dtype), shape)
     if len(elements) > TABLE:
-        return in_memory(k, np.array(elements).astype(dtype).reshape(tuple(shape)))
+        return in_memory(k, np.array(elements).astype(dtype).reshape(tuple(map(fixed, shape))))
     numbers = [k.const(e, dtype) for e in elements]
 
     def flat(place: Any) -> Any:
@@ -103,12 +113,19 @@ def table(k: Any, elements: Sequence[Any], dtype: np.dtype, shape: Sequence[int]
     return k.view(dtype, shape, lambda index: flat(position(k, index, shape)), len(numbers), flat)
 
 
-def in_memory(k: Any, array: np.ndarray) -> Any:
+def flat_element(k: NativeBuilder, x: View) -> Callable[[Expr], Expr]:
+    """An element by its row-major position, from memory if that takes a division."""
+    flat = k.flat(x) or k.flat(k.copy(x))
+    assert flat is not None, "a tensor in memory has flat elements"
+    return flat
+
+
+def in_memory(k: NativeBuilder, array: np.ndarray) -> Any:
     """A tensor of numbers that are the same in every run."""
     return k.constant(array, TensorType(array.dtype, array.shape))
 
 
-def reshaped(k: Any, x: Any, shape: Sequence[int]) -> Any:
+def reshaped(k: NativeBuilder, x: Any, shape: Sequence[Dim]) -> Any:
     """The elements of x in row-major order under another shape of the same size.
 
     Joining axes of the new shape into one of x is arithmetic on the index. Where an axis would have to be cut, the
@@ -121,10 +138,10 @@ def reshaped(k: Any, x: Any, shape: Sequence[int]) -> Any:
         return filled(k, k.const(0, x.dtype), shape)
     groups = _common_runs(x.shape, shape)
     if any(len(old) > 1 for old, _ in groups):
-        flat = k.flat(x) or k.flat(k.materialise(x))
+        flat = flat_element(k, x)
         return k.view(x.dtype, shape, lambda index: flat(position(k, index, shape)), max(x.cost, 1), flat)
 
-    def at(index: Any) -> Any:
+    def at(index: Index) -> Any:
         source = [k.const(0)] * len(x.shape)
         for (axis,), new in groups:
             source[axis] = position(k, [index[n] for n in new], [shape[n] for n in new])
@@ -133,7 +150,7 @@ def reshaped(k: Any, x: Any, shape: Sequence[int]) -> Any:
     return k.view(x.dtype, shape, at, x.cost, k.flat(x))
 
 
-def _common_runs(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+def _common_runs(old: Sequence[Dim], new: Sequence[Dim]) -> list[tuple[list[int], list[int]]]:
     """The shortest runs of axes of two shapes that hold the same number of elements; axes of length 1 are in none.
 
     Lengths that only the run knows may be 1: what is left of one shape, once the other one is used up, is such axes, or
@@ -154,7 +171,7 @@ def _common_runs(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int]
     return runs
 
 
-def converted(k: Any, x: Any, dtype: np.dtype) -> Any:
+def converted(k: NativeBuilder, x: Any, dtype: np.dtype) -> Any:
     """The tensor in another element type."""
     if x.dtype == dtype:
         return x
@@ -163,18 +180,18 @@ def converted(k: Any, x: Any, dtype: np.dtype) -> Any:
     return k.view(dtype, x.shape, lambda index: k.cast(x.at(index), dtype), x.cost + 1, direct)
 
 
-def widened_view(k: Any, x: Any) -> Any:
+def widened_view(k: NativeBuilder, x: Any) -> Any:
     """The tensor in the element type in which its sums are kept."""
     return converted(k, x, accumulator(x.dtype))
 
 
-def transposed(k: Any, x: Any, perm: Sequence[int]) -> Any:
+def transposed(k: NativeBuilder, x: Any, perm: Sequence[int]) -> Any:
     """Axis j of the result is axis perm[j] of x."""
     order = np.argsort(perm).tolist()
     return mapped(k, x, [x.shape[axis] for axis in perm], lambda index: [index[place] for place in order], 0)
 
 
-def expanded(k: Any, x: Any, shape: Sequence[int]) -> Any:
+def expanded(k: NativeBuilder, x: Any, shape: Sequence[Dim]) -> Any:
     """x broadcast to a shape."""
     if tuple(shape) == x.shape:
         return x
@@ -183,17 +200,17 @@ def expanded(k: Any, x: Any, shape: Sequence[int]) -> Any:
     return k.view(x.dtype, shape, lambda index: k.broadcast_element(source, index), source.cost)
 
 
-def sliced(k: Any, x: Any, starts: Sequence[Any], steps: Sequence[int], shape: Sequence[int]) -> Any:
+def sliced(k: NativeBuilder, x: Any, starts: Sequence[Any], steps: Sequence[int], shape: Sequence[Dim]) -> Any:
     """Element j of an axis is x's at start + j * step; a start is an expression, and all that is read is inside x."""
 
-    def source(index: Any) -> list[Any]:
+    def source(index: Index) -> list[Any]:
         strides = [k.mul(i, k.const(step)) for i, step in zip(index, steps, strict=True)]
         return [k.add(stride, start) for stride, start in zip(strides, starts, strict=True)]
 
     return mapped(k, x, shape, source, 1)
 
 
-def cut(k: Any, x: Any, axis: int, start: int, length: int) -> Any:
+def cut(k: NativeBuilder, x: Any, axis: int, start: int, length: Dim) -> Any:
     """`length` rows of x along an axis, from `start` on."""
     starts, shape = [k.const(0)] * len(x.shape), list(x.shape)
     starts[axis], shape[axis] = k.const(start), length
@@ -210,42 +227,42 @@ def replaced(index: Sequence[Any], axis: int, place: Any) -> tuple[Any, ...]:
     return (*index[:axis], place, *index[axis + 1 :])
 
 
-def column(k: Any, x: Any, n: int) -> Any:
+def column(k: NativeBuilder, x: Any, n: int) -> Any:
     """Element n of every row along the last axis."""
     known = None if x.known is None else x.known.reshape(x.shape)[..., n]
     return k.view(x.dtype, x.shape[:-1], lambda index: x.at((*index, k.const(n))), x.cost, known=known)
 
 
-def clamped(k: Any, value: Any, low: int, high: int) -> Any:
+def clamped(k: NativeBuilder, value: Any, low: Dim, high: Dim) -> Any:
     return k.apply("min", k.apply("max", value, k.const(low)), k.const(high))
 
 
-def from_front(k: Any, place: Any, length: int) -> Any:
+def from_front(k: NativeBuilder, place: Any, length: Dim) -> Any:
     """A place counted from the front; a negative one counts from the back."""
     return k.select(k.compare("lt", place, k.const(0)), k.add(place, k.const(length)), place)
 
 
-def is_inside(k: Any, place: Any, length: int) -> Any:
+def is_inside(k: NativeBuilder, place: Any, length: Dim) -> Any:
     """Whether a place, counted from the front or the back, is one of an axis."""
     return k.apply("and", k.compare("ge", place, k.const(-length)), k.compare("lt", place, k.const(length)))
 
 
-def require_inside(k: Any, indices: Any, length: int) -> None:
+def require_inside(k: NativeBuilder, indices: Any, length: Dim) -> None:
     """End the program with a failure unless all indices are inside an axis."""
     known = all_numbers(indices) if isinstance(length, int) else None
-    if known is not None and all(-length <= place < length for place in known):
+    if known is not None and isinstance(length, int) and all(-length <= place < length for place in known):
         return
     if indices.size == 1:
         k.fail_unless(is_inside(k, k.let(integer(k, indices, (k.const(0),) * len(indices.shape))), length))
         return
 
-    def step(so_far: Any, index: Any) -> Any:
+    def step(so_far: Any, index: Index) -> Any:
         return k.apply("and", so_far, is_inside(k, integer(k, indices, index), length))
 
     k.fail_unless(k.reduce(indices.shape, k.const(True, BOOL), step))
 
 
-def places(k: Any, indices: Any, length: int) -> Any:
+def places(k: NativeBuilder, indices: Any, length: Dim) -> Any:
     """Checked indices into an axis as a tensor of int64, counted from the front.
 
     They are read again after the check. Where another thread may have written them meanwhile, they are clamped.
@@ -258,14 +275,14 @@ def places(k: Any, indices: Any, length: int) -> Any:
     if known is not None and min(known, default=0) >= 0:
         return k.view(INT64, indices.shape, lambda index: integer(k, indices, index), indices.cost)
 
-    def place(index: Any) -> Any:
+    def place(index: Index) -> Any:
         found = from_front(k, integer(k, indices, index), length)
         return clamped(k, found, 0, length - 1) if may_change else found
 
     return k.view(INT64, indices.shape, place, indices.cost + (4 if may_change else 2))
 
 
-def slice_start(k: Any, start: Any, end: Any, step: int, length: int, count: int) -> Any:
+def slice_start(k: NativeBuilder, start: Any, end: Any, step: int, length: Dim, count: int) -> Any:
     """Where `start:end:step` begins on an axis; the program fails unless it takes `count` elements."""
     low, high = (0, length) if step > 0 else (-1, length - 1)
     first = clamped(k, from_front(k, start, length), max(low, 0), high)
@@ -280,7 +297,7 @@ WRITTEN_OUT = 8
 """Parts of length 1 up to which a joined tensor chooses among them where it is read."""
 
 
-def joined(k: Any, parts: Sequence[Any], axis: int) -> Any:
+def joined(k: NativeBuilder, parts: Sequence[Any], axis: int) -> Any:
     """The tensors one after the other along an axis: chosen among where they are few and small, else put in memory."""
     given = [x for x in parts if x.shape[axis]]
     shape = list(parts[0].shape)
@@ -299,14 +316,14 @@ def joined(k: Any, parts: Sequence[Any], axis: int) -> Any:
     return k.view_of(buffer)
 
 
-def _joined_at_run_time(k: Any, parts: Sequence[Any], axis: int, shape: Sequence[Any]) -> Any:
+def _joined_at_run_time(k: NativeBuilder, parts: Sequence[Any], axis: int, shape: Sequence[Any]) -> Any:
     """Parts of which only the run knows how long they are; behind a carried value that may grow where it lies."""
     for x in parts[1:]:
         k.require_broadcast(replaced(x.shape, axis, 1), replaced(shape, axis, 1))
     start, rest = parts[0], parts[1:]
-    is_behind = start.buffer is not None and k.memory_of(start.buffer) is k.may_append
-    if is_behind and all(n == 1 for n in shape[:axis]):
-        buffer, rest = start.buffer, [x if x.buffer is not start.buffer else k.copy(x) for x in rest]
+    buffer = start.buffer
+    if buffer is not None and k.memory_of(buffer) is k.may_append and all(n == 1 for n in shape[:axis]):
+        rest = [x if x.buffer is not buffer else k.copy(x) for x in rest]
         k.reserve(buffer, shape)
     else:
         buffer = k.temporary(start.dtype, shape)
@@ -319,8 +336,8 @@ def _joined_at_run_time(k: Any, parts: Sequence[Any], axis: int, shape: Sequence
     return k.view_of(buffer, shape)
 
 
-def _chosen(k: Any, rows: Sequence[Any], axis: int, shape: Sequence[int]) -> Any:
-    def at(index: Any) -> Any:
+def _chosen(k: NativeBuilder, rows: Sequence[Any], axis: int, shape: Sequence[Dim]) -> Any:
+    def at(index: Index) -> Any:
         found, place = rows[-1].at(replaced(index, axis, k.const(0))), index[axis]
         for n, x in reversed(list(enumerate(rows[:-1]))):
             found = k.select(k.compare("eq", place, k.const(n)), x.at(replaced(index, axis, k.const(0))), found)

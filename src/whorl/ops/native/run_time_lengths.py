@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from whorl.ir.dtypes import INT64
-from whorl.ops.native.index_maps import mapped, replaced, sliced
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index
+from whorl.ops.native.index_maps import flat_element, mapped, replaced, sliced
 
 
-def chosen_places(k: Any, length: Any, is_chosen: Callable[[Any], Any]) -> Any:
+def chosen_places(k: NativeBuilder, length: Any, is_chosen: Callable[[Any], Any]) -> Any:
     """The places below `length` that are chosen, in order, as a row of int64."""
     buffer, count = k.temporary(INT64, (length,)), k.variable(INT64, "count", once=False)
     k.assign(count, k.const(0))
@@ -21,13 +23,13 @@ def chosen_places(k: Any, length: Any, is_chosen: Callable[[Any], Any]) -> Any:
     return k.view_of(buffer, (k.new_length(found),))
 
 
-def nonzero(k: Any, x: Any) -> Any:
+def nonzero(k: NativeBuilder, x: Any) -> Any:
     """The index of each element that is not zero, an axis a row: int64 [rank, count]."""
-    zero, flat = k.const(0, x.dtype), k.flat(x) or k.flat(k.copy(x))
+    zero, flat = k.const(0, x.dtype), flat_element(k, x)
     places = chosen_places(k, x.size, lambda place: k.compare("ne", flat(place), zero))
     rank = len(x.shape)
 
-    def at(index: Any) -> Any:
+    def at(index: Index) -> Any:
         rest, rows = places.at(index[1:]), []
         for length in x.shape[:0:-1]:
             rows.append(k.apply("rem", rest, k.const(length)))
@@ -41,7 +43,7 @@ def nonzero(k: Any, x: Any) -> Any:
     return k.view(INT64, (rank, *places.shape), at, 1 + 4 * (rank - 1))
 
 
-def compressed(k: Any, x: Any, condition: Any, axis: int) -> Any:
+def compressed(k: NativeBuilder, x: Any, condition: Any, axis: int) -> Any:
     """The slices of x along an axis whose condition holds; one beyond the axis ends the program with a failure."""
     length = k.let(k.length(x.shape[axis]))
 
@@ -55,7 +57,7 @@ def compressed(k: Any, x: Any, condition: Any, axis: int) -> Any:
     return mapped(k, k.materialise_reread(x), shape, lambda index: replaced(index, axis, places.at((index[axis],))), 1)
 
 
-def sliced_at_run_time(k: Any, x: Any, axes: Sequence[int], ends: Sequence[tuple[Any, Any, int]]) -> Any:
+def sliced_at_run_time(k: NativeBuilder, x: Any, axes: Sequence[int], ends: Sequence[tuple[Any, Any, int]]) -> Any:
     """x[start:end:step] on axes, for starts and ends that only the run knows."""
     shape, firsts, steps = list(x.shape), [k.const(0)] * len(x.shape), [1] * len(x.shape)
     for axis, (start, end, step) in zip(axes, ends, strict=True):
@@ -64,7 +66,7 @@ def sliced_at_run_time(k: Any, x: Any, axes: Sequence[int], ends: Sequence[tuple
     return sliced(k, x, firsts, steps, shape)
 
 
-def _extent(k: Any, start: Any, end: Any, step: int, length: Any) -> tuple[Any, Any]:
+def _extent(k: NativeBuilder, start: Any, end: Any, step: int, length: Any) -> tuple[Any, Any]:
     """Where `start:end:step` begins on an axis, and how many elements it takes."""
     last = k.sub(length, k.const(1))
     low, high = (k.const(0), length) if step > 0 else (k.const(-1), last)
@@ -75,16 +77,16 @@ def _extent(k: Any, start: Any, end: Any, step: int, length: Any) -> tuple[Any, 
     return k.let(first), k.let(count)
 
 
-def _counted(k: Any, place: Any, length: Any) -> Any:
+def _counted(k: NativeBuilder, place: Any, length: Any) -> Any:
     """A place counted from the front; a negative one counts from the back."""
     return k.select(k.compare("lt", place, k.const(0)), k.add(place, length), place)
 
 
-def _between(k: Any, value: Any, low: Any, high: Any) -> Any:
+def _between(k: NativeBuilder, value: Any, low: Any, high: Any) -> Any:
     return k.apply("min", k.apply("max", value, low), high)
 
 
-def counted_range(k: Any, start: Any, limit: Any, step: Any) -> Any:
+def counted_range(k: NativeBuilder, start: Any, limit: Any, step: Any) -> Any:
     """How many whole numbers lie from start on, before limit, at a distance of step; a step of 0 is a failure."""
     k.fail_unless(k.compare("ne", step, k.const(0)))
     rises = k.compare("gt", step, k.const(0))

@@ -12,7 +12,9 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BOOL, FLOAT32, FLOATS, INT32, INT64, is_float, name_of
 from whorl.ir.graph import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, one_element, require_dtype, widened
 from whorl.ops.elementwise.arithmetic import NUMBERS
 from whorl.ops.elementwise.conversion import convert
@@ -215,8 +217,8 @@ class Dropout(Random):
         kept = np.asarray(generator.uniform(size=x.shape) >= chance)
         return np.where(kept, widened(x) * (1 / (1 - chance)), 0).astype(x.dtype, copy=False), kept
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, _, training = inputs.padded(3)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, training = inputs[0], inputs.optional(2)
         if training is not None and (training.known is None or training.known.reshape(-1).tolist() != [False]):
             return None
         return [x, filled(k, k.const(True, BOOL), x.shape)]

@@ -12,6 +12,8 @@ from whorl.errors import RunError
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.graph import Op, Region, Value
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.control.flow import Collected, Loop, Scanned
 from whorl.ops.core.writer import Writer, is_fixed, sizes_of
@@ -43,9 +45,9 @@ class CheckedLengths(Op, abstract=True):
             raise RunError(f"sequence length {bad[0]} is outside [0, {self.steps}]")
         return lengths.astype(np.int64)[:, None]
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         kept = k.materialise(inputs[0])
-        for row in range(kept.shape[0]):
+        for row in range(kept.fixed_shape[0]):
             length = k.cast(kept.at((k.const(row),)), INT64)
             inside = k.apply("and", k.compare("ge", length, k.const(0)), k.compare("le", length, k.const(self.steps)))
             k.fail_unless(inside)

@@ -12,7 +12,9 @@ import numpy as np
 from whorl.errors import TypeRuleError
 from whorl.ir.dtypes import INTEGERS, PACKED_BITS, is_integer
 from whorl.ir.graph import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     known_dims,
@@ -86,7 +88,7 @@ class Cumulative(Op, abstract=True):
         """The inclusive totals of a widened tensor from the front, in its own type."""
         raise TypeError(f"{self.name} does not accumulate")
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, _), known = inputs, all_numbers(inputs[1])
         if known is None or len(known) != 1:
             return None

@@ -10,7 +10,9 @@ import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir.graph import Op
-from whorl.ir.types import Fact, TensorType, Type
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.types import Fact, TensorType
 from whorl.ops.core.base import checked_types, widened
 from whorl.ops.movement.padding import padded_view
 from whorl.ops.native.index_maps import converted, replaced, widened_view
@@ -49,15 +51,15 @@ class LRN(Op):
         base = scalar(self.bias) + scalar(self.alpha / self.size) * total
         return (wide / base ** scalar(self.beta)).astype(x.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x = k.materialise_reread(widened_view(k, inputs[0]))
-        below, above = min((self.size - 1) // 2, x.shape[1]), min(self.size // 2, x.shape[1])
+        below, above = (min(half, x.fixed_shape[1]) for half in ((self.size - 1) // 2, self.size // 2))
         ends = [(0, 0), (below, above), *[(0, 0)] * (len(x.shape) - 2)]
         squares = padded_view(k, combined(k, lambda v: k.mul(v, v), x), ends, k.const(0, x.dtype))
         bias, alpha = k.const(self.bias, x.dtype), k.const(self.alpha / self.size, x.dtype)
         is_positive = self.bias >= 0 and self.alpha >= 0
 
-        def at(index: Any) -> Any:
+        def at(index: Index) -> Any:
             def add(total: Any, step: Any) -> Any:
                 return k.add(total, squares.at(replaced(index, 1, k.add(index[1], step[0]))))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from whorl.ir.native.builder import NativeBuilder
 from whorl.ops.core.base import COMPUTED_FLOATS
 from whorl.ops.native.index_maps import reshaped
 from whorl.ops.reduce.native_reductions import combined, reduced, reduced_shape
@@ -22,7 +23,7 @@ class ReduceLogSum(Reduction):
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
         return np.log(total_of(data, axes, keepdims))
 
-    def after(self, k: Any, total: Any, count: int) -> Any:
+    def after(self, k: NativeBuilder, total: Any, count: int) -> Any:
         return k.apply("log", total)
 
 
@@ -41,7 +42,7 @@ class ReduceLogSumExp(Reduction):
         result = np.log(total_of(np.exp(data - shift), axes, True)) + shift
         return result if keepdims else np.squeeze(result, axis=axes)
 
-    def total(self, k: Any, data: Any, axes: tuple[int, ...]) -> Any:
+    def total(self, k: NativeBuilder, data: Any, axes: tuple[int, ...]) -> Any:
         x, zero, infinite = k.materialise_reread(data), k.const(0, data.dtype), k.const(np.inf, data.dtype)
 
         def finite(largest: Any) -> Any:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, INT32, INT64, is_float
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, View
 from whorl.ops.native.index_maps import converted, filled, replaced
 
 ROW = 8
@@ -23,12 +25,12 @@ _ON_BOOL = {"max": "or", "min": "and"}
 _IN_ANY_ORDER = {"max": "maximum", "min": "minimum"}
 
 
-def combined(k: Any, function: Callable[..., Any], *views: Any, cost: int = 1) -> Any:
+def combined(k: NativeBuilder, function: Callable[..., Any], *views: Any, cost: int = 1) -> Any:
     """A tensor of the first view's shape and type: a function of the elements that broadcasting puts at an index."""
     first = views[0]
     given = [first, *(x if x.size == first.size else k.materialise_reread(x) for x in views[1:])]
 
-    def at(index: Any) -> Any:
+    def at(index: Index) -> Any:
         return function(*(k.broadcast_element(x, index) for x in given))
 
     return k.view(first.dtype, first.shape, at, cost + sum(x.cost for x in given))
@@ -41,7 +43,7 @@ def reduced_shape(shape: Sequence[int], axes: Sequence[int], keepdims: bool = Tr
     return tuple(n for axis, n in enumerate(shape) if axis not in axes)
 
 
-def reduced(k: Any, x: Any, axes: Sequence[int], how: str, keepdims: bool = True, finish: Any = None) -> Any:
+def reduced(k: NativeBuilder, x: Any, axes: Sequence[int], how: str, keepdims: bool = True, finish: Any = None) -> Any:
     """The "sum", product ("mul") or extreme ("max", "min") along axes, each put through `finish(total)`, and kept.
 
     `for lines: total = start; for elements: total = how(total, x)`. A sum along lines that hold the last axis may be
@@ -57,7 +59,7 @@ def reduced(k: Any, x: Any, axes: Sequence[int], how: str, keepdims: bool = True
     if is_wide and len(x.shape) - 1 not in axes and x.size != math.prod(shape):
         return _by_rows(k, x, axes, shape, start, "add" if how == "sum" else step, finish)
 
-    def at(index: Any) -> Any:
+    def at(index: Index) -> Any:
         def add(total: Any, inner: Any) -> Any:
             return k.apply(step, total, x.at(_merged(index, inner, axes, keepdims)))
 
@@ -87,7 +89,7 @@ def _merged(outer: Sequence[Any], inner: Sequence[Any], axes: Sequence[int], kee
 
 
 def _by_rows(
-    k: Any,
+    k: NativeBuilder,
     x: Any,
     axes: Sequence[int],
     shape: tuple[int, ...],
@@ -110,19 +112,19 @@ def _by_rows(
 
 
 @contextmanager
-def _in_order(k: Any, shape: Sequence[int], axes: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+def _in_order(k: NativeBuilder, shape: Sequence[int], axes: Sequence[int]) -> Iterator[tuple[Any, ...]]:
     """A nest over every index, in which the steps along some axes follow one another."""
     with ExitStack() as stack:
         yield tuple(stack.enter_context(k.loop(n, parallel=axis not in axes)) for axis, n in enumerate(shape))
 
 
-def mean(k: Any, x: Any, axes: Sequence[int]) -> Any:
+def mean(k: NativeBuilder, x: Any, axes: Sequence[int]) -> Any:
     """The mean along axes that keep their place; NaN for no elements."""
     count = k.const(math.prod(x.shape[axis] for axis in axes), x.dtype)
     return reduced(k, x, axes, "sum", finish=lambda total: k.div(total, count))
 
 
-def standardized(k: Any, x: Any, axes: Sequence[int], epsilon: float) -> tuple[Any, Any, Any]:
+def standardized(k: NativeBuilder, x: Any, axes: Sequence[int], epsilon: float) -> tuple[Any, Any, Any]:
     """(x - mean) / sqrt(variance + epsilon) along axes, the mean, and the reciprocal of that root."""
     x = k.materialise_reread(x)
     centre = mean(k, x, axes)
@@ -133,7 +135,7 @@ def standardized(k: Any, x: Any, axes: Sequence[int], epsilon: float) -> tuple[A
     return normal, centre, reciprocal
 
 
-def places_of_extremes(k: Any, x: Any, axis: int, largest: bool, last: bool = False) -> Any:
+def places_of_extremes(k: NativeBuilder, x: Any, axis: int, largest: bool, last: bool = False) -> Any:
     """The place of the first (or last) extreme along an axis that is not empty and keeps its place; NaN wins."""
     if goes_by_rows(x, axis):
         return extremes_by_rows(k, x, axis, largest, last)[1]
@@ -141,7 +143,7 @@ def places_of_extremes(k: Any, x: Any, axis: int, largest: bool, last: bool = Fa
     best = reduced(k, x, (axis,), "max" if largest else "min")
     nowhere = k.const(-1 if last else x.shape[axis])
 
-    def at(index: Any) -> Any:
+    def at(index: Index) -> Any:
         value = x.at(index)
         found = k.compare("eq", value, k.broadcast_element(best, index))
         if is_float(x.dtype):
@@ -156,13 +158,13 @@ def goes_by_rows(x: Any, axis: int) -> bool:
     return x.is_fixed and axis < len(x.shape) - 1 and x.shape[-1] >= ROW and 1 < x.shape[axis] < 1 << 31
 
 
-def extremes_by_rows(k: Any, x: Any, axis: int, largest: bool, last: bool = False) -> tuple[Any, Any]:
+def extremes_by_rows(k: NativeBuilder, x: Any, axis: int, largest: bool, last: bool = False) -> tuple[Any, Any]:
     """The extremes along an axis that is not the last, and their places; the axis keeps its place. NaN wins.
 
     `for rows: for columns: if x is better: best, place = x, row`. Once for each tensor and block of statements.
     """
-    key = ("extremes", id(k.block), x, axis, largest, last)
-    if key not in k.shared:
+
+    def write() -> tuple[View, View]:
         shape = reduced_shape(x.shape, (axis,))
         best, place = k.temporary(x.dtype, shape), k.temporary(INT32, shape)
         with k.nest(shape) as index:
@@ -174,11 +176,12 @@ def extremes_by_rows(k: Any, x: Any, axis: int, largest: bool, last: bool = Fals
             wins = k.let(_wins(k, value, before, largest, last))
             k.store(place, there, k.select(wins, k.cast(index[axis], INT32), k.load(place, there)))
             k.store(best, there, k.select(wins, value, before))
-        k.shared[key] = k.block, (k.view_of(best), converted(k, k.view_of(place), INT64))
-    return k.shared[key][1]
+        return k.view_of(best), converted(k, k.view_of(place), INT64)
+
+    return k.share(("extremes", x, axis, largest, last), write)
 
 
-def _wins(k: Any, value: Any, before: Any, largest: bool, last: bool) -> Any:
+def _wins(k: NativeBuilder, value: Any, before: Any, largest: bool, last: bool) -> Any:
     """Whether an element takes the place of the best so far."""
     if not is_float(value.dtype):
         return k.compare(("ge" if last else "gt") if largest else ("le" if last else "lt"), value, before)

@@ -13,7 +13,9 @@ from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, name_of
 from whorl.ir.graph import Op
-from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
@@ -62,11 +64,11 @@ def _variance(x: np.ndarray, mean: np.ndarray, axes: Sequence[int]) -> np.ndarra
     return _mean(centred * centred, axes)
 
 
-def _affine_on_channels(k: Any, x: Any, scale: Any, b: Any) -> Any:
+def _affine_on_channels(k: NativeBuilder, x: Any, scale: Any, b: Any) -> Any:
     """Native form of x * scale + b, both of shape [C], on a tensor [N, C, ...]."""
     factor, term = k.materialise_reread(scale), k.materialise_reread(b)
 
-    def at(index: Any) -> Any:
+    def at(index: Index) -> Any:
         return k.add(k.mul(x.at(index), factor.at(index[1:2])), term.at(index[1:2]))
 
     return k.view(x.dtype, x.shape, at, x.cost + 4)
@@ -109,7 +111,7 @@ class BatchNormalization(Op):
         y = (x_wide - _on_channels(used[0], x.ndim)) * _on_channels(factor, x.ndim) + _on_channels(b_wide, x.ndim)
         return (y.astype(x.dtype), *running)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         if self.training_mode:
             return None
         wide = np.result_type(*(accumulator(view.dtype) for view in inputs))
@@ -119,7 +121,7 @@ class BatchNormalization(Op):
             combined(k, lambda s, v: k.div(s, k.apply("sqrt", k.add(v, small))), scale, variance, cost=8)
         )
 
-        def at(index: Any) -> Any:
+        def at(index: Index) -> Any:
             c = (index[1] if len(index) > 1 else k.const(0),)
             return k.add(k.mul(k.sub(x.at(index), centre.at(c)), factor.at(c)), b.at(c))
 
@@ -155,7 +157,7 @@ class InstanceNormalization(Op):
         y = normal * _on_channels(widened(scale), x.ndim) + _on_channels(widened(b), x.ndim)
         return y.astype(x.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, scale, b = (widened_view(k, view) for view in inputs)
         normal, _, _ = standardized(k, x, range(2, len(x.shape)), self.epsilon)
         return [converted(k, _affine_on_channels(k, normal, scale, b), inputs[0].dtype)]
@@ -201,7 +203,7 @@ class GroupNormalization(Op):
         y = wide * _on_channels(widened(scale), x.ndim) + _on_channels(widened(bias), x.ndim)
         return y.astype(x.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, scale, bias = inputs
         if not x.size:
             return [x]
@@ -211,7 +213,7 @@ class GroupNormalization(Op):
         normal, _, _ = standardized(k, stashed, range(2, len(groups.shape)), self.epsilon)
         each = k.const(channels // self.num_groups)
 
-        def source(index: Any) -> list[Any]:
+        def source(index: Index) -> list[Any]:
             return [index[0], k.div(index[1], each), k.apply("rem", index[1], each), *index[2:]]
 
         ungrouped = converted(k, mapped(k, normal, x.shape, source, 4), accumulator(x.dtype))
@@ -261,8 +263,8 @@ class LayerNormalization(Op):
         y = y if b is None else y + widened(b)
         return y.astype(x.dtype, copy=False), mean.astype(self.stash_type), reciprocal.astype(self.stash_type)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, scale, b = inputs.padded(3)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, scale, b = inputs[0], inputs[1], inputs.optional(2)
         axes = _normalized_axes(self.axis, len(x.shape))
         stashed = converted(k, x, accumulator(self.stash_type))
         normal, centre, reciprocal = standardized(k, stashed, axes, self.epsilon)
@@ -297,7 +299,7 @@ class RMSNormalization(Op):
         normal = stashed / np.sqrt(mean + stashed.dtype.type(self.epsilon))
         return (normal.astype(accumulator(x.dtype)) * widened(scale)).astype(scale.dtype)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, scale), wide = inputs, np.result_type(*(accumulator(view.dtype) for view in inputs))
         stashed = k.materialise_reread(converted(k, x, accumulator(self.stash_type)))
         squares = combined(k, lambda v: k.mul(v, v), stashed)
@@ -326,7 +328,7 @@ class MeanVarianceNormalization(Op):
         deviation = np.sqrt(_variance(wide, mean, axes)) + wide.dtype.type(1e-9)
         return ((wide - mean) / deviation).astype(x.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, axes = k.materialise_reread(widened_view(k, inputs[0])), reduced_axes(self.axes, len(inputs[0].shape))
         centre, small = mean(k, x, axes), k.const(1e-9, x.dtype)
         squares = combined(k, lambda v, m: k.mul(k.sub(v, m), k.sub(v, m)), x, centre, cost=2)
@@ -358,7 +360,7 @@ class LpNormalization(Op):
         norm = total if self.p == 1 else np.sqrt(total)
         return np.where(norm == 0, wide.dtype.type(0), wide / norm).astype(x.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, axis = k.materialise_reread(widened_view(k, inputs[0])), self.axis % len(inputs[0].shape)
         zero = k.const(0, x.dtype)
         powers = combined(k, lambda v: k.apply("abs", v) if self.p == 1 else k.mul(v, v), x)

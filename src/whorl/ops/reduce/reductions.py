@@ -16,7 +16,9 @@ from whorl.ir.dtypes import BOOL, FLOAT64, INT64, INTEGERS, PACKED_BITS, UNSIGNE
 from whorl.ir.elements.base import Elements, Held
 from whorl.ir.elements.sums import blockwise_sum, row_major
 from whorl.ir.graph import Op
-from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     known_dims,
@@ -129,8 +131,8 @@ class Reduction(Op, abstract=True):
         """The reduction of widened data; the caller rounds the result to the data's own type."""
         raise TypeError(f"{self.name} does not reduce")
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        data, axes = inputs.padded(2)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        data, axes = inputs[0], inputs.optional(1)
         listed = () if axes is None else all_numbers(axes)
         if listed is None:
             return None
@@ -140,15 +142,16 @@ class Reduction(Op, abstract=True):
         total = self.total(k, widened_view(k, data), picked)
         return [converted(k, total, data.dtype)]
 
-    def _with_places(self, k: Any, data: Any, axes: tuple[int, ...]) -> Any:
+    def _with_places(self, k: NativeBuilder, data: Any, axes: tuple[int, ...]) -> Any:
         """An extreme that is found together with its place, which another op asks for; None if this is none."""
         for op in k.readers if len(axes) == 1 and data.dtype != BOOL else ():
-            same = isinstance(op, ArgumentReduction) and self.how == ("max" if op.largest else "min")
-            if same and op.axis % len(data.shape) == axes[0] and goes_by_rows(data, axes[0]):
+            if not isinstance(op, ArgumentReduction) or self.how != ("max" if op.largest else "min"):
+                continue
+            if op.axis % len(data.shape) == axes[0] and goes_by_rows(data, axes[0]):
                 return extremes_by_rows(k, data, axes[0], op.largest, bool(op.select_last_index))[0]
         return None
 
-    def total(self, k: Any, data: Any, axes: tuple[int, ...]) -> Any:
+    def total(self, k: NativeBuilder, data: Any, axes: tuple[int, ...]) -> Any:
         """Native form along known axes of a widened tensor."""
         count = math.prod(data.shape[axis] for axis in axes)
         if not isinstance(count, int):
@@ -156,11 +159,11 @@ class Reduction(Op, abstract=True):
         elements = combined(k, lambda x: self.before(k, x), data)
         return reduced(k, elements, axes, self.how, bool(self.keepdims), lambda total: self.after(k, total, count))
 
-    def before(self, k: Any, x: Any) -> Any:
+    def before(self, k: NativeBuilder, x: Any) -> Any:
         """What native code adds up for an element."""
         return x
 
-    def after(self, k: Any, total: Any, count: int) -> Any:
+    def after(self, k: NativeBuilder, total: Any, count: int) -> Any:
         """The result that native code makes of a total of `count` elements."""
         return total
 
@@ -277,7 +280,7 @@ class ReduceMean(Reduction):
         quotient = wide // divisor
         return quotient + ((wide < 0) & (quotient * divisor != wide))
 
-    def after(self, k: Any, total: Any, count: int) -> Any:
+    def after(self, k: NativeBuilder, total: Any, count: int) -> Any:
         if is_float(total.dtype):
             return k.div(total, k.const(count, total.dtype))
         wide = np.dtype(np.uint64) if total.dtype in UNSIGNED else INT64
@@ -291,7 +294,7 @@ class ReduceL1(Reduction):
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
         return total_of(np.abs(data), axes, keepdims)
 
-    def before(self, k: Any, x: Any) -> Any:
+    def before(self, k: NativeBuilder, x: Any) -> Any:
         return k.apply("abs", x)
 
 
@@ -303,10 +306,10 @@ class ReduceL2(Reduction):
         total = total_of(data * data, axes, keepdims)
         return np.sqrt(total if is_float(data.dtype) else total.astype(np.float64))
 
-    def before(self, k: Any, x: Any) -> Any:
+    def before(self, k: NativeBuilder, x: Any) -> Any:
         return k.mul(x, x)
 
-    def after(self, k: Any, total: Any, count: int) -> Any:
+    def after(self, k: NativeBuilder, total: Any, count: int) -> Any:
         dtype = total.dtype
         if is_float(dtype):
             return k.apply("sqrt", total)
@@ -320,7 +323,7 @@ class ReduceSumSquare(Reduction):
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
         return total_of(data * data, axes, keepdims)
 
-    def before(self, k: Any, x: Any) -> Any:
+    def before(self, k: NativeBuilder, x: Any) -> Any:
         return k.mul(x, x)
 
 
@@ -361,7 +364,7 @@ class ArgumentReduction(Op, abstract=True):
         """The first place of the extreme along an axis that is not empty."""
         raise TypeError(f"{self.name} does not say which extreme")
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (data,), shape = inputs, lengths(outputs[0])
         if not data.shape or not math.prod(shape):
             return [filled(k, k.const(0), shape)]

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.graph import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, normal_axis, require_dtype, widened
 from whorl.ops.native.index_maps import converted, widened_view
 from whorl.ops.reduce.native_reductions import combined, places_of_extremes, reduced
@@ -41,7 +43,7 @@ class Distribution(Op, abstract=True):
         """The lines of a widened tensor, in its own type."""
         raise TypeError(f"{self.name} does not distribute")
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,) = inputs
         if not x.size:
             return [x]
@@ -49,7 +51,7 @@ class Distribution(Op, abstract=True):
             converted(k, self.lines(k, k.materialise_reread(widened_view(k, x)), self.axis % len(x.shape)), x.dtype)
         ]
 
-    def lines(self, k: Any, x: Any, axis: int) -> Any:
+    def lines(self, k: NativeBuilder, x: Any, axis: int) -> Any:
         """Native form for a widened tensor that is not empty and cheap to read."""
         raise TypeError(f"{self.name} has no lines")
 
@@ -58,7 +60,7 @@ def _below_largest(x: np.ndarray, axis: int) -> np.ndarray:
     return x - np.max(x, axis=axis, keepdims=True, initial=-np.inf)
 
 
-def _native_below_largest(k: Any, x: Any, axis: int) -> Any:
+def _native_below_largest(k: NativeBuilder, x: Any, axis: int) -> Any:
     return combined(k, k.sub, x, reduced(k, x, (axis,), "max"))
 
 
@@ -70,7 +72,7 @@ class Softmax(Distribution):
         powers = np.exp(_below_largest(x, axis))
         return powers / np.sum(powers, axis=axis, keepdims=True)
 
-    def lines(self, k: Any, x: Any, axis: int) -> Any:
+    def lines(self, k: NativeBuilder, x: Any, axis: int) -> Any:
         powers = k.materialise(combined(k, lambda v: k.apply("exp", v), _native_below_largest(k, x, axis), cost=16))
         return combined(k, k.div, powers, reduced(k, powers, (axis,), "sum"), cost=4)
 
@@ -83,7 +85,7 @@ class LogSoftmax(Distribution):
         below = _below_largest(x, axis)
         return below - np.log(np.sum(np.exp(below), axis=axis, keepdims=True))
 
-    def lines(self, k: Any, x: Any, axis: int) -> Any:
+    def lines(self, k: NativeBuilder, x: Any, axis: int) -> Any:
         below = k.materialise_reread(_native_below_largest(k, x, axis))
         powers = combined(k, lambda v: k.apply("exp", v), below, cost=16)
         return combined(k, k.sub, below, reduced(k, powers, (axis,), "sum", finish=lambda t: k.apply("log", t)))
@@ -99,10 +101,10 @@ class Hardmax(Distribution):
             np.put_along_axis(result, np.argmax(x, axis=axis, keepdims=True), 1, axis=axis)
         return result
 
-    def lines(self, k: Any, x: Any, axis: int) -> Any:
+    def lines(self, k: NativeBuilder, x: Any, axis: int) -> Any:
         places, one, zero = places_of_extremes(k, x, axis, largest=True), k.const(1, x.dtype), k.const(0, x.dtype)
 
-        def at(index: Any) -> Any:
+        def at(index: Index) -> Any:
             return k.select(k.compare("eq", k.broadcast_element(places, index), index[axis]), one, zero)
 
         return k.view(x.dtype, x.shape, at, 3)

@@ -13,6 +13,8 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, INT32, INT64
 from whorl.ir.graph import Op
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, Operands, View, fixed
 from whorl.ir.types import UNRANKED, AnyShape, Fact, SequenceType, Shape, TensorType, Type, join, same_kind, tensor
 from whorl.ops.core.base import detached, known_ints, normal_axis, one_element
 from whorl.ops.native.index_maps import element, filled, joined, mapped, places, replaced, reshaped
@@ -88,7 +90,7 @@ class SequenceAt(Op):
     def run(self, sequence: list[Any], position: np.ndarray) -> Any:
         return sequence[_place(position, len(sequence), len(sequence) - 1)]
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         rows, position = inputs
         place = k.materialise(places(k, position, rows.shape[0]))
         row = element(k, place)
@@ -113,8 +115,8 @@ class SequenceInsert(Op):
         place = length if position is None else _place(position, length, length)
         return [*sequence[:place], detached(value), *sequence[place:]]
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        rows, value, position = inputs.padded(3)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        rows, value, position = inputs[0], inputs[1], inputs.optional(2)
         if position is not None or rows.shape[1:] != value.shape:
             return None
         return [joined(k, (rows, reshaped(k, value, (1, *value.shape))), 0)]
@@ -147,7 +149,7 @@ class SequenceLength(Op):
     def run(self, sequence: list[Any]) -> np.ndarray:
         return np.array(len(sequence), np.int64)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return [filled(k, k.const(inputs[0].shape[0]), ())]
 
 
@@ -186,7 +188,7 @@ class ConcatFromSequence(Op):
                 raise RunError(f"element {index} has shape {list(other.shape)}, element 0 {list(first)}")
         return np.stack(sequence, axis) if self.new_axis else np.concatenate(sequence, axis)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (rows,), shape = inputs, inputs[0].shape[1:]
         k.fail_unless(k.compare("gt", k.length(rows.shape[0]), k.const(0)))
         axis = self.axis % (len(shape) + bool(self.new_axis))
@@ -196,9 +198,9 @@ class ConcatFromSequence(Op):
         joined_shape = replaced(shape, axis, rows.shape[0] * shape[axis])
         if not axis:
             return [reshaped(k, rows, joined_shape)]
-        length = k.const(max(shape[axis], 1))
+        length = k.const(max(fixed(shape[axis]), 1))
 
-        def source(index: Any) -> Any:
+        def source(index: Index) -> Any:
             return (k.div(index[axis], length), *replaced(index, axis, k.apply("rem", index[axis], length)))
 
         return [mapped(k, rows, joined_shape, source, 2 if shape[axis] != 1 else 0)]

@@ -13,7 +13,9 @@ from whorl.errors import TypeRuleError
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64
 from whorl.ir.graph import Op
-from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, tensor
 from whorl.kernels.windows import WindowAxis
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -24,7 +26,7 @@ from whorl.ops.core.base import (
     require_dtype,
     same_dtype,
 )
-from whorl.ops.native.index_maps import converted, cut, element, filled, lengths, widened_view
+from whorl.ops.native.index_maps import converted, cut, element, filled, fixed_lengths, lengths, widened_view
 from whorl.ops.windows.geometry import blocks, spatial_rank, unfold, windows_of
 from whorl.ops.windows.native_convolution import biases_alone, blocked, convolution, is_native
 
@@ -95,16 +97,16 @@ class Conv(Convolution):
         y = convolve(x, w, self.group, self.tracks(x, w), accumulator(x.dtype))
         return with_bias(y, b).astype(x.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, w, b = inputs.padded(3)
-        shape, tracks = lengths(outputs[0]), self.tracks(x, w)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, w, b = inputs[0], inputs[1], inputs.optional(2)
+        shape, tracks = fixed_lengths(outputs[0]), self.tracks(x, w)
         wide, filters = widened_view(k, x), widened_view(k, w)
         bias = None if b is None else widened_view(k, b)
         if not math.prod(shape) or not w.size:
             return [converted(k, biases_alone(k, bias, wide.dtype, shape), x.dtype)]
-        if not is_native(tracks, x.shape[1], wide.dtype.itemsize):
+        if not is_native(tracks, x.fixed_shape[1], wide.dtype.itemsize):
             return None
-        y = convolution(k, wide, blocked(k, filters, self.group), bias, tracks, w.shape[0])
+        y = convolution(k, wide, blocked(k, filters, self.group), bias, tracks, w.fixed_shape[0])
         return [converted(k, y, x.dtype)]
 
 
@@ -123,8 +125,8 @@ class ConvInteger(Convolution):
         checked_types(self, x, w, x_zero, w_zero)
         return exact_sums(self, x, w, x_zero, w_zero).astype(np.int32)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, w, x_zero, w_zero = inputs.padded(4)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, w, x_zero, w_zero = inputs[0], inputs[1], inputs.optional(2), inputs.optional(3)
         sums = native_sums(self, k, x, w, x_zero, w_zero, outputs[0])
         return None if sums is None else [converted(k, converted(k, sums, INT64), INT32)]
 
@@ -172,8 +174,8 @@ class QLinearConv(Convolution):
         limits = np.iinfo(y_zero.dtype)
         return np.clip(levels, limits.min, limits.max).astype(y_zero.dtype)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b = inputs.padded(9)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        (x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero), b = inputs[:8], inputs.optional(8)
         sums = native_sums(self, k, x, w, x_zero, w_zero, outputs[0])
         if sums is None or any(view.size != 1 for view in (x_scale, y_scale, y_zero)):
             return None
@@ -181,7 +183,7 @@ class QLinearConv(Convolution):
         limits = np.iinfo(y_zero.dtype)
         low, high = k.const(limits.min, FLOAT32), k.const(limits.max, FLOAT32)
 
-        def at(index: Any) -> Any:
+        def at(index: Index) -> Any:
             total, m = sums.at(index), index[1:2]
             if b is not None:
                 total = k.add(k.cast(total, INT64), k.cast(b.at(m), INT64))
@@ -224,7 +226,7 @@ def exact_sums(
     return convolve(numbers, weights, op.group, op.tracks(x, w), np.dtype(np.float64)).astype(np.int64)
 
 
-def native_sums(op: Convolution, k: Any, x: Any, w: Any, x_zero: Any, w_zero: Any, output: Any) -> Any:
+def native_sums(op: Convolution, k: NativeBuilder, x: Any, w: Any, x_zero: Any, w_zero: Any, output: Any) -> Any:
     """Native form of `exact_sums`: whole numbers, of a type that holds every partial sum. None where no kernel has it.
 
     As float32 where these are below 2^24, or as int32, the sum of such sums over parts of the channels; else float64.
@@ -235,7 +237,7 @@ def native_sums(op: Convolution, k: Any, x: Any, w: Any, x_zero: Any, w_zero: An
     if not math.prod(shape) or not w.size:
         return filled(k, k.const(0, dtype), shape)
     tracks = op.tracks(x, w)
-    if not is_native(tracks, x.shape[1], dtype.itemsize) or (x_zero is not None and x_zero.size != 1):
+    if not is_native(tracks, x.fixed_shape[1], dtype.itemsize) or (x_zero is not None and x_zero.size != 1):
         return None
     numbers, weights = _differences(k, x, w, x_zero, w_zero, dtype)
     if dtype == FLOAT64 or w.shape[1] <= depth:
@@ -251,7 +253,7 @@ def native_sums(op: Convolution, k: Any, x: Any, w: Any, x_zero: Any, w_zero: An
     return k.view_of(total)
 
 
-def _differences(k: Any, x: Any, w: Any, x_zero: Any, w_zero: Any, dtype: np.dtype) -> tuple[Any, Any]:
+def _differences(k: NativeBuilder, x: Any, w: Any, x_zero: Any, w_zero: Any, dtype: np.dtype) -> tuple[Any, Any]:
     """x - x_zero and w - w_zero as floats."""
     numbers, weights = converted(k, x, dtype), converted(k, w, dtype)
     if x_zero is not None:
@@ -260,7 +262,7 @@ def _differences(k: Any, x: Any, w: Any, x_zero: Any, w_zero: Any, dtype: np.dty
     if w_zero is not None:
         column = w_zero if w_zero.size > 1 else filled(k, element(k, w_zero), (1,))
 
-        def shifted(index: Any) -> Any:
+        def shifted(index: Index) -> Any:
             return k.sub(k.cast(w.at(index), dtype), k.cast(k.broadcast_element(column, index[:1]), dtype))
 
         weights = k.view(dtype, w.shape, shifted, w.cost + 3)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.ir.dims import Dim
 from whorl.ir.graph import Op
-from whorl.ir.types import UNRANKED, Fact, TensorType, Type
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import UNRANKED, Fact, TensorType
 from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, agreed, checked_types, dims_of, require_dtype, same_dtype
 from whorl.ops.image.sampling import spread, weighted, within_reach
 from whorl.ops.linear.native_products import product
@@ -94,15 +95,15 @@ class DeformConv(Op):
                 result[part] = sums.reshape(len(w), columns.shape[-1])
         return with_bias(y.reshape(len(x), len(w), *counts), b).astype(x.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, w, offset, b, mask = inputs.padded(5)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        (x, w, offset), b, mask = inputs[:3], inputs.optional(3), inputs.optional(4)
         shape, dtype = lengths(outputs[0]), accumulator(x.dtype)
         if not math.prod(shape) or not w.size or not all(x.shape[2:]) or len(x.shape) > 2 + DEEPEST:
             return None
         image, moves, shares = (
             None if v is None else k.materialise_reread(widened_view(k, v)) for v in (x, offset, mask)
         )
-        tracks = windows_of(self, w.shape[2:]).tracks(x.shape[2:])
+        tracks = windows_of(self, w.shape[2:]).tracks(x.fixed_shape[2:])
         columns = deformed_columns(k, image, moves, shares, tracks, self.offset_group)
         rows, windows = math.prod(w.shape[1:]), math.prod(shape[2:])
         right = reshaped(k, columns, (x.shape[0], self.group, rows, windows))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from whorl.ir.native.builder import NativeBuilder
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.plane.layout import AXES, PhaseSplit, is_addressable, split_phases
@@ -48,7 +49,7 @@ def is_native(tracks: Sequence[WindowAxis], channels: int, itemsize: int) -> boo
 
 
 def convolution(
-    k: Any,
+    k: NativeBuilder,
     x: Any,
     filters: Any,
     bias: Any,
@@ -70,7 +71,7 @@ def convolution(
     table = k.address(in_memory(k, layout.offsets(depth)) if offsets is None else offsets)
     term = k.address(filled(k, k.const(0, dtype), (features,)) if bias is None else bias)
     limits = _limits(k, dtype, ending) or term
-    added = None if ending.added is None else k.place(ending.added)
+    added = None if ending.added is None else k.address(ending.added)
     spread = (
         None
         if layout.direct
@@ -93,7 +94,7 @@ def convolution(
 class _Run:
     """The kernel calls of one convolution."""
 
-    k: Any
+    k: NativeBuilder
     layout: PhaseSplit
     depth: int
     features: int
@@ -135,26 +136,26 @@ def windows_together(places: int, image_bytes: int) -> int:
     return places if image_bytes <= NEAR_BYTES else FEW_WINDOWS
 
 
-def moved(k: Any, place: Any, distance: Any) -> Any:
+def moved(k: NativeBuilder, place: Any, distance: Any) -> Any:
     """A place so many elements further."""
     buffer, index = place
     return buffer, (*index[:-1], k.add(index[-1], distance))
 
 
-def _limits(k: Any, dtype: np.dtype, ending: Ending) -> Any:
+def _limits(k: NativeBuilder, dtype: np.dtype, ending: Ending) -> Any:
     if ending.bounds is None:
         return None
     return k.address(in_memory(k, np.array(ending.bounds, dtype)))
 
 
-def blocked(k: Any, filters: Any, group: int) -> Any:
+def blocked(k: NativeBuilder, filters: Any, group: int) -> Any:
     """Filters [features, depth, kernel...] copied into blocks."""
     features, taps = filters.shape[0], math.prod(filters.shape[1:])
     flat = reshaped(k, k.materialise_reread(filters), (group, features // group, taps))
     return in_blocks_of(k, flat)
 
 
-def in_blocks_of(k: Any, filters: Any) -> Any:
+def in_blocks_of(k: NativeBuilder, filters: Any) -> Any:
     """Filters [group, features, taps] copied into blocks."""
     group, features, taps = filters.shape
     packed = k.temporary(filters.dtype, (group, features * taps))
@@ -166,7 +167,7 @@ def in_blocks_of(k: Any, filters: Any) -> Any:
     return k.view_of(packed)
 
 
-def biases_alone(k: Any, bias: Any, dtype: np.dtype, shape: Sequence[int]) -> Any:
+def biases_alone(k: NativeBuilder, bias: Any, dtype: np.dtype, shape: Sequence[int]) -> Any:
     """What a convolution over no channels gives."""
     if bias is None or not math.prod(shape):
         return filled(k, k.const(0, dtype), shape)

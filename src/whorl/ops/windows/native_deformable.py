@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from whorl.ir.dtypes import INT64
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index
 from whorl.kernels.windows import WindowAxis
 from whorl.ops.image.native_sampling import within_reach
 
@@ -15,7 +17,9 @@ DEEPEST = 3
 """Spatial axes up to which the neighbours of a place are written out."""
 
 
-def deformed_columns(k: Any, x: Any, offset: Any, mask: Any, tracks: Sequence[WindowAxis], groups: int) -> Any:
+def deformed_columns(
+    k: NativeBuilder, x: Any, offset: Any, mask: Any, tracks: Sequence[WindowAxis], groups: int
+) -> Any:
     """[N, C, taps..., windows...], kept in memory: what every tap of every window reads of x [N, C, axes...].
 
     The place is moved by offset [N, groups * taps * axes, windows...] and the number found there, interpolated
@@ -24,7 +28,7 @@ def deformed_columns(k: Any, x: Any, offset: Any, mask: Any, tracks: Sequence[Wi
     kernel, counts = [t.kernel for t in tracks], [t.count for t in tracks]
     each, taps, rank = x.shape[1] // groups, math.prod(kernel), len(tracks)
 
-    def at(index: Any) -> Any:
+    def at(index: Index) -> Any:
         n, c, *rest = index
         tap, window = rest[:rank], tuple(rest[rank:])
         number = k.const(0)
@@ -43,7 +47,7 @@ def deformed_columns(k: Any, x: Any, offset: Any, mask: Any, tracks: Sequence[Wi
     return k.materialise(k.view(x.dtype, (*x.shape[:2], *kernel, *counts), at, 100))
 
 
-def _neighbours(k: Any, place: Any, length: int) -> list[tuple[Any, Any, Any]]:
+def _neighbours(k: NativeBuilder, place: Any, length: int) -> list[tuple[Any, Any, Any]]:
     """The two elements around a place on an axis: where, whether there is one, and its weight."""
     dtype, found = place.dtype, []
     for step in range(2):
@@ -59,7 +63,9 @@ def _neighbours(k: Any, place: Any, length: int) -> list[tuple[Any, Any, Any]]:
     return found
 
 
-def _interpolated(k: Any, x: Any, before: tuple[Any, Any], axes: Sequence[Sequence[tuple[Any, Any, Any]]]) -> Any:
+def _interpolated(
+    k: NativeBuilder, x: Any, before: tuple[Any, Any], axes: Sequence[Sequence[tuple[Any, Any, Any]]]
+) -> Any:
     """The weighted sum of the elements that the neighbours on all axes cross at."""
     total, zero = None, k.const(0, x.dtype)
     for crossing in itertools.product(*axes):

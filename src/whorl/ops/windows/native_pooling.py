@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64, is_float
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.plane.layout import AXES, is_addressable, split_phases
 from whorl.kernels.windows import WindowAxis
@@ -25,7 +27,7 @@ def is_native(tracks: Sequence[WindowAxis]) -> bool:
     return len(tracks) <= AXES and all(t.kernel > 0 for t in tracks) and is_addressable(tracks)
 
 
-def window_totals(k: Any, x: Any, tracks: Sequence[WindowAxis], largest: bool) -> Any:
+def window_totals(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis], largest: bool) -> Any:
     """The sums, or the largest elements, of the windows over x [N, C, axes...], float32 or float64, kept in memory.
 
     A window of nothing gives 0 or minus infinity; NaN is larger than all.
@@ -36,8 +38,8 @@ def window_totals(k: Any, x: Any, tracks: Sequence[WindowAxis], largest: bool) -
     layout = split_phases(tracks, x.dtype.itemsize, may_be_direct=False)
     result = k.temporary(x.dtype, shape)
     spread = k.temporary(x.dtype, (layout.channel_stride + OVERREAD_BYTES // x.dtype.itemsize,))
-    source, zero = k.place(x), k.const(0)
-    offsets = k.place(in_memory(k, layout.offsets(1)))
+    source, zero = k.address(x), k.const(0)
+    offsets = k.address(in_memory(k, layout.offsets(1)))
     arrays, numbers = [offsets], (layout.taps, layout.reach(1), *layout.grid)
     if not largest:
         ones, nothing = (
@@ -53,7 +55,7 @@ def window_totals(k: Any, x: Any, tracks: Sequence[WindowAxis], largest: bool) -
     return k.view_of(result)
 
 
-def maxima(k: Any, x: Any, tracks: Sequence[WindowAxis]) -> Any:
+def maxima(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis]) -> Any:
     """The largest element of each window, of floats or of integers of 8 bits."""
     if is_float(x.dtype):
         return converted(k, window_totals(k, widened_view(k, x), tracks, True), x.dtype)
@@ -62,14 +64,14 @@ def maxima(k: Any, x: Any, tracks: Sequence[WindowAxis]) -> Any:
     return k.view(x.dtype, found.shape, lambda i: k.cast(k.apply("max", found.at(i), least), x.dtype), 2)
 
 
-def places_of_maxima(k: Any, x: Any, best: Any, tracks: Sequence[WindowAxis], order: Sequence[int]) -> Any:
+def places_of_maxima(k: NativeBuilder, x: Any, best: Any, tracks: Sequence[WindowAxis], order: Sequence[int]) -> Any:
     """The place in the flattened x of the first element of each window that is the largest one; -1 where it has none.
 
     `order` are the distances between neighbours along the spatial axes, in places of a plane.
     """
     x, size = k.materialise_reread(x), math.prod(x.shape[2:])
 
-    def at(index: Any) -> Any:
+    def at(index: Index) -> Any:
         plane = k.mul(k.add(k.mul(index[0], k.const(x.shape[1])), index[1]), k.const(size))
         most = best.at(index)
 
@@ -96,7 +98,7 @@ def places_of_maxima(k: Any, x: Any, best: Any, tracks: Sequence[WindowAxis], or
     return k.materialise(k.view(INT64, best.shape, at, 100))
 
 
-def means(k: Any, x: Any, tracks: Sequence[WindowAxis], counts: Sequence[np.ndarray]) -> Any:
+def means(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis], counts: Sequence[np.ndarray]) -> Any:
     """The sum of each window over the product of its counts along the axes."""
     sums = window_totals(k, x, tracks, False)
     fixed = [int(c[0]) if c.size and (c == c[0]).all() else None for c in counts]
@@ -105,7 +107,7 @@ def means(k: Any, x: Any, tracks: Sequence[WindowAxis], counts: Sequence[np.ndar
         return k.view(x.dtype, sums.shape, lambda i: k.div(sums.at(i), count), 4)
     tables = [table(k, c.tolist(), x.dtype, c.shape) for c in counts]
 
-    def at(index: Any) -> Any:
+    def at(index: Index) -> Any:
         count = k.const(1, x.dtype)
         for place, column in zip(index[2:], tables, strict=True):
             count = k.mul(count, column.at((place,)))
@@ -114,14 +116,14 @@ def means(k: Any, x: Any, tracks: Sequence[WindowAxis], counts: Sequence[np.ndar
     return k.view(x.dtype, sums.shape, at, 8 + sum(t.cost for t in tables))
 
 
-def plane_totals(k: Any, x: Any, how: str, finish: Callable[[Any], Any] | None = None) -> Any:
+def plane_totals(k: NativeBuilder, x: Any, how: str, finish: Callable[[Any], Any] | None = None) -> Any:
     """The "sum" or "max" of each plane of x [N, C, axes...], with axes of length 1."""
     flat = reshaped(k, x, (*x.shape[:2], math.prod(x.shape[2:])))
     totals = reduced(k, flat, (2,), how, finish=finish)
     return reshaped(k, totals, (*x.shape[:2], *(1,) * (len(x.shape) - 2)))
 
 
-def powered(k: Any, x: Any, p: int) -> Any:
+def powered(k: NativeBuilder, x: Any, p: int) -> Any:
     """|x| ** p."""
 
     def function(v: Any) -> Any:
@@ -130,12 +132,12 @@ def powered(k: Any, x: Any, p: int) -> Any:
     return k.view(x.dtype, x.shape, lambda index: function(x.at(index)), x.cost + 6)
 
 
-def root(k: Any, sums: Any, p: int) -> Any:
+def root(k: NativeBuilder, sums: Any, p: int) -> Any:
     """The p-th root of each element."""
     return k.view(sums.dtype, sums.shape, lambda index: power(k, sums.at(index), 1 / p, True), sums.cost + 6)
 
 
-def power(k: Any, base: Any, exponent: float, is_positive: bool) -> Any:
+def power(k: NativeBuilder, base: Any, exponent: float, is_positive: bool) -> Any:
     """base ** exponent; few roots and products where they say the same of a base that is not negative."""
     if exponent in (1.0, 2.0):
         return base if exponent == 1 else k.mul(base, base)
@@ -145,7 +147,7 @@ def power(k: Any, base: Any, exponent: float, is_positive: bool) -> Any:
     return k.apply("pow", base, k.const(exponent, base.dtype))
 
 
-def written_out(k: Any, count: int, first: Any, step: Callable[[Any, Any], Any]) -> Any:
+def written_out(k: NativeBuilder, count: int, first: Any, step: Callable[[Any, Any], Any]) -> Any:
     """`for i in range(count): total = step(total, (i,))`, without a loop where there are few."""
     if count > WRITTEN_OUT:
         return k.reduce((count,), first, step)

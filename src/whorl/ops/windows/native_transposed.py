@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from whorl.ir.native.builder import NativeBuilder
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.plane.layout import AXES, pad_channel_stride, tap_table
 from whorl.kernels.windows import WindowAxis, WindowGrid
@@ -66,7 +67,9 @@ class _Part:
     table: Any = None
 
 
-def transposed_convolution(k: Any, x: Any, w: Any, bias: Any, tracks: Sequence[WindowAxis], group: int) -> Any:
+def transposed_convolution(
+    k: NativeBuilder, x: Any, w: Any, bias: Any, tracks: Sequence[WindowAxis], group: int
+) -> Any:
     """Y [N, M, lengths...] of X [N, C, counts...], W [C, M / group, kernel...] and a bias or None, kept in memory.
 
     None where no kernel computes it. Y is not empty, nor are X and W.
@@ -82,7 +85,7 @@ def transposed_convolution(k: Any, x: Any, w: Any, bias: Any, tracks: Sequence[W
     term = k.materialise(filled(k, k.const(0, x.dtype), (features,)) if bias is None else bias)
     parts = [_part(k, x, w, axes, phases, group) for phases in itertools.product(*(axis.phases for axis in axes))]
     spread = k.temporary(x.dtype, (depth * plane + OVERREAD_BYTES // x.dtype.itemsize,))
-    source, bias_place, zero = k.place(x), k.place(term), k.const(0)
+    source, bias_place, zero = k.address(x), k.address(term), k.const(0)
     rows = zip(axes, lengths, strict=True)
     spreading = [plane, *(n for axis, length in rows for n in (axis.track.count, -axis.lowest, 1, 1, length))]
     with k.loop(x.shape[0]) as n, k.loop(group) as g:
@@ -103,7 +106,7 @@ def transposed_convolution(k: Any, x: Any, w: Any, bias: Any, tracks: Sequence[W
     return _joined(k, x, parts, axes, features, term, tracks)
 
 
-def _part(k: Any, x: Any, w: Any, axes: Sequence[_Axis], phases: tuple[_Phase, ...], group: int) -> _Part:
+def _part(k: NativeBuilder, x: Any, w: Any, axes: Sequence[_Axis], phases: tuple[_Phase, ...], group: int) -> _Part:
     """The filters and offsets of a phase of every axis, and memory for what it gives."""
     lengths, depth = [axis.spread for axis in axes], x.shape[1] // group
     offsets = []
@@ -127,7 +130,7 @@ def _part(k: Any, x: Any, w: Any, axes: Sequence[_Axis], phases: tuple[_Phase, .
 
 
 def _joined(
-    k: Any,
+    k: NativeBuilder,
     x: Any,
     parts: Sequence[_Part],
     axes: Sequence[_Axis],

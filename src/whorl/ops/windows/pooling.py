@@ -14,7 +14,9 @@ import numpy as np
 from whorl.errors import TypeRuleError
 from whorl.ir.dtypes import BY_NAME, INT64, is_integer
 from whorl.ir.graph import Op
-from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, tensor
 from whorl.kernels.windows import WindowAxis
 from whorl.ops.core.base import COMPUTED_FLOATS, checked_types, dims_of, require_dtype, widened
 from whorl.ops.native.index_maps import converted, widened_view
@@ -74,11 +76,11 @@ class AveragePool(Pool):
         counts = [_elements(track) for track in counted]
         return (sums / functools.reduce(np.multiply.outer, counts).astype(sums.dtype)).astype(x.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,), tracks = inputs, self.tracks(inputs[0])
         if not native_pooling.is_native(tracks):
             return None
-        counted = self._padded(tracks, x.shape[2:]) if self.count_include_pad else tracks
+        counted = self._padded(tracks, x.fixed_shape[2:]) if self.count_include_pad else tracks
         counts = [_elements(track) for track in counted]
         return [converted(k, native_pooling.means(k, widened_view(k, x), tracks, counts), x.dtype)]
 
@@ -121,14 +123,14 @@ class MaxPool(Pool):
         planes = np.arange(math.prod(x.shape[:2]), dtype=np.int64).reshape(*x.shape[:2], *(1,) * len(tracks))
         return values, np.where(places < 0, -1, places + planes * size)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,), tracks = inputs, self.tracks(inputs[0])
         if not native_pooling.is_native(tracks):
             return None
         best = native_pooling.maxima(k, x, tracks)
         if len(outputs) < 2:
             return [best]
-        order = np.empty(x.shape[2:], np.bool_, order="F" if self.storage_order else "C").strides
+        order = np.empty(x.fixed_shape[2:], np.bool_, order="F" if self.storage_order else "C").strides
         return [best, native_pooling.places_of_maxima(k, x, best, tracks, order)]
 
 
@@ -147,7 +149,7 @@ class LpPool(Pool):
         sums = combined(np.abs(widened(x)) ** self.p, self.tracks(x), np.add, 0)
         return root(sums, self.p).astype(x.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,), tracks = inputs, self.tracks(inputs[0])
         if not native_pooling.is_native(tracks):
             return None
@@ -177,11 +179,11 @@ class GlobalPool(Op, abstract=True):
         """The number of each plane, the axes kept with length 1."""
         raise NotImplementedError
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,) = inputs
         return [converted(k, self.native(k, widened_view(k, x)), x.dtype)]
 
-    def native(self, k: Any, x: Any) -> Any:
+    def native(self, k: NativeBuilder, x: Any) -> Any:
         """The native form of `reduce`."""
         raise NotImplementedError
 
@@ -194,7 +196,7 @@ class GlobalAveragePool(GlobalPool):
         count = math.prod(x.shape[axis] for axis in axes)
         return x.sum(axis=axes, keepdims=True) / x.dtype.type(count)
 
-    def native(self, k: Any, x: Any) -> Any:
+    def native(self, k: NativeBuilder, x: Any) -> Any:
         count = k.const(math.prod(x.shape[2:]), x.dtype)
         return native_pooling.plane_totals(k, x, "sum", lambda total: k.div(total, count))
 
@@ -206,7 +208,7 @@ class GlobalMaxPool(GlobalPool):
     def reduce(self, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
         return x.max(axis=axes, keepdims=True, initial=-np.inf)
 
-    def native(self, k: Any, x: Any) -> Any:
+    def native(self, k: NativeBuilder, x: Any) -> Any:
         return native_pooling.plane_totals(k, x, "max")
 
 
@@ -223,7 +225,7 @@ class GlobalLpPool(GlobalPool):
     def reduce(self, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
         return root((np.abs(x) ** self.p).sum(axis=axes, keepdims=True), self.p)
 
-    def native(self, k: Any, x: Any) -> Any:
+    def native(self, k: NativeBuilder, x: Any) -> Any:
         sums = native_pooling.plane_totals(k, native_pooling.powered(k, x, self.p), "sum")
         return native_pooling.root(k, sums, self.p)
 

@@ -14,7 +14,9 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, STRING
 from whorl.ir.graph import Op
-from whorl.ir.types import UNRANKED, Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import UNRANKED, Fact, TensorType, tensor
 from whorl.kernels.windows import WindowAxis
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -28,7 +30,7 @@ from whorl.ops.core.base import (
     same_dtype,
     widened,
 )
-from whorl.ops.native.index_maps import all_numbers, converted, filled, lengths, reshaped, widened_view
+from whorl.ops.native.index_maps import all_numbers, converted, filled, fixed_lengths, reshaped, widened_view
 from whorl.ops.windows.convolution import COLUMN_LIMIT, Convolution, agreed_kernel, check_groups, with_bias
 from whorl.ops.windows.geometry import blocks, fold, per_axis, spatial_rank, split_padding, windows_of
 from whorl.ops.windows.native_convolution import biases_alone
@@ -108,9 +110,9 @@ class ConvTranspose(Convolution):
                 fold(columns.reshape(features, taps, *sizes), parts, result)
         return with_bias(y, b).astype(x.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, w, b = inputs.padded(3)
-        shape, wide = lengths(outputs[0]), widened_view(k, x)
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, w, b = inputs[0], inputs[1], inputs.optional(2)
+        shape, wide = fixed_lengths(outputs[0]), widened_view(k, x)
         bias = None if b is None else widened_view(k, b)
         if not math.prod(shape) or not x.size or not w.size:
             return [converted(k, biases_alone(k, bias, wide.dtype, shape), x.dtype)]
@@ -169,9 +171,9 @@ class Col2Im(Op):
         fold(widened(x).reshape(*y.shape[:2], taps, *counts), tracks, y)
         return y.astype(x.dtype, copy=False)
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, _, block = inputs
-        shape, kernel = lengths(outputs[0]), all_numbers(block)
+        shape, kernel = fixed_lengths(outputs[0]), all_numbers(block)
         if kernel is None or x.dtype == BOOL or math.prod(kernel) > MOST_NESTS:
             return None
         wide, tracks = widened_view(k, x), windows_of(self, kernel).tracks(shape[2:])

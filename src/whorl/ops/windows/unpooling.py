@@ -13,10 +13,12 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Op
-from whorl.ir.types import Fact, TensorType, Type, tensor
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, known_dims, require_dtype
 from whorl.ops.movement.padding import padded_view
-from whorl.ops.native.index_maps import filled, lengths
+from whorl.ops.native.index_maps import filled, fixed_lengths
 from whorl.ops.windows.geometry import per_axis
 
 
@@ -71,14 +73,14 @@ class MaxUnpool(Op):
         result[tuple(slice(0, n) for n in y.shape)] = y
         return result
 
-    def lower(self, k: Any, inputs: Sequence[Any], outputs: Sequence[Type]) -> Sequence[Any] | None:
-        x, places, _ = inputs.padded(3)
-        shape, covered = lengths(outputs[0]), cast(tuple[int, ...], self.pooled(inputs[0].shape))
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x, places = inputs[0], inputs[1]
+        shape, covered = fixed_lengths(outputs[0]), cast(tuple[int, ...], self.pooled(inputs[0].shape))
         size, places = math.prod(covered), k.materialise(places)
         y = k.temporary(x.dtype, covered)
         k.fill(y, filled(k, k.const(0, x.dtype), covered))
 
-        def inside(so_far: Any, index: Any) -> Any:
+        def inside(so_far: Any, index: Index) -> Any:
             place = places.at(index)
             fits = k.apply("and", k.compare("ge", place, k.const(0)), k.compare("lt", place, k.const(size)))
             return k.apply("and", so_far, fits)
