@@ -18,7 +18,7 @@ from whorl.ir.dims import Dim
 from whorl.ir.graph import Node, Value
 from whorl.ir.infer import region_title
 from whorl.ir.types import AnyShape, SequenceType, TensorType, Type, join, tensor
-from whorl.ops.control.flow import Loop, known_bool
+from whorl.ops.control.flow import If, Loop, known_bool
 from whorl.ops.core.base import known_ints
 from whorl.passes.control_flow.evaluate import Budget, Evaluator, Stopped
 
@@ -26,8 +26,8 @@ MOST_ITERATIONS = 10_000
 """Iterations that are gone through for constants."""
 
 
-@exporter("If")
-def write_if(node: Node, write: LayerWriter) -> Sequence[Source | None]:
+@exporter(If)
+def write_if(op: If, node: Node, write: LayerWriter) -> Sequence[Source | None]:
     """Each branch has Parameters of its own for what it captures. A branch that is surely taken is written alone."""
     assert isinstance(write, NetWriter)
     constants = _evaluated(node, write)
@@ -89,12 +89,10 @@ def tensor_of(type: Type) -> TensorType:
     return type
 
 
-@exporter("Loop")
-def write_loop(node: Node, write: LayerWriter) -> Sequence[Source | None]:
+@exporter(Loop)
+def write_loop(op: Loop, node: Node, write: LayerWriter) -> Sequence[Source | None]:
     """Slices in their canonical forms, a condition in every body, no state that is another one's Parameter."""
     assert isinstance(write, NetWriter)
-    op = node.op
-    assert isinstance(op, Loop)
     constants = _evaluated(node, write)
     if constants is not None:
         return constants

@@ -1,25 +1,21 @@
-"""What the exporters of several families share."""
+"""Layers that the writers of several families put around theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source
-from whorl.ir.build import Builder
+from whorl.formats.openvino.writing.exporter import Attribute, LayerWriter, Source
 from whorl.ir.dims import Dim
-from whorl.ir.dtypes import BY_NAME, INT32, INT64
+from whorl.ir.dtypes import BOOL, BY_NAME, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, TensorType, tensor
-from whorl.ops.movement.filling import Range
-from whorl.ops.movement.shapes import Reshape, Shape, Size
 
 SHORT = frozenset(BY_NAME[name] for name in ("int8", "uint8"))
 """The types in which OpenVINO's CPU plugin saturates instead of keeping the low bits."""
-Exporter = Callable[[Node, LayerWriter], "Source | list[Source]"]
 
 
 def types_of(values: Sequence[Value]) -> list[TensorType]:
@@ -27,41 +23,32 @@ def types_of(values: Sequence[Value]) -> list[TensorType]:
     return [tensor(value) for value in values]
 
 
-def plain(type: str, version: int, **attributes: Any) -> Exporter:
+def write_layer(write: LayerWriter, node: Node, type: str, version: int, **attributes: Attribute) -> list[Source]:
     """One layer with the node's inputs and outputs."""
-
-    def write_plain(node: Node, write: LayerWriter) -> list[Source]:
-        sources = [write.source(value) for value in node.inputs]
-        return write.layer(type, version, sources, types_of(node.outputs), **attributes)
-
-    return write_plain
+    sources = [write.source(value) for value in node.inputs]
+    return write.layer(type, version, sources, types_of(node.outputs), "", **attributes)
 
 
-def converted(write: LayerWriter, source: Source, dtype: np.dtype) -> Source:
+def convert(write: LayerWriter, source: Source, dtype: np.dtype) -> Source:
     """A source in an element type."""
     if source.type.dtype == dtype:
         return source
     return write.layer("Convert", 1, [source], [source.type.with_dtype(dtype)], destination_type=dtype)[0]
 
 
-def in_int32(type: str, version: int, **attributes: Any) -> Exporter:
-    """One layer that computes on short integers in int32."""
-
-    def write_wide(node: Node, write: LayerWriter) -> list[Source]:
-        (result,), sources = types_of(node.outputs), [write.source(value) for value in node.inputs]
-        if result.dtype not in SHORT:
-            return write.layer(type, version, sources, [result], **attributes)
-        wide = [converted(write, source, INT32) for source in sources]
-        (computed,) = write.layer(type, version, wide, [result.with_dtype(INT32)], **attributes)
-        return [converted(write, computed, result.dtype)]
-
-    return write_wide
+def combine(write: LayerWriter, type: str, x: Source, y: Source, result: TensorType | None = None) -> Source:
+    """An elementwise layer of two operands, whose result has the first one's type unless another is given."""
+    return write.layer(type, 1, [x, y], [result or x.type], auto_broadcast="numpy")[0]
 
 
-def integers_of(write: LayerWriter, value: Value | None) -> list[int] | None:
-    """The elements of an integer constant in a row; None for all else."""
-    found = write.constant_value(value)
-    return None if found is None else [int(element) for element in found.reshape(-1)]
+def compare(write: LayerWriter, type: str, x: Source, y: Source) -> Source:
+    """A comparison, or logic, whose result has the first operand's shape."""
+    return combine(write, type, x, y, x.type.with_dtype(BOOL))
+
+
+def select(write: LayerWriter, condition: Source, x: Source, y: Source, result: TensorType) -> Source:
+    """x where the condition is true, else y."""
+    return write.layer("Select", 1, [condition, x, y], [result], auto_broadcast="numpy")[0]
 
 
 def scalar(write: LayerWriter, number: Any, dtype: np.dtype = INT64) -> Source:
@@ -74,43 +61,12 @@ def row(write: LayerWriter, numbers: Sequence[int]) -> Source:
     return write.constant(np.array(numbers, np.int64))
 
 
-def number(build: Builder, x: Value, element: float) -> Value:
-    """A number without axes in the element type of a value."""
-    return build.constant(np.array(element).astype(tensor(x).dtype))
-
-
-def whole(build: Builder, element: int) -> Value:
-    """An int64 without axes."""
-    return build.constant(np.array(element, np.int64))
-
-
-def axes_of(build: Builder, x: Value) -> Value:
-    """The numbers of all axes."""
-    rank = tensor(x).rank
-    if rank is not None:
-        return build.int64(*range(rank), name="axes")
-    return build.add(Range(), whole(build, 0), build.add(Size(), build.add(Shape(), x)), whole(build, 1))
-
-
-def length_of_axis(build: Builder, x: Value, axis: int) -> Value:
-    """The length of an axis without axes."""
-    shape = tensor(x).shape
-    if not isinstance(shape, AnyShape) and isinstance(length := shape[axis], int):
-        return whole(build, length)
-    return build.add(Reshape(), build.add(Shape(axis, axis + 1 or None), x), build.int64())
-
-
-def counted(build: Builder, length: Value) -> Value:
-    """0, 1, 2 and so on."""
-    return build.add(Range(), whole(build, 0), length, whole(build, 1))
-
-
-def without_axes(write: LayerWriter, source: Source) -> Source:
+def drop_axes(write: LayerWriter, source: Source) -> Source:
     """A tensor of one element as a scalar."""
     if source.type.shape == ():
         return source
-    shape = row(write, ())
-    return write.layer("Reshape", 1, [source, shape], [source.type.with_shape(())], special_zero=False)[0]
+    inputs = [source, row(write, ())]
+    return write.layer("Reshape", 1, inputs, [source.type.with_shape(())], special_zero=False)[0]
 
 
 def ranked(value: Value, what: str) -> tuple[Dim, ...]:

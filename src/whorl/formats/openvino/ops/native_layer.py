@@ -23,9 +23,7 @@ class NativeLayer(Op, abstract=True):
         return self.types
 
 
-@exporter("NativeLayer")
-def native_layer(node: Node, write: LayerWriter) -> list[Source]:
-    op = node.op
-    assert isinstance(op, NativeLayer)
+@exporter(NativeLayer)
+def native_layer(op: NativeLayer, node: Node, write: LayerWriter) -> list[Source]:
     inputs, types = [write.source(value) for value in node.inputs], [tensor(value) for value in node.outputs]
     return write.layer(op.type, op.version, inputs, types, node.name, **dict(op.attributes))

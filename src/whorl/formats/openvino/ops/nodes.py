@@ -13,7 +13,8 @@ from whorl.ir.graph import Node, Op, Value
 from whorl.ir.types import AnyShape, tensor
 from whorl.ops.core.base import MAX_RANK
 from whorl.ops.elementwise.casting import Cast
-from whorl.ops.movement.shapes import Reshape
+from whorl.ops.movement.filling import Range
+from whorl.ops.movement.shapes import Reshape, Shape, Size
 
 
 def emit(node: IrNode, build: Builder, op: Op, *inputs: Value | None) -> list[Value]:
@@ -92,3 +93,29 @@ def length_of(value: Value) -> int | None:
     if isinstance(length, int) and length > MAX_RANK:
         raise LoadError(f"is given numbers for {length} axes; {MAX_RANK} are possible")
     return length if isinstance(length, int) else None
+
+
+def whole(build: Builder, element: int) -> Value:
+    """An int64 without axes."""
+    return build.constant(np.array(element, np.int64))
+
+
+def axes_of(build: Builder, x: Value) -> Value:
+    """The numbers of all axes."""
+    rank = tensor(x).rank
+    if rank is not None:
+        return build.int64(*range(rank), name="axes")
+    return build.add(Range(), whole(build, 0), build.add(Size(), build.add(Shape(), x)), whole(build, 1))
+
+
+def length_of_axis(build: Builder, x: Value, axis: int) -> Value:
+    """The length of an axis without axes."""
+    shape = tensor(x).shape
+    if not isinstance(shape, AnyShape) and isinstance(length := shape[axis], int):
+        return whole(build, length)
+    return build.add(Reshape(), build.add(Shape(axis, axis + 1 or None), x), build.int64())
+
+
+def counted(build: Builder, length: Value) -> Value:
+    """0, 1, 2 and so on."""
+    return build.add(Range(), whole(build, 0), length, whole(build, 1))

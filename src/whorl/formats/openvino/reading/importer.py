@@ -121,6 +121,8 @@ def importer(name: str, *versions: int) -> Callable[[Importer], Importer]:
 
     def register(function: Importer) -> Importer:
         entries = IMPORTERS.setdefault(name.lower(), [])
+        if not {version for version, _ in entries}.isdisjoint(versions):
+            raise TypeError(f"two functions read {name}")
         entries += [(version, function) for version in versions]
         entries.sort(key=lambda entry: entry[0])
         return function

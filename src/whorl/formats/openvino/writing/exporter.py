@@ -1,17 +1,22 @@
-"""How one hub node becomes layers: a function for each op that has an OpenVINO form."""
+"""How one hub node becomes layers: a function for each op class that has an OpenVINO form."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Concatenate, Protocol, TypeVar
 
 import numpy as np
 
 from whorl.ir.build import Builder
 from whorl.ir.constants import LazyArray
 from whorl.ir.graph import Node, Value
+from whorl.ir.op import Op
 from whorl.ir.types import TensorType
+
+O = TypeVar("O", bound=Op)
+Attribute = bool | int | float | str | np.dtype | np.ndarray | Sequence[int] | Sequence[float] | None
+"""An attribute of a layer before it is text; None leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +42,9 @@ class LayerWriter(Protocol):
         inputs: Sequence[Source],
         outputs: Sequence[TensorType],
         name: str = "",
-        **attributes: Any,
+        **attributes: Attribute,
     ) -> list[Source]:
-        """Write a layer of opset `version`. Attributes may be text, numbers, truth values, element types, sequences."""
+        """Write a layer of opset `version`."""
         ...
 
     def constant(self, value: np.ndarray | LazyArray, name: str = "") -> Source:
@@ -51,39 +56,46 @@ class LayerWriter(Protocol):
         ...
 
     def through(self, node: Node, build: Callable[..., Value | Sequence[Value]]) -> list[Source]:
-        """Write hub nodes in the node's place: `build(builder, *inputs)` adds them and gives the node's outputs."""
+        """Write hub nodes instead of the node: `build(builder, *inputs)` adds them and returns the node's outputs."""
         ...
 
 
-Exporter = Callable[[Node, LayerWriter], "Source | Sequence[Source | None]"]
-"""Writes a node and says where its outputs come from; None for a sequence, which is noted otherwise."""
-EXPORTERS: dict[str, Exporter] = {}
+Sources = Source | Sequence[Source | None]
+"""Where the outputs of a node come from; None for a sequence, which is stored otherwise."""
+EXPORTERS: dict[type[Op], Callable[[Node, LayerWriter], Sources]] = {}
 
 
-def exporter(name: str) -> Callable[[Exporter], Exporter]:
-    """Register a function that writes hub op `name` and gives where its outputs come from.
+def exporter(*kinds: type[O]) -> Callable[[Callable[[O, Node, LayerWriter], Sources]], Callable[..., Sources]]:
+    """Register a function that writes nodes of some ops and returns where their outputs come from.
 
     It raises SaveError where OpenVINO has no form for what the node means.
     """
 
-    def register(function: Exporter) -> Exporter:
-        EXPORTERS[name] = function
+    def register(function: Callable[[O, Node, LayerWriter], Sources]) -> Callable[..., Sources]:
+        def write(node: Node, writer: LayerWriter) -> Sources:
+            assert isinstance(node.op, kinds)
+            return function(node.op, node, writer)
+
+        for kind in kinds:
+            if kind in EXPORTERS:
+                raise TypeError(f"two functions write {kind.__name__}")
+            EXPORTERS[kind] = write
         return function
 
     return register
 
 
-def rewritten(name: str) -> Callable[[Callable[..., Value | Sequence[Value]]], Callable[..., Value | Sequence[Value]]]:
-    """Register a function `(node, builder, *inputs)` that says hub op `name` in other hub ops, for writing."""
+Rewrite = Callable[Concatenate[O, Builder, ...], Value | Sequence[Value]]
 
-    def register(function: Callable[..., Value | Sequence[Value]]) -> Callable[..., Value | Sequence[Value]]:
-        def write(node: Node, writer: LayerWriter) -> list[Source]:
-            def build(builder: Builder, *inputs: Value | None) -> Value | Sequence[Value]:
-                return function(node, builder, *inputs)
 
-            return writer.through(node, build)
+def rewritten(*kinds: type[O]) -> Callable[[Rewrite[O]], Rewrite[O]]:
+    """Register a function `(op, builder, *inputs)` that expresses some ops in other hub ops, for writing."""
 
-        EXPORTERS[name] = write
+    def register(function: Rewrite[O]) -> Rewrite[O]:
+        @exporter(*kinds)
+        def write(op: O, node: Node, writer: LayerWriter) -> Sources:
+            return writer.through(node, lambda build, *inputs: function(op, build, *inputs))
+
         return function
 
     return register

@@ -259,7 +259,7 @@ class NetWriter:
     # ---- inside --------------------------------------------------------------------------------------------------
 
     def _written(self, node: Node) -> Sequence[Source | None]:
-        export = EXPORTERS.get(node.op.name)
+        export = EXPORTERS.get(type(node.op))
         if export is not None:
             written = export(node, self)
             return [written] if isinstance(written, Source) else written

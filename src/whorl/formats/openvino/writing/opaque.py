@@ -10,12 +10,10 @@ from whorl.ir.graph import Node
 from whorl.ops.core.opaque import OpaqueLayer
 
 
-@exporter("OpaqueLayer")
-def write_opaque(node: Node, write: LayerWriter) -> list[Source]:
+@exporter(OpaqueLayer)
+def write_opaque(op: OpaqueLayer, node: Node, write: LayerWriter) -> list[Source]:
     """The layer as the file had it."""
     assert isinstance(write, NetWriter)
-    op = node.op
-    assert isinstance(op, OpaqueLayer)
     inputs = [write.source(value) for value in node.inputs]
     layer = write.new_layer(op.type, op.version, node.name, dict(op.attributes))
     layer.rt_info = dict(op.rt_info)

@@ -140,10 +140,10 @@ def interpolate_1(node: IrNode, build: Builder) -> list[Value]:
 _NAMES = {"nearest": "nearest", "linear": "linear_onnx", "cubic": "cubic"}
 
 
-@exporter("Resize")
-def resize(node: Node, write: LayerWriter) -> list[Source]:
-    op, x = node.op, node.inputs[0]
-    assert isinstance(op, Resize) and x is not None
+@exporter(Resize)
+def resize(op: Resize, node: Node, write: LayerWriter) -> list[Source]:
+    x = node.inputs[0]
+    assert x is not None
     shape = ranked(x, "the input")
     roi, scales, sizes = (_given(value) for value in (*node.inputs, None, None)[1:4])
     axes = [axis % len(shape) for axis in (range(len(shape)) if op.axes is None else op.axes)]

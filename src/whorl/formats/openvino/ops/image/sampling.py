@@ -6,7 +6,7 @@ import numpy as np
 
 from whorl.errors import SaveError, UnsupportedError
 from whorl.formats.openvino.ops.image.volumes import sampled_volume
-from whorl.formats.openvino.ops.layers import converted, ranked
+from whorl.formats.openvino.ops.layers import convert, ranked
 from whorl.formats.openvino.ops.nodes import cast, emit, like
 from whorl.formats.openvino.reading.importer import IrNode, importer
 from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
@@ -33,10 +33,10 @@ def grid_sample_9(node: IrNode, build: Builder) -> list[Value]:
     return emit(node, build, op, x, grid)
 
 
-@exporter("GridSample")
-def grid_sample(node: Node, write: LayerWriter) -> list[Source]:
-    op, (x, grid) = node.op, node.inputs
-    assert isinstance(op, GridSample) and x is not None
+@exporter(GridSample)
+def grid_sample(op: GridSample, node: Node, write: LayerWriter) -> list[Source]:
+    (x, grid) = node.inputs
+    assert x is not None
     rank = len(ranked(x, "the input")) - 2
     if rank != 2:
         return write.through(node, lambda build, image, places: sampled_volume(op, build, image, places, rank))
@@ -63,10 +63,9 @@ def roi_align_3(node: IrNode, build: Builder) -> list[Value]:
     return emit(node, build, op, x, rois, images)
 
 
-@exporter("RoiAlign")
-def roi_align(node: Node, write: LayerWriter) -> list[Source]:
-    op, (x, rois, images) = node.op, (write.source(value) for value in node.inputs)
-    assert isinstance(op, RoiAlign)
+@exporter(RoiAlign)
+def roi_align(op: RoiAlign, node: Node, write: LayerWriter) -> list[Source]:
+    (x, rois, images) = (write.source(value) for value in node.inputs)
     if op.mode == "max":
         raise SaveError("takes the maximum of neighbours", fix="OpenVINO takes that of the points between; mode avg")
     attributes = {
@@ -77,5 +76,5 @@ def roi_align(node: Node, write: LayerWriter) -> list[Source]:
         "mode": op.mode,
         "aligned_mode": "half_pixel_for_nn" if op.coordinate_transformation_mode == "half_pixel" else "asymmetric",
     }
-    inputs = [x, rois, converted(write, images, np.dtype(INT32))]
+    inputs = [x, rois, convert(write, images, np.dtype(INT32))]
     return write.layer("ROIAlign", 9, inputs, [tensor(node.outputs[0])], node.name, **attributes)

@@ -78,10 +78,8 @@ def _one_at_most(build: Builder, count: Value | None) -> Value | None:
     return None if count is None else build.add_many(Min(), [count, build.constant(np.array(1, np.int64))], ["most"])[0]
 
 
-@exporter("NonMaxSuppression")
-def non_max_suppression(node: Node, write: LayerWriter) -> list[Source]:
-    op = node.op
-    assert isinstance(op, NonMaxSuppression)
+@exporter(NonMaxSuppression)
+def non_max_suppression(op: NonMaxSuppression, node: Node, write: LayerWriter) -> list[Source]:
     boxes, scores = (write.source(value) for value in node.inputs[:2])
     limits = []
     defaults = (np.array(0, np.int64), np.array(0, np.float32), np.array(-np.inf, np.float32))

@@ -56,8 +56,8 @@ def _part(build: Builder, x: Value, start: int, stop: int, step: int = 1) -> Val
     return build.add(Slice(), x, *(build.constant(np.array([n], INT64)) for n in (start, stop, 0, step)))
 
 
-@exporter("MatMul")
-def mat_mul(node: Node, write: LayerWriter) -> Source | list[Source]:
+@exporter(MatMul)
+def mat_mul(op: MatMul, node: Node, write: LayerWriter) -> Source | list[Source]:
     """Integers are multiplied and summed apart, since the CPU plugin's products of matrices are products of floats."""
     a, b = (write.source(value) for value in node.inputs)
     type = tensor(node.outputs[0])
@@ -80,10 +80,9 @@ def _summed(build: Builder, a: Value, b: Value) -> Value:
     return build.add(Squeeze(), total, build.int64(*dropped)) if dropped else total
 
 
-@exporter("Gemm")
-def gemm(node: Node, write: LayerWriter) -> Source | list[Source]:
-    op, type = node.op, tensor(node.outputs[0])
-    assert isinstance(op, Gemm)
+@exporter(Gemm)
+def gemm(op: Gemm, node: Node, write: LayerWriter) -> Source | list[Source]:
+    type = tensor(node.outputs[0])
     if not is_float(type.dtype):
         raise SaveError("multiplies integers", fix="use MatMul")
     a, b = (write.source(value) for value in node.inputs[:2])

@@ -19,7 +19,7 @@ from whorl.formats.openvino.reading.importer import IrNode, importer
 from whorl.formats.openvino.writing.exporter import rewritten
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32, is_float
-from whorl.ir.graph import Node, Value
+from whorl.ir.graph import Value
 from whorl.ir.types import tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, accumulator
 from whorl.ops.core.writer import Writer
@@ -75,10 +75,11 @@ def _spread(build: Builder, value: Value, x: Value, axis: int, block_size: int) 
     return whole if count * block_size == length else write.part(whole, place, 0, length)
 
 
-@rewritten("QuantizeLinear")
-def quantize_linear(node: Node, build: Builder, x: Value, scale: Value, zero_point: Value | None = None) -> Value:
-    op, write, target = node.op, Writer(build), tensor(node.outputs[0]).dtype
-    assert isinstance(op, QuantizeLinear)
+@rewritten(QuantizeLinear)
+def quantize_linear(
+    op: QuantizeLinear, build: Builder, x: Value, scale: Value, zero_point: Value | None = None
+) -> Value:
+    write, target = Writer(build), op.infer(x, scale, zero_point).dtype
     kind = tensor(scale).dtype
     precision = op.precision or (kind if kind in COMPUTED_FLOATS else FLOAT64 if kind == INT32 else FLOAT32)
     divisor = write.cast(_spread(build, scale, x, op.axis, op.block_size), precision)
@@ -99,10 +100,11 @@ def _limited(build: Builder, level: Value, target: np.dtype) -> Value:
     return write.cast(build.add(Clip(), level, low, high), target)
 
 
-@rewritten("DequantizeLinear")
-def dequantize_linear(node: Node, build: Builder, x: Value, scale: Value, zero_point: Value | None = None) -> Value:
-    op, write, target = node.op, Writer(build), tensor(node.outputs[0]).dtype
-    assert isinstance(op, DequantizeLinear)
+@rewritten(DequantizeLinear)
+def dequantize_linear(
+    op: DequantizeLinear, build: Builder, x: Value, scale: Value, zero_point: Value | None = None
+) -> Value:
+    write, target = Writer(build), op.infer(x, scale, zero_point).dtype
     wide, whole = accumulator(target), FLOAT32 if is_float(tensor(x).dtype) else INT32
     value = write.cast(x, whole)
     if zero_point is not None:
@@ -111,9 +113,8 @@ def dequantize_linear(node: Node, build: Builder, x: Value, scale: Value, zero_p
     return write.cast(write.mul(write.cast(value, wide), factor), target)
 
 
-@rewritten("DynamicQuantizeLinear")
-def dynamic_quantize_linear(node: Node, build: Builder, x: Value) -> list[Value]:
-    assert isinstance(node.op, DynamicQuantizeLinear)
+@rewritten(DynamicQuantizeLinear)
+def dynamic_quantize_linear(op: DynamicQuantizeLinear, build: Builder, x: Value) -> list[Value]:
     write = Writer(build)
     zero, one, top = (write.number(n, FLOAT32) for n in (0, 1, 255))
     low = build.add(Min(), build.add(ReduceMin(keepdims=0), x), zero)
@@ -125,18 +126,16 @@ def dynamic_quantize_linear(node: Node, build: Builder, x: Value) -> list[Value]
     return [_limited(build, level, UINT8), scale, write.cast(offset, UINT8)]
 
 
-@rewritten("ConvInteger")
+@rewritten(ConvInteger)
 def conv_integer(
-    node: Node, build: Builder, x: Value, w: Value, x_zero: Value | None = None, w_zero: Value | None = None
+    op: ConvInteger, build: Builder, x: Value, w: Value, x_zero: Value | None = None, w_zero: Value | None = None
 ) -> Value:
-    assert isinstance(node.op, ConvInteger)
-    return _exact_sums(node.op, build, x, w, x_zero, w_zero)
+    return _exact_sums(op, build, x, w, x_zero, w_zero)
 
 
-@rewritten("QLinearConv")
-def q_linear_conv(node: Node, build: Builder, *inputs: Value | None) -> Value:
-    op, write = node.op, Writer(build)
-    assert isinstance(op, QLinearConv)
+@rewritten(QLinearConv)
+def q_linear_conv(op: QLinearConv, build: Builder, *inputs: Value | None) -> Value:
+    write = Writer(build)
     x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b = (*inputs, None)[:9]
     assert x and x_scale and w and w_scale and y_scale and y_zero
     sums = _exact_sums(op, build, x, w, x_zero, w_zero)

@@ -7,18 +7,16 @@ import numpy as np
 from whorl.formats.openvino.writing.exporter import rewritten
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, FLOAT64
-from whorl.ir.graph import Node, Value
+from whorl.ir.graph import Value
 from whorl.ir.types import tensor
 from whorl.ops.elementwise.arithmetic import Mul, Sub
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.ml.features import Scaler
 
 
-@rewritten("Scaler")
-def scaler(node: Node, build: Builder, x: Value) -> Value:
+@rewritten(Scaler)
+def scaler(op: Scaler, build: Builder, x: Value) -> Value:
     """(x - offset) * scale, in float64 where x is."""
-    op = node.op
-    assert isinstance(op, Scaler)
     dtype = FLOAT64 if tensor(x).dtype == FLOAT64 else FLOAT32
     wide = x if tensor(x).dtype == dtype else build.add(Cast(to=dtype), x)
     offset, scale = _numbers(op.offset or (0.0,), dtype, build), _numbers(op.scale or (1.0,), dtype, build)

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from whorl.errors import LoadError, SaveError
-from whorl.formats.openvino.ops.layers import (
-    counted,
-    length_of_axis,
-    plain,
-    row,
-    scalar,
-    types_of,
-)
+from whorl.errors import LoadError
+from whorl.formats.openvino.ops.layers import row, scalar, types_of
 from whorl.formats.openvino.ops.nodes import (
     cast,
     constant_of,
@@ -23,9 +16,10 @@ from whorl.formats.openvino.ops.nodes import (
     listed,
     number_of,
     one,
+    whole,
 )
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
+from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL
 from whorl.ir.graph import Node, Value
@@ -35,9 +29,8 @@ from whorl.ops.elementwise.arithmetic import Add, Div, Identity, Max, Min, Mod, 
 from whorl.ops.elementwise.comparison import Equal, Where
 from whorl.ops.movement.axes import Concat, Slice, Split, Transpose
 from whorl.ops.movement.filling import Range
-from whorl.ops.movement.indexing import Gather, GatherElements, GatherND
-from whorl.ops.movement.scattering import ScatterElements, ScatterND, TensorScatter
-from whorl.ops.movement.selection import Compress, NonZero
+from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.selection import NonZero
 from whorl.ops.movement.shapes import Expand, Reshape, Shape
 from whorl.ops.reduce.cumulative import CumProd
 from whorl.ops.reduce.reductions import ReduceSum
@@ -51,12 +44,6 @@ def fixed_axis(node: IrNode, index: int) -> int:
     if axis is None:
         raise LoadError(f"input {index}, the axis, is computed at run time", node.title, "make it a Const")
     return int(axis)
-
-
-@importer("Concat", 1)
-def concat_1(node: IrNode, build: Builder) -> list[Value]:
-    """Any number of inputs."""
-    return emit(node, build, Concat(node.integer("axis")), *node.inputs)
 
 
 @importer("Split", 1)
@@ -75,9 +62,11 @@ def variadic_split_1(node: IrNode, build: Builder) -> list[Value]:
     x, axis, lengths = node.required(0), fixed_axis(node, 1), listed(build, node.required(2))
     fixed = integers_of(lengths)
     if fixed is None or -1 in fixed:
-        whole = _length(build, x, axis)
-        others = build.add(ReduceSum(keepdims=0), build.add(Where(), _is_rest(build, lengths), _zero(build), lengths))
-        rest = build.add(Sub(), whole, others)
+        total = _length(build, x, axis)
+        others = build.add(
+            ReduceSum(keepdims=0), build.add(Where(), _is_rest(build, lengths), whole(build, 0), lengths)
+        )
+        rest = build.add(Sub(), total, others)
         lengths = build.add(Where(), _is_rest(build, lengths), rest, lengths)
     op = Split(axis=axis, output_count=len(node.outputs))
     return emit(node, build, op, x, lengths)
@@ -85,10 +74,6 @@ def variadic_split_1(node: IrNode, build: Builder) -> list[Value]:
 
 def _is_rest(build: Builder, lengths: Value) -> Value:
     return build.add(Equal(), lengths, build.int64(-1))
-
-
-def _zero(build: Builder) -> Value:
-    return build.constant(np.array(0, np.int64), "zero")
 
 
 def _length(build: Builder, x: Value, axis: int) -> Value:
@@ -114,11 +99,11 @@ def _transposed_at_run_time(node: IrNode, build: Builder, x: Value, order: Value
     shape = build.add(Shape(), x)
     strides = build.add(CumProd(exclusive=1, reverse=1), shape, build.int64(0))
     lengths, strides = (build.add(Gather(), row, order) for row in (shape, strides))
-    places = _zero(build)
+    places = whole(build, 0)
     for axis in range(rank):
-        pick = build.constant(np.array(axis, np.int64))
+        pick = whole(build, axis)
         length, stride = (build.add(Gather(), row, pick) for row in (lengths, strides))
-        steps = build.add(Range(), _zero(build), length, build.constant(np.array(1, np.int64)))
+        steps = build.add(Range(), whole(build, 0), length, whole(build, 1))
         column = build.add(Reshape(), build.add(Mul(), steps, stride), build.int64(-1, *(1,) * (rank - 1 - axis)))
         places = build.add(Add(), places, column)
     return emit(node, build, Gather(), flat(build, x) if rank else build.add(Reshape(), x, build.int64(1)), places)
@@ -186,31 +171,19 @@ def _rolled(build: Builder, x: Value, axis: int, shift: Value, length: Value) ->
     return build.add(Concat(axis), tail, build.add(Slice(), x, build.int64(0), start, along))
 
 
-_REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "min": "min", "max": "max"}
-
-
-@exporter("Transpose")
-def write_transpose(node: Node, write: LayerWriter) -> list[Source]:
+@exporter(Transpose)
+def write_transpose(op: Transpose, node: Node, write: LayerWriter) -> list[Source]:
     """The order is an input; an empty one reverses the axes."""
-    op, x = node.op, write.source(node.inputs[0])
-    assert isinstance(op, Transpose)
+    x = write.source(node.inputs[0])
     order = op.perm if op.perm is not None else tuple(reversed(range(x.type.rank or 0)))
     return write.layer("Transpose", 1, [x, row(write, order)], types_of(node.outputs))
 
 
-@exporter("Concat")
-def write_concat(node: Node, write: LayerWriter) -> Source | list[Source]:
-    """The axis as an attribute."""
-    op = node.op
-    assert isinstance(op, Concat)
-    return plain("Concat", 1, axis=op.axis)(node, write)
-
-
-@exporter("Split")
-def write_split(node: Node, write: LayerWriter) -> list[Source]:
+@exporter(Split)
+def write_split(op: Split, node: Node, write: LayerWriter) -> list[Source]:
     """Parts of given lengths, equal ones, or equal ones with a rest."""
-    op, x = node.op, node.inputs[0]
-    assert isinstance(op, Split) and x is not None
+    x = node.inputs[0]
+    assert x is not None
     lengths = node.inputs[1] if len(node.inputs) > 1 else None
     source, axis, results = write.source(x), scalar(write, op.axis), types_of(node.outputs)
     if lengths is not None:
@@ -243,8 +216,8 @@ def _split_with_rest(op: Split, build: Builder, x: Value) -> list[Value]:
     return build.add_many(Split(op.axis, output_count=op.output_count), [x, lengths], names)
 
 
-@exporter("Slice")
-def write_slice(node: Node, write: LayerWriter) -> list[Source]:
+@exporter(Slice)
+def write_slice(op: Slice, node: Node, write: LayerWriter) -> list[Source]:
     """Steps are required; axes come last."""
     x, starts, ends, axes, steps = (*node.inputs, None, None)[:5]
     sources = [write.source(value) for value in (x, starts, ends)]
@@ -261,70 +234,3 @@ def write_slice(node: Node, write: LayerWriter) -> list[Source]:
 def _sliced_by_ones(build: Builder, x: Value, starts: Value, ends: Value, axes: Value | None = None) -> Value:
     steps = build.add(Expand(), build.int64(1), build.add(Shape(), starts))
     return build.add(Slice(), x, starts, ends, axes, steps)
-
-
-@exporter("GatherElements")
-def write_gather_elements(node: Node, write: LayerWriter) -> Source | list[Source]:
-    """The axis is an attribute."""
-    op = node.op
-    assert isinstance(op, GatherElements)
-    return plain("GatherElements", 6, axis=op.axis)(node, write)
-
-
-@exporter("GatherND")
-def write_gather_nd(node: Node, write: LayerWriter) -> Source | list[Source]:
-    """Batch axes stay."""
-    op = node.op
-    assert isinstance(op, GatherND)
-    return plain("GatherND", 8, batch_dims=op.batch_dims)(node, write)
-
-
-@exporter("ScatterElements")
-def write_scatter_elements(node: Node, write: LayerWriter) -> list[Source]:
-    """The axis is an input; a reduction takes what was there into account."""
-    op = node.op
-    assert isinstance(op, ScatterElements)
-    inputs = [*(write.source(value) for value in node.inputs), scalar(write, op.axis)]
-    results = types_of(node.outputs)
-    if op.reduction == "none":
-        return write.layer("ScatterElementsUpdate", 3, inputs, results)
-    how = _REDUCTIONS[op.reduction]
-    return write.layer("ScatterElementsUpdate", 12, inputs, results, reduction=how, use_init_val=True)
-
-
-@exporter("ScatterND")
-def write_scatter_nd(node: Node, write: LayerWriter) -> Source | list[Source]:
-    """A reduction takes a newer version."""
-    op = node.op
-    assert isinstance(op, ScatterND)
-    if op.reduction == "none":
-        return plain("ScatterNDUpdate", 4)(node, write)
-    return plain("ScatterNDUpdate", 15, reduction=_REDUCTIONS[op.reduction])(node, write)
-
-
-@rewritten("TensorScatter")
-def tensor_scatter(node: Node, build: Builder, cache: Value, update: Value, first: Value | None = None) -> Value:
-    """The places of the rows of each batch, for ScatterElements."""
-    op, rank = node.op, tensor(cache).rank
-    assert isinstance(op, TensorScatter)
-    if rank is None:
-        raise SaveError("the rank of the cache is not known", fix="declare its shape")
-    axis = op.axis % rank
-    places = counted(build, length_of_axis(build, update, axis))
-    places = build.add(Reshape(), places, build.int64(-1, *(1,) * (rank - 1 - axis)))
-    if first is not None:
-        places = build.add(Add(), build.add(Reshape(), first, build.int64(-1, *(1,) * (rank - 1))), places)
-    if op.mode == "circular":
-        places = build.add(Mod(), places, length_of_axis(build, cache, axis))
-    return build.add(ScatterElements(axis), cache, build.add(Expand(), places, build.add(Shape(), update)), update)
-
-
-@rewritten("Compress")
-def compress(node: Node, build: Builder, x: Value, condition: Value) -> Value:
-    """Slices at the places that are true."""
-    op = node.op
-    assert isinstance(op, Compress)
-    places = build.add(Reshape(), build.add(NonZero(), condition), build.int64(-1))
-    if op.axis is None:
-        return build.add(Gather(), build.add(Reshape(), x, build.int64(-1)), places)
-    return build.add(Gather(op.axis), x, places)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from whorl.errors import LoadError
 from whorl.formats.openvino.ops.nodes import cast, emit
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
-from whorl.ir.graph import Node, Value
+from whorl.ir.graph import Value
 from whorl.ir.types import tensor
 from whorl.ops.elementwise.arithmetic import Div, Mul
 from whorl.ops.movement.axes import Concat, ReverseSequence, Slice, Transpose
@@ -20,21 +17,17 @@ from whorl.ops.movement.blocks import DepthToSpace, SpaceToDepth
 from whorl.ops.movement.shapes import Reshape, Shape
 from whorl.ops.reduce.reductions import ReduceProd
 
-_MODES = {"blocks_first": "DCR", "depth_first": "CRD"}
-_NAMES = {hub: name for name, hub in _MODES.items()}
-
 
 def _joined(build: Builder, *parts: Value) -> Value:
     return build.add_many(Concat(0), parts, ["shape"])[0]
 
 
-@importer("DepthToSpace", 1)
-def depth_to_space_1(node: IrNode, build: Builder) -> list[Value]:
+def read_depth_to_space(node: IrNode, build: Builder, op: DepthToSpace) -> list[Value]:
     """Images are the hub's op; other numbers of spatial axes are written out."""
-    x, size, mode = node.required(0), node.integer("block_size", 1), _MODES[node.text("mode", choices=tuple(_MODES))]
+    x, size, mode = node.required(0), op.blocksize, op.mode
     rank = tensor(x).rank
     if rank in (None, 4):
-        return emit(node, build, DepthToSpace(size, mode), x)
+        return emit(node, build, op, x)
     count = rank - 2
     first, lengths, blocks = build.add(Shape(end=1), x), build.add(Shape(start=2), x), build.int64(*(size,) * count)
     depth = build.add(Div(), build.add(Shape(start=1, end=2), x), build.int64(size**count))
@@ -48,13 +41,12 @@ def depth_to_space_1(node: IrNode, build: Builder) -> list[Value]:
     return emit(node, build, Reshape(allowzero=1), build.add(Transpose(tuple(order)), cut), target)
 
 
-@importer("SpaceToDepth", 1)
-def space_to_depth_1(node: IrNode, build: Builder) -> list[Value]:
+def read_space_to_depth(node: IrNode, build: Builder, op: SpaceToDepth) -> list[Value]:
     """Images are the hub's op; other numbers of spatial axes are written out."""
-    x, size, mode = node.required(0), node.integer("block_size", 1), _MODES[node.text("mode", choices=tuple(_MODES))]
+    x, size, mode = node.required(0), op.blocksize, op.mode
     rank = tensor(x).rank
     if rank in (None, 4):
-        return emit(node, build, SpaceToDepth(size, mode), x)
+        return emit(node, build, op, x)
     count = rank - 2
     first, depth = build.add(Shape(end=1), x), build.add(Shape(start=1, end=2), x)
     places = [build.add(Shape(start=n, end=n + 1), x) for n in range(2, rank)]
@@ -87,30 +79,12 @@ def shuffle_channels_1(node: IrNode, build: Builder) -> list[Value]:
     return emit(node, build, Reshape(allowzero=1), build.add(Transpose((0, 2, 1, 3)), cut), shape)
 
 
-def _writes(type: str) -> Callable[[Node, LayerWriter], list[Source]]:
-    def write_blocks(node: Node, write: LayerWriter) -> list[Source]:
-        op, types = node.op, [tensor(node.outputs[0])]
-        assert isinstance(op, DepthToSpace | SpaceToDepth)
-        attributes = {"block_size": op.blocksize, "mode": _NAMES[op.mode]}
-        return write.layer(type, 1, [write.source(node.inputs[0])], types, node.name, **attributes)
-
-    return write_blocks
-
-
-for _type in ("DepthToSpace", "SpaceToDepth"):
-    exporter(_type)(_writes(_type))
-
-
-# ---- sequences ---------------------------------------------------------------------------------------------------
-
-
-@importer("ReverseSequence", 1)
-def reverse_sequence_1(node: IrNode, build: Builder) -> list[Value]:
+def read_reverse_sequence(node: IrNode, build: Builder, op: ReverseSequence) -> list[Value]:
     """Other axes than the first two are brought there and back."""
-    x, lengths = node.required(0), cast(build, node.required(1), INT64)
-    batch, time, rank = node.integer("batch_axis", 0), node.integer("seq_axis", 1), tensor(x).rank
+    x, lengths, rank = node.required(0), cast(build, node.required(1), INT64), tensor(node.required(0)).rank
+    batch, time = op.batch_axis, op.time_axis
     if {batch, time} == {0, 1}:
-        return emit(node, build, ReverseSequence(batch, time), x, lengths)
+        return emit(node, build, op, x, lengths)
     if rank is None:
         raise LoadError(f"reverses along axis {time} of an input of unknown rank", node.title, "declare the rank")
     batch, time = batch % rank, time % rank
@@ -119,12 +93,3 @@ def reverse_sequence_1(node: IrNode, build: Builder) -> list[Value]:
     order = [batch, time, *(axis for axis in range(rank) if axis not in (batch, time))]
     turned = build.add(ReverseSequence(0, 1), build.add(Transpose(tuple(order)), x), lengths)
     return emit(node, build, Transpose(tuple(int(n) for n in np.argsort(order))), turned)
-
-
-@exporter("ReverseSequence")
-def reverse_sequence(node: Node, write: LayerWriter) -> list[Source]:
-    op = node.op
-    assert isinstance(op, ReverseSequence)
-    inputs = [write.source(value) for value in node.inputs]
-    attributes = {"batch_axis": op.batch_axis, "seq_axis": op.time_axis}
-    return write.layer("ReverseSequence", 1, inputs, [tensor(node.outputs[0])], node.name, **attributes)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from whorl.errors import LoadError, SaveError
 from whorl.formats.onnx.versions.broadcasting import aligned
-from whorl.formats.openvino.ops.layers import plain, scalar, types_of
+from whorl.formats.openvino.ops.layers import combine, scalar, select, types_of
 from whorl.formats.openvino.ops.movement.axes import fixed_axis
 from whorl.formats.openvino.ops.nodes import cast, constant_of, emit, index, integers_of, like, one
 from whorl.formats.openvino.reading.importer import IrNode, importer
@@ -19,8 +19,10 @@ from whorl.ops.elementwise.arithmetic import Identity, Neg
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.comparison import GreaterOrEqual, Less, Where
 from whorl.ops.elementwise.logic import And
+from whorl.ops.ml.features import ArrayFeatureExtractor
 from whorl.ops.movement.axes import Concat, Transpose
 from whorl.ops.movement.indexing import Gather, GatherElements, GatherND
+from whorl.ops.movement.selection import Compress, NonZero
 from whorl.ops.movement.shapes import Reshape, Shape, Squeeze, Unsqueeze
 from whorl.ops.reduce.reductions import ReduceProd
 
@@ -119,17 +121,14 @@ def _over(node: IrNode, build: Builder, valid: Value, found: Value, axis: int, b
     return build.add(Unsqueeze(), valid, build.int64(*axes, name="axes")) if axes else valid
 
 
-@importer("GatherElements", 6)
-def gather_elements_6(node: IrNode, build: Builder) -> list[Value]:
+def read_gather_elements(node: IrNode, build: Builder, op: GatherElements) -> list[Value]:
     """Indices inside the axis."""
-    return emit(node, build, GatherElements(node.integer("axis")), node.required(0), index(build, node.required(1)))
+    return emit(node, build, op, node.required(0), index(build, node.required(1)))
 
 
-@importer("GatherND", 8)
-def gather_nd_8(node: IrNode, build: Builder) -> list[Value]:
+def read_gather_nd(node: IrNode, build: Builder, op: GatherND) -> list[Value]:
     """Indices inside the axes."""
-    indices = cast(build, node.required(1), INT64)
-    return emit(node, build, GatherND(node.integer("batch_dims", 0)), node.required(0), indices)
+    return emit(node, build, op, node.required(0), cast(build, node.required(1), INT64))
 
 
 @importer("GatherND", 5)
@@ -143,16 +142,14 @@ def gather_nd_5(node: IrNode, build: Builder) -> list[Value]:
     return emit(node, build, Reshape(allowzero=1), found, build.add(Concat(0), joined, build.add(Shape(batch), found)))
 
 
-@exporter("Gather")
-def write_gather(node: Node, write: LayerWriter) -> list[Source]:
+@exporter(Gather)
+def write_gather(op: Gather, node: Node, write: LayerWriter) -> list[Source]:
     """The axis is an input; negative indices count from the end."""
-    op = node.op
-    assert isinstance(op, Gather)
     return _layer(node, write, node.inputs, op.axis, 8)
 
 
-@rewritten("ArrayFeatureExtractor")
-def array_feature_extractor(_node: Node, build: Builder, x: Value, indices: Value) -> Value:
+@rewritten(ArrayFeatureExtractor)
+def array_feature_extractor(_op: ArrayFeatureExtractor, build: Builder, x: Value, indices: Value) -> Value:
     """Features by number along the last axis; a vector is one row."""
     rank = tensor(x).rank
     if rank is None:
@@ -161,13 +158,31 @@ def array_feature_extractor(_node: Node, build: Builder, x: Value, indices: Valu
     return build.add(Gather(-1), rows, build.add(Reshape(), indices, build.int64(-1)))
 
 
-@exporter("Where")
-def write_where(node: Node, write: LayerWriter) -> Source | list[Source]:
-    """Select; but a Gather where the choice is between slices and zeros for indices outside of the axis."""
-    found = _guarded(node)
-    if found is None:
-        return plain("Select", 1, auto_broadcast="numpy")(node, write)
-    return _layer(node, write, [found.x, found.indices], found.axis, found.version)
+@rewritten(Compress)
+def compress(op: Compress, build: Builder, x: Value, condition: Value) -> Value:
+    """Slices at the places that are true."""
+    places = build.add(Reshape(), build.add(NonZero(), condition), build.int64(-1))
+    if op.axis is None:
+        return build.add(Gather(), build.add(Reshape(), x, build.int64(-1)), places)
+    return build.add(Gather(op.axis), x, places)
+
+
+@exporter(Where)
+def write_where(op: Where, node: Node, write: LayerWriter) -> Source | list[Source]:
+    """Select, but a Gather where the choice is between slices and zeros for indices outside of the axis.
+
+    Of truth values by logic: OpenVINO's CPU plugin fails where the condition is also one of them.
+    """
+    guarded = _guarded(node)
+    if guarded is not None:
+        return _layer(node, write, [guarded.x, guarded.indices], guarded.axis, guarded.version)
+    condition, x, y = (write.source(value) for value in node.inputs)
+    (result,) = types_of(node.outputs)
+    if result.dtype != BOOL:
+        return select(write, condition, x, y, result)
+    (other,) = write.layer("LogicalNot", 1, [condition], [condition.type])
+    chosen, others = (combine(write, "LogicalAnd", *pair, result) for pair in ((condition, x), (other, y)))
+    return combine(write, "LogicalOr", chosen, others, result)
 
 
 def _layer(node: Node, write: LayerWriter, inputs: list[Value | None], axis: int, version: int) -> list[Source]:

@@ -77,10 +77,10 @@ def pad_1(node: IrNode, build: Builder) -> list[Value]:
     return [x]
 
 
-@exporter("Pad")
-def pad(node: Node, write: LayerWriter) -> list[Source]:
-    op, x = node.op, node.inputs[0]
-    assert isinstance(op, Pad) and x is not None
+@exporter(Pad)
+def pad(op: Pad, node: Node, write: LayerWriter) -> list[Source]:
+    x = node.inputs[0]
+    assert x is not None
     _, pads, value, axes = (*node.inputs, None, None)[:4]
     rank, given = tensor(x).rank, write.constant_value(pads)
     if rank is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whorl.formats.openvino.ops.layers import whole
+from whorl.formats.openvino.ops.nodes import whole
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Value

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from whorl.errors import SaveError
 from whorl.formats.onnx.versions.broadcasting import aligned
+from whorl.formats.openvino.ops.layers import scalar, types_of, write_layer
 from whorl.formats.openvino.ops.movement.axes import fixed_axis
-from whorl.formats.openvino.ops.nodes import cast, emit, flat, index, like
+from whorl.formats.openvino.ops.nodes import cast, counted, emit, flat, index, length_of_axis, like
 from whorl.formats.openvino.reading.importer import IrNode, importer
+from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64, is_float
-from whorl.ir.graph import Value
+from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
-from whorl.ops.elementwise.arithmetic import Div, Max, Sub
+from whorl.ops.elementwise.arithmetic import Add, Div, Max, Mod, Sub
 from whorl.ops.movement.axes import Concat
-from whorl.ops.movement.scattering import ScatterElements, ScatterND
+from whorl.ops.movement.scattering import ScatterElements, ScatterND, TensorScatter
 from whorl.ops.movement.shapes import Expand, Reshape, Shape, Unsqueeze
 
 _REDUCTIONS = {"none": "none", "sum": "add", "prod": "mul", "min": "min", "max": "max", "sub": "sub", "mean": "mean"}
+_NAMES = {hub: name for name, hub in _REDUCTIONS.items()}
 
 
 @importer("ScatterUpdate", 3)
@@ -93,3 +97,38 @@ def _neutral(build: Builder, data: Value, reduction: str) -> Value:
         return like(build, data, np.inf if reduction == "min" else -np.inf)
     limits = np.iinfo(dtype)
     return build.constant(np.array(limits.max if reduction == "min" else limits.min, dtype))
+
+
+@exporter(ScatterElements)
+def write_scatter_elements(op: ScatterElements, node: Node, write: LayerWriter) -> list[Source]:
+    """The axis is an input; a reduction takes what was there into account."""
+    inputs = [*(write.source(value) for value in node.inputs), scalar(write, op.axis)]
+    results = types_of(node.outputs)
+    if op.reduction == "none":
+        return write.layer("ScatterElementsUpdate", 3, inputs, results)
+    how = _NAMES[op.reduction]
+    return write.layer("ScatterElementsUpdate", 12, inputs, results, reduction=how, use_init_val=True)
+
+
+@exporter(ScatterND)
+def write_scatter_nd(op: ScatterND, node: Node, write: LayerWriter) -> list[Source]:
+    """A reduction takes a newer version."""
+    if op.reduction == "none":
+        return write_layer(write, node, "ScatterNDUpdate", 4)
+    return write_layer(write, node, "ScatterNDUpdate", 15, reduction=_NAMES[op.reduction])
+
+
+@rewritten(TensorScatter)
+def tensor_scatter(op: TensorScatter, build: Builder, cache: Value, update: Value, first: Value | None = None) -> Value:
+    """The places of the rows of each batch, for ScatterElements."""
+    rank = tensor(cache).rank
+    if rank is None:
+        raise SaveError("the rank of the cache is not known", fix="declare its shape")
+    axis = op.axis % rank
+    places = counted(build, length_of_axis(build, update, axis))
+    places = build.add(Reshape(), places, build.int64(-1, *(1,) * (rank - 1 - axis)))
+    if first is not None:
+        places = build.add(Add(), build.add(Reshape(), first, build.int64(-1, *(1,) * (rank - 1))), places)
+    if op.mode == "circular":
+        places = build.add(Mod(), places, length_of_axis(build, cache, axis))
+    return build.add(ScatterElements(axis), cache, build.add(Expand(), places, build.add(Shape(), update)), update)

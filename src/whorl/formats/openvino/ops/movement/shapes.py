@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from whorl.errors import LoadError
-from whorl.formats.openvino.ops.layers import (
-    counted,
-    length_of_axis,
-    plain,
-    row,
-    scalar,
-    types_of,
-    whole,
-    without_axes,
-)
+from whorl.formats.openvino.ops.layers import drop_axes, row, scalar, types_of, write_layer
 from whorl.formats.openvino.ops.movement.run_time_axes import with_axes_at_run_time, without_axes_at_run_time
-from whorl.formats.openvino.ops.nodes import constant_of, emit, integers_of, length_of, listed
+from whorl.formats.openvino.ops.nodes import (
+    constant_of,
+    counted,
+    emit,
+    integers_of,
+    length_of,
+    length_of_axis,
+    listed,
+    whole,
+)
 from whorl.formats.openvino.reading.importer import IrNode, importer
 from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
 from whorl.ir.build import Builder
@@ -28,7 +28,7 @@ from whorl.ops.elementwise.arithmetic import Identity, Max, Min, Mul, Sub
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.comparison import Equal
 from whorl.ops.movement.axes import Concat, Slice, Tile
-from whorl.ops.movement.filling import ConstantOfShape, EyeLike
+from whorl.ops.movement.filling import ConstantOfShape, EyeLike, Range
 from whorl.ops.movement.shapes import Expand, Flatten, Reshape, Shape, Size, Squeeze, Unsqueeze
 from whorl.ops.reduce.reductions import ReduceProd
 
@@ -42,10 +42,8 @@ def shape_of_1(node: IrNode, build: Builder) -> list[Value]:
     return emit(node, build, Cast(dtype), build.add(Shape(), x))
 
 
-@importer("Reshape", 1)
-def reshape_1(node: IrNode, build: Builder) -> list[Value]:
-    """With `special_zero` 0 copies a length."""
-    op = Reshape(allowzero=int(not node.flag("special_zero", False)))
+def read_reshape(node: IrNode, build: Builder, op: Reshape) -> list[Value]:
+    """The shape may be of any integer type."""
     return emit(node, build, op, node.required(0), listed(build, node.required(1)))
 
 
@@ -116,11 +114,10 @@ def _ones(build: Builder, wanted: Value, given: Value) -> Value:
     return build.add(ConstantOfShape(np.ones(1, np.int64)), count)
 
 
-@exporter("Shape")
-def write_shape(node: Node, write: LayerWriter) -> list[Source]:
+@exporter(Shape)
+def write_shape(op: Shape, node: Node, write: LayerWriter) -> list[Source]:
     """All lengths, or those that a slice picks."""
-    op, x = node.op, write.source(node.inputs[0])
-    assert isinstance(op, Shape)
+    x = write.source(node.inputs[0])
     if op.start or op.end is not None:
         return write.through(node, lambda build, x: _some_lengths(op, build, x))
     return write.layer("ShapeOf", 3, [x], types_of(node.outputs), output_type=INT64)
@@ -132,25 +129,20 @@ def _some_lengths(op: Shape, build: Builder, x: Value) -> Value:
     return build.add(Slice(), build.add(Shape(), x), *rows)
 
 
-@rewritten("Size")
-def size(node: Node, build: Builder, x: Value) -> Value:
+@rewritten(Size)
+def size(op: Size, build: Builder, x: Value) -> Value:
     """The product of the lengths."""
     return build.add(ReduceProd(keepdims=0), build.add(Shape(), x), build.int64(0))
 
 
-@exporter("Reshape")
-def write_reshape(node: Node, write: LayerWriter) -> Source | list[Source]:
-    """0 copies a length, or is one."""
-    op = node.op
-    assert isinstance(op, Reshape)
-    return plain("Reshape", 1, special_zero=not op.allowzero)(node, write)
+@exporter(Expand)
+def write_expand(op: Expand, node: Node, write: LayerWriter) -> list[Source]:
+    return write_layer(write, node, "Broadcast", 3, mode="bidirectional")
 
 
-@rewritten("Flatten")
-def flatten(node: Node, build: Builder, x: Value) -> Value:
+@rewritten(Flatten)
+def flatten(op: Flatten, build: Builder, x: Value) -> Value:
     """Two axes: what lies before `axis`, and the rest."""
-    op = node.op
-    assert isinstance(op, Flatten)
     simple = {0: (1, -1), 1: (0, -1), tensor(x).rank: (-1, 1)}
     if op.axis in simple:
         return build.add(Reshape(), x, build.int64(*simple[op.axis]))
@@ -159,8 +151,8 @@ def flatten(node: Node, build: Builder, x: Value) -> Value:
     return build.add(Reshape(allowzero=1), x, build.add(Concat(0), *lengths))
 
 
-@exporter("Squeeze")
-def write_squeeze(node: Node, write: LayerWriter) -> list[Source]:
+@exporter(Squeeze)
+def write_squeeze(op: Squeeze, node: Node, write: LayerWriter) -> list[Source]:
     """Axes are listed where the shape tells them; where it does not, OpenVINO may still know more of it."""
     x, axes = write.source(node.inputs[0]), node.inputs[1] if len(node.inputs) > 1 else None
     shape, rank, left = x.type.shape, x.type.rank, tensor(node.outputs[0]).rank
@@ -175,28 +167,25 @@ def write_squeeze(node: Node, write: LayerWriter) -> list[Source]:
     return write.layer("Squeeze", 1, [x, *given], types_of(node.outputs))
 
 
-@exporter("Unsqueeze")
-def write_unsqueeze(node: Node, write: LayerWriter) -> Source | list[Source]:
+@exporter(Unsqueeze)
+def write_unsqueeze(op: Unsqueeze, node: Node, write: LayerWriter) -> Source | list[Source]:
     """Axes that only a run knows give a rank that OpenVINO does not know, so the new shape is computed."""
     x, axes = node.inputs
     assert x is not None and axes is not None
     rank, count = tensor(x).rank, known_length(axes)
     if write.constant_value(axes) is not None or rank is None or count is None:
-        return plain("Unsqueeze", 1)(node, write)
+        return write_layer(write, node, "Unsqueeze", 1)
     return write.through(node, lambda build, y, new: with_axes_at_run_time(build, y, new, rank + count))
 
 
-exporter("Expand")(plain("Broadcast", 3, mode="bidirectional"))
-
-
-@exporter("Tile")
-def write_tile(node: Node, write: LayerWriter) -> Source | list[Source]:
+@exporter(Tile)
+def write_tile(op: Tile, node: Node, write: LayerWriter) -> Source | list[Source]:
     """A scalar stays. OpenVINO's CPU plugin gives no elements for repeats that only a run knows, so these broadcast."""
     rank = tensor(node.outputs[0]).rank
     if rank == 0:
         return write.source(node.inputs[0])
     if rank is None or write.constant_value(node.inputs[1]) is not None:
-        return plain("Tile", 1)(node, write)
+        return write_layer(write, node, "Tile", 1)
     return write.through(node, lambda build, x, repeats: _tiled(build, x, repeats, rank))
 
 
@@ -209,21 +198,19 @@ def _tiled(build: Builder, x: Value, repeats: Value, rank: int) -> Value:
     return build.add(Reshape(allowzero=1), broadcast, build.add(Mul(), repeats, shape))
 
 
-@exporter("ConstantOfShape")
-def write_filled(node: Node, write: LayerWriter) -> list[Source]:
+@exporter(ConstantOfShape)
+def write_filled(op: ConstantOfShape, node: Node, write: LayerWriter) -> list[Source]:
     """A number broadcast to a shape."""
-    op = node.op
-    assert isinstance(op, ConstantOfShape)
     value = np.zeros((), np.float32) if op.value is None else np.asarray(op.value).reshape(())
     inputs = [write.constant(value), write.source(node.inputs[0])]
     return write.layer("Broadcast", 3, inputs, types_of(node.outputs), mode="numpy")
 
 
-@exporter("Range")
-def write_range(node: Node, write: LayerWriter) -> list[Source]:
+@exporter(Range)
+def write_range(op: Range, node: Node, write: LayerWriter) -> list[Source]:
     """OpenVINO's CPU plugin counts backwards where there is nothing to count, so the limit is kept behind the start."""
     (result,) = types_of(node.outputs)
-    start, limit, step = (without_axes(write, write.source(value)) for value in node.inputs)
+    start, limit, step = (drop_axes(write, write.source(value)) for value in node.inputs)
     steps, *ends = (write.constant_value(node.inputs[k]) for k in (2, 0, 1))
     if steps is None:
         falling = write.layer("Less", 1, [step, scalar(write, 0, result.dtype)], [result.with_dtype(BOOL)])[0]
@@ -245,11 +232,9 @@ def _is_kept_behind(limit: Value | None, start: Value | None) -> bool:
     return isinstance(owner, Node) and isinstance(owner.op, Max | Min) and start in owner.inputs
 
 
-@rewritten("EyeLike")
-def eye_like(node: Node, build: Builder, x: Value) -> Value:
+@rewritten(EyeLike)
+def eye_like(op: EyeLike, build: Builder, x: Value) -> Value:
     """Ones where the column minus the row is k."""
-    op = node.op
-    assert isinstance(op, EyeLike)
     down, across = (counted(build, length_of_axis(build, x, axis)) for axis in (0, 1))
     gap = build.add(Sub(), across, build.add(Unsqueeze(), down, build.int64(1)))
     return build.add(Cast(op.dtype or tensor(x).dtype), build.add(Equal(), gap, whole(build, op.k)))

@@ -236,13 +236,11 @@ _GATES = {"LSTM": (2, 0, 3, 1), "GRU": (0, 1, 2), "RNN": (0,)}
 """The hub's blocks of gates in OpenVINO's order."""
 
 
-@exporter("LSTM")
-@exporter("GRU")
-@exporter("RNN")
-def recurrent(node: Node, write: LayerWriter) -> list[Source]:
+@exporter(LSTM, GRU, RNN)
+def recurrent(op: Recurrent, node: Node, write: LayerWriter) -> list[Source]:
     """OpenVINO's CPU plugin heeds the lengths of rows only where the batch and the steps are known."""
-    op, x = node.op, node.inputs[0]
-    assert isinstance(op, Recurrent) and x is not None
+    x = node.inputs[0]
+    assert x is not None
     lengths, peepholes = (*node.inputs, *(None,) * 8)[4], (*node.inputs, *(None,) * 8)[5 + op.states]
     is_fixed_size = all(isinstance(dim, int) for dim in ranked(x, "X")[:2])
     if peepholes is None and (is_native := _is_native(op)) and (lengths is None or is_fixed_size):
@@ -405,8 +403,7 @@ class _Sequence:
         return self.build.add(Add(), one, other) if isinstance(one, Value) else one + other
 
 
-@rewritten("CheckedLengths")
-def checked_lengths(node: Node, build: Builder, lengths: Value) -> Value:
+@rewritten(CheckedLengths)
+def checked_lengths(op: CheckedLengths, build: Builder, lengths: Value) -> Value:
     """Lengths as they are: OpenVINO has nothing that refuses wrong ones."""
-    assert isinstance(node.op, CheckedLengths)
     return build.add(Unsqueeze(), build.add(Cast(INT64), lengths), build.int64(1))

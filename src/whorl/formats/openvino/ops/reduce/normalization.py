@@ -28,7 +28,6 @@ from whorl.ops.movement.shapes import Reshape, Shape, Size
 from whorl.ops.reduce.local_response import LRN
 from whorl.ops.reduce.normalization import (
     BatchNormalization,
-    GroupNormalization,
     InstanceNormalization,
     LayerNormalization,
     LpNormalization,
@@ -90,12 +89,6 @@ def _centred(node: IrNode, build: Builder, x: Value, axes: Value, epsilon: float
     return build.add_many(Div(), [centred, deviation], node.outputs, name=node.name)[0]
 
 
-@importer("GroupNormalization", 12)
-def group_normalization_12(node: IrNode, build: Builder) -> list[Value]:
-    op = GroupNormalization(node.integer("num_groups"), epsilon=node.number("epsilon"))
-    return emit(node, build, op, *(node.required(n) for n in range(3)))
-
-
 @importer("NormalizeL2", 1)
 def normalize_l2_1(node: IrNode, build: Builder) -> list[Value]:
     """x over the root of its sum of squares, to which epsilon is added, or which is at least epsilon."""
@@ -137,10 +130,10 @@ def window_sum(build: Builder, x: Value, axis: int, size: int) -> Value:
     return build.add_many(AddAll(), parts, ["window"])[0]
 
 
-@exporter("BatchNormalization")
-def batch_normalization(node: Node, write: LayerWriter) -> list[Source]:
-    op, x = node.op, node.inputs[0]
-    assert isinstance(op, BatchNormalization) and x is not None
+@exporter(BatchNormalization)
+def batch_normalization(op: BatchNormalization, node: Node, write: LayerWriter) -> list[Source]:
+    x = node.inputs[0]
+    assert x is not None
     dtypes = {tensor(value).dtype for value in node.inputs if value is not None}
     if op.training_mode or len(dtypes) > 1 or tensor(x).rank == 1:
         return write.through(node, lambda build, *inputs: _normalized_batch(op, build, *inputs))
@@ -188,10 +181,9 @@ def _standardized(build: Builder, x: Value, axes: Value, epsilon: float, stash: 
     return build.add(Div(), far, root), mean, build.add(Reciprocal(), root)
 
 
-@rewritten("InstanceNormalization")
-def instance_normalization(node: Node, build: Builder, x: Value, scale: Value, b: Value) -> Value:
-    op, write, rank, dtype = node.op, Writer(build), len(ranked(x, "the input")), tensor(x).dtype
-    assert isinstance(op, InstanceNormalization)
+@rewritten(InstanceNormalization)
+def instance_normalization(op: InstanceNormalization, build: Builder, x: Value, scale: Value, b: Value) -> Value:
+    write, rank, dtype = Writer(build), len(ranked(x, "the input")), tensor(x).dtype
     if rank < 3:
         raise SaveError("has no spatial axes", fix="give the input one")
     wide = accumulator(dtype)
@@ -200,19 +192,11 @@ def instance_normalization(node: Node, build: Builder, x: Value, scale: Value, b
     return write.cast(write.add(write.mul(normal, factor), shift), dtype)
 
 
-@exporter("GroupNormalization")
-def group_normalization(node: Node, write: LayerWriter) -> list[Source]:
-    op = node.op
-    assert isinstance(op, GroupNormalization)
-    inputs, type = [write.source(value) for value in node.inputs], tensor(node.outputs[0])
-    attributes = {"num_groups": op.num_groups, "epsilon": float(op.epsilon)}
-    return write.layer("GroupNormalization", 12, inputs, [type], node.name, **attributes)
-
-
-@rewritten("LayerNormalization")
-def layer_normalization(node: Node, build: Builder, x: Value, scale: Value, b: Value | None = None) -> list[Value]:
-    op, write, dtype = node.op, Writer(build), tensor(x).dtype
-    assert isinstance(op, LayerNormalization)
+@rewritten(LayerNormalization)
+def layer_normalization(
+    op: LayerNormalization, build: Builder, x: Value, scale: Value, b: Value | None = None
+) -> list[Value]:
+    write, dtype = Writer(build), tensor(x).dtype
     normal, mean, reciprocal = _standardized(build, x, _last_axes(build, x, op.axis), op.epsilon, op.stash_type)
     wide = accumulator(dtype)
     y = write.mul(write.cast(normal, wide), write.cast(scale, wide))
@@ -230,10 +214,9 @@ def _last_axes(build: Builder, x: Value, axis: int) -> Value:
     return build.int64(*range(axis, 0))
 
 
-@rewritten("RMSNormalization")
-def rms_normalization(node: Node, build: Builder, x: Value, scale: Value) -> Value:
-    op, write, dtype, result = node.op, Writer(build), tensor(x).dtype, tensor(scale).dtype
-    assert isinstance(op, RMSNormalization)
+@rewritten(RMSNormalization)
+def rms_normalization(op: RMSNormalization, build: Builder, x: Value, scale: Value) -> Value:
+    write, dtype, result = Writer(build), tensor(x).dtype, tensor(scale).dtype
     wide = accumulator(op.stash_type)
     data = write.cast(x, wide)
     mean = build.add(ReduceMean(keepdims=1), write.mul(data, data), _last_axes(build, x, op.axis))
@@ -243,20 +226,17 @@ def rms_normalization(node: Node, build: Builder, x: Value, scale: Value) -> Val
     return write.cast(write.mul(write.cast(normal, both), write.cast(scale, both)), result)
 
 
-@exporter("MeanVarianceNormalization")
-def mean_variance_normalization(node: Node, write: LayerWriter) -> list[Source]:
-    op = node.op
-    assert isinstance(op, MeanVarianceNormalization)
+@exporter(MeanVarianceNormalization)
+def mean_variance_normalization(op: MeanVarianceNormalization, node: Node, write: LayerWriter) -> list[Source]:
     axes = write.constant(np.array(op.axes, np.int64))
     attributes = {"eps": 1e-9, "normalize_variance": True, "eps_mode": "outside_sqrt"}
     inputs = [write.source(node.inputs[0]), axes]
     return write.layer("MVN", 6, inputs, [tensor(node.outputs[0])], node.name, **attributes)
 
 
-@rewritten("LpNormalization")
-def lp_normalization(node: Node, build: Builder, x: Value) -> Value:
-    op, write, dtype = node.op, Writer(build), tensor(x).dtype
-    assert isinstance(op, LpNormalization)
+@rewritten(LpNormalization)
+def lp_normalization(op: LpNormalization, build: Builder, x: Value) -> Value:
+    write, dtype = Writer(build), tensor(x).dtype
     wide = accumulator(dtype)
     data = write.cast(x, wide)
     norm = build.add(ReduceL1(keepdims=1) if op.p == 1 else ReduceL2(keepdims=1), data, build.int64(op.axis))
@@ -265,11 +245,9 @@ def lp_normalization(node: Node, build: Builder, x: Value) -> Value:
     return write.cast(y, dtype)
 
 
-@exporter("LRN")
-def lrn(node: Node, write: LayerWriter) -> Source | list[Source]:
+@exporter(LRN)
+def lrn(op: LRN, node: Node, write: LayerWriter) -> Source | list[Source]:
     """The CPU plugin cuts the bias to a whole number, and windows of even size short."""
-    op = node.op
-    assert isinstance(op, LRN)
     if op.size % 2 == 0 or op.bias != int(op.bias):
         return write.through(node, lambda build, x: _lrn(op, build, x))
     axes = write.constant(np.array([1], np.int64))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from whorl.errors import SaveError
+from whorl.formats.openvino.ops.rows import Row
 from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
 from whorl.formats.openvino.writing.net import NetWriter
 from whorl.formats.openvino.writing.sequences import (
@@ -25,8 +28,19 @@ from whorl.formats.openvino.writing.sequences import (
 )
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
-from whorl.ir.types import AnyShape, OptionalType, SequenceType, TensorType, tensor
-from whorl.ops.sequence.sequences import ConcatFromSequence, SplitToSequence
+from whorl.ir.types import AnyShape, OptionalType, SequenceType, TensorType
+from whorl.ops.elementwise.arithmetic import Identity
+from whorl.ops.sequence.optionals import OptionalGetElement
+from whorl.ops.sequence.sequences import (
+    ConcatFromSequence,
+    SequenceAt,
+    SequenceConstruct,
+    SequenceEmpty,
+    SequenceErase,
+    SequenceInsert,
+    SequenceLength,
+    SplitToSequence,
+)
 
 
 def _sequence(node: Node, index: int, write: LayerWriter) -> Held:
@@ -55,20 +69,20 @@ def _vector(value: Value | None, write: LayerWriter) -> Source:
     return reshaped(source, (1,), write)
 
 
-@exporter("SequenceEmpty")
-def write_empty(node: Node, write: LayerWriter) -> list[None]:
+@exporter(SequenceEmpty)
+def write_empty(op: SequenceEmpty, node: Node, write: LayerWriter) -> list[None]:
     """No tensors."""
     return _holds(node, Items(()), write)
 
 
-@exporter("SequenceConstruct")
-def write_construct(node: Node, write: LayerWriter) -> list[None]:
+@exporter(SequenceConstruct)
+def write_construct(op: SequenceConstruct, node: Node, write: LayerWriter) -> list[None]:
     """So many tensors."""
     return _holds(node, Items(tuple(map(write.source, node.inputs))), write)
 
 
-@exporter("SequenceInsert")
-def write_insert(node: Node, write: LayerWriter) -> list[None]:
+@exporter(SequenceInsert)
+def write_insert(op: SequenceInsert, node: Node, write: LayerWriter) -> list[None]:
     """One tensor more, or one row more."""
     held, new = _sequence(node, 0, write), write.source(node.inputs[1])
     position = node.inputs[2] if len(node.inputs) > 2 else None
@@ -88,8 +102,8 @@ def write_insert(node: Node, write: LayerWriter) -> list[None]:
     return _holds(node, Rows(concatenated([before, row, after], 0, write)), write)
 
 
-@exporter("SequenceErase")
-def write_erase(node: Node, write: LayerWriter) -> list[None]:
+@exporter(SequenceErase)
+def write_erase(op: SequenceErase, node: Node, write: LayerWriter) -> list[None]:
     """One tensor less, or one row less."""
     held = _sequence(node, 0, write)
     position = node.inputs[1] if len(node.inputs) > 1 else None
@@ -112,8 +126,8 @@ def write_erase(node: Node, write: LayerWriter) -> list[None]:
     return _holds(node, Rows(concatenated([before, after], 0, write)), write)
 
 
-@exporter("SequenceAt")
-def write_at(node: Node, write: LayerWriter) -> Source:
+@exporter(SequenceAt)
+def write_at(op: SequenceAt, node: Node, write: LayerWriter) -> Source:
     """One of the tensors, or a row."""
     held, place = _sequence(node, 0, write), _position(node, 1, write)
     if isinstance(held, Items) and place is not None:
@@ -125,8 +139,8 @@ def write_at(node: Node, write: LayerWriter) -> Source:
     return write.layer("Gather", 8, [rows.source, index, scalar(write, 0)], [rows.element], batch_dims=0)[0]
 
 
-@exporter("SequenceLength")
-def write_length(node: Node, write: LayerWriter) -> Source:
+@exporter(SequenceLength)
+def write_length(op: SequenceLength, node: Node, write: LayerWriter) -> Source:
     """How many tensors, or rows."""
     held = _sequence(node, 0, write)
     if isinstance(held, Items):
@@ -134,11 +148,10 @@ def write_length(node: Node, write: LayerWriter) -> Source:
     return length_of(held.source, 0, write)
 
 
-@exporter("ConcatFromSequence")
-def write_concat(node: Node, write: LayerWriter) -> Source:
+@exporter(ConcatFromSequence)
+def write_concat(op: ConcatFromSequence, node: Node, write: LayerWriter) -> Source:
     """The tensors joined, or the rows' axis moved and merged with another."""
-    op, held = node.op, _sequence(node, 0, write)
-    assert isinstance(op, ConcatFromSequence)
+    held = _sequence(node, 0, write)
     if isinstance(held, Items) and not held.sources:
         raise SaveError("joins the elements of an empty sequence")
     new = bool(op.new_axis)
@@ -152,11 +165,10 @@ def write_concat(node: Node, write: LayerWriter) -> Source:
     return rows if new else merged(rows, axis, write)
 
 
-@exporter("SplitToSequence")
-def write_split(node: Node, write: LayerWriter) -> list[None]:
+@exporter(SplitToSequence)
+def write_split(op: SplitToSequence, node: Node, write: LayerWriter) -> list[None]:
     """Rows where every part has length 1, else the parts of known lengths."""
-    op, source = node.op, write.source(node.inputs[0])
-    assert isinstance(op, SplitToSequence)
+    source = write.source(node.inputs[0])
     shape = source.type.shape
     if isinstance(shape, AnyShape):
         raise SaveError(f"splits {source.type}, whose rank is not known")
@@ -193,18 +205,17 @@ def _equal_parts(length: object, size: int) -> np.ndarray:
     return np.array([size] * full + [rest] * (rest > 0), np.int64)
 
 
-@exporter("Identity")
-def write_identity(node: Node, write: LayerWriter) -> Source | list[Source] | list[None]:
+def write_identity(op: Identity, node: Node, write: LayerWriter, row: Row[Any]) -> list[Source] | list[None]:
     """The value itself; a sequence too."""
     assert isinstance(write, NetWriter)
     value = node.inputs[0]
     if value is None or isinstance(value.type, TensorType):
-        return write.layer("Identity", 16, [write.source(value)], [tensor(node.outputs[0])])
+        return row.layer(op, node, write)
     return _holds(node, write.sequence(value), write)
 
 
-@exporter("OptionalGetElement")
-def write_element(node: Node, write: LayerWriter) -> Source | list[None]:
+@exporter(OptionalGetElement)
+def write_element(op: OptionalGetElement, node: Node, write: LayerWriter) -> Source | list[None]:
     """What is no optional has itself as its element."""
     assert isinstance(write, NetWriter)
     value = node.inputs[0]

@@ -12,7 +12,7 @@ from whorl.formats.openvino.reading.importer import IrNode, importer
 from whorl.formats.openvino.writing.exporter import rewritten
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
-from whorl.ir.graph import Node, Value
+from whorl.ir.graph import Value
 from whorl.ir.types import TensorType, tensor
 from whorl.ops.core.writer import Writer
 from whorl.ops.elementwise.arithmetic import Add, Div, Mod, Sub
@@ -83,11 +83,10 @@ def stft_15(node: IrNode, build: Builder) -> list[Value]:
     return emit(node, build, Transpose((0, 2, 1, 3)), y)
 
 
-@rewritten("DFT")
-def dft(node: Node, build: Builder, x: Value, dft_length: Value | None = None, axis: Value | None = None) -> Value:
+@rewritten(DFT)
+def dft(op: DFT, build: Builder, x: Value, dft_length: Value | None = None, axis: Value | None = None) -> Value:
     """RDFT and IRDFT take and give real tensors without the axis of parts, the others complex ones."""
-    op, write, shape = node.op, Writer(build), ranked(x, "the input")
-    assert isinstance(op, DFT)
+    write, shape = Writer(build), ranked(x, "the input")
     rank, parts = len(shape), shape[-1]
     if parts not in (1, 2):
         raise SaveError(f"transforms {x.type}, whose last axis may hold one part or two", fix="declare the shape")
@@ -95,7 +94,7 @@ def dft(node: Node, build: Builder, x: Value, dft_length: Value | None = None, a
     inputs = [place]
     if dft_length is not None:
         inputs.append(_row(build, write.cast(dft_length, np.dtype(INT64))))
-    result = tensor(node.outputs[0])
+    result = op.infer(x, dft_length, axis)
     is_open = axis is not None and axis.known is None
     if op.onesided and is_open:
         return _first_half(op, build, x, inputs)
@@ -105,7 +104,8 @@ def dft(node: Node, build: Builder, x: Value, dft_length: Value | None = None, a
     data = x if parts == 2 else build.add_many(Concat(-1), [x, write.sub(x, x)], ["complex"])[0]
     if not op.onesided:
         return build.add(NativeLayer("IDFT" if op.inverse else "DFT", 7, (result,)), data, *inputs)
-    real = TensorType(result.dtype, ranked(node.outputs[0], "the result")[:-1])
+    assert isinstance(result.shape, tuple)
+    real = result.with_shape(result.shape[:-1])
     return build.add(Unsqueeze(), build.add(NativeLayer("IRDFT", 9, (real,)), data, *inputs), build.int64(-1))
 
 
@@ -134,17 +134,16 @@ def _row(build: Builder, number: Value) -> Value:
     return build.add(Reshape(), number, build.int64(1))
 
 
-@rewritten("STFT")
+@rewritten(STFT)
 def stft(
-    node: Node,
+    op: STFT,
     build: Builder,
     signal: Value,
     frame_step: Value,
     window: Value | None = None,
     frame_length: Value | None = None,
 ) -> Value:
-    op, write, shape = node.op, Writer(build), ranked(signal, "the signal")
-    assert isinstance(op, STFT)
+    write, shape = Writer(build), ranked(signal, "the signal")
     if shape[-1] != 1 or not op.onesided:
         raise SaveError("gives both sides of a spectrum", fix="OpenVINO has onesided=1 of real signals")
     if window is None:
@@ -153,5 +152,7 @@ def stft(
         window = build.add(Expand(), build.constant(np.ones(1, tensor(signal).dtype)), _row(build, frame_length))
     size = build.add(Shape(), window) if frame_length is None else frame_length
     sizes = [build.add(Reshape(), write.cast(value, np.dtype(INT64)), build.int64()) for value in (size, frame_step)]
-    layer = NativeLayer("STFT", 15, (tensor(node.outputs[0]),), (("transpose_frames", False),))
+    layer = NativeLayer(
+        "STFT", 15, (op.infer(signal, frame_step, window, frame_length),), (("transpose_frames", False),)
+    )
     return build.add(layer, build.add(Squeeze(), signal, build.int64(-1)), window, *sizes)

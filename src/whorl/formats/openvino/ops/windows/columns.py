@@ -43,10 +43,8 @@ def deformable_convolution_8(node: IrNode, build: Builder) -> list[Value]:
     return emit(node, build, op, x, filters, offsets, None, mask)
 
 
-@exporter("Col2Im")
-def col2im(node: Node, write: LayerWriter) -> list[Source]:
-    op = node.op
-    assert isinstance(op, Col2Im)
+@exporter(Col2Im)
+def col2im(op: Col2Im, node: Node, write: LayerWriter) -> list[Source]:
     x, image, block = node.inputs
     assert image is not None and block is not None
     if 2 not in (known_length(image), known_length(block)):
@@ -62,10 +60,9 @@ def col2im(node: Node, write: LayerWriter) -> list[Source]:
     return write.layer("Col2Im", 15, inputs, [tensor(node.outputs[0])], node.name, **attributes)
 
 
-@exporter("DeformConv")
-def deform_conv(node: Node, write: LayerWriter) -> Source:
-    op, type = node.op, tensor(node.outputs[0])
-    assert isinstance(op, DeformConv)
+@exporter(DeformConv)
+def deform_conv(op: DeformConv, node: Node, write: LayerWriter) -> Source:
+    type = tensor(node.outputs[0])
     x, w, offset, bias, mask = (*node.inputs, None, None)[:5]
     assert w is not None
     if len(ranked(w, "the filter")) != 4:
@@ -86,11 +83,10 @@ def deform_conv(node: Node, write: LayerWriter) -> Source:
     return with_bias(write, y, bias, type)
 
 
-@rewritten("MaxUnpool")
-def max_unpool(node: Node, build: Builder, x: Value, places: Value, output_shape: Value | None = None) -> Value:
+@rewritten(MaxUnpool)
+def max_unpool(op: MaxUnpool, build: Builder, x: Value, places: Value, output_shape: Value | None = None) -> Value:
     """Elements scattered over zeros, which are continued at the end of the axes."""
-    op, zero = node.op, np.zeros((), tensor(x).dtype)
-    assert isinstance(op, MaxUnpool)
+    zero = np.zeros((), tensor(x).dtype)
     covered = [n for n in op.pooled(ranked(x, "the input")) if isinstance(n, int)]
     if len(covered) < len(op.kernel_shape) + 2:
         raise SaveError("scatters over lengths that are not known", fix="fixed lengths")

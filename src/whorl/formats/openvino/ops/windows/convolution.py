@@ -136,10 +136,9 @@ def require_spatial(count: int) -> None:
         raise SaveError(f"has {count} spatial axes", fix="OpenVINO takes one to three")
 
 
-@exporter("Conv")
-def conv(node: Node, write: LayerWriter) -> Source:
-    op, type = node.op, tensor(node.outputs[0])
-    assert isinstance(op, Conv)
+@exporter(Conv)
+def conv(op: Conv, node: Node, write: LayerWriter) -> Source:
+    type = tensor(node.outputs[0])
     x, w, bias = (*node.inputs, None)[:3]
     assert x is not None and w is not None
     shape = ranked(w, "the filter")
@@ -152,11 +151,10 @@ def conv(node: Node, write: LayerWriter) -> Source:
     return with_bias(write, y, bias, type)
 
 
-@exporter("ConvTranspose")
-def conv_transpose(node: Node, write: LayerWriter) -> Source:
+@exporter(ConvTranspose)
+def conv_transpose(op: ConvTranspose, node: Node, write: LayerWriter) -> Source:
     """Padding that is automatic, or follows from an output shape, is written as numbers."""
-    op, type = node.op, tensor(node.outputs[0])
-    assert isinstance(op, ConvTranspose)
+    type = tensor(node.outputs[0])
     x, w, bias = (*node.inputs, None)[:3]
     assert x is not None and w is not None
     lengths, kernel = ranked(x, "the input")[2:], ranked(w, "the filter")[2:]

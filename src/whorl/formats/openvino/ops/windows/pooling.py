@@ -19,16 +19,17 @@ from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporte
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, INT64, is_float
 from whorl.ir.graph import Node, Op, Value
-from whorl.ir.types import tensor
+from whorl.ir.types import Shape, tensor
 from whorl.ops.elementwise.arithmetic import Abs, Add, Div, Max, Mod, Mul
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.functions import Sqrt
 from whorl.ops.elementwise.powers import Pow
 from whorl.ops.movement.axes import Slice
 from whorl.ops.movement.padding import Pad
-from whorl.ops.movement.shapes import Expand, Shape
+from whorl.ops.movement.shapes import Expand
+from whorl.ops.movement.shapes import Shape as ShapeOf
 from whorl.ops.reduce.reductions import ReduceMax, ReduceMean, ReduceProd, ReduceSum
-from whorl.ops.windows.pooling import AveragePool, GlobalLpPool, LpPool, MaxPool, Pool
+from whorl.ops.windows.pooling import AveragePool, GlobalAveragePool, GlobalLpPool, GlobalMaxPool, LpPool, MaxPool, Pool
 
 _ROUNDINGS = ("floor", "ceil", "ceil_torch")
 
@@ -86,7 +87,7 @@ def max_pool_8(node: IrNode, build: Builder) -> list[Value]:
     y, places = build.add_many(op, [x], [node.outputs[0], "places"], name=node.name)
     axis = node.integer("axis", 0)
     if axis:
-        size = build.add(ReduceProd(keepdims=1), build.add(Shape(start=axis), x), build.int64(0))
+        size = build.add(ReduceProd(keepdims=1), build.add(ShapeOf(start=axis), x), build.int64(0))
         places = build.add(Mod(), places, size)
     dtype = node.dtype("index_element_type", "i64")
     places = places if dtype == INT64 else build.add_many(Cast(dtype), [places], node.outputs[1:])[0]
@@ -130,7 +131,7 @@ def _means_inside(op: AveragePool, build: Builder, x: Value) -> tuple[Op, *tuple
     """The node that gives the means of the elements alone; with far padding a quotient of means."""
     if not _is_padded_far(op):
         return op, x
-    ones = build.add(Expand(), like(build, x, 1), build.add(Shape(), x))
+    ones = build.add(Expand(), like(build, x, 1), build.add(ShapeOf(), x))
     return Div(), *(build.add(replace(op, pads=None), _padded(op, build, each, 0)) for each in (x, ones))
 
 
@@ -139,7 +140,7 @@ def _windows_inside(op: AveragePool, build: Builder, x: Value, y: Value) -> Valu
     rank = len(op.kernel_shape)
     begins, strides = (op.pads or ())[:rank], op.strides or (1,) * rank
     shifts = (begin + stride - 1 for begin, stride in zip(begins, strides, strict=True))
-    reached = build.add(Add(), build.add(Shape(start=2), x), build.int64(*shifts))
+    reached = build.add(Add(), build.add(ShapeOf(start=2), x), build.int64(*shifts))
     counts = build.add(Div(), reached, build.int64(*strides))
     return build.add(Slice(), y, build.int64(*(0,) * rank), counts, build.int64(*range(2, 2 + rank)))
 
@@ -159,14 +160,14 @@ def _attributes(op: Pool) -> dict[str, Any]:
     }
 
 
-@exporter("MaxPool")
-def max_pool(node: Node, write: LayerWriter) -> list[Source]:
-    op, x = node.op, node.inputs[0]
-    assert isinstance(op, MaxPool) and x is not None
+@exporter(MaxPool)
+def max_pool(op: MaxPool, node: Node, write: LayerWriter) -> list[Source]:
+    x = node.inputs[0]
+    assert x is not None
     if op.storage_order and len(node.outputs) > 1:
         return write.through(node, lambda build, value: _columns_first(op, build, value))
     if not is_float(tensor(x).dtype):
-        return write.through(node, lambda build, value: _whole(node, build, value))
+        return write.through(node, lambda build, value: _whole(op, node, build, value))
     attributes, type = _attributes(op), tensor(node.outputs[0])
     if op.output_count == 1 and not op.ceil_mode and set(attributes["dilations"]) == {1}:
         del attributes["dilations"]
@@ -178,10 +179,10 @@ def max_pool(node: Node, write: LayerWriter) -> list[Source]:
     return write.layer("MaxPool", 14, [write.source(x)], types, node.name, **attributes)
 
 
-def _whole(node: Node, build: Builder, x: Value) -> Sequence[Value]:
+def _whole(op: MaxPool, node: Node, build: Builder, x: Value) -> Sequence[Value]:
     """Small integers through floats, which hold them exactly."""
     wide = build.add(Cast(FLOAT32), x)
-    y, *places = build.add_many(node.op, [wide], [value.name for value in node.outputs])
+    y, *places = build.add_many(op, [wide], [value.name for value in node.outputs])
     return [build.add(Cast(tensor(x).dtype), y), *places]
 
 
@@ -201,14 +202,14 @@ def _columns_first(op: MaxPool, build: Builder, x: Value) -> Sequence[Value]:
     return [y, result]
 
 
-@exporter("AveragePool")
-def average_pool(node: Node, write: LayerWriter) -> Source | list[Source]:
+@exporter(AveragePool)
+def average_pool(op: AveragePool, node: Node, write: LayerWriter) -> Source | list[Source]:
     """Where the padding counts but what lies behind it does not, X is padded beforehand."""
-    op, x = node.op, node.inputs[0]
-    assert isinstance(op, AveragePool) and x is not None
+    x = node.inputs[0]
+    assert x is not None
     is_padded = op.auto_pad.startswith("SAME") or (op.auto_pad == "NOTSET" and any(op.pads or ()))
     if op.count_include_pad and is_padded and op.ceil_mode and op.auto_pad == "NOTSET":
-        return write.through(node, lambda build, value: _padded_before(node, build, value, AveragePool))
+        return write.through(node, lambda build, value: _pad_before(op, build, value, tensor(node.outputs[0]).shape))
     excludes = not (op.count_include_pad and is_padded)
     attributes: dict[str, Any] = _attributes(op) | {"exclude-pad": excludes}
     version = 16 if any(step != 1 for step in attributes["dilations"]) else 14
@@ -217,44 +218,34 @@ def average_pool(node: Node, write: LayerWriter) -> Source | list[Source]:
     return write.layer("AvgPool", version, [write.source(x)], [tensor(node.outputs[0])], node.name, **attributes)
 
 
-def _padded_before(node: Node, build: Builder, x: Value, kind: type[AveragePool] | type[LpPool]) -> Value:
+def _pad_before(op: AveragePool | LpPool, build: Builder, x: Value, shape: Shape) -> Value:
     """The op without padding on X padded with zeros, and only the windows that start before X's end padding."""
-    op = node.op
-    assert isinstance(op, kind)
-    counts = ranked(node.outputs[0], "the result")[2:]
-    if not all(isinstance(count, int) for count in counts):
+    counts = [dim for dim in shape[2:] if isinstance(dim, int)] if isinstance(shape, tuple) else []
+    rank = len(op.kernel_shape)
+    if len(counts) < rank:
         raise SaveError("hangs over the end of an axis whose length is not known", fix="ceil_mode 0, or fixed lengths")
-    rank = len(counts)
     axes, zeros = build.int64(*range(2, 2 + rank)), build.int64(*(0,) * rank)
-    zero = build.constant(np.zeros((), tensor(x).dtype))
-    wide = build.add(Pad(), x, build.int64(*(op.pads or (0,) * (2 * rank))), zero, axes)
+    wide = build.add(Pad(), x, build.int64(*(op.pads or (0,) * (2 * rank))), like(build, x, 0), axes)
     y = build.add(dataclasses.replace(op, pads=None), wide)
-    return build.add(Slice(), y, zeros, build.int64(*counts), axes)  # type: ignore[arg-type]
+    return build.add(Slice(), y, zeros, build.int64(*counts), axes)
 
 
-@rewritten("LpPool")
-def lp_pool(node: Node, build: Builder, x: Value) -> Value:
-    """The root of the mean of powers times the number of elements, those in the padding being 0."""
-    op = node.op
-    assert isinstance(op, LpPool)
+@rewritten(LpPool)
+def lp_pool(op: LpPool, build: Builder, x: Value) -> Value:
+    """The root of the mean of powers times the number of elements, those in the padding being 0.
+
+    With ceil_mode zeros are continued as far as the last windows reach, of which those that start too late are dropped.
+    """
     if op.ceil_mode and op.auto_pad == "NOTSET":
-        return _lp_hanging_over(node, build, x)
+        rank = len(op.kernel_shape)
+        pads, strides = op.pads or (0,) * (2 * rank), op.strides or (1,) * rank
+        ends = (end + stride - 1 for end, stride in zip(pads[rank:], strides, strict=True))
+        wide = dataclasses.replace(op, ceil_mode=0, pads=(*pads[:rank], *ends))
+        return _pad_before(wide, build, x, op.shape(x))
     fields = {f.name: getattr(op, f.name) for f in dataclasses.fields(Pool)}
     mean = build.add(AveragePool(count_include_pad=1, **fields), _power(build, x, op.p))
     size = build.constant(np.array(np.prod(op.kernel_shape), tensor(x).dtype))
     return _root(build, build.add(Mul(), mean, size), op.p)
-
-
-def _lp_hanging_over(node: Node, build: Builder, x: Value) -> Value:
-    """Zeros are continued as far as the last windows reach, of which those that start too late are dropped."""
-    op = node.op
-    assert isinstance(op, LpPool)
-    rank = len(op.kernel_shape)
-    pads, strides = op.pads or (0,) * (2 * rank), op.strides or (1,) * rank
-    ends = (end + stride - 1 for end, stride in zip(pads[rank:], strides, strict=True))
-    wide = Node(dataclasses.replace(op, ceil_mode=0, pads=(*pads[:rank], *ends)), node.inputs)
-    wide.outputs = node.outputs
-    return _padded_before(wide, build, x, LpPool)
 
 
 def _power(build: Builder, x: Value, p: int) -> Value:
@@ -275,19 +266,17 @@ def _planes(build: Builder, x: Value) -> Value:
     return build.int64(*range(2, len(ranked(x, "the input"))))
 
 
-@rewritten("GlobalAveragePool")
-def global_average_pool(node: Node, build: Builder, x: Value) -> Value:
+@rewritten(GlobalAveragePool)
+def global_average_pool(op: GlobalAveragePool, build: Builder, x: Value) -> Value:
     return build.add(ReduceMean(keepdims=1, noop_with_empty_axes=1), x, _planes(build, x))
 
 
-@rewritten("GlobalMaxPool")
-def global_max_pool(node: Node, build: Builder, x: Value) -> Value:
+@rewritten(GlobalMaxPool)
+def global_max_pool(op: GlobalMaxPool, build: Builder, x: Value) -> Value:
     return build.add(ReduceMax(keepdims=1, noop_with_empty_axes=1), x, _planes(build, x))
 
 
-@rewritten("GlobalLpPool")
-def global_lp_pool(node: Node, build: Builder, x: Value) -> Value:
-    op = node.op
-    assert isinstance(op, GlobalLpPool)
+@rewritten(GlobalLpPool)
+def global_lp_pool(op: GlobalLpPool, build: Builder, x: Value) -> Value:
     total = build.add(ReduceSum(keepdims=1, noop_with_empty_axes=1), _power(build, x, op.p), _planes(build, x))
     return _root(build, total, op.p)
