@@ -11,9 +11,10 @@ from whorl.formats.openvino.control.write_bodies import BodyWriter, one_element
 from whorl.formats.openvino.control.write_loop import LoopWriter
 from whorl.formats.openvino.document import PortMap
 from whorl.formats.openvino.writing.dims import shape_vector
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.exporter import exporter
 from whorl.formats.openvino.writing.net import NetWriter
-from whorl.formats.openvino.writing.sequences import Items, Rows, rows_of
+from whorl.formats.openvino.writing.sequences import rows_of
+from whorl.formats.openvino.writing.sources import Items, Rows, Source
 from whorl.ir.dims import Dim
 from whorl.ir.graph import Node, Value
 from whorl.ir.infer import region_title
@@ -27,9 +28,8 @@ MOST_ITERATIONS = 10_000
 
 
 @exporter(If)
-def write_if(op: If, node: Node, write: LayerWriter) -> Sequence[Source | None]:
+def write_if(op: If, node: Node, write: NetWriter) -> Sequence[Source | None]:
     """Each branch has Parameters of its own for what it captures. A branch that is surely taken is written alone."""
-    assert isinstance(write, NetWriter)
     constants = _evaluated(node, write)
     if constants is not None:
         return constants
@@ -38,7 +38,7 @@ def write_if(op: If, node: Node, write: LayerWriter) -> Sequence[Source | None]:
     if taken is not None:
         region = node.regions[0 if taken else 1]
         write.inline(region, node.inputs[1:])
-        return write.given(region.results, node.outputs)
+        return write.output_sources(region.results, node.outputs)
     inputs = [one_element(write.source(condition), write)]
     layer = write.body_layer("If", 8)
     children = [write.child(region_title(node, k), node.regions[k].arguments, node.inputs[1:]) for k in (0, 1)]
@@ -58,10 +58,10 @@ def write_if(op: If, node: Node, write: LayerWriter) -> Sequence[Source | None]:
 def _branches(index: int, values: Sequence[Value], children: Sequence[NetWriter]) -> list[Source]:
     """What both branches give of one output: tensors, or the rows of sequences. Errors: SaveError for other ranks."""
     if isinstance(values[0].type, SequenceType):
-        held = [child.sequence(value) for child, value in zip(children, values, strict=True)]
-        full = next((h for h in held if not isinstance(h, Items) or h.sources), None)
+        stored = [child.sequence(value) for child, value in zip(children, values, strict=True)]
+        full = next((h for h in stored if not isinstance(h, Items) or h.sources), None)
         element = full.element if isinstance(full, Rows) else full.sources[0].type if full is not None else None
-        sources = [rows_of(h, child, element).source for h, child in zip(held, children, strict=True)]
+        sources = [rows_of(h, child, element).source for h, child in zip(stored, children, strict=True)]
     else:
         sources = [child.source(value) for child, value in zip(children, values, strict=True)]
     then, other = (source.type for source in sources)
@@ -90,14 +90,13 @@ def tensor_of(type: Type) -> TensorType:
 
 
 @exporter(Loop)
-def write_loop(op: Loop, node: Node, write: LayerWriter) -> Sequence[Source | None]:
+def write_loop(op: Loop, node: Node, write: NetWriter) -> Sequence[Source | None]:
     """Slices in their canonical forms, a condition in every body, no state that is another one's Parameter."""
-    assert isinstance(write, NetWriter)
     constants = _evaluated(node, write)
     if constants is not None:
         return constants
     if _never_runs(node, op):
-        initial = write.given(op.split(node.inputs)[2], node.outputs)
+        initial = write.output_sources(op.split(node.inputs)[2], node.outputs)
         return [*initial, *_nothing_collected(node, op, write)]
     return _outputs(node, LoopWriter(node, op, write).write_layer(), write)
 
@@ -144,7 +143,7 @@ def _nothing_collected(node: Node, op: Loop, write: NetWriter) -> list[Source]:
 
 def _empty(type: TensorType, shape: tuple[Dim, ...], name: str, write: NetWriter) -> Source:
     """A tensor without elements; lengths that are not known are 0."""
-    target = None if all(isinstance(dim, int) for dim in shape) else shape_vector(shape, write)
+    target = None if all(isinstance(dim, int) for dim in shape) else shape_vector(write, shape)
     if target is None:
         numbers = [dim if isinstance(dim, int) else 0 for dim in shape]
         return write.constant(np.zeros(numbers, type.dtype), name)

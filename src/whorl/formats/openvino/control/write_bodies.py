@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from whorl.formats.openvino.document import Body, PortMap
-from whorl.formats.openvino.writing.exporter import Source
+from whorl.formats.openvino.writing.layers import reshape
 from whorl.formats.openvino.writing.net import NetWriter
-from whorl.formats.openvino.writing.sequences import reshaped
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.dtypes import BOOL, is_float, is_integer
 from whorl.ir.types import AnyShape, TensorType
 
@@ -86,7 +86,7 @@ def one_element(source: Source, write: NetWriter) -> Source:
     shape = source.type.shape
     if not isinstance(shape, AnyShape) and len(shape) < 2 and all(dim == 1 for dim in shape):
         return source
-    return reshaped(source, (), write)
+    return reshape(write, source, ())
 
 
 def sliced_port(is_input: bool, layer: int, axis: int, part: int, reverse: bool) -> PortMap:

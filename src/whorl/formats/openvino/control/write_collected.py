@@ -10,9 +10,9 @@ from whorl.errors import SaveError
 from whorl.formats.openvino.control.write_bodies import sliced_port
 from whorl.formats.openvino.document import PortMap
 from whorl.formats.openvino.writing.dims import shape_vector
-from whorl.formats.openvino.writing.exporter import Source
+from whorl.formats.openvino.writing.layers import integers, merge_axes, move_axis, reshape, unsqueeze
 from whorl.formats.openvino.writing.net import NetWriter
-from whorl.formats.openvino.writing.sequences import integers, merged, moved, reshaped, unsqueezed
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.graph import Value
 from whorl.ir.types import UNRANKED, AnyShape, TensorType
@@ -51,7 +51,7 @@ def element_port(value: Value, how: Collected, child: NetWriter, is_iterator: bo
             return source, sliced_port(False, 0, axis, part, how.reverse), Joined(axis, target)
     turned = how.reverse and is_iterator and stack
     joined = Joined(axis, target, how.reverse and not turned, not stack)
-    return unsqueezed(source, axis, child), sliced_port(False, 0, axis, 1, turned), joined
+    return unsqueeze(child, source, axis), sliced_port(False, 0, axis, 1, turned), joined
 
 
 def joined_type(element: TensorType, axis: int) -> TensorType:
@@ -67,21 +67,21 @@ def put_right(source: Source, joined: Joined, count: Source | None, value: Value
     if joined.reverse:
         source = _part(source, joined.axis, integers(write, -1), integers(write, BEFORE_ALL), -1, write)
     if joined.axis < joined.target:
-        source = moved(source, joined.target, write)
-    return merged(source, joined.target, write) if joined.merges else source
+        source = move_axis(write, source, joined.target)
+    return merge_axes(write, source, joined.target) if joined.merges else source
 
 
 def _counted(source: Source, joined: Joined, count: Source, value: Value, write: NetWriter) -> Source:
     """The first elements; none of them have the other lengths that are proved."""
     axis = joined.axis
-    source = _part(source, axis, integers(write, 0), reshaped(count, (1,), write), 1, write)
+    source = _part(source, axis, integers(write, 0), reshape(write, count, (1,)), 1, write)
     shape = value.type.shape if isinstance(value.type, TensorType) else UNRANKED
     if isinstance(shape, AnyShape) or joined.merges:
         return source
     others: list[Dim | Source] = [dim for k, dim in enumerate(shape) if k != joined.target]
     if all(isinstance(dim, int) for dim in others):
         return source
-    target = shape_vector([*others[:axis], count, *others[axis:]], write)
+    target = shape_vector(write, [*others[:axis], count, *others[axis:]])
     if target is None:
         return source
     return write.layer("Reshape", 1, [source, target], [source.type], special_zero=False)[0]

@@ -16,18 +16,10 @@ from whorl.errors import SaveError
 from whorl.formats.openvino.control.write_bodies import BodyWriter, either, one_element, sliced_port
 from whorl.formats.openvino.control.write_collected import Joined, element_port, joined_type, put_right
 from whorl.formats.openvino.document import PortMap
-from whorl.formats.openvino.writing.exporter import Source
+from whorl.formats.openvino.writing.layers import axis_length, concatenate, reshape, scalar
 from whorl.formats.openvino.writing.net import NetWriter, live_nodes
-from whorl.formats.openvino.writing.sequences import (
-    Items,
-    Rows,
-    concatenated,
-    length_of,
-    reshaped,
-    rows_of,
-    same_shape,
-    scalar,
-)
+from whorl.formats.openvino.writing.sequences import rows_of, same_shape
+from whorl.formats.openvino.writing.sources import Items, Rows, Source
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import INT64, name_of
 from whorl.ir.graph import Node, Region, Value, walk
@@ -141,7 +133,7 @@ class LoopWriter:
         before = self.write.sequence(self.initial[index])
         if isinstance(before, Items) and not before.sources:
             return source
-        return concatenated([rows_of(before, self.write).source, source], 0, self.write)
+        return concatenate(self.write, [rows_of(before, self.write).source, source], 0)
 
     def _trip_count(self) -> Source:
         """The number of iterations; -1 where only the condition ends the loop."""
@@ -177,7 +169,7 @@ class LoopWriter:
     def _length(self, value: Value, how: Scanned) -> Source:
         """The number of slices of a scanned input."""
         source = self.write.source(value)
-        length = length_of(source, how.axis % (source.type.rank or 1), self.write)
+        length = axis_length(self.write, source, how.axis % (source.type.rank or 1))
         if how.part == 1:
             return length
         inputs = [length, scalar(self.write, how.part)]
@@ -192,14 +184,14 @@ class LoopWriter:
     def _number_and_condition(self) -> None:
         """What the body sees of the iteration: its number, and a condition that holds."""
         number, go_on, *_ = self.region.arguments
-        self.child.held[go_on] = np.full((1,) * (tensor(go_on).rank or 0), True)
+        self.child.constants[go_on] = np.full((1,) * (tensor(go_on).rank or 0), True)
         if self.is_iterator or not _is_used(self.region, number):
             return
         type = tensor(number)
         plain = type if type.rank in (0, 1) else type.with_shape(())
         layer, source = self.child.parameter(plain, number.name)
         self.body.ports.append(PortMap(True, -1, layer.id, purpose="current_iteration"))
-        self.child.sources[number] = source if plain is type else reshaped(source, (1,) * (type.rank or 0), self.child)
+        self.child.sources[number] = source if plain is type else reshape(self.child, source, (1,) * (type.rank or 0))
 
     def _state(self, index: int) -> State:
         """A state: its Parameter, unless no iteration changes it, or each puts an element behind a sequence."""
@@ -228,9 +220,9 @@ class LoopWriter:
 
     def _rows(self, state: Value, initial: Value) -> int:
         """The Parameter of a sequence that goes round as the rows of one tensor."""
-        held = self.write.sequence(initial)
-        element = inserted(self.region, state) if isinstance(held, Items) and not held.sources else None
-        first = rows_of(held, self.write, element).source
+        stored = self.write.sequence(initial)
+        element = inserted(self.region, state) if isinstance(stored, Items) and not stored.sources else None
+        first = rows_of(stored, self.write, element).source
         shape = () if isinstance(first.type.shape, AnyShape) else first.type.shape[1:]
         layer, source = self.child.parameter(first.type.with_shape((UNKNOWN, *shape)), state.name)
         self.child.sequences[state] = Rows(source)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.exporter import exporter
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.graph import Node, Op
 from whorl.ir.types import Fact, TensorType, tensor
 
@@ -24,6 +26,6 @@ class NativeLayer(Op, abstract=True):
 
 
 @exporter(NativeLayer)
-def native_layer(op: NativeLayer, node: Node, write: LayerWriter) -> list[Source]:
+def native_layer(op: NativeLayer, node: Node, write: NetWriter) -> list[Source]:
     inputs, types = [write.source(value) for value in node.inputs], [tensor(value) for value in node.outputs]
     return write.layer(op.type, op.version, inputs, types, node.name, **dict(op.attributes))

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from whorl.formats.openvino.ops.layers import types_of
 from whorl.formats.openvino.ops.nodes import emit
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import Attribute, LayerWriter, Source, Sources, exporter
+from whorl.formats.openvino.writing.exporter import exporter
+from whorl.formats.openvino.writing.layers import types_of
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Attribute, Source, Sources
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.op import Op
@@ -56,7 +58,7 @@ def choice(name: str, names: Mapping[str, str], attribute: str = "", default: st
 
 
 Reads = Callable[[IrNode, Builder, O], list[Value]]
-Writes = Callable[[O, Node, LayerWriter, "Row[Any]"], Sources]
+Writes = Callable[[O, Node, NetWriter, "Row[Any]"], Sources]
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Row(Generic[O]):
         inputs = node.inputs if self.inputs is None else [node.required(index) for index in range(self.inputs)]
         return emit(node, build, op, *inputs)
 
-    def write(self, op: O, node: Node, writer: LayerWriter) -> Sources:
+    def write(self, op: O, node: Node, writer: NetWriter) -> Sources:
         """The layers of a hub node."""
         return self.layer(op, node, writer) if self.writes is None else self.writes(op, node, writer, self)
 
@@ -105,7 +107,7 @@ class Row(Generic[O]):
         self,
         op: O,
         node: Node,
-        writer: LayerWriter,
+        writer: NetWriter,
         inputs: Sequence[Source] | None = None,
         types: Sequence[TensorType] | None = None,
     ) -> list[Source]:
@@ -130,5 +132,5 @@ def register(rows: Sequence[Row[Any]]) -> None:
         exporter(kind)(_written_by(candidates))
 
 
-def _written_by(rows: Sequence[Row[Any]]) -> Callable[[Op, Node, LayerWriter], Sources]:
+def _written_by(rows: Sequence[Row[Any]]) -> Callable[[Op, Node, NetWriter], Sources]:
     return lambda op, node, writer: next(row for row in rows if row.applies(op)).write(op, node, writer)

@@ -1,73 +1,66 @@
-"""Named lengths as layers: from the axes of tensors that are there."""
+"""Dims as layers: named ones are the axes of tensors at hand."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
 
-from whorl.formats.openvino.writing.exporter import Source
+from whorl.formats.openvino.writing.layers import axis_length, combine, concatenate, reshape, scalar
 from whorl.formats.openvino.writing.net import NetWriter
-from whorl.formats.openvino.writing.sequences import SCALAR, concatenated, integers, length_of, scalar
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.dims import Call, Dim, Linear
-from whorl.ir.types import AnyShape, TensorType
+from whorl.ir.types import TensorType
 
 _LAYERS = {"min": "Minimum", "max": "Maximum", "mul": "Multiply", "floor": "Divide", "mod": "FloorMod"}
 
 
-def shape_vector(dims: Sequence[Dim | Source], write: NetWriter) -> Source | None:
-    """Dims as a vector of int64; None where one of them is not to be had."""
+def shape_vector(write: NetWriter, dims: Sequence[Dim | Source]) -> Source | None:
+    """Dims as a vector of int64; None where one of them cannot be computed."""
     parts: list[Source] = []
     for dim in dims:
-        length = dim if isinstance(dim, Source) else length_source(dim, write)
+        length = dim if isinstance(dim, Source) else dim_source(write, dim)
         if length is None:
             return None
-        inputs = [length, integers(write, 1)]
-        type = length.type.with_shape((1,))
-        parts += write.layer("Reshape", 1, inputs, [type], special_zero=False)
-    return concatenated(parts, 0, write)
+        parts.append(reshape(write, length, (1,)))
+    return concatenate(write, parts, 0)
 
 
-def length_source(dim: Dim, write: NetWriter) -> Source | None:
-    """A dim as an int64 without axes; None where a name in it is no axis of a tensor that is there."""
+def dim_source(write: NetWriter, dim: Dim) -> Source | None:
+    """A dim as an int64 without axes; None where a name in it is no axis of a tensor at hand."""
     if isinstance(dim, int):
         return scalar(write, dim)
     if not isinstance(dim, Linear):
         return None
     total = None
     for atom, factor in dim.terms:
-        term = _axis_called(atom, write) if isinstance(atom, str) else _called(atom, write)
+        term = _named(write, atom) if isinstance(atom, str) else _computed(write, atom)
         if term is None:
             return None
         if factor != 1:
-            term = _computed("Multiply", term, scalar(write, factor), write)
-        total = term if total is None else _computed("Add", total, term, write)
+            term = combine(write, "Multiply", term, scalar(write, factor))
+        total = term if total is None else combine(write, "Add", total, term)
     if total is None:
         return scalar(write, dim.constant)
-    return _computed("Add", total, scalar(write, dim.constant), write) if dim.constant else total
+    return combine(write, "Add", total, scalar(write, dim.constant)) if dim.constant else total
 
 
-def _called(call: Call, write: NetWriter) -> Source | None:
+def _computed(write: NetWriter, call: Call) -> Source | None:
     """A length that is computed from others."""
     parts: list[Source] = []
     for dim in call.args:
-        source = length_source(dim, write)
+        source = dim_source(write, dim)
         if source is None:
             return None
         parts.append(source)
-    return reduce(lambda a, b: _computed(_LAYERS[call.kind], a, b, write), parts)
+    return reduce(lambda a, b: combine(write, _LAYERS[call.kind], a, b), parts)
 
 
-def _computed(type: str, a: Source, b: Source, write: NetWriter) -> Source:
-    return write.layer(type, 1, [a, b], [SCALAR], auto_broadcast="numpy")[0]
-
-
-def _axis_called(name: str, write: NetWriter) -> Source | None:
+def _named(write: NetWriter, name: str) -> Source | None:
     """The length of an axis that has a name."""
     for value in (*write.sources, *write.captured):
-        type = value.type
-        if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
+        if not isinstance(value.type, TensorType) or not isinstance(value.type.shape, tuple):
             continue
-        for axis, dim in enumerate(type.shape):
+        for axis, dim in enumerate(value.type.shape):
             if isinstance(dim, Linear) and dim.terms == ((name, 1),) and not dim.constant:
-                return length_of(write.source(value), axis, write)
+                return axis_length(write, write.source(value), axis)
     return None

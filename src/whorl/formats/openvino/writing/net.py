@@ -13,9 +13,8 @@ from whorl.errors import SaveError, WhorlError, format_location
 from whorl.formats.openvino.document import Edge, Layer, Net, Port
 from whorl.formats.openvino.element_types import attribute_name
 from whorl.formats.openvino.writing.dce import drop_unread
-from whorl.formats.openvino.writing.exporter import EXPORTERS, Source
 from whorl.formats.openvino.writing.onnx_functions import defined
-from whorl.formats.openvino.writing.sequences import Held, Items, Rows
+from whorl.formats.openvino.writing.sources import Attribute, Items, Rows, Source, Sources, Stored
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, LazyArray, as_array
 from whorl.ir.dtypes import BY_NAME, FLOAT32, is_integer
@@ -23,6 +22,7 @@ from whorl.ir.elements.base import elements_of
 from whorl.ir.elements.mapped import mapped
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference
+from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, SequenceType, TensorType
 
 MAX_DEPTH = 64
@@ -33,18 +33,23 @@ FLOAT16 = BY_NAME["float16"]
 DECOMPRESSION = {"decompression.version": "0"}
 """What OpenVINO notes at a Convert of constants that are kept in fewer bits."""
 
+Exporter = Callable[[Node, "NetWriter"], Sources]
+
 
 @dataclass(slots=True)
-class Weights:
-    """What all nets of a file share: the Const layers with their elements, names taken, how constants are kept.
+class FileState:
+    """What all nets of a file share: the Const layers with their elements, names in use, the functions that write ops.
 
-    `kept` is what a file said of layers beside their meaning, by their names."""
+    With `compress` float32 constants are stored as float16. `rt_info` is what a file had beside the meaning of its
+    layers, by their names.
+    """
 
+    exporters: Mapping[type[Op], Exporter]
     compress: bool = False
-    constants: list[tuple[Layer, np.ndarray | LazyArray]] = field(default_factory=list)
+    weights: list[tuple[Layer, np.ndarray | LazyArray]] = field(default_factory=list)
     inference: Inference = field(default_factory=Inference)
     names: dict[str, int] = field(default_factory=dict)
-    kept: Mapping[str, dict[str, str]] = field(default_factory=dict)
+    rt_info: Mapping[str, dict[str, str]] = field(default_factory=dict)
 
     def fresh(self, hint: str) -> str:
         """A layer name not yet taken, the hint itself if possible."""
@@ -59,21 +64,21 @@ class Weights:
 
 
 class NetWriter:
-    """Writes one region into one Net; exporters call it as `exporting.LayerWriter`."""
+    """Writes one region into one Net."""
 
-    def __init__(self, weights: Weights, outer: NetWriter | None = None, path: tuple[str, ...] = ()) -> None:
+    def __init__(self, shared: FileState, outer: NetWriter | None = None, path: tuple[str, ...] = ()) -> None:
         if len(path) > MAX_DEPTH:
             raise SaveError(f"bodies are nested deeper than {MAX_DEPTH}", fix="nest fewer")
-        self.weights, self.outer, self.path = weights, outer, path
+        self.shared, self.outer, self.path = shared, outer, path
         self.in_iterator = False
         self.net = Net()
         self.parameters: list[Layer] = []
         self.results: list[Layer] = []
         self.sources: dict[Value, Source] = {}
-        self.held: dict[Value, np.ndarray | LazyArray] = {}
+        self.constants: dict[Value, np.ndarray | LazyArray] = {}
         self.captured: dict[Value, Value] = {}
         self.entries: list[tuple[Layer, Value | Source]] = []
-        self.sequences: dict[Value, Held] = {}
+        self.sequences: dict[Value, Stored] = {}
         self._count = 0
         self._node: Node | None = None
 
@@ -96,7 +101,7 @@ class NetWriter:
         inputs: Sequence[Source],
         outputs: Sequence[TensorType],
         name: str = "",
-        **attributes: Any,
+        **attributes: Attribute,
     ) -> list[Source]:
         """Write a layer of opset `version`; attributes that are None are left out."""
         data = {key: _text(value) for key, value in attributes.items() if value is not None}
@@ -106,7 +111,7 @@ class NetWriter:
 
     def constant(self, value: np.ndarray | LazyArray, name: str = "") -> Source:
         """A Const layer; float32 elements are kept as float16 and converted where that is asked for."""
-        if self.weights.compress and value.dtype == FLOAT32 and (half := _halved(value)) is not None:
+        if self.shared.compress and value.dtype == FLOAT32 and (half := _halved(value)) is not None:
             (kept,) = self._const(half, name)
             (result,) = self.layer(
                 "Convert", 1, [kept], [kept.type.with_dtype(FLOAT32)], name, destination_type=FLOAT32
@@ -119,15 +124,15 @@ class NetWriter:
         """The elements of a value that is a constant, or integers and truth values that inference knows."""
         if value is None or not isinstance(value.type, TensorType):
             return None
-        held = self._held(value)
-        return as_array(held) if held is not None else _known(value)
+        elements = self._constant_of(value)
+        return as_array(elements) if elements is not None else _known(value)
 
     def is_small_constant(self, value: Value) -> bool:
         """Whether `constant_value` gives the elements, and they are few."""
-        held = self._held(value)
-        if held is None:
+        elements = self._constant_of(value)
+        if elements is None:
             return isinstance(value.type, TensorType) and _known(value) is not None
-        return math.prod(held.shape) <= SMALL
+        return math.prod(elements.shape) <= SMALL
 
     def through(self, node: Node, build: Callable[..., Value | Sequence[Value]]) -> list[Source]:
         """Write hub nodes in the node's place: `build(builder, *inputs)` adds them and gives the node's outputs."""
@@ -140,7 +145,7 @@ class NetWriter:
             argument = region.add_argument(value.name, value.type, value.known)
             arguments.append(argument)
             self._alias(argument, value)
-        built = build(Builder(region, self.weights.inference), *arguments)
+        built = build(Builder(region, self.shared.inference), *arguments)
         region.results = [built] if isinstance(built, Value) else list(built)
         self.nodes(region)
         return [self.source(value) for value in region.results]
@@ -155,7 +160,7 @@ class NetWriter:
     def node(self, node: Node) -> None:
         """Write one hub node. Errors: SaveError with its place."""
         if isinstance(node.op, Constant):
-            self.held[node.outputs[0]] = node.op.value
+            self.constants[node.outputs[0]] = node.op.value
             return
         around, self._node = self._node, node
         try:
@@ -175,7 +180,7 @@ class NetWriter:
                 self._alias(argument, value)
         self.nodes(region)
 
-    def given(self, results: Sequence[Value], outputs: Sequence[Value]) -> list[Source | None]:
+    def output_sources(self, results: Sequence[Value], outputs: Sequence[Value]) -> list[Source | None]:
         """Where results come from that are the outputs of a node; sequences are noted as such."""
         sources: list[Source | None] = []
         for value, output in zip(results, outputs, strict=False):
@@ -186,7 +191,7 @@ class NetWriter:
                 sources.append(self.source(value))
         return sources
 
-    def sequence(self, value: Value | None) -> Held:
+    def sequence(self, value: Value | None) -> Stored:
         """What a sequence is made of. Errors: SaveError."""
         found = None if value is None else self.sequences.get(value)
         if found is not None:
@@ -196,12 +201,12 @@ class NetWriter:
         around = self.outer.sequence(self.captured[value])
         sources = around.sources if isinstance(around, Items) else (around.source,)
         inside = tuple(self._entry(source, value.name) for source in sources)
-        held = self.sequences[value] = Items(inside) if isinstance(around, Items) else Rows(inside[0])
-        return held
+        stored = self.sequences[value] = Items(inside) if isinstance(around, Items) else Rows(inside[0])
+        return stored
 
     def child(self, title: str, arguments: Sequence[Value], operands: Sequence[Value | None]) -> NetWriter:
         """A writer for a body whose `arguments` are captured values; a Parameter is made where one is first read."""
-        inner = NetWriter(self.weights, self, (title, *self.path))
+        inner = NetWriter(self.shared, self, (title, *self.path))
         inner.captured = {a: v for a, v in zip(arguments, operands, strict=True) if v is not None}
         return inner
 
@@ -237,8 +242,8 @@ class NetWriter:
     def new_layer(self, type: str, version: str, name: str, data: dict[str, str]) -> Layer:
         """A layer under the next id, not yet in the net's list."""
         self._count += 1
-        layer = Layer(self._count - 1, self.weights.fresh(name or type), type, version, data)
-        layer.rt_info = dict(self.weights.kept.get(layer.name, {}))
+        layer = Layer(self._count - 1, self.shared.fresh(name or type), type, version, data)
+        layer.rt_info = dict(self.shared.rt_info.get(layer.name, {}))
         return layer
 
     def connect(self, layer: Layer, inputs: Sequence[Source], outputs: Sequence[TensorType]) -> list[Source]:
@@ -253,13 +258,13 @@ class NetWriter:
         self.net.layers = [*self.parameters, *self.net.layers, *self.results]
         dropped = {id(layer) for layer in drop_unread(self.net) if layer.type == "Const"}
         if dropped:
-            self.weights.constants = [entry for entry in self.weights.constants if id(entry[0]) not in dropped]
+            self.shared.weights = [entry for entry in self.shared.weights if id(entry[0]) not in dropped]
         return self.net
 
     # ---- inside --------------------------------------------------------------------------------------------------
 
     def _written(self, node: Node) -> Sequence[Source | None]:
-        export = EXPORTERS.get(type(node.op))
+        export = self.shared.exporters.get(type(node.op))
         if export is not None:
             written = export(node, self)
             return [written] if isinstance(written, Source) else written
@@ -276,9 +281,9 @@ class NetWriter:
     def _first_use(self, value: Value) -> Source:
         if not isinstance(value.type, TensorType):
             raise SaveError(f"{value!r} is no tensor, and OpenVINO has only tensors")
-        held = self._held(value)
-        if held is not None:
-            return self.constant(held, value.name)
+        elements = self._constant_of(value)
+        if elements is not None:
+            return self.constant(elements, value.name)
         operand = self.captured.get(value)
         if operand is None:
             raise SaveError(f"{value!r} is read before it is written")
@@ -292,18 +297,18 @@ class NetWriter:
         self.entries.append((layer, operand))
         return source
 
-    def _held(self, value: Value) -> np.ndarray | LazyArray | None:
-        held = self.held.get(value)
-        if held is None and value in self.captured and self.outer is not None:
-            return self.outer._held(self.captured[value])
-        return held
+    def _constant_of(self, value: Value) -> np.ndarray | LazyArray | None:
+        elements = self.constants.get(value)
+        if elements is None and value in self.captured and self.outer is not None:
+            return self.outer._constant_of(self.captured[value])
+        return elements
 
     def _alias(self, argument: Value, value: Value) -> None:
         """Let an argument of a temporary region be the value itself."""
         if isinstance(value.type, SequenceType):
             self.sequences[argument] = self.sequence(value)
-        elif (held := self._held(value)) is not None:
-            self.held[argument] = held
+        elif (elements := self._constant_of(value)) is not None:
+            self.constants[argument] = elements
         else:
             self.sources[argument] = self.source(value)
 
@@ -312,7 +317,7 @@ class NetWriter:
         data = {"element_type": attribute_name(value.dtype), "shape": ",".join(map(str, value.shape))}
         layer = self.new_layer("Const", "opset1", name or "constant", data)
         self.net.layers.append(layer)
-        self.weights.constants.append((layer, value))
+        self.shared.weights.append((layer, value))
         return self.connect(layer, [], [type])
 
     def _hint(self, type: str) -> str:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from whorl.formats.onnx.versions.broadcasting import aligned
-from whorl.formats.openvino.ops.layers import SHORT, combine, compare, convert, drop_axes, scalar, select, types_of
 from whorl.formats.openvino.ops.nodes import cast, emit, like
 from whorl.formats.openvino.ops.rows import Row
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
+from whorl.formats.openvino.writing.exporter import exporter, rewritten
+from whorl.formats.openvino.writing.layers import SHORT, combine, compare, convert, drop_axes, scalar, select, types_of
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, BY_NAME, FLOAT32, INT32, INT64, SIGNED, is_float, is_integer
 from whorl.ir.graph import Node, Op, Value
@@ -94,7 +96,7 @@ def select_1(node: IrNode, build: Builder) -> list[Value]:
     return emit(node, build, Where(), cast(build, node.required(0), BOOL), x, y)
 
 
-def write_in_int32(op: Op, node: Node, write: LayerWriter, row: Row[Any]) -> list[Source]:
+def write_in_int32(op: Op, node: Node, write: NetWriter, row: Row[Any]) -> list[Source]:
     """Short integers are computed in int32: the CPU plugin saturates them, ONNX keeps their low bits."""
     (result,), sources = types_of(node.outputs), [write.source(value) for value in node.inputs]
     if result.dtype not in SHORT:
@@ -104,7 +106,7 @@ def write_in_int32(op: Op, node: Node, write: LayerWriter, row: Row[Any]) -> lis
     return [convert(write, computed, result.dtype)]
 
 
-def write_mod(op: Mod, node: Node, write: LayerWriter, row: Row[Any]) -> Source:
+def write_mod(op: Mod, node: Node, write: NetWriter, row: Row[Any]) -> Source:
     """The sign of the divisor, or that of the dividend. OpenVINO makes NaN of what an infinity leaves of a number."""
     fixed = write.constant_value(node.inputs[1])
     (rest,) = write_in_int32(op, node, write, row)
@@ -121,7 +123,7 @@ def write_mod(op: Mod, node: Node, write: LayerWriter, row: Row[Any]) -> Source:
     return select(write, combine(write, "LogicalAnd", infinite, finite, truth), instead, rest, rest.type)
 
 
-def write_shift(op: BitShift, node: Node, write: LayerWriter, row: Row[Any]) -> list[Source]:
+def write_shift(op: BitShift, node: Node, write: NetWriter, row: Row[Any]) -> list[Source]:
     """OpenVINO takes the distance modulo the width; where all bits have gone, what remains is selected."""
     x, distance = (write.source(value) for value in node.inputs)
     width, fixed = 8 * x.type.dtype.itemsize, write.constant_value(node.inputs[1])
@@ -138,7 +140,7 @@ def write_shift(op: BitShift, node: Node, write: LayerWriter, row: Row[Any]) -> 
     return [select(write, outside, rest, shifted, result)]
 
 
-def write_power(op: Pow, node: Node, write: LayerWriter, row: Row[Any]) -> list[Source]:
+def write_power(op: Pow, node: Node, write: NetWriter, row: Row[Any]) -> list[Source]:
     """Both in one element type: the base's, or float32 for an integer to the power of a float."""
     base, exponent = (write.source(value) for value in node.inputs)
     (result,) = types_of(node.outputs)
@@ -152,7 +154,7 @@ def write_power(op: Pow, node: Node, write: LayerWriter, row: Row[Any]) -> list[
     return [convert(write, power, result.dtype)]
 
 
-def write_chain(op: Op, node: Node, write: LayerWriter, row: Row[Any]) -> list[Source]:
+def write_chain(op: Op, node: Node, write: NetWriter, row: Row[Any]) -> list[Source]:
     """Any number of operands, two at a time."""
     (result,), sources = types_of(node.outputs), [write.source(value) for value in node.inputs]
     return [reduce(lambda left, right: combine(write, row.type, left, right, result), sources)]
@@ -170,7 +172,7 @@ def mean(op: Mean, build: Builder, *inputs: Value) -> Value:
 
 
 @exporter(Clip)
-def write_clip(op: Clip, node: Node, write: LayerWriter) -> list[Source]:
+def write_clip(op: Clip, node: Node, write: NetWriter) -> list[Source]:
     """Clamp for two constant bounds in order, else a maximum and a minimum."""
     x, low, high = (*node.inputs, None, None)[:3]
     (result,), source = types_of(node.outputs), write.source(x)

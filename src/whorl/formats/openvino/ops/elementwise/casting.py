@@ -6,10 +6,12 @@ import math
 
 import numpy as np
 
-from whorl.formats.openvino.ops.layers import SHORT, combine, compare, convert, scalar, select, types_of
 from whorl.formats.openvino.ops.nodes import emit
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
+from whorl.formats.openvino.writing.exporter import exporter, rewritten
+from whorl.formats.openvino.writing.layers import SHORT, combine, compare, convert, scalar, select, types_of
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, BY_NAME, FLOAT32, INT32, is_float
 from whorl.ir.graph import Node, Value
@@ -38,7 +40,7 @@ def convert_like_1(node: IrNode, build: Builder) -> list[Value]:
 
 
 @exporter(Cast)
-def write_cast(op: Cast, node: Node, write: LayerWriter) -> list[Source]:
+def write_cast(op: Cast, node: Node, write: NetWriter) -> list[Source]:
     """Convert; what some types of few bits need is done before."""
     x = write.source(node.inputs[0])
     if x.type.dtype == op.to:
@@ -58,11 +60,11 @@ def _is_wide(dtype: np.dtype) -> bool:
     return is_float(dtype) and dtype.itemsize > 1
 
 
-def _is_nan(write: LayerWriter, x: Source) -> Source:
+def _is_nan(write: NetWriter, x: Source) -> Source:
     return write.layer("IsNaN", 10, [x], [x.type.with_dtype(BOOL)])[0]
 
 
-def _saturated(write: LayerWriter, x: Source, low: float, high: float) -> Source:
+def _saturated(write: NetWriter, x: Source, low: float, high: float) -> Source:
     """The number nearest in a range; NaN remains."""
     nan, inside = _is_nan(write, x), x
     for kind, bound in (("Maximum", low), ("Minimum", high)):
@@ -70,7 +72,7 @@ def _saturated(write: LayerWriter, x: Source, low: float, high: float) -> Source
     return select(write, nan, x, inside, x.type)
 
 
-def _power_of_two(write: LayerWriter, x: Source, op: Cast) -> Source:
+def _power_of_two(write: NetWriter, x: Source, op: Cast) -> Source:
     """The power of two next above or below: the nearest one, or its neighbour."""
     near = convert(write, convert(write, x, FLOAT8E8M0), FLOAT32)
     test, factor = ("Less", 2.0) if op.round_mode == "up" else ("Greater", 0.5)

@@ -10,7 +10,9 @@ from whorl.formats.openvino.ops.elementwise.arithmetic import write_in_int32
 from whorl.formats.openvino.ops.nodes import cast, emit, like
 from whorl.formats.openvino.ops.rows import Row
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Sources, rewritten
+from whorl.formats.openvino.writing.exporter import rewritten
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Sources
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT32, UNSIGNED, is_float, is_integer
 from whorl.ir.graph import Node, Op, Value
@@ -76,7 +78,7 @@ def is_finite_10(node: IrNode, build: Builder) -> list[Value]:
     return emit(node, build, Not(), build.add(Or(), build.add(IsInf(), x), build.add(IsNaN(), x)))
 
 
-def write_abs(op: Abs, node: Node, write: LayerWriter, row: Row[Any]) -> Sources:
+def write_abs(op: Abs, node: Node, write: NetWriter, row: Row[Any]) -> Sources:
     """Unsigned integers are their own absolute values."""
     source = write.source(node.inputs[0])
     return source if source.type.dtype in UNSIGNED else write_in_int32(op, node, write, row)

@@ -9,10 +9,12 @@ import numpy as np
 from whorl.errors import SaveError
 from whorl.formats.onnx.versions.broadcasting import aligned
 from whorl.formats.openvino.ops.elementwise.functions import read_function
-from whorl.formats.openvino.ops.layers import row, scalar, types_of
 from whorl.formats.openvino.ops.nodes import constant_of, emit, like, number_of, one
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.exporter import exporter
+from whorl.formats.openvino.writing.layers import integers, scalar, types_of
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir import dims
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, is_float
@@ -58,7 +60,7 @@ def _is_of_channels(x: Value, slope: Value) -> bool:
 
 
 @exporter(LeakyRelu)
-def write_leaky(op: LeakyRelu, node: Node, write: LayerWriter) -> list[Source]:
+def write_leaky(op: LeakyRelu, node: Node, write: NetWriter) -> list[Source]:
     """PReLU with one slope."""
     x = write.source(node.inputs[0])
     slope = write.constant(np.array([op.alpha]).astype(x.type.dtype))
@@ -66,7 +68,7 @@ def write_leaky(op: LeakyRelu, node: Node, write: LayerWriter) -> list[Source]:
 
 
 @exporter(PRelu)
-def write_prelu(op: PRelu, node: Node, write: LayerWriter) -> list[Source]:
+def write_prelu(op: PRelu, node: Node, write: NetWriter) -> list[Source]:
     """A slope with one axis would be read as one of the channels, so it gets the axes of x."""
     x, slope = write.source(node.inputs[0]), write.source(node.inputs[1])
     if not is_float(x.type.dtype):
@@ -77,7 +79,7 @@ def write_prelu(op: PRelu, node: Node, write: LayerWriter) -> list[Source]:
             raise SaveError("the slope has one axis, the rank of the input is not known", fix="declare its shape")
         ones = (1,) * (rank - 1)
         type = slope.type.with_shape((*ones, *slope.type.shape))
-        (slope,) = write.layer("Reshape", 1, [slope, row(write, (*ones, -1))], [type], special_zero=False)
+        (slope,) = write.layer("Reshape", 1, [slope, integers(write, *ones, -1)], [type], special_zero=False)
     return write.layer("PReLU", 1, [x, slope], types_of(node.outputs))
 
 
@@ -118,7 +120,7 @@ def _register(type: str, opset: int, kind: type[Op], fields: tuple[str, ...], ge
         op, *inputs = general(build, x, *(one(build, value) for value in parameters))
         return emit(node, build, op, *inputs)
 
-    def write(op: Op, node: Node, write: LayerWriter) -> list[Source]:
+    def write(op: Op, node: Node, write: NetWriter) -> list[Source]:
         x = write.source(node.inputs[0])
         parameters = [scalar(write, getattr(op, name), x.type.dtype) for name in fields]
         return write.layer(type, opset, [x, *parameters], types_of(node.outputs))

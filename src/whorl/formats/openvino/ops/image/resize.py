@@ -9,10 +9,12 @@ import numpy as np
 
 from whorl.errors import LoadError, SaveError, UnsupportedError
 from whorl.formats.openvino.ops.image.resize_axis import Axis, Resampler, scalar
-from whorl.formats.openvino.ops.layers import ranked
 from whorl.formats.openvino.ops.nodes import cast, emit, integers_of, length_of, like, listed
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.exporter import exporter
+from whorl.formats.openvino.writing.layers import ranked
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import FLOAT32, INT64, is_float, is_integer
@@ -141,7 +143,7 @@ _NAMES = {"nearest": "nearest", "linear": "linear_onnx", "cubic": "cubic"}
 
 
 @exporter(Resize)
-def resize(op: Resize, node: Node, write: LayerWriter) -> list[Source]:
+def resize(op: Resize, node: Node, write: NetWriter) -> list[Source]:
     x = node.inputs[0]
     assert x is not None
     shape = ranked(x, "the input")
@@ -225,7 +227,7 @@ def _places_in_float32(stretch: Stretch, coordinates: str) -> list[np.ndarray]:
 
 def _interpolated(
     node: Node,
-    write: LayerWriter,
+    write: NetWriter,
     asked: Mapping[int, Dim | float | None],
     scales: Value | None,
     sizes: Value | None,

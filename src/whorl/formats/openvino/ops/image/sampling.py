@@ -6,10 +6,12 @@ import numpy as np
 
 from whorl.errors import SaveError, UnsupportedError
 from whorl.formats.openvino.ops.image.volumes import sampled_volume
-from whorl.formats.openvino.ops.layers import convert, ranked
 from whorl.formats.openvino.ops.nodes import cast, emit, like
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.exporter import exporter
+from whorl.formats.openvino.writing.layers import convert, ranked
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT32, INT64
 from whorl.ir.graph import Node, Value
@@ -34,7 +36,7 @@ def grid_sample_9(node: IrNode, build: Builder) -> list[Value]:
 
 
 @exporter(GridSample)
-def grid_sample(op: GridSample, node: Node, write: LayerWriter) -> list[Source]:
+def grid_sample(op: GridSample, node: Node, write: NetWriter) -> list[Source]:
     (x, grid) = node.inputs
     assert x is not None
     rank = len(ranked(x, "the input")) - 2
@@ -64,7 +66,7 @@ def roi_align_3(node: IrNode, build: Builder) -> list[Value]:
 
 
 @exporter(RoiAlign)
-def roi_align(op: RoiAlign, node: Node, write: LayerWriter) -> list[Source]:
+def roi_align(op: RoiAlign, node: Node, write: NetWriter) -> list[Source]:
     (x, rois, images) = (write.source(value) for value in node.inputs)
     if op.mode == "max":
         raise SaveError("takes the maximum of neighbours", fix="OpenVINO takes that of the points between; mode avg")

@@ -7,7 +7,9 @@ import numpy as np
 from whorl.errors import UnsupportedError
 from whorl.formats.openvino.ops.nodes import cast, number_of, one
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.exporter import exporter
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import FLOAT32, INT64
@@ -79,7 +81,7 @@ def _one_at_most(build: Builder, count: Value | None) -> Value | None:
 
 
 @exporter(NonMaxSuppression)
-def non_max_suppression(op: NonMaxSuppression, node: Node, write: LayerWriter) -> list[Source]:
+def non_max_suppression(op: NonMaxSuppression, node: Node, write: NetWriter) -> list[Source]:
     boxes, scores = (write.source(value) for value in node.inputs[:2])
     limits = []
     defaults = (np.array(0, np.int64), np.array(0, np.float32), np.array(-np.inf, np.float32))
@@ -96,7 +98,7 @@ def non_max_suppression(op: NonMaxSuppression, node: Node, write: LayerWriter) -
     return write.layer("NonMaxSuppression", 9, [boxes, scores, *limits], types, node.name, **attributes)[:1]
 
 
-def _above(write: LayerWriter, value: Value | None, source: Source) -> Source:
+def _above(write: NetWriter, value: Value | None, source: Source) -> Source:
     """The next larger limit: in OpenVINO a box also goes where its overlap is the limit itself."""
     known = np.zeros((), np.float32) if value is None else write.constant_value(value)
     if known is not None:

@@ -6,7 +6,9 @@ import numpy as np
 
 from whorl.errors import SaveError
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.exporter import exporter
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64, is_float
 from whorl.ir.graph import Node, Value
@@ -57,7 +59,7 @@ def _part(build: Builder, x: Value, start: int, stop: int, step: int = 1) -> Val
 
 
 @exporter(MatMul)
-def mat_mul(op: MatMul, node: Node, write: LayerWriter) -> Source | list[Source]:
+def mat_mul(op: MatMul, node: Node, write: NetWriter) -> Source | list[Source]:
     """Integers are multiplied and summed apart, since the CPU plugin's products of matrices are products of floats."""
     a, b = (write.source(value) for value in node.inputs)
     type = tensor(node.outputs[0])
@@ -81,7 +83,7 @@ def _summed(build: Builder, a: Value, b: Value) -> Value:
 
 
 @exporter(Gemm)
-def gemm(op: Gemm, node: Node, write: LayerWriter) -> Source | list[Source]:
+def gemm(op: Gemm, node: Node, write: NetWriter) -> Source | list[Source]:
     type = tensor(node.outputs[0])
     if not is_float(type.dtype):
         raise SaveError("multiplies integers", fix="use MatMul")
@@ -95,7 +97,7 @@ def gemm(op: Gemm, node: Node, write: LayerWriter) -> Source | list[Source]:
     return write.layer("Add", 1, [y, added], [type], auto_broadcast="numpy")
 
 
-def _scaled(write: LayerWriter, x: Source, type: TensorType, factor: float) -> Source:
+def _scaled(write: NetWriter, x: Source, type: TensorType, factor: float) -> Source:
     if factor == 1:
         return x
     number = write.constant(np.array(factor, type.dtype))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from whorl.errors import LoadError
-from whorl.formats.openvino.ops.layers import row, scalar, types_of
 from whorl.formats.openvino.ops.nodes import (
     cast,
     constant_of,
@@ -19,7 +18,10 @@ from whorl.formats.openvino.ops.nodes import (
     whole,
 )
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.exporter import exporter
+from whorl.formats.openvino.writing.layers import integers, scalar, types_of
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL
 from whorl.ir.graph import Node, Value
@@ -172,15 +174,15 @@ def _rolled(build: Builder, x: Value, axis: int, shift: Value, length: Value) ->
 
 
 @exporter(Transpose)
-def write_transpose(op: Transpose, node: Node, write: LayerWriter) -> list[Source]:
+def write_transpose(op: Transpose, node: Node, write: NetWriter) -> list[Source]:
     """The order is an input; an empty one reverses the axes."""
     x = write.source(node.inputs[0])
     order = op.perm if op.perm is not None else tuple(reversed(range(x.type.rank or 0)))
-    return write.layer("Transpose", 1, [x, row(write, order)], types_of(node.outputs))
+    return write.layer("Transpose", 1, [x, integers(write, *order)], types_of(node.outputs))
 
 
 @exporter(Split)
-def write_split(op: Split, node: Node, write: LayerWriter) -> list[Source]:
+def write_split(op: Split, node: Node, write: NetWriter) -> list[Source]:
     """Parts of given lengths, equal ones, or equal ones with a rest."""
     x = node.inputs[0]
     assert x is not None
@@ -191,7 +193,7 @@ def write_split(op: Split, node: Node, write: LayerWriter) -> list[Source]:
     parts = _parts_of(x, op)
     if op.num_outputs is not None and len(set(parts or (0,))) > 1:
         assert parts is not None
-        return write.layer("VariadicSplit", 1, [source, axis, row(write, parts)], results)
+        return write.layer("VariadicSplit", 1, [source, axis, integers(write, *parts)], results)
     if op.num_outputs is not None and parts is None:
         return write.through(node, lambda build, y: _split_with_rest(op, build, y))
     return write.layer("Split", 1, [source, axis], results, num_splits=op.output_count)
@@ -217,7 +219,7 @@ def _split_with_rest(op: Split, build: Builder, x: Value) -> list[Value]:
 
 
 @exporter(Slice)
-def write_slice(op: Slice, node: Node, write: LayerWriter) -> list[Source]:
+def write_slice(op: Slice, node: Node, write: NetWriter) -> list[Source]:
     """Steps are required; axes come last."""
     x, starts, ends, axes, steps = (*node.inputs, None, None)[:5]
     sources = [write.source(value) for value in (x, starts, ends)]
@@ -225,7 +227,7 @@ def write_slice(op: Slice, node: Node, write: LayerWriter) -> list[Source]:
     count = known_length(starts)
     if steps is None and count is None:
         return write.through(node, _sliced_by_ones)
-    sources.append(row(write, (1,) * (count or 0)) if steps is None else write.source(steps))
+    sources.append(integers(write, *(1,) * (count or 0)) if steps is None else write.source(steps))
     if axes is not None:
         sources.append(write.source(axes))
     return write.layer("Slice", 8, sources, types_of(node.outputs))

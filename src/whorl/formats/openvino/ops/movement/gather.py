@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from whorl.errors import LoadError, SaveError
 from whorl.formats.onnx.versions.broadcasting import aligned
-from whorl.formats.openvino.ops.layers import combine, scalar, select, types_of
 from whorl.formats.openvino.ops.movement.axes import fixed_axis
 from whorl.formats.openvino.ops.nodes import cast, constant_of, emit, index, integers_of, like, one
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
+from whorl.formats.openvino.writing.exporter import exporter, rewritten
+from whorl.formats.openvino.writing.layers import combine, scalar, select, types_of
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64, STRING
 from whorl.ir.graph import Node, Op, Region, Value
@@ -143,7 +145,7 @@ def gather_nd_5(node: IrNode, build: Builder) -> list[Value]:
 
 
 @exporter(Gather)
-def write_gather(op: Gather, node: Node, write: LayerWriter) -> list[Source]:
+def write_gather(op: Gather, node: Node, write: NetWriter) -> list[Source]:
     """The axis is an input; negative indices count from the end."""
     return _layer(node, write, node.inputs, op.axis, 8)
 
@@ -168,7 +170,7 @@ def compress(op: Compress, build: Builder, x: Value, condition: Value) -> Value:
 
 
 @exporter(Where)
-def write_where(op: Where, node: Node, write: LayerWriter) -> Source | list[Source]:
+def write_where(op: Where, node: Node, write: NetWriter) -> Source | list[Source]:
     """Select, but a Gather where the choice is between slices and zeros for indices outside of the axis.
 
     Of truth values by logic: OpenVINO's CPU plugin fails where the condition is also one of them.
@@ -185,7 +187,7 @@ def write_where(op: Where, node: Node, write: LayerWriter) -> Source | list[Sour
     return combine(write, "LogicalOr", chosen, others, result)
 
 
-def _layer(node: Node, write: LayerWriter, inputs: list[Value | None], axis: int, version: int) -> list[Source]:
+def _layer(node: Node, write: NetWriter, inputs: list[Value | None], axis: int, version: int) -> list[Source]:
     x, indices = (write.source(value) for value in inputs)
     return write.layer("Gather", version, [x, indices, scalar(write, axis)], types_of(node.outputs), batch_dims=0)
 

@@ -10,7 +10,9 @@ from whorl.errors import LoadError, SaveError
 from whorl.formats.openvino.ops.native_layer import NativeLayer
 from whorl.formats.openvino.ops.nodes import emit, integers_of, listed
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.exporter import exporter
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Value
@@ -78,7 +80,7 @@ def pad_1(node: IrNode, build: Builder) -> list[Value]:
 
 
 @exporter(Pad)
-def pad(op: Pad, node: Node, write: LayerWriter) -> list[Source]:
+def pad(op: Pad, node: Node, write: NetWriter) -> list[Source]:
     x = node.inputs[0]
     assert x is not None
     _, pads, value, axes = (*node.inputs, None, None)[:4]
@@ -103,7 +105,7 @@ def pad(op: Pad, node: Node, write: LayerWriter) -> list[Source]:
     return write.layer("Pad", 12, inputs, [tensor(node.outputs[0])], node.name, pad_mode=op.mode)
 
 
-def _number(write: LayerWriter, value: Value) -> np.ndarray:
+def _number(write: NetWriter, value: Value) -> np.ndarray:
     """The value of padding without axes."""
     known = write.constant_value(value)
     assert known is not None
@@ -127,7 +129,7 @@ def _around(build: Builder, x: Value, begins: Sequence[int], ends: Sequence[int]
 
 def _computed(
     node: Node,
-    write: LayerWriter,
+    write: NetWriter,
     build: Builder,
     rank: int,
     x: Value,

@@ -6,11 +6,13 @@ import numpy as np
 
 from whorl.errors import SaveError
 from whorl.formats.onnx.versions.broadcasting import aligned
-from whorl.formats.openvino.ops.layers import scalar, types_of, write_layer
 from whorl.formats.openvino.ops.movement.axes import fixed_axis
 from whorl.formats.openvino.ops.nodes import cast, counted, emit, flat, index, length_of_axis, like
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
+from whorl.formats.openvino.writing.exporter import exporter, rewritten
+from whorl.formats.openvino.writing.layers import scalar, types_of, write_layer
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64, is_float
 from whorl.ir.graph import Node, Value
@@ -100,7 +102,7 @@ def _neutral(build: Builder, data: Value, reduction: str) -> Value:
 
 
 @exporter(ScatterElements)
-def write_scatter_elements(op: ScatterElements, node: Node, write: LayerWriter) -> list[Source]:
+def write_scatter_elements(op: ScatterElements, node: Node, write: NetWriter) -> list[Source]:
     """The axis is an input; a reduction takes what was there into account."""
     inputs = [*(write.source(value) for value in node.inputs), scalar(write, op.axis)]
     results = types_of(node.outputs)
@@ -111,7 +113,7 @@ def write_scatter_elements(op: ScatterElements, node: Node, write: LayerWriter) 
 
 
 @exporter(ScatterND)
-def write_scatter_nd(op: ScatterND, node: Node, write: LayerWriter) -> list[Source]:
+def write_scatter_nd(op: ScatterND, node: Node, write: NetWriter) -> list[Source]:
     """A reduction takes a newer version."""
     if op.reduction == "none":
         return write_layer(write, node, "ScatterNDUpdate", 4)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from whorl.errors import LoadError, SaveError
-from whorl.formats.openvino.ops.layers import convert, drop_axes, scalar, types_of, write_layer
 from whorl.formats.openvino.ops.nodes import (
     cast,
     constant_of,
@@ -20,7 +19,10 @@ from whorl.formats.openvino.ops.nodes import (
     whole,
 )
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
+from whorl.formats.openvino.writing.exporter import exporter, rewritten
+from whorl.formats.openvino.writing.layers import convert, drop_axes, scalar, types_of, write_layer
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT32, INT32, INT64, STRING, is_float, is_integer
 from whorl.ir.graph import Node, Op, Value
@@ -191,7 +193,7 @@ def _counted(node: IrNode, build: Builder, op: Op, row: Value, values: Value, dt
 
 
 @exporter(TopK)
-def write_top_k(op: TopK, node: Node, write: LayerWriter) -> list[Source]:
+def write_top_k(op: TopK, node: Node, write: NetWriter) -> list[Source]:
     """Of equal elements the first comes first."""
     (x, k) = node.inputs
     assert x is not None
@@ -200,7 +202,7 @@ def write_top_k(op: TopK, node: Node, write: LayerWriter) -> list[Source]:
     return _top_k(write, write.source(x), count, op.axis, "max" if op.largest else "min", values)
 
 
-def _top_k(write: LayerWriter, x: Source, count: Source, axis: int, mode: str, values: TensorType) -> list[Source]:
+def _top_k(write: NetWriter, x: Source, count: Source, axis: int, mode: str, values: TensorType) -> list[Source]:
     results = [values, values.with_dtype(INT64)]
     return write.layer(
         "TopK", 11, [x, count], results, axis=axis, mode=mode, sort="value", index_element_type=INT64, stable=True
@@ -208,7 +210,7 @@ def _top_k(write: LayerWriter, x: Source, count: Source, axis: int, mode: str, v
 
 
 @exporter(ArgMax, ArgMin)
-def write_argument(op: ArgumentReduction, node: Node, write: LayerWriter) -> list[Source]:
+def write_argument(op: ArgumentReduction, node: Node, write: NetWriter) -> list[Source]:
     """The place of the first of the elements in order; the last of equals is the first one from the other end."""
     x = node.inputs[0]
     assert x is not None
@@ -237,7 +239,7 @@ def _last_place(op: ArgumentReduction, build: Builder, x: Value) -> Value:
 
 
 @exporter(NonZero)
-def write_non_zero(op: NonZero, node: Node, write: LayerWriter) -> list[Source]:
+def write_non_zero(op: NonZero, node: Node, write: NetWriter) -> list[Source]:
     """A scalar has no axes, and so no rows of places."""
     x = write.source(node.inputs[0])
     (result,) = types_of(node.outputs)
@@ -247,7 +249,7 @@ def write_non_zero(op: NonZero, node: Node, write: LayerWriter) -> list[Source]:
 
 
 @exporter(OneHot)
-def write_one_hot(op: OneHot, node: Node, write: LayerWriter) -> list[Source]:
+def write_one_hot(op: OneHot, node: Node, write: NetWriter) -> list[Source]:
     """Negative indices are counted from the front first; both values are inputs of their own."""
     (indices, depth, values) = node.inputs
     place, count = convert(write, write.source(indices), INT64), drop_axes(write, write.source(depth))
@@ -289,13 +291,13 @@ def _is_zero(ratio: Value | None) -> bool:
 
 
 @exporter(Einsum)
-def write_einsum(op: Einsum, node: Node, write: LayerWriter) -> list[Source]:
+def write_einsum(op: Einsum, node: Node, write: NetWriter) -> list[Source]:
     """The equation without blanks."""
     return write_layer(write, node, "Einsum", 7, equation=op.equation.replace(" ", ""))
 
 
 @exporter(Unique)
-def write_unique(op: Unique, node: Node, write: LayerWriter) -> list[Source]:
+def write_unique(op: Unique, node: Node, write: NetWriter) -> list[Source]:
     """All four outputs."""
     x = node.inputs[0]
     assert x is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from whorl.errors import LoadError
-from whorl.formats.openvino.ops.layers import drop_axes, row, scalar, types_of, write_layer
 from whorl.formats.openvino.ops.movement.run_time_axes import with_axes_at_run_time, without_axes_at_run_time
 from whorl.formats.openvino.ops.nodes import (
     constant_of,
@@ -18,7 +17,10 @@ from whorl.formats.openvino.ops.nodes import (
     whole,
 )
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
+from whorl.formats.openvino.writing.exporter import exporter, rewritten
+from whorl.formats.openvino.writing.layers import drop_axes, integers, scalar, types_of, write_layer
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Value
@@ -115,7 +117,7 @@ def _ones(build: Builder, wanted: Value, given: Value) -> Value:
 
 
 @exporter(Shape)
-def write_shape(op: Shape, node: Node, write: LayerWriter) -> list[Source]:
+def write_shape(op: Shape, node: Node, write: NetWriter) -> list[Source]:
     """All lengths, or those that a slice picks."""
     x = write.source(node.inputs[0])
     if op.start or op.end is not None:
@@ -136,7 +138,7 @@ def size(op: Size, build: Builder, x: Value) -> Value:
 
 
 @exporter(Expand)
-def write_expand(op: Expand, node: Node, write: LayerWriter) -> list[Source]:
+def write_expand(op: Expand, node: Node, write: NetWriter) -> list[Source]:
     return write_layer(write, node, "Broadcast", 3, mode="bidirectional")
 
 
@@ -152,7 +154,7 @@ def flatten(op: Flatten, build: Builder, x: Value) -> Value:
 
 
 @exporter(Squeeze)
-def write_squeeze(op: Squeeze, node: Node, write: LayerWriter) -> list[Source]:
+def write_squeeze(op: Squeeze, node: Node, write: NetWriter) -> list[Source]:
     """Axes are listed where the shape tells them; where it does not, OpenVINO may still know more of it."""
     x, axes = write.source(node.inputs[0]), node.inputs[1] if len(node.inputs) > 1 else None
     shape, rank, left = x.type.shape, x.type.rank, tensor(node.outputs[0]).rank
@@ -161,14 +163,14 @@ def write_squeeze(op: Squeeze, node: Node, write: LayerWriter) -> list[Source]:
     if axes is not None:
         given = [write.source(axes)]
     elif not isinstance(shape, AnyShape) and all(isinstance(dim, int) for dim in shape):
-        given = [row(write, [k for k, dim in enumerate(shape) if dim == 1])]
+        given = [integers(write, *(k for k, dim in enumerate(shape) if dim == 1))]
     else:
         given = []
     return write.layer("Squeeze", 1, [x, *given], types_of(node.outputs))
 
 
 @exporter(Unsqueeze)
-def write_unsqueeze(op: Unsqueeze, node: Node, write: LayerWriter) -> Source | list[Source]:
+def write_unsqueeze(op: Unsqueeze, node: Node, write: NetWriter) -> Source | list[Source]:
     """Axes that only a run knows give a rank that OpenVINO does not know, so the new shape is computed."""
     x, axes = node.inputs
     assert x is not None and axes is not None
@@ -179,7 +181,7 @@ def write_unsqueeze(op: Unsqueeze, node: Node, write: LayerWriter) -> Source | l
 
 
 @exporter(Tile)
-def write_tile(op: Tile, node: Node, write: LayerWriter) -> Source | list[Source]:
+def write_tile(op: Tile, node: Node, write: NetWriter) -> Source | list[Source]:
     """A scalar stays. OpenVINO's CPU plugin gives no elements for repeats that only a run knows, so these broadcast."""
     rank = tensor(node.outputs[0]).rank
     if rank == 0:
@@ -199,7 +201,7 @@ def _tiled(build: Builder, x: Value, repeats: Value, rank: int) -> Value:
 
 
 @exporter(ConstantOfShape)
-def write_filled(op: ConstantOfShape, node: Node, write: LayerWriter) -> list[Source]:
+def write_filled(op: ConstantOfShape, node: Node, write: NetWriter) -> list[Source]:
     """A number broadcast to a shape."""
     value = np.zeros((), np.float32) if op.value is None else np.asarray(op.value).reshape(())
     inputs = [write.constant(value), write.source(node.inputs[0])]
@@ -207,7 +209,7 @@ def write_filled(op: ConstantOfShape, node: Node, write: LayerWriter) -> list[So
 
 
 @exporter(Range)
-def write_range(op: Range, node: Node, write: LayerWriter) -> list[Source]:
+def write_range(op: Range, node: Node, write: NetWriter) -> list[Source]:
     """OpenVINO's CPU plugin counts backwards where there is nothing to count, so the limit is kept behind the start."""
     (result,) = types_of(node.outputs)
     start, limit, step = (drop_axes(write, write.source(value)) for value in node.inputs)

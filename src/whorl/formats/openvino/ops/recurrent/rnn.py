@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import LoadError, SaveError, UnsupportedError
-from whorl.formats.openvino.ops.layers import ranked
 from whorl.formats.openvino.ops.native_layer import NativeLayer
 from whorl.formats.openvino.ops.recurrent.loop import Step, over_steps
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
+from whorl.formats.openvino.writing.exporter import exporter, rewritten
+from whorl.formats.openvino.writing.layers import ranked
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT32, INT64
 from whorl.ir.graph import Node, Value
@@ -237,7 +239,7 @@ _GATES = {"LSTM": (2, 0, 3, 1), "GRU": (0, 1, 2), "RNN": (0,)}
 
 
 @exporter(LSTM, GRU, RNN)
-def recurrent(op: Recurrent, node: Node, write: LayerWriter) -> list[Source]:
+def recurrent(op: Recurrent, node: Node, write: NetWriter) -> list[Source]:
     """OpenVINO's CPU plugin heeds the lengths of rows only where the batch and the steps are known."""
     x = node.inputs[0]
     assert x is not None
@@ -271,7 +273,7 @@ def _is_native(op: Recurrent) -> bool:
 class _Sequence:
     """One recurrent op as nodes around OpenVINO's sequence, or around loops that hold for any lengths."""
 
-    def __init__(self, op: Recurrent, build: Builder, write: LayerWriter, is_native: bool) -> None:
+    def __init__(self, op: Recurrent, build: Builder, write: NetWriter, is_native: bool) -> None:
         self.op, self.build, self.write, self.is_native = op, build, write, is_native
 
     def outputs(

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.openvino.ops.layers import drop_axes
 from whorl.formats.openvino.ops.nodes import cast, counted, emit, length_of_axis, like, listed, one, whole
 from whorl.formats.openvino.ops.reduce.reductions import is_short
 from whorl.formats.openvino.ops.rows import Row
 from whorl.formats.openvino.reading.importer import IrNode
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.exporter import exporter
+from whorl.formats.openvino.writing.layers import drop_axes
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT32, INT64
 from whorl.ir.graph import Node, Value
@@ -35,14 +37,14 @@ def read_cum_sum(node: IrNode, build: Builder, op: CumSum) -> list[Value]:
     return emit(node, build, op, x, along)
 
 
-def write_cum_sum(op: CumSum, node: Node, write: LayerWriter, row: Row[Any]) -> list[Source]:
+def write_cum_sum(op: CumSum, node: Node, write: NetWriter, row: Row[Any]) -> list[Source]:
     """The axis is an input without axes."""
     x, axis = (write.source(value) for value in node.inputs)
     return row.layer(op, node, write, [x, drop_axes(write, axis)])
 
 
 @exporter(CumProd)
-def write_cum_prod(op: CumProd, node: Node, write: LayerWriter) -> list[Source]:
+def write_cum_prod(op: CumProd, node: Node, write: NetWriter) -> list[Source]:
     """The product of all elements, each with ones in the place of those that do not count."""
     fixed, rank = write.constant_value(node.inputs[1]), tensor(node.outputs[0]).rank
     if fixed is not None:

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from whorl.errors import LoadError, SaveError
-from whorl.formats.openvino.ops.layers import ranked
 from whorl.formats.openvino.ops.nodes import emit, integers_of, like, listed
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
+from whorl.formats.openvino.writing.exporter import exporter, rewritten
+from whorl.formats.openvino.writing.layers import ranked
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
-from whorl.ir.types import AnyShape, tensor
+from whorl.ir.types import tensor
 from whorl.ops.core.base import accumulator
 from whorl.ops.core.writer import Writer
 from whorl.ops.elementwise.arithmetic import Add, Div, Max, Mul, Reciprocal, Sub
@@ -29,10 +31,8 @@ from whorl.ops.reduce.local_response import LRN
 from whorl.ops.reduce.normalization import (
     BatchNormalization,
     InstanceNormalization,
-    LayerNormalization,
     LpNormalization,
     MeanVarianceNormalization,
-    RMSNormalization,
 )
 from whorl.ops.reduce.reductions import ReduceL1, ReduceL2, ReduceMean, ReduceSumSquare
 
@@ -131,7 +131,7 @@ def window_sum(build: Builder, x: Value, axis: int, size: int) -> Value:
 
 
 @exporter(BatchNormalization)
-def batch_normalization(op: BatchNormalization, node: Node, write: LayerWriter) -> list[Source]:
+def batch_normalization(op: BatchNormalization, node: Node, write: NetWriter) -> list[Source]:
     x = node.inputs[0]
     assert x is not None
     dtypes = {tensor(value).dtype for value in node.inputs if value is not None}
@@ -192,42 +192,8 @@ def instance_normalization(op: InstanceNormalization, build: Builder, x: Value, 
     return write.cast(write.add(write.mul(normal, factor), shift), dtype)
 
 
-@rewritten(LayerNormalization)
-def layer_normalization(
-    op: LayerNormalization, build: Builder, x: Value, scale: Value, b: Value | None = None
-) -> list[Value]:
-    write, dtype = Writer(build), tensor(x).dtype
-    normal, mean, reciprocal = _standardized(build, x, _last_axes(build, x, op.axis), op.epsilon, op.stash_type)
-    wide = accumulator(dtype)
-    y = write.mul(write.cast(normal, wide), write.cast(scale, wide))
-    y = y if b is None else write.add(y, write.cast(b, wide))
-    return [write.cast(y, dtype), write.cast(mean, op.stash_type), write.cast(reciprocal, op.stash_type)]
-
-
-def _last_axes(build: Builder, x: Value, axis: int) -> Value:
-    """All axes from one on."""
-    shape = tensor(x).shape
-    if axis >= 0:
-        if isinstance(shape, AnyShape):
-            raise SaveError("counts axes of an input of unknown rank", fix="a negative axis")
-        axis -= len(shape)
-    return build.int64(*range(axis, 0))
-
-
-@rewritten(RMSNormalization)
-def rms_normalization(op: RMSNormalization, build: Builder, x: Value, scale: Value) -> Value:
-    write, dtype, result = Writer(build), tensor(x).dtype, tensor(scale).dtype
-    wide = accumulator(op.stash_type)
-    data = write.cast(x, wide)
-    mean = build.add(ReduceMean(keepdims=1), write.mul(data, data), _last_axes(build, x, op.axis))
-    root = build.add(Sqrt(), write.add(mean, write.number(op.epsilon, wide)))
-    normal = write.cast(build.add(Div(), data, root), accumulator(dtype))
-    both = np.result_type(tensor(normal).dtype, accumulator(result))
-    return write.cast(write.mul(write.cast(normal, both), write.cast(scale, both)), result)
-
-
 @exporter(MeanVarianceNormalization)
-def mean_variance_normalization(op: MeanVarianceNormalization, node: Node, write: LayerWriter) -> list[Source]:
+def mean_variance_normalization(op: MeanVarianceNormalization, node: Node, write: NetWriter) -> list[Source]:
     axes = write.constant(np.array(op.axes, np.int64))
     attributes = {"eps": 1e-9, "normalize_variance": True, "eps_mode": "outside_sqrt"}
     inputs = [write.source(node.inputs[0]), axes]
@@ -246,7 +212,7 @@ def lp_normalization(op: LpNormalization, build: Builder, x: Value) -> Value:
 
 
 @exporter(LRN)
-def lrn(op: LRN, node: Node, write: LayerWriter) -> Source | list[Source]:
+def lrn(op: LRN, node: Node, write: NetWriter) -> Source | list[Source]:
     """The CPU plugin cuts the bias to a whole number, and windows of even size short."""
     if op.size % 2 == 0 or op.bias != int(op.bias):
         return write.through(node, lambda build, x: _lrn(op, build, x))

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from whorl.formats.openvino.ops.layers import SHORT, combine, convert, scalar, types_of
 from whorl.formats.openvino.ops.movement.run_time_axes import without_axes_at_run_time
 from whorl.formats.openvino.ops.nodes import axes_of, cast, emit, like, listed, number_of
 from whorl.formats.openvino.ops.rows import Row
 from whorl.formats.openvino.reading.importer import IrNode
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.exporter import exporter
+from whorl.formats.openvino.writing.layers import SHORT, combine, convert, scalar, types_of
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, INT32, is_float, is_integer
 from whorl.ir.graph import Node, Value
@@ -50,7 +52,7 @@ def read_reduction(node: IrNode, build: Builder, op: Reduction) -> list[Value]:
     return emit(node, build, Cast(dtype), build.add(op, cast(build, x, INT32), axes))
 
 
-def write_reduction(op: Reduction, node: Node, write: LayerWriter, row: Row[Any]) -> list[Source]:
+def write_reduction(op: Reduction, node: Node, write: NetWriter, row: Row[Any]) -> list[Source]:
     """Axes are always listed; the result of no elements is known.
 
     OpenVINO starts its search for extremes from the largest finite number, so that it misses infinities; it finds
@@ -114,7 +116,7 @@ def _of_no_axes(op: Reduction, build: Builder, x: Value) -> Value:
     return build.add(Identity(), x)
 
 
-def _of_nothing(op: Reduction, node: Node, write: LayerWriter) -> Source | None:
+def _of_nothing(op: Reduction, node: Node, write: NetWriter) -> Source | None:
     """The result of a tensor without elements, where its shape and the axes are known."""
     data, axes = _inputs(node)
     shape, listed = _fixed_shape(tensor(data)), write.constant_value(axes)
@@ -132,9 +134,7 @@ def _fixed_shape(type: TensorType) -> tuple[int, ...] | None:
 
 
 @exporter(ReduceLogSum, ReduceLogSumExp, ReduceSumSquare)
-def write_composed(
-    op: ReduceLogSum | ReduceLogSumExp | ReduceSumSquare, node: Node, write: LayerWriter
-) -> list[Source]:
+def write_composed(op: ReduceLogSum | ReduceLogSumExp | ReduceSumSquare, node: Node, write: NetWriter) -> list[Source]:
     """Through other reductions."""
     data, axes = _inputs(node)
     if (result := _of_nothing(op, node, write)) is not None:

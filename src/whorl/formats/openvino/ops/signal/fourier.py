@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from whorl.errors import LoadError, SaveError
-from whorl.formats.openvino.ops.layers import ranked
 from whorl.formats.openvino.ops.native_layer import NativeLayer
 from whorl.formats.openvino.ops.nodes import cast, emit, integers_of
 from whorl.formats.openvino.reading.importer import IrNode, importer
 from whorl.formats.openvino.writing.exporter import rewritten
+from whorl.formats.openvino.writing.layers import ranked
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Value

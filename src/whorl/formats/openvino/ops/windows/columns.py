@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from whorl.errors import SaveError, UnsupportedError
-from whorl.formats.openvino.ops.layers import ranked
 from whorl.formats.openvino.ops.nodes import cast, emit
-from whorl.formats.openvino.ops.windows.convolution import window_fields, with_bias
+from whorl.formats.openvino.ops.windows.attributes import window_attributes, window_fields
+from whorl.formats.openvino.ops.windows.convolution import with_bias
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
+from whorl.formats.openvino.writing.exporter import exporter, rewritten
+from whorl.formats.openvino.writing.layers import ranked, write_layer
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
@@ -44,42 +47,26 @@ def deformable_convolution_8(node: IrNode, build: Builder) -> list[Value]:
 
 
 @exporter(Col2Im)
-def col2im(op: Col2Im, node: Node, write: LayerWriter) -> list[Source]:
-    x, image, block = node.inputs
+def col2im(op: Col2Im, node: Node, write: NetWriter) -> list[Source]:
+    _, image, block = node.inputs
     assert image is not None and block is not None
     if 2 not in (known_length(image), known_length(block)):
         raise SaveError("makes images of other than two axes", fix="OpenVINO has two")
-    pads = op.pads or (0,) * 4
-    attributes = {
-        "strides": op.strides or (1, 1),
-        "dilations": op.dilations or (1, 1),
-        "pads_begin": pads[:2],
-        "pads_end": pads[2:],
-    }
-    inputs = [write.source(value) for value in (x, image, block)]
-    return write.layer("Col2Im", 15, inputs, [tensor(node.outputs[0])], node.name, **attributes)
+    attributes = window_attributes(op, 2)
+    del attributes["auto_pad"]
+    return write_layer(write, node, "Col2Im", 15, **attributes)
 
 
 @exporter(DeformConv)
-def deform_conv(op: DeformConv, node: Node, write: LayerWriter) -> Source:
+def deform_conv(op: DeformConv, node: Node, write: NetWriter) -> Source:
     type = tensor(node.outputs[0])
     x, w, offset, bias, mask = (*node.inputs, None, None)[:5]
     assert w is not None
     if len(ranked(w, "the filter")) != 4:
         raise SaveError("moves places on other than two axes", fix="OpenVINO has two")
-    pads = op.pads or (0,) * 4
-    attributes = {
-        "strides": op.strides or (1, 1),
-        "pads_begin": pads[:2],
-        "pads_end": pads[2:],
-        "dilations": op.dilations or (1, 1),
-        "auto_pad": "explicit",
-        "group": op.group,
-        "deformable_group": op.offset_group,
-        "bilinear_interpolation_pad": True,
-    }
+    groups = {"group": op.group, "deformable_group": op.offset_group, "bilinear_interpolation_pad": True}
     inputs = [write.source(value) for value in (x, offset, w, mask) if value is not None]
-    (y,) = write.layer("DeformableConvolution", 8, inputs, [type], node.name, **attributes)
+    (y,) = write.layer("DeformableConvolution", 8, inputs, [type], **(window_attributes(op, 2) | groups))
     return with_bias(write, y, bias, type)
 
 

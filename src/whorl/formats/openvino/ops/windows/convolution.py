@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-from typing import cast as typed
+from dataclasses import replace
 
 import numpy as np
 
 from whorl.errors import LoadError, SaveError
-from whorl.formats.openvino.ops.layers import ranked
 from whorl.formats.openvino.ops.nodes import cast, emit
+from whorl.formats.openvino.ops.windows.attributes import auto_pad, require_spatial, window_attributes, window_fields
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter
+from whorl.formats.openvino.writing.exporter import exporter
+from whorl.formats.openvino.writing.layers import combine, ranked, reshape
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Attribute, Source
 from whorl.ir.build import Builder
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import FLOAT32, INT64, is_float
@@ -27,22 +29,7 @@ from whorl.ops.windows.convolution import Conv
 from whorl.ops.windows.geometry import split_padding, windows_of
 from whorl.ops.windows.transposed_convolution import ConvTranspose
 
-AUTO_PADS = {"explicit": "NOTSET", "notset": "NOTSET", "same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER"}
 _FAR = (1 << 63) - 1
-
-
-def auto_pad(node: IrNode) -> str:
-    """The hub's name of how an op pads."""
-    names = AUTO_PADS | {"valid": "VALID"}
-    return names[node.text("auto_pad", "explicit", tuple(names))]
-
-
-def window_fields(node: IrNode) -> dict[str, Any]:
-    """Strides, dilations and padding as the hub's fields; explicit padding only where it counts."""
-    pad = auto_pad(node)
-    pads = node.integers("pads_begin", ()) + node.integers("pads_end", ())
-    fields = {"strides": node.integers("strides"), "dilations": node.integers("dilations", ()) or None, "auto_pad": pad}
-    return fields | {"pads": pads if pad == "NOTSET" and any(pads) else None}
 
 
 @importer("Convolution", 1)
@@ -127,44 +114,37 @@ def _sized(build: Builder, x: Value, sizes: Value, rank: int) -> Value:
     return build.add(Pad(), cut, ends, build.constant(np.zeros((), tensor(x).dtype)), axes)
 
 
-PAD_NAMES = {"NOTSET": "explicit", "SAME_UPPER": "same_upper", "SAME_LOWER": "same_lower", "VALID": "valid"}
-
-
-def require_spatial(count: int) -> None:
-    """Refuse what the CPU plugin has no kernel for."""
-    if not 1 <= count <= 3:
-        raise SaveError(f"has {count} spatial axes", fix="OpenVINO takes one to three")
-
-
 @exporter(Conv)
-def conv(op: Conv, node: Node, write: LayerWriter) -> Source:
-    type = tensor(node.outputs[0])
-    x, w, bias = (*node.inputs, None)[:3]
-    assert x is not None and w is not None
-    shape = ranked(w, "the filter")
-    rank = len(shape) - 2
-    require_spatial(rank)
-    filters = write.source(w) if op.group == 1 else _in_groups(write, w, op.group)
-    attributes = _attributes(op, rank) | _pads(op.pads, rank) | {"auto_pad": PAD_NAMES[op.auto_pad]}
-    kind = "Convolution" if op.group == 1 else "GroupConvolution"
-    (y,) = write.layer(kind, 1, [write.source(x), filters], [type], node.name, **attributes)
-    return with_bias(write, y, bias, type)
+def conv(op: Conv, node: Node, write: NetWriter) -> Source:
+    return _write(op, node, write, "Convolution", op.pads, pad=op.auto_pad)
 
 
 @exporter(ConvTranspose)
-def conv_transpose(op: ConvTranspose, node: Node, write: LayerWriter) -> Source:
+def conv_transpose(op: ConvTranspose, node: Node, write: NetWriter) -> Source:
     """Padding that is automatic, or follows from an output shape, is written as numbers."""
-    type = tensor(node.outputs[0])
-    x, w, bias = (*node.inputs, None)[:3]
+    x, w = node.inputs[:2]
     assert x is not None and w is not None
-    lengths, kernel = ranked(x, "the input")[2:], ranked(w, "the filter")[2:]
-    rank = len(kernel)
+    pads, extra = _transposed_pads(op, ranked(x, "the input")[2:], ranked(w, "the filter")[2:])
+    return _write(op, node, write, "ConvolutionBackpropData", pads, output_padding=extra)
+
+
+def _write(
+    op: Conv | ConvTranspose,
+    node: Node,
+    write: NetWriter,
+    kind: str,
+    pads: Sequence[int] | None,
+    pad: str = "NOTSET",
+    **extra: Attribute,
+) -> Source:
+    (x, w, bias), type = (*node.inputs, None)[:3], tensor(node.outputs[0])
+    assert w is not None
+    rank = len(ranked(w, "the filter")) - 2
     require_spatial(rank)
-    pads, extra = _transposed_pads(op, lengths, kernel)
     filters = write.source(w) if op.group == 1 else _in_groups(write, w, op.group)
-    attributes = _attributes(op, rank) | _pads(pads, rank) | {"auto_pad": "explicit", "output_padding": extra}
-    kind = "ConvolutionBackpropData" if op.group == 1 else "GroupConvolutionBackpropData"
-    (y,) = write.layer(kind, 1, [write.source(x), filters], [type], node.name, **attributes)
+    attributes = window_attributes(op, rank, pads, pad) | extra
+    kind = kind if op.group == 1 else f"Group{kind}"
+    (y,) = write.layer(kind, 1, [write.source(x), filters], [type], "", **attributes)
     return with_bias(write, y, bias, type)
 
 
@@ -191,40 +171,25 @@ def _transposed_pads(
     return [*begins, *ends], extra
 
 
-def _attributes(op: Conv | ConvTranspose, rank: int) -> dict[str, Any]:
-    return {"strides": op.strides or (1,) * rank, "dilations": op.dilations or (1,) * rank}
-
-
-def _pads(pads: Sequence[int] | None, rank: int) -> dict[str, Any]:
-    pads = pads or (0,) * (2 * rank)
-    return {"pads_begin": tuple(pads[:rank]), "pads_end": tuple(pads[rank:])}
-
-
-def _in_groups(write: LayerWriter, w: Value, group: int) -> Source:
+def _in_groups(write: NetWriter, w: Value, group: int) -> Source:
     """The filters with the groups as an axis of their own before all others."""
-    known = write.constant_value(w)
-    if known is not None:
-        return write.constant(known.reshape(group, -1, *known.shape[1:]), w.name)
-    shape = ranked(w, "the filter")
-    if not all(isinstance(dim, int) for dim in shape[1:]):
+    elements = write.constant_value(w)
+    if elements is not None:
+        return write.constant(elements.reshape(group, -1, *elements.shape[1:]), w.name)
+    lead, *rest = ranked(w, "the filter")
+    lengths = [dim for dim in rest if isinstance(dim, int)]
+    if len(lengths) < len(rest):
         raise SaveError(f"has filters {w.type}, which cannot be split into groups", fix="give them a fixed shape")
-    sizes = (group, -1, *typed(tuple[int, ...], shape[1:]))
-    lead = shape[0] // group
-    target = write.constant(np.array(sizes, np.int64))
-    type = TensorType(tensor(w).dtype, (group, lead, *shape[1:]))
-    return write.layer("Reshape", 1, [write.source(w), target], [type], special_zero=False)[0]
+    source = reshape(write, write.source(w), (group, -1, *lengths))
+    return replace(source, type=source.type.with_shape((group, lead // group, *lengths)))
 
 
-def with_bias(write: LayerWriter, y: Source, bias: Value | None, type: TensorType) -> Source:
+def with_bias(write: NetWriter, y: Source, bias: Value | None, type: TensorType) -> Source:
     """y [N, M, ...] + bias [M]."""
     if bias is None:
         return y
-    shape = (1, -1, *(1,) * (len(typed(tuple[Dim, ...], type.shape)) - 2))
-    known = write.constant_value(bias)
-    if known is not None:
-        added = write.constant(known.reshape(shape), bias.name)
-    else:
-        target = write.constant(np.array(shape, np.int64))
-        column = tensor(bias).with_shape((1, *ranked(bias, "the bias"), *shape[2:]))
-        (added,) = write.layer("Reshape", 1, [write.source(bias), target], [column], special_zero=False)
-    return write.layer("Add", 1, [y, added], [type], auto_broadcast="numpy")[0]
+    shape = (1, -1, *(1,) * ((type.rank or 2) - 2))
+    elements = write.constant_value(bias)
+    if elements is not None:
+        return combine(write, "Add", y, write.constant(elements.reshape(shape), bias.name), type)
+    return combine(write, "Add", y, reshape(write, write.source(bias), shape), type)

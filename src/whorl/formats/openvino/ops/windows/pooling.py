@@ -11,11 +11,13 @@ import ml_dtypes
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.openvino.ops.layers import ranked
 from whorl.formats.openvino.ops.nodes import emit, like
-from whorl.formats.openvino.ops.windows.convolution import PAD_NAMES, require_spatial, window_fields
+from whorl.formats.openvino.ops.windows.attributes import require_spatial, window_attributes, window_fields
 from whorl.formats.openvino.reading.importer import IrNode, importer
-from whorl.formats.openvino.writing.exporter import LayerWriter, Source, exporter, rewritten
+from whorl.formats.openvino.writing.exporter import exporter, rewritten
+from whorl.formats.openvino.writing.layers import ranked
+from whorl.formats.openvino.writing.net import NetWriter
+from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, INT64, is_float
 from whorl.ir.graph import Node, Op, Value
@@ -148,20 +150,13 @@ def _windows_inside(op: AveragePool, build: Builder, x: Value, y: Value) -> Valu
 def _attributes(op: Pool) -> dict[str, Any]:
     rank = len(op.kernel_shape)
     require_spatial(rank)
-    pads = op.pads or (0,) * (2 * rank)
-    return {
-        "kernel": op.kernel_shape,
-        "strides": op.strides or (1,) * rank,
-        "dilations": op.dilations or (1,) * rank,
-        "pads_begin": pads[:rank],
-        "pads_end": pads[rank:],
-        "auto_pad": PAD_NAMES[op.auto_pad],
-        "rounding_type": "ceil_torch" if op.ceil_mode and op.auto_pad == "NOTSET" else "floor",
-    }
+    rounding = "ceil_torch" if op.ceil_mode and op.auto_pad == "NOTSET" else "floor"
+    attributes = window_attributes(op, rank, pad=op.auto_pad)
+    return {"kernel": op.kernel_shape, **attributes, "rounding_type": rounding}
 
 
 @exporter(MaxPool)
-def max_pool(op: MaxPool, node: Node, write: LayerWriter) -> list[Source]:
+def max_pool(op: MaxPool, node: Node, write: NetWriter) -> list[Source]:
     x = node.inputs[0]
     assert x is not None
     if op.storage_order and len(node.outputs) > 1:
@@ -171,12 +166,12 @@ def max_pool(op: MaxPool, node: Node, write: LayerWriter) -> list[Source]:
     attributes, type = _attributes(op), tensor(node.outputs[0])
     if op.output_count == 1 and not op.ceil_mode and set(attributes["dilations"]) == {1}:
         del attributes["dilations"]
-        return write.layer("MaxPool", 1, [write.source(x)], [type], node.name, **attributes)
+        return write.layer("MaxPool", 1, [write.source(x)], [type], **attributes)
     if op.auto_pad.startswith("SAME") and not all(isinstance(n, int) for n in ranked(x, "the input")[2:]):
         raise SaveError("pads by lengths that are not known", fix="give pads, or fixed lengths")
     types = [type, type.with_dtype(INT64)]
     attributes |= {"index_element_type": INT64, "axis": 0}
-    return write.layer("MaxPool", 14, [write.source(x)], types, node.name, **attributes)
+    return write.layer("MaxPool", 14, [write.source(x)], types, **attributes)
 
 
 def _whole(op: MaxPool, node: Node, build: Builder, x: Value) -> Sequence[Value]:
@@ -203,7 +198,7 @@ def _columns_first(op: MaxPool, build: Builder, x: Value) -> Sequence[Value]:
 
 
 @exporter(AveragePool)
-def average_pool(op: AveragePool, node: Node, write: LayerWriter) -> Source | list[Source]:
+def average_pool(op: AveragePool, node: Node, write: NetWriter) -> Source | list[Source]:
     """Where the padding counts but what lies behind it does not, X is padded beforehand."""
     x = node.inputs[0]
     assert x is not None
@@ -215,7 +210,7 @@ def average_pool(op: AveragePool, node: Node, write: LayerWriter) -> Source | li
     version = 16 if any(step != 1 for step in attributes["dilations"]) else 14
     if version == 14:
         del attributes["dilations"]
-    return write.layer("AvgPool", version, [write.source(x)], [tensor(node.outputs[0])], node.name, **attributes)
+    return write.layer("AvgPool", version, [write.source(x)], [tensor(node.outputs[0])], **attributes)
 
 
 def _pad_before(op: AveragePool | LpPool, build: Builder, x: Value, shape: Shape) -> Value:
