@@ -13,8 +13,7 @@ from whorl.formats.openvino.writing.layers import types_of
 from whorl.formats.openvino.writing.net import NetWriter
 from whorl.formats.openvino.writing.sources import Attribute, Source, Sources
 from whorl.ir.build import Builder
-from whorl.ir.graph import Node, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op, Value
 from whorl.ir.types import TensorType
 
 O = TypeVar("O", bound=Op)

@@ -8,8 +8,7 @@ from typing import Concatenate, TypeVar
 from whorl.formats.openvino.writing.net import Exporter, NetWriter
 from whorl.formats.openvino.writing.sources import Sources
 from whorl.ir.build import Builder
-from whorl.ir.graph import Node, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op, Value
 
 O = TypeVar("O", bound=Op)
 Rewrite = Callable[Concatenate[O, Builder, ...], Value | Sequence[Value]]

@@ -20,9 +20,8 @@ from whorl.ir.constants import Constant, LazyArray, as_array
 from whorl.ir.dtypes import BY_NAME, FLOAT32, is_integer
 from whorl.ir.elements.base import elements_of
 from whorl.ir.elements.mapped import mapped
-from whorl.ir.graph import Node, Region, Value
+from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.infer import Inference
-from whorl.ir.op import Op
 from whorl.ir.types import AnyShape, SequenceType, TensorType
 
 MAX_DEPTH = 64

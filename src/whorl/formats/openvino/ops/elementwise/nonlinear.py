@@ -18,8 +18,7 @@ from whorl.formats.openvino.writing.sources import Source
 from whorl.ir import dims
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, is_float
-from whorl.ir.graph import Node, Value
-from whorl.ir.op import Op
+from whorl.ir.graph import Node, Op, Value
 from whorl.ir.types import AnyShape, tensor
 from whorl.ops.elementwise.arithmetic import Add, Clip, Max, Mul, Sub
 from whorl.ops.elementwise.comparison import Greater, Less, Where
