@@ -155,7 +155,7 @@ def lower(module: Module) -> GraphProgram:
 
 def compile_program(graph: GraphProgram) -> Launch:
     """9. Machine code. A program becomes one LLVM function over a block of cells: lengths, and addresses of buffers."""
-    lines = emit(graph.program).splitlines()
+    lines = str(emit(graph.program)).splitlines()
     division = next(n for n, line in enumerate(lines) if "fdiv" in line)
     print(f"9. LLVM IR, {len(lines)} lines; a step of Newton's method for one element:\n")
     print("\n".join(lines[division - 6 : division + 4]), "\n")

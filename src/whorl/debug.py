@@ -68,15 +68,15 @@ def poison(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def dumped_program(program: object, source: str) -> str:
-    """The source, with a number once the program is written to a file of that number."""
+def dump_program(program: object) -> str:
+    """Write a program to a file; returns the mark of the file, with which its LLVM IR begins, if WHORL_DEBUG dumps."""
     folder = debug().folder
     if folder is None:
-        return source
+        return ""
     folder.mkdir(parents=True, exist_ok=True)
     number = next(_NUMBERS)
     (folder / f"{os.getpid()}-{number}.program").write_text(f"{program}\n", encoding="utf-8")
-    return f"; program {number}\n{source}"
+    return f"; program {number}\n"
 
 
 def dump_module(source: str, module: object) -> None:

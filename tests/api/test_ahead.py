@@ -14,8 +14,8 @@ import pytest
 from onnx_text import model
 
 import whorl
-from whorl.codegen import linker
-from whorl.codegen.library import ELEMENT_TYPES
+from whorl.codegen.library import linker
+from whorl.codegen.library.ports import ELEMENT_TYPES
 from whorl.conformance.cases import load_cases
 from whorl.conformance.messages import Answer
 from whorl.conformance.runner import verdict

@@ -7,18 +7,36 @@ from pathlib import Path
 
 import pytest
 
-from whorl.codegen.target import MachineCode, kept_object_code
+from whorl.codegen.target import MachineCode, host, kept_object_code
 from whorl.debug import Debug
+from whorl.llvm.function import Function
+from whorl.llvm.module import Module
 
 SOURCE = "define i64 @answer() {\n  ret i64 41\n}\n"
+
+
+def answer() -> Module:
+    module = Module(host())
+    f = Function(module, "@answer", "i64", {}, "")
+    f.give(f.index(41))
+    return module
+
+
 KEPT = """
 import gc
 from pathlib import Path
-from whorl.codegen.target import MachineCode
+from whorl.codegen.target import MachineCode, host
+from whorl.llvm.function import Function
+from whorl.llvm.module import Module
 
 def compile_one(n):
-    lines = "".join(f"  %v{k} = add i64 %v{k - 1}, {n}{k}\\n" for k in range(1, 200))
-    MachineCode(f"define i64 @f(i64 %v0) {{\\n{lines}  ret i64 %v199\\n}}\\n", "f")
+    module = Module(host())
+    f = Function(module, "@f", "i64", {"x": "i64"}, "")
+    x = f["x"]
+    for k in range(1, 200):
+        x = x + int(f"{n}{k}")
+    f.give(x)
+    MachineCode(module, "f")
 
 def resident():
     gc.collect()
@@ -37,7 +55,7 @@ def test_code_is_unmapped_with_its_owner():
     mapped = Path("/proc/self/maps")
     if not mapped.exists():
         pytest.skip("this system does not say what is mapped")
-    code = MachineCode(SOURCE, "answer")
+    code = MachineCode(answer(), "answer")
     assert is_mapped(code.address)
     address = code.address
     del code

@@ -104,4 +104,4 @@ def test_very_deep_expression_is_written() -> None:
             total = k.add(total, x)
         return total
 
-    assert emit(mapping(deep, ["float32"], "float32")).count("fadd float") == 20_000
+    assert str(emit(mapping(deep, ["float32"], "float32"))).count("fadd float") == 20_000

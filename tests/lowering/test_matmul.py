@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,8 @@ from onnx_text import model
 
 import whorl
 from lowering.looped import Case, check, compiled_run, draw
-from whorl.codegen import products
-from whorl.codegen.emit import emit
-from whorl.codegen.target import MachineCode, vector_bytes
-from whorl.ir.dtypes import BY_NAME, INT64
-from whorl.ir.native.expressions import Buffer, Var, index_const
-from whorl.kernel.program import Call, Program
-from whorl.kernels.aligned import aligned_empty
-from whorl.kernels.product.layout import pack_matrix, packed_shape, panel_width
+from whorl.kernel.program import Call
+from whorl.kernels.product.layout import packed_shape, panel_width
 from whorl.ops.linear.products import Gemm, MatMul
 
 Shape = tuple[int, ...]
@@ -82,78 +75,6 @@ def test_gemm_agrees(fixed: tuple[int, ...]) -> None:
 def test_gemm_of_integers_with_broken_factors_is_run() -> None:
     case = product(Gemm(alpha=0.5), "int32", (3, 4), (4, 5), native=False)
     check([case])
-
-
-# ---- kernels -------------------------------------------------------------------------------------------------
-
-
-def multiplied(a: np.ndarray, b: np.ndarray, kernel: str, width: int = 32) -> np.ndarray:
-    """a @ b by the machine code of a kernel, b in panels so wide where the kernel takes it in panels."""
-    (rows, inner), columns, dtype = a.shape, b.shape[1], a.dtype
-    zero = index_const(0)
-    shapes = {"c": (rows, columns), "s": (rows, inner), "a": (rows, inner), "b": b.shape}
-    numbers: tuple[int, ...] = (inner, columns)
-    if kernel == "packed_matmul":
-        shapes["b"], numbers, b = packed_shape(inner, columns, width), (rows, *numbers, width), pack_matrix(b, width)
-    else:
-        del shapes["s"]
-    buffers = [Buffer(name, b.dtype if name == "b" else dtype, shape) for name, shape in shapes.items()]
-    call = Call(kernel, [(x, (zero,) * len(x.shape)) for x in buffers], numbers)
-    code = MachineCode(emit(Program([Var(INT64, "n", False)], buffers, [], [call])), "whorl_run")
-    result = aligned_empty((rows, columns), dtype)
-    result[...] = np.nan
-    arrays = [result, *([np.empty_like(a)] if "s" in shapes else []), np.ascontiguousarray(a), np.ascontiguousarray(b)]
-    cells = np.array([0, *(x.ctypes.data for x in arrays), 0], np.int64)
-    ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(code.address)(cells.ctypes.data)
-    return result
-
-
-@pytest.mark.parametrize("width", [16, 32, 64])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(
-    ("rows", "inner", "columns"),
-    [(1, 9, 33), (1, 0, 5), (1, 17, 100), (2, 40, 64), (3, 8, 35), (7, 17, 100), (13, 3, 65), (32, 50, 96)],
-)
-def test_kernel_error_is_bounded_for_every_vector_width(
-    rows: int, inner: int, columns: int, dtype: str, width: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if width > vector_bytes():
-        pytest.skip("the machine has no vectors of this width")
-    monkeypatch.setattr(products, "vector_bytes", lambda: width)
-    rng = np.random.default_rng(rows)
-    a, b = rng.standard_normal((rows, inner)).astype(dtype), rng.standard_normal((inner, columns)).astype(dtype)
-    exact = a.astype(np.longdouble) @ b.astype(np.longdouble)
-    bound = inner * np.finfo(dtype).eps * (np.abs(a).astype(np.longdouble) @ np.abs(b))
-    for panel in (32, 64) if rows <= 3 else (32,):
-        assert np.all(np.abs(multiplied(a, b, "packed_matmul", panel) - exact) <= bound), panel
-    if rows == 1:
-        assert np.all(np.abs(multiplied(a, b, "vector_matmul") - exact) <= bound)
-
-
-@pytest.mark.parametrize(
-    ("stored", "has_half"), [("float16", True), ("float16", False), ("bfloat16", True), ("int8", True), ("uint8", True)]
-)
-@pytest.mark.parametrize(("rows", "panel"), [(1, 64), (2, 32), (7, 32)])
-def test_narrow_panels_are_widened_exactly(
-    stored: str, has_half: bool, rows: int, panel: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not has_half:
-        monkeypatch.setattr(products, "has_half", lambda: False)
-    rng = np.random.default_rng(rows)
-    a = rng.standard_normal((rows, 20)).astype(np.float32)
-    b = (rng.standard_normal((20, 70)) * 10.0 ** rng.integers(-7, 4, (20, 70))).astype(BY_NAME[stored])
-    if "int" in stored:
-        b = rng.integers(0, 256, (20, 70)).astype(stored)
-    wide = multiplied(a, b.astype(np.float32), "packed_matmul", panel)
-    np.testing.assert_array_equal(multiplied(a, b, "packed_matmul", panel), wide)
-
-
-def test_row_of_a_product_does_not_depend_on_the_other_rows() -> None:
-    rng = np.random.default_rng(0)
-    a, b = rng.standard_normal((17, 60)).astype(np.float32), rng.standard_normal((60, 70)).astype(np.float32)
-    whole = multiplied(a, b, "packed_matmul")
-    for count in (1, 2, 5):
-        np.testing.assert_array_equal(multiplied(a[:count], b, "packed_matmul"), whole[:count])
 
 
 # ---- loops ---------------------------------------------------------------------------------------------------

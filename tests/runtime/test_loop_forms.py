@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import whorl
-from whorl.codegen import linker
+from whorl.codegen.library import linker
 from whorl.errors import IterationLimitError, RunError
 from whorl.ir.parse import parse_module
 from whorl.runtime.limits import Limits

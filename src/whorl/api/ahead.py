@@ -12,11 +12,11 @@ from typing import Any
 
 from whorl.api.deadlines import call_within
 from whorl.api.models import Source, load_module
-from whorl.codegen.header import header_text
-from whorl.codegen.library import MOST_AXES, OPEN, Library, Port
-from whorl.codegen.library_text import library_text, with_constants
-from whorl.codegen.linker import link, linker
-from whorl.codegen.target import Target, host, is_available, linkable_code, target_of, writing_for
+from whorl.codegen.library.header import header_text
+from whorl.codegen.library.linker import link, linker
+from whorl.codegen.library.ports import MOST_AXES, OPEN, Library, Port
+from whorl.codegen.library.text import fill_constants, library_module
+from whorl.codegen.target import Target, host, is_available, linkable_code, target_of
 from whorl.errors import CompileError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.constants import Constant
@@ -127,10 +127,9 @@ def _assemble(
 ) -> tuple[Library, int, bytes | bytearray, list[str]]:
     """The library of a model, how deep its loops are nested, its object code and what that needs."""
     library = library_of(load_module(model), name, dims, inputs)
-    with writing_for(machine):
-        text, depth = library_text(library, "-windows" in machine.triple)
-    code, needs = linkable_code(text, machine)
-    return library, depth, with_constants(code, library), needs
+    llvm, depth = library_module(library, machine, "-windows" in machine.triple)
+    code, needs = linkable_code(str(llvm), machine)
+    return library, depth, fill_constants(code, library), needs
 
 
 def _name_of(path: Path) -> str:

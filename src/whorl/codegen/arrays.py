@@ -13,6 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from whorl.codegen.emit import FUNCTION
+from whorl.llvm.function import Function
+from whorl.llvm.module import Module
 
 ARRAYS_FUNCTION = "whorl_run_arrays"
 
@@ -24,20 +26,15 @@ def address_offset() -> int | None:
     probe = np.empty(3)
     if np.ndarray.__basicsize__ < offset + ctypes.sizeof(ctypes.c_void_p):
         return None
-    found = ctypes.c_void_p.from_address(id(probe) + offset).value
-    return offset if found == probe.ctypes.data else None
+    address = ctypes.c_void_p.from_address(id(probe) + offset).value
+    return offset if address == probe.ctypes.data else None
 
 
-def with_arrays_entry(source: str, cells: Sequence[int], offset: int) -> str:
-    """The source with a function that puts the addresses of the arrays in `cells` in their place, then runs."""
-    lines = [f"define i64 @{ARRAYS_FUNCTION}(ptr noundef %cells) nounwind {{"]
+def add_arrays_entry(module: Module, cells: Sequence[int], offset: int) -> None:
+    """Add a function that replaces the arrays in `cells` by the addresses of their memory, then runs the program."""
+    f = Function(module, f"@{ARRAYS_FUNCTION}", "i64", {"cells": "ptr noundef"}, "")
     for n in cells:
-        lines += [
-            f"  %cell{n} = getelementptr inbounds i64, ptr %cells, i64 {n}",
-            f"  %array{n} = load ptr, ptr %cell{n}",
-            f"  %field{n} = getelementptr inbounds i8, ptr %array{n}, i64 {offset}",
-            f"  %memory{n} = load ptr, ptr %field{n}",
-            f"  store ptr %memory{n}, ptr %cell{n}",
-        ]
-    lines += [f"  %status = call i64 @{FUNCTION}(ptr %cells) noinline", "  ret i64 %status", "}"]
-    return source + "\n".join(lines) + "\n"
+        cell = f.offset(f["cells"], "i64", n)
+        field = f.offset(f.load("ptr", cell), "i8", offset)
+        f.store(f.load("ptr", field), cell)
+    f.give(f.call(f"@{FUNCTION}", "i64", f["cells"], attributes=" noinline"))

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import functools
 
-from whorl.codegen.routine import FUEL
-from whorl.codegen.target import MachineCode
+from whorl.codegen.target import MachineCode, host
+from whorl.llvm.function import Function
+from whorl.llvm.module import Module
+from whorl.llvm.routine import FUEL
+from whorl.llvm.value import Value
 
 FUNCTIONS = ("poll", "run", "grow")
 POLL, RUN, GROW = range(3)
@@ -19,7 +22,7 @@ POLL, RUN, GROW = range(3)
 CHECK, RUN_OP, GROW_BLOCK = range(3, 6)
 """Python functions: () that raises to stop, (number, address) -> status, (address, size) -> address or 0."""
 NEXT, PERIOD, CLOCK = range(6, 9)
-"""Nanoseconds of the clock before which nobody asks, and from one time to the next; `clock_gettime`, or 0."""
+"""Nanoseconds of the clock when Python is asked again, and from one time to the next; `clock_gettime`, or 0."""
 ERROR = 9
 """The exception that was raised, in three cells: type, value and traceback."""
 INTERFACE = 12
@@ -38,112 +41,87 @@ FORMAT = INTERFACE + len(PYTHON)
 COUNT = FORMAT + 1
 _MONOTONIC = 1
 
-_TEXT = f"""
-define private i64 @finish(ptr %c, ptr %result, i64 %failed) {{
-  %is_error = icmp eq ptr %result, null
-  br i1 %is_error, label %error, label %fine
-error:
-  %type = getelementptr i64, ptr %c, i64 {ERROR}
-  %value = getelementptr i64, ptr %c, i64 {ERROR + 1}
-  %trace = getelementptr i64, ptr %c, i64 {ERROR + 2}
-  %fetch.at = getelementptr ptr, ptr %c, i64 {INTERFACE + PYTHON.index("PyErr_Fetch")}
-  %fetch = load ptr, ptr %fetch.at
-  call void %fetch(ptr %type, ptr %value, ptr %trace)
-  ret i64 %failed
-fine:
-  %long.at = getelementptr ptr, ptr %c, i64 {INTERFACE + PYTHON.index("PyLong_AsLongLong")}
-  %long = load ptr, ptr %long.at
-  %number = call i64 %long(ptr %result)
-  %drop.at = getelementptr ptr, ptr %c, i64 {INTERFACE + PYTHON.index("Py_DecRef")}
-  %drop = load ptr, ptr %drop.at
-  call void %drop(ptr %result)
-  ret i64 %number
-}}
 
-define private i64 @with_two(ptr %c, i64 %position, i64 %a, i64 %b, i64 %failed) {{
-  %ensure.at = getelementptr ptr, ptr %c, i64 {INTERFACE}
-  %ensure = load ptr, ptr %ensure.at
-  %state = call i32 %ensure()
-  %callable.at = getelementptr ptr, ptr %c, i64 %position
-  %callable = load ptr, ptr %callable.at
-  %format.at = getelementptr ptr, ptr %c, i64 {FORMAT}
-  %format = load ptr, ptr %format.at
-  %call.at = getelementptr ptr, ptr %c, i64 {INTERFACE + PYTHON.index("PyObject_CallFunction")}
-  %call = load ptr, ptr %call.at
-  %result = call ptr (ptr, ptr, ...) %call(ptr %callable, ptr %format, i64 %a, i64 %b)
-  %answer = call i64 @finish(ptr %c, ptr %result, i64 %failed)
-  %release.at = getelementptr ptr, ptr %c, i64 {INTERFACE + 1}
-  %release = load ptr, ptr %release.at
-  call void %release(i32 %state)
-  ret i64 %answer
-}}
+def context_module() -> Module:
+    """The functions of a context, whose first argument is the context."""
+    module = Module(host())
+    _define_finish(module)
+    _define_call(module)
+    _define_now(module)
+    f = Function(module, "@run", "i64", {"context": "ptr", "number": "i64", "cells": "ptr"}, "", "")
+    address = f.convert("ptrtoint", f["cells"], "i64")
+    f.give(f.call("@call", "i64", f["context"], f.index(RUN_OP), f["number"], address, f.index(1)))
+    f = Function(module, "@grow", "ptr", {"context": "ptr", "old": "ptr", "size": "i64"}, "", "")
+    address = f.convert("ptrtoint", f["old"], "i64")
+    new = f.call("@call", "i64", f["context"], f.index(GROW_BLOCK), address, f["size"], f.index(0))
+    f.give(f.convert("inttoptr", new, "ptr"))
+    _define_poll(module)
+    return module
 
-define i64 @run(ptr %c, i64 %number, ptr %cells) {{
-  %address = ptrtoint ptr %cells to i64
-  %status = call i64 @with_two(ptr %c, i64 {RUN_OP}, i64 %number, i64 %address, i64 1)
-  ret i64 %status
-}}
 
-define ptr @grow(ptr %c, ptr %old, i64 %size) {{
-  %address = ptrtoint ptr %old to i64
-  %new = call i64 @with_two(ptr %c, i64 {GROW_BLOCK}, i64 %address, i64 %size, i64 0)
-  %block = inttoptr i64 %new to ptr
-  ret ptr %block
-}}
+def _load(f: Function, cell: int) -> Value:
+    """The address in a cell of the context."""
+    return f.load("ptr", f.offset(f["context"], "ptr", cell))
 
-define private i64 @now(ptr %clock) {{
-  %time = alloca [2 x i64]
-  %status = call i32 %clock(i32 {_MONOTONIC}, ptr %time)
-  %seconds = load i64, ptr %time
-  %rest.at = getelementptr i64, ptr %time, i64 1
-  %rest = load i64, ptr %rest.at
-  %whole = mul i64 %seconds, 1000000000
-  %sum = add i64 %whole, %rest
-  ret i64 %sum
-}}
 
-define i64 @poll(ptr %c) {{
-  %clock.at = getelementptr ptr, ptr %c, i64 {CLOCK}
-  %clock = load ptr, ptr %clock.at
-  %blind = icmp eq ptr %clock, null
-  br i1 %blind, label %ask, label %look
-look:
-  %before = call i64 @now(ptr %clock)
-  %next.at = getelementptr i64, ptr %c, i64 {NEXT}
-  %next = load i64, ptr %next.at
-  %early = icmp slt i64 %before, %next
-  br i1 %early, label %go_on, label %ask
-ask:
-  %ensure.at = getelementptr ptr, ptr %c, i64 {INTERFACE}
-  %ensure = load ptr, ptr %ensure.at
-  %state = call i32 %ensure()
-  %check.at = getelementptr ptr, ptr %c, i64 {CHECK}
-  %check = load ptr, ptr %check.at
-  %call.at = getelementptr ptr, ptr %c, i64 {INTERFACE + PYTHON.index("PyObject_CallNoArgs")}
-  %call = load ptr, ptr %call.at
-  %result = call ptr %call(ptr %check)
-  %answer = call i64 @finish(ptr %c, ptr %result, i64 0)
-  %release.at = getelementptr ptr, ptr %c, i64 {INTERFACE + 1}
-  %release = load ptr, ptr %release.at
-  call void %release(i32 %state)
-  %stopped = icmp eq i64 %answer, 0
-  br i1 %stopped, label %stop, label %later
-later:
-  br i1 %blind, label %go_on, label %renew
-renew:
-  %after = call i64 @now(ptr %clock)
-  %period.at = getelementptr i64, ptr %c, i64 {PERIOD}
-  %period = load i64, ptr %period.at
-  %then = add i64 %after, %period
-  %again.at = getelementptr i64, ptr %c, i64 {NEXT}
-  store i64 %then, ptr %again.at
-  br label %go_on
-go_on:
-  ret i64 {FUEL}
-stop:
-  ret i64 0
-}}
-"""
+def _python(f: Function, name: str) -> Value:
+    """A function of Python's C interface."""
+    return _load(f, INTERFACE + PYTHON.index(name))
+
+
+def _define_finish(module: Module) -> None:
+    """The number that a call of Python gave; `failed`, with the exception put into the context, if it raised one."""
+    f = Function(module, "@finish", "i64", {"context": "ptr", "result": "ptr", "failed": "i64"}, "private", "")
+    with f.leave_when(f.compare("eq", f["result"], f.null())):
+        places = (f.offset(f["context"], "i64", ERROR + part) for part in range(3))
+        f.run_pointer(_python(f, "PyErr_Fetch"), *places)
+        f.give(f["failed"])
+    number = f.call_pointer(_python(f, "PyLong_AsLongLong"), "i64", f["result"])
+    f.run_pointer(_python(f, "Py_DecRef"), f["result"])
+    f.give(number)
+
+
+def _define_call(module: Module) -> None:
+    """Call the Python function in a cell with two numbers."""
+    parameters = {"context": "ptr", "cell": "i64", "a": "i64", "b": "i64", "failed": "i64"}
+    f = Function(module, "@call", "i64", parameters, "private", "")
+    state = f.call_pointer(_python(f, "PyGILState_Ensure"), "i32")
+    function = f.load("ptr", f.offset(f["context"], "ptr", f["cell"]))
+    call = _python(f, "PyObject_CallFunction")
+    result = f.call_pointer(call, "ptr (ptr, ptr, ...)", function, _load(f, FORMAT), f["a"], f["b"])
+    answer = f.call("@finish", "i64", f["context"], result, f["failed"])
+    f.run_pointer(_python(f, "PyGILState_Release"), state)
+    f.give(answer)
+
+
+def _define_now(module: Module) -> None:
+    """Nanoseconds of the clock."""
+    f = Function(module, "@now", "i64", {"clock": "ptr"}, "private", "")
+    time = f.slot("[2 x i64]")
+    f.call_pointer(f["clock"], "i32", f"i32 {_MONOTONIC}", time)
+    f.give(f.load("i64", time) * 1_000_000_000 + f.load("i64", f.offset(time, "i64", 1)))
+
+
+def _define_poll(module: Module) -> None:
+    """New fuel, or 0 to stop. Python is asked where there is no clock, and once a period otherwise."""
+    f = Function(module, "@poll", "i64", {"context": "ptr"}, "", "")
+    clock = _load(f, CLOCK)
+    has_clock = f.compare("ne", clock, f.null())
+    next_time = f.offset(f["context"], "i64", NEXT)
+    with f.when(has_clock):
+        is_early = f.index(f.call("@now", "i64", clock)) < f.load_index(next_time)
+        with f.leave_when(is_early):
+            f.give(f.index(FUEL))
+    state = f.call_pointer(_python(f, "PyGILState_Ensure"), "i32")
+    result = f.call_pointer(_python(f, "PyObject_CallNoArgs"), "ptr", _load(f, CHECK))
+    answer = f.call("@finish", "i64", f["context"], result, f.index(0))
+    f.run_pointer(_python(f, "PyGILState_Release"), state)
+    with f.leave_when(answer.equals(0)):
+        f.give(f.index(0))
+    with f.when(has_clock):
+        period = f.load("i64", f.offset(f["context"], "i64", PERIOD))
+        f.store(f.call("@now", "i64", clock) + period, next_time)
+    f.give(f.index(FUEL))
 
 
 @functools.cache
@@ -154,7 +132,7 @@ def functions() -> list[int]:
 
 @functools.cache
 def _code(name: str) -> MachineCode:
-    return MachineCode(_TEXT, name)
+    return MachineCode(context_module(), name)
 
 
 def _function(name: str) -> int:

@@ -8,15 +8,14 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 from whorl.codegen import cache
-from whorl.codegen.separate import separated
 from whorl.debug import debug, dump_module
 from whorl.errors import CompileError
 from whorl.ir.forking import delay_forks, import_whole, wait_at_forks
+from whorl.llvm.module import Machine, Module
 
 _done = threading.local()
 _WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
@@ -34,17 +33,12 @@ TUNING = {
 
 
 @dataclass(frozen=True)
-class Target:
-    """A machine that code is written for: LLVM's names, the width of vectors, whether halves convert in hardware."""
+class Target(Machine):
+    """A machine by LLVM's names."""
 
     triple: str
     cpu: str
     features: str
-    vector_bytes: int
-    has_half: bool
-
-
-_written_for: ContextVar[Target | None] = ContextVar("_written_for", default=None)
 
 
 @functools.cache
@@ -71,7 +65,7 @@ def host() -> Target:
     features, triple = llvm.get_host_cpu_features(), llvm.get_process_triple()
     width = 64 if features.get("avx512f", False) else 32 if features.get("avx", False) else 16
     half = features.get("f16c", False) or triple.startswith(("aarch64", "arm64"))
-    return Target(triple, llvm.get_host_cpu_name(), features.flatten(), width, half)
+    return Target(width, half, triple, llvm.get_host_cpu_name(), features.flatten())
 
 
 def target_of(triple: str, cpu: str | None = None) -> Target:
@@ -88,17 +82,7 @@ def target_of(triple: str, cpu: str | None = None) -> Target:
         ) from None
     chosen = cpu or next((name for start, name in _BASELINES.items() if full.startswith(start)), "")
     wide = _WIDTHS.get(chosen, 16)
-    return Target(full, chosen, "", wide, wide > 16 or full.startswith(("aarch64", "arm64")))
-
-
-@contextmanager
-def writing_for(target: Target) -> Iterator[None]:
-    """What is written inside is code for another machine than the host."""
-    token = _written_for.set(target)
-    try:
-        yield
-    finally:
-        _written_for.reset(token)
+    return Target(wide, wide > 16 or full.startswith(("aarch64", "arm64")), full, chosen, "")
 
 
 @functools.cache
@@ -121,8 +105,8 @@ class MachineCode:
     Each has a linker of its own, since LLVM's linker keeps the names and symbols of all that it has ever linked.
     """
 
-    def __init__(self, source: str, function: str) -> None:
-        program, routines = separated(source)
+    def __init__(self, module: Module, function: str) -> None:
+        program, routines = module.split()
         library = _llvm().JITLibraryBuilder().add_object_img(kept_object_code(program))
         for routine in routines:
             library.add_object_img(_routine_code(routine))
@@ -211,13 +195,3 @@ def _freed(passes: Any) -> Iterator[Any]:
     finally:
         _llvm().ffi.lib.LLVMPY_DisposeNewModulePassManger(passes)
         passes.detach()
-
-
-def has_half() -> bool:
-    """Whether the machine converts between float and half in hardware."""
-    return (_written_for.get() or host()).has_half
-
-
-def vector_bytes() -> int:
-    """The width of the machine's vector registers."""
-    return (_written_for.get() or host()).vector_bytes

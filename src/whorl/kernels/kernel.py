@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from whorl.llvm.module import Module
+
 Numbers = Sequence[int]
 Arrays = Sequence[np.ndarray]
+Dtypes = Sequence[np.dtype]
 
 LANES = 16
 """Steps of a kernel that take about as long as a scalar operation."""
@@ -42,7 +45,12 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel's facets, joined under the name by which programs call it."""
+    """A kernel's facets, joined under the name by which programs call it.
+
+    `define(module, dtypes, numbers)` adds its routine to a module, for the element types of all operands, and returns
+    the routine's name. Routines take the addresses of all operands and then all numbers, and poll.
+    """
 
     name: str
     meaning: Meaning
+    define: Callable[[Module, Dtypes, Numbers], str]

@@ -12,6 +12,16 @@ FEW_ROWS = 3
 """Rows up to which a product takes as long as reading its matrix."""
 PANEL_BYTES, WIDE_PANEL_BYTES = 128, 256
 """Bytes of a row of a panel; wide panels are for few rows, where reading the matrix is the work."""
+VECTOR_MATMUL_ROWS, VECTOR_MATMUL_BYTES = 8, 1 << 14
+"""Rows that a vector is multiplied by side by side; the part of the result that stays near while rows go by."""
+TILE_ROWS = {64: 12, 32: 6, 16: 6}
+"""Rows of a tile by the width of vectors: with two vectors a row, sums and operands fill the registers."""
+FEW_SUMS = 8
+"""Tiles of few rows are wider, up to a panel, for so many sums that do not wait for each other."""
+FAR_BYTES, FAR_PANELS = 1 << 23, 2
+"""Matrices larger than caches are read from several panels at once by few rows."""
+PREFETCH_BYTES = 1024
+"""How far before its use a matrix is fetched by few rows, which use each element once."""
 
 # ---- convolutions --------------------------------------------------------------------------------------------
 
@@ -23,3 +33,13 @@ CHANNEL_STEP = 16
 """Channels lie an odd multiple of so many elements apart, so that equal positions of them share no set of a cache."""
 MAX_TAPS, MAX_ELEMENTS = 1 << 20, 1 << 31
 """Taps of a window, and elements of an image, that tables of int32 describe."""
+TILE_SUMS = {64: 24, 32: 12, 16: 12}
+"""Sums of a tile by the width of vectors: with operands they fill the registers."""
+TILE_FEATURES = {64: 12, 32: 6, 16: 6}
+"""Features of a tile, of which two vectors of windows are computed."""
+TILE_VECTORS = 8
+"""Most vectors of windows in a tile."""
+PREFETCH_TAPS = 64
+"""Taps ahead of which filters are fetched, most of them from far away."""
+PLANE_ROWS = 4
+"""Rows of windows of a plane that are computed side by side."""

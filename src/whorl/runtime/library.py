@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from whorl.codegen.emit import FIRST_FAILURE
-from whorl.codegen.library import ELEMENT_TYPES, MARK, MOST_AXES, NO_MEMORY, OPEN, Port
+from whorl.codegen.library.ports import ELEMENT_TYPES, MARK, MOST_AXES, OPEN, Port
+from whorl.codegen.statuses import FIRST_FAILURE, NO_MEMORY
 from whorl.errors import LoadError, MemoryLimitError, RunError
 from whorl.runtime.compiled.memory import address
 from whorl.runtime.feeds import checked

@@ -7,7 +7,7 @@ import pytest
 from formats.openvino.corpus import CORPUS, known_differences, models, path_of, readable, refused, runs, same
 
 import whorl
-from whorl.codegen import linker
+from whorl.codegen.library import linker
 from whorl.errors import LoadError, RunError
 from whorl.formats.openvino.files import load_ir
 from whorl.formats.openvino.reading.context import IrOptions

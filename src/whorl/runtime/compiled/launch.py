@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from whorl.codegen.arrays import ARRAYS_FUNCTION, address_offset, with_arrays_entry
+from whorl.codegen.arrays import ARRAYS_FUNCTION, add_arrays_entry, address_offset
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode
 from whorl.debug import debug, poison
@@ -48,11 +48,11 @@ class Launch:
         offset = None if debug().changes_runs else address_offset()
         self.least_seconds = least_seconds(program)
         self.polls = insert_polls(program)
-        source = emit(program)
+        module = emit(program)
         self.takes_arrays = offset is not None
         if offset is not None:
-            source = with_arrays_entry(source, filled, offset)
-        self.code = MachineCode(source, ARRAYS_FUNCTION if self.takes_arrays else FUNCTION)
+            add_arrays_entry(module, filled, offset)
+        self.code = MachineCode(module, ARRAYS_FUNCTION if self.takes_arrays else FUNCTION)
         self.entry = entry_of(program, self.code.address)
         self.pack_inputs = struct.Struct(f"{len(graph.inputs)}q").pack_into
         self.pack_outputs = struct.Struct(f"{len(self.outputs)}q").pack_into

@@ -2,7 +2,7 @@
 
 They are storage only: read into a float, rounded and written as `Cast` says, never computed with. Scaling by a power of
 two puts the exponent of a number where a float has it, and makes denormals normal. Rounding to nearest even adds and
-subtracts 2**(e + 23 - fraction), whose last bit weighs what that of the narrow type does.
+subtracts 2**(e + 23 - fraction), whose ulp equals the target's.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from whorl.codegen.formulas import Formula, Library, Number, define
 from whorl.ir.dtypes import BY_NAME, name_of
+from whorl.llvm.formula import define_formula
+from whorl.llvm.function import Function
+from whorl.llvm.module import Module
+from whorl.llvm.value import Value
 
 _MINUS_NAN = -(1 << 22)
 
@@ -58,28 +61,28 @@ POWERS = BY_NAME["float8e8m0"]
 MINIFLOATS = frozenset(LAYOUTS) | {POWERS}
 
 
-def widen(dtype: np.dtype, library: Library) -> str:
+def widen(dtype: np.dtype, module: Module) -> str:
     """The function from a byte to the float."""
     write = _from_power if dtype == POWERS else lambda f, x: _from_code(f, x, LAYOUTS[dtype])
-    return define(f"@whorl.from_{name_of(dtype)}", ["i8"], library, write)
+    return define_formula(f"@whorl.from_{name_of(dtype)}", ["i8"], module, write)
 
 
-def pack(dtype: np.dtype, library: Library) -> str:
+def pack(dtype: np.dtype, module: Module) -> str:
     """The function from a float that the type holds to its byte."""
     write = _to_power if dtype == POWERS else lambda f, x: _to_code(f, x, LAYOUTS[dtype])
-    return define(f"@whorl.to_{name_of(dtype)}", ["float"], library, write)
+    return define_formula(f"@whorl.to_{name_of(dtype)}", ["float"], module, write)
 
 
-def rounding(dtype: np.dtype, library: Library) -> str:
+def rounding(dtype: np.dtype, module: Module) -> str:
     """The function from any float to the nearest that the type holds; past the largest, infinity, NaN or the largest.
 
     NaN is zero, of the other sign, where the type has none.
     """
     layout = LAYOUTS[dtype]
-    return define(f"@whorl.round_{name_of(dtype)}", ["float"], library, lambda f, x: _round(f, x, layout))
+    return define_formula(f"@whorl.round_{name_of(dtype)}", ["float"], module, lambda f, x: _round(f, x, layout))
 
 
-def _from_code(f: Formula, x: Number, layout: Layout) -> Number:
+def _from_code(f: Function, x: Value, layout: Layout) -> Value:
     wide = f.convert("zext", x, "i32")
     code = wide & (layout.sign - 1)
     magnitude = f.real(code << (23 - layout.fraction)) * 2.0 ** (127 - layout.bias)
@@ -94,7 +97,7 @@ def _from_code(f: Formula, x: Number, layout: Layout) -> Number:
     return f.real(f.select((wide & 0xFF).equals(layout.sign), _MINUS_NAN, bits))
 
 
-def _to_code(f: Formula, x: Number, layout: Layout) -> Number:
+def _to_code(f: Function, x: Value, layout: Layout) -> Value:
     size = f.intrinsic("fabs", x)
     code = f.bits(size * 2.0 ** (layout.bias - 127)) >> (23 - layout.fraction)
     if layout.infinity is not None:
@@ -108,7 +111,7 @@ def _to_code(f: Formula, x: Number, layout: Layout) -> Number:
     return f.convert("trunc", f.select(x.is_nan(), layout.nan, signed), "i8")
 
 
-def _round(f: Formula, x: Number, layout: Layout) -> Number:
+def _round(f: Function, x: Value, layout: Layout) -> Value:
     """To nearest even, by adding and subtracting 2**(e + 23 - fraction), whose ulp equals the target's.
 
     The float addition rounds, so no case distinction on the dropped bits is needed.
@@ -128,12 +131,12 @@ def _round(f: Formula, x: Number, layout: Layout) -> Number:
     return signed if layout.has_minus_zero else signed + 0.0
 
 
-def _from_power(f: Formula, x: Number) -> Number:
+def _from_power(f: Function, x: Value) -> Value:
     """2 to the code less 127, the least of which is a denormal float; the largest code is NaN."""
     bits = f.convert("zext", x, "i32") << 23
     bits = f.select(bits.equals(0), 1 << 22, bits)
     return f.real(f.select(bits.equals(255 << 23), 0x7FC00000, bits))
 
 
-def _to_power(f: Formula, x: Number) -> Number:
+def _to_power(f: Function, x: Value) -> Value:
     return f.convert("trunc", f.bits(x) >> 23, "i8")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import ml_dtypes
 import numpy as np
 import pytest
-
 from codegen.maps import mapped
-from whorl.codegen import narrow
+
+from whorl.codegen import emit
+from whorl.codegen.target import host
 from whorl.ir.dtypes import BY_NAME
 
 
@@ -15,8 +18,8 @@ from whorl.ir.dtypes import BY_NAME
 def half(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The conversions of half by the machine, if it has them, or by computing with bits."""
     if request.param == "bits":
-        monkeypatch.setattr(narrow, "has_half", lambda: False)
-    elif not narrow.has_half():
+        monkeypatch.setattr(emit, "host", lambda: replace(host(), has_half=False))
+    elif not host().has_half:
         pytest.skip("this processor has no instructions for half")
 
 

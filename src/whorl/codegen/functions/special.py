@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
-from whorl.codegen.exponentials import DOUBLE, LOG2_E, SINGLE, exp, parts, power_of_two
-from whorl.codegen.formulas import Formula, Number
+from whorl.codegen.functions.exponentials import DOUBLE, LOG2_E, SINGLE, exp, parts, power_of_two
+from whorl.llvm.formula import clamp, polynomial
+from whorl.llvm.function import Function
+from whorl.llvm.value import Value
 
 _ERF = (0.12837916370091834, -0.3761260138863616, 0.11283112813373315, -0.02682080672568304, 0.005085130439567918,
         -0.0006535236046825553)  # fmt: skip
@@ -16,34 +18,34 @@ _ERFC = (1.074006907767438, -0.8833944864485632, 0.5902282985002905, -0.31046600
 """erfc(x) e^(x^2) (x + 3) of (x - 3) / (x + 3) for 0 <= x <= 10.2."""
 
 
-def erf(f: Formula, x: Number) -> Number:
+def erf(f: Function, x: Value) -> Value:
     """1.6 ulp."""
     size = f.intrinsic("fabs", x)
     far = f.intrinsic("copysign", 1.0 - _erfc_of_positive(f, f.select(size > 4.0, 4.0, size)), x)
     return f.select(size < 0.8, _erf_near_zero(f, x), far)
 
 
-def erfc(f: Formula, x: Number) -> Number:
+def erfc(f: Function, x: Value) -> Value:
     """1 - erf(x), without the cancellation; 4.6 ulp."""
     size = f.intrinsic("fabs", x)
     far = _erfc_of_positive(f, size)
     return f.select(size < 0.8, 1.0 - _erf_near_zero(f, x), f.select(x < 0.0, 2.0 - far, far))
 
 
-def _erf_near_zero(f: Formula, x: Number) -> Number:
-    return f.muladd(x, f.polynomial(x * x, _ERF), x)
+def _erf_near_zero(f: Function, x: Value) -> Value:
+    return f.muladd(x, polynomial(f, x * x, _ERF), x)
 
 
-def _erfc_of_positive(f: Formula, x: Number) -> Number:
+def _erfc_of_positive(f: Function, x: Value) -> Value:
     """The square of x in the exponent is split into the exact square of its upper half and a rest."""
     x = f.select(x > 11.0, 11.0, x)
     upper = f.real(f.bits(x) & -4096)
     decay = exp(f, SINGLE, -(upper * upper), (upper - x) * (upper + x))
     inverse = 1.0 / (x + 3.0)
-    return decay * (inverse * f.polynomial((x - 3.0) * inverse, _ERFC))
+    return decay * (inverse * polynomial(f, (x - 3.0) * inverse, _ERFC))
 
 
-def power(f: Formula, x: Number, y: Number) -> Number:
+def power(f: Function, x: Value, y: Value) -> Value:
     """x^y as C has it, through double; 0.6 ulp."""
     one = f.intrinsic("fabs", x).equals(1.0)
     exponent = f.convert("fpext", y, "double") * _log2(f, f.intrinsic("fabs", x))
@@ -58,20 +60,20 @@ def power(f: Formula, x: Number, y: Number) -> Number:
     return f.select(x.equals(1.0) | y.equals(0.0), 1.0, valid)
 
 
-def _log2(f: Formula, x: Number) -> Number:
+def _log2(f: Function, x: Value) -> Value:
     """The binary logarithm of a float32 that is not negative, in double, right to 2^-37."""
     k, m = parts(f, DOUBLE, f.convert("fpext", x, "double"))
     s = (m - 1.0) / (m + 1.0)
     square = s * s
-    finite = f.muladd(s * f.muladd(square, f.polynomial(square, SINGLE.log), 2.0), LOG2_E, k)
+    finite = f.muladd(s * f.muladd(square, polynomial(f, square, SINGLE.log), 2.0), LOG2_E, k)
     return f.select(x.equals(0.0), -math.inf, f.select(x.equals(math.inf), math.inf, finite))
 
 
-def _exp2(f: Formula, x: Number) -> Number:
+def _exp2(f: Function, x: Value) -> Value:
     """2^x of a double as a float32, which may be infinite or denormal."""
-    x = f.clamp(x, -300.0, 300.0)
+    x = clamp(f, x, -300.0, 300.0)
     exponent = (x + DOUBLE.rounder) - DOUBLE.rounder
     r = (x - exponent) * math.log(2)
-    tail = f.muladd(f.polynomial(r, SINGLE.expm1), r, 0.5)
+    tail = f.muladd(polynomial(f, r, SINGLE.expm1), r, 0.5)
     result = f.muladd(r * r, tail, r) + 1.0
     return f.convert("fptrunc", result * power_of_two(f, DOUBLE, exponent), "float")

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from whorl.codegen.formulas import Formula, Number, real_literal
+from whorl.llvm.formula import polynomial
+from whorl.llvm.function import Function
+from whorl.llvm.value import Value, literal
 
 _TWO_OVER_PI = 0xA2F9836E4E441529FC2757D1F534DDC0DB6295993C439041FE5163ABDEBBC561B7246E3A424DD2E0
 """The first 320 bits of 2 / pi."""
@@ -31,7 +33,7 @@ def _quarter_turns(exponent: int) -> tuple[float, float]:
 
 def _table() -> str:
     numbers = [x for exponent in range(255) for x in _quarter_turns(exponent)] + [math.nan, math.nan]
-    cells = ", ".join(f"double {real_literal(x, 'double')}" for x in numbers)
+    cells = ", ".join(f"double {literal(x, 'double')}" for x in numbers)
     return f"{_TABLE} = private unnamed_addr constant [512 x double] [{cells}]"
 
 
@@ -39,17 +41,17 @@ def _table() -> str:
 class _Angle:
     """|x| in whole quarter turns, and the sine and the cosine of the rest."""
 
-    quarters: Number
-    sin: Number
-    cos: Number
+    quarters: Value
+    sin: Value
+    cos: Value
 
     @property
-    def is_odd(self) -> Number:
+    def is_odd(self) -> Value:
         return (self.quarters & 1).differs(0)
 
 
-def _angle(f: Formula, x: Number) -> _Angle:
-    f.library.setdefault(_TABLE, _table())
+def _angle(f: Function, x: Value) -> _Angle:
+    f.module.add_text(_TABLE, _table())
     bits = f.bits(x)
     cell = f.convert("zext", (bits >> 22) & 510, "i64")
     high, low = _load(f, cell), _load(f, cell + 1)
@@ -59,40 +61,39 @@ def _angle(f: Formula, x: Number) -> _Angle:
     turn = (product - (rounded - _ROUNDER)) + rest
     r = f.convert("fptrunc", turn * (math.pi / 2), "float")
     square = r * r
-    sine = f.muladd(square * r, f.polynomial(square, _SIN), r)
-    cosine = f.muladd(square, f.muladd(square, f.polynomial(square, _COS), -0.5), 1.0)
+    sine = f.muladd(square * r, polynomial(f, square, _SIN), r)
+    cosine = f.muladd(square, f.muladd(square, polynomial(f, square, _COS), -0.5), 1.0)
     return _Angle(f.convert("trunc", f.bits(rounded), "i32"), sine, cosine)
 
 
-def _load(f: Formula, cell: Number) -> Number:
-    address = f.value("ptr", f"getelementptr inbounds double, ptr {_TABLE}, i64 {cell.text}")
-    return f.value("double", f"load double, ptr {address.text}, align 8")
+def _load(f: Function, cell: Value) -> Value:
+    return f.load("double", f.offset(Value(f, "ptr", f.refer(_TABLE)), "double", cell), 8)
 
 
-def _with_sign(f: Formula, x: Number, quarters: Number) -> Number:
+def _with_sign(f: Function, x: Value, quarters: Value) -> Value:
     """x, or -x where the second bit of the quarters says so."""
     return f.real(f.bits(x) ^ ((quarters & 2) << 30))
 
 
-def _unless_small(f: Formula, x: Number, result: Number) -> Number:
+def _unless_small(f: Function, x: Value, result: Value) -> Value:
     """x itself where that is the nearest to its sine and tangent."""
     return f.select(f.intrinsic("fabs", x) < 2.0**-12, x, result)
 
 
-def sin(f: Formula, x: Number) -> Number:
+def sin(f: Function, x: Value) -> Value:
     """1.6 ulp."""
     angle = _angle(f, x)
     size = _with_sign(f, f.select(angle.is_odd, angle.cos, angle.sin), angle.quarters)
     return _unless_small(f, x, f.real(f.bits(size) ^ (f.bits(x) & -(1 << 31))))
 
 
-def cos(f: Formula, x: Number) -> Number:
+def cos(f: Function, x: Value) -> Value:
     """1.6 ulp."""
     angle = _angle(f, x)
     return _with_sign(f, f.select(angle.is_odd, angle.sin, angle.cos), angle.quarters + 1)
 
 
-def tan(f: Formula, x: Number) -> Number:
+def tan(f: Function, x: Value) -> Value:
     """3.2 ulp."""
     angle = _angle(f, x)
     odd = angle.is_odd

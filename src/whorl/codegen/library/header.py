@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from whorl.codegen.emit import FIRST_FAILURE
-from whorl.codegen.library import BAD_ARGUMENT, ELEMENT_TYPES, MOST_AXES, NO_MEMORY, OPEN, Library, Port
+from whorl.codegen.library.ports import BAD_ARGUMENT, ELEMENT_TYPES, MOST_AXES, OPEN, Library, Port
+from whorl.codegen.statuses import FIRST_FAILURE, NO_MEMORY
 from whorl.ir.dtypes import name_of
 
 C_TYPES = {

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whorl.codegen.formulas import Formula, Number
+from whorl.llvm.formula import clamp, polynomial, short_polynomial
+from whorl.llvm.function import Function
+from whorl.llvm.value import Value
 
 LOG2_E = 1 / math.log(2)
 SQRT_HALF = math.sqrt(0.5)
@@ -68,11 +70,11 @@ DOUBLE = Precision(
 class _Reduced:
     """x = exponent * log(2) + r with |r| <= log(2) / 2, and e^r - 1."""
 
-    exponent: Number
-    less_one: Number
+    exponent: Value
+    less_one: Value
 
 
-def _reduced(f: Formula, p: Precision, x: Number, rest: Number | None = None) -> _Reduced:
+def _reduced(f: Function, p: Precision, x: Value, rest: Value | None = None) -> _Reduced:
     """`rest` is a small number that belongs to x."""
     exponent = f.muladd(x, LOG2_E, p.rounder) - p.rounder
     r = f.muladd(exponent, -p.ln2[1], f.muladd(exponent, -p.ln2[0], x))
@@ -80,78 +82,78 @@ def _reduced(f: Formula, p: Precision, x: Number, rest: Number | None = None) ->
         r = r + rest
     square = r * r
     is_long = len(p.expm1) > LONG
-    series = f.short_polynomial(r, square, p.expm1) if is_long else f.polynomial(r, p.expm1)
+    series = short_polynomial(f, r, square, p.expm1) if is_long else polynomial(f, r, p.expm1)
     return _Reduced(exponent, f.muladd(square, f.muladd(series, r, 0.5), r))
 
 
-def power_of_two(f: Formula, p: Precision, exponent: Number) -> Number:
+def power_of_two(f: Function, p: Precision, exponent: Value) -> Value:
     """2 to a whole number that is an exponent of a normal number."""
     return f.real((f.bits(exponent + p.rounder) + p.bias) << p.fraction)
 
 
-def exp(f: Formula, p: Precision, x: Number, rest: Number | None = None) -> Number:
+def exp(f: Function, p: Precision, x: Value, rest: Value | None = None) -> Value:
     """e^x; 1.0 ulp. What is 0 is a product with 0: numbers that become denormal are slow."""
     vanishes = x < p.exp_range[0]
-    reduced = _reduced(f, p, f.clamp(x, *p.exp_range), rest)
+    reduced = _reduced(f, p, clamp(f, x, *p.exp_range), rest)
     half = f.muladd(reduced.exponent, 0.5, p.rounder) - p.rounder
     other = power_of_two(f, p, reduced.exponent - half)
     return (reduced.less_one + 1.0) * power_of_two(f, p, half) * f.select(vanishes, 0.0, other)
 
 
-def _expm1_at_least(f: Formula, p: Precision, x: Number) -> Number:
+def _expm1_at_least(f: Function, p: Precision, x: Value) -> Value:
     """e^x - 1 for x within the range of finite results, without the sign of zero."""
     reduced = _reduced(f, p, x)
     half = power_of_two(f, p, reduced.exponent - 1.0)
     return f.muladd(reduced.less_one, half, half - 0.5) * 2.0
 
 
-def expm1(f: Formula, p: Precision, x: Number) -> Number:
+def expm1(f: Function, p: Precision, x: Value) -> Value:
     """e^x - 1; 1.8 ulp."""
-    result = _expm1_at_least(f, p, f.clamp(x, -40.0, p.exp_range[1]))
+    result = _expm1_at_least(f, p, clamp(f, x, -40.0, p.exp_range[1]))
     return f.intrinsic("copysign", result, x)
 
 
-def tanh(f: Formula, p: Precision, x: Number) -> Number:
+def tanh(f: Function, p: Precision, x: Value) -> Value:
     """t / (t + 2) where t = e^2|x| - 1; 2.5 ulp."""
     size = f.intrinsic("fabs", x)
     t = _expm1_at_least(f, p, f.select(size > 20.0, 40.0, size + size))
     return f.intrinsic("copysign", t / (t + 2.0), x)
 
 
-def sigmoid(f: Formula, p: Precision, x: Number) -> Number:
+def sigmoid(f: Function, p: Precision, x: Value) -> Value:
     """1 / (1 + e^-x), in this form also where that is 0 because e^-x overflows; 2.5 ulp of a normal result."""
-    reduced = _reduced(f, p, f.clamp(-x, p.certain, p.exp_range[1]))
+    reduced = _reduced(f, p, clamp(f, -x, p.certain, p.exp_range[1]))
     half = power_of_two(f, p, reduced.exponent - 1.0)
     return 1.0 / f.muladd(f.muladd(reduced.less_one, half, half), 2.0, 1.0)
 
 
-def parts(f: Formula, p: Precision, x: Number) -> tuple[Number, Number]:
+def parts(f: Function, p: Precision, x: Value) -> tuple[Value, Value]:
     """A normal positive number as 2^k m with m from sqrt(1/2) to sqrt(2)."""
     shifted = f.bits(x) + (p.bits(1.0) - p.bits(SQRT_HALF))
     k = f.real((shifted >> p.fraction) + p.bits(2.0**p.fraction)) - (2.0**p.fraction + p.bias)
     return k, f.real((shifted & ((1 << p.fraction) - 1)) + p.bits(SQRT_HALF))
 
 
-def log(f: Formula, p: Precision, x: Number) -> Number:
+def log(f: Function, p: Precision, x: Value) -> Value:
     """The natural logarithm; 1.0 ulp."""
     result = _log_of_finite(f, p, x)
     return f.select(x < math.inf, result, x)
 
 
-def _log_of_finite(f: Formula, p: Precision, x: Number) -> Number:
+def _log_of_finite(f: Function, p: Precision, x: Value) -> Value:
     """log of a number that is not infinite."""
     is_small, lift = x < 2.0 ** (1 - p.bias), p.fraction + 2
     whole, m = parts(f, p, f.select(is_small, x * 2.0**lift, x))
     k, less_one = f.select(is_small, whole - lift, whole), m - 1.0
     s = less_one / (less_one + 2.0)
     square = s * s
-    series, half = f.polynomial(square, p.log) * square, less_one * less_one * 0.5
+    series, half = polynomial(f, square, p.log) * square, less_one * less_one * 0.5
     low = f.muladd(s, half + series, k * p.ln2[1])
     result = f.muladd(k, p.ln2[0], less_one - (half - low))
     return f.select(x > 0.0, result, f.select(x.equals(0.0), f.number(-math.inf, p.kind), math.nan))
 
 
-def log1p(f: Formula, p: Precision, x: Number) -> Number:
+def log1p(f: Function, p: Precision, x: Value) -> Value:
     """log(1 + x), with what the sum loses put back; 1.5 ulp."""
     total = x + 1.0
     lost = f.select(x < 1.0, x - (total - 1.0), 1.0 - (total - x))

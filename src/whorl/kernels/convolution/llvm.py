@@ -1,0 +1,206 @@
+"""Convolutions in LLVM IR: tiles of features by windows, whose sums are all in registers.
+
+A tile multiplies some filters of a block by some vectors of windows; no columns are written out (implicit GEMM). The
+rows of a phase-split input are longer than those of the result, so a tile computes some elements that are not stored,
+and stores row by row. Every element is one sum over ascending taps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from whorl.kernels.convolution.layout import filter_blocks
+from whorl.kernels.kernel import LANES, Dtypes, Numbers
+from whorl.kernels.machine import PREFETCH_TAPS, TILE_FEATURES, TILE_SUMS, TILE_VECTORS
+from whorl.kernels.windows import WindowGrid
+from whorl.llvm.function import Function
+from whorl.llvm.module import Module
+from whorl.llvm.routine import Routine
+from whorl.llvm.value import Index, Value
+from whorl.llvm.vectors import Vectors, prefetch, vectors_of
+
+GRID = WindowGrid._fields
+
+
+@dataclass(frozen=True)
+class _Tile:
+    """So many features of a block by so many vectors of windows; `adds`: plus a tensor like the result."""
+
+    v: Vectors
+    features: int
+    block: int
+    vectors: int
+    adds: bool
+
+    @property
+    def name(self) -> str:
+        suffix = ".sum" if self.adds else ""
+        return f"@whorl.windows.{self.v.suffix}.{self.features}of{self.block}x{self.vectors}{suffix}"
+
+    @property
+    def width(self) -> int:
+        return self.vectors * self.v.lanes
+
+    @property
+    def pointers(self) -> list[str]:
+        return ["_y", "x", "offsets", "w", "bias", "limits", *["added"] * self.adds]
+
+
+def define_convolution(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    return _define(module, dtypes, numbers, False)
+
+
+def define_convolution_sum(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    return _define(module, dtypes, numbers, True)
+
+
+def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str:
+    """for parts of the windows: for features: for windows of the part: tile."""
+    v, blocks = vectors_of(dtypes[0], module.machine), filter_blocks(numbers[0])
+    heights = "x".join(f"{height}.{count}" for height, _, count in blocks)
+    name = f"@whorl.convolution.{v.suffix}.{heights}{'.sum' if adds else ''}"
+    if name in module:
+        return name
+    width = module.machine.vector_bytes
+    vectors = min(TILE_VECTORS, max(2, TILE_SUMS[width] // min(blocks[0][0], TILE_FEATURES[width])))
+    like = _Tile(v, 1, 1, vectors, adds)
+    f = Routine(module, name, like.pointers, ["features", "inner", "bounded", "together", "reach", *GRID], polls=True)
+    inner, together = f.indices("inner", "together")
+    depth, rows, columns, row_pitch, pitch = f.indices(*GRID)
+    pixels, step = depth * rows * columns, like.width
+    span = ((depth - 1) * row_pitch + (rows - 1)) * pitch + columns
+    last = f.index(f.intrinsic("smax", span - step, f.index(0)))
+    size = f.index(f.binary("udiv", together + (step - 1), f.index(step))) * step
+    with f.loop(0, (span + (size - 1)) // size) as part:
+        start = part * size
+        stop = f.least(start + size, span)
+        for height, first, count in blocks:
+            with f.loop(0, count) as block:
+                f.poll((stop - start) * inner * height // LANES)
+                feature = block * height + first
+                with f.loop(start, stop, step) as window:
+                    window = f.least(window, last)
+                    for skipped, features in split_block(height, TILE_FEATURES[width]):
+                        tile = _Tile(v, features, height, vectors, adds)
+                        _define_tile(module, tile)
+                        filters = v.offset(f, v.offset(f, f["w"], feature * inner), skipped)
+                        _call_tile(f, tile, feature + skipped, filters, (pixels, window, span))
+    f.end()
+    return name
+
+
+def split_block(height: int, most: int) -> list[tuple[int, int]]:
+    """A block as tiles: (features before, features)."""
+    first = math.ceil(height / math.ceil(height / most))
+    return [(start, min(first, height - start)) for start in range(0, height, first)]
+
+
+def _call_tile(f: Routine, tile: _Tile, feature: Index, filters: Value, geometry: Sequence[Index]) -> None:
+    v, (pixels, window, _) = tile.v, geometry
+    plane = feature * pixels
+    pointers = [
+        v.offset(f, f["y"], plane),
+        v.offset(f, f["x"], window),
+        f["offsets"],
+        filters,
+        v.offset(f, f["bias"], feature),
+        f["limits"],
+        *([v.offset(f, f["added"], plane)] if tile.adds else []),
+    ]
+    f.run(tile.name, *pointers, f["inner"], f["bounded"], *geometry, *f.indices(*GRID[1:]))
+
+
+def _define_tile(module: Module, tile: _Tile) -> None:
+    if tile.name in module:
+        return
+    v = tile.v
+    f = Routine(module, tile.name, tile.pointers, ["inner", "bounded", "pixels", "first", "span", *GRID[1:]])
+    zero = v.constant(f, 0.0)
+    sums = [[f.variable(zero) for _ in range(tile.vectors)] for _ in range(tile.features)]
+    with f.loop(0, f.argument("inner")) as tap:
+        x = v.offset(f, f["x"], load_offset(f, tap))
+        columns = [v.load(f, v.offset(f, x, n * v.lanes)) for n in range(tile.vectors)]
+        w = v.offset(f, f["w"], tap * tile.block)
+        prefetch(f, v.offset(f, w, PREFETCH_TAPS * tile.block))
+        for r, row in enumerate(sums):
+            factor = v.load_splat(f, v.offset(f, w, r))
+            for column, slot in zip(columns, row, strict=True):
+                f.store(f.muladd(factor, column, f.load(v.type, slot)), slot)
+    _finish_tile(f, tile, sums)
+    f.end()
+
+
+def load_offset(f: Routine, tap: Index) -> Index:
+    """An element of the table of offsets."""
+    return f.index(f.convert("sext", f.load("i32", f.offset(f["offsets"], "i32", tap), 4), "i64"))
+
+
+def _finish_tile(f: Routine, tile: _Tile, sums: list[list[Value]]) -> None:
+    """Add the bias and store the windows, one row of them after the other, as the rows lie in the result."""
+    v = tile.v
+    for r, row in enumerate(sums):
+        bias = v.load_splat(f, v.offset(f, f["bias"], r))
+        for slot in row:
+            f.store(f.load(v.type, slot) + bias, slot)
+    limits = _load_limits(f, v)
+    first, span, rows, width, row_pitch, pitch = f.indices("first", "span", *GRID[1:])
+    end = f.least(first + tile.width, span)
+    with f.loop(first // pitch, (end - 1) // pitch + 1) as row:
+        low = row * pitch - first
+        high = low + width
+        depth = row // row_pitch
+        line = row - depth * row_pitch
+        target = (depth * rows + line) * width - low
+        with f.when(line < rows):
+            covers = (low <= 0) & (high >= tile.width)
+            with f.when(covers):
+                _store_row(f, tile, sums, target, None, limits)
+            with f.when(covers ^ True):
+                _store_row(f, tile, sums, target, (low, high), limits)
+
+
+def _load_limits(f: Routine, v: Vectors) -> tuple[Value, Value]:
+    """Both limits as vectors; infinities where nothing is bounded."""
+    slots = [f.variable(v.constant(f, infinity)) for infinity in (-math.inf, math.inf)]
+    with f.when(f["bounded"].differs(0)):
+        for n, slot in enumerate(slots):
+            f.store(v.load_splat(f, v.offset(f, f["limits"], n)), slot)
+    return f.load(v.type, slots[0]), f.load(v.type, slots[1])
+
+
+def _store_row(
+    f: Routine,
+    tile: _Tile,
+    sums: list[list[Value]],
+    target: Index,
+    lanes: tuple[Index, Index] | None,
+    limits: tuple[Value, Value],
+) -> None:
+    """Store the sums, those of the lanes from low to high where not all are meant.
+
+    The first lanes may lie before a row's memory, so addresses are not known to be inside.
+    """
+    v = tile.v
+    masks = [None if lanes is None else _lanes_between(f, v, n * v.lanes, *lanes) for n in range(tile.vectors)]
+    for r, row in enumerate(sums):
+        position = f.argument("pixels") * r + target
+        y = f.offset_outside(f["y"], v.scalar, position)
+        added = f.offset_outside(f["added"], v.scalar, position) if tile.adds else None
+        for n, (slot, mask) in enumerate(zip(row, masks, strict=True)):
+            total, address = f.load(v.type, slot), f.offset_outside(y, v.scalar, n * v.lanes)
+            if added is not None:
+                source = f.offset_outside(added, v.scalar, n * v.lanes)
+                zero = v.constant(f, 0.0)
+                total += v.load(f, source) if mask is None else v.masked_load(f, source, mask, zero)
+            total = v.clamp(f, total, *limits)
+            if mask is None:
+                v.store(f, total, address)
+            else:
+                v.masked_store(f, total, address, mask)
+
+
+def _lanes_between(f: Function, v: Vectors, first: int, low: Index, high: Index) -> Value:
+    numbers = v.lane_numbers(f, first)
+    return v.compare(f, "sge", numbers, low) & v.compare(f, "slt", numbers, high)

@@ -1,0 +1,150 @@
+"""Kernels in LLVM IR that take an image plane by plane: splitting it by phases, and windows over a single plane."""
+
+from __future__ import annotations
+
+import math
+from contextlib import ExitStack
+
+from whorl.kernels.convolution.llvm import GRID, load_offset
+from whorl.kernels.kernel import LANES, Dtypes, Numbers
+from whorl.kernels.machine import PLANE_ROWS
+from whorl.llvm.module import Module
+from whorl.llvm.routine import Routine
+from whorl.llvm.value import Index, Value
+from whorl.llvm.vectors import Vectors, vectors_of
+
+# ---- phases --------------------------------------------------------------------------------------------------
+
+
+def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    """for channel, rows: a row of the image, by steps of the stride from each phase on, and what lies outside."""
+    v = vectors_of(dtypes[0], module.machine)
+    name = f"@whorl.split_phases.{v.suffix}"
+    if name in module:
+        return name
+    axes = [[f"{what}{axis}" for what in ("length", "begin", "stride", "phases", "split")] for axis in range(3)]
+    names = ["fill", "channels", "channel_stride", *(number for axis in axes for number in axis)]
+    f = Routine(module, name, ["_s", "x"], names, polls=True)
+    lengths, begins, _, phases, split = (f.indices(*(axis[n] for axis in axes)) for n in range(5))
+    channels, channel_stride = f.indices("channels", "channel_stride")
+    fill = f.select(f["fill"].differs(0), v.constant(f, -math.inf), v.constant(f, 0.0))
+    with ExitStack() as stack:
+        counts = (channels, phases[0], split[0], phases[1], split[1])
+        c, p, i, q, j = (stack.enter_context(f.loop(0, count)) for count in counts)
+        f.poll(phases[2] * split[2])
+        first, in_depth = _source(f, i, p, 0)
+        second, in_height = _source(f, j, q, 1)
+        line = (c * lengths[0] + first) * lengths[1] + second
+        count = f.choose(in_depth & in_height, lengths[2], 0)
+        x = f.offset_outside(f["x"], v.scalar, line * lengths[2])
+        with f.loop(0, phases[2]) as r:
+            phase = (p * phases[1] + q) * phases[2] + r
+            row = (phase * split[0] + i) * split[1] + j
+            target = v.offset(f, f["s"], c * channel_stride + row * split[2])
+            _split_row(f, v, target, x, r - begins[2], count, fill)
+    f.end()
+    return name
+
+
+def _source(f: Routine, position: Index, phase: Index, axis: int) -> tuple[Index, Value]:
+    """The element of the image at a position of a phase, and whether there is one."""
+    stride, begin, length = f.indices(f"stride{axis}", f"begin{axis}", f"length{axis}")
+    element = position * stride + phase - begin
+    return element, f.compare("ult", element, length)
+
+
+def _split_row(f: Routine, v: Vectors, target: Value, x: Value, before: Index, count: Index, fill: Value) -> None:
+    """target[j] = x[j * stride + before] where that is below count, else fill; strides of 1 and 2 without a gather."""
+    stride, length = f.indices("stride2", "split2")
+
+    def read(first: Index) -> Value:
+        mask = v.compare(f, "ult", v.lane_numbers(f, first), count)
+        return v.masked_load(f, f.offset_outside(x, v.scalar, first), mask, fill)
+
+    def write(value: Value, j: Index) -> None:
+        v.store_part(f, value, v.offset(f, target, j), length - j)
+
+    with f.when(stride.equals(1)), f.loop(0, length, v.lanes) as j:
+        write(read(j + before), j)
+    with f.when(stride.equals(2)), f.loop(0, length, v.lanes) as j:
+        low, high = (read(j * 2 + before + half * v.lanes) for half in range(2))
+        even = ", ".join(f"i32 {2 * lane}" for lane in range(v.lanes))
+        write(f.value(v.type, f"shufflevector {low}, {high}, <{v.lanes} x i32> <{even}>"), j)
+    with f.when(stride > 2), f.loop(0, length, v.lanes) as j:
+        indices = v.lane_numbers(f, j * stride + before, stride)
+        write(v.gather(f, x, indices, v.compare(f, "ult", indices, count), fill), j)
+
+
+# ---- windows -------------------------------------------------------------------------------------------------
+
+
+def define_plane_sums(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    return _define_windows(module, dtypes, True)
+
+
+def define_plane_maxima(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    return _define_windows(module, dtypes, False)
+
+
+def _define_windows(module: Module, dtypes: Dtypes, is_sum: bool) -> str:
+    """for slices: for 4 rows: for vectors of windows: total = 0; for taps: total += weight * x, or the larger one."""
+    v = vectors_of(dtypes[0], module.machine)
+    name = f"@whorl.plane_{'sums' if is_sum else 'maxima'}.{v.suffix}"
+    if name in module:
+        return name
+    pointers = ["_y", "x", "offsets", *(("w", "bias", "limits") if is_sum else ())]
+    f = Routine(module, name, pointers, ["taps", *(["bounded"] * is_sum), "reach", *GRID], polls=True)
+    depth, rows, width, row_pitch, pitch = f.indices(*GRID)
+    last = rows - 1
+    with ExitStack() as stack:
+        d = stack.enter_context(f.loop(0, depth))
+        line = stack.enter_context(f.loop(0, rows, PLANE_ROWS))
+        f.poll(f.argument("taps") * width * PLANE_ROWS // LANES)
+        column = stack.enter_context(f.loop(0, width, v.lanes))
+        lines = [f.least(line + n, last) for n in range(PLANE_ROWS)]
+        sources = [v.offset(f, f["x"], (d * row_pitch + n) * pitch + column) for n in lines]
+        totals = _add_taps(f, v, sources) if is_sum else _compare_taps(f, v, sources)
+        left = width - column
+        for n, slot in zip(lines, totals, strict=True):
+            total = f.load(v.type, slot)
+            if is_sum:
+                total = _finish_sum(f, v, total)
+            v.store_part(f, total, v.offset(f, f["y"], (d * rows + n) * width + column), left)
+    f.end()
+    return name
+
+
+def _add_taps(f: Routine, v: Vectors, sources: list[Value]) -> list[Value]:
+    """The sums of one vector of windows a source, in slots."""
+    totals = [f.variable(v.constant(f, 0.0)) for _ in sources]
+    with f.loop(0, f.argument("taps")) as tap:
+        offset = load_offset(f, tap)
+        weight = v.load_splat(f, v.offset(f, f["w"], tap))
+        for source, slot in zip(sources, totals, strict=True):
+            x = v.load(f, v.offset(f, source, offset))
+            f.store(f.muladd(weight, x, f.load(v.type, slot)), slot)
+    return totals
+
+
+def _compare_taps(f: Routine, v: Vectors, sources: list[Value]) -> list[Value]:
+    """The largest elements of one vector of windows a source, in slots; NaN is put in at the end where one was met."""
+    totals = [f.variable(v.constant(f, -math.inf)) for _ in sources]
+    broken = [f.variable(f.number(0, v.mask)) for _ in sources]
+    with f.loop(0, f.argument("taps")) as tap:
+        offset = load_offset(f, tap)
+        for source, slot, mask in zip(sources, totals, broken, strict=True):
+            x = v.load(f, v.offset(f, source, offset))
+            f.store(v.larger(f, x, f.load(v.type, slot)), slot)
+            f.store(f.load(v.mask, mask) | x.is_nan(), mask)
+    for slot, mask in zip(totals, broken, strict=True):
+        f.store(f.select(f.load(v.mask, mask), v.constant(f, math.nan), f.load(v.type, slot)), slot)
+    return totals
+
+
+def _finish_sum(f: Routine, v: Vectors, total: Value) -> Value:
+    """The sum with its bias, between the limits if it is bounded."""
+    slot = f.variable(total + v.load_splat(f, f["bias"]))
+    with f.when(f["bounded"].differs(0)):
+        low, high = (v.load_splat(f, v.offset(f, f["limits"], n)) for n in range(2))
+        f.store(v.clamp(f, f.load(v.type, slot), low, high), slot)
+    return f.load(v.type, slot)

@@ -1,0 +1,246 @@
+"""Products of matrices in LLVM IR: one row by a matrix, and tiles of rows by packed weights.
+
+Each element is one sum over ascending k from 0; `fmuladd` makes a step one rounding where the machine fuses. So a row
+gives the same bits alone and in a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from whorl.ir.dtypes import BY_NAME, UNSIGNED, is_integer, name_of
+from whorl.kernels.aligned import CACHE_LINE
+from whorl.kernels.kernel import LANES, Dtypes, Numbers
+from whorl.kernels.machine import (
+    FAR_BYTES,
+    FAR_PANELS,
+    FEW_ROWS,
+    FEW_SUMS,
+    PREFETCH_BYTES,
+    TILE_ROWS,
+    VECTOR_MATMUL_BYTES,
+    VECTOR_MATMUL_ROWS,
+)
+from whorl.llvm.function import Function
+from whorl.llvm.module import Module
+from whorl.llvm.narrow import half_to_float
+from whorl.llvm.routine import Routine
+from whorl.llvm.value import Index, Value
+from whorl.llvm.vectors import Vectors, prefetch, vectors_of
+
+_FLOAT16, _BFLOAT16 = BY_NAME["float16"], BY_NAME["bfloat16"]
+
+# ---- a row by a matrix ---------------------------------------------------------------------------------------
+
+
+def define_vector_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    """for part of columns: y = 0; for 8 rows at a time: y += x0 * row0, y += x1 * row1, ..."""
+    v = vectors_of(dtypes[0], module.machine)
+    name = f"@whorl.vector_matmul.{v.suffix}"
+    if name in module:
+        return name
+    f = Routine(module, name, ["_y", "x", "b"], ["inner", "columns"], polls=True)
+    inner, columns = f.indices("inner", "columns")
+    part, whole = VECTOR_MATMUL_BYTES // v.size, inner & -VECTOR_MATMUL_ROWS
+    with f.loop(0, columns, part) as first:
+        count = f.least(columns - first, part)
+        f.poll(inner * count // LANES)
+        y, b = v.offset(f, f["y"], first), v.offset(f, f["b"], first)
+        for start, stop, rows in ((f.index(0), whole, VECTOR_MATMUL_ROWS), (whole, inner, 1)):
+            with f.loop(start, stop, rows) as k:
+                x = v.offset(f, f["x"], k)
+                factors = [f.load(v.scalar, v.offset(f, x, r), v.size) for r in range(rows)]
+                addresses = [v.offset(f, b, (k + r) * columns) for r in range(rows)]
+                _add_rows(f, v, y, factors, addresses, count, k.equals(0))
+        with f.when(inner.equals(0)), f.loop(0, count) as j:
+            f.store(f.number(0.0, v.scalar), v.offset(f, y, j), v.size)
+    f.end()
+    return name
+
+
+def _add_rows(
+    f: Function, v: Vectors, y: Value, factors: list[Value], addresses: list[Value], count: Index, is_first: Value
+) -> None:
+    """y[:count] += the sum of factors by rows, or y = that sum at first; two vectors at a time, then elements."""
+    step = 2 * v.lanes
+    most = count & -step
+    for is_vector, start, stop in ((True, f.index(0), most), (False, most, count)):
+        type = v.type if is_vector else v.scalar
+        spread = [f.splat(factor, v.lanes) for factor in factors] if is_vector else factors
+        with f.loop(start, stop, step if is_vector else 1) as j:
+            for part in range(2 if is_vector else 1):
+                position = j + part * v.lanes
+                target = v.offset(f, y, position)
+                total = f.select(is_first, f.number(0.0, type), f.load(type, target, v.size))
+                for factor, address in zip(spread, addresses, strict=True):
+                    total = f.muladd(factor, f.load(type, v.offset(f, address, position), v.size), total)
+                f.store(total, target, v.size)
+
+
+# ---- rows by packed weights ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Tile:
+    """Sums side by side: rows, by vectors in each of several panels that are full.
+
+    `stored` is the element type of packed weights in memory; it is widened as it is read.
+    """
+
+    v: Vectors
+    stored: np.dtype
+    panel_width: int
+    rows: int = 1
+    vectors: int = 1
+    panels: int = 1
+
+    @property
+    def stored_type(self) -> str:
+        return self.v.scalar if self.stored.itemsize == self.v.size else f"i{8 * self.stored.itemsize}"
+
+    @property
+    def suffix(self) -> str:
+        return self.v.suffix if self.stored.itemsize == self.v.size else f"{self.v.suffix}.{name_of(self.stored)}"
+
+    @property
+    def columns(self) -> int:
+        return self.vectors * self.panels * self.v.lanes
+
+    @property
+    def name(self) -> str:
+        width = self.vectors * self.v.lanes
+        return f"@whorl.tile.{self.suffix}.{self.rows}x{self.panels}x{width}.{self.panel_width}"
+
+
+def row_blocks(rows: int, most: int) -> Iterator[tuple[int, int, int]]:
+    """Blocks of almost equal height: (height, first row, how many)."""
+    count = -(-rows // most)
+    height, taller = divmod(rows, count)
+    if taller:
+        yield height + 1, 0, taller
+    if count > taller:
+        yield height, taller * (height + 1), count - taller
+
+
+def define_packed_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    """pack rows into scratch; for panels: for blocks of rows: tile."""
+    rows, inner, columns, width = numbers
+    v, stored = vectors_of(dtypes[0], module.machine), dtypes[-1]
+    panels = FAR_PANELS if rows <= FEW_ROWS and inner * columns * stored.itemsize > FAR_BYTES else 1
+    tile = _Tile(v, stored, width)
+    name = f"@whorl.packed_matmul.{tile.suffix}.{rows}x{panels}x{width}"
+    if name in module:
+        return name
+    f = Routine(module, name, ["_c", "_s", "a", "b"], ["rows", "inner", "columns", "width"], polls=True)
+    blocks = list(row_blocks(rows, TILE_ROWS[module.machine.vector_bytes]))
+    for block in blocks if rows > 1 else ():
+        _pack_rows(f, v, *block)
+    start = f.index(0)
+    if panels > 1:
+        start = f.argument("columns") & -(panels * width)
+        far = _Tile(v, stored, width, vectors=width // v.lanes, panels=panels)
+        _multiply_tiles(f, far, blocks, (f.index(0), start))
+    vectors = max(2, min(width // v.lanes, FEW_SUMS // rows))
+    _multiply_tiles(f, _Tile(v, stored, width, vectors=vectors), blocks, (start, f.argument("columns")))
+    f.end()
+    return name
+
+
+def _pack_rows(f: Routine, v: Vectors, height: int, first: int, count: int) -> None:
+    """Copy blocks of rows, so that the elements of one k lie side by side."""
+    inner = f.argument("inner")
+    with f.loop(0, count) as block:
+        f.poll(inner * height)
+        row = block * height + first
+        source, target = v.offset(f, f["a"], row * inner), v.offset(f, f["s"], row * inner)
+        rows = [v.offset(f, source, inner * r) for r in range(height)]
+        with f.loop(0, inner) as k:
+            side = v.offset(f, target, k * height)
+            for r in range(height):
+                f.store(f.load(v.scalar, v.offset(f, rows[r], k), v.size), v.offset(f, side, r), v.size)
+
+
+def _multiply_tiles(
+    f: Routine, like: _Tile, blocks: Sequence[tuple[int, int, int]], columns: tuple[Index, Index]
+) -> None:
+    """All rows by a range of columns, tile by tile."""
+    v, stored = like.v, like.stored_type
+    inner, all_columns = f.indices("inner", "columns")
+    packed = f["a"] if blocks == [(1, 0, 1)] else f["s"]
+    with f.loop(*columns, like.columns) as j:
+        inside = j & (like.panel_width - 1)
+        panel = f.offset(f.offset(f["b"], stored, (j - inside) * inner), stored, inside)
+        left = all_columns - j
+        for height, first, count in blocks:
+            tile = _Tile(v, like.stored, like.panel_width, height, like.vectors, like.panels)
+            _define_tile(f.module, tile)
+            with f.loop(0, count) as block:
+                f.poll(inner * (height * tile.columns) // LANES)
+                row = block * height + first
+                target = v.offset(f, f["c"], row * all_columns + j)
+                f.run(tile.name, target, v.offset(f, packed, row * inner), panel, inner, all_columns, left)
+
+
+def _define_tile(module: Module, tile: _Tile) -> None:
+    """c[rows, columns] = the sum over k of a[k, rows] by b[k, columns], all sums in registers."""
+    if tile.name in module:
+        return
+    v, stored, width = tile.v, tile.stored_type, tile.panel_width
+    f = Routine(module, tile.name, ["_c", "a", "b"], ["inner", "columns", "left"])
+    inner, left = f.indices("inner", "left")
+    zero = v.constant(f, 0.0)
+    sums = [[f.variable(zero) for _ in range(tile.vectors * tile.panels)] for _ in range(tile.rows)]
+    with f.loop(0, inner) as k:
+        a, b = v.offset(f, f["a"], k * tile.rows), f.offset(f["b"], stored, k * width)
+        starts = [b if p == 0 else f.offset(b, stored, inner * (p * width)) for p in range(tile.panels)]
+        row = [_load_wide(f, tile, f.offset(s, stored, n * v.lanes)) for s in starts for n in range(tile.vectors)]
+        if tile.rows <= FEW_ROWS and tile.panels == 1:
+            for line in range(0, tile.vectors * v.lanes * tile.stored.itemsize, CACHE_LINE):
+                prefetch(f, f.offset(starts[0], "i8", line + PREFETCH_BYTES))
+        for r in range(tile.rows):
+            factor = v.load_splat(f, v.offset(f, a, r))
+            for slot, column in zip(sums[r], row, strict=True):
+                f.store(f.muladd(factor, column, f.load(v.type, slot)), slot)
+    whole = left >= tile.columns
+    part = whole ^ True
+    with f.when(whole):
+        _store_tile(f, v, sums, None)
+    with f.when(part):
+        _store_tile(f, v, sums, left)
+    f.end()
+
+
+def _load_wide(f: Function, tile: _Tile, address: Value) -> Value:
+    """A vector of packed weights."""
+    v, stored = tile.v, tile.stored
+    value = f.load(f"<{v.lanes} x {tile.stored_type}>", address, stored.itemsize)
+    if stored.itemsize == v.size:
+        return value
+    if stored == _FLOAT16 and f.module.machine.has_half:
+        return f.convert("fpext", f.convert("bitcast", value, f"<{v.lanes} x half>"), v.type)
+    whole = f"<{v.lanes} x i32>"
+    if is_integer(stored):
+        return f.convert("sitofp", f.convert("zext" if stored in UNSIGNED else "sext", value, whole), v.type)
+    bits = f.convert("zext", value, whole)
+    return f.real(bits << 16) if stored == _BFLOAT16 else half_to_float(f, bits)
+
+
+def _store_tile(f: Routine, v: Vectors, sums: list[list[Value]], left: Index | None) -> None:
+    """Store the sums; only the lanes of columns that there are, where `left` counts those."""
+    for r, row in enumerate(sums):
+        target = v.offset(f, f["c"], f.argument("columns") * r)
+        for n, slot in enumerate(row):
+            total, address = f.load(v.type, slot), v.offset(f, target, n * v.lanes)
+            if left is None:
+                v.store(f, total, address)
+            else:
+                v.masked_store(f, total, address, _first_lanes(f, v.lanes, left - n * v.lanes))
+
+
+def _first_lanes(f: Function, lanes: int, count: Index) -> Value:
+    """A mask of so many lanes; 64 bits wide, since more columns than an i32 counts may be left."""
+    numbers = Value(f, f"<{lanes} x i64>", "<" + ", ".join(f"i64 {lane}" for lane in range(lanes)) + ">")
+    return f.compare("slt", numbers, f.splat(count, lanes))

@@ -1,0 +1,121 @@
+"""A module of LLVM IR: definitions by name, and which of them refer to which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What text depends on of the machine that it is written for."""
+
+    vector_bytes: int
+    """The width of vector registers."""
+    has_half: bool
+    """Whether float and half are converted in hardware."""
+
+
+class Definition(Protocol):
+    """A function, a constant, a declaration or a node of metadata."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def references(self) -> Iterable[str]:
+        """Names of other definitions in its text, each once, in the order of the text."""
+        ...
+
+    @property
+    def is_routine(self) -> bool:
+        """Whether it is compiled on its own, and linked to the programs that call it."""
+        ...
+
+    def text(self, is_alone: bool = False) -> str:
+        """`is_alone`: as the one function that a module is for."""
+        ...
+
+    def declaration(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Global:
+    """A definition that is text: a constant, a declaration or a node of metadata."""
+
+    name: str
+    content: str
+    references: tuple[str, ...] = ()
+    is_routine: bool = False
+
+    def text(self, is_alone: bool = False) -> str:
+        return self.content
+
+    def declaration(self) -> str:
+        return self.content
+
+
+class Module:
+    """Definitions by name, in the order in which they were added; `comment` stands before them."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.comment = ""
+        self.definitions: dict[str, Definition] = {}
+        self.nodes: dict[str, str] = {}
+        """Names of nodes of metadata by their content; those that are distinct are named by themselves."""
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.definitions
+
+    def add(self, definition: Definition) -> None:
+        if definition.name in self.definitions:
+            raise ValueError(f"{definition.name} is defined twice")
+        self.definitions[definition.name] = definition
+
+    def add_text(self, name: str, content: str, *references: str) -> str:
+        """Add a constant, a declaration or metadata unless there is one of this name; returns the name."""
+        if name not in self.definitions:
+            self.definitions[name] = Global(name, content, references)
+        return name
+
+    def declare(self, name: str, result: str, parameters: Iterable[str], attributes: str = "") -> str:
+        """A function that is defined elsewhere; returns its name."""
+        return self.add_text(name, f"declare {result} {name}({', '.join(parameters)}) {attributes}".rstrip())
+
+    def add_metadata(self, content: str, *references: str) -> str:
+        """A node of metadata, by the next number, unless it equals another; `!self` stands for it. Returns its name."""
+        name = f"!{len(self.nodes)}"
+        is_distinct = content.startswith("distinct ")
+        known = self.nodes.setdefault(name if is_distinct else content, name)
+        return self.add_text(known, f"{name} = {content.replace('!self', name)}", *references)
+
+    def __str__(self) -> str:
+        return self.comment + _lines(definition.text() for definition in self.definitions.values())
+
+    def split(self) -> tuple[str, list[str]]:
+        """The text with routines declared only, and the text of a module for each routine.
+
+        A routine's module depends on the routine alone, not on the program around it: its text is the key by which
+        object code is found again. So definitions follow in the order in which the routine refers to them.
+        """
+        routines = [definition for definition in self.definitions.values() if definition.is_routine]
+        program = (d.declaration() if d.is_routine else d.text() for d in self.definitions.values())
+        return self.comment + _lines(program), [self._routine_text(routine) for routine in routines]
+
+    def _routine_text(self, routine: Definition) -> str:
+        needed: dict[str, Definition] = {}
+        pending = [*routine.references]
+        while pending:
+            name = pending.pop(0)
+            definition = self.definitions[name]
+            if name in needed or definition is routine:
+                continue
+            needed[name] = definition
+            pending += () if definition.is_routine else definition.references
+        others = (d.declaration() if d.is_routine else d.text() for d in needed.values())
+        return _lines((routine.text(is_alone=True), *others))
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "\n".join(texts) + "\n"

@@ -1,0 +1,40 @@
+"""Machine code of convolutions, for vectors of every width, against their meaning."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from kernels.layouts import CHANNELS, LAYOUTS
+from kernels.runs import check_kernel, draw, machine
+from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32
+from whorl.kernels.convolution.llvm import split_block
+from whorl.kernels.plane.layout import split_phases
+from whorl.kernels.table import KERNELS
+
+
+@pytest.mark.parametrize("width", [16, 32, 64])
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("features", [1, 2, 3, 5, 8, 25])
+def test_convolutions_equal_their_meaning(width: int, name: str, features: int) -> None:
+    dtype = FLOAT64 if features == 5 else FLOAT32
+    layout = split_phases(LAYOUTS[name], dtype.itemsize)
+    inner, added = CHANNELS * layout.taps, features % 2
+    kernel = "convolution_sum" if added else "convolution"
+    together = (1, 64, 10**6)[features % 3]
+    numbers = (features, inner, 1, together, layout.reach(CHANNELS), *layout.grid)
+    made = features * math.prod(layout.counts)
+    arrays = [np.full(made, np.nan, dtype), draw(dtype, KERNELS[kernel].meaning.extents(numbers, dtype)[1])]
+    arrays += [layout.offsets(CHANNELS).astype(INT32), draw(dtype, features * inner), draw(dtype, features)]
+    arrays += [np.array([-1, 2], dtype), *[draw(dtype, made)] * added]
+    check_kernel(kernel, arrays, numbers, machine(width), 1e-5)
+
+
+@pytest.mark.parametrize("height", range(1, 13))
+def test_block_is_split_into_tiles_of_almost_equal_height(height: int) -> None:
+    tiles = split_block(height, 6)
+    assert [start for start, _ in tiles] == [sum(size for _, size in tiles[:n]) for n in range(len(tiles))]
+    assert sum(size for _, size in tiles) == height
+    assert max(size for _, size in tiles) <= 6

@@ -1,0 +1,40 @@
+"""Machine code of kernels over planes, for vectors of every width, against their meaning."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from kernels.layouts import CHANNELS, LAYOUTS
+from kernels.runs import check_kernel, draw, machine
+from whorl.ir.dtypes import FLOAT32, INT32
+from whorl.kernels.plane.layout import split_phases
+from whorl.kernels.table import KERNELS
+
+
+@pytest.mark.parametrize("width", [16, 32, 64])
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("fill", [0, 1])
+def test_images_are_split_by_phases(width: int, name: str, fill: int) -> None:
+    layout = split_phases(LAYOUTS[name], 4, may_be_direct=False)
+    numbers = (fill, CHANNELS, *layout.split_numbers)
+    split_size, size = KERNELS["split_phases"].meaning.extents(numbers, FLOAT32)
+    split = np.full(split_size, 7, np.float32)
+    check_kernel("split_phases", [split, draw(FLOAT32, size)], numbers, machine(width))
+
+
+@pytest.mark.parametrize("width", [16, 32, 64])
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_sums_and_maxima_of_planes_equal_their_meaning(width: int, name: str) -> None:
+    layout = split_phases(LAYOUTS[name], 4, may_be_direct=False)
+    size, offsets = math.prod(layout.counts), layout.offsets(1).astype(INT32)
+    numbers = (layout.taps, 1, layout.reach(1), *layout.grid)
+    image = draw(FLOAT32, KERNELS["plane_sums"].meaning.extents(numbers, FLOAT32)[1])
+    more = [draw(FLOAT32, layout.taps), draw(FLOAT32, 1), np.array([-1, 2], np.float32)]
+    check_kernel("plane_sums", [np.zeros(size, np.float32), image, offsets, *more], numbers, machine(width), 1e-5)
+    image[:: max(2, image.size // 5)] = np.nan
+    check_kernel(
+        "plane_maxima", [np.zeros(size, np.float32), image, offsets], (layout.taps, *numbers[2:]), machine(width)
+    )

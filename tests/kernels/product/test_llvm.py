@@ -1,0 +1,80 @@
+"""Machine code of products, for vectors of every width and every element type of packed weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernels.runs import machine, run_kernel
+from whorl.codegen.target import host
+from whorl.ir.dtypes import BY_NAME
+from whorl.kernels.product.layout import pack_matrix
+from whorl.kernels.product.llvm import row_blocks
+from whorl.llvm.module import Machine
+
+
+def multiplied(a: np.ndarray, b: np.ndarray, kernel: str, width: int = 32, target: Machine | None = None) -> np.ndarray:
+    """a @ b by the machine code of a kernel; packed weights have panels so wide."""
+    (rows, inner), columns = a.shape, b.shape[1]
+    result = np.full(rows * columns, np.nan, a.dtype)
+    if kernel == "packed_matmul":
+        arrays = [result, np.zeros(a.size, a.dtype), a.reshape(-1), pack_matrix(b, width).reshape(-1)]
+        run_kernel(kernel, arrays, (rows, inner, columns, width), target)
+    else:
+        run_kernel(kernel, [result, a.reshape(-1), b.reshape(-1)], (inner, columns), target)
+    return result.reshape(rows, columns)
+
+
+@pytest.mark.parametrize("rows", [*range(1, 30), 96, 97])
+def test_rows_are_cut_into_blocks_of_almost_equal_height(rows: int) -> None:
+    first, heights = 0, []
+    for height, start, count in row_blocks(rows, 6):
+        assert start == first and height <= 6
+        heights.append(height)
+        first += height * count
+    assert first == rows and max(heights) - min(heights) <= 1
+
+
+@pytest.mark.parametrize("width", [16, 32, 64])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("rows", "inner", "columns"),
+    [(1, 9, 33), (1, 0, 5), (1, 17, 100), (2, 40, 64), (3, 8, 35), (7, 17, 100), (13, 3, 65), (32, 50, 96)],
+)
+def test_kernel_error_is_bounded_for_every_vector_width(
+    rows: int, inner: int, columns: int, dtype: str, width: int
+) -> None:
+    if width > host().vector_bytes:
+        pytest.skip("the machine has no vectors of this width")
+    target = machine(width)
+    rng = np.random.default_rng(rows)
+    a, b = rng.standard_normal((rows, inner)).astype(dtype), rng.standard_normal((inner, columns)).astype(dtype)
+    exact = a.astype(np.longdouble) @ b.astype(np.longdouble)
+    bound = inner * np.finfo(dtype).eps * (np.abs(a).astype(np.longdouble) @ np.abs(b))
+    for panel in (32, 64) if rows <= 3 else (32,):
+        assert np.all(np.abs(multiplied(a, b, "packed_matmul", panel, target) - exact) <= bound), panel
+    if rows == 1:
+        assert np.all(np.abs(multiplied(a, b, "vector_matmul", target=target) - exact) <= bound)
+
+
+@pytest.mark.parametrize(
+    ("stored", "has_half"), [("float16", True), ("float16", False), ("bfloat16", True), ("int8", True), ("uint8", True)]
+)
+@pytest.mark.parametrize(("rows", "panel"), [(1, 64), (2, 32), (7, 32)])
+def test_narrow_panels_are_widened_exactly(stored: str, has_half: bool, rows: int, panel: int) -> None:
+    target = machine(has_half=has_half)
+    rng = np.random.default_rng(rows)
+    a = rng.standard_normal((rows, 20)).astype(np.float32)
+    b = (rng.standard_normal((20, 70)) * 10.0 ** rng.integers(-7, 4, (20, 70))).astype(BY_NAME[stored])
+    if "int" in stored:
+        b = rng.integers(0, 256, (20, 70)).astype(stored)
+    wide = multiplied(a, b.astype(np.float32), "packed_matmul", panel, target)
+    np.testing.assert_array_equal(multiplied(a, b, "packed_matmul", panel, target), wide)
+
+
+def test_row_of_a_product_does_not_depend_on_the_other_rows() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((17, 60)).astype(np.float32), rng.standard_normal((60, 70)).astype(np.float32)
+    whole = multiplied(a, b, "packed_matmul")
+    for count in (1, 2, 5):
+        np.testing.assert_array_equal(multiplied(a[:count], b, "packed_matmul"), whole[:count])
