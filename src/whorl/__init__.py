@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from whorl.ir.graph import Module as Module
     from whorl.mdf.simulation import Simulation as Simulation
     from whorl.passes.report import Report as Report
+    from whorl.runtime.compiled.explain import Verdict as Verdict
     from whorl.runtime.limits import Limits as Limits
     from whorl.runtime.node_arg import NodeArg as NodeArg
 
@@ -123,6 +124,7 @@ _NAMES = {
     "whorl.ir.graph": ("Module",),
     "whorl.mdf.simulation": ("Simulation",),
     "whorl.passes.report": ("Report",),
+    "whorl.runtime.compiled.explain": ("Verdict",),
     "whorl.runtime.limits": ("Limits",),
     "whorl.runtime.node_arg": ("NodeArg",),
 }

@@ -1,0 +1,113 @@
+"""A user's script for a strict type checker: every kind of value that the public API takes or returns, annotated."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, assert_type
+
+import numpy as np
+import onnx
+
+import whorl
+
+
+def load_models(path: Path, proto: onnx.ModelProto, data: bytes) -> list[whorl.Module]:
+    options = whorl.LoadOptions(condition_when_omitted="honour", max_depth=8, compat="openvino-cpu")
+    loaded = whorl.load(path, options, weights=b"")
+    assert_type(loaded, whorl.Module | whorl.MdfModel)
+    module = loaded.module() if isinstance(loaded, whorl.MdfModel) else loaded
+    assert_type(module, whorl.Module)
+    assert_type(whorl.load(proto), whorl.Module)
+    assert_type(whorl.load(proto.graph), whorl.Module)
+    assert_type(whorl.load(module, max_depth=3), whorl.Module)
+    return [module, whorl.load(proto), whorl.optimize(data, options=options), whorl.deloop(module, dims={"n": 2})]
+
+
+def save_models(source: whorl.Source, folder: Path) -> None:
+    whorl.save(source, folder / "m.onnx", opset=21)
+    whorl.save(source, os.fspath(folder / "m.xml"), compress_to_fp16=True)
+
+
+def run_session(source: whorl.Source, inputs: Mapping[str, np.ndarray]) -> dict[str, list[int | str | None]]:
+    options = whorl.SessionOptions()
+    options.max_iterations, options.timeout, options.condition_when_omitted = 100, 0.5, "honour"
+    options.graph_optimization_level = whorl.GraphOptimizationLevel.ORT_DISABLE_ALL
+    with whorl.InferenceSession(source, options, providers=["CPUExecutionProvider"]) as session:
+        bounds = whorl.RunOptions()
+        bounds.terminate = False
+        outputs: list[Any] = session.run(["y"], inputs, bounds)
+        last: np.ndarray = outputs[0]
+        state: dict[str, Any] = session.get_state()
+        session.set_state(state)
+        metadata: whorl.ModelMetadata = session.get_modelmeta()
+        arguments: list[whorl.NodeArg] = session.get_inputs()
+        verdicts: list[whorl.Verdict] = session.explain()
+    print(last.shape, metadata.custom_metadata_map, [verdict.reason for verdict in verdicts])
+    return {argument.name: argument.shape for argument in arguments}
+
+
+def inspect(source: whorl.Source) -> list[str]:
+    problems: list[whorl.Problem] = whorl.check(source)
+    description: dict[str, Any] = whorl.describe(source)
+    report = whorl.Report()
+    module: whorl.Module = whorl.optimize(source, only=["dce"], report=report)
+    types = {value.name: value.type for value in module.main.arguments}
+    print(description["ops"], report.nodes_before, report.edits.most_common(), types)
+    return [f"{problem.where}: {problem.message}" for problem in problems]
+
+
+def compile_library(source: whorl.Source, folder: Path) -> list[np.ndarray]:
+    compiled: whorl.Compiled = whorl.compile(source, folder / "m.so", dims={"n": 3}, inputs={"k": 2})
+    session: whorl.CompiledSession = whorl.load_compiled(folder / "m.so")
+    names: list[str] = [port.name for port in compiled.inputs]
+    return session.run(None, {name: np.zeros(3) for name in names})
+
+
+def simulate(path: str) -> dict[str, np.ndarray]:
+    model = whorl.load(path, precision="float32")
+    if not isinstance(model, whorl.MdfModel):
+        raise TypeError(path)
+    first: whorl.Simulation = model.simulate(10, 0.1, record=["N.x"], initial={"N.x": 1.0}, batch=3)
+    later = model.simulate(10, 0.1, state=first.state)
+    assert_type(later, whorl.Simulation)
+    table = whorl.sweep(model, {"N.a": np.linspace(0, 1, 3)}, steps=5, measure=peak)
+    print(table)
+    return {name: rows[-1] for name, rows in later.items()} | {"time": later.times}
+
+
+def peak(simulation: whorl.Simulation) -> dict[str, float]:
+    return {name: float(rows.max()) for name, rows in simulation.items()}
+
+
+def count_down(start: int) -> list[Any]:
+    body: Callable[..., Any] = lambda step, on, state: (state > 1, state - 1)  # noqa: E731
+    (left,) = whorl.loop(None, True, np.int64(start), body=body, max_iterations=100)
+    totals = whorl.scan(np.int64(0), np.arange(3), body=lambda total, x: (total + x, total), num_scan_inputs=1)
+    return [left, *totals, *whorl.if_(True, then_branch=lambda: np.ones(2), else_branch=lambda: np.zeros(2))]
+
+
+def use_like_onnxruntime(proto: onnx.ModelProto) -> tuple[Any, ...]:
+    options = whorl.SessionOptions()
+    options.execution_mode, options.execution_order = whorl.ExecutionMode.ORT_PARALLEL, whorl.ExecutionOrder.DEFAULT
+    whorl.set_default_logger_severity(3)
+    providers: list[str] = whorl.get_all_providers() + whorl.get_available_providers()
+    prepared = whorl.backend.prepare(proto, device=whorl.get_device())
+    print(providers, options, whorl.run(proto, {"x": 1})["y"])
+    return prepared.run([1])
+
+
+def is_stopped_by_a_limit(call: Callable[[], object], limits: whorl.Limits) -> bool:
+    progress: Callable[[str, int, int | None], None] | None = limits.progress
+    try:
+        call()
+    except whorl.IterationLimitError:
+        return True
+    except whorl.WhorlError as error:
+        print(error.message, error.where, error.fix, progress)
+    return False
+
+
+if __name__ == "__main__":
+    print(count_down(3))
