@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from whorl.cli import EXIT_CODES, VERBS, command_line
+from whorl.cli import EXIT_CODES, command_line
+from whorl.cli.verbs import VERBS
 
 PAGE = Path(__file__).with_name("cli.md")
 
@@ -102,7 +103,7 @@ def main() -> None:
 def page() -> str:
     """The whole document."""
     commands = next(a for a in command_line()._actions if isinstance(a, argparse._SubParsersAction)).choices
-    names = [verb.__name__.rsplit(".", 1)[-1] for verb in VERBS]
+    names = list(VERBS)
     sections = [section(name, commands[name]) for name in names]
     return "\n".join([HEADER, *sections, exit_codes(), FOOTER])
 

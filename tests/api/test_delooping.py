@@ -166,7 +166,7 @@ NEST = """main (int64[1] n, float x, float[T, 2] z, int64[3] k) => (float y) {{
     ("source", "options", "fix"),
     [
         (SUM, {}, "try --dim n=8, in Python dims={'n': 8}"),
-        (SUM, {"dims": {"n": 300}}, "try --most-iterations 300, in Python max_iterations=300"),
+        (SUM, {"dims": {"n": 300}}, "try --max-iterations 300, in Python max_iterations=300"),
         (ROLLOUT, {}, "try --input count=8, in Python inputs={'count': 8}"),
         (
             model(NEST.format(first="m = Add(n, n)")),

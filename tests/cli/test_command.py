@@ -8,9 +8,9 @@ import pytest
 from onnx_text import FOREVER, ROLLOUT, model
 
 from whorl import cli
+from whorl.cli.verbs import VERBS
 
 CONSTANT = model("main () => (float y) { y = Constant<value = float {1}> () }")
-VERBS = ("run", "show", "check", "convert", "compare", "conformance")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([verb, "--help"] for verb in VERBS)])
@@ -99,7 +99,7 @@ def test_interrupt_ends_with_130(whorl, saved, monkeypatch):
     def interrupted(arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("whorl.cli.show.describe", interrupted)
+    monkeypatch.setattr("whorl.cli.verbs.show.describe", interrupted)
     told = whorl("show", saved(ROLLOUT))
     assert (told.code, told.err) == (130, "whorl: interrupted\n")
 

@@ -76,7 +76,7 @@ def _fix(remedy: Remedy) -> str:
     arguments = [f"dims={remedy.lengths}"] if remedy.lengths else []
     arguments += [f"inputs={remedy.inputs}"] if remedy.inputs else []
     if remedy.iterations:
-        flags.append(f"--most-iterations {remedy.iterations}")
+        flags.append(f"--max-iterations {remedy.iterations}")
         arguments.append(f"max_iterations={remedy.iterations}")
     if not flags:
         return "no option removes it: change the model, or choose a runtime with control flow"

@@ -1,4 +1,4 @@
-"""The `whorl` command: one verb a file, exit codes that scripts can rely on."""
+"""The `whorl` command: a verb is a file of `verbs`, an exit code is something that scripts can rely on."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from whorl.cli import bench, cache, check, compare, compile, conformance, convert, deloop, opt, optimize, run, show
 from whorl.cli.arguments import UsageError
 from whorl.cli.documents import print_document
+from whorl.cli.verbs import VERBS
 from whorl.errors import LimitError, LoadError, RunError, WhorlError
-
-VERBS = (run, show, check, convert, opt, optimize, deloop, compile, compare, bench, cache, conformance)
 
 OK, DIFFERENT, USAGE, LOAD, RUN, LIMIT, OTHER, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 130
 EXIT_CODES = {
@@ -41,15 +39,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        _forget_output()
+        _discard_output()
         return OK
     except KeyboardInterrupt:
         print("whorl: interrupted", file=sys.stderr)
         return INTERRUPTED
     except WhorlError as error:
-        return _failed(error, arguments)
+        return _report(error, arguments)
     except (OSError, MemoryError) as error:
-        return _failed(WhorlError(str(error) or type(error).__name__), arguments)
+        return _report(WhorlError(str(error) or type(error).__name__), arguments)
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -62,29 +60,29 @@ def command_line() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"whorl {importlib.import_module('whorl').__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for verb in VERBS:
+    for name, verb in VERBS.items():
         description = verb.__doc__ or ""
         added = verbs.add_parser(
-            verb.__name__.rsplit(".", 1)[-1],
+            name,
             help=description.partition("\n")[0],
             description=description,
             epilog=EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         verb.add_arguments(added)
-        if verb is not conformance:
+        if added.get_default("json") is None:
             added.add_argument("--json", action="store_true", help="print one JSON document instead of text")
         added.set_defaults(execute=verb.execute)
     return parser
 
 
-def _failed(error: WhorlError, arguments: argparse.Namespace) -> int:
-    """Say what went wrong on standard error, and in the JSON document where one is asked for."""
+def _report(error: WhorlError, arguments: argparse.Namespace) -> int:
+    """Print an error on standard error, with --json as a document too, and return the exit code."""
     code = _exit_code(error)
     print(f"whorl: {error}", file=sys.stderr)
     if arguments.json:
-        told = {"kind": type(error).__name__, "message": error.message, "where": error.where, "fix": error.fix}
-        print_document({"error": told, "exit_code": code})
+        entry = {"kind": type(error).__name__, "message": error.message, "where": error.where, "fix": error.fix}
+        print_document({"error": entry, "exit_code": code})
     return code
 
 
@@ -101,7 +99,7 @@ def _exit_code(error: WhorlError) -> int:
     return OTHER
 
 
-def _forget_output() -> None:
-    """Nobody reads the output any more: send what is left nowhere, or Python complains when it ends."""
+def _discard_output() -> None:
+    """Send buffered output to the null device: flushing it into the closed pipe as Python ends would fail again."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,8 +9,8 @@ from typing import get_args
 
 from whorl.api.models import load_module
 from whorl.errors import WhorlError
-from whorl.formats.options import MAX_DEPTH, Compat, Condition, LoadOptions, Precision
-from whorl.formats.registry import FORMATS, Format, format_of, listed
+from whorl.formats.options import MAX_DEPTH, Compat, Condition, LoadOptions, Precision, SaveOptions
+from whorl.formats.registry import FORMATS, Format, format_of, format_to_write, listed
 from whorl.ir.graph import Module
 from whorl.runtime.limits import Limits, Progress
 from whorl.runtime.session import BACKENDS
@@ -52,6 +52,27 @@ def suffixes_of(formats: Iterable[tuple[str, ...]]) -> str:
     return listed(list(dict.fromkeys(suffix for suffixes in formats for suffix in suffixes)))
 
 
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """The file to write, and how it is written."""
+    parser.add_argument(
+        "output", metavar="OUT", help=f"the file to write: {suffixes_of(each.written for each in FORMATS)}"
+    )
+    parser.add_argument(
+        "--opset", type=count, metavar="N", help="the ai.onnx version to write (default: the model's own)"
+    )
+    parser.add_argument("--compress-to-fp16", action="store_true", help="keep float32 weights of .xml as float16")
+
+
+def save_options(arguments: argparse.Namespace) -> SaveOptions:
+    """How OUT is written. Errors: SaveError for an unknown ending, UsageError for an option that it does not have."""
+    format = format_to_write(arguments.output)
+    options = SaveOptions(arguments.opset, arguments.compress_to_fp16)
+    for field in dataclasses.fields(options):
+        if getattr(options, field.name) != field.default:
+            require_option(field.name, format)
+    return options
+
+
 def load_options(arguments: argparse.Namespace) -> LoadOptions:
     """How MODEL is read. Errors: UsageError for an option that its format does not have."""
     if arguments.compat not in (None, PLUGIN):
@@ -90,7 +111,7 @@ def limits_of(arguments: argparse.Namespace, progress: Progress | None = None) -
     return Limits(arguments.max_iterations, arguments.timeout, arguments.max_memory, progress)
 
 
-def add_feeds(parser: argparse.ArgumentParser) -> None:
+def add_inputs(parser: argparse.ArgumentParser) -> None:
     """Where inputs come from."""
     parser.add_argument(
         "--input",
@@ -110,22 +131,22 @@ def add_feeds(parser: argparse.ArgumentParser) -> None:
 
 
 def refuse_options(arguments: argparse.Namespace, flags: Sequence[str], reason: str, fix: str = "") -> None:
-    """Refuse options that would be ignored; those that nobody gives have a default that is empty or None."""
+    """Refuse options that would be ignored: those whose value is not None, False or empty, as it is by default."""
     for flag in flags:
         value = getattr(arguments, flag.removeprefix("--").replace("-", "_"))
         if value is not None and value is not False and value != []:
             raise UsageError(f"{flag} {reason}", fix=fix or f"leave out {flag}")
 
 
-def sizes_of(entries: list[str]) -> dict[str, int]:
-    """The sizes that `--dim` options give."""
-    sizes: dict[str, int] = {}
+def dims_of(entries: list[str]) -> dict[str, int]:
+    """The lengths of named dims that `--dim` options give."""
+    dims: dict[str, int] = {}
     for entry in entries:
         name, _, text = entry.partition("=")
         if not name or not text.isdecimal():
             raise UsageError(f"--dim {entry!r} is not NAME=SIZE")
-        sizes[name] = int(text)
-    return sizes
+        dims[name] = int(text)
+    return dims
 
 
 def count(text: str) -> int:

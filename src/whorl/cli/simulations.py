@@ -13,7 +13,7 @@ from whorl.api.models import load
 from whorl.cli import archive
 from whorl.cli.arguments import UsageError, count, limits_of, load_options, refuse_options
 from whorl.cli.documents import plain, print_document
-from whorl.cli.inputs import given_value
+from whorl.cli.inputs import parse_value
 from whorl.formats.mdf.model import MdfModel
 from whorl.ir.dtypes import FLOAT64
 from whorl.ir.types import TensorType, type_of
@@ -73,13 +73,13 @@ def simulate(arguments: argparse.Namespace) -> int:
 
 
 def _initial(entries: list[str]) -> dict[str, Any]:
-    found = {}
+    values: dict[str, Any] = {}
     for entry in entries:
         name, equals, text = entry.partition("=")
         if not equals:
             raise UsageError(f"--input {entry!r} has no '='", fix="write NODE.NAME=VALUE")
-        found[name] = given_value(name, text, TensorType(FLOAT64))
-    return found
+        values[name] = parse_value(name, text, TensorType(FLOAT64))
+    return values
 
 
 def shown(rows: np.ndarray) -> str:
@@ -144,7 +144,7 @@ def _meaning(parameter: Parameter) -> str:
 def _call(function: str | None, args: dict[str, Any], value: Any) -> str:
     if function is None:
         return _short(value)
-    return f"{function}({', '.join(f'{name}={_short(given)}' for name, given in args.items())})"
+    return f"{function}({', '.join(f'{name}={_short(argument)}' for name, argument in args.items())})"
 
 
 def _short(value: Any) -> str:

@@ -27,11 +27,11 @@ def main(engine: str, path: str) -> None:
     run(question.inputs)
     times.append(time.process_time())
     steps = zip(("import", "load", "first_run"), times, times[1:], strict=False)
-    told: dict[str, float] = {name: stop - start for name, start, stop in steps}
+    figures: dict[str, float] = {name: stop - start for name, start, stop in steps}
     peak = _memory("VmHWM")
     if before and peak:
-        told["memory"] = max(0, peak - before)
-    print(json.dumps(told))
+        figures["memory"] = max(0, peak - before)
+    print(json.dumps(figures))
 
 
 def _memory(what: str) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from whorl.api.ahead import compile
-from whorl.cli.arguments import add_model, module_of, seconds, sizes_of
+from whorl.cli.arguments import add_model, dims_of, module_of, seconds
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
 
@@ -49,7 +49,7 @@ def execute(arguments: argparse.Namespace) -> int:
         module,
         arguments.output,
         arguments.header,
-        sizes_of(arguments.dim),
+        dims_of(arguments.dim),
         read_inputs(arguments.input, module),
         arguments.name,
         arguments.target,
@@ -58,9 +58,9 @@ def execute(arguments: argparse.Namespace) -> int:
     )
     inputs, outputs = ({port.name: str(port.type) for port in ports} for ports in (made.inputs, made.outputs))
     if arguments.json:
-        told = {"output": arguments.output, "name": made.name, "inputs": inputs, "outputs": outputs}
+        ports = {"output": arguments.output, "name": made.name, "inputs": inputs, "outputs": outputs}
         sizes = {"code_bytes": made.code_bytes, "workspace_bytes": made.workspace_bytes}
-        print_document(told | sizes | {"needs": made.needs})
+        print_document(ports | sizes | {"needs": made.needs})
         return 0
     lines = [f"wrote {arguments.output}: {made.code_bytes} bytes of code, {made.workspace_bytes} bytes of workspace"]
     lines += [f"input   {name}: {type}" for name, type in inputs.items()]

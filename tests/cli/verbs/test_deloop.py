@@ -50,7 +50,7 @@ def test_fix_of_the_error_removes_the_loops(whorl, saved, tmp_path, proto):
 
 
 def test_fix_allows_as_many_iterations_as_there_are(whorl, saved, tmp_path):
-    command = "deloop", saved(ROLLOUT), tmp_path / "flat.onnx", "--input", "count=9", "--most-iterations", 4
+    command = "deloop", saved(ROLLOUT), tmp_path / "flat.onnx", "--input", "count=9", "--max-iterations", 4
     told = whorl(*command)
-    assert told.err.endswith("  fix: try --most-iterations 9, in Python max_iterations=9\n")
-    assert whorl(*command, "--most-iterations", 9).code == 0
+    assert told.err.endswith("  fix: try --max-iterations 9, in Python max_iterations=9\n")
+    assert whorl(*command, "--max-iterations", 9).code == 0

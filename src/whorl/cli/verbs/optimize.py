@@ -6,13 +6,15 @@ Results stay the same, bit for bit, unless --fast-math is given.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from whorl.api.models import save
 from whorl.api.optimizing import optimize
-from whorl.cli.arguments import UsageError, add_model, count, load_options, seconds
+from whorl.cli.arguments import add_model, add_output, count, load_options, save_options, seconds
 from whorl.cli.documents import print_document
 from whorl.passes.pipeline import PASSES
 from whorl.passes.report import Report
@@ -25,8 +27,7 @@ SHOWN = 10
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     names = ", ".join(each.__name__ for each in PASSES)
     add_model(parser)
-    parser.add_argument("output", metavar="OUT", help="the file to write: .onnx, .onnxtxt, .mlir or .xml")
-    parser.add_argument("--opset", type=count, metavar="N", help="the ai.onnx version to write (default: its own)")
+    add_output(parser)
     parser.add_argument("--only", action="append", default=[], metavar="PASS", help=f"run this pass only: {names}")
     parser.add_argument(
         "--disable", action="append", default=[], metavar="NAME", help="leave out a pass, a rule, or folding an op"
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--memory-budget",
         type=size,
         metavar="SIZE",
-        help="constants held in memory, such as 512M; the rest is kept in a temporary file (default: a quarter of RAM)",
+        help="constants held in memory, such as 512M; the rest goes to a temporary file (default: a quarter of RAM)",
     )
     parser.add_argument(
         "--disk-budget", type=size, metavar="SIZE", help="bytes of temporary files (default: a quarter of what is free)"
@@ -50,10 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    if not arguments.output.endswith((".onnx", ".onnxtxt", ".mlir", ".xml")):
-        raise UsageError(
-            f"{arguments.output!r} has no ending whorl can write", fix="end it in .onnx, .onnxtxt, .mlir or .xml"
-        )
+    options = save_options(arguments)
     report, began = Report(), time.process_time()
     module = optimize(
         arguments.model,
@@ -68,7 +66,7 @@ def execute(arguments: argparse.Namespace) -> int:
         report=report,
         options=load_options(arguments),
     )
-    save(module, arguments.output, opset=arguments.opset)
+    save(module, arguments.output, **dataclasses.asdict(options))
     figures = {
         "output": arguments.output,
         "file_bytes": {"before": bytes_beside(arguments.model), "after": bytes_beside(arguments.output)},
@@ -82,7 +80,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def lines(report: Report, figures: dict) -> list[str]:
+def lines(report: Report, figures: dict[str, Any]) -> list[str]:
     """The report as text."""
     sizes = figures["file_bytes"]
     text = [

@@ -19,7 +19,7 @@ from whorl.cli import archive
 from whorl.cli.arguments import (
     PLUGIN,
     UsageError,
-    add_feeds,
+    add_inputs,
     add_limits,
     add_model,
     limits_of,
@@ -27,8 +27,7 @@ from whorl.cli.arguments import (
     refuse_options,
 )
 from whorl.cli.documents import plain, print_document
-from whorl.cli.feeds import feeds_of, naming_lengths
-from whorl.cli.inputs import stored_case
+from whorl.cli.inputs import inputs_of, stored_case, suggest_lengths
 from whorl.cli.progress import progress_bar
 from whorl.cli.simulations import OWN_OPTIONS, add_steps, simulate
 from whorl.formats.registry import format_of
@@ -43,7 +42,7 @@ SHOWN = 8
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
-    add_feeds(parser)
+    add_inputs(parser)
     add_limits(parser)
     parser.add_argument("--output", metavar="FILE", help="write the outputs to a .npz file")
     parser.add_argument("--test-data", metavar="FOLDER", help="a test_data_set_N folder to run and compare")
@@ -79,9 +78,9 @@ def execute(arguments: argparse.Namespace) -> int:
         with _profile(session, traces):
             if folders:
                 return _compare_stored(folders, session, arguments)
-            feeds = feeds_of(arguments, module, fills=arguments.random is not None)
-            with naming_lengths(arguments, module, feeds):
-                outputs = dict(zip(module.visible_outputs, session.execute(None, feeds), strict=True))
+            inputs = inputs_of(arguments, module, fills=arguments.random is not None)
+            with suggest_lengths(arguments, module, inputs):
+                outputs = dict(zip(module.visible_outputs, session.execute(None, inputs), strict=True))
     if arguments.output:
         archive.write(Path(arguments.output), outputs)
     if arguments.json:
@@ -116,7 +115,7 @@ def _profile(session: Session, paths: list[str]) -> Iterator[None]:
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
-    """The stored cases to run; none where inputs are given, or the outputs wanted."""
+    """The stored cases to run; none with options that name inputs or write outputs."""
     if arguments.test_data:
         if arguments.input or arguments.random is not None or arguments.output:
             raise UsageError("--test-data brings its own inputs", fix="leave out --input, --random and --output")
@@ -131,10 +130,10 @@ def _compare_stored(folders: list[Path], session: Session, arguments: argparse.N
     atol = ATOL if arguments.atol is None else arguments.atol
     report: dict[str, dict[str, str]] = {}
     for folder in folders:
-        feeds, expected = stored_case(folder, session.module)
-        outputs = session.execute(list(expected), feeds)
+        inputs, expected = stored_case(folder, session.module)
+        outputs = session.execute(list(expected), inputs)
         pairs = zip(expected.items(), outputs, strict=True)
-        report[folder.name] = {n: difference(e, found, rtol, atol) for (n, e), found in pairs}
+        report[folder.name] = {n: difference(e, output, rtol, atol) for (n, e), output in pairs}
     if arguments.json:
         print_document({"test_data": report})
     else:

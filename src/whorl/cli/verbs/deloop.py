@@ -7,22 +7,22 @@ reason, and nothing is written.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from pathlib import Path
 
 from whorl.api.delooping import MAX_ITERATIONS, deloop
 from whorl.api.models import save
-from whorl.cli.arguments import add_model, count, load_options, module_of, seconds, sizes_of
+from whorl.cli.arguments import add_model, add_output, count, dims_of, load_options, module_of, save_options, seconds
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
-    parser.add_argument("output", metavar="OUT", help="the file to write: .onnx, .onnxtxt, .mlir or .xml")
+    add_output(parser)
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="seconds allowed to delooping")
-    parser.add_argument("--opset", type=count, metavar="N", help="the ai.onnx version to write (default: its own)")
     parser.add_argument(
-        "--most-iterations",
+        "--max-iterations",
         type=count,
         default=MAX_ITERATIONS,
         metavar="N",
@@ -41,16 +41,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
+    options = save_options(arguments)
     inputs = read_inputs(arguments.input, module_of(arguments)) if arguments.input else {}
     module = deloop(
         arguments.model,
         inputs=inputs,
-        max_iterations=arguments.most_iterations,
-        dims=sizes_of(arguments.dim),
+        max_iterations=arguments.max_iterations,
+        dims=dims_of(arguments.dim),
         timeout=arguments.timeout,
         options=load_options(arguments),
     )
-    save(module, arguments.output, opset=arguments.opset)
+    save(module, arguments.output, **dataclasses.asdict(options))
     size, nodes = Path(arguments.output).stat().st_size, sum(1 for _ in module.nodes())
     if arguments.json:
         print_document({"output": arguments.output, "bytes": size, "nodes": nodes})

@@ -9,9 +9,9 @@ from typing import Any
 
 from whorl.api.describe import describe
 from whorl.cli import simulations
-from whorl.cli.arguments import add_feeds, add_model, module_of, refuse_options
+from whorl.cli.arguments import add_inputs, add_model, module_of, refuse_options
 from whorl.cli.documents import print_document
-from whorl.cli.feeds import feeds_of, naming_lengths
+from whorl.cli.inputs import inputs_of, suggest_lengths
 from whorl.errors import RunError
 from whorl.formats.registry import format_of
 from whorl.ir.graph import Module
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run the model once, on random values where none are given, and show which nodes ran natively, which of "
         "them call back to NumPy, and why the others were interpreted",
     )
-    add_feeds(parser)
+    add_inputs(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -60,20 +60,20 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _show_native(module: Module, arguments: argparse.Namespace) -> int:
-    feeds = feeds_of(arguments, module)
+    inputs = inputs_of(arguments, module)
     session = Session(module, Limits(timeout=PATIENCE), "native")
     ended = ""
     try:
-        with naming_lengths(arguments, module, feeds):
-            session.execute(None, feeds)
+        with suggest_lengths(arguments, module, inputs):
+            session.execute(None, inputs)
     except RunError as error:
         ended = str(error)
     verdicts = session.explain()
     if arguments.json:
-        given = {name: str(type_of(value)) for name, value in feeds.items()}
-        print_document({"inputs": given, "ended": ended, "nodes": [asdict(verdict) for verdict in verdicts]})
+        types = {name: str(type_of(value)) for name, value in inputs.items()}
+        print_document({"inputs": types, "ended": ended, "nodes": [asdict(verdict) for verdict in verdicts]})
         return 0
-    lines = [f"input   {name}: {type_of(value)}" for name, value in feeds.items()]
+    lines = [f"input   {name}: {type_of(value)}" for name, value in inputs.items()]
     lines += ["", *(line for verdict in verdicts for line in _verdict(verdict, ""))]
     print("\n".join([*lines, *(["", f"the run ended early: {ended}"] if ended else [])]))
     return 0
@@ -93,9 +93,9 @@ def _verdict(verdict: Verdict, indent: str) -> Iterator[str]:
 
 def render(report: dict[str, Any]) -> str:
     """The report of `describe` as text."""
-    said = dict.fromkeys(report["defaults"], " (has a default)") | dict.fromkeys(report["states"], " (state)")
-    lines = [f"input   {name}: {type}{said.get(name, '')}" for name, type in report["inputs"].items()]
-    lines += [f"output  {name}: {type}{said.get(name, '')}" for name, type in report["outputs"].items()]
+    notes = dict.fromkeys(report["defaults"], " (has a default)") | dict.fromkeys(report["states"], " (state)")
+    lines = [f"input   {name}: {type}{notes.get(name, '')}" for name, type in report["inputs"].items()]
+    lines += [f"output  {name}: {type}{notes.get(name, '')}" for name, type in report["outputs"].items()]
     lines.append("")
     lines += _tree(report["control_flow"], "") or ["no loops and no branches"]
     lines += ["", f"{report['nodes']} nodes"]

@@ -19,10 +19,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from whorl.cli.arguments import add_feeds, add_limits, add_model, count, limits_of, module_of
-from whorl.cli.compare import PATIENCE, add_tolerances, ask, engines_of, judge, question_of
+from whorl.cli.arguments import add_inputs, add_limits, add_model, count, limits_of, module_of
 from whorl.cli.documents import print_document
-from whorl.cli.feeds import feeds_of, naming_lengths
+from whorl.cli.inputs import inputs_of, suggest_lengths
+from whorl.cli.verbs.compare import PATIENCE, add_tolerances, ask, engines_of, judge, question_of
 from whorl.conformance.backends import BACKENDS, load_backend
 from whorl.conformance.messages import Question
 from whorl.ir.types import type_of
@@ -37,7 +37,7 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
-    add_feeds(parser)
+    add_inputs(parser)
     add_limits(parser)
     parser.set_defaults(backend="native")
     parser.add_argument(
@@ -50,36 +50,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     engines = engines_of(arguments.against)
     module = module_of(arguments)
-    feeds = feeds_of(arguments, module)
+    inputs = inputs_of(arguments, module)
     session = Session(module, limits_of(arguments), arguments.backend)
-    with naming_lengths(arguments, module, feeds):
-        expected = dict(zip(module.visible_outputs, session.execute(None, feeds), strict=True))
-    questions = {name: question_of(name, arguments.model, feeds) for name in (US, *engines)}
+    with suggest_lengths(arguments, module, inputs):
+        expected = dict(zip(module.visible_outputs, session.execute(None, inputs), strict=True))
+    questions = {name: question_of(name, arguments.model, inputs) for name in (US, *engines)}
     patience = arguments.timeout or PATIENCE
     judged = {name: judge(ask(name, questions[name], patience), expected, arguments) for name in engines}
-    runs: dict[str, Callable[[], object]] = {US: lambda: session.execute(None, feeds)}
+    runs: dict[str, Callable[[], object]] = {US: lambda: session.execute(None, inputs)}
     for name in engines:
         if judged[name]["status"] == "equal":
-            runs[name] = _bound(load_backend(name).load(questions[name].model), feeds)
+            runs[name] = _bound(load_backend(name).load(questions[name].model), inputs)
     medians = _in_turns(runs, arguments.rounds)
     report = {
-        "inputs": {name: str(type_of(value)) for name, value in feeds.items()},
+        "inputs": {name: str(type_of(value)) for name, value in inputs.items()},
         "results": judged,
         "engines": {
             name: {"run": seconds, "ratio": seconds / medians[US]} | _starts(name, questions[name], arguments)
             for name, seconds in medians.items()
         },
-        "loops": _loops(session, feeds),
+        "loops": _loops(session, inputs),
     }
     if arguments.json:
         print_document(report)
     else:
         print("\n".join(_lines(report)))
-    return int(any(found["status"] != "equal" for found in judged.values()))
+    return int(any(verdict["status"] != "equal" for verdict in judged.values()))
 
 
-def _bound(run: Callable[[Mapping[str, Any]], object], feeds: Mapping[str, Any]) -> Callable[[], object]:
-    return lambda: run(feeds)
+def _bound(run: Callable[[Mapping[str, Any]], object], inputs: Mapping[str, Any]) -> Callable[[], object]:
+    return lambda: run(inputs)
 
 
 # ---- measuring -----------------------------------------------------------------------------------------------
@@ -88,11 +88,11 @@ def _bound(run: Callable[[Mapping[str, Any]], object], feeds: Mapping[str, Any])
 def _in_turns(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
     """The median CPU seconds of one run of each; all are measured once a round, so that a busy machine slows all."""
     counts = {name: _batch(run) for name, run in runs.items()}
-    found: dict[str, list[float]] = {name: [] for name in runs}
+    times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(max(1, rounds)):
         for name, run in runs.items():
-            found[name].append(_seconds(run, counts[name]))
-    return {name: statistics.median(times) for name, times in found.items()}
+            times[name].append(_seconds(run, counts[name]))
+    return {name: statistics.median(seconds) for name, seconds in times.items()}
 
 
 def _batch(run: Callable[[], object]) -> int:
@@ -112,21 +112,21 @@ def _seconds(run: Callable[[], object], times: int) -> float:
     return (time.process_time() - start) / times
 
 
-def _loops(session: Session, feeds: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+def _loops(session: Session, inputs: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Iterations of each loop in one run, and the seconds of one."""
     session.record(Trace())
-    session.execute(None, feeds)
+    session.execute(None, inputs)
     trace = Trace()
     session.record(trace)
-    session.execute(None, feeds)
-    found: dict[str, dict[str, float]] = {}
+    session.execute(None, inputs)
+    loops: dict[str, dict[str, float]] = {}
     for lane in trace.lanes():
         spans = [span for span in trace.spans if span.lane == lane]
         iterations = sum(span.facts.get("iterations", 0) for span in spans)
         if lane not in (MAIN, COMPILE) and iterations:
             seconds = sum(span.stop - span.start for span in spans) / iterations
-            found[lane] = {"iterations": iterations, "seconds": seconds}
-    return found
+            loops[lane] = {"iterations": iterations, "seconds": seconds}
+    return loops
 
 
 def _starts(engine: str, question: Question, arguments: argparse.Namespace) -> dict[str, float]:
@@ -152,7 +152,7 @@ def _start(engine: str, path: Path, own: Mapping[str, str]) -> dict[str, float]:
         return {}
 
 
-# ---- telling -------------------------------------------------------------------------------------------------
+# ---- printing ------------------------------------------------------------------------------------------------
 
 _COLUMNS = (
     ("run", "one run"),
@@ -171,18 +171,18 @@ def _lines(report: dict[str, Any]) -> list[str]:
         outputs = "; ".join(f"{name}: {text}" for name, text in judged.get("outputs", {}).items() if text)
         lines.append(f"results of {engine}: {judged['status']} {judged.get('message', outputs)}".rstrip())
     rows = [["", *(title for _, title in _COLUMNS)]]
-    rows += [[name, *(_shown(key, told.get(key)) for key, _ in _COLUMNS)] for name, told in report["engines"].items()]
+    rows += [[name, *(_format(key, row.get(key)) for key, _ in _COLUMNS)] for name, row in report["engines"].items()]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines.append("")
     lines += ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     if report["loops"]:
         lines += ["", "loops in whorl"]
-    for name, told in report["loops"].items():
-        lines.append(f"  {name}: {told['iterations']} iterations, {_time(told['seconds'])} each")
+    for name, loop in report["loops"].items():
+        lines.append(f"  {name}: {loop['iterations']} iterations, {_time(loop['seconds'])} each")
     return lines
 
 
-def _shown(key: str, value: float | None) -> str:
+def _format(key: str, value: float | None) -> str:
     if value is None:
         return ""
     match key:

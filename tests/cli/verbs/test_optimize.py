@@ -58,6 +58,7 @@ def test_memory_budget_is_a_size(whorl, saved, tmp_path, text, fits):
 def test_output_without_a_known_ending_is_refused_before_anything_is_read(whorl, tmp_path):
     told = whorl("optimize", tmp_path / "missing.onnx", "out.txt")
     assert (told.code, told.err) == (
-        2,
-        "whorl: 'out.txt' has no ending whorl can write\n  fix: end it in .onnx, .onnxtxt, .mlir or .xml\n",
+        6,
+        "whorl: 'out.txt' has no ending whorl can write\n"
+        "  fix: end it in .onnx, .onnxtxt, .mlir, .xml, .json, .yaml or .yml\n",
     )

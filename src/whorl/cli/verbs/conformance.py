@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         nargs="?",
+        default="",
         const=PRINT,
         metavar="FILE",
         help="print one JSON document instead of text; with FILE, print the table and write the document to the file",
@@ -49,7 +50,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if not any(matches(case.name, only) for case in cases):
         raise UsageError(f"no case is named like {', '.join(only)}", fix="patterns are as in while_*")
     if arguments.json != PRINT:
-        return run_and_report(backend, arguments.json, only, arguments.timeout)
+        return run_and_report(backend, arguments.json or None, only, arguments.timeout)
     results = run(backend, only, arguments.timeout)
     print(to_json(backend, results, cases))
     return 0 if is_conformant(results, cases) else 1

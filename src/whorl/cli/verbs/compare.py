@@ -13,9 +13,9 @@ from typing import Any
 
 from whorl.api.differences import difference
 from whorl.api.models import load_module
-from whorl.cli.arguments import UsageError, add_feeds, add_limits, add_model, limits_of, module_of
+from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, limits_of, module_of
 from whorl.cli.documents import print_document
-from whorl.cli.feeds import feeds_of, naming_lengths
+from whorl.cli.inputs import inputs_of, suggest_lengths
 from whorl.conformance.backends import BACKENDS
 from whorl.conformance.messages import Answer, Question
 from whorl.conformance.runner import Worker, WorkerLost
@@ -31,7 +31,7 @@ PATIENCE = 60.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
-    add_feeds(parser)
+    add_inputs(parser)
     add_limits(parser)
     parser.add_argument(
         "--against",
@@ -62,12 +62,12 @@ def execute(arguments: argparse.Namespace) -> int:
     module = module_of(arguments)
     report = {}
     for engine in engines:
-        asked = module if _takes_ir(engine, arguments.model) else dataclasses.replace(module, states=[])
-        feeds = feeds_of(arguments, asked)
-        with naming_lengths(arguments, asked, feeds):
-            expected = Session(asked, limits_of(arguments), arguments.backend, once=True).execute(None, feeds)
-        answer = _answer(engine, arguments.model, feeds, arguments.timeout or PATIENCE)
-        report[engine] = judge(answer, dict(zip(asked.visible_outputs, expected, strict=True)), arguments)
+        run_module = module if _takes_ir(engine, arguments.model) else dataclasses.replace(module, states=[])
+        inputs = inputs_of(arguments, run_module)
+        with suggest_lengths(arguments, run_module, inputs):
+            expected = Session(run_module, limits_of(arguments), arguments.backend, once=True).execute(None, inputs)
+        answer = _answer(engine, arguments.model, inputs, arguments.timeout or PATIENCE)
+        report[engine] = judge(answer, dict(zip(run_module.visible_outputs, expected, strict=True)), arguments)
     if arguments.json:
         print_document(report)
     else:
@@ -75,17 +75,17 @@ def execute(arguments: argparse.Namespace) -> int:
     return int(any(judged["status"] != "equal" for judged in report.values()))
 
 
-def _answer(engine: str, model: str, feeds: dict[str, Any], patience: float) -> Answer:
+def _answer(engine: str, model: str, inputs: dict[str, Any], patience: float) -> Answer:
     """What an engine says; "unsupported" where the model has no form that it reads."""
     try:
-        return ask(engine, question_of(engine, model, feeds), patience)
+        return ask(engine, question_of(engine, model, inputs), patience)
     except SaveError as error:
         return Answer("unsupported", str(error))
 
 
-def question_of(engine: str, model: str, feeds: dict[str, Any]) -> Question:
-    """What an engine is asked: IR as it is where that is openvino, else ONNX. Errors: LoadError, SaveError."""
-    return Question(_ir_bytes(model) if _takes_ir(engine, model) else _onnx_bytes(model), feeds)
+def question_of(engine: str, model: str, inputs: dict[str, Any]) -> Question:
+    """What an engine is run_module: IR as it is where that is openvino, else ONNX. Errors: LoadError, SaveError."""
+    return Question(_ir_bytes(model) if _takes_ir(engine, model) else _onnx_bytes(model), inputs)
 
 
 def _takes_ir(engine: str, model: str) -> bool:

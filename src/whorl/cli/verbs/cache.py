@@ -1,7 +1,7 @@
 """Show or clear the folder of compiled code.
 
-Code is kept between processes in the folder that WHORL_CACHE names, else in the user's cache folder; an empty
-WHORL_CACHE keeps none. What was not read for longest goes where all takes more than half a gigabyte.
+Processes share compiled code in the folder that WHORL_CACHE names, else in the user's cache folder; an empty
+WHORL_CACHE turns that off. Above half a gigabyte, the least recently read entries are removed.
 """
 
 from __future__ import annotations
@@ -18,12 +18,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     removed = cache.trim(0) if arguments.clear else 0
-    found = cache.entries()
-    told = {"folder": str(cache.folder() or ""), "entries": len(found), "bytes": sum(s.st_size for _, s in found)}
+    entries = cache.entries()
+    summary = {
+        "folder": str(cache.folder() or ""),
+        "entries": len(entries),
+        "bytes": sum(s.st_size for _, s in entries),
+    }
     if arguments.json:
-        print_document(told | {"removed": removed})
+        print_document(summary | {"removed": removed})
         return 0
     if arguments.clear:
         print(f"removed {removed} entries")
-    print(f"{told['folder'] or 'no folder'}: {told['entries']} entries, {told['bytes']} bytes")
+    print(f"{summary['folder'] or 'no folder'}: {summary['entries']} entries, {summary['bytes']} bytes")
     return 0

@@ -104,3 +104,16 @@ def test_save_over_the_model_itself_keeps_weights_beside_it(tmp_path):
     onnx.save(proto, path, save_as_external_data=True, location="w.bin", size_threshold=0)
     w.save(path, path)
     assert w.run(path, {"x": np.zeros(300, F32)})["y"].tolist() == [*range(300)]
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "reason"),
+    [
+        ("out.xml", ("--opset", "20"), "--opset applies to ONNX, not to OpenVINO IR"),
+        ("out.onnx", ("--compress-to-fp16",), "--compress-to-fp16 applies to OpenVINO IR, not to ONNX"),
+    ],
+)
+def test_option_that_the_format_written_does_not_have_is_refused(whorl, saved, tmp_path, name, option, reason):
+    told = whorl("convert", saved(ROLLOUT), tmp_path / name, *option)
+    assert (told.code, told.err) == (2, f"whorl: {reason}\n  fix: leave out {option[0]}\n")
+    assert not (tmp_path / name).exists()

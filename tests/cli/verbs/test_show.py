@@ -1,9 +1,6 @@
-"""`whorl show` and `whorl check`: what they print, whole."""
+"""`whorl show`: the tree of loops and branches, the program as text, and how nodes run natively."""
 
-import numpy as np
-import onnx
-from onnx import numpy_helper
-from onnx_text import FOREVER, ROLLOUT, model
+from onnx_text import model
 
 from whorl import save
 from whorl.ir.parse import parse_module
@@ -31,6 +28,7 @@ NEST = model("""
             }
         >
     }""")
+
 
 SHOWN = """\
 input   days: int64[]
@@ -177,61 +175,6 @@ def test_show_reads_what_the_options_say(whorl, saved):
     assert "  condition   always true\n" in whorl("show", saved(proto), "--condition-when-omitted", "honour").out
 
 
-# ---- check -------------------------------------------------------------------------------------------------------
-
-ODD = model("""
-    main (int64 n, float x) => (float y) {
-        y = Loop (n, "", x) <body = b (int64 i, bool on, float x) => (bool on_out, float c) {
-            c = Exp(x)
-            on_out = Less(c, x)
-        }>
-    }""")
-
-
-def test_check_of_a_model_without_problems(whorl, saved):
-    told = whorl("check", saved(ROLLOUT), "--strict")
-    assert (told.code, told.out) == (0, "nothing to complain about\n")
-    told = whorl("check", saved(ROLLOUT), "--json")
-    assert (told.code, told.document) == (0, {"problems": []})
-
-
-def test_check_prints_problems_with_their_fixes(whorl, saved):
-    told = whorl("check", saved(ODD))
-    assert told.code == 0
-    assert told.out == (
-        "warning [shadowed-name] body of Loop 'y': 'x' hides a value of the same name outside; "
-        "engines disagree on which is meant\n"
-        "  fix: rename what is inside\n"
-        "warning [condition-ignored] Loop 'y': it has no condition input, so what its body answers is ignored; "
-        "onnxruntime and OpenVINO stop there\n"
-        "  fix: give it a condition input, or answer a constant true\n"
-    )
-
-
-def test_check_strict_fails_for_warnings_and_always_for_errors(whorl, saved):
-    assert whorl("check", saved(ODD), "--strict").code == 1
-    assert whorl("check", saved(FOREVER)).code == 1
-
-
-def test_check_json_is_one_document(whorl, saved):
-    problems = whorl("check", saved(FOREVER), "--json").document["problems"]
-    assert problems == [
-        {
-            "code": "endless",
-            "severity": "error",
-            "where": "Loop 'forever'",
-            "message": "nothing ends it: no bound, and no condition that can become false",
-            "fix": "give it a trip count or a condition",
-        }
-    ]
-
-
-def test_check_reads_text_models(whorl, tmp_path):
-    path = tmp_path / "model.onnxtxt"
-    path.write_text(onnx.printer.to_text(ROLLOUT))
-    assert whorl("check", path).out == "nothing to complain about\n"
-
-
 def test_option_of_the_run_that_show_does_not_make_is_refused(whorl, saved):
     told = whorl("show", saved(NEST), "--input", "days=3")
     text = "whorl: --input is for the run that --native makes\n  fix: add --native\n"
@@ -241,17 +184,49 @@ def test_option_of_the_run_that_show_does_not_make_is_refused(whorl, saved):
     assert (told.code, told.out, told.err) == (2, "", text)
 
 
-def test_weights_beside_the_model_are_not_needed_to_show_and_check_it(whorl, tmp_path):
-    proto = model("main (float[n, 64] x) => (float[n, 64] y) { y = MatMul(x, w) }")
-    proto.graph.initializer.append(numpy_helper.from_array(np.zeros((64, 64), np.float32), "w"))
-    path = tmp_path / "m.onnx"
-    onnx.save(proto, path, save_as_external_data=True, location="m.data", size_threshold=0)
-    shown, checked, text = whorl("show", path), whorl("check", path), whorl("show", "--text", path)
-    (tmp_path / "m.data").unlink()
-    assert (whorl("show", path), whorl("check", path)) == (shown, checked)
-    assert whorl("show", "--text", path).code == text.code == 0
-    told = whorl("run", path, "--random", 0)
-    assert told.code == 3
+MIXED = model("""
+    main (float[4, 4] x, int64 steps, string[2] names) => (float[4, 4] y, float[k] u, string[2] q) {
+        a = Neg(x)
+        b = Exp(a)
+        c = Abs(b)
+        [roll] y = Loop (steps, "", c) <body = step (int64 i, bool go, float[4, 4] h) => (bool on, float[4, 4] h2) {
+            on = Identity(go)
+            [det] d = Det(h)
+            h2 = Add(h, d)
+        }>
+        [once] u = Unique(y)
+        [text] q = Loop (steps, "", names) <body = same (int64 i, bool go, string[2] s) => (bool on, string[2] t) {
+            on = Identity(go)
+            t = Identity(s)
+        }>
+    }""")
+
+
+def test_show_native_tells_how_each_node_runs_and_why(whorl, saved):
+    told = whorl("show", saved(MIXED), "--native", "--input", "steps=3")
+    assert (told.code, told.err) == (0, "")
     assert (
-        told.err == "whorl: initializer 'w' lies in 'm.data', which is missing\n  fix: put the file beside the model\n"
+        told.out
+        == """\
+input   x: float32[4, 4]
+input   steps: int64[]
+input   names: string[2]
+
+native      Neg 'a' to Abs 'c' (3 nodes)
+native      Loop 'roll' (4 nodes)
+  calls back for Det 'det': no native form for their types and shapes
+interpreted Unique 'once': Unique has no native form
+interpreted Loop 'text' (3 nodes): carried value 's' is string
+    interpreted Identity 'on': it ran too seldom to be worth compiling
+    interpreted Identity 't': 's' is string[2]
+"""
     )
+
+
+def test_show_native_as_json(whorl, saved):
+    verdicts = whorl("show", saved(MIXED), "--native", "--input", "steps=3", "--json").document["nodes"]
+    assert [(v["title"], v["how"]) for v in verdicts if "Loop" in v["title"]] == [
+        ("Loop 'roll'", "native"),
+        ("Loop 'text'", "interpreted"),
+    ]
+    assert next(v["calls"] for v in verdicts if v["title"] == "Loop 'roll'") == ["Det 'det'"]

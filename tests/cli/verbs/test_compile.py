@@ -1,0 +1,46 @@
+"""`whorl compile`: what it prints and what it refuses."""
+
+import re
+
+from onnx_text import model
+
+SUM = model("""
+    main (float[n] x, int64 steps) => (float[n] y) {
+        [add] y = Loop (steps, "", x) <body = step (int64 i, bool go, float[n] h) => (bool on, float[n] h_out) {
+            on = Identity(go)
+            half = Constant<value = float {0.5}> ()
+            less = Mul(h, half)
+            h_out = Add(less, x)
+        }>
+    }""")
+
+
+def test_compile_tells_what_it_wrote(whorl, saved, tmp_path):
+    told = whorl("compile", saved(SUM), "-o", tmp_path / "sum.o", "--dim", "n=3", "--header", tmp_path / "sum.h")
+    assert (told.code, told.err) == (0, "")
+    size = (tmp_path / "sum.o").stat().st_size
+    assert re.fullmatch(
+        rf"wrote {tmp_path}/sum.o: {size} bytes of code, \d+ bytes of workspace\n"
+        r"input   x: float32\[3\]\ninput   steps: int64\[\]\noutput  y: float32\[3\]\ncall    sum_run\n"
+        r"needs   .* of the C library\n",
+        told.out,
+    )
+    header = (tmp_path / "sum.h").read_text()
+    assert "#define SUM_INPUT_0_BYTES 12 /* x: float32, float [3] */" in header
+    assert "#define SUM_INPUT_1_BYTES 8 /* steps: int64, int64_t * */" in header
+    assert "int32_t sum_run(const void *const *inputs, void *const *outputs" in header
+
+
+def test_compile_as_json_with_an_input_fixed(whorl, saved, tmp_path):
+    output = tmp_path / "total.o"
+    told = whorl("compile", saved(SUM), "-o", output, "--dim", "n=3", "--input", "steps=7", "--name", "total", "--json")
+    assert told.document["name"] == "total"
+    assert told.document["inputs"] == {"x": "float32[3]"}
+    assert set(told.document["needs"]) <= {"free", "malloc", "memcpy", "memset"}
+
+
+def test_compile_that_needs_a_length_says_which_and_how(whorl, saved, tmp_path):
+    text = model("main (float[batch, 1, 5] x, float[1, 1, 3] w) => (float[batch, 1, 3] y) { y = Conv(x, w) }")
+    told = whorl("compile", saved(text), "-o", tmp_path / "conv.o")
+    assert told.code == 6
+    assert told.err.endswith("\n  fix: fix lengths: --dim batch=N\n")
