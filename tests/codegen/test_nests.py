@@ -14,7 +14,7 @@ from whorl.kernel.optimise import optimise
 from whorl.kernel.program import Program, Swap, While
 from whorl.lowering.builder import KernelBuilder
 from whorl.ops.movement.native_selection import best_of_lines
-from whorl.ops.reduce.native_reductions import extremes_by_rows, reduced
+from whorl.ops.reduce.native_reductions import find_extremes_by_rows, reduce_view
 
 I, STOP, GO = Var(INT64, "i", False), Var(INT64, "stop", False), Var(BOOL, "go", False)
 
@@ -91,7 +91,7 @@ def test_function_in_a_carried_value_and_a_collected_row_becomes_vectors(name: s
 def test_reduction_of_rows_becomes_vectors(how: str) -> None:
     nest = Nest()
     x, out = nest.view(48, 40), nest.buffer(None, 40)
-    found = reduced(nest.k, x, (0,), how, keepdims=False)
+    found = reduce_view(nest.k, x, (0,), how, keepdims=False)
     nest.k.fill(out, found, (I,))
     ir, _ = nest.compiled()
     operation = {"sum": "fadd", "mul": "fmul"}.get(how, "(?:tail )?call nsz")
@@ -107,7 +107,7 @@ def test_reduction_of_short_lines_of_a_fixed_tensor_becomes_vectors() -> None:
         gap = k.sub(x.at(index), k.load(row, (I, index[-1])))
         return k.mul(gap, gap)
 
-    k.fill(out, reduced(k, k.view(FLOAT32, x.shape, square, 3), (1,), "sum", keepdims=False), (I,))
+    k.fill(out, reduce_view(k, k.view(FLOAT32, x.shape, square, 3), (1,), "sum", keepdims=False), (I,))
     ir, assembly = nest.compiled()
     assert vector_operations(ir, "fsub") >= 16
     assert assembly.count("vfmadd") >= 15
@@ -116,7 +116,7 @@ def test_reduction_of_short_lines_of_a_fixed_tensor_becomes_vectors() -> None:
 def test_reduction_of_one_long_line_becomes_vectors() -> None:
     nest = Nest()
     x, out = nest.view(1000), nest.buffer(None)
-    total = reduced(nest.k, x, (0,), "sum", keepdims=False)
+    total = reduce_view(nest.k, x, (0,), "sum", keepdims=False)
     nest.k.store(out, (I,), total.at(()))
     ir, _ = nest.compiled()
     assert vector_operations(ir, "fadd reassoc contract")
@@ -125,7 +125,7 @@ def test_reduction_of_one_long_line_becomes_vectors() -> None:
 def test_places_of_extremes_of_columns_become_vectors() -> None:
     nest = Nest()
     x, values = nest.view(32, 64), nest.buffer(None, 64)
-    best, place = extremes_by_rows(nest.k, x, 0, largest=True)
+    best, place = find_extremes_by_rows(nest.k, x, 0, largest=True)
     with nest.k.nest((64,)) as (j,):
         there = (nest.k.const(0), j)
         nest.k.store(values, (I, j), nest.k.add(best.at(there), nest.k.cast(place.at(there), FLOAT32)))

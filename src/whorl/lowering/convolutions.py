@@ -26,7 +26,7 @@ from whorl.ops.core.base import accumulator
 from whorl.ops.elementwise.arithmetic import Add, Clip, Mul, Sum
 from whorl.ops.elementwise.nonlinear import Relu
 from whorl.ops.movement.axes import Concat
-from whorl.ops.native.index_maps import converted, lengths, widened_view
+from whorl.ops.native.index_maps import cast_view, lengths, widen_view
 from whorl.ops.reduce.normalization import BatchNormalization
 from whorl.ops.windows.convolution import Conv, with_bias
 from whorl.ops.windows.native_convolution import Ending, blocked, convolution, is_native
@@ -68,7 +68,7 @@ class FilterBlocks(Op, abstract=True):
         return pack_filters(filters.reshape(self.group, len(w) // self.group, filters.shape[1]))
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        return None if self.steps else [blocked(k, widened_view(k, inputs[0]), self.group)]
+        return None if self.steps else [blocked(k, widen_view(k, inputs[0]), self.group)]
 
 
 @dataclass(frozen=True)
@@ -112,14 +112,14 @@ class BlockConvolution(Op, abstract=True):
         return (y if self.bounds is None else np.clip(y, *self.bounds)).astype(x.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        return [converted(k, self.native(k, inputs), inputs[0].dtype)]
+        return [cast_view(k, self.native(k, inputs), inputs[0].dtype)]
 
     def native(self, k: NativeBuilder, inputs: Operands, into: tuple[Any, int] | None = None) -> Any:
         """The result in memory; in the features of a larger tensor from a number on, where that is given."""
         (x, packed, bias, offsets), added = inputs[:4], inputs.optional(4)
         tracks = self.op.tracks(x, k.view(x.dtype, self.shape, _unread, 0))
         ending = Ending(added, self.bounds, into)
-        return convolution(k, widened_view(k, x), packed, bias, tracks, self.shape[0], offsets, ending)
+        return convolution(k, widen_view(k, x), packed, bias, tracks, self.shape[0], offsets, ending)
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def _sum(node: Node, parts: Sequence[Value], build: Builder) -> Value:
     total: Value | None = None
     for x, start, stop in zip(parts, ends, ends[1:], strict=False):
         rest = node.inputs[2:] if total is None else []
-        product = build.add(node.op, x, write.part(matrix, axis, start, stop), *rest)
+        product = build.add(node.op, x, write.slice(matrix, axis, start, stop), *rest)
         total = product if total is None else build.add(Add(), total, product)
     assert total is not None
     return total

@@ -22,15 +22,15 @@ from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.kernels.machine import FEW_ROWS
 from whorl.kernels.product.layout import pack_matrix, packed_shape, panel_width, unpack_matrix
 from whorl.kernels.product.meaning import NARROW
-from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, widened
+from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, widen
 from whorl.ops.elementwise.arithmetic import Identity
 from whorl.ops.elementwise.casting import Cast
-from whorl.ops.linear.native_products import SMALL, panels_of, product
+from whorl.ops.linear.native_products import SMALL, multiply_views, pack_columns
 from whorl.ops.linear.products import Gemm, MatMul
 from whorl.ops.movement.axes import Transpose
 from whorl.ops.movement.indexing import Gather
 from whorl.ops.movement.shapes import Reshape, Squeeze, Unsqueeze
-from whorl.ops.native.index_maps import transposed, widened_view
+from whorl.ops.native.index_maps import transpose_view, widen_view
 
 _KNOWN = COMPUTED_FLOATS
 """Element types that kernels multiply."""
@@ -49,8 +49,8 @@ class InPanels(Op, abstract=True):
         return pack_matrix(matrix.T if self.transposed else matrix, self.width)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        matrix = transposed(k, inputs[0], (1, 0)) if self.transposed else inputs[0]
-        return [k.view_of(panels_of(k, matrix, self.width))]
+        matrix = transpose_view(k, inputs[0], (1, 0)) if self.transposed else inputs[0]
+        return [k.view_of(pack_columns(k, matrix, self.width))]
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,14 @@ class PanelProduct(Op, abstract=True):
     wide: bool = False
 
     def run(self, a: np.ndarray, panels: np.ndarray) -> np.ndarray:
-        a, matrix = widened(a) if self.wide else a, unpack_matrix(panels, self.columns)
+        a, matrix = widen(a) if self.wide else a, unpack_matrix(panels, self.columns)
         return MatMul().run(a, matrix.astype(a.dtype, copy=False))
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         a, panels = inputs
-        a = widened_view(k, a) if self.wide else a
+        a = widen_view(k, a) if self.wide else a
         matrix = k.view(a.dtype, (panels.shape[1], self.columns), _unread, 0)
-        return [product(k, a, matrix, panels)]
+        return [multiply_views(k, a, matrix, panels)]
 
 
 @dataclass(frozen=True)

@@ -33,12 +33,12 @@ def write_attention(op: Any, inputs: Sequence[Value | None], build: Builder) -> 
     q = _by_heads(write, q, op.q_num_heads)
     k, v = (_by_heads(write, x, op.kv_num_heads) for x in (k, v))
     if past_key is not None and past_value is not None:
-        k, v = write.joined([past_key, k], 2), write.joined([past_value, v], 2)
+        k, v = write.concat([past_key, k], 2), write.concat([past_value, v], 2)
     wide = accumulator(dtype)
     heads, size = sizes_of(q)[1], sizes_of(q)[3]
     scale = 1 / math.sqrt(max(size, 1)) if op.scale is None else op.scale
     left = write.mul(write.cast(q, wide), write.number(scale, wide))
-    scores = _shared_product(write, left, write.ordered(write.cast(k, wide), (0, 1, 3, 2)))
+    scores = _shared_product(write, left, write.transpose(write.cast(k, wide), (0, 1, 3, 2)))
     capped = scores
     if op.softcap > 0:
         cap = write.number(op.softcap, wide)
@@ -55,7 +55,7 @@ def write_attention(op: Any, inputs: Sequence[Value | None], build: Builder) -> 
     y = write.cast(_shared_product(write, weights, write.cast(v, wide)), dtype)
     if rank == 3:
         batch, _, length, v_size = sizes_of(y)
-        y = write.shaped(write.ordered(y, (0, 2, 1, 3)), (batch, length, heads * v_size))
+        y = write.reshape(write.transpose(y, (0, 2, 1, 3)), (batch, length, heads * v_size))
     stages = scores, capped, biased, weights
     return [y, k, v, write.cast(stages[op.qk_matmul_output_mode], dtype)]
 
@@ -65,15 +65,15 @@ def _by_heads(write: Writer, x: Value, heads: int | None) -> Value:
     shape = sizes_of(x)
     if len(shape) == 4 or not heads:
         return x
-    return write.ordered(write.shaped(x, (*shape[:2], heads, shape[2] // heads)), (0, 2, 1, 3))
+    return write.transpose(write.reshape(x, (*shape[:2], heads, shape[2] // heads)), (0, 2, 1, 3))
 
 
 def _shared_product(write: Writer, x: Value, y: Value) -> Value:
     """x @ y for [batch, heads, ...] matrices, where a run of heads of `x` shares one head of `y`."""
     batch, heads, rows, inner = sizes_of(x)
     shared, columns = sizes_of(y)[1], sizes_of(y)[3]
-    rows_of_run = write.shaped(x, (batch, shared, heads // shared * rows, inner))
-    return write.shaped(write.node(MatMul(), rows_of_run, y), (batch, heads, rows, columns))
+    rows_of_run = write.reshape(x, (batch, shared, heads // shared * rows, inner))
+    return write.reshape(write.node(MatMul(), rows_of_run, y), (batch, heads, rows, columns))
 
 
 class _Bias:
@@ -106,7 +106,7 @@ class _Bias:
         write, op, found = self.write, self.op, list[Value]()
         position = write.build.constant(self.past + np.arange(self.queries)[:, None])
         if nonpad is not None:
-            nonpad = write.inserted(write.cast(nonpad, INT64), 1, 2, 3)
+            nonpad = write.unsqueeze(write.cast(nonpad, INT64), 1, 2, 3)
             start = write.sub(nonpad, write.number(self.queries, np.dtype(np.int64)))
             position = write.add(start, position)
         if op.is_causal:
@@ -130,4 +130,4 @@ class _Bias:
         dtype = tensor(mask).dtype
         nothing = np.zeros(1, dtype) if dtype == BOOL else np.full(1, -math.inf, dtype)
         rest = self.write.node(ConstantOfShape(nothing), self.write.build.int64(*shape[:-1], missing))
-        return self.write.joined([mask, rest], len(shape) - 1)
+        return self.write.concat([mask, rest], len(shape) - 1)

@@ -18,13 +18,13 @@ from whorl.ops.attention.decompose import write_attention
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
-    agreed,
-    checked_types,
+    check_types,
     dims_of,
     require_broadcast,
     require_dtype,
     same_dtype,
-    widened,
+    unify_lengths,
+    widen,
 )
 from whorl.ops.reduce.softmax import Softmax
 
@@ -71,12 +71,14 @@ class Attention(Op):
         k_batch, k_heads, new, k_size = self._split_dims(k, rank, self.kv_num_heads, "K")
         v_batch, v_heads, v_new, v_size = self._split_dims(v, rank, self.kv_num_heads, "V")
         past_k, past_v = dims_of(past_key, 4, "past_key"), dims_of(past_value, 4, "past_value")
-        batch = agreed("batch size", batch, k_batch, v_batch, past_k[0], past_v[0], dims_of(nonpad, 1, "lengths")[0])
-        kv_heads = agreed("heads of K and V", k_heads, v_heads, past_k[1], past_v[1])
-        size = agreed("head size of Q and K", size, k_size, past_k[3])
-        v_size = agreed("head size of V", v_size, past_v[3])
-        past = 0 if past_key is None else agreed("past length", past_k[2], past_v[2])
-        total = agreed("length of K and V", new, v_new) + past
+        batch = unify_lengths(
+            "batch size", batch, k_batch, v_batch, past_k[0], past_v[0], dims_of(nonpad, 1, "lengths")[0]
+        )
+        kv_heads = unify_lengths("heads of K and V", k_heads, v_heads, past_k[1], past_v[1])
+        size = unify_lengths("head size of Q and K", size, k_size, past_k[3])
+        v_size = unify_lengths("head size of V", v_size, past_v[3])
+        past = 0 if past_key is None else unify_lengths("past length", past_k[2], past_v[2])
+        total = unify_lengths("length of K and V", new, v_new) + past
         if isinstance(heads, int) and isinstance(kv_heads, int) and (not kv_heads or heads % kv_heads):
             raise TypeRuleError(f"{heads} query heads cannot share {kv_heads} key heads")
         y = (batch, length, heads * v_size) if rank == 3 else (batch, heads, length, v_size)
@@ -122,7 +124,7 @@ class Attention(Op):
         past_value: np.ndarray | None = None,
         nonpad: np.ndarray | None = None,
     ) -> tuple[np.ndarray, ...]:
-        checked_types(self, q, k, v, mask, past_key, past_value, nonpad)
+        check_types(self, q, k, v, mask, past_key, past_value, nonpad)
         rank, dtype = q.ndim, q.dtype
         q, k, v = _by_heads(q, self.q_num_heads), _by_heads(k, self.kv_num_heads), _by_heads(v, self.kv_num_heads)
         offset = np.zeros(1, np.int64)
@@ -133,14 +135,14 @@ class Attention(Op):
             offset = nonpad - q.shape[2]
         wide = accumulator(dtype)
         scale = 1 / math.sqrt(max(q.shape[3], 1)) if self.scale is None else self.scale
-        scores = _shared_matmul(scale * widened(q), widened(k).swapaxes(2, 3))
+        scores = _shared_matmul(scale * widen(q), widen(k).swapaxes(2, 3))
         bias = self._bias(q.shape[2], k.shape[2], offset, nonpad, mask).astype(wide)
         capped = self.softcap * np.tanh(scores / self.softcap) if self.softcap > 0 else scores
         biased = capped + bias
         precision = wide if self.softmax_precision is None else self.softmax_precision
         weights = Softmax().run(biased.astype(precision)).astype(wide)
         weights = np.where(np.isneginf(bias).all(axis=-1, keepdims=True), 0, weights)
-        y = _shared_matmul(weights, widened(v)).astype(dtype)
+        y = _shared_matmul(weights, widen(v)).astype(dtype)
         if rank == 3:
             y = y.swapaxes(1, 2).reshape(y.shape[0], y.shape[2], y.shape[1] * y.shape[3])
         return y, k, v, (scores, capped, biased, weights)[self.qk_matmul_output_mode].astype(dtype)

@@ -15,12 +15,12 @@ from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
-    agreed,
-    checked_types,
+    check_types,
     dims_of,
     require_dtype,
     same_dtype,
-    widened,
+    unify_lengths,
+    widen,
 )
 
 _RULES = {"linear": (False, False), "gated": (True, False), "delta": (False, True), "gated_delta": (True, True)}
@@ -58,11 +58,11 @@ class LinearAttention(Op):
         q, k, v = (dims_of(x, 3, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))
         past = dims_of(past_state, 4, "past_state")
         rates, steps = dims_of(decay, 3, "decay"), dims_of(beta, 3, "beta")
-        batch = agreed("batch size", q[0], k[0], v[0], past[0], rates[0], steps[0])
-        time = agreed("sequence length", q[1], k[1], v[1], rates[1], steps[1])
-        agreed("heads of past_state", self.kv_num_heads, past[1])
-        d_k = agreed("key size", _part(q[2], self.q_num_heads), _part(k[2], self.kv_num_heads), past[2])
-        d_v = agreed("value size", _part(v[2], self.kv_num_heads), past[3])
+        batch = unify_lengths("batch size", q[0], k[0], v[0], past[0], rates[0], steps[0])
+        time = unify_lengths("sequence length", q[1], k[1], v[1], rates[1], steps[1])
+        unify_lengths("heads of past_state", self.kv_num_heads, past[1])
+        d_k = unify_lengths("key size", _part(q[2], self.q_num_heads), _part(k[2], self.kv_num_heads), past[2])
+        d_v = unify_lengths("value size", _part(v[2], self.kv_num_heads), past[3])
         _check_columns("decay", rates[2], self.kv_num_heads, d_k * self.kv_num_heads)
         _check_columns("beta", steps[2], 1, self.kv_num_heads)
         state_dtype = dtype if past_state is None else tensor(past_state).dtype
@@ -87,11 +87,11 @@ class LinearAttention(Op):
         decay: np.ndarray | None = None,
         beta: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        checked_types(self, query, key, value, past_state, decay, beta)
+        check_types(self, query, key, value, past_state, decay, beta)
         shared = self.q_num_heads // self.kv_num_heads
         q, k, v = _heads(query, self.q_num_heads), _heads(key, self.kv_num_heads), _heads(value, self.kv_num_heads)
         gate = None if decay is None else np.exp(_heads(decay, self.kv_num_heads))
-        rate = None if beta is None else widened(beta)[..., None]
+        rate = None if beta is None else widen(beta)[..., None]
         batch, time, heads, d_k = k.shape
         zeros = np.zeros((batch, heads, d_k, v.shape[3]), accumulator(query.dtype))
         state = zeros if past_state is None else past_state.astype(zeros.dtype)
@@ -120,7 +120,7 @@ def _check_columns(what: str, columns: Dim, *allowed: Dim) -> None:
 
 def _heads(x: np.ndarray, heads: int) -> np.ndarray:
     """[batch, time, heads * size] as [batch, time, heads, size], in the type that is computed in."""
-    return widened(x).reshape(*x.shape[:2], heads, x.shape[2] // heads)
+    return widen(x).reshape(*x.shape[:2], heads, x.shape[2] // heads)
 
 
 def _read(state: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -149,25 +149,25 @@ class CausalConvWithState(Op):
         batch, channels, length = dims_of(x, 3, "input")
         w_channels, one, k = dims_of(weight, 3, "weight")
         past = dims_of(past_state, 3, "past_state")
-        batch = agreed("batch size", batch, past[0])
-        channels = agreed("channels", channels, w_channels, past[1], dims_of(bias, 1, "bias")[0])
-        agreed("the middle dim of weight", 1, one)
+        batch = unify_lengths("batch size", batch, past[0])
+        channels = unify_lengths("channels", channels, w_channels, past[1], dims_of(bias, 1, "bias")[0])
+        unify_lengths("the middle dim of weight", 1, one)
         if isinstance(k, int) and k < 1:
             raise TypeRuleError("weight holds no taps")
-        kept = agreed("length of past_state", k - 1, past[2])
+        kept = unify_lengths("length of past_state", k - 1, past[2])
         return TensorType(dtype, (batch, channels, length)), TensorType(dtype, (batch, channels, kept))
 
     def run(
         self, x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None = None, past_state: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        checked_types(self, x, weight, bias, past_state)
+        check_types(self, x, weight, bias, past_state)
         taps, length = weight.shape[2], x.shape[2]
         past = np.zeros((*x.shape[:2], taps - 1), x.dtype) if past_state is None else past_state
         padded = np.concatenate([past, x], axis=2)
         y = np.zeros(x.shape, accumulator(x.dtype))
         for i in range(taps):
-            y += widened(weight[:, 0, i])[:, None] * widened(padded[:, :, i : i + length])
-        y = y if bias is None else y + widened(bias)[:, None]
+            y += widen(weight[:, 0, i])[:, None] * widen(padded[:, :, i : i + length])
+        y = y if bias is None else y + widen(bias)[:, None]
         if self.activation != "none":
             y = y / (1 + np.exp(-y))
         return y.astype(x.dtype), padded[:, :, length:]

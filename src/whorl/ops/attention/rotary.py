@@ -15,12 +15,12 @@ from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
-    agreed,
-    checked_types,
+    check_types,
     dims_of,
     require_dtype,
     same_dtype,
-    widened,
+    unify_lengths,
+    widen,
 )
 from whorl.ops.core.writer import Writer, is_fixed, sizes_of
 from whorl.ops.movement.indexing import Gather
@@ -50,7 +50,7 @@ class RotaryEmbedding(Op):
         places = shape[0], shape[-2 if len(shape) == 4 else 1]
         for name, cache in (("cos_cache", cos), ("sin_cache", sin)):
             *rows, columns = dims_of(cache, 3 if position_ids is None else 2, name)
-            agreed(f"columns of {name}", rotated // 2, columns)
+            unify_lengths(f"columns of {name}", rotated // 2, columns)
             if position_ids is None:
                 _check_places(name, rows, places)
         if position_ids is not None:
@@ -71,13 +71,13 @@ class RotaryEmbedding(Op):
     def run(
         self, x: np.ndarray, cos: np.ndarray, sin: np.ndarray, position_ids: np.ndarray | None = None
     ) -> np.ndarray:
-        checked_types(self, x, cos, sin, position_ids)
+        check_types(self, x, cos, sin, position_ids)
         by_token = x.swapaxes(1, 2) if x.ndim == 4 else self._split(x)
         if position_ids is not None:
             cos, sin = _rows(cos, position_ids), _rows(sin, position_ids)
-        cos, sin = widened(cos)[:, :, None], widened(sin)[:, :, None]
+        cos, sin = widen(cos)[:, :, None], widen(sin)[:, :, None]
         first, second = _pairs(self.rotary_embedding_dim or by_token.shape[3], self.interleaved)
-        a, b = widened(by_token[..., first]), widened(by_token[..., second])
+        a, b = widen(by_token[..., first]), widen(by_token[..., second])
         y = by_token.copy()
         y[..., first], y[..., second] = cos * a - sin * b, sin * a + cos * b
         return y.swapaxes(1, 2) if x.ndim == 4 else y.reshape(x.shape)
@@ -88,27 +88,27 @@ class RotaryEmbedding(Op):
             return None
         write, shape, dtype = Writer(build), sizes_of(x), tensor(x).dtype
         wide = accumulator(dtype)
-        by_token = write.ordered(x, (0, 2, 1, 3)) if len(shape) == 4 else self._split_node(write, x)
+        by_token = write.transpose(x, (0, 2, 1, 3)) if len(shape) == 4 else self._split_node(write, x)
         size = sizes_of(by_token)[3]
         rotated = self.rotary_embedding_dim or size
         if position_ids is not None:
             cos, sin = (write.node(Gather(0), cache, position_ids) for cache in (cos, sin))
-        cos, sin = (write.inserted(write.cast(x, wide), 2) for x in (cos, sin))
+        cos, sin = (write.unsqueeze(write.cast(x, wide), 2) for x in (cos, sin))
         pairs = _pairs(rotated, self.interleaved)
-        a, b = (write.cast(write.part(by_token, 3, s.start, s.stop, s.step or 1), wide) for s in pairs)
+        a, b = (write.cast(write.slice(by_token, 3, s.start, s.stop, s.step or 1), wide) for s in pairs)
         first = write.cast(write.sub(write.mul(cos, a), write.mul(sin, b)), dtype)
         second = write.cast(write.add(write.mul(sin, a), write.mul(cos, b)), dtype)
         if self.interleaved:
-            both = write.joined([write.inserted(each, 4) for each in (first, second)], 4)
-            parts = [write.shaped(both, (*sizes_of(by_token)[:3], rotated))]
+            both = write.concat([write.unsqueeze(each, 4) for each in (first, second)], 4)
+            parts = [write.reshape(both, (*sizes_of(by_token)[:3], rotated))]
         else:
             parts = [first, second]
-        y = write.joined([*parts, *([write.part(by_token, 3, rotated, size)] if rotated < size else [])], 3)
-        return [write.ordered(y, (0, 2, 1, 3)) if len(shape) == 4 else write.shaped(y, shape)]
+        y = write.concat([*parts, *([write.slice(by_token, 3, rotated, size)] if rotated < size else [])], 3)
+        return [write.transpose(y, (0, 2, 1, 3)) if len(shape) == 4 else write.reshape(y, shape)]
 
     def _split_node(self, write: Writer, x: Value) -> Value:
         heads, shape = self.num_heads or 1, sizes_of(x)
-        return write.shaped(x, (*shape[:2], heads, shape[2] // heads))
+        return write.reshape(x, (*shape[:2], heads, shape[2] // heads))
 
     def _split(self, x: np.ndarray) -> np.ndarray:
         heads = self.num_heads or 1
@@ -118,7 +118,7 @@ class RotaryEmbedding(Op):
 def _check_places(what: str, rows: Sequence[Dim], places: Sequence[Dim]) -> None:
     """Refuse what is not given for the batch and the tokens of X."""
     for axis, (given, wanted) in enumerate(zip(rows, places, strict=True)):
-        agreed(f"axis {axis} of {what}", wanted, given)
+        unify_lengths(f"axis {axis} of {what}", wanted, given)
 
 
 def _pairs(rotated: int, interleaved: int) -> tuple[slice, slice]:

@@ -11,7 +11,7 @@ from whorl.errors import RunError
 from whorl.ir.dtypes import STRING, name_of
 from whorl.ir.types import UNRANKED, AnyShape, TensorType
 from whorl.ops.control.flow import Collected, Loop, Scanned
-from whorl.ops.core.base import detached, one_element
+from whorl.ops.core.base import detach, one_element
 
 
 class Iteration:
@@ -58,7 +58,7 @@ class Iteration:
                 _check_element(k, held[0], element)
             else:
                 _check_part(k, element, how)
-            held.append(detached(element))
+            held.append(detach(element))
         self.index += 1
 
     @property

@@ -102,7 +102,7 @@ def accumulator(dtype: np.dtype) -> np.dtype:
     return FLOAT32 if is_float(dtype) and dtype.itemsize < FLOAT32.itemsize else dtype
 
 
-def widened(value: np.ndarray) -> np.ndarray:
+def widen(value: np.ndarray) -> np.ndarray:
     """The array in the element type in which its sums are kept."""
     return value.astype(accumulator(value.dtype), copy=False)
 
@@ -112,12 +112,12 @@ def larger(x: np.ndarray, y: np.ndarray | int) -> np.ndarray:
 
     Of zeros of both signs NumPy takes the second in float32, the first in float16: all types do as float32 does.
     """
-    return np.maximum(widened(x), y).astype(x.dtype, copy=False)
+    return np.maximum(widen(x), y).astype(x.dtype, copy=False)
 
 
 def smaller(x: np.ndarray, y: np.ndarray | int) -> np.ndarray:
     """The smaller of two, as `larger`."""
-    return np.minimum(widened(x), y).astype(x.dtype, copy=False)
+    return np.minimum(widen(x), y).astype(x.dtype, copy=False)
 
 
 def require_dtype(dtype: np.dtype, accepted: frozenset[np.dtype]) -> None:
@@ -152,7 +152,7 @@ def dims_of(fact: Fact | None, rank: int, what: str) -> tuple[Dim, ...]:
     return shape
 
 
-def agreed(what: str, *lengths: Dim) -> Dim:
+def unify_lengths(what: str, *lengths: Dim) -> Dim:
     """The one length that several dims must have, the best known of them; an error where two are proved different."""
     for a in lengths:
         for b in lengths:
@@ -162,7 +162,7 @@ def agreed(what: str, *lengths: Dim) -> Dim:
     return next((d for d in known if isinstance(d, int)), known[0] if known else UNKNOWN)
 
 
-def checked_types(op: Op, *values: Any) -> tuple[Type, ...]:
+def check_types(op: Op, *values: Any) -> tuple[Type, ...]:
     """The output types of an op for these very values; what `infer` refuses is a RunError here."""
     try:
         return as_types(op.infer(*(None if value is None else fact_of(value) for value in values)))
@@ -177,7 +177,7 @@ def one_element(value: np.ndarray, what: str) -> Any:
     return value.reshape(-1)[0].item() if value.dtype != object else value.reshape(-1)[0]
 
 
-def detached(value: Any) -> Any:
+def detach(value: Any) -> Any:
     """The value for keeping: a view of a larger array is copied, so that the array need not be kept with it."""
     base = value.base if isinstance(value, np.ndarray) else None
     return value.copy() if isinstance(base, np.ndarray) and base.nbytes > value.nbytes else value

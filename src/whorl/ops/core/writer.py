@@ -37,29 +37,29 @@ class Writer:
     def mul(self, x: Value, y: Value) -> Value:
         return self.node(Mul(), x, y)
 
-    def shaped(self, x: Value, shape: Sequence[int]) -> Value:
+    def reshape(self, x: Value, shape: Sequence[int]) -> Value:
         return x if sizes_of(x) == tuple(shape) else self.node(Reshape(), x, self.build.int64(*shape))
 
-    def ordered(self, x: Value, order: Sequence[int]) -> Value:
+    def transpose(self, x: Value, order: Sequence[int]) -> Value:
         """The axes in another order."""
         return x if list(order) == sorted(order) else self.node(Transpose(tuple(order)), x)
 
-    def inserted(self, x: Value, *axes: int) -> Value:
+    def unsqueeze(self, x: Value, *axes: int) -> Value:
         """New axes of length 1."""
         return self.node(Unsqueeze(), x, self.build.int64(*axes))
 
-    def squeezed(self, x: Value, *axes: int) -> Value:
+    def squeeze(self, x: Value, *axes: int) -> Value:
         """Without these axes of length 1; without any, where none is named."""
         if not axes:
             return self.node(Squeeze(), x) if sizes_of(x) else x
         return self.node(Squeeze(), x, self.build.int64(*axes))
 
-    def part(self, x: Value, axis: int, start: int, stop: int, step: int = 1) -> Value:
+    def slice(self, x: Value, axis: int, start: int, stop: int, step: int = 1) -> Value:
         """Elements along an axis."""
         numbers = (self.build.int64(n) for n in (start, stop, axis, step))
         return self.node(Slice(), x, *numbers)
 
-    def joined(self, parts: Sequence[Value], axis: int) -> Value:
+    def concat(self, parts: Sequence[Value], axis: int) -> Value:
         """Tensors side by side."""
         return parts[0] if len(parts) == 1 else self.build.add_many(Concat(axis), parts, ["joined"])[0]
 

@@ -26,7 +26,7 @@ from whorl.ops.core.base import (
     require_dtype,
     same_dtype,
     smaller,
-    widened,
+    widen,
 )
 from whorl.ops.core.lazy import lazy_map, lazy_view
 from whorl.ops.movement.lengths import bounds, maximum, minimum
@@ -122,7 +122,7 @@ class Div(Elementwise):
         return k.div(x, y)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        return quotients(k, self, inputs, outputs)
+        return divide_views(k, self, inputs, outputs)
 
     def lazily(self, *inputs: Any) -> tuple[Any, ...] | None:
         return lazy_map(self, *inputs) if inputs[0].dtype in COMPUTED_FLOATS else None
@@ -159,7 +159,7 @@ class Mod(Elementwise):
         return k.select(k.compare("eq", rest, zero), none, k.select(opposed, k.add(rest, y), rest))
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        return quotients(k, self, inputs, outputs)
+        return divide_views(k, self, inputs, outputs)
 
     def lazily(self, *inputs: Any) -> tuple[Any, ...] | None:
         return lazy_map(self, *inputs) if inputs[0].dtype in COMPUTED_FLOATS else None
@@ -183,7 +183,7 @@ def fail_for_zero_divisor(k: NativeBuilder, y: Any) -> None:
         k.fail_unless(k.compare("ne", y, k.const(0, y.dtype)))
 
 
-def quotients(
+def divide_views(
     k: NativeBuilder, op: Elementwise, inputs: Operands, outputs: Sequence[TensorType]
 ) -> Sequence[View] | None:
     """The native form of a division, which may fail; it is then computed here, whoever reads it."""
@@ -354,7 +354,7 @@ class Mean(Elementwise):
 
 
 def _total(inputs: tuple[np.ndarray, ...]) -> np.ndarray:
-    return reduce(np.add, [widened(x) for x in inputs])
+    return reduce(np.add, [widen(x) for x in inputs])
 
 
 def _native_total(k: NativeBuilder, elements: Sequence[Any]) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
-from whorl.ops.core.base import COMPUTED_FLOATS, Elementwise, widened
+from whorl.ops.core.base import COMPUTED_FLOATS, Elementwise, widen
 
 
 @dataclass(frozen=True)
@@ -183,4 +183,4 @@ class Erf(RealFunction):
     def run(self, x: np.ndarray) -> np.ndarray:
         from scipy.special import erf
 
-        return erf(widened(x)).astype(x.dtype, copy=False)
+        return erf(widen(x)).astype(x.dtype, copy=False)

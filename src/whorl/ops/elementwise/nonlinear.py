@@ -22,7 +22,7 @@ from whorl.ops.core.base import (
     larger,
     require_dtype,
     same_dtype,
-    widened,
+    widen,
 )
 from whorl.ops.elementwise.arithmetic import NUMBERS, WHOLE
 from whorl.ops.elementwise.conversion import to_integer
@@ -35,7 +35,7 @@ class Activation(Elementwise, abstract=True):
     dtypes = COMPUTED_FLOATS
 
     def run(self, x: np.ndarray) -> np.ndarray:
-        return self.apply(widened(x)).astype(x.dtype, copy=False)
+        return self.apply(widen(x)).astype(x.dtype, copy=False)
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         """The function of float32 or float64 numbers."""
@@ -204,7 +204,7 @@ class Shrink(Elementwise):
     dtypes = NUMBERS
 
     def run(self, x: np.ndarray) -> np.ndarray:
-        wide = x.astype(FLOAT64) if x.dtype in WHOLE else widened(x)
+        wide = x.astype(FLOAT64) if x.dtype in WHOLE else widen(x)
         shrunk = np.where(wide < -self.lambd, wide + self.bias, np.where(wide > self.lambd, wide - self.bias, 0))
         return to_integer(shrunk, x.dtype) if x.dtype in WHOLE else shrunk.astype(x.dtype, copy=False)
 
@@ -321,8 +321,8 @@ class SwiGLU(Elementwise):
     def run(self, gate: np.ndarray, value: np.ndarray) -> np.ndarray:
         if gate.shape != value.shape:
             raise RunError(f"the shapes {list(gate.shape)} of the gate and {list(value.shape)} of the value differ")
-        wide = widened(gate)
-        return (wide * sigmoid(self.alpha * wide) * widened(value)).astype(gate.dtype, copy=False)
+        wide = widen(gate)
+        return (wide * sigmoid(self.alpha * wide) * widen(value)).astype(gate.dtype, copy=False)
 
     def scalar(self, k: NativeBuilder, gate: Expr, value: Expr) -> Expr:
         wide, factor = (k.cast(x, accumulator(x.dtype)) for x in (gate, value))

@@ -12,7 +12,7 @@ from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BY_NAME
 from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType, tensor
-from whorl.ops.core.base import checked_types, dims_of, require_dtype
+from whorl.ops.core.base import check_types, dims_of, require_dtype
 
 UINT8 = BY_NAME["uint8"]
 CHANNELS = {"RGB": 3, "BGR": 3, "Grayscale": 1}
@@ -35,7 +35,7 @@ class ImageDecoder(Op):
         return TensorType(UINT8, (UNKNOWN, UNKNOWN, CHANNELS[self.pixel_format]))
 
     def run(self, stream: np.ndarray) -> np.ndarray:
-        checked_types(self, stream)
+        check_types(self, stream)
         try:
             from PIL import Image  # pyright: ignore[reportMissingImports]
         except ImportError:

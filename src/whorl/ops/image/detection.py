@@ -12,7 +12,7 @@ from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import FLOAT32, INT64
 from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType, tensor
-from whorl.ops.core.base import agreed, checked_types, dims_of, one_element, require_dtype
+from whorl.ops.core.base import check_types, dims_of, one_element, require_dtype, unify_lengths
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class NonMaxSuppression(Op):
             require_dtype(tensor(most).dtype, frozenset((INT64,)))
         batch, count, corners = dims_of(boxes, 3, "boxes")
         rows, _, scored = dims_of(scores, 3, "scores")
-        agreed("the batch", batch, rows)
-        agreed("the number of boxes", count, scored)
-        agreed("the length of a box", corners, 4)
+        unify_lengths("the batch", batch, rows)
+        unify_lengths("the number of boxes", count, scored)
+        unify_lengths("the length of a box", corners, 4)
         return TensorType(INT64, (UNKNOWN, 3))
 
     def run(
@@ -55,7 +55,7 @@ class NonMaxSuppression(Op):
         overlap: np.ndarray | None = None,
         threshold: np.ndarray | None = None,
     ) -> np.ndarray:
-        checked_types(self, boxes, scores, most, overlap, threshold)
+        check_types(self, boxes, scores, most, overlap, threshold)
         limit = _number(most, "max_output_boxes_per_class", 0)
         allowed = np.float32(_number(overlap, "iou_threshold", 0.0))
         if not 0 <= allowed <= 1:

@@ -11,7 +11,7 @@ import numpy as np
 
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ops.native.index_maps import filled
+from whorl.ops.native.index_maps import broadcast_scalar
 
 MOST_POINTS = 1 << 20
 """The most points along an axis of a cell; a program ends where a region asks for more."""
@@ -41,7 +41,7 @@ class _Axis:
 def regions_aligned(k: NativeBuilder, x: Any, rois: Any, images: Any, shape: Sequence[int], cells: Cells) -> Any:
     """[R, C, height, width] of x [N, C, H, W], the corners rois [R, 4] and the numbers of images [R]."""
     if not x.size or not all(shape):
-        return filled(k, k.const(0, x.dtype), shape)
+        return broadcast_scalar(k, k.const(0, x.dtype), shape)
     result = k.temporary(x.dtype, shape)
     with k.loop(shape[0]) as r:
         image = k.let(k.cast(images.at((r,)), INT64))

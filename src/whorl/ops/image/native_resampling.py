@@ -10,7 +10,7 @@ from whorl.ir.dtypes import BOOL, FLOAT32, INT64, is_integer
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index
 from whorl.ops.image.resampling import ROUNDINGS, Filter, Stretch
-from whorl.ops.native.index_maps import mapped, replaced, table
+from whorl.ops.native.index_maps import embed_numbers, map_indices, replace_at
 
 LONGEST = 1 << 13
 """The most numbers that a program writes into one table."""
@@ -22,27 +22,27 @@ def picked(k: NativeBuilder, x: Any, index: int, axis: Stretch, mode: str, round
     """Native form of `pick`: the nearest elements along one axis."""
     places = axis.positions(mode, np.float32)
     nearest = ROUNDINGS[rounding](places if axis.scale is None else places.astype(np.float32))
-    chosen = table(k, np.clip(nearest, 0, axis.length - 1).astype(np.int64).tolist(), INT64, (axis.count,))
-    shape = replaced(x.shape, index, axis.count)
-    return mapped(k, x, shape, lambda at: replaced(at, index, chosen.at((at[index],))), chosen.cost + 1)
+    chosen = embed_numbers(k, np.clip(nearest, 0, axis.length - 1).astype(np.int64).tolist(), INT64, (axis.count,))
+    shape = replace_at(x.shape, index, axis.count)
+    return map_indices(k, x, shape, lambda at: replace_at(at, index, chosen.at((at[index],))), chosen.cost + 1)
 
 
 def resampled(k: NativeBuilder, x: Any, index: int, axis: Stretch, kernel: Filter, mode: str) -> Any:
     """Native form of `resample`: one axis interpolated, kept in memory."""
     elements, weights = kernel.taps(axis, mode)
     taps, count = elements.shape
-    chosen = table(k, elements.reshape(-1).tolist(), INT64, (taps, count))
-    factors = table(k, weights.astype(x.dtype).reshape(-1).tolist(), x.dtype, (taps, count))
+    chosen = embed_numbers(k, elements.reshape(-1).tolist(), INT64, (taps, count))
+    factors = embed_numbers(k, weights.astype(x.dtype).reshape(-1).tolist(), x.dtype, (taps, count))
     source = k.materialise_reread(x)
 
     def at(place: Any) -> Any:
         total = k.const(0, x.dtype)
         for tap in range(taps):
             own = (k.const(tap), place[index])
-            total = k.add(total, k.mul(source.at(replaced(place, index, chosen.at(own))), factors.at(own)))
+            total = k.add(total, k.mul(source.at(replace_at(place, index, chosen.at(own))), factors.at(own)))
         return total
 
-    return k.materialise(k.view(x.dtype, replaced(x.shape, index, count), at, 4 * taps))
+    return k.materialise(k.view(x.dtype, replace_at(x.shape, index, count), at, 4 * taps))
 
 
 def rounded_view(k: NativeBuilder, x: Any, dtype: np.dtype) -> Any:
@@ -62,7 +62,7 @@ def rounded_view(k: NativeBuilder, x: Any, dtype: np.dtype) -> Any:
 
 def extrapolated(k: NativeBuilder, x: Any, outside: dict[int, np.ndarray], value: float) -> Any:
     """x with the elements replaced that lie outside along any axis."""
-    tables = {n: table(k, mask.tolist(), BOOL, mask.shape) for n, mask in outside.items() if mask.any()}
+    tables = {n: embed_numbers(k, mask.tolist(), BOOL, mask.shape) for n, mask in outside.items() if mask.any()}
     if not tables:
         return x
     fill = k.const(np.array(value).astype(x.dtype).item(), x.dtype)

@@ -14,9 +14,9 @@ from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import Fact, TensorType
-from whorl.ops.core.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, require_dtype, same_dtype, widened
+from whorl.ops.core.base import COMPUTED_FLOATS, check_types, dims_of, require_dtype, same_dtype, unify_lengths, widen
 from whorl.ops.image.native_regions import Cells, regions_aligned
-from whorl.ops.native.index_maps import converted, fixed_lengths, widened_view
+from whorl.ops.native.index_maps import cast_view, fixed_lengths, widen_view
 
 MOST_SAMPLES = 1 << 22
 """Points of all cells of a region along one axis."""
@@ -41,13 +41,13 @@ class MaxRoiPool(Op):
         if len(self.pooled_shape) != 2:
             raise TypeRuleError(f"pooled_shape has {len(self.pooled_shape)} entries, expected 2")
         count, columns = dims_of(rois, 2, "rois")
-        agreed("the number of columns of rois", columns, 5)
+        unify_lengths("the number of columns of rois", columns, 5)
         return TensorType(dtype, (count, dims_of(x, 4, "X")[1], *self.pooled_shape))
 
     def run(self, x: np.ndarray, rois: np.ndarray) -> np.ndarray:
-        checked_types(self, x, rois)
+        check_types(self, x, rois)
         y = np.zeros((len(rois), x.shape[1], *self.pooled_shape), x.dtype)
-        for roi, result in zip(widened(rois), y, strict=True):
+        for roi, result in zip(widen(rois), y, strict=True):
             image = x[image_index(int(roi[0]), len(x))]
             scaled = roi[1:] * roi.dtype.type(self.spatial_scale)
             left, top, right, bottom = (np.sign(scaled) * np.floor(np.abs(scaled) + 0.5)).astype(np.int64).tolist()
@@ -94,16 +94,16 @@ class RoiAlign(Op):
             if getattr(self, name) not in values:
                 raise TypeRuleError(f"{name} is {getattr(self, name)!r}", fix=f"one of {', '.join(values)}")
         count, columns = dims_of(rois, 2, "rois")
-        agreed("the number of columns of rois", columns, 4)
-        count = agreed("the number of regions", count, *dims_of(images, 1, "batch_indices"))
+        unify_lengths("the number of columns of rois", columns, 4)
+        count = unify_lengths("the number of regions", count, *dims_of(images, 1, "batch_indices"))
         return TensorType(dtype, (count, dims_of(x, 4, "X")[1], self.output_height, self.output_width))
 
     def run(self, x: np.ndarray, rois: np.ndarray, images: np.ndarray) -> np.ndarray:
-        checked_types(self, x, rois, images)
+        check_types(self, x, rois, images)
         y = np.zeros((len(rois), x.shape[1], self.output_height, self.output_width), x.dtype)
         shift = 0.5 if self.coordinate_transformation_mode == "half_pixel" else 0.0
-        for roi, index, result in zip(widened(rois), images.tolist(), y, strict=True):
-            image = widened(x[image_index(index, len(x))])
+        for roi, index, result in zip(widen(rois), images.tolist(), y, strict=True):
+            image = widen(x[image_index(index, len(x))])
             left, top, right, bottom = roi * roi.dtype.type(self.spatial_scale) - roi.dtype.type(shift)
             rows = self._samples(top, bottom, self.output_height, image.shape[1])
             columns = self._samples(left, right, self.output_width, image.shape[2])
@@ -115,8 +115,8 @@ class RoiAlign(Op):
         x, rois, images = inputs
         shift = 0.5 if self.coordinate_transformation_mode == "half_pixel" else 0.0
         cells = Cells(self.spatial_scale, shift, not shift, self.sampling_ratio, self.mode == "max")
-        wide = k.materialise(widened_view(k, x)), widened_view(k, rois)
-        return [converted(k, regions_aligned(k, *wide, images, fixed_lengths(outputs[0]), cells), x.dtype)]
+        wide = k.materialise(widen_view(k, x)), widen_view(k, rois)
+        return [cast_view(k, regions_aligned(k, *wide, images, fixed_lengths(outputs[0]), cells), x.dtype)]
 
     def _samples(self, start: np.floating, end: np.floating, bins: int, length: int) -> Samples:
         """The points along one axis."""

@@ -18,14 +18,14 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import (
-    checked_types,
+    check_types,
     dims_of,
     known_dims,
     known_length,
     normal_axis,
     require_dtype,
     unknown_shape,
-    widened,
+    widen,
 )
 from whorl.ops.image.native_resampling import (
     EXACT_BITS,
@@ -37,7 +37,7 @@ from whorl.ops.image.native_resampling import (
     rounded_view,
 )
 from whorl.ops.image.resampling import COORDINATES, ROUNDINGS, Filter, Stretch, pick, resample, rounded
-from whorl.ops.native.index_maps import converted, fixed_lengths, widened_view
+from whorl.ops.native.index_maps import cast_view, fixed_lengths, widen_view
 
 POLICIES = ("stretch", "not_larger", "not_smaller")
 
@@ -133,7 +133,7 @@ class Resize(Op):
         scales: np.ndarray | None = None,
         sizes: np.ndarray | None = None,
     ) -> np.ndarray:
-        (type,) = checked_types(self, x, roi, scales, sizes)
+        (type,) = check_types(self, x, roi, scales, sizes)
         if 0 in type.shape:  # type: ignore[union-attr]
             return np.zeros(type.shape, x.dtype)  # type: ignore[union-attr]
         stretches = self.stretches(x.shape, type.shape, roi, scales, sizes)  # type: ignore[union-attr]
@@ -175,7 +175,7 @@ class Resize(Op):
         elif changing:
             if is_integer(dtype) and 8 * dtype.itemsize > EXACT_BITS:
                 return None
-            result = widened_view(k, x) if is_float(dtype) else converted(k, x, FLOAT64)
+            result = widen_view(k, x) if is_float(dtype) else cast_view(k, x, FLOAT64)
             kernel = Filter(mode == "cubic", self.cubic_coeff_a, bool(self.antialias), bool(self.exclude_outside))
             if any(s.count * len(kernel.taps(s, coordinates)[0]) > LONGEST for s in changing.values()):
                 return None
@@ -239,4 +239,4 @@ def _replaced(shape: Sequence[Dim], axes: Sequence[int], lengths: Sequence[Dim])
 
 def _computed(x: np.ndarray) -> np.ndarray:
     """The numbers in the element type that interpolation is computed in."""
-    return widened(x) if x.dtype in FLOATS | COMPLEX else x.astype(FLOAT64)
+    return widen(x) if x.dtype in FLOATS | COMPLEX else x.astype(FLOAT64)

@@ -20,18 +20,18 @@ from whorl.ir.types import UNRANKED, Fact, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
-    agreed,
-    checked_types,
+    check_types,
     dims_of,
     known_dims,
     known_length,
     require_dtype,
-    widened,
+    unify_lengths,
+    widen,
 )
 from whorl.ops.image.native_resampling import LONGEST
 from whorl.ops.image.native_sampling import FAR, Sampling
 from whorl.ops.image.resampling import Filter, real_dtype
-from whorl.ops.native.index_maps import converted, fixed_lengths, table, widened_view
+from whorl.ops.native.index_maps import cast_view, embed_numbers, fixed_lengths, widen_view
 from whorl.ops.windows.geometry import spatial_rank
 
 
@@ -58,8 +58,8 @@ class GridSample(Op):
             return TensorType(dtype, UNRANKED)
         batch, channels, *_ = dims_of(x, rank + 2, "X")
         rows, *places, width = dims_of(grid, rank + 2, "grid")
-        agreed("the last axis of grid", rank, width)
-        return TensorType(dtype, (agreed("the batch", batch, rows), channels, *places))
+        unify_lengths("the last axis of grid", rank, width)
+        return TensorType(dtype, (unify_lengths("the batch", batch, rows), channels, *places))
 
     def _check_attributes(self, dtype: np.dtype) -> None:
         allowed = {"mode": ("linear", "nearest", "cubic"), "padding_mode": ("zeros", "border", "reflection")}
@@ -70,11 +70,11 @@ class GridSample(Op):
             raise TypeRuleError(f"cannot interpolate strings with mode {self.mode}", fix="mode nearest")
 
     def run(self, x: np.ndarray, grid: np.ndarray) -> np.ndarray:
-        checked_types(self, x, grid)
+        check_types(self, x, grid)
         exact = self.mode == "nearest"
-        image = x if exact else widened(x) if x.dtype in FLOATS | COMPLEX else x.astype(FLOAT64)
+        image = x if exact else widen(x) if x.dtype in FLOATS | COMPLEX else x.astype(FLOAT64)
         y = np.empty((len(x), x.shape[1], *grid.shape[1:-1]), image.dtype)
-        for picture, places, result in zip(image, widened(grid), y, strict=True):
+        for picture, places, result in zip(image, widen(grid), y, strict=True):
             axes = zip(picture.shape[1:], np.moveaxis(places, -1, 0)[::-1], strict=True)
             taps = [self._taps(length, place.reshape(-1)) for length, place in axes]
             result[...] = weighted(picture, taps).reshape(result.shape)
@@ -83,12 +83,10 @@ class GridSample(Op):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, grid = inputs
         exact = self.mode == "nearest"
-        wide = x if exact else widened_view(k, x) if is_float(x.dtype) else converted(k, x, FLOAT64)
+        wide = x if exact else widen_view(k, x) if is_float(x.dtype) else cast_view(k, x, FLOAT64)
         sampling = Sampling(k, self.mode, self.padding_mode, bool(self.align_corners))
-        y = sampling.sampled(
-            k.materialise(wide), k.materialise_reread(widened_view(k, grid)), fixed_lengths(outputs[0])
-        )
-        return None if y is None else [converted(k, y, x.dtype)]
+        y = sampling.sampled(k.materialise(wide), k.materialise_reread(widen_view(k, grid)), fixed_lengths(outputs[0]))
+        return None if y is None else [cast_view(k, y, x.dtype)]
 
     def _taps(self, length: int, places: np.ndarray) -> Taps:
         """The elements along one axis that each place reads, and their weights."""
@@ -186,13 +184,13 @@ class AffineGrid(Op):
             return TensorType(dtype, UNRANKED)
         if rank not in (2, 3):
             raise TypeRuleError(f"theta has {rank} rows, expected 2 or 3")
-        agreed("the number of columns of theta", rank + 1, width)
-        agreed("the length of size", rank + 2, UNKNOWN if entries is None else entries)
+        unify_lengths("the number of columns of theta", rank + 1, width)
+        unify_lengths("the length of size", rank + 2, UNKNOWN if entries is None else entries)
         lengths = known_dims(size) or (UNKNOWN,) * (rank + 2)
-        return TensorType(dtype, (agreed("the batch", batch, lengths[0]), *lengths[2:], rank))
+        return TensorType(dtype, (unify_lengths("the batch", batch, lengths[0]), *lengths[2:], rank))
 
     def run(self, theta: np.ndarray, size: np.ndarray) -> np.ndarray:
-        checked_types(self, theta, size)
+        check_types(self, theta, size)
         dtype = accumulator(theta.dtype)
         axes = [self._places(length) for length in size[2:].tolist()]
         places = np.stack([*np.meshgrid(*axes, indexing="ij")[::-1], np.ones(tuple(map(len, axes)))], axis=-1)
@@ -207,10 +205,10 @@ class AffineGrid(Op):
         return ends if self.align_corners else ends * (length - 1) / length
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        theta, shape = widened_view(k, inputs[0]), fixed_lengths(outputs[0])
+        theta, shape = widen_view(k, inputs[0]), fixed_lengths(outputs[0])
         if max(shape[1:-1]) > LONGEST:
             return None
-        axes = [table(k, self._places(n).tolist(), theta.dtype, (n,)) for n in shape[1:-1]]
+        axes = [embed_numbers(k, self._places(n).tolist(), theta.dtype, (n,)) for n in shape[1:-1]]
         source = k.materialise_reread(theta)
 
         def at(index: Index) -> Any:
@@ -221,4 +219,4 @@ class AffineGrid(Op):
                 total = k.add(total, k.mul(source.at((batch, row, k.const(column))), place))
             return k.add(total, source.at((batch, row, k.const(len(places)))))
 
-        return [converted(k, k.view(theta.dtype, shape, at, 12), inputs[0].dtype)]
+        return [cast_view(k, k.view(theta.dtype, shape, at, 12), inputs[0].dtype)]

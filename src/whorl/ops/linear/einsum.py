@@ -20,10 +20,10 @@ from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
     broadcast_dim,
-    checked_types,
+    check_types,
     require_dtype,
     same_dtype,
-    widened,
+    widen,
 )
 from whorl.ops.core.writer import Writer, is_fixed, sizes_of
 from whorl.ops.linear.einsum_decompose import Operand, contract
@@ -155,7 +155,7 @@ class Einsum(Op):
         return [write.cast(total, dtype)]
 
     def run(self, *inputs: np.ndarray) -> np.ndarray:
-        checked_types(self, *inputs)
+        check_types(self, *inputs)
         terms, result = parse(self.equation)
         widths = [_width(term, x.ndim, k, self.equation) for k, (term, x) in enumerate(zip(terms, inputs, strict=True))]
         written = [spread(term, width) for term, width in zip(terms, widths, strict=True)]
@@ -165,6 +165,6 @@ class Einsum(Op):
             raise RunError(f"equation {self.equation!r} has {len(numbers)} labels, at most {_MOST_LABELS} are possible")
         operands: list[Any] = []
         for x, term in zip(inputs, written, strict=True):
-            operands += [widened(x), [numbers[label] for label in term]]
+            operands += [widen(x), [numbers[label] for label in term]]
         total = np.einsum(*operands, [numbers[label] for label in wanted], optimize=len(inputs) > 1)
         return np.asarray(total).astype(inputs[0].dtype, copy=False)

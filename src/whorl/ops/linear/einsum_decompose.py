@@ -37,7 +37,7 @@ def contract(write: Writer, operands: Sequence[Operand], result: Labels) -> Valu
     total = _summed(write, total, set(result))
     missing = [label for label in result if label not in total.labels]
     if missing:
-        value = write.inserted(total.value, *range(len(missing)))
+        value = write.unsqueeze(total.value, *range(len(missing)))
         total = Operand(value, (*missing, *total.labels))
     return _ordered(write, total, result).value
 
@@ -48,7 +48,7 @@ def _unspread(write: Writer, x: Operand, longest: Collection[str]) -> Operand:
     if not axes:
         return x
     labels = tuple(label for n, label in enumerate(x.labels) if n not in axes)
-    return Operand(write.squeezed(x.value, *axes), labels)
+    return Operand(write.squeeze(x.value, *axes), labels)
 
 
 def _summed(write: Writer, x: Operand, kept: Collection[str]) -> Operand:
@@ -61,7 +61,7 @@ def _summed(write: Writer, x: Operand, kept: Collection[str]) -> Operand:
 
 
 def _ordered(write: Writer, x: Operand, labels: Labels) -> Operand:
-    return Operand(write.ordered(x.value, [x.labels.index(label) for label in labels]), labels)
+    return Operand(write.transpose(x.value, [x.labels.index(label) for label in labels]), labels)
 
 
 def _pair(write: Writer, x: Operand, y: Operand, kept: Collection[str]) -> Operand:
@@ -77,8 +77,8 @@ def _pair(write: Writer, x: Operand, y: Operand, kept: Collection[str]) -> Opera
     def matrix(operand: Operand, *groups: Labels) -> Value:
         value = _ordered(write, operand, tuple(label for group in groups for label in group)).value
         shape = [math.prod(lengths[label] for label in group) for group in groups]
-        return write.shaped(value, shape if batch else shape[1:])
+        return write.reshape(value, shape if batch else shape[1:])
 
     product = write.node(MatMul(), matrix(x, batch, left, inner), matrix(y, batch, inner, right))
     labels = (*batch, *left, *right)
-    return Operand(write.shaped(product, [lengths[label] for label in labels]), labels)
+    return Operand(write.reshape(product, [lengths[label] for label in labels]), labels)

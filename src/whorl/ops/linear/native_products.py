@@ -13,7 +13,15 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index
 from whorl.kernels.machine import FEW_ROWS
 from whorl.kernels.product.layout import packed_shape, panel_width
-from whorl.ops.native.index_maps import all_fixed, converted, filled, is_larger, position, reshaped, widened_view
+from whorl.ops.native.index_maps import (
+    all_fixed,
+    broadcast_scalar,
+    cast_view,
+    is_larger,
+    ravel_index,
+    reshape_view,
+    widen_view,
+)
 
 SMALL = 512
 """Multiplications up to which a product is written out as loops."""
@@ -25,28 +33,28 @@ _LEAST_BLOCK, _MOST_BLOCK, _NEAR_BYTES = 24, 144, 1 << 19
 """Bounds of the rows of a block, and of the memory that a copy of them takes."""
 
 
-def product(k: NativeBuilder, a: Any, b: Any, panels: Any = None) -> Any:
+def multiply_views(k: NativeBuilder, a: Any, b: Any, panels: Any = None) -> Any:
     """The matrix product of two views, kept in memory; any ranks from 1, broadcast before the last two axes.
 
     Sums of float16 and bfloat16 are kept in float32 and rounded once. `panels` is b, a matrix, in panels. Error bound
     of an element: K * eps * sum |a| |b|; integers wrap.
     """
     dtype = a.dtype
-    a, b = widened_view(k, a), widened_view(k, b)
+    a, b = widen_view(k, a), widen_view(k, b)
     shape = product_lengths(a.shape, b.shape)
     inner = a.shape[-1]
     k.require_broadcast(b.shape[-2:][:1], (inner,))
     if not math.prod(shape) or not inner:
-        return filled(k, k.const(0, dtype), shape)
+        return broadcast_scalar(k, k.const(0, dtype), shape)
     left = a.shape if len(a.shape) > 1 else (1, inner)
     right = b.shape if len(b.shape) > 1 else (inner, 1)
-    a, b = reshaped(k, a, left), reshaped(k, b, right)
+    a, b = reshape_view(k, a, left), reshape_view(k, b, right)
     if len(right) == 2:
         rows = math.prod(left[:-1])
-        result = _matrices(k, reshaped(k, a, (rows, inner)), b, panels)
+        result = _matrices(k, reshape_view(k, a, (rows, inner)), b, panels)
     else:
         result = _batches(k, a, b)
-    return converted(k, reshaped(k, result, shape), dtype)
+    return cast_view(k, reshape_view(k, result, shape), dtype)
 
 
 def product_lengths(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
@@ -79,7 +87,7 @@ def _matrix_at(k: NativeBuilder, x: Any, index: Index) -> Any:
     own = index[len(index) - (len(x.shape) - 2) :]
     prefix = tuple(k.const(0) if n == 1 else i for n, i in zip(x.shape[:-2], own, strict=True))
     flat = k.flat(x)
-    first = k.mul(position(k, prefix, x.shape[:-2]), k.const(x.shape[-2] * x.shape[-1]))
+    first = k.mul(ravel_index(k, prefix, x.shape[:-2]), k.const(x.shape[-2] * x.shape[-1]))
     direct = None if flat is None else lambda place: flat(k.add(first, place))
     return k.view(x.dtype, x.shape[-2:], lambda at: x.at((*prefix, *at)), x.cost, direct)
 
@@ -106,7 +114,7 @@ def _multiply(k: NativeBuilder, a: Any, b: Any, result: Any, prefix: Any, panels
             k.call("vector_matmul", [(result, target), (source, given), (buffer, at)], (inner, columns))
         return None
     width = panel_width(rows, a.dtype) if panels is None else panels.shape[2]
-    packed = k.address(panels) if panels is not None else (panels_of(k, b, width), (k.const(0),) * 3)
+    packed = k.address(panels) if panels is not None else (pack_columns(k, b, width), (k.const(0),) * 3)
     height = block_rows(rows, inner, a.dtype)
     whole, rest = divmod(rows, height)
     scratch = k.temporary(a.dtype, (height, inner)), (k.const(0), k.const(0))
@@ -133,7 +141,7 @@ def block_rows(rows: int, inner: int, dtype: np.dtype) -> int:
     return min(most, -(-each // _TILE) * _TILE)
 
 
-def panels_of(k: NativeBuilder, b: Any, width: int) -> Any:
+def pack_columns(k: NativeBuilder, b: Any, width: int) -> Any:
     """A matrix copied into panels; what fills up the last one stays as it is, and counts for nothing."""
     inner, columns = b.shape
     panels = k.temporary(b.dtype, packed_shape(inner, columns, width))

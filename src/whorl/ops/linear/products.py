@@ -31,21 +31,21 @@ from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
-    agreed,
     broadcast_shapes,
-    checked_types,
+    check_types,
     dims_of,
     require_broadcast,
     require_dtype,
     same_dtype,
-    widened,
+    unify_lengths,
+    widen,
 )
 from whorl.ops.core.pieces import determinants, matmul
 from whorl.ops.core.writer import Writer, is_fixed, sizes_of
 from whorl.ops.elementwise.arithmetic import Clip, Div, Round
-from whorl.ops.linear.native_products import product
-from whorl.ops.native.index_maps import converted, expanded, filled, lengths, transposed, widened_view
-from whorl.ops.reduce.native_reductions import combined
+from whorl.ops.linear.native_products import multiply_views
+from whorl.ops.native.index_maps import broadcast_scalar, broadcast_view, cast_view, lengths, transpose_view, widen_view
+from whorl.ops.reduce.native_reductions import map_elements
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
 _BYTES = frozenset((BY_NAME["int8"], BY_NAME["uint8"]))
@@ -82,9 +82,9 @@ class MatMul(Op):
 
     def run(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         try:
-            result = matmul(_as_rows(matrices(widened(a)), b), matrices(widened(b)))
+            result = matmul(_as_rows(matrices(widen(a)), b), matrices(widen(b)))
         except ValueError:
-            checked_types(self, a, b)
+            check_types(self, a, b)
             raise
         shape = result.shape if a.ndim < 3 or b.ndim != 2 else (*a.shape[:-1], b.shape[1])
         return np.asarray(result).reshape(shape).astype(a.dtype, copy=False)
@@ -92,7 +92,7 @@ class MatMul(Op):
     any_length = True
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        return [product(k, *inputs)]
+        return [multiply_views(k, *inputs)]
 
 
 def matrices(x: np.ndarray) -> np.ndarray:
@@ -125,43 +125,45 @@ class Gemm(Op):
         left, right = dims_of(a, 2, "A"), dims_of(b, 2, "B")
         rows, inner_a = left[::-1] if self.transA else left
         inner_b, columns = right[::-1] if self.transB else right
-        agreed("the inner length", inner_a, inner_b)
+        unify_lengths("the inner length", inner_a, inner_b)
         if c is not None:
             require_broadcast(tensor(c, "C").shape, (rows, columns), "C")
         return TensorType(dtype, (rows, columns))
 
     def run(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None = None) -> np.ndarray:
-        checked_types(self, a, b, c)
-        left, right = matrices(widened(a)), matrices(widened(b))
+        check_types(self, a, b, c)
+        left, right = matrices(widen(a)), matrices(widen(b))
         result = matmul(left.T if self.transA else left, right.T if self.transB else right)
         return self.run_sum(result, c).astype(a.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         a, b, c = inputs[0], inputs[1], inputs.optional(2)
-        left = transposed(k, a, (1, 0)) if self.transA else a
-        right = transposed(k, b, (1, 0)) if self.transB else b
+        left = transpose_view(k, a, (1, 0)) if self.transA else a
+        right = transpose_view(k, b, (1, 0)) if self.transB else b
         if not is_float(a.dtype) and not (self.alpha.is_integer() and self.beta.is_integer()):
             return None
-        return self.lower_sum(k, product(k, widened_view(k, left), widened_view(k, right)), c, outputs[0])
+        return self.lower_sum(k, multiply_views(k, widen_view(k, left), widen_view(k, right)), c, outputs[0])
 
     def lower_sum(self, k: NativeBuilder, result: Any, c: Any, output: Any) -> Sequence[Any]:
         """The native form from the product on: alpha * product + beta * c."""
         wide, dtype = result.dtype, output.dtype
         if not result.size:
-            return [filled(k, k.const(0, dtype), lengths(output))]
+            return [broadcast_scalar(k, k.const(0, dtype), lengths(output))]
         if self.alpha != 1:
             factor = k.const(self.alpha, wide)
-            result = combined(k, lambda x: k.mul(x, factor), result)
+            result = map_elements(k, lambda x: k.mul(x, factor), result)
         if c is not None and self.beta:
             scale = k.const(self.beta, wide)
-            added = expanded(k, widened_view(k, c), result.shape)
-            result = combined(k, lambda x, y: k.add(x, y if self.beta == 1 else k.mul(y, scale)), result, added, cost=2)
-        return [converted(k, result, dtype)]
+            added = broadcast_view(k, widen_view(k, c), result.shape)
+            result = map_elements(
+                k, lambda x, y: k.add(x, y if self.beta == 1 else k.mul(y, scale)), result, added, cost=2
+            )
+        return [cast_view(k, result, dtype)]
 
     def run_sum(self, result: np.ndarray, c: np.ndarray | None) -> np.ndarray:
         """alpha * result + beta * c."""
         result = _scaled(result, self.alpha)
-        return result if c is None or not self.beta else result + _scaled(widened(c), self.beta)
+        return result if c is None or not self.beta else result + _scaled(widen(c), self.beta)
 
 
 def _scaled(x: np.ndarray, factor: float) -> np.ndarray:
@@ -234,9 +236,9 @@ def _centred_part(write: Writer, x: Value, zero: Value | None, axis: int, start:
     line, axis = -3 - axis, max(0, len(sizes_of(x)) + axis)
     whole = sizes_of(x)[axis] == stop - start
     if zero is None:
-        return write.cast(x if whole else write.part(x, axis, start, stop), FLOAT32)
+        return write.cast(x if whole else write.slice(x, axis, start, stop), FLOAT32)
     x = write.sub(write.cast(x, FLOAT32), _write_per_line(write, write.cast(zero, FLOAT32), line))
-    return x if whole else write.part(x, axis, start, stop)
+    return x if whole else write.slice(x, axis, start, stop)
 
 
 def _is_zero(value: Value | None) -> bool:
@@ -248,8 +250,8 @@ def _write_per_line(write: Writer, value: Value, axis: int) -> Value:
     """`_per_line` as nodes."""
     shape = sizes_of(value)
     if math.prod(shape) == 1:
-        return write.squeezed(value)
-    return write.inserted(value, 1) if len(shape) == 1 and axis == -2 else value
+        return write.squeeze(value)
+    return write.unsqueeze(value, 1) if len(shape) == 1 and axis == -2 else value
 
 
 @dataclass(frozen=True)
@@ -273,7 +275,7 @@ class MatMulInteger(Op):
         a_zero_point: np.ndarray | None = None,
         b_zero_point: np.ndarray | None = None,
     ) -> np.ndarray:
-        checked_types(self, a, b, a_zero_point, b_zero_point)
+        check_types(self, a, b, a_zero_point, b_zero_point)
         return _exact_product(a, a_zero_point, b, b_zero_point).astype(np.int64).astype(np.int32)
 
     def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
@@ -325,8 +327,8 @@ class QLinearMatMul(Op):
         y_scale: np.ndarray,
         y_zero_point: np.ndarray,
     ) -> np.ndarray:
-        checked_types(self, a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
-        scale = _per_line(widened(a_scale), -2) * _per_line(widened(b_scale), -1) / _per_line(widened(y_scale), -2)
+        check_types(self, a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
+        scale = _per_line(widen(a_scale), -2) * _per_line(widen(b_scale), -1) / _per_line(widen(y_scale), -2)
         scaled = _exact_product(a, a_zero_point, b, b_zero_point) * scale.astype(np.float64)
         zero, dtype = _per_line(y_zero_point, -2).astype(np.float64), y_zero_point.dtype
         if is_integer(dtype):
@@ -368,5 +370,5 @@ class Det(Op):
         return type.with_shape(type.shape[:-2])
 
     def run(self, x: np.ndarray) -> np.ndarray:
-        checked_types(self, x)
-        return np.asarray(determinants(widened(x))).astype(x.dtype, copy=False)
+        check_types(self, x)
+        return np.asarray(determinants(widen(x))).astype(x.dtype, copy=False)

@@ -18,7 +18,7 @@ from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, Known, TensorType, tensor
-from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, normal_axis, require_dtype, widened
+from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, normal_axis, require_dtype, widen
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.conversion import FLOAT8E8M0, convert, to_integer
 
@@ -74,7 +74,7 @@ class QuantizeLinear(Op):
         target = self._target(None if zero_point is None else zero_point.dtype)
         precision = self.precision or _precision(scale.dtype)
         divisor = _spread(scale, x.shape, self.axis, self.block_size, "the scale")
-        quotient = widened(x.astype(precision, copy=False) / divisor.astype(precision, copy=False))
+        quotient = widen(x.astype(precision, copy=False) / divisor.astype(precision, copy=False))
         if target in RANGES:
             quotient = np.rint(quotient)
         if zero_point is not None:

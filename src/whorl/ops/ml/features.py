@@ -13,7 +13,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, INT64, STRING
 from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import agreed, require_dtype
+from whorl.ops.core.base import require_dtype, unify_lengths
 from whorl.ops.ml.tabular import NUMBERS, numbers, table, table_dims
 
 
@@ -77,7 +77,7 @@ class FeatureVectorizer(Op):
         width: Dim = 0
         for features in self.inputdimensions or [features for _, features in tables]:
             width = width + features
-        return TensorType(FLOAT32, (agreed("the number of rows", *(rows for rows, _ in tables)), width))
+        return TensorType(FLOAT32, (unify_lengths("the number of rows", *(rows for rows, _ in tables)), width))
 
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         tables = [table(x) for x in inputs]

@@ -19,7 +19,7 @@ from whorl.ir.elements.views import Joined, tiled
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View, fixed
 from whorl.ir.types import KNOWN_LIMIT, UNRANKED, AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import agreed, known_dims, known_ints, normal_axis, same_dtype, unknown_shape
+from whorl.ops.core.base import known_dims, known_ints, normal_axis, same_dtype, unify_lengths, unknown_shape
 from whorl.ops.core.lazy import lazy_view
 from whorl.ops.movement.lengths import ceil_div, minimum, nonnegative, slice_ends, slice_length
 from whorl.ops.movement.rearranging import (
@@ -34,20 +34,20 @@ from whorl.ops.movement.rearranging import (
 from whorl.ops.native.index_maps import (
     all_fixed,
     all_numbers,
-    cut,
+    check_slice,
+    concat_views,
     fixed_lengths,
-    integer,
-    joined,
     lengths,
-    mapped,
-    replaced,
-    reshaped,
-    slice_start,
-    sliced,
-    transposed,
-    whole_element,
+    map_indices,
+    read_index,
+    read_int64,
+    replace_at,
+    reshape_view,
+    slice_axis,
+    slice_view,
+    transpose_view,
 )
-from whorl.ops.native.run_time_lengths import sliced_at_run_time
+from whorl.ops.native.run_time_lengths import slice_at_run_time
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Transpose(Rearranging):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,) = inputs
-        return [transposed(k, x, self.perm or range(len(x.shape))[::-1])]
+        return [transpose_view(k, x, self.perm or range(len(x.shape))[::-1])]
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,9 @@ class Concat(Rearranging):
         if not rank:
             raise TypeRuleError("a scalar has no axis to join", fix="give it an axis with Unsqueeze")
         axis = normal_axis(self.axis, rank)
-        result = [reduce(lambda a, b: agreed(f"axis {k}", a, b), column) for k, column in _other_axes(ranked, axis)]
+        result = [
+            reduce(lambda a, b: unify_lengths(f"axis {k}", a, b), column) for k, column in _other_axes(ranked, axis)
+        ]
         joined = sum((s[axis] for s in ranked), start=0) if len(ranked) == len(shapes) else UNKNOWN
         return TensorType(dtype, (*result[:axis], joined, *result[axis:]))
 
@@ -129,7 +131,7 @@ class Concat(Rearranging):
         return np.concatenate(inputs, axis)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        return [joined(k, inputs, self.axis % len(inputs[0].shape))]
+        return [concat_views(k, inputs, self.axis % len(inputs[0].shape))]
 
 
 def _other_axes(shapes: Sequence[tuple[Dim, ...]], axis: int) -> list[tuple[int, list[Dim]]]:
@@ -207,7 +209,7 @@ class Split(Rearranging):
         if sum(parts) != x.shape[axis]:
             return None
         firsts = accumulate(parts, initial=0)
-        return [cut(k, x, axis, fixed(first), fixed(part)) for first, part in zip(firsts, parts, strict=False)]
+        return [slice_axis(k, x, axis, fixed(first), fixed(part)) for first, part in zip(firsts, parts, strict=False)]
 
 
 @dataclass(frozen=True)
@@ -276,14 +278,14 @@ class Slice(Rearranging):
         if 0 in strides or not starts.size == ends.size == len(named) == len(strides):
             return None
         if not all_fixed((*x.shape, *fixed_lengths(outputs[0]))):
-            ends = [(whole_element(k, starts, n), whole_element(k, ends, n), step) for n, step in enumerate(strides)]
-            return [sliced_at_run_time(k, x, [axis % len(x.shape) for axis in named], ends)]
+            ends = [(read_int64(k, starts, n), read_int64(k, ends, n), step) for n, step in enumerate(strides)]
+            return [slice_at_run_time(k, x, [axis % len(x.shape) for axis in named], ends)]
         shape, firsts, step = fixed_lengths(outputs[0]), [k.const(0)] * len(x.shape), [1] * len(x.shape)
         for n, (axis, stride) in enumerate(zip(named, strides, strict=True)):
             axis %= len(x.shape)
-            low, high = whole_element(k, starts, n), whole_element(k, ends, n)
-            step[axis], firsts[axis] = stride, slice_start(k, low, high, stride, x.shape[axis], shape[axis])
-        return [sliced(k, x, firsts, step, shape)]
+            low, high = read_int64(k, starts, n), read_int64(k, ends, n)
+            step[axis], firsts[axis] = stride, check_slice(k, low, high, stride, x.shape[axis], shape[axis])
+        return [slice_view(k, x, firsts, step, shape)]
 
 
 def _elements(fact: Fact, count: int) -> tuple[Dim, ...]:
@@ -320,7 +322,7 @@ class Tile(Rearranging):
         times = [after // before if before else 1 for before, after in zip(x.shape, shape, strict=True)]
         source = k.materialise_reread(x)
         pairs = [length for pair in zip(times, x.shape, strict=True) for length in pair]
-        return [reshaped(k, mapped(k, source, pairs, lambda index: index[1::2], 0), shape)]
+        return [reshape_view(k, map_indices(k, source, pairs, lambda index: index[1::2], 0), shape)]
 
 
 @dataclass(frozen=True)
@@ -339,7 +341,7 @@ class ReverseSequence(Rearranging):
             if len(found.shape) < 2:
                 raise TypeRuleError(f"takes at least two axes, got {found}")
             if not isinstance(lengths.shape, AnyShape):
-                agreed("the batch", found.shape[self.batch_axis], *lengths.shape)
+                unify_lengths("the batch", found.shape[self.batch_axis], *lengths.shape)
         return found
 
     def run(self, x: np.ndarray, sequence_lens: np.ndarray) -> np.ndarray:
@@ -361,15 +363,15 @@ class ReverseSequence(Rearranging):
         steps = x.shape[self.time_axis]
 
         def is_legal(so_far: Any, index: Index) -> Any:
-            length = integer(k, lens, index)
+            length = read_index(k, lens, index)
             inside = k.apply("and", k.compare("ge", length, k.const(0)), k.compare("le", length, k.const(steps)))
             return k.apply("and", so_far, inside)
 
         def source(index: Index) -> Any:
-            time, length = index[self.time_axis], integer(k, kept, (index[self.batch_axis],))
+            time, length = index[self.time_axis], read_index(k, kept, (index[self.batch_axis],))
             mirrored = k.sub(k.sub(length, k.const(1)), time)
-            return replaced(index, self.time_axis, k.select(k.compare("lt", time, length), mirrored, time))
+            return replace_at(index, self.time_axis, k.select(k.compare("lt", time, length), mirrored, time))
 
         kept = k.materialise_reread(lens)
         k.fail_unless(k.reduce(kept.shape, k.const(True, BOOL), is_legal))
-        return [mapped(k, x, x.shape, source, 5)]
+        return [map_indices(k, x, x.shape, source, 5)]

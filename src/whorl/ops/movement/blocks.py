@@ -14,7 +14,7 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.movement.rearranging import Rearranging
-from whorl.ops.native.index_maps import lengths, reshaped, transposed
+from whorl.ops.native.index_maps import lengths, reshape_view, transpose_view
 
 
 def _check_image(fact: Fact, blocksize: int, mode: str) -> tuple[Dim, ...] | None:
@@ -78,7 +78,7 @@ class DepthToSpace(Rearranging):
         split, order = (n, b, b, depth, h, w), (0, 3, 4, 1, 5, 2)
         if self.mode == "CRD":
             split, order = (n, depth, b, b, h, w), (0, 1, 4, 2, 5, 3)
-        return [reshaped(k, transposed(k, reshaped(k, x, split), order), shape)]
+        return [reshape_view(k, transpose_view(k, reshape_view(k, x, split), order), shape)]
 
 
 @dataclass(frozen=True)
@@ -110,5 +110,5 @@ class SpaceToDepth(Rearranging):
         (x,), shape, b = inputs, lengths(outputs[0]), self.blocksize
         n, c, h, w = x.shape
         order = (0, 3, 5, 1, 2, 4) if self.mode == "DCR" else (0, 1, 3, 5, 2, 4)
-        blocks = reshaped(k, x, (n, c, h // b, b, w // b, b))
-        return [reshaped(k, transposed(k, blocks, order), shape)]
+        blocks = reshape_view(k, x, (n, c, h // b, b, w // b, b))
+        return [reshape_view(k, transpose_view(k, blocks, order), shape)]

@@ -21,14 +21,14 @@ from whorl.ops.movement.lengths import ceil_div, nonnegative
 from whorl.ops.movement.rearranging import (
     Rearranging,
     as_objects,
+    broadcast_value,
     is_small,
-    repeated,
     require_memory,
     sizes,
     vector_length,
 )
-from whorl.ops.native.index_maps import all_fixed, element, filled, lengths, whole_element
-from whorl.ops.native.run_time_lengths import counted_range
+from whorl.ops.native.index_maps import all_fixed, broadcast_scalar, lengths, read_element, read_int64
+from whorl.ops.native.run_time_lengths import count_range
 
 _SMALL = 4096
 """Elements up to which a constant tensor is written out; beyond, all elements are one place in memory."""
@@ -58,16 +58,16 @@ class ConstantOfShape(Rearranging):
         wanted, element = sizes(shape, "shape"), self.element.reshape(())
         if math.prod(wanted) <= _SMALL:
             return np.full(wanted, element, element.dtype)
-        return repeated(element, wanted)
+        return broadcast_value(element, wanted)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         value, shape = self.element, lengths(outputs[0])
         if not all_fixed(shape):
-            found = [k.let(whole_element(k, inputs[0], n)) for n in range(len(shape))]
+            found = [k.let(read_int64(k, inputs[0], n)) for n in range(len(shape))]
             for length in found:
                 k.fail_unless(k.compare("ge", length, k.const(0)))
             shape = tuple(k.new_length(length) for length in found)
-        return [filled(k, k.const(value.reshape(-1)[0].item(), value.dtype), shape)]
+        return [broadcast_scalar(k, k.const(value.reshape(-1)[0].item(), value.dtype), shape)]
 
 
 RANGE_DTYPES = frozenset(BY_NAME[n] for n in ("int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"))
@@ -138,7 +138,7 @@ class Range(Op):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         dtype = inputs[0].dtype
         work = dtype if is_integer(dtype) else self._work(dtype)
-        start, step = (k.let(k.cast(element(k, inputs[n]), work)) for n in (0, 2))
+        start, step = (k.let(k.cast(read_element(k, inputs[n]), work)) for n in (0, 2))
 
         def at(index: Index) -> Any:
             return k.cast(k.add(start, k.mul(k.cast(index[0], work), step)), dtype)
@@ -147,8 +147,8 @@ class Range(Op):
         if not all_fixed(shape):
             if not is_integer(dtype):
                 return None
-            ends = [k.let(k.cast(element(k, x), INT64)) for x in inputs]
-            shape = (k.new_length(counted_range(k, *ends)),)
+            ends = [k.let(k.cast(read_element(k, x), INT64)) for x in inputs]
+            shape = (k.new_length(count_range(k, *ends)),)
         return [k.view(dtype, shape, at, 2)]
 
 

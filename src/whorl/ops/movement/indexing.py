@@ -13,9 +13,9 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import agreed, normal_axis, unknown_shape
+from whorl.ops.core.base import normal_axis, unify_lengths, unknown_shape
 from whorl.ops.movement.rearranging import Rearranging, in_range, integer_input, run_axis
-from whorl.ops.native.index_maps import column, is_larger, lengths, mapped, places, replaced
+from whorl.ops.native.index_maps import is_larger, lengths, map_indices, normalise_indices, replace_at, select_column
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Gather(Rearranging):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, indices), axis = inputs, self.axis % len(inputs[0].shape)
-        place, rank = places(k, indices, x.shape[axis]), len(indices.shape)
+        place, rank = normalise_indices(k, indices, x.shape[axis]), len(indices.shape)
         if indices.size == 1:
             place = k.materialise(place)
         if indices.size != math.prod(lengths(outputs[0])):
@@ -53,7 +53,7 @@ class Gather(Rearranging):
         def found(index: Index) -> tuple[Any, ...]:
             return (*index[:axis], place.at(index[axis : axis + rank]), *index[axis + rank :])
 
-        return [mapped(k, source, lengths(outputs[0]), found, 1 + place.cost)]
+        return [map_indices(k, source, lengths(outputs[0]), found, 1 + place.cost)]
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,15 @@ class GatherElements(Rearranging):
         return found.with_shape(shape)
 
     def run(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
-        return x[element_places(x.shape, indices, run_axis(self.axis, x.ndim))]
+        return x[element_indices(x.shape, indices, run_axis(self.axis, x.ndim))]
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, indices), axis = inputs, self.axis % len(inputs[0].shape)
-        if any(n > limit for n, limit in zip(*(replaced(v.shape, axis, 0) for v in (indices, x)), strict=True)):
+        if any(n > limit for n, limit in zip(*(replace_at(v.shape, axis, 0) for v in (indices, x)), strict=True)):
             return None
-        place = places(k, indices, x.shape[axis])
+        place = normalise_indices(k, indices, x.shape[axis])
         source = k.materialise_reread(x) if indices.fixed_shape[axis] > x.fixed_shape[axis] else x
-        return [mapped(k, source, indices.shape, lambda i: replaced(i, axis, place.at(i)), 1 + place.cost)]
+        return [map_indices(k, source, indices.shape, lambda i: replace_at(i, axis, place.at(i)), 1 + place.cost)]
 
 
 def check_ranks(x: TensorType, other: TensorType, what: str) -> None:
@@ -89,7 +89,7 @@ def check_ranks(x: TensorType, other: TensorType, what: str) -> None:
         raise TypeRuleError(f"{what} has rank {other.rank}, data {x.rank}", fix="give both one rank")
 
 
-def element_places(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> tuple[np.ndarray, ...]:
+def element_indices(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> tuple[np.ndarray, ...]:
     """Where each element of `indices` points: its own position, with the index itself on `axis`."""
     if indices.ndim != len(shape):
         raise RunError(f"indices have rank {indices.ndim}, data {len(shape)}")
@@ -117,14 +117,14 @@ class GatherND(Rearranging):
             return found.with_shape(UNRANKED)
         if not 1 <= width <= len(found.shape) - b:
             raise TypeRuleError(f"indices have {width} numbers for the {len(found.shape) - b} axes of {found}")
-        batch = [agreed(f"axis {k}", found.shape[k], places[k]) for k in range(b)]
+        batch = [unify_lengths(f"axis {k}", found.shape[k], places[k]) for k in range(b)]
         return found.with_shape((*batch, *places[b:-1], *found.shape[b + width :]))
 
     def run(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         b = self.batch_dims
         if indices.ndim <= b or x.shape[:b] != indices.shape[:b]:
             raise RunError(f"data {list(x.shape)} and indices {list(indices.shape)} do not share {b} batch axes")
-        places = tuple_places(x.shape, indices, b)
+        places = tuple_indices(x.shape, indices, b)
         inner = (1,) * (indices.ndim - 1 - b)
         rows: Any = np.indices(x.shape[:b], sparse=True)
         batch = [row.reshape((*row.shape, *inner)) for row in rows]
@@ -136,15 +136,18 @@ class GatherND(Rearranging):
         if x.shape[:b] != indices.shape[:b]:
             return None
         rank, width = len(indices.shape) - 1, indices.fixed_shape[-1]
-        columns = [k.materialise_reread(places(k, column(k, indices, n), x.shape[b + n])) for n in range(width)]
+        columns = [
+            k.materialise_reread(normalise_indices(k, select_column(k, indices, n), x.shape[b + n]))
+            for n in range(width)
+        ]
 
         def found(index: Index) -> tuple[Any, ...]:
             return (*index[:b], *(place.at(index[:rank]) for place in columns), *index[rank:])
 
-        return [mapped(k, k.materialise_reread(x), shape, found, 1 + sum(place.cost for place in columns))]
+        return [map_indices(k, k.materialise_reread(x), shape, found, 1 + sum(place.cost for place in columns))]
 
 
-def tuple_places(shape: tuple[int, ...], indices: np.ndarray, first: int = 0) -> tuple[np.ndarray, ...]:
+def tuple_indices(shape: tuple[int, ...], indices: np.ndarray, first: int = 0) -> tuple[np.ndarray, ...]:
     """The tuples in the last axis of the indices as one array for each axis of the data, from `first` on."""
     if indices.ndim < 1 or not 1 <= indices.shape[-1] <= len(shape) - first:
         raise RunError(f"indices of shape {list(indices.shape)} do not fit data of shape {list(shape)}")

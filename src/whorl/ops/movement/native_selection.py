@@ -11,7 +11,7 @@ from typing import Any
 
 from whorl.ir.dtypes import BOOL, INT32, INT64, is_float
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ops.native.index_maps import converted, inserted, transposed
+from whorl.ops.native.index_maps import cast_view, insert_at, transpose_view
 
 MOST_KEPT = 64
 """How many elements are kept in order while a line is read; for more, sorting is faster."""
@@ -55,17 +55,17 @@ def _line_by_line(k: NativeBuilder, x: Any, axis: int, count: int, largest: bool
     values, places = k.temporary(x.dtype, (*shape, count)), k.temporary(INT64, (*shape, count))
     with k.nest(shape) as line:
         for n in range(count):
-            _insert(k, x.at(inserted(line, axis, k.const(n))), k.const(n), (values, places), line, n, largest)
+            _insert(k, x.at(insert_at(line, axis, k.const(n))), k.const(n), (values, places), line, n, largest)
         worst = k.variable(x.dtype, "worst", once=False)
         k.assign(worst, k.load(values, (*line, k.const(count - 1))))
         with k.loop(x.shape[axis] - count) as before:
             place = k.add(before, k.const(count))
-            value = k.let(x.at(inserted(line, axis, place)))
+            value = k.let(x.at(insert_at(line, axis, place)))
             with k.when(precedes(k, value, worst, largest)):
                 _insert(k, value, place, (values, places), line, count - 1, largest)
                 k.assign(worst, k.load(values, (*line, k.const(count - 1))))
     back = [*range(axis), len(shape), *range(axis, len(shape))]
-    return transposed(k, k.view_of(values), back), transposed(k, k.view_of(places), back)
+    return transpose_view(k, k.view_of(values), back), transpose_view(k, k.view_of(places), back)
 
 
 def _insert(
@@ -109,8 +109,8 @@ def _side_by_side(k: NativeBuilder, x: Any, axis: int, lane: int, count: int, la
                 value = k.let(x.at(tuple(index)))
                 _move_back(k, value, step, kept, lambda n, o=outer, c=column: (*o, k.const(n), c), first, largest)
     back = [order.index(n) for n in range(len(order))]
-    places = converted(k, k.view_of(kept[1]), INT64)
-    return transposed(k, k.view_of(kept[0]), back), transposed(k, places, back)
+    places = cast_view(k, k.view_of(kept[1]), INT64)
+    return transpose_view(k, k.view_of(kept[0]), back), transpose_view(k, places, back)
 
 
 def _move_back(

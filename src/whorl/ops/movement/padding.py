@@ -24,7 +24,7 @@ from whorl.ops.movement.rearranging import (
     vector_length,
     zero_of,
 )
-from whorl.ops.native.index_maps import all_numbers, clamped, element, fixed_lengths, mapped, sliced
+from whorl.ops.native.index_maps import all_numbers, clamp_index, fixed_lengths, map_indices, read_element, slice_view
 
 MODES = ("constant", "reflect", "edge", "wrap")
 
@@ -88,7 +88,7 @@ class Pad(Rearranging):
             ends[axis] = given[k], given[k + len(named)]
         if self.mode == "constant":
             fill = zero_of(x.dtype) if constant_value is None else constant_value
-            return padded(x, ends, fill)
+            return pad_array(x, ends, fill)
         for axis, (before, after) in enumerate(ends):
             if before or after:
                 x = np.take(x, _sources(x.shape[axis], before, after, self.mode, axis), axis)
@@ -104,12 +104,12 @@ class Pad(Rearranging):
         for n, axis in enumerate(named):
             ends[axis % len(ends)] = given[n], given[n + len(named)]
         if self.mode == "constant":
-            nothing = k.const(float(zero_of(x.dtype)), x.dtype) if value is None else k.let(element(k, value))
-            return [padded_view(k, x, ends, nothing)]
+            nothing = k.const(float(zero_of(x.dtype)), x.dtype) if value is None else k.let(read_element(k, value))
+            return [pad_view(k, x, ends, nothing)]
         return _continued(k, x, ends, self.mode, fixed_lengths(outputs[0]))
 
 
-def padded(x: np.ndarray, ends: Sequence[tuple[int, int]], fill: np.ndarray) -> np.ndarray:
+def pad_array(x: np.ndarray, ends: Sequence[tuple[int, int]], fill: np.ndarray) -> np.ndarray:
     """x with `ends` = (before, after) elements of `fill` on each axis; negative numbers crop."""
     shape = [n + before + after for n, (before, after) in zip(x.shape, ends, strict=True)]
     if any(length < 0 for length in shape):
@@ -127,11 +127,11 @@ def padded(x: np.ndarray, ends: Sequence[tuple[int, int]], fill: np.ndarray) -> 
     return result
 
 
-def padded_view(k: NativeBuilder, x: Any, ends: Sequence[tuple[int, int]], fill: Any) -> Any:
-    """Native form of `padded`: the fill is written first, the elements of x over it."""
+def pad_view(k: NativeBuilder, x: Any, ends: Sequence[tuple[int, int]], fill: Any) -> Any:
+    """Native form of `pad_array`: the fill is written first, the elements of x over it."""
     lows = [max(0, -before) for before, _ in ends]
     kept = [max(0, n - low - max(0, -after)) for n, low, (_, after) in zip(x.shape, lows, ends, strict=True)]
-    inside = sliced(k, x, [k.const(low) for low in lows], [1] * len(kept), kept)
+    inside = slice_view(k, x, [k.const(low) for low in lows], [1] * len(kept), kept)
     if all(before <= 0 and after <= 0 for before, after in ends):
         return inside
     shape = [n + before + after for n, (before, after) in zip(x.shape, ends, strict=True)]
@@ -159,13 +159,13 @@ def _continued(
             found.append(i if not before and not after else k.add(_source(k, place, kept, before, mode), k.const(low)))
         return found
 
-    return [mapped(k, k.materialise_reread(x), shape, source, 6)]
+    return [map_indices(k, k.materialise_reread(x), shape, source, 6)]
 
 
 def _source(k: NativeBuilder, place: Any, kept: int, before: int, mode: str) -> Any:
     """Which of `kept` elements stands at a place that may lie before the first or behind the last."""
     if mode == "edge" or kept <= 1:
-        return clamped(k, place, 0, max(kept - 1, 0))
+        return clamp_index(k, place, 0, max(kept - 1, 0))
     period = kept if mode == "wrap" else 2 * kept - 2
     ahead = k.const(max(0, -(-before // period)) * period)
     turned = k.apply("rem", k.add(place, ahead), k.const(period))
@@ -223,7 +223,7 @@ class CenterCropPad(Op):
             more = length - x.shape[axis]
             before = more // 2 if more >= 0 else -(-more // 2)
             ends[axis] = before, more - before
-        return padded(x, ends, zero_of(x.dtype))
+        return pad_array(x, ends, zero_of(x.dtype))
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, shape = inputs[0], fixed_lengths(outputs[0])
@@ -232,4 +232,4 @@ class CenterCropPad(Op):
             more = padded_length - length
             before = more // 2 if more >= 0 else -(-more // 2)
             ends.append((before, more - before))
-        return [padded_view(k, x, ends, k.const(0, x.dtype))]
+        return [pad_view(k, x, ends, k.const(0, x.dtype))]

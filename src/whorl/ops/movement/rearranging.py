@@ -121,7 +121,7 @@ def require_memory(shape: Sequence[int], dtype: np.dtype) -> None:
         raise RunError(f"{name_of(dtype)}{list(shape)} takes {need} bytes, more than this machine's memory")
 
 
-def repeated(value: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+def broadcast_value(value: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     """A broadcast view: elements that repeat share memory."""
     try:
         return np.broadcast_to(value, shape)

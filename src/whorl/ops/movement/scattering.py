@@ -15,10 +15,10 @@ from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import agreed, normal_axis, same_dtype
-from whorl.ops.movement.indexing import check_ranks, element_places, tuple_places
+from whorl.ops.core.base import normal_axis, same_dtype, unify_lengths
+from whorl.ops.movement.indexing import check_ranks, element_indices, tuple_indices
 from whorl.ops.movement.rearranging import Rearranging, integer_input, integers, run_axis, vector_length
-from whorl.ops.native.index_maps import from_front, integer, is_inside, replaced
+from whorl.ops.native.index_maps import is_in_range, normalise_index, read_index, replace_at
 
 REDUCTIONS: dict[str, Any] = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
@@ -31,7 +31,7 @@ def check_reduction(reduction: str, dtype: np.dtype) -> None:
         raise TypeRuleError(f"reduction {reduction!r} has no meaning for {name_of(dtype)}")
 
 
-def written(data: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarray, reduction: str) -> np.ndarray:
+def scatter(data: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarray, reduction: str) -> np.ndarray:
     """A copy of `data` with the updates at the places, combined one after the other where a place repeats."""
     result = np.array(data)
     if reduction == "none":
@@ -43,9 +43,9 @@ def written(data: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarra
 
 def _place(k: NativeBuilder, indices: Any, index: Index, length: Dim) -> Any:
     """A checked index into an axis, counted from the front."""
-    place = k.let(integer(k, indices, index))
-    k.fail_unless(is_inside(k, place, length))
-    return k.let(from_front(k, place, length))
+    place = k.let(read_index(k, indices, index))
+    k.fail_unless(is_in_range(k, place, length))
+    return k.let(normalise_index(k, place, length))
 
 
 _ON_BOOL = {"add": "or", "max": "or", "mul": "and", "min": "and"}
@@ -80,23 +80,23 @@ class ScatterElements(Rearranging):
         if not isinstance(places.shape, AnyShape) and not isinstance(given.shape, AnyShape):
             check_ranks(places, given, "updates")
             for k, (a, b) in enumerate(zip(places.shape, given.shape, strict=True)):
-                agreed(f"axis {k} of indices and updates", a, b)
+                unify_lengths(f"axis {k} of indices and updates", a, b)
         return found
 
     def run(self, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
         if indices.shape != updates.shape:
             raise RunError(f"updates have shape {list(updates.shape)}, indices {list(indices.shape)}")
-        places = element_places(data.shape, indices, run_axis(self.axis, data.ndim))
-        return written(data, places, updates, self.reduction)
+        places = element_indices(data.shape, indices, run_axis(self.axis, data.ndim))
+        return scatter(data, places, updates, self.reduction)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (data, indices, updates), axis = inputs, self.axis % len(inputs[0].shape)
-        if any(n > limit for n, limit in zip(*(replaced(v.shape, axis, 0) for v in (indices, data)), strict=True)):
+        if any(n > limit for n, limit in zip(*(replace_at(v.shape, axis, 0) for v in (indices, data)), strict=True)):
             return None
         buffer = k.writable(data)
         with k.nest(indices.shape, parallel=False) as index:
             place = _place(k, indices, index, data.shape[axis])
-            _write(k, buffer, replaced(index, axis, place), updates.at(index), self.reduction)
+            _write(k, buffer, replace_at(index, axis, place), updates.at(index), self.reduction)
         return [k.view_of(buffer)]
 
 
@@ -126,15 +126,15 @@ class ScatterND(Rearranging):
             if len(given.shape) != len(expected):
                 raise TypeRuleError(f"updates have rank {len(given.shape)}, indices and data ask for {len(expected)}")
             for k, (a, b) in enumerate(zip(expected, given.shape, strict=True)):
-                agreed(f"axis {k} of updates", a, b)
+                unify_lengths(f"axis {k} of updates", a, b)
         return found
 
     def run(self, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
-        places = tuple_places(data.shape, indices)
+        places = tuple_indices(data.shape, indices)
         expected = (*indices.shape[:-1], *data.shape[len(places) :])
         if updates.shape != expected:
             raise RunError(f"updates have shape {list(updates.shape)}, indices and data ask for {list(expected)}")
-        return written(data, places, updates, self.reduction)
+        return scatter(data, places, updates, self.reduction)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         data, indices, updates = inputs
@@ -177,7 +177,7 @@ class TensorScatter(Op):
         if not isinstance(given.shape, AnyShape):
             for k, (a, b) in enumerate(zip(found.shape, given.shape, strict=True)):
                 if k != axis:
-                    agreed(f"axis {k}", a, b)
+                    unify_lengths(f"axis {k}", a, b)
         return found
 
     def run(self, past_cache: np.ndarray, update: np.ndarray, write_indices: np.ndarray | None = None) -> np.ndarray:
@@ -201,21 +201,21 @@ class TensorScatter(Op):
         cache, update, write_indices = inputs[0], inputs[1], inputs.optional(2)
         axis = self.axis % len(cache.shape)
         length, count = cache.fixed_shape[axis], update.fixed_shape[axis]
-        if count > length or replaced(cache.shape, axis, 0) != replaced(update.shape, axis, 0):
+        if count > length or replace_at(cache.shape, axis, 0) != replace_at(update.shape, axis, 0):
             return None
         if write_indices is not None and write_indices.shape != cache.shape[:1]:
             return None
         buffer = k.writable(cache)
         with k.loop(cache.shape[0]) as batch:
-            first = k.const(0) if write_indices is None else k.let(integer(k, write_indices, (batch,)))
+            first = k.const(0) if write_indices is None else k.let(read_index(k, write_indices, (batch,)))
             if self.mode == "linear":
                 inside = k.compare("le", first, k.const(length - count))
                 k.fail_unless(k.apply("and", k.compare("ge", first, k.const(0)), inside))
             else:
-                first = k.let(from_front(k, k.apply("rem", first, k.const(max(length, 1))), length))
+                first = k.let(normalise_index(k, k.apply("rem", first, k.const(max(length, 1))), length))
             with k.nest(update.shape[1:]) as rest:
                 place = k.add(first, rest[axis - 1])
                 over = k.compare("ge", place, k.const(length))
                 turned = k.select(over, k.sub(place, k.const(length)), place) if self.mode == "circular" else place
-                k.store(buffer, (batch, *replaced(rest, axis - 1, turned)), update.at((batch, *rest)))
+                k.store(buffer, (batch, *replace_at(rest, axis - 1, turned)), update.at((batch, *rest)))
         return [k.view_of(buffer)]

@@ -19,8 +19,15 @@ from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import known_dims, normal_axis, one_element
 from whorl.ops.movement.native_selection import MOST_KEPT, best_of_lines
 from whorl.ops.movement.rearranging import Rearranging, integer_input, require_memory, run_axis, vector_length, zero_of
-from whorl.ops.native.index_maps import clamped, element, filled, fixed_lengths, reshaped, whole_element
-from whorl.ops.native.run_time_lengths import compressed, nonzero
+from whorl.ops.native.index_maps import (
+    broadcast_scalar,
+    clamp_index,
+    fixed_lengths,
+    read_element,
+    read_int64,
+    reshape_view,
+)
+from whorl.ops.native.run_time_lengths import compress_view, find_nonzero
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class OneHot(Op):
         axis = self.axis % len(shape)
         if values.size != 2:
             return None
-        off, on = (k.let(element(k, values, n)) for n in (0, 1))
+        off, on = (k.let(read_element(k, values, n)) for n in (0, 1))
         classes, given = k.const(shape[axis]), k.materialise_reread(indices)
 
         def at(index: Index) -> Any:
@@ -114,8 +121,8 @@ class Compress(Rearranging):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, condition = inputs
         if self.axis is None:
-            return [compressed(k, reshaped(k, x, (x.size,)), condition, 0)]
-        return [compressed(k, x, condition, self.axis % len(x.shape))]
+            return [compress_view(k, reshape_view(k, x, (x.size,)), condition, 0)]
+        return [compress_view(k, x, condition, self.axis % len(x.shape))]
 
 
 def _count_nonzero(known: np.ndarray) -> Dim:
@@ -151,7 +158,7 @@ class NonZero(Op):
         return np.array(np.unravel_index(places, x.shape), np.int64).reshape(x.ndim, places.size)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        return [nonzero(k, inputs[0])] if inputs[0].shape else None
+        return [find_nonzero(k, inputs[0])] if inputs[0].shape else None
 
 
 @dataclass(frozen=True)
@@ -251,7 +258,7 @@ class TopK(Op):
         if shape[axis] > MOST_KEPT:
             return None
         if 0 in shape:
-            return [filled(k, k.const(0, dtype), shape) for dtype in (x.dtype, INT64)]
+            return [broadcast_scalar(k, k.const(0, dtype), shape) for dtype in (x.dtype, INT64)]
         return best_of_lines(k, x, axis, shape[axis], bool(self.largest))
 
 
@@ -283,7 +290,7 @@ class Trilu(Op):
         if shift is not None and shift.size != 1:
             return None
         rows, columns = x.shape[-2:]
-        start = k.const(0) if shift is None else clamped(k, whole_element(k, shift), -rows - 1, columns + 1)
+        start = k.const(0) if shift is None else clamp_index(k, read_int64(k, shift), -rows - 1, columns + 1)
         diagonal, zero = k.let(start), k.const(0, x.dtype)
 
         def at(index: Index) -> Any:

@@ -24,13 +24,21 @@ from whorl.ops.movement.lengths import bounds, quotient
 from whorl.ops.movement.rearranging import (
     Rearranging,
     as_objects,
+    broadcast_value,
     integers,
-    repeated,
     run_axis,
     sizes,
     vector_length,
 )
-from whorl.ops.native.index_maps import all_fixed, expanded, filled, lengths, reshaped, table, whole_element
+from whorl.ops.native.index_maps import (
+    all_fixed,
+    broadcast_scalar,
+    broadcast_view,
+    embed_numbers,
+    lengths,
+    read_int64,
+    reshape_view,
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,7 @@ class Shape(Op):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         picked = inputs[0].shape[self.start : self.end]
-        return [table(k, picked, INT64, (len(picked),))]
+        return [embed_numbers(k, picked, INT64, (len(picked),))]
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,7 @@ class Size(Op):
         return np.array(x.size, np.int64)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        return [filled(k, k.const(inputs[0].size), ())]
+        return [broadcast_scalar(k, k.const(inputs[0].size), ())]
 
 
 class Reshaping(Rearranging, abstract=True):
@@ -89,11 +97,11 @@ class Reshaping(Rearranging, abstract=True):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         shape = lengths(outputs[0])
         if math.prod(shape) == inputs[0].size:
-            return [reshaped(k, inputs[0], shape)]
+            return [reshape_view(k, inputs[0], shape)]
         if all_fixed((*shape, *inputs[0].shape)):
             return None
         k.fail_unless(k.compare("eq", k.const(math.prod(shape)), k.const(inputs[0].size)))
-        return [reshaped(k, inputs[0], shape)]
+        return [reshape_view(k, inputs[0], shape)]
 
 
 @dataclass(frozen=True)
@@ -314,19 +322,19 @@ class Expand(Rearranging):
             full: Any = broadcast_shapes(x.shape, wanted)
         except TypeRuleError:
             raise RunError(f"cannot broadcast {list(x.shape)} with {list(wanted)}") from None
-        return repeated(x, full)
+        return broadcast_value(x, full)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, shape = inputs
         full = lengths(outputs[0])
         if shape.known is None or not all_fixed(list(shape.known.flat)):
             _require_fit(k, shape, full)
-        return [expanded(k, x, full)]
+        return [broadcast_view(k, x, full)]
 
 
 def _require_fit(k: NativeBuilder, shape: Any, full: Sequence[Any]) -> None:
     """End the program with a failure unless each element of a shape is 1 or the length that the result has there."""
     for n, length in enumerate(full[len(full) - math.prod(shape.shape) :]):
-        given = whole_element(k, shape, n)
+        given = read_int64(k, shape, n)
         fits = k.compare("eq", given, k.length(length))
         k.fail_unless(k.apply("or", fits, k.compare("eq", given, k.const(1))))

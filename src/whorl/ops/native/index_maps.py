@@ -59,24 +59,24 @@ def all_numbers(view: Any) -> list[int] | None:
     return found if len(found) == view.size else None
 
 
-def element(k: NativeBuilder, view: Any, place: int = 0) -> Any:
+def read_element(k: NativeBuilder, view: Any, place: int = 0) -> Any:
     """The element at a place of a scalar or a tensor with one axis; of any tensor for place 0."""
     rank = len(view.shape)
     return view.at((k.const(0),) * (rank - 1) + (k.const(place),) * min(rank, 1))
 
 
-def integer(k: NativeBuilder, view: Any, index: Index) -> Any:
+def read_index(k: NativeBuilder, view: Any, index: Index) -> Any:
     """An element of an integer tensor as int64, which is what indices are."""
     return k.cast(view.at(index), INT64)
 
 
-def whole_element(k: NativeBuilder, view: Any, place: int = 0) -> Any:
+def read_int64(k: NativeBuilder, view: Any, place: int = 0) -> Any:
     """An element of a scalar or a tensor with one axis, as int64; the number itself where it is known."""
     number = None if view.known is None else view.known.reshape(-1)[place]
-    return k.const(number) if isinstance(number, int | Linear) else k.cast(element(k, view, place), INT64)
+    return k.const(number) if isinstance(number, int | Linear) else k.cast(read_element(k, view, place), INT64)
 
 
-def position(k: NativeBuilder, index: Sequence[Any], shape: Sequence[Dim]) -> Any:
+def ravel_index(k: NativeBuilder, index: Sequence[Any], shape: Sequence[Dim]) -> Any:
     """The row-major position of an index."""
     found = k.const(0)
     for i, length in zip(index, shape, strict=True):
@@ -84,24 +84,24 @@ def position(k: NativeBuilder, index: Sequence[Any], shape: Sequence[Dim]) -> An
     return found
 
 
-def mapped(
+def map_indices(
     k: NativeBuilder, x: Any, shape: Sequence[Dim], source: Callable[[Any], Sequence[Any]], cost: int = 1
 ) -> Any:
     """The tensor whose element at an index is x's at `source(index)`."""
     return k.view(x.dtype, shape, lambda index: x.at(tuple(source(index))), x.cost + cost)
 
 
-def filled(k: NativeBuilder, value: Any, shape: Sequence[Dim]) -> Any:
+def broadcast_scalar(k: NativeBuilder, value: Any, shape: Sequence[Dim]) -> Any:
     """A tensor with one expression for every element."""
     return k.view(value.dtype, shape, lambda index: value, 0, lambda position: value)
 
 
-def table(k: NativeBuilder, elements: Sequence[Any], dtype: np.dtype, shape: Sequence[Dim]) -> Any:
+def embed_numbers(k: NativeBuilder, elements: Sequence[Any], dtype: np.dtype, shape: Sequence[Dim]) -> Any:
     """A tensor of numbers given in row-major order."""
     if not len(elements):
-        return filled(k, k.const(0, dtype), shape)
+        return broadcast_scalar(k, k.const(0, dtype), shape)
     if len(elements) > TABLE:
-        return in_memory(k, np.array(elements).astype(dtype).reshape(tuple(map(fixed, shape))))
+        return embed_array(k, np.array(elements).astype(dtype).reshape(tuple(map(fixed, shape))))
     numbers = [k.const(e, dtype) for e in elements]
 
     def flat(place: Any) -> Any:
@@ -110,7 +110,7 @@ def table(k: NativeBuilder, elements: Sequence[Any], dtype: np.dtype, shape: Seq
             chosen = k.select(k.compare("eq", place, k.const(n)), number, chosen)
         return chosen
 
-    return k.view(dtype, shape, lambda index: flat(position(k, index, shape)), len(numbers), flat)
+    return k.view(dtype, shape, lambda index: flat(ravel_index(k, index, shape)), len(numbers), flat)
 
 
 def flat_element(k: NativeBuilder, x: View) -> Callable[[Expr], Expr]:
@@ -120,12 +120,12 @@ def flat_element(k: NativeBuilder, x: View) -> Callable[[Expr], Expr]:
     return flat
 
 
-def in_memory(k: NativeBuilder, array: np.ndarray) -> Any:
+def embed_array(k: NativeBuilder, array: np.ndarray) -> Any:
     """A tensor of numbers that are the same in every run."""
     return k.constant(array, TensorType(array.dtype, array.shape))
 
 
-def reshaped(k: NativeBuilder, x: Any, shape: Sequence[Dim]) -> Any:
+def reshape_view(k: NativeBuilder, x: Any, shape: Sequence[Dim]) -> Any:
     """The elements of x in row-major order under another shape of the same size.
 
     Joining axes of the new shape into one of x is arithmetic on the index. Where an axis would have to be cut, the
@@ -135,16 +135,16 @@ def reshaped(k: NativeBuilder, x: Any, shape: Sequence[Dim]) -> Any:
     if shape == x.shape:
         return x
     if not x.size:
-        return filled(k, k.const(0, x.dtype), shape)
+        return broadcast_scalar(k, k.const(0, x.dtype), shape)
     groups = _common_runs(x.shape, shape)
     if any(len(old) > 1 for old, _ in groups):
         flat = flat_element(k, x)
-        return k.view(x.dtype, shape, lambda index: flat(position(k, index, shape)), max(x.cost, 1), flat)
+        return k.view(x.dtype, shape, lambda index: flat(ravel_index(k, index, shape)), max(x.cost, 1), flat)
 
     def at(index: Index) -> Any:
         source = [k.const(0)] * len(x.shape)
         for (axis,), new in groups:
-            source[axis] = position(k, [index[n] for n in new], [shape[n] for n in new])
+            source[axis] = ravel_index(k, [index[n] for n in new], [shape[n] for n in new])
         return x.at(tuple(source))
 
     return k.view(x.dtype, shape, at, x.cost, k.flat(x))
@@ -171,7 +171,7 @@ def _common_runs(old: Sequence[Dim], new: Sequence[Dim]) -> list[tuple[list[int]
     return runs
 
 
-def converted(k: NativeBuilder, x: Any, dtype: np.dtype) -> Any:
+def cast_view(k: NativeBuilder, x: Any, dtype: np.dtype) -> Any:
     """The tensor in another element type."""
     if x.dtype == dtype:
         return x
@@ -180,18 +180,18 @@ def converted(k: NativeBuilder, x: Any, dtype: np.dtype) -> Any:
     return k.view(dtype, x.shape, lambda index: k.cast(x.at(index), dtype), x.cost + 1, direct)
 
 
-def widened_view(k: NativeBuilder, x: Any) -> Any:
+def widen_view(k: NativeBuilder, x: Any) -> Any:
     """The tensor in the element type in which its sums are kept."""
-    return converted(k, x, accumulator(x.dtype))
+    return cast_view(k, x, accumulator(x.dtype))
 
 
-def transposed(k: NativeBuilder, x: Any, perm: Sequence[int]) -> Any:
+def transpose_view(k: NativeBuilder, x: Any, perm: Sequence[int]) -> Any:
     """Axis j of the result is axis perm[j] of x."""
     order = np.argsort(perm).tolist()
-    return mapped(k, x, [x.shape[axis] for axis in perm], lambda index: [index[place] for place in order], 0)
+    return map_indices(k, x, [x.shape[axis] for axis in perm], lambda index: [index[place] for place in order], 0)
 
 
-def expanded(k: NativeBuilder, x: Any, shape: Sequence[Dim]) -> Any:
+def broadcast_view(k: NativeBuilder, x: Any, shape: Sequence[Dim]) -> Any:
     """x broadcast to a shape."""
     if tuple(shape) == x.shape:
         return x
@@ -200,104 +200,104 @@ def expanded(k: NativeBuilder, x: Any, shape: Sequence[Dim]) -> Any:
     return k.view(x.dtype, shape, lambda index: k.broadcast_element(source, index), source.cost)
 
 
-def sliced(k: NativeBuilder, x: Any, starts: Sequence[Any], steps: Sequence[int], shape: Sequence[Dim]) -> Any:
+def slice_view(k: NativeBuilder, x: Any, starts: Sequence[Any], steps: Sequence[int], shape: Sequence[Dim]) -> Any:
     """Element j of an axis is x's at start + j * step; a start is an expression, and all that is read is inside x."""
 
     def source(index: Index) -> list[Any]:
         strides = [k.mul(i, k.const(step)) for i, step in zip(index, steps, strict=True)]
         return [k.add(stride, start) for stride, start in zip(strides, starts, strict=True)]
 
-    return mapped(k, x, shape, source, 1)
+    return map_indices(k, x, shape, source, 1)
 
 
-def cut(k: NativeBuilder, x: Any, axis: int, start: int, length: Dim) -> Any:
+def slice_axis(k: NativeBuilder, x: Any, axis: int, start: int, length: Dim) -> Any:
     """`length` rows of x along an axis, from `start` on."""
     starts, shape = [k.const(0)] * len(x.shape), list(x.shape)
     starts[axis], shape[axis] = k.const(start), length
-    return sliced(k, x, starts, [1] * len(shape), shape)
+    return slice_view(k, x, starts, [1] * len(shape), shape)
 
 
-def inserted(index: Sequence[Any], axis: int, place: Any) -> tuple[Any, ...]:
+def insert_at(index: Sequence[Any], axis: int, place: Any) -> tuple[Any, ...]:
     """The index with one more axis."""
     return (*index[:axis], place, *index[axis:])
 
 
-def replaced(index: Sequence[Any], axis: int, place: Any) -> tuple[Any, ...]:
+def replace_at(index: Sequence[Any], axis: int, place: Any) -> tuple[Any, ...]:
     """The index with another place on an axis."""
     return (*index[:axis], place, *index[axis + 1 :])
 
 
-def column(k: NativeBuilder, x: Any, n: int) -> Any:
+def select_column(k: NativeBuilder, x: Any, n: int) -> Any:
     """Element n of every row along the last axis."""
     known = None if x.known is None else x.known.reshape(x.shape)[..., n]
     return k.view(x.dtype, x.shape[:-1], lambda index: x.at((*index, k.const(n))), x.cost, known=known)
 
 
-def clamped(k: NativeBuilder, value: Any, low: Dim, high: Dim) -> Any:
+def clamp_index(k: NativeBuilder, value: Any, low: Dim, high: Dim) -> Any:
     return k.apply("min", k.apply("max", value, k.const(low)), k.const(high))
 
 
-def from_front(k: NativeBuilder, place: Any, length: Dim) -> Any:
+def normalise_index(k: NativeBuilder, place: Any, length: Dim) -> Any:
     """A place counted from the front; a negative one counts from the back."""
     return k.select(k.compare("lt", place, k.const(0)), k.add(place, k.const(length)), place)
 
 
-def is_inside(k: NativeBuilder, place: Any, length: Dim) -> Any:
+def is_in_range(k: NativeBuilder, place: Any, length: Dim) -> Any:
     """Whether a place, counted from the front or the back, is one of an axis."""
     return k.apply("and", k.compare("ge", place, k.const(-length)), k.compare("lt", place, k.const(length)))
 
 
-def require_inside(k: NativeBuilder, indices: Any, length: Dim) -> None:
+def require_in_range(k: NativeBuilder, indices: Any, length: Dim) -> None:
     """End the program with a failure unless all indices are inside an axis."""
     known = all_numbers(indices) if isinstance(length, int) else None
     if known is not None and isinstance(length, int) and all(-length <= place < length for place in known):
         return
     if indices.size == 1:
-        k.fail_unless(is_inside(k, k.let(integer(k, indices, (k.const(0),) * len(indices.shape))), length))
+        k.fail_unless(is_in_range(k, k.let(read_index(k, indices, (k.const(0),) * len(indices.shape))), length))
         return
 
     def step(so_far: Any, index: Index) -> Any:
-        return k.apply("and", so_far, is_inside(k, integer(k, indices, index), length))
+        return k.apply("and", so_far, is_in_range(k, read_index(k, indices, index), length))
 
     k.fail_unless(k.reduce(indices.shape, k.const(True, BOOL), step))
 
 
-def places(k: NativeBuilder, indices: Any, length: Dim) -> Any:
+def normalise_indices(k: NativeBuilder, indices: Any, length: Dim) -> Any:
     """Checked indices into an axis as a tensor of int64, counted from the front.
 
     They are read again after the check. Where another thread may have written them meanwhile, they are clamped.
     """
     known = all_numbers(indices) if isinstance(length, int) else None
-    require_inside(k, indices, length)
+    require_in_range(k, indices, length)
     may_change = k.may_change(indices)
     if known is not None and indices.size == 1:
-        return filled(k, k.const(known[0] % length if length else 0), indices.shape)
+        return broadcast_scalar(k, k.const(known[0] % length if length else 0), indices.shape)
     if known is not None and min(known, default=0) >= 0:
-        return k.view(INT64, indices.shape, lambda index: integer(k, indices, index), indices.cost)
+        return k.view(INT64, indices.shape, lambda index: read_index(k, indices, index), indices.cost)
 
     def place(index: Index) -> Any:
-        found = from_front(k, integer(k, indices, index), length)
-        return clamped(k, found, 0, length - 1) if may_change else found
+        found = normalise_index(k, read_index(k, indices, index), length)
+        return clamp_index(k, found, 0, length - 1) if may_change else found
 
     return k.view(INT64, indices.shape, place, indices.cost + (4 if may_change else 2))
 
 
-def slice_start(k: NativeBuilder, start: Any, end: Any, step: int, length: Dim, count: int) -> Any:
+def check_slice(k: NativeBuilder, start: Any, end: Any, step: int, length: Dim, count: int) -> Any:
     """Where `start:end:step` begins on an axis; the program fails unless it takes `count` elements."""
     low, high = (0, length) if step > 0 else (-1, length - 1)
-    first = clamped(k, from_front(k, start, length), max(low, 0), high)
-    stop = clamped(k, from_front(k, end, length), low, high)
+    first = clamp_index(k, normalise_index(k, start, length), max(low, 0), high)
+    stop = clamp_index(k, normalise_index(k, end, length), low, high)
     span = k.sub(stop, first) if step > 0 else k.sub(first, stop)
     enough = k.compare("gt", span, k.const((count - 1) * abs(step))) if count else k.compare("le", span, k.const(0))
     k.fail_unless(k.apply("and", enough, k.compare("le", span, k.const(count * abs(step)))))
     return k.let(first)
 
 
-WRITTEN_OUT = 8
+MOST_SELECTED = 8
 """Parts of length 1 up to which a joined tensor chooses among them where it is read."""
 
 
-def joined(k: NativeBuilder, parts: Sequence[Any], axis: int) -> Any:
+def concat_views(k: NativeBuilder, parts: Sequence[Any], axis: int) -> Any:
     """The tensors one after the other along an axis: chosen among where they are few and small, else put in memory."""
     given = [x for x in parts if x.shape[axis]]
     shape = list(parts[0].shape)
@@ -305,21 +305,21 @@ def joined(k: NativeBuilder, parts: Sequence[Any], axis: int) -> Any:
     if len(given) < 2:
         return given[0] if given else parts[0]
     if not all_fixed(shape):
-        return _joined_at_run_time(k, given, axis, shape)
-    if len(given) <= WRITTEN_OUT and all(x.shape[axis] == 1 and x.cost <= 1 for x in given):
-        return _chosen(k, given, axis, shape)
+        return _concat_at_run_time(k, given, axis, shape)
+    if len(given) <= MOST_SELECTED and all(x.shape[axis] == 1 and x.cost <= 1 for x in given):
+        return _select_part(k, given, axis, shape)
     buffer, first = k.temporary(parts[0].dtype, shape), 0
     for x in given:
         with k.nest(x.shape) as index:
-            k.store(buffer, replaced(index, axis, k.add(index[axis], k.const(first))), x.at(index))
+            k.store(buffer, replace_at(index, axis, k.add(index[axis], k.const(first))), x.at(index))
         first += x.shape[axis]
     return k.view_of(buffer)
 
 
-def _joined_at_run_time(k: NativeBuilder, parts: Sequence[Any], axis: int, shape: Sequence[Any]) -> Any:
+def _concat_at_run_time(k: NativeBuilder, parts: Sequence[Any], axis: int, shape: Sequence[Any]) -> Any:
     """Parts of which only the run knows how long they are; behind a carried value that may grow where it lies."""
     for x in parts[1:]:
-        k.require_broadcast(replaced(x.shape, axis, 1), replaced(shape, axis, 1))
+        k.require_broadcast(replace_at(x.shape, axis, 1), replace_at(shape, axis, 1))
     start, rest = parts[0], parts[1:]
     buffer = start.buffer
     if buffer is not None and k.memory_of(buffer) is k.may_append and all(n == 1 for n in shape[:axis]):
@@ -331,16 +331,16 @@ def _joined_at_run_time(k: NativeBuilder, parts: Sequence[Any], axis: int, shape
     first = k.let(k.length(start.shape[axis]))
     for x in rest:
         with k.nest(x.shape) as index:
-            k.store(buffer, replaced(index, axis, k.add(index[axis], first)), x.at(index))
+            k.store(buffer, replace_at(index, axis, k.add(index[axis], first)), x.at(index))
         first = k.add(first, k.length(x.shape[axis]))
     return k.view_of(buffer, shape)
 
 
-def _chosen(k: NativeBuilder, rows: Sequence[Any], axis: int, shape: Sequence[Dim]) -> Any:
+def _select_part(k: NativeBuilder, rows: Sequence[Any], axis: int, shape: Sequence[Dim]) -> Any:
     def at(index: Index) -> Any:
-        found, place = rows[-1].at(replaced(index, axis, k.const(0))), index[axis]
+        found, place = rows[-1].at(replace_at(index, axis, k.const(0))), index[axis]
         for n, x in reversed(list(enumerate(rows[:-1]))):
-            found = k.select(k.compare("eq", place, k.const(n)), x.at(replaced(index, axis, k.const(0))), found)
+            found = k.select(k.compare("eq", place, k.const(n)), x.at(replace_at(index, axis, k.const(0))), found)
         return found
 
     return k.view(rows[0].dtype, shape, at, len(rows))

@@ -8,10 +8,10 @@ from typing import Any
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index
-from whorl.ops.native.index_maps import flat_element, mapped, replaced, sliced
+from whorl.ops.native.index_maps import flat_element, map_indices, replace_at, slice_view
 
 
-def chosen_places(k: NativeBuilder, length: Any, is_chosen: Callable[[Any], Any]) -> Any:
+def compact_indices(k: NativeBuilder, length: Any, is_chosen: Callable[[Any], Any]) -> Any:
     """The places below `length` that are chosen, in order, as a row of int64."""
     buffer, count = k.temporary(INT64, (length,)), k.variable(INT64, "count", once=False)
     k.assign(count, k.const(0))
@@ -23,10 +23,10 @@ def chosen_places(k: NativeBuilder, length: Any, is_chosen: Callable[[Any], Any]
     return k.view_of(buffer, (k.new_length(found),))
 
 
-def nonzero(k: NativeBuilder, x: Any) -> Any:
+def find_nonzero(k: NativeBuilder, x: Any) -> Any:
     """The index of each element that is not zero, an axis a row: int64 [rank, count]."""
     zero, flat = k.const(0, x.dtype), flat_element(k, x)
-    places = chosen_places(k, x.size, lambda place: k.compare("ne", flat(place), zero))
+    places = compact_indices(k, x.size, lambda place: k.compare("ne", flat(place), zero))
     rank = len(x.shape)
 
     def at(index: Index) -> Any:
@@ -43,7 +43,7 @@ def nonzero(k: NativeBuilder, x: Any) -> Any:
     return k.view(INT64, (rank, *places.shape), at, 1 + 4 * (rank - 1))
 
 
-def compressed(k: NativeBuilder, x: Any, condition: Any, axis: int) -> Any:
+def compress_view(k: NativeBuilder, x: Any, condition: Any, axis: int) -> Any:
     """The slices of x along an axis whose condition holds; one beyond the axis ends the program with a failure."""
     length = k.let(k.length(x.shape[axis]))
 
@@ -52,18 +52,20 @@ def compressed(k: NativeBuilder, x: Any, condition: Any, axis: int) -> Any:
         k.fail_unless(k.apply("or", k.apply("not", chosen), k.compare("lt", place, length)))
         return chosen
 
-    places = chosen_places(k, condition.shape[0], is_chosen)
-    shape = replaced(x.shape, axis, places.shape[0])
-    return mapped(k, k.materialise_reread(x), shape, lambda index: replaced(index, axis, places.at((index[axis],))), 1)
+    places = compact_indices(k, condition.shape[0], is_chosen)
+    shape = replace_at(x.shape, axis, places.shape[0])
+    return map_indices(
+        k, k.materialise_reread(x), shape, lambda index: replace_at(index, axis, places.at((index[axis],))), 1
+    )
 
 
-def sliced_at_run_time(k: NativeBuilder, x: Any, axes: Sequence[int], ends: Sequence[tuple[Any, Any, int]]) -> Any:
+def slice_at_run_time(k: NativeBuilder, x: Any, axes: Sequence[int], ends: Sequence[tuple[Any, Any, int]]) -> Any:
     """x[start:end:step] on axes, for starts and ends that only the run knows."""
     shape, firsts, steps = list(x.shape), [k.const(0)] * len(x.shape), [1] * len(x.shape)
     for axis, (start, end, step) in zip(axes, ends, strict=True):
         firsts[axis], count = _extent(k, start, end, step, k.let(k.length(x.shape[axis])))
         steps[axis], shape[axis] = step, k.new_length(count)
-    return sliced(k, x, firsts, steps, shape)
+    return slice_view(k, x, firsts, steps, shape)
 
 
 def _extent(k: NativeBuilder, start: Any, end: Any, step: int, length: Any) -> tuple[Any, Any]:
@@ -86,7 +88,7 @@ def _between(k: NativeBuilder, value: Any, low: Any, high: Any) -> Any:
     return k.apply("min", k.apply("max", value, low), high)
 
 
-def counted_range(k: NativeBuilder, start: Any, limit: Any, step: Any) -> Any:
+def count_range(k: NativeBuilder, start: Any, limit: Any, step: Any) -> Any:
     """How many whole numbers lie from start on, before limit, at a distance of step; a step of 0 is a failure."""
     k.fail_unless(k.compare("ne", step, k.const(0)))
     rises = k.compare("gt", step, k.const(0))

@@ -15,10 +15,10 @@ from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import COMPUTED_FLOATS, one_element, require_dtype, widened
+from whorl.ops.core.base import COMPUTED_FLOATS, one_element, require_dtype, widen
 from whorl.ops.elementwise.arithmetic import NUMBERS
 from whorl.ops.elementwise.conversion import convert
-from whorl.ops.native.index_maps import filled
+from whorl.ops.native.index_maps import broadcast_scalar
 
 Generator = np.random.RandomState
 """The generator whose stream NumPy has promised never to change, so that a seed means the same everywhere."""
@@ -150,7 +150,7 @@ class Bernoulli(Random):
 
     def draw(self, generator: Generator, *inputs: Any) -> np.ndarray:
         (probability,) = inputs
-        hits = np.asarray(generator.uniform(size=probability.shape) < widened(probability))
+        hits = np.asarray(generator.uniform(size=probability.shape) < widen(probability))
         return convert(hits, self.dtype or probability.dtype)
 
 
@@ -178,7 +178,7 @@ class Multinomial(Random):
         (x,) = inputs
         if x.ndim != 2:
             raise RunError(f"the input has shape {list(x.shape)}, expected rank 2")
-        rows = [self._row(generator, row, k) for k, row in enumerate(widened(x).astype(np.float64))]
+        rows = [self._row(generator, row, k) for k, row in enumerate(widen(x).astype(np.float64))]
         return np.array(rows, self.dtype).reshape(len(rows), self.sample_size)
 
     def _row(self, generator: Generator, row: np.ndarray, number: int) -> np.ndarray:
@@ -215,13 +215,13 @@ class Dropout(Random):
         if not chance:
             return _undropped(x)
         kept = np.asarray(generator.uniform(size=x.shape) >= chance)
-        return np.where(kept, widened(x) * (1 / (1 - chance)), 0).astype(x.dtype, copy=False), kept
+        return np.where(kept, widen(x) * (1 / (1 - chance)), 0).astype(x.dtype, copy=False), kept
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, training = inputs[0], inputs.optional(2)
         if training is not None and (training.known is None or training.known.reshape(-1).tolist() != [False]):
             return None
-        return [x, filled(k, k.const(True, BOOL), x.shape)]
+        return [x, broadcast_scalar(k, k.const(True, BOOL), x.shape)]
 
 
 def _chance(x: np.ndarray, ratio: np.ndarray | None = None, training: np.ndarray | None = None) -> float:

@@ -87,7 +87,7 @@ class StepBuilder(Builder):
 
     def columns(self, x: Value, start: int, stop: int) -> Value:
         """Columns of a matrix from one place to another."""
-        return Writer(self).part(x, 1, start, stop)
+        return Writer(self).slice(x, 1, start, stop)
 
     def parts(self, x: Value, count: int) -> list[Value]:
         """Columns of a matrix cut into equal parts."""
@@ -164,7 +164,7 @@ def _biases(op: Any, b: Value | None, d: int, build: Builder) -> tuple[Value | N
 def _cut(x: Value, count: int, build: Builder) -> list[Value]:
     """Equal parts of a vector, each by a node of its own, which can be computed in advance."""
     size = sizes_of(x)[0] // count
-    return [Writer(build).part(x, 0, n * size, (n + 1) * size) for n in range(count)]
+    return [Writer(build).slice(x, 0, n * size, (n + 1) * size) for n in range(count)]
 
 
 def _row(x: Value, d: int, build: Builder) -> Value:

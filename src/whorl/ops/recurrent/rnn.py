@@ -13,7 +13,7 @@ from whorl.ir.build import Builder
 from whorl.ir.dims import Dim
 from whorl.ir.graph import Op, Value
 from whorl.ir.types import Fact, TensorType
-from whorl.ops.core.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, require_dtype, same_dtype, widened
+from whorl.ops.core.base import COMPUTED_FLOATS, check_types, dims_of, require_dtype, same_dtype, unify_lengths, widen
 from whorl.ops.core.pieces import matmul
 from whorl.ops.core.writer import sizes_of
 from whorl.ops.elementwise.arithmetic import Mul, Sub
@@ -97,12 +97,12 @@ class Recurrent(Op, abstract=True):
         sequence, batch, size = self._batch_second(dims_of(x, 3, "X"))
         hidden = self._check_weights(directions, size, w, r, b)
         p = dims_of(initial[self.states], 2, "P")
-        agreed("directions", directions, p[0])
-        agreed("length of P", hidden * 3, p[1])
+        unify_lengths("directions", directions, p[0])
+        unify_lengths("length of P", hidden * 3, p[1])
         states = [self._batch_second(dims_of(s, 3, "an initial state")) for s in initial[: self.states]]
-        agreed("directions", directions, *(s[0] for s in states))
-        batch = agreed("batch size", batch, dims_of(lengths, 1, "sequence_lens")[0], *(s[1] for s in states))
-        hidden = agreed("hidden size", hidden, *(s[2] for s in states))
+        unify_lengths("directions", directions, *(s[0] for s in states))
+        batch = unify_lengths("batch size", batch, dims_of(lengths, 1, "sequence_lens")[0], *(s[1] for s in states))
+        hidden = unify_lengths("hidden size", hidden, *(s[2] for s in states))
         if self.layout:
             y, last = (batch, sequence, directions, hidden), (batch, directions, hidden)
         else:
@@ -112,12 +112,12 @@ class Recurrent(Op, abstract=True):
     def _check_weights(self, directions: int, size: Dim, w: Fact | None, r: Fact | None, b: Fact | None) -> Dim:
         """The hidden size, after W, R and B are seen to fit each other."""
         w_dims, r_dims, b_dims = dims_of(w, 3, "W"), dims_of(r, 3, "R"), dims_of(b, 2, "B")
-        agreed("directions", directions, w_dims[0], r_dims[0], b_dims[0])
-        agreed("input size", size, w_dims[2])
+        unify_lengths("directions", directions, w_dims[0], r_dims[0], b_dims[0])
+        unify_lengths("input size", size, w_dims[2])
         known = () if self.hidden_size is None else (self.hidden_size,)
-        hidden = agreed("hidden size", *known, r_dims[2], *(d // self.gates for d in (w_dims[1], r_dims[1])))
-        agreed("rows of W and R", hidden * self.gates, w_dims[1], r_dims[1])
-        agreed("length of B", hidden * (2 * self.gates), b_dims[1])
+        hidden = unify_lengths("hidden size", *known, r_dims[2], *(d // self.gates for d in (w_dims[1], r_dims[1])))
+        unify_lengths("rows of W and R", hidden * self.gates, w_dims[1], r_dims[1])
+        unify_lengths("length of B", hidden * (2 * self.gates), b_dims[1])
         return hidden
 
     def _batch_second(self, shape: tuple[Dim, ...]) -> tuple[Dim, ...]:
@@ -149,7 +149,7 @@ class Recurrent(Op, abstract=True):
         sequence_lens: np.ndarray | None = None,
         *rest: np.ndarray | None,
     ) -> Arrays:
-        checked_types(self, x, w, r, b, sequence_lens, *rest)
+        check_types(self, x, w, r, b, sequence_lens, *rest)
         padded = (*rest, *(None,) * 3)
         initial, peepholes = list(padded[: self.states]), padded[self.states]
         if self.layout:
@@ -162,7 +162,7 @@ class Recurrent(Op, abstract=True):
         for d, (reverse, functions) in enumerate(zip(self.reversals(), self.functions(), strict=True)):
             cell = _cell(d, w, r, b, peepholes, functions)
             zeros = np.zeros((batch, hidden), cell.w.dtype)
-            state = tuple(zeros if s is None else widened(s[d]) for s in initial)
+            state = tuple(zeros if s is None else widen(s[d]) for s in initial)
             for final, value in zip(finals, self._walk(cell, x, lengths, state, reverse, y[:, d]), strict=True):
                 final[d] = np.where(lengths[:, None] > 0, value, 0)
         if not self.layout:
@@ -174,7 +174,7 @@ class Recurrent(Op, abstract=True):
     ) -> Arrays:
         """Run one direction, fill its part of Y, and give the last states."""
         steps, batch, size = x.shape
-        rows = matmul(widened(x).reshape(steps * batch, size), cell.w) + cell.wb
+        rows = matmul(widen(x).reshape(steps * batch, size), cell.w) + cell.wb
         projected = rows.reshape(steps, batch, len(cell.wb))
         for t in reversed(range(steps)) if reverse else range(steps):
             after = self.step(cell, projected[t], *state)
@@ -199,10 +199,10 @@ def _cell(
     d: int, w: np.ndarray, r: np.ndarray, b: np.ndarray | None, p: np.ndarray | None, functions: tuple[Activation, ...]
 ) -> Cell:
     """The weights of direction `d`."""
-    input_weights, rows, hidden = widened(w[d]).T, w.shape[1], r.shape[2]
-    bias = np.zeros(2 * rows, input_weights.dtype) if b is None else widened(b[d])
-    peepholes = np.zeros((3, hidden), input_weights.dtype) if p is None else widened(p[d]).reshape(3, hidden)
-    return Cell(input_weights, widened(r[d]).T, bias[:rows], bias[rows:], peepholes, functions)
+    input_weights, rows, hidden = widen(w[d]).T, w.shape[1], r.shape[2]
+    bias = np.zeros(2 * rows, input_weights.dtype) if b is None else widen(b[d])
+    peepholes = np.zeros((3, hidden), input_weights.dtype) if p is None else widen(p[d]).reshape(3, hidden)
+    return Cell(input_weights, widen(r[d]).T, bias[:rows], bias[rows:], peepholes, functions)
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,10 @@ from whorl.ops.core.base import (
     normal_axis,
     one_element,
     require_dtype,
-    widened,
+    widen,
 )
 from whorl.ops.movement.rearranging import as_objects, run_axis, vector_length
-from whorl.ops.native.index_maps import all_numbers, converted, widened_view
+from whorl.ops.native.index_maps import all_numbers, cast_view, widen_view
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
 
@@ -72,7 +72,7 @@ class Cumulative(Op, abstract=True):
 
     def run(self, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
         along = run_axis(one_element(axis, "axis"), x.ndim)
-        wide = widened(np.flip(x, along) if self.reverse else x)
+        wide = widen(np.flip(x, along) if self.reverse else x)
         result = self.accumulate(wide, along)
         if self.exclusive and x.shape[along]:
             first = np.full_like(np.take(result, [0], along), self.start)
@@ -92,11 +92,11 @@ class Cumulative(Op, abstract=True):
         (x, _), known = inputs, all_numbers(inputs[1])
         if known is None or len(known) != 1:
             return None
-        x, axis = widened_view(k, x), known[0] % len(x.shape)
+        x, axis = widen_view(k, x), known[0] % len(x.shape)
         length, buffer, late = x.shape[axis], k.temporary(x.dtype, x.shape), 1 if self.exclusive else 0
         before, after = x.shape[:axis], x.shape[axis + 1 :]
         if not x.size:
-            return [converted(k, k.view_of(buffer), inputs[0].dtype)]
+            return [cast_view(k, k.view_of(buffer), inputs[0].dtype)]
 
         def place(outer: Any, inner: Any, step: Any) -> tuple[Any, ...]:
             return (*outer, k.sub(k.const(length - 1), step) if self.reverse else step, *inner)
@@ -113,7 +113,7 @@ class Cumulative(Op, abstract=True):
                 total = k.load(buffer, place(outer, inner, k.add(done, k.const(late))))
                 value = k.apply(self.how, total, x.at(place(outer, inner, step)))
                 k.store(buffer, place(outer, inner, k.add(step, k.const(late))), value)
-        return [converted(k, k.view_of(buffer), inputs[0].dtype)]
+        return [cast_view(k, k.view_of(buffer), inputs[0].dtype)]
 
 
 @dataclass(frozen=True)

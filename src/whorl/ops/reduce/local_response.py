@@ -13,10 +13,10 @@ from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import Fact, TensorType
-from whorl.ops.core.base import checked_types, widened
-from whorl.ops.movement.padding import padded_view
-from whorl.ops.native.index_maps import converted, replaced, widened_view
-from whorl.ops.reduce.native_reductions import combined
+from whorl.ops.core.base import check_types, widen
+from whorl.ops.movement.padding import pad_view
+from whorl.ops.native.index_maps import cast_view, replace_at, widen_view
+from whorl.ops.reduce.native_reductions import map_elements
 from whorl.ops.reduce.normalization import channels_of, floating
 from whorl.ops.windows.native_pooling import power, written_out
 
@@ -41,8 +41,8 @@ class LRN(Op):
         return type
 
     def run(self, x: np.ndarray) -> np.ndarray:
-        checked_types(self, x)
-        wide, channels = widened(x), x.shape[1]
+        check_types(self, x)
+        wide, channels = widen(x), x.shape[1]
         squares, total = wide * wide, np.zeros_like(wide)
         for offset in range(-min((self.size - 1) // 2, channels), min(self.size // 2, channels) + 1):
             low, high = max(0, -offset), min(channels, channels - offset)
@@ -52,19 +52,19 @@ class LRN(Op):
         return (wide / base ** scalar(self.beta)).astype(x.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        x = k.materialise_reread(widened_view(k, inputs[0]))
+        x = k.materialise_reread(widen_view(k, inputs[0]))
         below, above = (min(half, x.fixed_shape[1]) for half in ((self.size - 1) // 2, self.size // 2))
         ends = [(0, 0), (below, above), *[(0, 0)] * (len(x.shape) - 2)]
-        squares = padded_view(k, combined(k, lambda v: k.mul(v, v), x), ends, k.const(0, x.dtype))
+        squares = pad_view(k, map_elements(k, lambda v: k.mul(v, v), x), ends, k.const(0, x.dtype))
         bias, alpha = k.const(self.bias, x.dtype), k.const(self.alpha / self.size, x.dtype)
         is_positive = self.bias >= 0 and self.alpha >= 0
 
         def at(index: Index) -> Any:
             def add(total: Any, step: Any) -> Any:
-                return k.add(total, squares.at(replaced(index, 1, k.add(index[1], step[0]))))
+                return k.add(total, squares.at(replace_at(index, 1, k.add(index[1], step[0]))))
 
             total = written_out(k, below + above + 1, k.const(0, x.dtype), add)
             base = k.add(bias, k.mul(alpha, total))
             return k.div(x.at(index), power(k, base, self.beta, is_positive))
 
-        return [converted(k, k.view(x.dtype, x.shape, at, 40 + x.cost), inputs[0].dtype)]
+        return [cast_view(k, k.view(x.dtype, x.shape, at, 40 + x.cost), inputs[0].dtype)]

@@ -9,8 +9,8 @@ import numpy as np
 
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ops.core.base import COMPUTED_FLOATS
-from whorl.ops.native.index_maps import reshaped
-from whorl.ops.reduce.native_reductions import combined, reduced, reduced_shape
+from whorl.ops.native.index_maps import reshape_view
+from whorl.ops.reduce.native_reductions import map_elements, reduce_view, reduced_shape
 from whorl.ops.reduce.reductions import Reduction, total_of
 
 
@@ -48,8 +48,8 @@ class ReduceLogSumExp(Reduction):
         def finite(largest: Any) -> Any:
             return k.select(k.compare("lt", k.apply("abs", largest), infinite), largest, zero)
 
-        shift = reduced(k, x, axes, "max", finish=finite)
-        powers = combined(k, lambda v, s: k.apply("exp", k.sub(v, s)), x, shift, cost=16)
-        total = reduced(k, powers, axes, "sum")
-        result = k.materialise(combined(k, lambda t, s: k.add(k.apply("log", t), s), total, shift, cost=16))
-        return reshaped(k, result, reduced_shape(data.shape, axes, bool(self.keepdims)))
+        shift = reduce_view(k, x, axes, "max", finish=finite)
+        powers = map_elements(k, lambda v, s: k.apply("exp", k.sub(v, s)), x, shift, cost=16)
+        total = reduce_view(k, powers, axes, "sum")
+        result = k.materialise(map_elements(k, lambda t, s: k.add(k.apply("log", t), s), total, shift, cost=16))
+        return reshape_view(k, result, reduced_shape(data.shape, axes, bool(self.keepdims)))

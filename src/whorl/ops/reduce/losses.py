@@ -11,7 +11,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import INT32, INT64
 from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, Shape, TensorType, tensor
-from whorl.ops.core.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, require_dtype, same_dtype, widened
+from whorl.ops.core.base import COMPUTED_FLOATS, check_types, dims_of, require_dtype, same_dtype, unify_lengths, widen
 from whorl.ops.reduce.softmax import LogSoftmax
 
 _REDUCTIONS = ("none", "sum", "mean")
@@ -36,7 +36,7 @@ class ClassLoss(Op, abstract=True):
         if self.reduction not in _REDUCTIONS:
             raise TypeRuleError(f"reduction is {self.reduction!r}", fix='choose "none", "sum" or "mean"')
         classes, shape = _check_shapes(tensor(scores).shape, tensor(labels).shape)
-        agreed("the number of classes", classes, *(dims_of(weight, 1, "weight") if weight is not None else ()))
+        unify_lengths("the number of classes", classes, *(dims_of(weight, 1, "weight") if weight is not None else ()))
         return TensorType(dtype, shape if self.reduction == "none" else ())
 
     def loss(self, log_probability: np.ndarray, labels: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
@@ -73,7 +73,7 @@ def _check_shapes(scores: Shape, labels: Shape) -> tuple[Dim, Shape]:
     if len(labels) != len(expected):
         raise TypeRuleError(f"labels have shape {list(labels)}, expected {list(expected)} for scores {list(scores)}")
     what = f"an axis of labels {list(labels)} and scores {list(scores)}"
-    return scores[1], tuple(agreed(what, a, b) for a, b in zip(labels, expected, strict=True))
+    return scores[1], tuple(unify_lengths(what, a, b) for a, b in zip(labels, expected, strict=True))
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ class NegativeLogLikelihoodLoss(ClassLoss):
         return self.loss_type(scores, labels, weight)
 
     def run(self, scores: np.ndarray, labels: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-        checked_types(self, scores, labels, weight)
-        return self.loss(widened(scores), labels, weight).astype(scores.dtype, copy=False)
+        check_types(self, scores, labels, weight)
+        return self.loss(widen(scores), labels, weight).astype(scores.dtype, copy=False)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class SoftmaxCrossEntropyLoss(ClassLoss):
     def run(
         self, scores: np.ndarray, labels: np.ndarray, weight: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        checked_types(self, scores, labels, weight)
-        log_probability = LogSoftmax(1).distribute(widened(scores), 1)
+        check_types(self, scores, labels, weight)
+        log_probability = LogSoftmax(1).distribute(widen(scores), 1)
         loss = self.loss(log_probability, labels, weight)
         return loss.astype(scores.dtype, copy=False), log_probability.astype(scores.dtype, copy=False)

@@ -15,7 +15,7 @@ import numpy as np
 from whorl.ir.dtypes import BOOL, INT32, INT64, is_float
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, View
-from whorl.ops.native.index_maps import converted, filled, replaced
+from whorl.ops.native.index_maps import broadcast_scalar, cast_view, replace_at
 
 ROW = 8
 """Elements along the last axis from which a reduction over other axes goes row by row."""
@@ -25,7 +25,7 @@ _ON_BOOL = {"max": "or", "min": "and"}
 _IN_ANY_ORDER = {"max": "maximum", "min": "minimum"}
 
 
-def combined(k: NativeBuilder, function: Callable[..., Any], *views: Any, cost: int = 1) -> Any:
+def map_elements(k: NativeBuilder, function: Callable[..., Any], *views: Any, cost: int = 1) -> Any:
     """A tensor of the first view's shape and type: a function of the elements that broadcasting puts at an index."""
     first = views[0]
     given = [first, *(x if x.size == first.size else k.materialise_reread(x) for x in views[1:])]
@@ -43,7 +43,9 @@ def reduced_shape(shape: Sequence[int], axes: Sequence[int], keepdims: bool = Tr
     return tuple(n for axis, n in enumerate(shape) if axis not in axes)
 
 
-def reduced(k: NativeBuilder, x: Any, axes: Sequence[int], how: str, keepdims: bool = True, finish: Any = None) -> Any:
+def reduce_view(
+    k: NativeBuilder, x: Any, axes: Sequence[int], how: str, keepdims: bool = True, finish: Any = None
+) -> Any:
     """The "sum", product ("mul") or extreme ("max", "min") along axes, each put through `finish(total)`, and kept.
 
     `for lines: total = start; for elements: total = how(total, x)`. A sum along lines that hold the last axis may be
@@ -61,7 +63,7 @@ def reduced(k: NativeBuilder, x: Any, axes: Sequence[int], how: str, keepdims: b
 
     def at(index: Index) -> Any:
         def add(total: Any, inner: Any) -> Any:
-            return k.apply(step, total, x.at(_merged(index, inner, axes, keepdims)))
+            return k.apply(step, total, x.at(_merge_index(index, inner, axes, keepdims)))
 
         total = k.reduce([x.shape[axis] for axis in axes], start, add)
         return total if finish is None else finish(total)
@@ -79,7 +81,7 @@ def _start(how: str, dtype: np.dtype) -> Any:
     return np.iinfo(dtype).min if how == "max" else np.iinfo(dtype).max
 
 
-def _merged(outer: Sequence[Any], inner: Sequence[Any], axes: Sequence[int], keepdims: bool) -> tuple[Any, ...]:
+def _merge_index(outer: Sequence[Any], inner: Sequence[Any], axes: Sequence[int], keepdims: bool) -> tuple[Any, ...]:
     """An index of the reduced tensor and one along the axes as an index of the tensor."""
     kept, along = list(outer), iter(inner)
     if keepdims:
@@ -99,7 +101,7 @@ def _by_rows(
 ) -> Any:
     """Totals in memory, to which one row of elements after the other is added."""
     buffer = k.temporary(x.dtype, shape)
-    k.fill(buffer, filled(k, start, shape))
+    k.fill(buffer, broadcast_scalar(k, start, shape))
     with _in_order(k, x.shape, axes) as index:
         place = tuple(k.const(0) if axis in axes else i for axis, i in enumerate(index))
         if len(shape) < len(place):
@@ -121,26 +123,28 @@ def _in_order(k: NativeBuilder, shape: Sequence[int], axes: Sequence[int]) -> It
 def mean(k: NativeBuilder, x: Any, axes: Sequence[int]) -> Any:
     """The mean along axes that keep their place; NaN for no elements."""
     count = k.const(math.prod(x.shape[axis] for axis in axes), x.dtype)
-    return reduced(k, x, axes, "sum", finish=lambda total: k.div(total, count))
+    return reduce_view(k, x, axes, "sum", finish=lambda total: k.div(total, count))
 
 
-def standardized(k: NativeBuilder, x: Any, axes: Sequence[int], epsilon: float) -> tuple[Any, Any, Any]:
+def standardize_view(k: NativeBuilder, x: Any, axes: Sequence[int], epsilon: float) -> tuple[Any, Any, Any]:
     """(x - mean) / sqrt(variance + epsilon) along axes, the mean, and the reciprocal of that root."""
     x = k.materialise_reread(x)
     centre = mean(k, x, axes)
-    variance = mean(k, combined(k, lambda v, m: k.mul(k.sub(v, m), k.sub(v, m)), x, centre, cost=2), axes)
+    variance = mean(k, map_elements(k, lambda v, m: k.mul(k.sub(v, m), k.sub(v, m)), x, centre, cost=2), axes)
     one, small = k.const(1, x.dtype), k.const(epsilon, x.dtype)
-    reciprocal = k.materialise(combined(k, lambda v: k.div(one, k.apply("sqrt", k.add(v, small))), variance, cost=8))
-    normal = combined(k, lambda v, m, r: k.mul(k.sub(v, m), r), x, centre, reciprocal, cost=2)
+    reciprocal = k.materialise(
+        map_elements(k, lambda v: k.div(one, k.apply("sqrt", k.add(v, small))), variance, cost=8)
+    )
+    normal = map_elements(k, lambda v, m, r: k.mul(k.sub(v, m), r), x, centre, reciprocal, cost=2)
     return normal, centre, reciprocal
 
 
-def places_of_extremes(k: NativeBuilder, x: Any, axis: int, largest: bool, last: bool = False) -> Any:
+def find_extremes(k: NativeBuilder, x: Any, axis: int, largest: bool, last: bool = False) -> Any:
     """The place of the first (or last) extreme along an axis that is not empty and keeps its place; NaN wins."""
-    if goes_by_rows(x, axis):
-        return extremes_by_rows(k, x, axis, largest, last)[1]
+    if is_row_reduction(x, axis):
+        return find_extremes_by_rows(k, x, axis, largest, last)[1]
     x = k.materialise_reread(x)
-    best = reduced(k, x, (axis,), "max" if largest else "min")
+    best = reduce_view(k, x, (axis,), "max" if largest else "min")
     nowhere = k.const(-1 if last else x.shape[axis])
 
     def at(index: Index) -> Any:
@@ -150,15 +154,15 @@ def places_of_extremes(k: NativeBuilder, x: Any, axis: int, largest: bool, last:
             found = k.apply("or", found, k.apply("isnan", value, dtype=BOOL))
         return k.select(found, index[axis], nowhere)
 
-    return reduced(k, k.view(INT64, x.shape, at, x.cost + 4), (axis,), "max" if last else "min")
+    return reduce_view(k, k.view(INT64, x.shape, at, x.cost + 4), (axis,), "max" if last else "min")
 
 
-def goes_by_rows(x: Any, axis: int) -> bool:
+def is_row_reduction(x: Any, axis: int) -> bool:
     """Whether extremes along an axis are found for many columns at a time."""
     return x.is_fixed and axis < len(x.shape) - 1 and x.shape[-1] >= ROW and 1 < x.shape[axis] < 1 << 31
 
 
-def extremes_by_rows(k: NativeBuilder, x: Any, axis: int, largest: bool, last: bool = False) -> tuple[Any, Any]:
+def find_extremes_by_rows(k: NativeBuilder, x: Any, axis: int, largest: bool, last: bool = False) -> tuple[Any, Any]:
     """The extremes along an axis that is not the last, and their places; the axis keeps its place. NaN wins.
 
     `for rows: for columns: if x is better: best, place = x, row`. Once for each tensor and block of statements.
@@ -171,12 +175,12 @@ def extremes_by_rows(k: NativeBuilder, x: Any, axis: int, largest: bool, last: b
             k.store(best, index, k.const(_start("max" if largest else "min", x.dtype), x.dtype))
             k.store(place, index, k.const(x.shape[axis] - 1 if last else 0, INT32))
         with _in_order(k, x.shape, (axis,)) as index:
-            there = replaced(index, axis, k.const(0))
+            there = replace_at(index, axis, k.const(0))
             value, before = k.let(x.at(index)), k.load(best, there)
             wins = k.let(_wins(k, value, before, largest, last))
             k.store(place, there, k.select(wins, k.cast(index[axis], INT32), k.load(place, there)))
             k.store(best, there, k.select(wins, value, before))
-        return k.view_of(best), converted(k, k.view_of(place), INT64)
+        return k.view_of(best), cast_view(k, k.view_of(place), INT64)
 
     return k.share(("extremes", x, axis, largest, last), write)
 

@@ -19,17 +19,17 @@ from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
-    agreed,
-    checked_types,
+    check_types,
     dims_of,
     normal_axis,
     require_broadcast,
     require_dtype,
     same_dtype,
-    widened,
+    unify_lengths,
+    widen,
 )
-from whorl.ops.native.index_maps import converted, mapped, reshaped, widened_view
-from whorl.ops.reduce.native_reductions import combined, mean, reduced, standardized
+from whorl.ops.native.index_maps import cast_view, map_indices, reshape_view, widen_view
+from whorl.ops.reduce.native_reductions import map_elements, mean, reduce_view, standardize_view
 from whorl.ops.reduce.reductions import reduced_axes, without_axes
 
 
@@ -92,14 +92,14 @@ class BatchNormalization(Op):
         floating(scale, b)
         named = (("scale", scale), ("B", b), ("mean", mean), ("variance", variance))
         lengths = [dims_of(fact, 1, what)[0] for what, fact in named]
-        length = agreed("the number of channels", channels_of(type, 1), *lengths)
+        length = unify_lengths("the number of channels", channels_of(type, 1), *lengths)
         running = TensorType(statistics.dtype, (length,))
         return type, running, running
 
     def run(
         self, x: np.ndarray, scale: np.ndarray, b: np.ndarray, mean: np.ndarray, variance: np.ndarray
     ) -> tuple[np.ndarray, ...]:
-        checked_types(self, x, scale, b, mean, variance)
+        check_types(self, x, scale, b, mean, variance)
         wide = np.result_type(*(accumulator(v.dtype) for v in (x, scale, mean)))
         x_wide, scale_wide, b_wide, *old = (v.astype(wide) for v in (x, scale, b, mean, variance))
         used, running = old, (mean, variance)
@@ -115,10 +115,10 @@ class BatchNormalization(Op):
         if self.training_mode:
             return None
         wide = np.result_type(*(accumulator(view.dtype) for view in inputs))
-        x, scale, b, centre, variance = (converted(k, view, wide) for view in inputs)
+        x, scale, b, centre, variance = (cast_view(k, view, wide) for view in inputs)
         small = k.const(self.epsilon, wide)
         factor = k.materialise(
-            combined(k, lambda s, v: k.div(s, k.apply("sqrt", k.add(v, small))), scale, variance, cost=8)
+            map_elements(k, lambda s, v: k.div(s, k.apply("sqrt", k.add(v, small))), scale, variance, cost=8)
         )
 
         def at(index: Index) -> Any:
@@ -126,7 +126,7 @@ class BatchNormalization(Op):
             return k.add(k.mul(k.sub(x.at(index), centre.at(c)), factor.at(c)), b.at(c))
 
         y = k.view(wide, x.shape, at, 4 + x.cost + b.cost + centre.cost)
-        return [converted(k, y, inputs[0].dtype), inputs[3], inputs[4]]
+        return [cast_view(k, y, inputs[0].dtype), inputs[3], inputs[4]]
 
 
 def _channel_statistics(x: np.ndarray) -> list[np.ndarray]:
@@ -147,20 +147,22 @@ class InstanceNormalization(Op):
 
     def infer(self, x: Fact, scale: Fact, b: Fact) -> TensorType:
         type = floating(x, scale, b)
-        agreed("the number of channels", channels_of(type, 2), dims_of(scale, 1, "scale")[0], dims_of(b, 1, "B")[0])
+        unify_lengths(
+            "the number of channels", channels_of(type, 2), dims_of(scale, 1, "scale")[0], dims_of(b, 1, "B")[0]
+        )
         return type
 
     def run(self, x: np.ndarray, scale: np.ndarray, b: np.ndarray) -> np.ndarray:
-        checked_types(self, x, scale, b)
-        wide = widened(x)
+        check_types(self, x, scale, b)
+        wide = widen(x)
         normal, _, _ = _standardized(wide, range(2, x.ndim), self.epsilon)
-        y = normal * _on_channels(widened(scale), x.ndim) + _on_channels(widened(b), x.ndim)
+        y = normal * _on_channels(widen(scale), x.ndim) + _on_channels(widen(b), x.ndim)
         return y.astype(x.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        x, scale, b = (widened_view(k, view) for view in inputs)
-        normal, _, _ = standardized(k, x, range(2, len(x.shape)), self.epsilon)
-        return [converted(k, _affine_on_channels(k, normal, scale, b), inputs[0].dtype)]
+        x, scale, b = (widen_view(k, view) for view in inputs)
+        normal, _, _ = standardize_view(k, x, range(2, len(x.shape)), self.epsilon)
+        return [cast_view(k, _affine_on_channels(k, normal, scale, b), inputs[0].dtype)]
 
 
 def _standardized(x: np.ndarray, axes: Sequence[int], epsilon: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -185,7 +187,7 @@ class GroupNormalization(Op):
     def infer(self, x: Fact, scale: Fact, bias: Fact) -> TensorType:
         _require_stash(self.stash_type)
         type = floating(x, scale, bias)
-        channels = agreed(
+        channels = unify_lengths(
             "the number of channels", channels_of(type, 2), dims_of(scale, 1, "scale")[0], dims_of(bias, 1, "bias")[0]
         )
         if self.num_groups < 1:
@@ -195,12 +197,12 @@ class GroupNormalization(Op):
         return type
 
     def run(self, x: np.ndarray, scale: np.ndarray, bias: np.ndarray) -> np.ndarray:
-        checked_types(self, x, scale, bias)
+        check_types(self, x, scale, bias)
         groups = x.shape[0], self.num_groups, x.shape[1] // self.num_groups, *x.shape[2:]
         stashed = x.astype(accumulator(self.stash_type)).reshape(groups)
         normal, _, _ = _standardized(stashed, range(2, len(groups)), self.epsilon)
         wide = normal.reshape(x.shape).astype(accumulator(x.dtype))
-        y = wide * _on_channels(widened(scale), x.ndim) + _on_channels(widened(bias), x.ndim)
+        y = wide * _on_channels(widen(scale), x.ndim) + _on_channels(widen(bias), x.ndim)
         return y.astype(x.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
@@ -208,17 +210,17 @@ class GroupNormalization(Op):
         if not x.size:
             return [x]
         n, channels, *rest = x.shape
-        groups = reshaped(k, k.materialise_reread(x), (n, self.num_groups, channels // self.num_groups, *rest))
-        stashed = converted(k, groups, accumulator(self.stash_type))
-        normal, _, _ = standardized(k, stashed, range(2, len(groups.shape)), self.epsilon)
+        groups = reshape_view(k, k.materialise_reread(x), (n, self.num_groups, channels // self.num_groups, *rest))
+        stashed = cast_view(k, groups, accumulator(self.stash_type))
+        normal, _, _ = standardize_view(k, stashed, range(2, len(groups.shape)), self.epsilon)
         each = k.const(channels // self.num_groups)
 
         def source(index: Index) -> list[Any]:
             return [index[0], k.div(index[1], each), k.apply("rem", index[1], each), *index[2:]]
 
-        ungrouped = converted(k, mapped(k, normal, x.shape, source, 4), accumulator(x.dtype))
-        factor, term = widened_view(k, scale), widened_view(k, bias)
-        return [converted(k, _affine_on_channels(k, ungrouped, factor, term), x.dtype)]
+        ungrouped = cast_view(k, map_indices(k, normal, x.shape, source, 4), accumulator(x.dtype))
+        factor, term = widen_view(k, scale), widen_view(k, bias)
+        return [cast_view(k, _affine_on_channels(k, ungrouped, factor, term), x.dtype)]
 
 
 def _normalized_axes(axis: int, rank: int) -> range:
@@ -256,21 +258,21 @@ class LayerNormalization(Op):
         return type, statistics, statistics
 
     def run(self, x: np.ndarray, scale: np.ndarray, b: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
-        checked_types(self, x, scale, b)
+        check_types(self, x, scale, b)
         axes = _normalized_axes(self.axis, x.ndim)
         normal, mean, reciprocal = _standardized(x.astype(accumulator(self.stash_type)), axes, self.epsilon)
-        y = normal.astype(accumulator(x.dtype)) * widened(scale)
-        y = y if b is None else y + widened(b)
+        y = normal.astype(accumulator(x.dtype)) * widen(scale)
+        y = y if b is None else y + widen(b)
         return y.astype(x.dtype, copy=False), mean.astype(self.stash_type), reciprocal.astype(self.stash_type)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, scale, b = inputs[0], inputs[1], inputs.optional(2)
         axes = _normalized_axes(self.axis, len(x.shape))
-        stashed = converted(k, x, accumulator(self.stash_type))
-        normal, centre, reciprocal = standardized(k, stashed, axes, self.epsilon)
-        y = combined(k, k.mul, converted(k, normal, accumulator(x.dtype)), widened_view(k, scale))
-        y = converted(k, y if b is None else combined(k, k.add, y, widened_view(k, b)), x.dtype)
-        return [y, *(converted(k, view, self.stash_type) for view in (centre, reciprocal))]
+        stashed = cast_view(k, x, accumulator(self.stash_type))
+        normal, centre, reciprocal = standardize_view(k, stashed, axes, self.epsilon)
+        y = map_elements(k, k.mul, cast_view(k, normal, accumulator(x.dtype)), widen_view(k, scale))
+        y = cast_view(k, y if b is None else map_elements(k, k.add, y, widen_view(k, b)), x.dtype)
+        return [y, *(cast_view(k, view, self.stash_type) for view in (centre, reciprocal))]
 
 
 @dataclass(frozen=True)
@@ -293,21 +295,23 @@ class RMSNormalization(Op):
         return type.with_dtype(result.dtype)
 
     def run(self, x: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        checked_types(self, x, scale)
+        check_types(self, x, scale)
         stashed = x.astype(accumulator(self.stash_type))
         mean = _mean(stashed * stashed, _normalized_axes(self.axis, x.ndim))
         normal = stashed / np.sqrt(mean + stashed.dtype.type(self.epsilon))
-        return (normal.astype(accumulator(x.dtype)) * widened(scale)).astype(scale.dtype)
+        return (normal.astype(accumulator(x.dtype)) * widen(scale)).astype(scale.dtype)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, scale), wide = inputs, np.result_type(*(accumulator(view.dtype) for view in inputs))
-        stashed = k.materialise_reread(converted(k, x, accumulator(self.stash_type)))
-        squares = combined(k, lambda v: k.mul(v, v), stashed)
+        stashed = k.materialise_reread(cast_view(k, x, accumulator(self.stash_type)))
+        squares = map_elements(k, lambda v: k.mul(v, v), stashed)
         small, axes = k.const(self.epsilon, stashed.dtype), _normalized_axes(self.axis, len(x.shape))
-        root = k.materialise(combined(k, lambda v: k.apply("sqrt", k.add(v, small)), mean(k, squares, axes), cost=4))
-        normal = converted(k, combined(k, k.div, stashed, root, cost=4), accumulator(x.dtype))
-        y = combined(k, k.mul, converted(k, normal, wide), converted(k, scale, wide))
-        return [converted(k, y, scale.dtype)]
+        root = k.materialise(
+            map_elements(k, lambda v: k.apply("sqrt", k.add(v, small)), mean(k, squares, axes), cost=4)
+        )
+        normal = cast_view(k, map_elements(k, k.div, stashed, root, cost=4), accumulator(x.dtype))
+        y = map_elements(k, k.mul, cast_view(k, normal, wide), cast_view(k, scale, wide))
+        return [cast_view(k, y, scale.dtype)]
 
 
 @dataclass(frozen=True)
@@ -323,20 +327,20 @@ class MeanVarianceNormalization(Op):
         return type
 
     def run(self, x: np.ndarray) -> np.ndarray:
-        wide, axes = widened(x), reduced_axes(self.axes, x.ndim)
+        wide, axes = widen(x), reduced_axes(self.axes, x.ndim)
         mean = _mean(wide, axes)
         deviation = np.sqrt(_variance(wide, mean, axes)) + wide.dtype.type(1e-9)
         return ((wide - mean) / deviation).astype(x.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        x, axes = k.materialise_reread(widened_view(k, inputs[0])), reduced_axes(self.axes, len(inputs[0].shape))
+        x, axes = k.materialise_reread(widen_view(k, inputs[0])), reduced_axes(self.axes, len(inputs[0].shape))
         centre, small = mean(k, x, axes), k.const(1e-9, x.dtype)
-        squares = combined(k, lambda v, m: k.mul(k.sub(v, m), k.sub(v, m)), x, centre, cost=2)
+        squares = map_elements(k, lambda v, m: k.mul(k.sub(v, m), k.sub(v, m)), x, centre, cost=2)
         deviation = k.materialise(
-            combined(k, lambda v: k.add(k.apply("sqrt", v), small), mean(k, squares, axes), cost=4)
+            map_elements(k, lambda v: k.add(k.apply("sqrt", v), small), mean(k, squares, axes), cost=4)
         )
-        y = combined(k, lambda v, m, d: k.div(k.sub(v, m), d), x, centre, deviation, cost=5)
-        return [converted(k, y, inputs[0].dtype)]
+        y = map_elements(k, lambda v, m, d: k.div(k.sub(v, m), d), x, centre, deviation, cost=5)
+        return [cast_view(k, y, inputs[0].dtype)]
 
 
 @dataclass(frozen=True)
@@ -355,16 +359,16 @@ class LpNormalization(Op):
         return type
 
     def run(self, x: np.ndarray) -> np.ndarray:
-        wide, axis = widened(x), normal_axis(self.axis, x.ndim)
+        wide, axis = widen(x), normal_axis(self.axis, x.ndim)
         total = np.sum(np.abs(wide) if self.p == 1 else wide * wide, axis=axis, keepdims=True)
         norm = total if self.p == 1 else np.sqrt(total)
         return np.where(norm == 0, wide.dtype.type(0), wide / norm).astype(x.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        x, axis = k.materialise_reread(widened_view(k, inputs[0])), self.axis % len(inputs[0].shape)
+        x, axis = k.materialise_reread(widen_view(k, inputs[0])), self.axis % len(inputs[0].shape)
         zero = k.const(0, x.dtype)
-        powers = combined(k, lambda v: k.apply("abs", v) if self.p == 1 else k.mul(v, v), x)
+        powers = map_elements(k, lambda v: k.apply("abs", v) if self.p == 1 else k.mul(v, v), x)
         root = None if self.p == 1 else lambda total: k.apply("sqrt", total)
-        norm = reduced(k, powers, (axis,), "sum", finish=root)
-        y = combined(k, lambda v, n: k.select(k.compare("eq", n, zero), zero, k.div(v, n)), x, norm, cost=6)
-        return [converted(k, y, inputs[0].dtype)]
+        norm = reduce_view(k, powers, (axis,), "sum", finish=root)
+        y = map_elements(k, lambda v, n: k.select(k.compare("eq", n, zero), zero, k.div(v, n)), x, norm, cost=6)
+        return [cast_view(k, y, inputs[0].dtype)]

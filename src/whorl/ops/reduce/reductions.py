@@ -26,16 +26,16 @@ from whorl.ops.core.base import (
     normal_axis,
     require_dtype,
     unknown_shape,
-    widened,
+    widen,
 )
 from whorl.ops.movement.rearranging import integers, vector_length
-from whorl.ops.native.index_maps import all_numbers, converted, filled, lengths, reshaped, widened_view
+from whorl.ops.native.index_maps import all_numbers, broadcast_scalar, cast_view, lengths, reshape_view, widen_view
 from whorl.ops.reduce.native_reductions import (
-    combined,
-    extremes_by_rows,
-    goes_by_rows,
-    places_of_extremes,
-    reduced,
+    find_extremes,
+    find_extremes_by_rows,
+    is_row_reduction,
+    map_elements,
+    reduce_view,
 )
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
@@ -103,7 +103,7 @@ class Reduction(Op, abstract=True):
 
     def run(self, data: np.ndarray, axes: np.ndarray | None = None) -> np.ndarray:
         listed = () if axes is None else tuple(integers(axes))
-        result = self.reduce(row_major(widened(data)), self._picked(listed, data.ndim), bool(self.keepdims))
+        result = self.reduce(row_major(widen(data)), self._picked(listed, data.ndim), bool(self.keepdims))
         return np.asarray(result).astype(data.dtype, copy=False)
 
     def lazily(self, data: Elements, axes: Elements | None = None) -> tuple[Elements, ...] | None:
@@ -138,17 +138,17 @@ class Reduction(Op, abstract=True):
             return None
         picked = self._picked(tuple(listed), len(data.shape))
         if (found := self._with_places(k, data, picked)) is not None:
-            return [reshaped(k, found, lengths(outputs[0]))]
-        total = self.total(k, widened_view(k, data), picked)
-        return [converted(k, total, data.dtype)]
+            return [reshape_view(k, found, lengths(outputs[0]))]
+        total = self.total(k, widen_view(k, data), picked)
+        return [cast_view(k, total, data.dtype)]
 
     def _with_places(self, k: NativeBuilder, data: Any, axes: tuple[int, ...]) -> Any:
         """An extreme that is found together with its place, which another op asks for; None if this is none."""
         for op in k.readers if len(axes) == 1 and data.dtype != BOOL else ():
             if not isinstance(op, ArgumentReduction) or self.how != ("max" if op.largest else "min"):
                 continue
-            if op.axis % len(data.shape) == axes[0] and goes_by_rows(data, axes[0]):
-                return extremes_by_rows(k, data, axes[0], op.largest, bool(op.select_last_index))[0]
+            if op.axis % len(data.shape) == axes[0] and is_row_reduction(data, axes[0]):
+                return find_extremes_by_rows(k, data, axes[0], op.largest, bool(op.select_last_index))[0]
         return None
 
     def total(self, k: NativeBuilder, data: Any, axes: tuple[int, ...]) -> Any:
@@ -156,8 +156,8 @@ class Reduction(Op, abstract=True):
         count = math.prod(data.shape[axis] for axis in axes)
         if not isinstance(count, int):
             k.fail_unless(k.compare("gt", k.length(count), k.const(0)))
-        elements = combined(k, lambda x: self.before(k, x), data)
-        return reduced(k, elements, axes, self.how, bool(self.keepdims), lambda total: self.after(k, total, count))
+        elements = map_elements(k, lambda x: self.before(k, x), data)
+        return reduce_view(k, elements, axes, self.how, bool(self.keepdims), lambda total: self.after(k, total, count))
 
     def before(self, k: NativeBuilder, x: Any) -> Any:
         """What native code adds up for an element."""
@@ -356,8 +356,8 @@ class ArgumentReduction(Op, abstract=True):
         if not length:
             raise RunError(f"axis {self.axis} of shape {list(data.shape)} is empty, there is nothing to point at")
         if not self.select_last_index:
-            return np.asarray(self.place(widened(data), axis), np.int64).reshape(shape)
-        places = self.place(np.flip(widened(data), axis), axis)
+            return np.asarray(self.place(widen(data), axis), np.int64).reshape(shape)
+        places = self.place(np.flip(widen(data), axis), axis)
         return np.asarray(length - 1 - places, np.int64).reshape(shape)
 
     def place(self, data: np.ndarray, axis: int) -> np.ndarray:
@@ -367,13 +367,13 @@ class ArgumentReduction(Op, abstract=True):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (data,), shape = inputs, lengths(outputs[0])
         if not data.shape or not math.prod(shape):
-            return [filled(k, k.const(0), shape)]
+            return [broadcast_scalar(k, k.const(0), shape)]
         axis = self.axis % len(data.shape)
         if not data.shape[axis]:
             return None
         k.fail_unless(k.compare("gt", k.length(data.shape[axis]), k.const(0)))
-        places = places_of_extremes(k, data, axis, self.largest, bool(self.select_last_index))
-        return [reshaped(k, places, shape)]
+        places = find_extremes(k, data, axis, self.largest, bool(self.select_last_index))
+        return [reshape_view(k, places, shape)]
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import COMPUTED_FLOATS, normal_axis, require_dtype, widened
-from whorl.ops.native.index_maps import converted, widened_view
-from whorl.ops.reduce.native_reductions import combined, places_of_extremes, reduced
+from whorl.ops.core.base import COMPUTED_FLOATS, normal_axis, require_dtype, widen
+from whorl.ops.native.index_maps import cast_view, widen_view
+from whorl.ops.reduce.native_reductions import find_extremes, map_elements, reduce_view
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Distribution(Op, abstract=True):
 
     def run(self, x: np.ndarray) -> np.ndarray:
         axis = normal_axis(self.axis, x.ndim)
-        return self.distribute(widened(x), axis).astype(x.dtype, copy=False)
+        return self.distribute(widen(x), axis).astype(x.dtype, copy=False)
 
     def distribute(self, x: np.ndarray, axis: int) -> np.ndarray:
         """The lines of a widened tensor, in its own type."""
@@ -47,9 +47,7 @@ class Distribution(Op, abstract=True):
         (x,) = inputs
         if not x.size:
             return [x]
-        return [
-            converted(k, self.lines(k, k.materialise_reread(widened_view(k, x)), self.axis % len(x.shape)), x.dtype)
-        ]
+        return [cast_view(k, self.lines(k, k.materialise_reread(widen_view(k, x)), self.axis % len(x.shape)), x.dtype)]
 
     def lines(self, k: NativeBuilder, x: Any, axis: int) -> Any:
         """Native form for a widened tensor that is not empty and cheap to read."""
@@ -61,7 +59,7 @@ def _below_largest(x: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _native_below_largest(k: NativeBuilder, x: Any, axis: int) -> Any:
-    return combined(k, k.sub, x, reduced(k, x, (axis,), "max"))
+    return map_elements(k, k.sub, x, reduce_view(k, x, (axis,), "max"))
 
 
 @dataclass(frozen=True)
@@ -73,8 +71,8 @@ class Softmax(Distribution):
         return powers / np.sum(powers, axis=axis, keepdims=True)
 
     def lines(self, k: NativeBuilder, x: Any, axis: int) -> Any:
-        powers = k.materialise(combined(k, lambda v: k.apply("exp", v), _native_below_largest(k, x, axis), cost=16))
-        return combined(k, k.div, powers, reduced(k, powers, (axis,), "sum"), cost=4)
+        powers = k.materialise(map_elements(k, lambda v: k.apply("exp", v), _native_below_largest(k, x, axis), cost=16))
+        return map_elements(k, k.div, powers, reduce_view(k, powers, (axis,), "sum"), cost=4)
 
 
 @dataclass(frozen=True)
@@ -87,8 +85,8 @@ class LogSoftmax(Distribution):
 
     def lines(self, k: NativeBuilder, x: Any, axis: int) -> Any:
         below = k.materialise_reread(_native_below_largest(k, x, axis))
-        powers = combined(k, lambda v: k.apply("exp", v), below, cost=16)
-        return combined(k, k.sub, below, reduced(k, powers, (axis,), "sum", finish=lambda t: k.apply("log", t)))
+        powers = map_elements(k, lambda v: k.apply("exp", v), below, cost=16)
+        return map_elements(k, k.sub, below, reduce_view(k, powers, (axis,), "sum", finish=lambda t: k.apply("log", t)))
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ class Hardmax(Distribution):
         return result
 
     def lines(self, k: NativeBuilder, x: Any, axis: int) -> Any:
-        places, one, zero = places_of_extremes(k, x, axis, largest=True), k.const(1, x.dtype), k.const(0, x.dtype)
+        places, one, zero = find_extremes(k, x, axis, largest=True), k.const(1, x.dtype), k.const(0, x.dtype)
 
         def at(index: Index) -> Any:
             return k.select(k.compare("eq", k.broadcast_element(places, index), index[axis]), one, zero)

@@ -16,8 +16,16 @@ from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View, fixed
 from whorl.ir.types import UNRANKED, AnyShape, Fact, SequenceType, Shape, TensorType, Type, join, same_kind, tensor
-from whorl.ops.core.base import detached, known_ints, normal_axis, one_element
-from whorl.ops.native.index_maps import element, filled, joined, mapped, places, replaced, reshaped
+from whorl.ops.core.base import detach, known_ints, normal_axis, one_element
+from whorl.ops.native.index_maps import (
+    broadcast_scalar,
+    concat_views,
+    map_indices,
+    normalise_indices,
+    read_element,
+    replace_at,
+    reshape_view,
+)
 
 
 def element_of(fact: Fact) -> Type:
@@ -74,7 +82,7 @@ class SequenceConstruct(Op):
         return SequenceType(element)
 
     def run(self, *inputs: Any) -> list[Any]:
-        return [detached(x) for x in inputs]
+        return [detach(x) for x in inputs]
 
 
 @dataclass(frozen=True)
@@ -92,9 +100,9 @@ class SequenceAt(Op):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         rows, position = inputs
-        place = k.materialise(places(k, position, rows.shape[0]))
-        row = element(k, place)
-        return [mapped(k, rows, rows.shape[1:], lambda index: (row, *index), 1)]
+        place = k.materialise(normalise_indices(k, position, rows.shape[0]))
+        row = read_element(k, place)
+        return [map_indices(k, rows, rows.shape[1:], lambda index: (row, *index), 1)]
 
 
 @dataclass(frozen=True)
@@ -113,13 +121,13 @@ class SequenceInsert(Op):
     def run(self, sequence: list[Any], value: Any, position: np.ndarray | None = None) -> list[Any]:
         length = len(sequence)
         place = length if position is None else _place(position, length, length)
-        return [*sequence[:place], detached(value), *sequence[place:]]
+        return [*sequence[:place], detach(value), *sequence[place:]]
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         rows, value, position = inputs[0], inputs[1], inputs.optional(2)
         if position is not None or rows.shape[1:] != value.shape:
             return None
-        return [joined(k, (rows, reshaped(k, value, (1, *value.shape))), 0)]
+        return [concat_views(k, (rows, reshape_view(k, value, (1, *value.shape))), 0)]
 
 
 @dataclass(frozen=True)
@@ -150,7 +158,7 @@ class SequenceLength(Op):
         return np.array(len(sequence), np.int64)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        return [filled(k, k.const(inputs[0].shape[0]), ())]
+        return [broadcast_scalar(k, k.const(inputs[0].shape[0]), ())]
 
 
 @dataclass(frozen=True)
@@ -194,16 +202,18 @@ class ConcatFromSequence(Op):
         axis = self.axis % (len(shape) + bool(self.new_axis))
         if self.new_axis:
             joined_shape = (*shape[:axis], rows.shape[0], *shape[axis:])
-            return [mapped(k, rows, joined_shape, lambda i: (i[axis], *i[:axis], *i[axis + 1 :]), 0) if axis else rows]
-        joined_shape = replaced(shape, axis, rows.shape[0] * shape[axis])
+            return [
+                map_indices(k, rows, joined_shape, lambda i: (i[axis], *i[:axis], *i[axis + 1 :]), 0) if axis else rows
+            ]
+        joined_shape = replace_at(shape, axis, rows.shape[0] * shape[axis])
         if not axis:
-            return [reshaped(k, rows, joined_shape)]
+            return [reshape_view(k, rows, joined_shape)]
         length = k.const(max(fixed(shape[axis]), 1))
 
         def source(index: Index) -> Any:
-            return (k.div(index[axis], length), *replaced(index, axis, k.apply("rem", index[axis], length)))
+            return (k.div(index[axis], length), *replace_at(index, axis, k.apply("rem", index[axis], length)))
 
-        return [mapped(k, rows, joined_shape, source, 2 if shape[axis] != 1 else 0)]
+        return [map_indices(k, rows, joined_shape, source, 2 if shape[axis] != 1 else 0)]
 
     def _fits(self, first: tuple[int, ...], other: tuple[int, ...], axis: int) -> bool:
         if self.new_axis or len(first) != len(other):

@@ -14,8 +14,7 @@ from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
-    agreed,
-    checked_types,
+    check_types,
     dims_of,
     known_dims,
     known_ints,
@@ -23,7 +22,8 @@ from whorl.ops.core.base import (
     one_element,
     require_dtype,
     same_dtype,
-    widened,
+    unify_lengths,
+    widen,
 )
 from whorl.ops.movement.lengths import nonnegative
 
@@ -67,7 +67,7 @@ class DFT(Op):
         return known[0] if known else UNKNOWN
 
     def run(self, x: np.ndarray, dft_length: np.ndarray | None = None, axis: np.ndarray | None = None) -> np.ndarray:
-        checked_types(self, x, dft_length, axis)
+        check_types(self, x, dft_length, axis)
         at = _signal_axis(-2 if axis is None else int(one_element(axis, "axis")), x.ndim)
         irfft = bool(self.onesided and self.inverse)
         default = 2 * (x.shape[at] - 1) if irfft else x.shape[at]
@@ -106,7 +106,7 @@ class STFT(Op):
         given, step = known_dims(frame_length), known_dims(frame_step)
         sizes = [dims_of(window, 1, "window")[0]] if window is not None else []
         sizes += [given[0] if given else UNKNOWN] if frame_length is not None else []
-        frame = agreed("frame length", *sizes or [length])
+        frame = unify_lengths("frame length", *sizes or [length])
         bins = frame // 2 + 1 if self.onesided else frame
         return TensorType(dtype, (batch, _frames(length, frame, step[0] if step else UNKNOWN), bins, 2))
 
@@ -117,7 +117,7 @@ class STFT(Op):
         window: np.ndarray | None = None,
         frame_length: np.ndarray | None = None,
     ) -> np.ndarray:
-        checked_types(self, signal, frame_step, window, frame_length)
+        check_types(self, signal, frame_step, window, frame_length)
         step, size = int(one_element(frame_step, "frame_step")), signal.shape[1]
         if window is not None:
             size = len(window)
@@ -127,7 +127,7 @@ class STFT(Op):
             raise RunError(f"frame_step is {step} and frame_length {size}, expected 1 or more")
         starts = np.arange(0, max(0, signal.shape[1] - size + 1), step)
         frames = _complex(signal)[:, starts[:, None] + np.arange(size)]
-        weighted = frames if window is None else frames * widened(window)
+        weighted = frames if window is None else frames * widen(window)
         result = np.fft.fft(weighted, axis=2)
         return _parts(result[..., : size // 2 + 1] if self.onesided else result, signal.dtype)
 

@@ -20,13 +20,21 @@ from whorl.kernels.windows import WindowAxis
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
-    agreed,
-    checked_types,
+    check_types,
     dims_of,
     require_dtype,
     same_dtype,
+    unify_lengths,
 )
-from whorl.ops.native.index_maps import converted, cut, element, filled, fixed_lengths, lengths, widened_view
+from whorl.ops.native.index_maps import (
+    broadcast_scalar,
+    cast_view,
+    fixed_lengths,
+    lengths,
+    read_element,
+    slice_axis,
+    widen_view,
+)
 from whorl.ops.windows.geometry import blocks, spatial_rank, unfold, windows_of
 from whorl.ops.windows.native_convolution import biases_alone, blocked, convolution, is_native
 
@@ -55,8 +63,8 @@ class Convolution(Op, abstract=True):
             return UNRANKED
         batch, channels, *lengths = dims_of(x, rank + 2, "X")
         features, depth, *kernel = dims_of(w, rank + 2, "W")
-        agreed("the number of channels of X", channels, depth * self.group)
-        features = agreed("the number of features of W", features, *dims_of(bias, 1, "B"))
+        unify_lengths("the number of channels of X", channels, depth * self.group)
+        features = unify_lengths("the number of features of W", features, *dims_of(bias, 1, "B"))
         check_groups(self.group, features, "features")
         windows = windows_of(self, agreed_kernel(self.kernel_shape, kernel), self.auto_pad)
         return (batch, features, *windows.counts(lengths))
@@ -71,7 +79,9 @@ def agreed_kernel(attribute: tuple[int, ...] | None, kernel: Sequence[Dim]) -> t
     if attribute and len(attribute) != len(kernel):
         raise TypeRuleError(f"kernel_shape has {len(attribute)} entries, expected {len(kernel)}")
     stated = attribute or kernel
-    return tuple(agreed(f"kernel axis {axis}", *pair) for axis, pair in enumerate(zip(stated, kernel, strict=True)))
+    return tuple(
+        unify_lengths(f"kernel axis {axis}", *pair) for axis, pair in enumerate(zip(stated, kernel, strict=True))
+    )
 
 
 def check_groups(group: int, length: Dim, what: str) -> None:
@@ -93,21 +103,21 @@ class Conv(Convolution):
         return TensorType(dtype, self.shape(x, w, b))
 
     def run(self, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:
-        checked_types(self, x, w, b)
+        check_types(self, x, w, b)
         y = convolve(x, w, self.group, self.tracks(x, w), accumulator(x.dtype))
         return with_bias(y, b).astype(x.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, w, b = inputs[0], inputs[1], inputs.optional(2)
         shape, tracks = fixed_lengths(outputs[0]), self.tracks(x, w)
-        wide, filters = widened_view(k, x), widened_view(k, w)
-        bias = None if b is None else widened_view(k, b)
+        wide, filters = widen_view(k, x), widen_view(k, w)
+        bias = None if b is None else widen_view(k, b)
         if not math.prod(shape) or not w.size:
-            return [converted(k, biases_alone(k, bias, wide.dtype, shape), x.dtype)]
+            return [cast_view(k, biases_alone(k, bias, wide.dtype, shape), x.dtype)]
         if not is_native(tracks, x.fixed_shape[1], wide.dtype.itemsize):
             return None
         y = convolution(k, wide, blocked(k, filters, self.group), bias, tracks, w.fixed_shape[0])
-        return [converted(k, y, x.dtype)]
+        return [cast_view(k, y, x.dtype)]
 
 
 @dataclass(frozen=True)
@@ -122,13 +132,13 @@ class ConvInteger(Convolution):
     def run(
         self, x: np.ndarray, w: np.ndarray, x_zero: np.ndarray | None = None, w_zero: np.ndarray | None = None
     ) -> np.ndarray:
-        checked_types(self, x, w, x_zero, w_zero)
+        check_types(self, x, w, x_zero, w_zero)
         return exact_sums(self, x, w, x_zero, w_zero).astype(np.int32)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, w, x_zero, w_zero = inputs[0], inputs[1], inputs.optional(2), inputs.optional(3)
         sums = native_sums(self, k, x, w, x_zero, w_zero, outputs[0])
-        return None if sums is None else [converted(k, converted(k, sums, INT64), INT32)]
+        return None if sums is None else [cast_view(k, cast_view(k, sums, INT64), INT32)]
 
 
 @dataclass(frozen=True)
@@ -167,7 +177,7 @@ class QLinearConv(Convolution):
         y_zero: np.ndarray,
         b: np.ndarray | None = None,
     ) -> np.ndarray:
-        checked_types(self, x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b)
+        check_types(self, x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b)
         sums = with_bias(exact_sums(self, x, w, x_zero, w_zero), b)
         scale = feature_column(x_scale.reshape(()) * w_scale / y_scale.reshape(()), sums.ndim - 1)
         levels = np.rint(sums.astype(np.float32) * scale) + y_zero.reshape(()).astype(np.float32)
@@ -179,7 +189,7 @@ class QLinearConv(Convolution):
         sums = native_sums(self, k, x, w, x_zero, w_zero, outputs[0])
         if sums is None or any(view.size != 1 for view in (x_scale, y_scale, y_zero)):
             return None
-        first, last, zero = element(k, x_scale), element(k, y_scale), k.cast(element(k, y_zero), FLOAT32)
+        first, last, zero = read_element(k, x_scale), read_element(k, y_scale), k.cast(read_element(k, y_zero), FLOAT32)
         limits = np.iinfo(y_zero.dtype)
         low, high = k.const(limits.min, FLOAT32), k.const(limits.max, FLOAT32)
 
@@ -187,7 +197,7 @@ class QLinearConv(Convolution):
             total, m = sums.at(index), index[1:2]
             if b is not None:
                 total = k.add(k.cast(total, INT64), k.cast(b.at(m), INT64))
-            own = element(k, w_scale) if w_scale.size == 1 else w_scale.at(m)
+            own = read_element(k, w_scale) if w_scale.size == 1 else w_scale.at(m)
             scale = k.div(k.mul(first, own), last)
             level = k.add(k.apply("rint", k.mul(k.cast(total, FLOAT32), scale)), zero)
             return k.cast(k.apply("min", k.apply("max", level, low), high), y_zero.dtype)
@@ -235,7 +245,7 @@ def native_sums(op: Convolution, k: NativeBuilder, x: Any, w: Any, x_zero: Any, 
     depth = max(1, ((1 << 24) - 1) // max(1, each))
     dtype = FLOAT32 if w.shape[1] <= depth or (op.group == 1 and each < 1 << 24) else FLOAT64
     if not math.prod(shape) or not w.size:
-        return filled(k, k.const(0, dtype), shape)
+        return broadcast_scalar(k, k.const(0, dtype), shape)
     tracks = op.tracks(x, w)
     if not is_native(tracks, x.fixed_shape[1], dtype.itemsize) or (x_zero is not None and x_zero.size != 1):
         return None
@@ -245,7 +255,7 @@ def native_sums(op: Convolution, k: NativeBuilder, x: Any, w: Any, x_zero: Any, 
     total = k.temporary(INT32, shape)
     for first in range(0, w.shape[1], depth):
         count = min(depth, w.shape[1] - first)
-        part = cut(k, numbers, 1, first, count), blocked(k, cut(k, weights, 1, first, count), 1)
+        part = slice_axis(k, numbers, 1, first, count), blocked(k, slice_axis(k, weights, 1, first, count), 1)
         sums = convolution(k, *part, None, tracks, w.shape[0])
         with k.nest(shape) as index:
             value = k.cast(sums.at(index), INT32)
@@ -255,12 +265,12 @@ def native_sums(op: Convolution, k: NativeBuilder, x: Any, w: Any, x_zero: Any, 
 
 def _differences(k: NativeBuilder, x: Any, w: Any, x_zero: Any, w_zero: Any, dtype: np.dtype) -> tuple[Any, Any]:
     """x - x_zero and w - w_zero as floats."""
-    numbers, weights = converted(k, x, dtype), converted(k, w, dtype)
+    numbers, weights = cast_view(k, x, dtype), cast_view(k, w, dtype)
     if x_zero is not None:
-        zero = k.let(k.cast(element(k, x_zero), dtype))
+        zero = k.let(k.cast(read_element(k, x_zero), dtype))
         numbers = k.view(dtype, x.shape, lambda index: k.sub(k.cast(x.at(index), dtype), zero), x.cost + 2)
     if w_zero is not None:
-        column = w_zero if w_zero.size > 1 else filled(k, element(k, w_zero), (1,))
+        column = w_zero if w_zero.size > 1 else broadcast_scalar(k, read_element(k, w_zero), (1,))
 
         def shifted(index: Index) -> Any:
             return k.sub(k.cast(w.at(index), dtype), k.cast(k.broadcast_element(column, index[:1]), dtype))

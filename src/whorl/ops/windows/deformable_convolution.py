@@ -13,11 +13,19 @@ from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import UNRANKED, Fact, TensorType
-from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, agreed, checked_types, dims_of, require_dtype, same_dtype
+from whorl.ops.core.base import (
+    COMPUTED_FLOATS,
+    accumulator,
+    check_types,
+    dims_of,
+    require_dtype,
+    same_dtype,
+    unify_lengths,
+)
 from whorl.ops.image.sampling import spread, weighted, within_reach
-from whorl.ops.linear.native_products import product
-from whorl.ops.native.index_maps import converted, lengths, reshaped, widened_view
-from whorl.ops.reduce.native_reductions import combined
+from whorl.ops.linear.native_products import multiply_views
+from whorl.ops.native.index_maps import cast_view, lengths, reshape_view, widen_view
+from whorl.ops.reduce.native_reductions import map_elements
 from whorl.ops.windows.convolution import COLUMN_LIMIT, agreed_kernel, check_groups, with_bias
 from whorl.ops.windows.geometry import spatial_rank, windows_of
 from whorl.ops.windows.native_deformable import DEEPEST, deformed_columns
@@ -51,20 +59,20 @@ class DeformConv(Op):
         batch, channels, *lengths = dims_of(x, rank + 2, "X")
         features, depth, *kernel = dims_of(w, rank + 2, "W")
         shape = agreed_kernel(self.kernel_shape, kernel)
-        channels = agreed("the number of channels of X", channels, depth * self.group)
-        features = agreed("the number of features of W", features, *dims_of(b, 1, "B"))
+        channels = unify_lengths("the number of channels of X", channels, depth * self.group)
+        features = unify_lengths("the number of features of W", features, *dims_of(b, 1, "B"))
         check_groups(self.group, features, "features")
         check_groups(self.offset_group, channels, "channels")
         moved, masked = dims_of(offset, rank + 2, "offset"), dims_of(mask, rank + 2, "mask")
         taps: Dim = self.offset_group
         for length in shape:
             taps = taps * length
-        agreed("the number of offsets", moved[1], taps * rank)
-        agreed("the number of mask entries", masked[1], taps)
+        unify_lengths("the number of offsets", moved[1], taps * rank)
+        unify_lengths("the number of mask entries", masked[1], taps)
         counts = windows_of(self, shape).counts(lengths)
         places = zip(counts, moved[2:], masked[2:], strict=True)
-        found = [agreed(f"the number of windows along axis {axis}", *each) for axis, each in enumerate(places)]
-        return TensorType(dtype, (agreed("the batch", batch, moved[0], masked[0]), features, *found))
+        found = [unify_lengths(f"the number of windows along axis {axis}", *each) for axis, each in enumerate(places)]
+        return TensorType(dtype, (unify_lengths("the batch", batch, moved[0], masked[0]), features, *found))
 
     def run(
         self,
@@ -74,7 +82,7 @@ class DeformConv(Op):
         b: np.ndarray | None = None,
         mask: np.ndarray | None = None,
     ) -> np.ndarray:
-        checked_types(self, x, w, offset, b, mask)
+        check_types(self, x, w, offset, b, mask)
         dtype, groups = accumulator(x.dtype), self.offset_group
         taps, counts, rows = math.prod(w.shape[2:]), offset.shape[2:], math.prod(w.shape[1:])
         windows = math.prod(counts)
@@ -101,17 +109,17 @@ class DeformConv(Op):
         if not math.prod(shape) or not w.size or not all(x.shape[2:]) or len(x.shape) > 2 + DEEPEST:
             return None
         image, moves, shares = (
-            None if v is None else k.materialise_reread(widened_view(k, v)) for v in (x, offset, mask)
+            None if v is None else k.materialise_reread(widen_view(k, v)) for v in (x, offset, mask)
         )
         tracks = windows_of(self, w.shape[2:]).tracks(x.fixed_shape[2:])
         columns = deformed_columns(k, image, moves, shares, tracks, self.offset_group)
         rows, windows = math.prod(w.shape[1:]), math.prod(shape[2:])
-        right = reshaped(k, columns, (x.shape[0], self.group, rows, windows))
-        left = reshaped(k, widened_view(k, w), (1, self.group, w.shape[0] // self.group, rows))
-        y = reshaped(k, product(k, left, right), shape)
+        right = reshape_view(k, columns, (x.shape[0], self.group, rows, windows))
+        left = reshape_view(k, widen_view(k, w), (1, self.group, w.shape[0] // self.group, rows))
+        y = reshape_view(k, multiply_views(k, left, right), shape)
         if b is not None:
-            y = combined(k, k.add, y, reshaped(k, widened_view(k, b), (1, shape[1], *(1,) * len(tracks))))
-        return [converted(k, converted(k, y, dtype), x.dtype)]
+            y = map_elements(k, k.add, y, reshape_view(k, widen_view(k, b), (1, shape[1], *(1,) * len(tracks))))
+        return [cast_view(k, cast_view(k, y, dtype), x.dtype)]
 
     def _home(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Where the taps read without offsets: [taps, rank, windows]."""

@@ -17,7 +17,7 @@ from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.plane.layout import AXES, PhaseSplit, is_addressable, split_phases
 from whorl.kernels.windows import WindowAxis
-from whorl.ops.native.index_maps import expanded, filled, in_memory, reshaped
+from whorl.ops.native.index_maps import broadcast_scalar, broadcast_view, embed_array, reshape_view
 
 FARTHEST = (1 << 31) - 1
 """The largest offset that a table holds."""
@@ -68,8 +68,8 @@ def convolution(
     depth, each = channels // group, features // group
     result, start = ending.into or (k.temporary(dtype, (batch, features, *(t.count for t in tracks))), 0)
     run = _Run(k, layout, depth, each, k.address(x), k.address(filters))
-    table = k.address(in_memory(k, layout.offsets(depth)) if offsets is None else offsets)
-    term = k.address(filled(k, k.const(0, dtype), (features,)) if bias is None else bias)
+    table = k.address(embed_array(k, layout.offsets(depth)) if offsets is None else offsets)
+    term = k.address(broadcast_scalar(k, k.const(0, dtype), (features,)) if bias is None else bias)
     limits = _limits(k, dtype, ending) or term
     added = None if ending.added is None else k.address(ending.added)
     spread = (
@@ -145,13 +145,13 @@ def moved(k: NativeBuilder, place: Any, distance: Any) -> Any:
 def _limits(k: NativeBuilder, dtype: np.dtype, ending: Ending) -> Any:
     if ending.bounds is None:
         return None
-    return k.address(in_memory(k, np.array(ending.bounds, dtype)))
+    return k.address(embed_array(k, np.array(ending.bounds, dtype)))
 
 
 def blocked(k: NativeBuilder, filters: Any, group: int) -> Any:
     """Filters [features, depth, kernel...] copied into blocks."""
     features, taps = filters.shape[0], math.prod(filters.shape[1:])
-    flat = reshaped(k, k.materialise_reread(filters), (group, features // group, taps))
+    flat = reshape_view(k, k.materialise_reread(filters), (group, features // group, taps))
     return in_blocks_of(k, flat)
 
 
@@ -170,5 +170,5 @@ def in_blocks_of(k: NativeBuilder, filters: Any) -> Any:
 def biases_alone(k: NativeBuilder, bias: Any, dtype: np.dtype, shape: Sequence[int]) -> Any:
     """What a convolution over no channels gives."""
     if bias is None or not math.prod(shape):
-        return filled(k, k.const(0, dtype), shape)
-    return expanded(k, reshaped(k, bias, (shape[1], *(1,) * (len(shape) - 2))), shape)
+        return broadcast_scalar(k, k.const(0, dtype), shape)
+    return broadcast_view(k, reshape_view(k, bias, (shape[1], *(1,) * (len(shape) - 2))), shape)

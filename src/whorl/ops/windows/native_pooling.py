@@ -14,8 +14,16 @@ from whorl.ir.native.view import Index
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.plane.layout import AXES, is_addressable, split_phases
 from whorl.kernels.windows import WindowAxis
-from whorl.ops.native.index_maps import clamped, converted, filled, in_memory, reshaped, table, widened_view
-from whorl.ops.reduce.native_reductions import reduced
+from whorl.ops.native.index_maps import (
+    broadcast_scalar,
+    cast_view,
+    clamp_index,
+    embed_array,
+    embed_numbers,
+    reshape_view,
+    widen_view,
+)
+from whorl.ops.reduce.native_reductions import reduce_view
 from whorl.ops.windows.native_convolution import moved
 
 WRITTEN_OUT = 16
@@ -34,16 +42,16 @@ def window_totals(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis], larges
     """
     shape = (*x.shape[:2], *(t.count for t in tracks))
     if not math.prod(shape):
-        return filled(k, k.const(0, x.dtype), shape)
+        return broadcast_scalar(k, k.const(0, x.dtype), shape)
     layout = split_phases(tracks, x.dtype.itemsize, may_be_direct=False)
     result = k.temporary(x.dtype, shape)
     spread = k.temporary(x.dtype, (layout.channel_stride + OVERREAD_BYTES // x.dtype.itemsize,))
     source, zero = k.address(x), k.const(0)
-    offsets = k.address(in_memory(k, layout.offsets(1)))
+    offsets = k.address(embed_array(k, layout.offsets(1)))
     arrays, numbers = [offsets], (layout.taps, layout.reach(1), *layout.grid)
     if not largest:
         ones, nothing = (
-            k.address(in_memory(k, part)) for part in (np.ones(layout.taps, x.dtype), np.zeros(1, x.dtype))
+            k.address(embed_array(k, part)) for part in (np.ones(layout.taps, x.dtype), np.zeros(1, x.dtype))
         )
         arrays, numbers = [offsets, ones, nothing, nothing], (layout.taps, 0, *numbers[1:])
     with k.loop(x.shape[0]) as n, k.loop(x.shape[1]) as c:
@@ -58,8 +66,8 @@ def window_totals(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis], larges
 def maxima(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis]) -> Any:
     """The largest element of each window, of floats or of integers of 8 bits."""
     if is_float(x.dtype):
-        return converted(k, window_totals(k, widened_view(k, x), tracks, True), x.dtype)
-    found = window_totals(k, converted(k, x, FLOAT32), tracks, True)
+        return cast_view(k, window_totals(k, widen_view(k, x), tracks, True), x.dtype)
+    found = window_totals(k, cast_view(k, x, FLOAT32), tracks, True)
     least = k.const(np.iinfo(x.dtype).min, FLOAT32)
     return k.view(x.dtype, found.shape, lambda i: k.cast(k.apply("max", found.at(i), least), x.dtype), 2)
 
@@ -83,7 +91,7 @@ def places_of_maxima(k: NativeBuilder, x: Any, best: Any, tracks: Sequence[Windo
                 e = k.add(k.sub(k.mul(o, k.const(t.stride)), k.const(t.begin)), tap)
                 for how, bound in (("ge", 0), ("lt", t.length)):
                     inside = k.apply("and", inside, k.compare(how, e, k.const(bound)))
-                elements.append(clamped(k, e, 0, t.length - 1))
+                elements.append(clamp_index(k, e, 0, t.length - 1))
                 place = k.add(place, k.mul(e, k.const(step)))
             value = x.at((*index[:2], *elements))
             equal = k.compare("eq", value, most)
@@ -94,7 +102,7 @@ def places_of_maxima(k: NativeBuilder, x: Any, best: Any, tracks: Sequence[Windo
         return k.reduce([t.kernel for t in tracks], k.const(-1), earlier)
 
     if not x.size:
-        return filled(k, k.const(-1), best.shape)
+        return broadcast_scalar(k, k.const(-1), best.shape)
     return k.materialise(k.view(INT64, best.shape, at, 100))
 
 
@@ -105,7 +113,7 @@ def means(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis], counts: Sequen
     if None not in fixed:
         count = k.const(math.prod(n for n in fixed if n is not None), x.dtype)
         return k.view(x.dtype, sums.shape, lambda i: k.div(sums.at(i), count), 4)
-    tables = [table(k, c.tolist(), x.dtype, c.shape) for c in counts]
+    tables = [embed_numbers(k, c.tolist(), x.dtype, c.shape) for c in counts]
 
     def at(index: Index) -> Any:
         count = k.const(1, x.dtype)
@@ -118,9 +126,9 @@ def means(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis], counts: Sequen
 
 def plane_totals(k: NativeBuilder, x: Any, how: str, finish: Callable[[Any], Any] | None = None) -> Any:
     """The "sum" or "max" of each plane of x [N, C, axes...], with axes of length 1."""
-    flat = reshaped(k, x, (*x.shape[:2], math.prod(x.shape[2:])))
-    totals = reduced(k, flat, (2,), how, finish=finish)
-    return reshaped(k, totals, (*x.shape[:2], *(1,) * (len(x.shape) - 2)))
+    flat = reshape_view(k, x, (*x.shape[:2], math.prod(x.shape[2:])))
+    totals = reduce_view(k, flat, (2,), how, finish=finish)
+    return reshape_view(k, totals, (*x.shape[:2], *(1,) * (len(x.shape) - 2)))
 
 
 def powered(k: NativeBuilder, x: Any, p: int) -> Any:

@@ -15,7 +15,7 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.plane.layout import AXES, pad_channel_stride, tap_table
 from whorl.kernels.windows import WindowAxis, WindowGrid
-from whorl.ops.native.index_maps import filled, in_memory
+from whorl.ops.native.index_maps import broadcast_scalar, embed_array
 from whorl.ops.windows.native_convolution import FARTHEST, in_blocks_of, moved, windows_together
 
 
@@ -82,7 +82,7 @@ def transposed_convolution(
     if depth * plane > FARTHEST:
         return None
     features = w.shape[1] * group
-    term = k.materialise(filled(k, k.const(0, x.dtype), (features,)) if bias is None else bias)
+    term = k.materialise(broadcast_scalar(k, k.const(0, x.dtype), (features,)) if bias is None else bias)
     parts = [_part(k, x, w, axes, phases, group) for phases in itertools.product(*(axis.phases for axis in axes))]
     spread = k.temporary(x.dtype, (depth * plane + OVERREAD_BYTES // x.dtype.itemsize,))
     source, bias_place, zero = k.address(x), k.address(term), k.const(0)
@@ -125,7 +125,7 @@ def _part(k: NativeBuilder, x: Any, w: Any, axes: Sequence[_Axis], phases: tuple
             given = tap[AXES - (len(w.shape) - 2) :]
             value = w.at((channel, m, *(k.const(t) for t in given)))
             k.store(own, (g, m, k.add(k.mul(c, k.const(len(taps))), k.const(place))), value)
-    table = in_memory(k, tap_table(offsets, pad_channel_stride(math.prod(lengths)), depth))
+    table = embed_array(k, tap_table(offsets, pad_channel_stride(math.prod(lengths)), depth))
     return _Part(phases, tuple(offsets), result, in_blocks_of(k, k.view_of(own)), table)
 
 

@@ -18,8 +18,8 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, tensor
 from whorl.kernels.windows import WindowAxis
-from whorl.ops.core.base import COMPUTED_FLOATS, checked_types, dims_of, require_dtype, widened
-from whorl.ops.native.index_maps import converted, widened_view
+from whorl.ops.core.base import COMPUTED_FLOATS, check_types, dims_of, require_dtype, widen
+from whorl.ops.native.index_maps import cast_view, widen_view
 from whorl.ops.windows import native_pooling
 from whorl.ops.windows.geometry import windows_of
 
@@ -69,9 +69,9 @@ class AveragePool(Pool):
     count_include_pad: int = 0
 
     def run(self, x: np.ndarray) -> np.ndarray:
-        checked_types(self, x)
+        check_types(self, x)
         tracks = self.tracks(x)
-        sums = combined(widened(x), tracks, np.add, 0)
+        sums = combined(widen(x), tracks, np.add, 0)
         counted = self._padded(tracks, x.shape[2:]) if self.count_include_pad else tracks
         counts = [_elements(track) for track in counted]
         return (sums / functools.reduce(np.multiply.outer, counts).astype(sums.dtype)).astype(x.dtype, copy=False)
@@ -82,7 +82,7 @@ class AveragePool(Pool):
             return None
         counted = self._padded(tracks, x.fixed_shape[2:]) if self.count_include_pad else tracks
         counts = [_elements(track) for track in counted]
-        return [converted(k, native_pooling.means(k, widened_view(k, x), tracks, counts), x.dtype)]
+        return [cast_view(k, native_pooling.means(k, widen_view(k, x), tracks, counts), x.dtype)]
 
     def _padded(self, tracks: Sequence[WindowAxis], lengths: Sequence[int]) -> list[WindowAxis]:
         """The same windows over the axes with their padding, as if it were elements."""
@@ -113,7 +113,7 @@ class MaxPool(Pool):
         return TensorType(dtype, shape), TensorType(INT64, shape)
 
     def run(self, x: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
-        checked_types(self, x)
+        check_types(self, x)
         tracks = self.tracks(x)
         if self.output_count < 2:
             return combined(x, tracks, np.maximum, least(x.dtype))
@@ -145,17 +145,17 @@ class LpPool(Pool):
         return super().infer(x)
 
     def run(self, x: np.ndarray) -> np.ndarray:
-        checked_types(self, x)
-        sums = combined(np.abs(widened(x)) ** self.p, self.tracks(x), np.add, 0)
+        check_types(self, x)
+        sums = combined(np.abs(widen(x)) ** self.p, self.tracks(x), np.add, 0)
         return root(sums, self.p).astype(x.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,), tracks = inputs, self.tracks(inputs[0])
         if not native_pooling.is_native(tracks):
             return None
-        powers = native_pooling.powered(k, widened_view(k, x), self.p)
+        powers = native_pooling.powered(k, widen_view(k, x), self.p)
         sums = native_pooling.window_totals(k, powers, tracks, False)
-        return [converted(k, native_pooling.root(k, sums, self.p), x.dtype)]
+        return [cast_view(k, native_pooling.root(k, sums, self.p), x.dtype)]
 
 
 @dataclass(frozen=True)
@@ -172,8 +172,8 @@ class GlobalPool(Op, abstract=True):
         return TensorType(dtype, dims_of(x, rank, "X")[:2] + (1,) * (rank - 2))
 
     def run(self, x: np.ndarray) -> np.ndarray:
-        checked_types(self, x)
-        return self.reduce(widened(x), tuple(range(2, x.ndim))).astype(x.dtype, copy=False)
+        check_types(self, x)
+        return self.reduce(widen(x), tuple(range(2, x.ndim))).astype(x.dtype, copy=False)
 
     def reduce(self, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
         """The number of each plane, the axes kept with length 1."""
@@ -181,7 +181,7 @@ class GlobalPool(Op, abstract=True):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,) = inputs
-        return [converted(k, self.native(k, widened_view(k, x)), x.dtype)]
+        return [cast_view(k, self.native(k, widen_view(k, x)), x.dtype)]
 
     def native(self, k: NativeBuilder, x: Any) -> Any:
         """The native form of `reduce`."""

@@ -21,16 +21,23 @@ from whorl.kernels.windows import WindowAxis
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
-    agreed,
-    checked_types,
+    check_types,
     dims_of,
     known_dims,
     known_length,
     require_dtype,
     same_dtype,
-    widened,
+    unify_lengths,
+    widen,
 )
-from whorl.ops.native.index_maps import all_numbers, converted, filled, fixed_lengths, reshaped, widened_view
+from whorl.ops.native.index_maps import (
+    all_numbers,
+    broadcast_scalar,
+    cast_view,
+    fixed_lengths,
+    reshape_view,
+    widen_view,
+)
 from whorl.ops.windows.convolution import COLUMN_LIMIT, Convolution, agreed_kernel, check_groups, with_bias
 from whorl.ops.windows.geometry import blocks, fold, per_axis, spatial_rank, split_padding, windows_of
 from whorl.ops.windows.native_convolution import biases_alone
@@ -57,8 +64,8 @@ class ConvTranspose(Convolution):
             return TensorType(dtype, UNRANKED)
         batch, channels, *lengths = dims_of(x, rank + 2, "X")
         depth, features, *kernel = dims_of(w, rank + 2, "W")
-        check_groups(self.group, agreed("the number of channels", channels, depth), "channels")
-        features = agreed("the number of features of W", features * self.group, *dims_of(b, 1, "B"))
+        check_groups(self.group, unify_lengths("the number of channels", channels, depth), "channels")
+        features = unify_lengths("the number of features of W", features * self.group, *dims_of(b, 1, "B"))
         sizes = self.sizes(lengths, agreed_kernel(self.kernel_shape, kernel))
         if any(isinstance(size, int) and size < 0 for size in sizes):
             raise TypeRuleError(f"the padding leaves {list(sizes)} elements of the spatial axes")
@@ -96,7 +103,7 @@ class ConvTranspose(Convolution):
         return found
 
     def run(self, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:
-        checked_types(self, x, w, b)
+        check_types(self, x, w, b)
         tracks, dtype = self.tracks(x, w), accumulator(x.dtype)
         features, taps, depth = w.shape[1] * self.group, math.prod(w.shape[2:]), len(w) // self.group
         weights = w.astype(dtype, copy=False).reshape(self.group, depth, w.shape[1] * taps).swapaxes(1, 2)
@@ -112,15 +119,15 @@ class ConvTranspose(Convolution):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, w, b = inputs[0], inputs[1], inputs.optional(2)
-        shape, wide = fixed_lengths(outputs[0]), widened_view(k, x)
-        bias = None if b is None else widened_view(k, b)
+        shape, wide = fixed_lengths(outputs[0]), widen_view(k, x)
+        bias = None if b is None else widen_view(k, b)
         if not math.prod(shape) or not x.size or not w.size:
-            return [converted(k, biases_alone(k, bias, wide.dtype, shape), x.dtype)]
+            return [cast_view(k, biases_alone(k, bias, wide.dtype, shape), x.dtype)]
         tracks = self.tracks(x, w)
         if math.prod(min(t.stride, t.length) * t.kernel for t in tracks) > MOST_PHASES:
             return None
-        y = transposed_convolution(k, wide, k.materialise_reread(widened_view(k, w)), bias, tracks, self.group)
-        return None if y is None else [converted(k, y, x.dtype)]
+        y = transposed_convolution(k, wide, k.materialise_reread(widen_view(k, w)), bias, tracks, self.group)
+        return None if y is None else [cast_view(k, y, x.dtype)]
 
 
 MOST_NESTS, MOST_PHASES = 1 << 10, 1 << 12
@@ -159,16 +166,16 @@ class Col2Im(Op):
                 raise TypeRuleError(f"image_shape has {len(image)} entries and block_shape {len(block)}")
             if image is not None:
                 counts = dims.product(windows_of(self, block).counts(image))
-                agreed("the number of blocks", columns, counts)
+                unify_lengths("the number of blocks", columns, counts)
         return TensorType(dtype, (batch, channels, *(image or (UNKNOWN,) * rank)))
 
     def run(self, x: np.ndarray, image_shape: np.ndarray, block_shape: np.ndarray) -> np.ndarray:
-        checked_types(self, x, image_shape, block_shape)
+        check_types(self, x, image_shape, block_shape)
         lengths, block = tuple(image_shape.tolist()), tuple(block_shape.tolist())
         tracks, taps = windows_of(self, block).tracks(lengths), math.prod(block)
         counts = [track.count for track in tracks]
         y = np.zeros((len(x), x.shape[1] // max(1, taps), *lengths), accumulator(x.dtype))
-        fold(widened(x).reshape(*y.shape[:2], taps, *counts), tracks, y)
+        fold(widen(x).reshape(*y.shape[:2], taps, *counts), tracks, y)
         return y.astype(x.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
@@ -176,10 +183,10 @@ class Col2Im(Op):
         shape, kernel = fixed_lengths(outputs[0]), all_numbers(block)
         if kernel is None or x.dtype == BOOL or math.prod(kernel) > MOST_NESTS:
             return None
-        wide, tracks = widened_view(k, x), windows_of(self, kernel).tracks(shape[2:])
+        wide, tracks = widen_view(k, x), windows_of(self, kernel).tracks(shape[2:])
         y = k.temporary(wide.dtype, shape)
-        k.fill(y, filled(k, k.const(0, wide.dtype), shape))
-        columns = reshaped(k, wide, (*shape[:2], *kernel, *(t.count for t in tracks)))
+        k.fill(y, broadcast_scalar(k, k.const(0, wide.dtype), shape))
+        columns = reshape_view(k, wide, (*shape[:2], *kernel, *(t.count for t in tracks)))
         for tap in np.ndindex(*kernel):
             spans = [track.tap(t) for track, t in zip(tracks, tap, strict=True)]
             counts = [windows.stop - windows.start for windows, _ in spans]
@@ -190,4 +197,4 @@ class Col2Im(Op):
                 place = (*index[:2], *spots)
                 value = columns.at((*index[:2], *(k.const(t) for t in tap), *windows))
                 k.store(y, place, k.add(k.load(y, place), value))
-        return [converted(k, k.view_of(y), x.dtype)]
+        return [cast_view(k, k.view_of(y), x.dtype)]

@@ -16,9 +16,9 @@ from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import Fact, TensorType, tensor
-from whorl.ops.core.base import COMPUTED_FLOATS, agreed, checked_types, dims_of, known_dims, require_dtype
-from whorl.ops.movement.padding import padded_view
-from whorl.ops.native.index_maps import filled, fixed_lengths
+from whorl.ops.core.base import COMPUTED_FLOATS, check_types, dims_of, known_dims, require_dtype, unify_lengths
+from whorl.ops.movement.padding import pad_view
+from whorl.ops.native.index_maps import broadcast_scalar, fixed_lengths
 from whorl.ops.windows.geometry import per_axis
 
 
@@ -39,7 +39,7 @@ class MaxUnpool(Op):
         require_dtype(dtype, COMPUTED_FLOATS)
         require_dtype(tensor(places).dtype, frozenset((INT64,)))
         pairs = zip(dims_of(x, rank, "X"), dims_of(places, rank, "I"), strict=True)
-        pooled = self.pooled([agreed(f"axis {axis} of X and I", *pair) for axis, pair in enumerate(pairs)])
+        pooled = self.pooled([unify_lengths(f"axis {axis} of X and I", *pair) for axis, pair in enumerate(pairs)])
         if any(isinstance(n, int) and n < 0 for n in pooled):
             raise TypeRuleError(f"the pads leave the shape {list(pooled)}")
         if output_shape is None:
@@ -61,7 +61,7 @@ class MaxUnpool(Op):
         return (*shape[:2], *((n - 1) * step + kernel - begin - end for n, kernel, step, begin, end in steps))
 
     def run(self, x: np.ndarray, places: np.ndarray, output_shape: np.ndarray | None = None) -> np.ndarray:
-        checked_types(self, x, places, output_shape)
+        check_types(self, x, places, output_shape)
         y = np.zeros(cast(tuple[int, ...], self.pooled(x.shape)), x.dtype)
         if places.size and (places.min() < 0 or places.max() >= y.size):
             bad = int(places[(places < 0) | (places >= y.size)][0])
@@ -78,7 +78,7 @@ class MaxUnpool(Op):
         shape, covered = fixed_lengths(outputs[0]), cast(tuple[int, ...], self.pooled(inputs[0].shape))
         size, places = math.prod(covered), k.materialise(places)
         y = k.temporary(x.dtype, covered)
-        k.fill(y, filled(k, k.const(0, x.dtype), covered))
+        k.fill(y, broadcast_scalar(k, k.const(0, x.dtype), covered))
 
         def inside(so_far: Any, index: Index) -> Any:
             place = places.at(index)
@@ -91,4 +91,4 @@ class MaxUnpool(Op):
         if shape == covered:
             return [k.view_of(y)]
         ends = [(0, length - n) for length, n in zip(shape, covered, strict=True)]
-        return [padded_view(k, k.view_of(y), ends, k.const(0, x.dtype))]
+        return [pad_view(k, k.view_of(y), ends, k.const(0, x.dtype))]

@@ -69,9 +69,9 @@ def _spread(build: Builder, value: Value, x: Value, axis: int, block_size: int) 
     if not isinstance(length, int):
         raise SaveError("has blocks along an axis whose length is not known", fix="make it fixed")
     before, count, after = lengths[:place], lengths[place], lengths[place + 1 :]
-    repeated = build.add(Expand(), write.inserted(value, place + 1), build.int64(*before, count, block_size, *after))
-    whole = write.shaped(repeated, (*before, count * block_size, *after))
-    return whole if count * block_size == length else write.part(whole, place, 0, length)
+    repeated = build.add(Expand(), write.unsqueeze(value, place + 1), build.int64(*before, count, block_size, *after))
+    whole = write.reshape(repeated, (*before, count * block_size, *after))
+    return whole if count * block_size == length else write.slice(whole, place, 0, length)
 
 
 @rewritten(QuantizeLinear)
@@ -160,7 +160,7 @@ def _exact_sums(
         raise SaveError("sums more products than float32 adds exactly", fix="fewer channels a group")
     total: Value | None = None
     for start in range(0, shape[1], depth):
-        parts = [write.part(value, 1, start, min(start + depth, shape[1])) for value in (numbers, filters)]
+        parts = [write.slice(value, 1, start, min(start + depth, shape[1])) for value in (numbers, filters)]
         part = write.cast(build.add(Conv(**fields), *parts), INT32)
         total = part if total is None else write.add(total, part)
     assert total is not None
