@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from whorl.api.sweeping import sweep as sweep
     from whorl.errors import CancelledError as CancelledError
     from whorl.errors import CompileError as CompileError
+    from whorl.errors import DeloopError as DeloopError
     from whorl.errors import IterationLimitError as IterationLimitError
     from whorl.errors import LimitError as LimitError
     from whorl.errors import LoadError as LoadError
@@ -106,6 +107,7 @@ _NAMES = {
     "whorl.errors": (
         "CancelledError",
         "CompileError",
+        "DeloopError",
         "IterationLimitError",
         "LimitError",
         "LoadError",

@@ -43,8 +43,12 @@ class CompileError(WhorlError):
     """A model cannot be made into machine code ahead of time."""
 
 
-class RemovalError(WhorlError):
-    """A loop or branch cannot be removed from a model."""
+class DeloopError(WhorlError):
+    """A loop or branch cannot be unrolled."""
+
+
+RemovalError = DeloopError
+"""The former name of `DeloopError`."""
 
 
 class RunError(WhorlError):

@@ -25,7 +25,7 @@ def kinds(module):
 
 
 def reason(source, **options):
-    with pytest.raises(whorl.RemovalError) as caught:
+    with pytest.raises(whorl.DeloopError) as caught:
         whorl.deloop(source, **options)
     return str(caught.value)
 
@@ -143,7 +143,7 @@ def test_inner_loop_that_stays_keeps_the_outer_one():
     }""")
     told = reason(source)
     assert "Loop 'inner' in body of Loop 'outer': the number of its iterations is known only when it runs" in told
-    assert "Loop 'outer': what is inside stays" in told
+    assert "Loop 'outer': what is inside remains" in told
 
 
 def test_no_more_copies_are_made_than_allowed():
@@ -216,7 +216,7 @@ def test_conformance_cases_give_the_same_without_loops():
         fixed = {name: x for name, x in arrays.items() if x.size == 1 and x.dtype.kind == "i"}
         try:
             module = whorl.deloop(case.data, inputs=fixed)
-        except whorl.RemovalError:
+        except whorl.DeloopError:
             continue
         feeds = {name: x for name, x in case.inputs.items() if name not in fixed}
         outputs = whorl.InferenceSession(module, INTERPRETED).run(None, feeds)

@@ -115,7 +115,7 @@ def compare(program: Program, backend: str, expected: list[Outcome]) -> Fault | 
 
 def without_dead_code(program: Program, n: int) -> Outcome:
     """What the oracle makes of feeds where nodes that no output needs are not run: no backend has to run them."""
-    lean = whorl.optimize(program.data, only=["remove_dead"])
+    lean = whorl.optimize(program.data, only=["dce"])
     return run(session(lean, "interpreter"), program.runs[n])
 
 

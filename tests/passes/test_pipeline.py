@@ -42,7 +42,7 @@ def test_limit_stops_after_so_many_edits(limit, left):
 
 
 def test_only_and_disabled_choose_passes_and_ops():
-    assert [run.name for run in report_of(SUMS, only=("remove_dead",)).runs] == ["remove_dead"]
+    assert [run.name for run in report_of(SUMS, only=("dce",)).runs] == ["dce"]
     assert "fold_constants" not in {run.name for run in report_of(SUMS, disabled=frozenset(["fold_constants"])).runs}
     report = report_of(SUMS, disabled=frozenset(["Exp"]), only=("fold_constants",))
     assert report.nodes_after == 2 and report.skipped["Exp", "disabled"]
@@ -148,7 +148,7 @@ def test_equal_nodes_and_constants_are_merged_but_not_zeros_of_other_sign():
   %r: float32[2] = Mod(%x, %c) {fmod = 1}
   return p = %p, q = %p, r = %r
 }""",
-            {"only": ("merge_equal", "remove_dead")},
+            {"only": ("cse", "dce")},
         )
     )
 
@@ -160,7 +160,7 @@ def test_attributes_that_compare_equal_but_print_otherwise_are_not_merged():
   %b: float32[2] = LeakyRelu(%x) {alpha = -0.0}
   return a = %a, b = %b
 }"""),
-        only=("merge_equal",),
+        only=("cse",),
     )
     assert len(module.main.nodes) == 2
 
@@ -192,7 +192,7 @@ def test_dead_nodes_and_captured_values_nobody_reads_are_removed():
   }
   return r = %r
 }""",
-            {"only": ("remove_dead",)},
+            {"only": ("dce",)},
         )
     )
 

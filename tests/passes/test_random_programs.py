@@ -9,7 +9,7 @@ from passes.random_programs import Draw
 
 from whorl.ir.graph import Module
 from whorl.passes.pipeline import optimize
-from whorl.passes.propagate_facts import Ranges
+from whorl.passes.value_ranges import Ranges
 
 EXAMPLES = int(os.environ.get("WHORL_FUZZ_EXAMPLES", "120"))
 BLOCK = 40

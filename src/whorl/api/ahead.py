@@ -198,9 +198,7 @@ def _with_constants(module: Module, inputs: Mapping[str, Any]) -> Region:
         node.outputs = [argument]
         argument.owner, argument.index = node, 0
         nodes.append(node)
-    main.arguments = [v for v in main.arguments if v not in fixed]
-    for index, argument in enumerate(main.arguments):
-        argument.index = index
+    main.set_arguments([v for v in main.arguments if v not in fixed])
     main.nodes = [*nodes, *main.nodes]
     return main
 

@@ -9,14 +9,14 @@ from typing import Any, Unpack
 from whorl.api.deadlines import call_within
 from whorl.api.models import Source, options_of
 from whorl.api.optimizing import optimize
-from whorl.errors import RemovalError
+from whorl.errors import DeloopError
 from whorl.formats.options import LoadKeywords, LoadOptions
 from whorl.ir.graph import Module
 from whorl.passes import pipeline
 from whorl.passes.context import Context, PassOptions
-from whorl.passes.removal import remedy_of, remove_control_flow
-from whorl.passes.removal.bounds import Remedy
-from whorl.passes.removal.fixed import with_fixed
+from whorl.passes.unroll.control_flow import remedy_of, unroll_control_flow
+from whorl.passes.unroll.fix_inputs import fix_inputs
+from whorl.passes.unroll.remedy import Remedy
 from whorl.runtime.feeds import checked
 
 MAX_ITERATIONS = 256
@@ -39,7 +39,7 @@ def deloop(
     nothing. An If computes both branches and selects. `dims` fixes named dims of the inputs, `inputs` the values of
     inputs, such as a trip count, and so the loops that these bound. What a loop or branch would not compute must not
     fail where it is computed now: an index that could be outside, or a divisor that could be 0, keeps it.
-    `timeout`: seconds allowed. `options` and keywords as for `load`. Errors: LoadError; RemovalError names every loop
+    `timeout`: seconds allowed. `options` and keywords as for `load`. Errors: LoadError; DeloopError names every loop
     and branch that remains, with the reason; RunError for an input of another type; TimeLimitError.
     """
     reading = options_of(options, keywords)
@@ -59,12 +59,12 @@ def _deloop(
         values = {
             name: checked(x, types[name], f"input {name!r}") if name in types else x for name, x in inputs.items()
         }
-        module = with_fixed(module, dims, values)
+        module = fix_inputs(module, dims, values)
         pipeline.optimize(module)
-    remaining = remove_control_flow(module, Context(module, PassOptions()), max_iterations)
+    remaining = unroll_control_flow(module, Context(module, PassOptions()), max_iterations)
     if remaining:
         reasons = "\n  ".join(f"{where}: {reason}" for where, reason in remaining.items())
-        raise RemovalError(f"what stays of the control flow:\n  {reasons}", fix=_fix(remedy_of(module, remaining)))
+        raise DeloopError(f"control flow remains:\n  {reasons}", fix=_fix(remedy_of(module, remaining)))
     pipeline.optimize(module)
     return module
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -198,6 +198,22 @@ class Region:
         self.arguments.append(value)
         return value
 
+    def set_arguments(self, arguments: Iterable[Value]) -> None:
+        """Let these be the arguments, numbered in this order."""
+        self.arguments = list(arguments)
+        for index, value in enumerate(self.arguments):
+            value.index = index
+
+    def used_values(self) -> set[Value | None]:
+        """What the region's own nodes and its results use; nested regions use what their node captures."""
+        return set[Value | None](self.results).union(*(node.inputs for node in self.nodes))
+
+    def replace_uses(self, values: Mapping[Value, Value]) -> None:
+        """Let the nodes and results of the region use other values."""
+        for node in self.nodes:
+            node.inputs = [None if value is None else values.get(value, value) for value in node.inputs]
+        self.results = [values.get(value, value) for value in self.results]
+
     def __reduce__(self) -> tuple:
         """Pickled as flat tables: a chain of nodes is then no deeper for pickle than a single one."""
         index = {value: k for k, value in enumerate(self.arguments)}
@@ -274,6 +290,13 @@ def walk(region: Region) -> Iterator[Node]:
                 break
         else:
             stack.pop()
+
+
+def walk_regions(region: Region) -> Iterator[Region]:
+    """A region and those inside, outer before inner; the caller may change the nodes of the one it has."""
+    yield region
+    for node in walk(region):
+        yield from node.regions
 
 
 def _rebuild_region(name: str, arguments: list[tuple], nodes: list[tuple], results: list[int]) -> Region:

@@ -29,6 +29,7 @@ from whorl.lowering.layout import prepare
 from whorl.lowering.places import Target, fill_all, is_fixed, lengths_of, memory_shape, native_type, sizes
 from whorl.lowering.products import InPanels
 from whorl.lowering.regions import lower_region
+from whorl.passes.dce import remove_unused_nodes
 
 FOLDED_GROWTH = 1 << 16
 """Bytes by which a node on constants may make more than it reads and still run once, before the program."""
@@ -106,9 +107,9 @@ def lower_graph(
     try:
         with contained():
             prepare(special, ())
-            _drop_unread(special)
+            remove_unused_nodes(special)
             _fold(special, folded or Folded())
-            _drop_unread(special)
+            remove_unused_nodes(special)
             return _lower(special, most_trips, most_statements)
     except Unsupported as reason:
         found = [origins[v] for v in reason.node.outputs if v in origins] if isinstance(reason.node, Node) else []
@@ -183,22 +184,11 @@ def _given(node: Node, value: np.ndarray) -> Node:
     return constant
 
 
-def _drop_unread(region: Region) -> None:
-    """Leave out nodes whose values nobody reads."""
-    read = set(region.results)
-    kept: list[Node] = []
-    for node in reversed(region.nodes):
-        if read.intersection(node.outputs):
-            read.update(v for v in node.inputs if v is not None)
-            kept.append(node)
-    region.nodes = kept[::-1]
-
-
 def _lower(region: Region, most_trips: int, most_statements: int | None) -> GraphProgram:
     k = KernelBuilder()
     k.most_trips = most_trips
-    read = {v for node in region.nodes for v in node.inputs} | set(region.results)
-    inputs = {n: v for n, v in enumerate(region.arguments) if v in read}
+    used = region.used_values()
+    inputs = {n: v for n, v in enumerate(region.arguments) if v in used}
     names = _named_lengths(region, k)
     buffers = {n: _argument(v, k) for n, v in inputs.items()}
     env = {v: _view(buffers[n], v, k) for n, v in inputs.items()}

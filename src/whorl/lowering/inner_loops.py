@@ -86,19 +86,12 @@ def _capture(node: Node, region: Region, values: Sequence[Value], outer: dict[Va
         for each in node.regions:
             argument = each.add_argument(value.name, value.type, value.known)
             if each is region:
-                replace_value(region, value, argument)
+                region.replace_uses({value: argument})
 
 
 def is_read(region: Region, value: Value) -> bool:
     """Whether a node of a region reads a value, or its results hold it."""
     return value in region.results or any(value in node.inputs for node in region.nodes)
-
-
-def replace_value(region: Region, old: Value, new: Value) -> None:
-    """Read another value wherever one is read in a region."""
-    for node in region.nodes:
-        node.inputs = [new if v is old else v for v in node.inputs]
-    region.results = [new if v is old else v for v in region.results]
 
 
 # ---- products of slices --------------------------------------------------------------------------------------
@@ -164,8 +157,7 @@ def _scan(node: Node, rows: Value, slice: Value, reverse: bool) -> Value:
     argument = Value(slice.name, slice.type, body, place)
     node.inputs.insert(place, rows)
     body.arguments.insert(place, argument)
-    for index, each in enumerate(body.arguments):
-        each.index = index
-    replace_value(body, slice, argument)
+    body.set_arguments(body.arguments)
+    body.replace_uses({slice: argument})
     node.op = replace(op, scanned=(*op.scanned, Scanned(0, reverse)))
     return argument

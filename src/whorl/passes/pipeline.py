@@ -13,24 +13,24 @@ from whorl.ir.dtypes import bits
 from whorl.ir.graph import Module
 from whorl.ir.verify import verify
 from whorl.passes.context import Context, PassOptions
-from whorl.passes.control_flow import simplify_control_flow
+from whorl.passes.cse import cse
+from whorl.passes.dce import dce
 from whorl.passes.fold_constants import fold_constants
-from whorl.passes.merge_equal import merge_equal
 from whorl.passes.origins import unfold_constants
-from whorl.passes.propagate_facts import propagate_facts
-from whorl.passes.remove_dead import remove_dead
 from whorl.passes.report import PassRun, Report
 from whorl.passes.simplify import simplify
+from whorl.passes.simplify_control_flow import simplify_control_flow
+from whorl.passes.value_ranges import value_ranges
 
 Pass = Callable[[Module, Context], None]
 
 PASSES: tuple[Pass, ...] = (
     fold_constants,  # first, so that the rules see every operand that is a constant
     simplify,  # the algebra, which folds what it makes constant
-    remove_dead,  # so that only what is read is gone through, and rules see how often it is read
-    propagate_facts,  # conditions and counts that ranges decide, for what follows
+    dce,  # so that only what is read is gone through, and rules see how often it is read
+    value_ranges,  # conditions and counts that ranges decide, for what follows
     simplify_control_flow,  # branches and loops whose operands are constant by now
-    merge_equal,  # rules that ask whether two operands are one value then find them
+    cse,  # rules that ask whether two operands are one value then find them
 )
 MAX_ROUNDS = 100
 GARBAGE = 64 << 20

@@ -153,9 +153,7 @@ def _body(module: Module, inputs: int, outputs: int) -> tuple[Region, list[np.nd
     region.name = "body"
     own = [value for value in region.arguments if value.name not in module.defaults]
     fixed = [value for value in region.arguments if value.name in module.defaults]
-    region.arguments[:] = [*own, *fixed]
-    for index, argument in enumerate(region.arguments):
-        argument.index = index
+    region.set_arguments([*own, *fixed])
     if len(own) != inputs or len(region.results) < outputs:
         raise RunError(
             f"the body takes {len(own)} inputs and gives {len(region.results)} outputs, "

@@ -21,7 +21,7 @@ def test_loop_that_stays_is_named_and_nothing_written(whorl, saved, tmp_path):
     told = whorl("deloop", saved(ROLLOUT), out)
     assert told.code == 6 and not out.exists()
     assert told.err == (
-        "whorl: what stays of the control flow:\n"
+        "whorl: control flow remains:\n"
         "  Loop 'rollout': the number of its iterations is known only when it runs\n"
         "  fix: try --input count=8, in Python inputs={'count': 8}\n"
     )

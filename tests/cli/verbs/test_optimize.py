@@ -41,7 +41,7 @@ def test_report_as_json_says_what_was_not_folded_and_why(whorl, saved, tmp_path,
 def test_limit_and_only(whorl, saved, tmp_path):
     path, out = saved(CHAIN), tmp_path / "out.onnx"
     assert whorl("optimize", path, out, "--limit", 1, "--json").document["nodes"]["after"] == 2
-    assert whorl("optimize", path, out, "--only", "remove_dead", "--json").document["nodes"]["after"] == 3
+    assert whorl("optimize", path, out, "--only", "dce", "--json").document["nodes"]["after"] == 3
     told = whorl("optimize", path, out, "--only", "fold")
     assert told.code == 6 and told.err.startswith("whorl: there is no pass 'fold'\n  fix: choose from fold_constants,")
 

@@ -23,15 +23,15 @@ from whorl.ops.movement.filling import Range
 from whorl.ops.movement.padding import Pad
 from whorl.ops.movement.scattering import ScatterND
 from whorl.passes.context import Context, PassOptions
-from whorl.passes.control_flow.branches import simplify_if
-from whorl.passes.control_flow.captured import push_constants
+from whorl.passes.dce import dce
 from whorl.passes.fold_constants import evaluate, operand_sizes
-from whorl.passes.remove_dead import remove_dead
+from whorl.passes.push_constants import push_constants
 from whorl.passes.report import Report
 from whorl.passes.rewriting import apply_rules
 from whorl.passes.rules.arithmetic import negative, regroupings
 from whorl.passes.rules.conditions import equals, is_not_scalar, keeps_type, static_shape
 from whorl.passes.rules.pattern import AnyRule, C, Match, NodeRule, Result, Rule, RuleSet, X, op
+from whorl.passes.simplify_if import simplify_if
 
 MAX_ROUNDS = 20
 MAX_BYTES = 1 << 30
@@ -67,7 +67,7 @@ def propagate_constants(module: Module, options: ConstpropOptions, declared: Map
         edits = context.edits
         apply_rules(module, context, rules, fold)
         _inline_branches(module, context)
-        remove_dead(module, context)
+        dce(module, context)
         if context.edits == edits:
             break
     return context.report

@@ -21,7 +21,7 @@ from whorl.passes.pipeline import optimize
 from whorl.passes.report import Report
 
 SEPARATOR = "// -----\n"
-CANONICAL = ("simplify", "simplify_control_flow", "merge_equal", "remove_dead")
+CANONICAL = ("simplify", "simplify_control_flow", "cse", "dce")
 
 
 @dataclass(frozen=True)

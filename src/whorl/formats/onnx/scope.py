@@ -69,6 +69,5 @@ def align_captures(scopes: list[Scope], first: int = 0) -> list[Value]:
     for scope in scopes:
         arguments = [scope.capture(outer) for outer in operands]
         scope.region.arguments[first:] = arguments
-        for index, argument in enumerate(scope.region.arguments):
-            argument.index = index
+        scope.region.set_arguments(scope.region.arguments)
     return operands

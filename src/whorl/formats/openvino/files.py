@@ -17,15 +17,15 @@ from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.control import read as control
 from whorl.formats.openvino.document import Layer, Net
 from whorl.formats.openvino.reading.context import Frame, IrOptions
-from whorl.formats.openvino.reading.dce import drop_unread
 from whorl.formats.openvino.reading.net import Reading
 from whorl.formats.openvino.reading.parameters import parameter_type
 from whorl.formats.openvino.reading.states import add_states, finish_states
 from whorl.formats.openvino.weights.read import Weights, weights_in
 from whorl.formats.openvino.xml.read import read_xml
 from whorl.ir.build import Builder
-from whorl.ir.graph import Module, Region, Value
+from whorl.ir.graph import Module, Region, Value, walk_regions
 from whorl.ir.infer import Inference
+from whorl.passes.dce import remove_unused_nodes
 
 assert whorl.ops and control and ops
 
@@ -90,7 +90,9 @@ def read_module(net: Net, weights: Weights, options: IrOptions) -> Module:
         module.output_names.append(name)
         region.results.append(value)
     finish_states(module, states, parameters, build, frame)
-    drop_unread(module)
+    for root in (module.main, *(state.initial for state in module.states if state.initial is not None)):
+        for inner in walk_regions(root):
+            remove_unused_nodes(inner, lambda node: node.op.pure and not node.regions)
     module.metadata = _metadata(net, outputs, frame, parameters)
     return module
 

@@ -81,7 +81,5 @@ def _share_captured(scopes: list[Scope]) -> list[Value]:
         for value in union:
             if value not in inside:
                 inside[value] = scope.region.add_argument(value.name, value.type, value.known)
-        scope.region.arguments = [inside[value] for value in union]
-        for index, argument in enumerate(scope.region.arguments):
-            argument.index = index
+        scope.region.set_arguments([inside[value] for value in union])
     return union

@@ -10,14 +10,14 @@ from whorl.ir.graph import Region, Value
 from whorl.ir.types import TensorType
 from whorl.mdf.compile.scope import Scope, Traced, lengths
 from whorl.mdf.variables import Cell
-from whorl.passes.removal.reasons import Kept, require_harmless
+from whorl.passes.unroll.legality import CannotUnroll, require_speculatable
 
 
 def may_run_once_more(body: Region) -> bool:
     """Whether an iteration whose results nobody takes cannot fail."""
     try:
-        require_harmless(body)
-    except Kept:
+        require_speculatable(body)
+    except CannotUnroll:
         return False
     return not any(node.regions for node in body.nodes)
 
@@ -36,8 +36,7 @@ def insert_argument(region: Region, place: int, name: str, type: TensorType) -> 
     """A new argument before others."""
     argument = region.add_argument(name, type)
     region.arguments.insert(place, region.arguments.pop())
-    for index, value in enumerate(region.arguments):
-        value.index = index
+    region.set_arguments(region.arguments)
     return argument
 
 

@@ -25,6 +25,7 @@ from whorl.lowering.layout import prepare
 from whorl.lowering.products import Hoisted, hoist_products, slice_captured
 from whorl.ops.control.flow import Loop, Scanned
 from whorl.ops.core.work import Effort
+from whorl.passes.licm import invariant_nodes
 from whorl.runtime.compiled.context import Caller
 from whorl.runtime.compiled.memory import address
 from whorl.runtime.limits import Budget
@@ -114,16 +115,15 @@ def split_off(body: Region, loop: Node, length: int | None, constants: Mapping[i
         sliced = slice_captured(body, captured, length)
         hoisted = hoist_products(body, [*slices, *(value for _, value in sliced)], captured, length)
     scanned = [*(value for _, value in sliced), *(h.output for h in hoisted)]
-    used = {v for node in body.nodes for v in node.inputs} | set(body.results)
+    used = body.used_values()
     place = len(body.arguments) - len(captured)
     for value in scanned:
         argument = Value(value.name, value.type, body, 0)
         body.arguments.insert(place, argument)
         place += 1
         if value in used:
-            _replace(body.nodes, body, value, argument)
-    for index, argument in enumerate(body.arguments):
-        argument.index = index
+            body.replace_uses({value: argument})
+    body.set_arguments(body.arguments)
     loop.op = replace(op, scanned=(*op.scanned, *(Scanned() for _ in scanned)))
     nodes, results = _move_invariants(body, captured, [h.panels for h in hoisted])
     known = {captured[n]: array for n, array in constants.items()}
@@ -132,26 +132,13 @@ def split_off(body: Region, loop: Node, length: int | None, constants: Mapping[i
 
 def _move_invariants(body: Region, captured: list[Value], needed: Sequence[Value]) -> tuple[list[Node], list[Value]]:
     """Take out what gives the same in every iteration; the body then captures what it reads of that."""
-    invariant = set(captured)
-    moved, rest = [], []
-    for node in body.nodes:
-        fixed = node.op.pure and not node.regions and all(v is None or v in invariant for v in node.inputs)
-        (moved if fixed else rest).append(node)
-        if fixed:
-            invariant.update(node.outputs)
-    read = {v for node in rest for v in node.inputs} | set(body.results)
-    results = [value for node in moved for value in node.outputs if value in read]
-    for value in results:
-        argument = body.add_argument(value.name, value.type, value.known)
-        _replace(rest, body, value, argument)
-    body.nodes = rest
+    moved, _ = invariant_nodes(body, captured, lambda node: node.op.pure and not node.regions)
+    hoisted = set(moved)
+    body.nodes = [node for node in body.nodes if node not in hoisted]
+    used = body.used_values()
+    results = [value for node in moved for value in node.outputs if value in used]
+    body.replace_uses({value: body.add_argument(value.name, value.type, value.known) for value in results})
     return moved, results
-
-
-def _replace(nodes: list[Node], body: Region, old: Value, new: Value) -> None:
-    for node in nodes:
-        node.inputs = [new if v is old else v for v in node.inputs]
-    body.results = [new if v is old else v for v in body.results]
 
 
 # ---- products of all slices ----------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Layers that nothing reads are not written."""
 
 from whorl.formats.openvino.document import Body, Edge, Layer, Net
-from whorl.formats.openvino.writing.dce import drop_unread
+from whorl.formats.openvino.writing.dce import remove_unused_layers
 
 
 def net_of(*layers: Layer, edges: list[tuple[int, int]]) -> Net:
@@ -14,7 +14,7 @@ def test_layers_that_lead_to_no_result_go() -> None:
     )
     result = Layer(4, "r", "Result", "opset1")
     net = net_of(x, used, unused, more, result, edges=[(0, 1), (0, 2), (2, 3), (1, 4)])
-    assert [layer.type for layer in drop_unread(net)] == ["Exp", "Log"]
+    assert [layer.type for layer in remove_unused_layers(net)] == ["Exp", "Log"]
     assert [layer.type for layer in net.layers] == ["Parameter", "Abs", "Result"]
     assert [(edge.from_layer, edge.to_layer) for edge in net.edges] == [(0, 1), (1, 4)]
 
@@ -23,5 +23,5 @@ def test_states_layers_with_bodies_and_parameters_stay() -> None:
     x, y = Layer(0, "x", "Parameter", "opset1"), Layer(1, "y", "Parameter", "opset1")
     loop, state = Layer(2, "l", "Loop", "opset5", bodies={"body": Body(Net())}), Layer(3, "s", "Assign", "opset6")
     net = net_of(x, y, loop, state, edges=[(0, 2), (0, 3)])
-    assert drop_unread(net) == []
+    assert remove_unused_layers(net) == []
     assert len(net.layers) == 4

@@ -22,7 +22,7 @@ from whorl.ops.elementwise.casting import Cast
 from whorl.ops.movement.axes import Concat
 from whorl.ops.movement.indexing import Gather
 from whorl.ops.movement.shapes import Reshape, Shape, Squeeze, Unsqueeze
-from whorl.passes.control_flow.loops import iterations
+from whorl.passes.simplify_loop import iterations
 
 if TYPE_CHECKING:
     from whorl.formats.onnx.writer import GraphWriter
@@ -143,8 +143,7 @@ class PlainLoop:
             self.body.results.insert(1 + len(self.carried), self._zero())
             self.carried.append(self.build.constant(np.array(1, np.int64), "none_ran"))
             body.arguments.insert(2 + op.carried + op.last, Value("none_ran", TensorType(INT64, ()), body, 0))
-        for index, argument in enumerate(body.arguments):
-            argument.index = index
+        body.set_arguments(body.arguments)
         collected = tuple(self._stacked(value, how) for value, how in self._elements())
         plain = replace(op, carried=len(self.carried), scanned=(), collected=collected, last=0, slices_suffice=False)
         operands = [self.trip, self.condition, *self.carried, *self.captured]

@@ -214,8 +214,7 @@ class LoopBody:
             initial.append(self.build.constant(zeros, result.name))
             region.arguments.insert(place, Value(result.name, initial[-1].type, region, place))
             place += 1
-        for index, argument in enumerate(region.arguments):
-            argument.index = index
+        region.set_arguments(region.arguments)
         return initial
 
     def _outputs(self, values: Sequence[Value], last: Sequence[int], carried: int) -> list[Value]:

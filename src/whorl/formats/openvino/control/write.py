@@ -21,7 +21,7 @@ from whorl.ir.infer import region_title
 from whorl.ir.types import AnyShape, SequenceType, TensorType, Type, join, tensor
 from whorl.ops.control.flow import If, Loop, known_bool
 from whorl.ops.core.base import known_ints
-from whorl.passes.control_flow.evaluate import Budget, Evaluator, Stopped
+from whorl.passes.evaluate import Budget, Evaluator, Stopped
 
 MOST_ITERATIONS = 10_000
 """Iterations that are gone through for constants."""

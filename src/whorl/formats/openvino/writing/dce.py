@@ -7,7 +7,7 @@ from whorl.formats.openvino.document import Layer, Net
 _KEPT = ("Parameter", "Result", "Assign")
 
 
-def drop_unread(net: Net) -> list[Layer]:
+def remove_unused_layers(net: Net) -> list[Layer]:
     """Take out the layers that lead to no Result, no Assign and no layer with bodies; gives these."""
     origins: dict[int, list[int]] = {}
     for edge in net.edges:

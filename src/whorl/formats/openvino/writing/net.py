@@ -12,7 +12,7 @@ import numpy as np
 from whorl.errors import SaveError, WhorlError, format_location
 from whorl.formats.openvino.document import Edge, Layer, Net, Port
 from whorl.formats.openvino.element_types import attribute_name
-from whorl.formats.openvino.writing.dce import drop_unread
+from whorl.formats.openvino.writing.dce import remove_unused_layers
 from whorl.formats.openvino.writing.onnx_functions import defined
 from whorl.formats.openvino.writing.sources import Attribute, Items, Rows, Source, Sources, Stored
 from whorl.ir.build import Builder
@@ -255,7 +255,7 @@ class NetWriter:
     def finish(self) -> Net:
         """The net: Parameters, the layers that are read in the order they were written, Results."""
         self.net.layers = [*self.parameters, *self.net.layers, *self.results]
-        dropped = {id(layer) for layer in drop_unread(self.net) if layer.type == "Const"}
+        dropped = {id(layer) for layer in remove_unused_layers(self.net) if layer.type == "Const"}
         if dropped:
             self.shared.weights = [entry for entry in self.shared.weights if id(entry[0]) not in dropped]
         return self.net

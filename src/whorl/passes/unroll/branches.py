@@ -6,19 +6,19 @@ from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ops.elementwise.comparison import Where
 from whorl.ops.movement.shapes import Reshape
-from whorl.passes.control_flow.inlining import inline
-from whorl.passes.removal.reasons import require_harmless, require_same
+from whorl.passes.inline import inline
 from whorl.passes.rules.pattern import tensor_type
+from whorl.passes.unroll.legality import require_same_type, require_speculatable
 
 
-def select_outputs(node: Node, build: Builder) -> list[Value]:
-    """The outputs of an If without the If. Errors: Kept where a branch could fail, or their types differ."""
+def if_convert(node: Node, build: Builder) -> list[Value]:
+    """The outputs of an If without the If. Errors: CannotUnroll where a branch could fail, or their types differ."""
     condition, *captured = (value for value in node.inputs if value is not None)
     for region in node.regions:
-        require_harmless(region)
+        require_speculatable(region)
     then, other = (inline(region, captured, build) for region in node.regions)
     for k, (a, b) in enumerate(zip(then, other, strict=True)):
-        require_same(a, b, f"output {k}")
+        require_same_type(a, b, f"output {k}")
     if tensor_type(condition).shape != ():
         condition = build.add(Reshape(), condition, build.int64(), name=condition.name)
     names = [value.name for value in node.outputs]

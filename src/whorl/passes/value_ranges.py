@@ -21,11 +21,11 @@ from whorl.ops.control.flow import If, Loop
 from whorl.ops.elementwise.arithmetic import Abs, Add, Clip, Max, Min
 from whorl.ops.elementwise.nonlinear import Relu
 from whorl.passes.context import Context
-from whorl.passes.control_flow.loops import iterations
 from whorl.passes.facts.intervals import Interval, of_array, union, whole, within
 from whorl.passes.facts.transfer import transfer
 from whorl.passes.rules.conditions import same_type, static_shape
 from whorl.passes.rules.pattern import constant_of, maker
+from whorl.passes.simplify_loop import iterations
 
 _LARGEST = 1 << 16
 """Constants with more elements than this are not searched for their extremes."""
@@ -40,7 +40,7 @@ MOST_OPERANDS = 64
 """Operands of a limit that are compared, each with all others."""
 
 
-def propagate_facts(module: Module, context: Context) -> None:
+def value_ranges(module: Module, context: Context) -> None:
     """Replace what the ranges decide: integers and bools of one possible value, and limits that never limit."""
     facts = Ranges(module)
 
@@ -60,7 +60,7 @@ def _decided(node: Node, build: Builder, facts: Ranges, context: Context) -> Seq
         return None
     if not isinstance(value.type, TensorType) or value.type.dtype.kind not in "iub":
         return None
-    if not context.may_edit("propagate_facts"):
+    if not context.may_edit("value_ranges"):
         return None
     return [build.constant(np.full(shape, found.low, value.type.dtype), value.name)]
 
@@ -71,7 +71,7 @@ def _unlimited(node: Node, facts: Ranges, context: Context) -> Sequence[Value] |
     if len(operands) > MOST_OPERANDS:
         return None
     kept = next((value for value in operands if _stays(node, value, facts)), None)
-    if kept is None or not same_type(kept.type, node.outputs[0].type) or not context.may_edit("propagate_facts"):
+    if kept is None or not same_type(kept.type, node.outputs[0].type) or not context.may_edit("value_ranges"):
         return None
     return [kept]
 

@@ -1,4 +1,4 @@
-"""What a caller could fix so that a loop that stays has a known number of iterations: lengths and inputs."""
+"""What a caller could fix so that a loop that remaining has a known number of iterations: lengths and inputs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Unfixable(Exception):
     """A number of iterations depends on what only a run computes."""
 
 
-class Bounds:
+class TripCountSources:
     """The origins of numbers of iterations in a module."""
 
     def __init__(self, module: Module) -> None:

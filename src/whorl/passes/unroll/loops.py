@@ -1,4 +1,8 @@
-"""A loop as copies of its body one after the other; where it may end early, as copies that then change nothing."""
+"""Unrolls a loop: copies of its body one after the other, each under a predicate where the loop may end early.
+
+Every copy computes; a false predicate keeps the old state. So the body must be safe to run where the loop would have
+ended.
+"""
 
 from __future__ import annotations
 
@@ -18,51 +22,51 @@ from whorl.ops.elementwise.comparison import Less, Where
 from whorl.ops.elementwise.logic import And
 from whorl.ops.movement.axes import Concat, Slice
 from whorl.ops.movement.shapes import Reshape, Unsqueeze
-from whorl.passes.control_flow.evaluate import Stopped, nothing_collected
-from whorl.passes.control_flow.inlining import inline
-from whorl.passes.control_flow.loops import iterations, may_refuse, slice_at
-from whorl.passes.removal.reasons import Kept, require_harmless, require_own_draws, require_same
+from whorl.passes.evaluate import Stopped, nothing_collected
+from whorl.passes.inline import inline
 from whorl.passes.rules.pattern import tensor_type
+from whorl.passes.simplify_loop import iterations, may_refuse, slice_at
+from whorl.passes.unroll.legality import CannotUnroll, require_same_type, require_speculatable, require_unseeded
 
 
-def unroll(node: Node, build: Builder, most: int, room: int) -> list[Value]:
-    """The outputs of a loop without the loop. Errors: Kept."""
+def unroll_loop(node: Node, build: Builder, max_iterations: int, max_nodes: int) -> list[Value]:
+    """The outputs of a loop without the loop. Errors: CannotUnroll."""
     assert isinstance(node.op, Loop)
     fewest, limit = iterations(node)
-    count = _count(node, limit, most, room)
+    count = _count(node, limit, max_iterations, max_nodes)
     if may_refuse(node):
-        raise Kept("its scanned inputs may not fit each other or the trip count")
+        raise CannotUnroll("its scanned inputs may not fit each other or the trip count")
     if count == 0:
-        return _idle(node, build)
+        return _zero_trip_outputs(node, build)
     if count > 1:
-        require_own_draws(node.regions[0])
-    run = _Unrolled(node, build, None if fewest == count else _Going(node, build, known_first=fewest > 0))
+        require_unseeded(node.regions[0])
+    run = _Unrolled(node, build, None if fewest == count else _Predicates(node, build, known_first=fewest > 0))
     for index in range(count):
         run.step(index)
     return run.outputs()
 
 
-def _count(node: Node, limit: float, most: int, room: int) -> int:
+def _count(node: Node, limit: float, max_iterations: int, max_nodes: int) -> int:
     """How many copies of the body to make."""
     if limit == float("inf"):
-        raise Kept("the number of its iterations is known only when it runs")
-    if limit > most:
-        raise Kept(f"it may run {int(limit)} times, more than {most}", iterations=int(limit))
-    if limit * len(node.regions[0].nodes) > room:
-        raise Kept(f"{int(limit)} copies of its body are more nodes than a program may have")
+        raise CannotUnroll("the number of its iterations is known only when it runs")
+    if limit > max_iterations:
+        raise CannotUnroll(f"it may run {int(limit)} times, more than {max_iterations}", iterations=int(limit))
+    if limit * len(node.regions[0].nodes) > max_nodes:
+        raise CannotUnroll(f"{int(limit)} copies of its body are more nodes than a program may have")
     return int(limit)
 
 
-def _idle(node: Node, build: Builder) -> list[Value]:
-    """What a loop gives that never runs."""
+def _zero_trip_outputs(node: Node, build: Builder) -> list[Value]:
+    """The outputs of a loop of no iterations."""
     op = node.op
     assert isinstance(op, Loop)
     if op.last:
-        raise Kept("it never runs, so there is no last value")
+        raise CannotUnroll("it never runs, so there is no last value")
     try:
         empty = nothing_collected(node)
     except Stopped as stopped:
-        raise Kept(str(stopped)) from None
+        raise CannotUnroll(str(stopped)) from None
     carried = [value for value in node.inputs[2 : 2 + op.carried] if value is not None]
     return [
         *carried,
@@ -70,25 +74,28 @@ def _idle(node: Node, build: Builder) -> list[Value]:
     ]
 
 
-class _Going:
-    """Whether the loop still goes on, as a value, and how many iterations it did."""
+class _Predicates:
+    """The predicate of each copy: whether the loop gets to this iteration. None stands for one that is surely true.
+
+    A predicate includes all before it: once false, it stays false, though later copies compute a condition again.
+    """
 
     def __init__(self, node: Node, build: Builder, known_first: bool) -> None:
         assert isinstance(node.op, Loop)
-        require_harmless(node.regions[0])
+        require_speculatable(node.regions[0])
         self.build, self.known_first = build, known_first
         trip, self.condition, *_ = node.op.split(node.inputs)
         self.trip = None if trip is None else _scalar(build.add(Cast(INT64), trip, name="trips"), build)
         self.flag: Value | None = None
         self.flags: list[Value | None] = []
 
-    def enter(self, index: int, answer: Value | None) -> Value | None:
-        """Whether iteration `index` runs, after what the one before answered; None where it surely does."""
+    def enter(self, index: int, condition: Value | None) -> Value | None:
+        """The predicate of iteration `index`, by the condition that the one before computed."""
         build = self.build
-        asked = self.condition if index == 0 else answer
+        condition = self.condition if index == 0 else condition
         parts = [] if self.flag is None else [self.flag]
-        if self.condition is not None and asked is not None and known_bool(asked) is not True:
-            parts.append(_scalar(asked, build))
+        if self.condition is not None and condition is not None and known_bool(condition) is not True:
+            parts.append(_scalar(condition, build))
         if self.trip is not None and self.trip.known is None:
             parts.append(build.add(Less(), build.constant(np.array(index, INT64)), self.trip, name="in_time"))
         if index == 0 and self.known_first:
@@ -99,11 +106,11 @@ class _Going:
         self.flags.append(self.flag)
         return self.flag
 
-    def done(self) -> Value:
-        """The number of iterations done, as a vector of one."""
+    def count(self) -> Value:
+        """The number of true predicates, as a vector of one."""
         build = self.build
-        sure = sum(flag is None for flag in self.flags)
-        total = build.int64(sure)
+        always = sum(flag is None for flag in self.flags)
+        total = build.int64(always)
         for flag in self.flags:
             if flag is not None:
                 total = build.add(Add(), total, build.add(Cast(INT64), flag, name="one_more"), name="done")
@@ -121,11 +128,11 @@ class _Unrolled:
 
     node: Node
     build: Builder
-    going: _Going | None
+    predicates: _Predicates | None
     state: list[Value] = field(init=False)
     last: list[Value] = field(init=False, default_factory=list)
     elements: list[list[Value]] = field(init=False)
-    answer: Value | None = field(init=False, default=None)
+    condition: Value | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         op = self.op
@@ -141,77 +148,83 @@ class _Unrolled:
     def step(self, index: int) -> None:
         """One more copy of the body."""
         op, body, build = self.op, self.node.regions[0], self.build
-        flag = None if self.going is None else self.going.enter(index, self.answer)
+        flag = None if self.predicates is None else self.predicates.enter(index, self.condition)
         _, _, _, scanned, captured = op.split(self.node.inputs)
         slices = [slice_at(x, how, index, build) for x, how in zip(scanned, op.scanned, strict=True)]
         if any(value is None for value in slices):
-            raise Kept("where its slices lie is known only when it runs")
+            raise CannotUnroll("where its slices lie is known only when it runs")
         ranks = [tensor_type(value).rank or 0 for value in body.arguments[:2]]
         number = build.constant(np.full((1,) * ranks[0], index, INT64), "iteration")
         go_on = build.constant(np.full((1,) * ranks[1], True), "keep_going")
         arguments = [number, go_on, *self.state, *slices, *captured]
         results = inline(body, [value for value in arguments if value is not None], build)
         first = 1 + op.carried
-        self.answer = results[0]
-        self.state = [self._next(flag, a, b, k) for k, (a, b) in enumerate(zip(self.state, results[1:], strict=False))]
+        self.condition = results[0]
+        self.state = [
+            self._next_state(flag, a, b, k) for k, (a, b) in enumerate(zip(self.state, results[1:], strict=False))
+        ]
         new = results[first : first + op.last]
         if flag is not None and not self.last and new:
-            raise Kept("it may never run, and then there is no last value")
-        self.last = [self._chosen(flag, a, b, "a last value") for a, b in zip(self.last or new, new, strict=True)]
+            raise CannotUnroll("it may never run, and then there is no last value")
+        self.last = [self._select(flag, a, b, "a last value") for a, b in zip(self.last or new, new, strict=True)]
         for k, element in enumerate(results[first + op.last :]):
             self._collect(k, element)
 
-    def _next(self, flag: Value | None, old: Value, new: Value, k: int) -> Value:
+    def _next_state(self, flag: Value | None, old: Value, new: Value, k: int) -> Value:
         if self.op.keep_shapes:
-            require_same(old, new, f"carried value {k}")
-        return self._chosen(flag, old, new, f"carried value {k}")
+            require_same_type(old, new, f"carried value {k}")
+        return self._select(flag, old, new, f"carried value {k}")
 
-    def _chosen(self, flag: Value | None, old: Value, new: Value, what: str) -> Value:
+    def _select(self, flag: Value | None, old: Value, new: Value, what: str) -> Value:
         """The new value if the iteration runs, else the old one."""
         if flag is None or new is old:
             return new
-        require_same(old, new, what)
+        require_same_type(old, new, what)
         return self.build.add(Where(), flag, new, old, name=new.name)
 
     def _collect(self, k: int, element: Value) -> None:
-        how, held = self.op.collected[k], self.elements[k]
+        how, elements = self.op.collected[k], self.elements[k]
         type = element.type
         if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
-            raise Kept(f"the shape of collected value {k} is known only when it runs")
-        if held:
-            require_same(held[0], element, f"collected value {k}")
+            raise CannotUnroll(f"the shape of collected value {k} is known only when it runs")
+        if elements:
+            require_same_type(elements[0], element, f"collected value {k}")
         elif not how.stacks(len(type.shape)) and how.part is not None and type.shape[how.axis] != how.part:
-            raise Kept(f"collected value {k} may not have the {how.part} rows that it must have")
-        held.append(element)
+            raise CannotUnroll(f"collected value {k} may not have the {how.part} rows that it must have")
+        elements.append(element)
 
     def outputs(self) -> list[Value]:
-        """What the loop gives."""
+        """The outputs of the loop."""
         op = self.op
         names = [value.name for value in self.node.outputs[op.carried + op.last :]]
         pairs = zip(self.elements, op.collected, names, strict=False)
-        return [*self.state, *self.last, *(self._joined(held, how, name) for held, how, name in pairs)]
+        return [*self.state, *self.last, *(self._concatenate(elements, how, name) for elements, how, name in pairs)]
 
-    def _joined(self, held: Sequence[Value], how: Collected, name: str) -> Value:
-        """The elements of the iterations that ran, joined."""
+    def _concatenate(self, elements: Sequence[Value], how: Collected, name: str) -> Value:
+        """The elements of the iterations that run, concatenated."""
         build = self.build
-        rank = tensor_type(held[0]).rank or 0
+        rank = tensor_type(elements[0]).rank or 0
         axis = how.axis % (rank + how.stacks(rank))
-        parts = [build.add(Unsqueeze(), x, build.int64(axis), name=x.name) for x in held] if how.stacks(rank) else held
+        parts = (
+            [build.add(Unsqueeze(), x, build.int64(axis), name=x.name) for x in elements]
+            if how.stacks(rank)
+            else elements
+        )
         ordered = list(parts)[::-1] if how.reverse else list(parts)
         joined = build.add(Concat(axis), *ordered, name=name)
-        if self.going is None or all(flag is None for flag in self.going.flags):
+        if self.predicates is None or all(flag is None for flag in self.predicates.flags):
             return joined
         rows = tensor_type(parts[0]).shape
         assert isinstance(rows, tuple)
         part = rows[axis]
         if not isinstance(part, int):
-            raise Kept("how many rows an iteration collects is known only when it runs")
-        return self._cut(joined, axis, part, len(held), how.reverse, name)
+            raise CannotUnroll("how many rows an iteration collects is known only when it runs")
+        return self._cut(joined, axis, part, len(elements), how.reverse, name)
 
     def _cut(self, joined: Value, axis: int, rows: int, count: int, reverse: bool, name: str) -> Value:
-        """The rows of the iterations that ran: the first ones, or the last ones where each was put in front."""
-        assert self.going is not None
-        build, done = self.build, self.going.done()
+        """The rows of the iterations that run: the first ones; the last ones where each is put in front."""
+        assert self.predicates is not None
+        build, done = self.build, self.predicates.count()
         size = build.add(Mul(), done, build.int64(rows), name="rows")
         if not reverse:
             return build.add(Slice(), joined, build.int64(0), size, build.int64(axis), name=name)

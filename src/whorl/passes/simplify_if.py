@@ -9,14 +9,14 @@ from whorl.ir.constants import same_elements
 from whorl.ir.graph import Node, Value
 from whorl.ops.control.flow import known_bool
 from whorl.passes.context import Context
-from whorl.passes.control_flow.inlining import inline
+from whorl.passes.inline import inline
 from whorl.passes.rules.pattern import constant_of
 
 
 def simplify_if(
-    node: Node, build: Builder, context: Context, read: Collection[Value | None] = ()
+    node: Node, build: Builder, context: Context, used: Collection[Value | None] = ()
 ) -> Sequence[Value | None] | None:
-    """What takes the place of an If: the branch that is taken, or, of the values in `read`, what both branches give."""
+    """What takes the place of an If: the branch that is taken, or, of the values in `used`, what both branches give."""
     condition, *captured = node.inputs
     taken = None if condition is None else known_bool(condition)
     if taken is not None:
@@ -24,7 +24,7 @@ def simplify_if(
             return None
         return inline(node.regions[0 if taken else 1], [v for v in captured if v is not None], build)
     common = {
-        k: found for k, v in enumerate(node.outputs) if v in read and (found := _common(node, k, build)) is not None
+        k: found for k, v in enumerate(node.outputs) if v in used and (found := _common(node, k, build)) is not None
     }
     if not common or not context.may_edit("IfGivesTheSame"):
         return None

@@ -19,8 +19,8 @@ from whorl.ops.movement.axes import Slice
 from whorl.ops.movement.indexing import Gather
 from whorl.ops.movement.shapes import Unsqueeze
 from whorl.passes.context import Context
-from whorl.passes.control_flow.evaluate import Stopped, nothing_collected
-from whorl.passes.control_flow.inlining import inline
+from whorl.passes.evaluate import Stopped, nothing_collected
+from whorl.passes.inline import inline
 from whorl.passes.rules.conditions import same_type
 from whorl.passes.rules.pattern import constant_of, tensor_type
 
@@ -57,7 +57,7 @@ def _int(length: object) -> int | None:
     return length if isinstance(length, int) else None
 
 
-def remove_idle(node: Node, build: Builder, context: Context) -> Replacement:
+def remove_zero_trip_loop(node: Node, build: Builder, context: Context) -> Replacement:
     """A loop that never runs gives its initial values, and collects nothing."""
     assert isinstance(node.op, Loop)
     if iterations(node)[1] != 0 or node.op.last or may_refuse(node):
@@ -67,7 +67,7 @@ def remove_idle(node: Node, build: Builder, context: Context) -> Replacement:
     except Stopped as stopped:
         context.report.skip(node.op, str(stopped))
         return None
-    if not context.may_edit("remove_idle_loop"):
+    if not context.may_edit("remove_zero_trip_loop"):
         return None
     names = [value.name for value in node.outputs[node.op.carried :]]
     empty = [build.constant(array, name) for array, name in zip(collected, names, strict=False)]
@@ -105,7 +105,7 @@ def _has_parts(value: Value, how: Collected) -> bool:
     return how.part is None or how.stacks(len(type.shape)) or type.shape[how.axis % len(type.shape)] == how.part
 
 
-def inline_single(node: Node, build: Builder, context: Context) -> Replacement:
+def inline_single_iteration(node: Node, build: Builder, context: Context) -> Replacement:
     """A loop that runs exactly once is its body."""
     assert isinstance(node.op, Loop)
     op, body = node.op, node.regions[0]
@@ -146,21 +146,19 @@ def slice_at(value: Value, how: Scanned, number: int, build: Builder) -> Value |
     return build.add(Slice(), value, *bounds, name=value.name)
 
 
-def release_constant_states(node: Node, build: Builder, context: Context) -> Replacement:
+def capture_unchanged_states(node: Node, build: Builder, context: Context) -> Replacement:
     """Carried values that never change are captured instead, and the loop gives back what it was given."""
     assert isinstance(node.op, Loop)
     op, body = node.op, node.regions[0]
     fixed = [k for k in range(op.carried) if _never_changes(node, k)]
     if not fixed or not context.may_edit("capture_unchanged_state"):
         return None
-    gone = {2 + k for k in fixed}
-    states = [body.arguments[k] for k in sorted(gone)]
-    initial = [node.inputs[k] for k in sorted(gone)]
-    body.arguments = [*(v for k, v in enumerate(body.arguments) if k not in gone), *states]
-    for index, value in enumerate(body.arguments):
-        value.index = index
+    unchanged = {2 + k for k in fixed}
+    states = [body.arguments[k] for k in sorted(unchanged)]
+    initial = [node.inputs[k] for k in sorted(unchanged)]
+    body.set_arguments([*(v for k, v in enumerate(body.arguments) if k not in unchanged), *states])
     body.results = [v for k, v in enumerate(body.results) if k - 1 not in fixed]
-    inputs = [*(v for k, v in enumerate(node.inputs) if k not in gone), *initial]
+    inputs = [*(v for k, v in enumerate(node.inputs) if k not in unchanged), *initial]
     names = [value.name for k, value in enumerate(node.outputs) if k not in fixed]
     build.inference.visited.clear()
     new = build.add_many(replace(op, carried=op.carried - len(fixed)), inputs, names, [body], node.name)

@@ -13,10 +13,10 @@ from whorl.ir.build import Builder
 from whorl.ir.graph import Module, Region
 from whorl.ir.infer import Inference, names_of
 from whorl.ir.types import AnyShape, OptionalType, SequenceType, TensorType, Type
-from whorl.passes.control_flow.inlining import inline
+from whorl.passes.inline import inline
 
 
-def with_fixed(module: Module, lengths: Mapping[str, int], inputs: Mapping[str, np.ndarray]) -> Module:
+def fix_inputs(module: Module, lengths: Mapping[str, int], inputs: Mapping[str, np.ndarray]) -> Module:
     """The module for these lengths of named dims and these values of inputs, which it then does not take any more.
 
     Errors: WhorlError for a name that the module does not have.
@@ -37,19 +37,19 @@ def with_fixed(module: Module, lengths: Mapping[str, int], inputs: Mapping[str, 
     arguments = [
         build.constant(inputs[v.name], v.name)
         if v.name in inputs
-        else region.add_argument(v.name, _with(v.type, lengths), v.known)
+        else region.add_argument(v.name, _with_lengths(v.type, lengths), v.known)
         for v in module.main.arguments
     ]
     region.results = inline(module.main, arguments, build)
-    declared = {name: _with(type, lengths) for name, type in module.declared.items()}
+    declared = {name: _with_lengths(type, lengths) for name, type in module.declared.items()}
     defaults = {name: value for name, value in module.defaults.items() if name not in inputs}
     return dataclasses.replace(module, main=region, declared=declared, defaults=defaults)
 
 
-def _with(type: Type, lengths: Mapping[str, int]) -> Type:
+def _with_lengths(type: Type, lengths: Mapping[str, int]) -> Type:
     match type:
         case TensorType(shape=shape) if not isinstance(shape, AnyShape):
             return type.with_shape(tuple(dims.substitute(dim, dict(lengths)) for dim in shape))
         case SequenceType() | OptionalType():
-            return dataclasses.replace(type, element=_with(type.element, lengths))
+            return dataclasses.replace(type, element=_with_lengths(type.element, lengths))
     return type

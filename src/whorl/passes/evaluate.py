@@ -17,6 +17,7 @@ from whorl.ir.types import TensorType, fact_of
 from whorl.ops.control.flow import If, Loop
 from whorl.ops.control.iteration import Iteration, empty_collected
 from whorl.ops.core.base import one_element
+from whorl.passes.dce import live_nodes
 from whorl.passes.fold_constants import FAILURES
 from whorl.passes.rules.conditions import static_shape
 from whorl.passes.rules.pattern import constant_of, tensor_type
@@ -114,14 +115,7 @@ class Evaluator:
         """The nodes that the results depend on."""
         found = self._needed.get(region)
         if found is None:
-            read: set[Value | None] = set(region.results)
-            found = []
-            for node in reversed(region.nodes):
-                if any(value in read for value in node.outputs):
-                    read.update(node.inputs)
-                    found.append(node)
-            found.reverse()
-            self._needed[region] = found
+            found = self._needed[region] = [node for node, _ in live_nodes(region, region.results)][::-1]
         return found
 
 

@@ -10,11 +10,11 @@ from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value, as_values
 from whorl.ir.types import TensorType
 from whorl.passes.context import Context
-from whorl.passes.control_flow.evaluate import UNRESOLVED, known_value
+from whorl.passes.evaluate import UNRESOLVED, known_value
 from whorl.passes.fold_constants import FAILURES
 
 
-def fold_taken(node: Node, build: Builder, context: Context) -> Sequence[Value | None] | None:
+def fold_collections(node: Node, build: Builder, context: Context) -> Sequence[Value | None] | None:
     """What a node takes out of collections whose contents are known, as constants."""
     if node.regions or not node.op.pure or not node.outputs or not _opens(node):
         return None
@@ -27,7 +27,7 @@ def fold_taken(node: Node, build: Builder, context: Context) -> Sequence[Value |
     except FAILURES as error:
         context.report.skip(node.op, f"fails: {error}")
         return None
-    if not all(isinstance(value, np.ndarray) for value in values) or not context.may_edit("fold_taken"):
+    if not all(isinstance(value, np.ndarray) for value in values) or not context.may_edit("fold_collections"):
         return None
     return [build.constant(array, value.name) for array, value in zip(values, node.outputs, strict=False)]
 

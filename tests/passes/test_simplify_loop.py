@@ -3,8 +3,8 @@
 import pytest
 from passes.programs import Case, check, read
 
+from whorl.passes import peel as partial
 from whorl.passes.context import PassOptions
-from whorl.passes.control_flow import partial
 from whorl.passes.pipeline import optimize
 
 CASES = {

@@ -9,13 +9,13 @@ import numpy as np
 
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
-from whorl.ir.graph import Node, Value, walk
+from whorl.ir.graph import Node, Region, Value, walk
 from whorl.ir.types import SequenceType
 from whorl.ops.control.flow import Loop, first_captured
 from whorl.ops.elementwise.arithmetic import Add
 from whorl.ops.sequence.sequences import SequenceConstruct
 from whorl.passes.context import Context
-from whorl.passes.control_flow.evaluate import UNRESOLVED, Budget, Evaluator, LoopRun, Stopped, known_value
+from whorl.passes.evaluate import UNRESOLVED, Budget, Evaluator, LoopRun, Stopped, known_value
 
 LONGEST_SEQUENCE = 32
 """Items of a sequence that a loop may become."""
@@ -23,7 +23,7 @@ LARGEST_RESULT = 1 << 24
 """Bytes that a loop may become; one that gives more is smaller as a loop."""
 
 
-def run_constant_part(node: Node, build: Builder, context: Context) -> Sequence[Value | None] | None:
+def peel_constant_iterations(node: Node, build: Builder, context: Context) -> Sequence[Value | None] | None:
     """The outputs of a loop that can be run now, or of one that begins where its state stops being constant."""
     assert isinstance(node.op, Loop)
     if node in context.refused or not all(inner.op.pure for inner in walk(node.regions[0])):
@@ -92,8 +92,7 @@ def _peeled(node: Node, run: LoopRun, build: Builder, context: Context) -> Seque
         inputs[0] = build.constant(np.asarray(run.inputs[0] - count, run.inputs[0].dtype), "trips")
     inputs[2 : 2 + op.carried] = [build.constant(v, "state") for v in run.iteration.state]
     number = body.arguments[0]
-    readers = [inner for inner in body.nodes if number in inner.inputs]
-    if readers or number in body.results:
+    if number in body.used_values():
         _shift(node, number, count, build)
     names = [value.name for value in node.outputs]
     build.inference.visited.clear()
@@ -103,11 +102,8 @@ def _peeled(node: Node, run: LoopRun, build: Builder, context: Context) -> Seque
 def _shift(node: Node, number: Value, count: int, build: Builder) -> None:
     """Let a body count its iterations from `count` on."""
     body = node.regions[0]
-    old = body.nodes
-    body.nodes = []
-    inner = Builder(body, build.inference)
-    moved = inner.add(Add(), number, inner.constant(np.array(count, INT64)), name=number.name)
-    for each in old:
-        each.inputs = [moved if value is number else value for value in each.inputs]
-    body.nodes += old
-    body.results = [moved if value is number else value for value in body.results]
+    offset = Region(body.name)
+    inner = Builder(offset, build.inference)
+    shifted = inner.add(Add(), number, inner.constant(np.array(count, INT64)), name=number.name)
+    body.replace_uses({number: shifted})
+    body.nodes = [*offset.nodes, *body.nodes]

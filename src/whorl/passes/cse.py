@@ -19,7 +19,7 @@ from whorl.ir.rewrite import rewrite
 from whorl.passes.context import Context
 
 
-def merge_equal(module: Module, context: Context) -> None:
+def cse(module: Module, context: Context) -> None:
     """Merge within each region; what two regions both hold stays in both."""
     tables: dict[Region, dict[Any, list[_Candidate]]] = {}
 
@@ -30,7 +30,7 @@ def merge_equal(module: Module, context: Context) -> None:
         candidates = tables.setdefault(build.region, {}).setdefault(key, [])
         found = _Candidate(node)
         for earlier in candidates:
-            if earlier.is_equal(found) and context.may_edit("merge_equal"):
+            if earlier.is_equal(found) and context.may_edit("cse"):
                 return earlier.node.outputs
         candidates.append(found)
         return None

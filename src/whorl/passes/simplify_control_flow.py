@@ -1,0 +1,51 @@
+"""Control flow at compile time: branches, loops, and what crosses the border of a region.
+
+A loop whose operands are constant is evaluated within a budget of iterations, seconds and bytes; one of which a carried
+value becomes unknown is peeled up to there (`peel`). Induction variables are evaluated even where others are unknown,
+and give the trip count of a loop that a counter ends (`induction`). A node that fails ends the attempt and the loop
+remains, to fail when it runs.
+
+Across borders, small constants are copied into regions, which drops an operand (`push_constants`); loop-invariant nodes
+are hoisted (`licm`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whorl.ir.build import Builder
+from whorl.ir.graph import Module, Node, Value, walk_regions
+from whorl.ir.rewrite import rewrite
+from whorl.ops.control.flow import If, Loop
+from whorl.passes.context import Context
+from whorl.passes.fold_collections import fold_collections
+from whorl.passes.induction import resolve_trip_count
+from whorl.passes.licm import hoist_invariants
+from whorl.passes.peel import peel_constant_iterations
+from whorl.passes.push_constants import push_constants
+from whorl.passes.simplify_if import simplify_if
+from whorl.passes.simplify_loop import capture_unchanged_states, inline_single_iteration, remove_zero_trip_loop
+
+STEPS = (remove_zero_trip_loop, capture_unchanged_states, inline_single_iteration, peel_constant_iterations)
+"""Rewrites of a loop, in the order in which they are tried: each returns new outputs, or None."""
+
+
+def simplify_control_flow(module: Module, context: Context) -> None:
+    """Simplify every If and Loop, outer ones first."""
+    used = set[Value | None]().union(*(region.used_values() for region in walk_regions(module.main)))
+
+    def visit(node: Node, build: Builder) -> Sequence[Value | None] | None:
+        match node.op:
+            case If():
+                outputs = simplify_if(node, build, context, used)
+            case Loop():
+                outputs = next((values for step in STEPS if (values := step(node, build, context)) is not None), None)
+                outputs = resolve_trip_count(node, build, context, used) if outputs is None else outputs
+            case _:
+                return fold_collections(node, build, context)
+        if outputs is None:
+            push_constants(node, build, context)
+            hoist_invariants(node, build, context)
+        return outputs
+
+    rewrite(module.main, context.inference, visit)

@@ -1,0 +1,100 @@
+"""Unrolls every loop and if-converts every branch of a module, the innermost first.
+
+The module should be optimised before, so that trip counts and conditions that follow from constants are constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from whorl.errors import format_location
+from whorl.ir.build import Builder
+from whorl.ir.graph import Module, Node, Region, Value
+from whorl.ir.infer import region_title
+from whorl.ir.rewrite import rewrite
+from whorl.ops.control.flow import If, Loop
+from whorl.passes.context import Context
+from whorl.passes.simplify_loop import iterations
+from whorl.passes.unroll.branches import if_convert
+from whorl.passes.unroll.legality import CannotUnroll
+from whorl.passes.unroll.loops import unroll_loop
+from whorl.passes.unroll.remedy import Remedy, TripCountSources
+
+MAX_NODES = 1 << 18
+"""Nodes that a program without loops may have."""
+
+
+def unroll_control_flow(module: Module, context: Context, max_iterations: int) -> dict[str, CannotUnroll]:
+    """Unroll every Loop of no more than `max_iterations` and if-convert every If; inner ones go first.
+
+    Returns the location of each one that remains, with the reason.
+    """
+    remaining: dict[str, CannotUnroll] = {}
+    edited = True
+    while edited:
+        remaining.clear()
+        edited = _unroll_innermost(module, context, max_iterations, remaining)
+    return remaining
+
+
+def remedy_of(module: Module, remaining: Mapping[str, CannotUnroll]) -> Remedy:
+    """What a caller can fix or allow so that the loops that remain for their trip count can be unrolled."""
+    remedy, sources = Remedy(), TripCountSources(module)
+    for node, location in _locations(module).items():
+        if location in remaining and isinstance(node.op, Loop):
+            remedy.iterations = max(remedy.iterations, remaining[location].iterations)
+            if iterations(node)[1] == float("inf"):
+                sources.add(node, remedy)
+    return remedy
+
+
+def _unroll_innermost(
+    module: Module, context: Context, max_iterations: int, remaining: dict[str, CannotUnroll]
+) -> bool:
+    """Rewrite each Loop and If without others inside, if it can be; whether any was rewritten.
+
+    One walk rewrites one level: a node that was visited before its inner ones were unrolled is innermost the next time.
+    """
+    size = sum(1 for _ in module.nodes())
+    locations = _locations(module)
+
+    def visit(node: Node, build: Builder) -> Sequence[Value | None] | None:
+        nonlocal size
+        if not isinstance(node.op, If | Loop) or _has_inner(node):
+            return None
+        before = len(build.region.nodes)
+        try:
+            if isinstance(node.op, If):
+                outputs = if_convert(node, build)
+            else:
+                outputs = unroll_loop(node, build, max_iterations, MAX_NODES - size)
+        except CannotUnroll as reason:
+            del build.region.nodes[before:]
+            remaining[locations.get(node, node.title)] = reason
+            return None
+        size += len(build.region.nodes) - before
+        return outputs if context.may_edit("unroll_control_flow") else None
+
+    edited = rewrite(module.main, context.inference, visit)
+    for node in module.nodes():
+        if isinstance(node.op, If | Loop):
+            remaining.setdefault(locations.get(node, node.title), CannotUnroll("what is inside remains"))
+    return edited
+
+
+def _has_inner(node: Node) -> bool:
+    """Whether branches or a body contain nodes with regions of their own."""
+    return any(inner.regions for region in node.regions for inner in region.nodes)
+
+
+def _locations(module: Module) -> dict[Node, str]:
+    """The location of every node with branches or a body."""
+    locations: dict[Node, str] = {}
+    stack: list[tuple[Region, tuple[str, ...]]] = [(module.main, ())]
+    while stack:
+        region, around = stack.pop()
+        for node in region.nodes:
+            if node.regions:
+                locations[node] = format_location(node.title, *around)
+                stack += [(inner, (region_title(node, k), *around)) for k, inner in enumerate(node.regions)]
+    return locations
