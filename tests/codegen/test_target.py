@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from whorl.codegen.target import MachineCode, host, kept_object_code
+from whorl.codegen.target import MachineCode, cached_object_code, host
 from whorl.debug import Debug
 from whorl.llvm.function import Function
 from whorl.llvm.module import Module
@@ -77,7 +77,7 @@ def test_compiling_keeps_no_memory():
 
 def test_unoptimised_code_has_an_entry_of_its_own(monkeypatch, tmp_path):
     monkeypatch.setenv("WHORL_CACHE", str(tmp_path))
-    kept_object_code(SOURCE)
+    cached_object_code(SOURCE)
     monkeypatch.setattr("whorl.codegen.target.debug", lambda: Debug(is_unoptimised=True))
-    kept_object_code(SOURCE)
+    cached_object_code(SOURCE)
     assert len(list(tmp_path.iterdir())) == 2

@@ -32,5 +32,5 @@ def test_part_reads_what_the_whole_reads_there():
 @pytest.mark.parametrize("grid", [WindowGrid(1, 1, 7, 1, 7), WindowGrid(2, 3, 4, 5, 6), WindowGrid(1, 1, 1, 1, 1)])
 def test_addresses_begin_at_zero_and_end_at_the_span(grid):
     addresses = grid.addresses()
-    assert len(addresses) == grid.count == len(np.unique(addresses))
+    assert len(addresses) == grid.windows == len(np.unique(addresses))
     assert addresses[0] == 0 and addresses[-1] == grid.span - 1

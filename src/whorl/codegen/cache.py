@@ -1,7 +1,7 @@
-"""Object code kept on disk between processes, in a folder that only its user can write.
+"""Object code on disk, shared by processes, in a folder that only its user can write.
 
 An entry is named by a hash of everything its code depends on and begins with a hash of that name and its bytes, so that
-a damaged one, or another's under this name, is found out and ignored. Entries are written under another name first:
+a damaged one, or another's under this name, is ignored. Entries are written under another name first:
 concurrent processes see whole ones only. Where all take too much, those go first that were not read for longest.
 """
 
@@ -20,7 +20,7 @@ LARGEST = 1 << 29
 _DIGEST = hashlib.sha256().digest_size
 _SUFFIX = ".o"
 _ABANDONED = 3600.0
-"""Seconds after which a file that was never renamed belongs to nobody."""
+"""Seconds after which a file that was never renamed is one that a process left behind."""
 
 
 def folder() -> Path | None:
@@ -49,11 +49,11 @@ def key_of(*parts: str) -> str:
 
 def read(key: str) -> bytes | None:
     """The object code of an entry; None where there is none, or a damaged one."""
-    place = folder()
-    if place is None:
+    directory = folder()
+    if directory is None:
         return None
     try:
-        path = place / f"{key}{_SUFFIX}"
+        path = directory / f"{key}{_SUFFIX}"
         data = _regular_bytes(path)
         os.utime(path)
     except OSError:
@@ -78,17 +78,17 @@ def _regular_bytes(path: Path) -> bytes:
 
 def write(key: str, code: bytes) -> None:
     """Keep object code; a folder that is full or read-only keeps nothing, which is no error."""
-    place = folder()
-    if place is None:
+    directory = folder()
+    if directory is None:
         return
     try:
-        with tempfile.NamedTemporaryFile(dir=place, delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=directory, delete=False) as file:
             name = Path(file.name)
     except OSError:
         return
     try:
         name.write_bytes(digest_of(key, code) + code)
-        os.replace(name, place / f"{key}{_SUFFIX}")
+        os.replace(name, directory / f"{key}{_SUFFIX}")
     except OSError:
         return
     finally:
@@ -100,22 +100,23 @@ def write(key: str, code: bytes) -> None:
 
 def entries() -> list[tuple[Path, os.stat_result]]:
     """The entries and what the disk says of them, the one first that was not read for longest."""
-    place, found = folder(), []
-    for path in place.iterdir() if place is not None else ():
+    directory = folder()
+    listed: list[tuple[Path, os.stat_result]] = []
+    for path in directory.iterdir() if directory is not None else ():
         with suppress(OSError):
             status = path.stat()
             if path.suffix == _SUFFIX:
-                found.append((path, status))
+                listed.append((path, status))
             elif status.st_mtime < time.time() - _ABANDONED:
                 path.unlink()
-    return sorted(found, key=lambda entry: entry[1].st_mtime)
+    return sorted(listed, key=lambda entry: entry[1].st_mtime)
 
 
 def trim(most: int) -> int:
     """Remove entries until the rest takes no more than so many bytes; returns how many went."""
-    found = entries()
-    size, removed = sum(status.st_size for _, status in found), 0
-    for path, status in found:
+    listed = entries()
+    size, removed = sum(status.st_size for _, status in listed), 0
+    for path, status in listed:
         if size <= most:
             break
         with suppress(OSError):

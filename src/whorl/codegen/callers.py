@@ -73,8 +73,8 @@ def _define_finish(module: Module) -> None:
     """The number that a call of Python gave; `failed`, with the exception put into the context, if it raised one."""
     f = Function(module, "@finish", "i64", {"context": "ptr", "result": "ptr", "failed": "i64"}, "private", "")
     with f.leave_when(f.compare("eq", f["result"], f.null())):
-        places = (f.offset(f["context"], "i64", ERROR + part) for part in range(3))
-        f.run_pointer(_python(f, "PyErr_Fetch"), *places)
+        targets = (f.offset(f["context"], "i64", ERROR + part) for part in range(3))
+        f.run_pointer(_python(f, "PyErr_Fetch"), *targets)
         f.give(f["failed"])
     number = f.call_pointer(_python(f, "PyLong_AsLongLong"), "i64", f["result"])
     f.run_pointer(_python(f, "Py_DecRef"), f["result"])

@@ -6,7 +6,7 @@ import functools
 import importlib.util
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from whorl.errors import CompileError
 from whorl.ir.forking import delay_forks, import_whole, wait_at_forks
 from whorl.llvm.module import Machine, Module
 
-_done = threading.local()
+_compiled = threading.local()
 _WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
 """Bytes of vector registers, by CPU; of all others 16."""
 _BASELINES = {"x86_64": "x86-64-v3", "arm64-apple": "apple-m1"}
@@ -89,9 +89,9 @@ def target_of(triple: str, cpu: str | None = None) -> Target:
 def machine(target: Target | None = None, model: str = "jitdefault") -> Any:
     """LLVM's target machine; None is the host. The code model "default" is that of linked programs."""
     llvm, chosen = _llvm(), target or host()
-    found = llvm.Target.from_triple(chosen.triple)
+    target_of_triple = llvm.Target.from_triple(chosen.triple)
     settings = {"cpu": chosen.cpu, "features": chosen.features, "opt": _level()}
-    return found.create_target_machine(**settings, reloc="pic", codemodel=model)
+    return target_of_triple.create_target_machine(**settings, reloc="pic", codemodel=model)
 
 
 def _level() -> int:
@@ -107,7 +107,7 @@ class MachineCode:
 
     def __init__(self, module: Module, function: str) -> None:
         program, routines = module.split()
-        library = _llvm().JITLibraryBuilder().add_object_img(kept_object_code(program))
+        library = _llvm().JITLibraryBuilder().add_object_img(cached_object_code(program))
         for routine in routines:
             library.add_object_img(_routine_code(routine))
         library.add_current_process().export_symbol(function)
@@ -124,10 +124,10 @@ def _unmap(code: Any, linker: Any) -> None:
 
 @functools.lru_cache(maxsize=256)
 def _routine_code(source: str) -> bytes:
-    return kept_object_code(source)
+    return cached_object_code(source)
 
 
-def kept_object_code(source: str) -> bytes:
+def cached_object_code(source: str) -> bytes:
     """Object code of a source, from the disk where it was compiled before."""
     llvm = _llvm()
     features = llvm.get_host_cpu_features().flatten()
@@ -143,12 +143,12 @@ def kept_object_code(source: str) -> bytes:
 
 def compiled_bytes() -> int:
     """The bytes of LLVM IR that this thread has compiled so far."""
-    return getattr(_done, "size", 0)
+    return getattr(_compiled, "size", 0)
 
 
 def charge(size: int) -> None:
     """Count bytes as compiled by this thread: another one has done it in its place."""
-    _done.size = compiled_bytes() + size
+    _compiled.size = compiled_bytes() + size
 
 
 def object_code(source: str) -> bytes:
@@ -159,12 +159,12 @@ def object_code(source: str) -> bytes:
 
 def linkable_code(source: str, target: Target) -> tuple[bytes, list[str]]:
     """LLVM IR text as an object file optimised for a machine, and the functions of the C library that it calls."""
-    found = machine(target, "default")
-    module = optimised(source, found)
+    chosen = machine(target, "default")
+    module = optimised(source, chosen)
     declared = [function.name for function in module.functions if function.is_declaration]
     intrinsic = [name.split(".")[1] for name in declared if name.startswith("llvm.mem")]
     called = {name for name in declared if not name.startswith("llvm.")} | set(intrinsic)
-    return found.emit_object(module), sorted(called)
+    return chosen.emit_object(module), sorted(called)
 
 
 def optimised(source: str, machine: Any) -> Any:
@@ -188,7 +188,7 @@ def optimised(source: str, machine: Any) -> Any:
 
 
 @contextmanager
-def _freed(passes: Any) -> Iterator[Any]:
+def _freed(passes: Any) -> Generator[Any]:
     """Free a pass manager: llvmlite 0.50 never calls what its class has for that."""
     try:
         yield passes

@@ -54,7 +54,7 @@ class WindowGrid(NamedTuple):
     pitch: int
 
     @property
-    def count(self) -> int:
+    def windows(self) -> int:
         return self.depth * self.rows * self.width
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -239,7 +239,7 @@ class Function:
         self.line(f"ret {value}" if value is not None else "ret void")
 
     @contextmanager
-    def when(self, condition: Value, attributes: str = "") -> Iterator[None]:
+    def when(self, condition: Value, attributes: str = "") -> Generator[None]:
         """`if condition:`"""
         then, done = self.fresh("then"), self.fresh("fi")
         self.branch(condition, then, done, attributes)
@@ -249,7 +249,7 @@ class Function:
         self.start(done)
 
     @contextmanager
-    def leave_when(self, condition: Value, attributes: str = "") -> Iterator[None]:
+    def leave_when(self, condition: Value, attributes: str = "") -> Generator[None]:
         """`if condition:` around what returns."""
         then, done = self.fresh("then"), self.fresh("else")
         self.branch(condition, then, done, attributes)
@@ -258,7 +258,7 @@ class Function:
         self.start(done)
 
     @contextmanager
-    def loop(self, start: Index | int, stop: Index | int, step: int = 1, attributes: str = "") -> Iterator[Index]:
+    def loop(self, start: Index | int, stop: Index | int, step: int = 1, attributes: str = "") -> Generator[Index]:
         """`for i in range(start, stop, step)`; the attributes are those of the branch back."""
         slot = self.variable(self.index(start))
         head, body, done = self.fresh("head"), self.fresh("loop"), self.fresh("done")

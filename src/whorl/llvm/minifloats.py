@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
-import ml_dtypes
 import numpy as np
 
 from whorl.ir.dtypes import BY_NAME, name_of
@@ -42,19 +42,14 @@ class Layout:
         return self.nan != self.sign
 
 
-def _layout(name: str, bias: int, nan: int | None = None, infinity: int | None = None) -> Layout:
-    info = ml_dtypes.finfo(BY_NAME[name])
-    return Layout(info.bits, info.nmant, bias, float(info.max), nan, infinity)
-
-
 LAYOUTS: dict[np.dtype, Layout] = {
-    BY_NAME["float4e2m1"]: _layout("float4e2m1", 1),
-    BY_NAME["float6e2m3"]: _layout("float6e2m3", 1),
-    BY_NAME["float6e3m2"]: _layout("float6e3m2", 3),
-    BY_NAME["float8e4m3fn"]: _layout("float8e4m3fn", 7, 0x7F),
-    BY_NAME["float8e4m3fnuz"]: _layout("float8e4m3fnuz", 8, 0x80),
-    BY_NAME["float8e5m2"]: _layout("float8e5m2", 15, 0x7E, 0x7C),
-    BY_NAME["float8e5m2fnuz"]: _layout("float8e5m2fnuz", 16, 0x80),
+    BY_NAME["float4e2m1"]: Layout(4, 1, 1, 6.0),
+    BY_NAME["float6e2m3"]: Layout(6, 3, 1, 7.5),
+    BY_NAME["float6e3m2"]: Layout(6, 2, 3, 28.0),
+    BY_NAME["float8e4m3fn"]: Layout(8, 3, 7, 448.0, 0x7F),
+    BY_NAME["float8e4m3fnuz"]: Layout(8, 3, 8, 240.0, 0x80),
+    BY_NAME["float8e5m2"]: Layout(8, 2, 15, 57344.0, 0x7E, 0x7C),
+    BY_NAME["float8e5m2fnuz"]: Layout(8, 2, 16, 57344.0, 0x80),
 }
 POWERS = BY_NAME["float8e8m0"]
 """The type of powers of two."""
@@ -63,13 +58,13 @@ MINIFLOATS = frozenset(LAYOUTS) | {POWERS}
 
 def widen(dtype: np.dtype, module: Module) -> str:
     """The function from a byte to the float."""
-    write = _from_power if dtype == POWERS else lambda f, x: _from_code(f, x, LAYOUTS[dtype])
+    write = _from_power if dtype == POWERS else partial(_from_code, layout=LAYOUTS[dtype])
     return define_formula(f"@whorl.from_{name_of(dtype)}", ["i8"], module, write)
 
 
 def pack(dtype: np.dtype, module: Module) -> str:
     """The function from a float that the type holds to its byte."""
-    write = _to_power if dtype == POWERS else lambda f, x: _to_code(f, x, LAYOUTS[dtype])
+    write = _to_power if dtype == POWERS else partial(_to_code, layout=LAYOUTS[dtype])
     return define_formula(f"@whorl.to_{name_of(dtype)}", ["float"], module, write)
 
 
@@ -78,8 +73,7 @@ def rounding(dtype: np.dtype, module: Module) -> str:
 
     NaN is zero, of the other sign, where the type has none.
     """
-    layout = LAYOUTS[dtype]
-    return define_formula(f"@whorl.round_{name_of(dtype)}", ["float"], module, lambda f, x: _round(f, x, layout))
+    return define_formula(f"@whorl.round_{name_of(dtype)}", ["float"], module, partial(_round, layout=LAYOUTS[dtype]))
 
 
 def _from_code(f: Function, x: Value, layout: Layout) -> Value:

@@ -52,7 +52,11 @@ def require_function(op: str, dtype: np.dtype, module: Module) -> str:
     name = f"@whorl.{op}.{precision.kind}"
     if op in _OF_EITHER:
         formula = _OF_EITHER[op]
-        return define_formula(name, arguments, module, lambda f, x: formula(f, precision, x))
+
+        def write(f: Function, x: Value) -> Value:
+            return formula(f, precision, x)
+
+        return define_formula(name, arguments, module, write)
     if op in _OF_SINGLE and dtype == FLOAT32:
         return define_formula(name, arguments, module, _OF_SINGLE[op])
     if op not in _IN_C:

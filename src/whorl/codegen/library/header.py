@@ -96,10 +96,10 @@ def _ports(library: Library, kind: str, ports: Sequence[Port]) -> Iterator[str]:
         names = port.dims or [""] * len(port.shape)
         lengths = "".join(f"[{name if n == OPEN else n}]" for n, name in zip(port.shape, names, strict=True))
         whole = port.dtype.kind in "iu"
-        said = f"{C_TYPES.get(element, f'{element}_t' if whole else 'uint8_t')} {lengths or '*'}"
+        described = f"{C_TYPES.get(element, f'{element}_t' if whole else 'uint8_t')} {lengths or '*'}"
         if port.is_open and kind == "output":
-            said = f"whorl_array of {said}"
-        yield f"#define {start}_{number}_BYTES {port.bytes} /* {_comment(port.name)}: {element}, {said} */"
+            described = f"whorl_array of {described}"
+        yield f"#define {start}_{number}_BYTES {port.bytes} /* {_comment(port.name)}: {element}, {described} */"
 
 
 def _comment(text: str) -> str:

@@ -23,9 +23,9 @@ def linker() -> list[str]:
     named = shlex.split(os.environ.get("CC", ""))
     if named:
         return named
-    found = next((path for name in COMPILERS if (path := shutil.which(name))), None)
-    if found is not None:
-        return [found]
+    compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
+    if compiler is not None:
+        return [compiler]
     if importlib.util.find_spec("ziglang") is not None:
         return [sys.executable, "-m", "ziglang", "cc"]
     raise CompileError(
@@ -35,15 +35,15 @@ def linker() -> list[str]:
 
 
 def link(objects: Sequence[Path], output: Path) -> None:
-    """Link object files of this machine into a shared library. Errors: CompileError with what the linker said."""
+    """Link object files of this machine into a shared library. Errors: CompileError with the linker's output."""
     command = [*linker(), *_options(output.name), "-o", str(output), *map(str, objects), *_libraries()]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CompileError(f"the linker failed: {error}", str(output)) from None
     if done.returncode:
-        said = (done.stderr or done.stdout).strip()
-        raise CompileError(f"the linker failed with status {done.returncode}: {said}", str(output))
+        output_text = (done.stderr or done.stdout).strip()
+        raise CompileError(f"the linker failed with status {done.returncode}: {output_text}", str(output))
 
 
 def _options(name: str) -> list[str]:

@@ -35,7 +35,7 @@ def convolution_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
     features, inner, bounded, _, reach, *rest = numbers
     grid = WindowGrid(*rest)
     image = reach + max(grid.span, OVERREAD_BYTES // dtype.itemsize)
-    return features * grid.count, image, inner, features * inner, features, 2 * bounded
+    return features * grid.windows, image, inner, features * inner, features, 2 * bounded
 
 
 def convolution_sum_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:

@@ -57,7 +57,7 @@ def sum_windows(arrays: Arrays, numbers: Numbers) -> None:
 def sum_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
     taps, bounded, reach, *rest = numbers
     grid = WindowGrid(*rest)
-    return grid.count, reach + grid.span + _overread(dtype), taps, taps, 1, 2 * bounded
+    return grid.windows, reach + grid.span + _overread(dtype), taps, taps, 1, 2 * bounded
 
 
 def find_maxima(arrays: Arrays, numbers: Numbers) -> None:
@@ -72,11 +72,11 @@ def find_maxima(arrays: Arrays, numbers: Numbers) -> None:
 def maximum_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
     taps, reach, *rest = numbers
     grid = WindowGrid(*rest)
-    return grid.count, reach + grid.span + _overread(dtype), taps
+    return grid.windows, reach + grid.span + _overread(dtype), taps
 
 
 def count_window_steps(numbers: Numbers) -> int:
-    return numbers[0] * WindowGrid(*numbers[-5:]).count
+    return numbers[0] * WindowGrid(*numbers[-5:]).windows
 
 
 def _overread(dtype: np.dtype) -> int:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 
+import ml_dtypes
 import numpy as np
 import pytest
 from written_out import compiled
 
 from whorl.ir.dtypes import BY_NAME, PACKED_BITS, bits, is_float
+from whorl.llvm.minifloats import LAYOUTS
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.conversion import SATURATING
 
@@ -88,3 +90,9 @@ def test_cast_without_saturation_gives_infinity_or_nan(target: str) -> None:
 @pytest.mark.parametrize("saturate", [0, 1])
 def test_cast_to_powers_of_two_rounds_as_asked(mode: str, saturate: int) -> None:
     check("float32", "float8e8m0", saturate, mode)
+
+
+@pytest.mark.parametrize("name", [name for name in MINIFLOATS if BY_NAME[name] in LAYOUTS])
+def test_layout_is_that_of_ml_dtypes(name: str) -> None:
+    layout, info = LAYOUTS[BY_NAME[name]], ml_dtypes.finfo(BY_NAME[name])
+    assert (layout.width, layout.fraction, layout.largest) == (info.bits, info.nmant, float(info.max))
