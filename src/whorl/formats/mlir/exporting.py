@@ -185,9 +185,9 @@ class TypedWriter(GraphWriter):
     def _stand_in(self, name: str, build: Builder) -> Value | None:
         if not name:
             return None
-        held = self.held.get(name)
-        if held is not None:
-            return build.constant(as_array(held), name)
+        constant = self.visible.get(name)
+        if constant is not None:
+            return build.constant(as_array(constant), name)
         return build.region.add_argument(name, self.types[name], self.known.get(name))
 
 

@@ -4,7 +4,7 @@ Reading goes by graph (`reader`), node (`importing`, with one file a family in `
 tensor (`tensors`, `external`). Names of outer graphs become captured operands (`scope`).
 
 - Folding while reading (`folding`): a node of constants is computed by name before it would become a node; what
-  inference knows of shapes counts as constant. Nodes of one kind are checked once (`kinds`).
+  inference knows of shapes counts as constant. Checks of structurally equal nodes are memoised (`node_cache`).
 - For `optimize`, large tensors stay in the model file (`wire`); it must not change while the module is used, so `load`
   copies them.
 - Writing streams (`saving`, `writer`). A constant that repeats a part, or counts in steps, is written as Expand or

@@ -33,8 +33,8 @@ def load_body(source: object, captured: Mapping[str, Any], options: LoadOptions 
     outer = _outer_names(graph)
     missing = sorted(outer - names)
     if missing:
-        given = f"{missing[0]}=array"
-        raise LoadError(f"the body reads {missing[0]!r}, which it does not make", fix=f"pass its value: {given}")
+        example = f"{missing[0]}=array"
+        raise LoadError(f"the body reads {missing[0]!r}, which it does not make", fix=f"pass its value: {example}")
     if not outer:
         return load_onnx(proto if isinstance(proto, GraphProto) else source, options)
     copy = ModelProto()

@@ -8,7 +8,7 @@ import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, ValueInfoProto
 
 from whorl.errors import LoadError
-from whorl.formats.onnx.frame import GRAPH_READERS, Frame
+from whorl.formats.onnx.context import GRAPH_READERS, ReadContext
 from whorl.formats.onnx.importing import OnnxNode
 from whorl.formats.onnx.reader import add_initializers, declared_type, read_body, read_results
 from whorl.formats.onnx.scope import Scope, align_captures
@@ -24,13 +24,13 @@ from whorl.ops.movement.shapes import Shape
 from whorl.ops.sequence.sequences import SequenceAt, SequenceEmpty, SequenceInsert, SequenceLength
 
 
-def read_if(node: OnnxNode, proto: NodeProto, scope: Scope, frame: Frame) -> list[Value]:
+def read_if(node: OnnxNode, proto: NodeProto, scope: Scope, context: ReadContext) -> list[Value]:
     """If of every version: the branches become regions with the same captured arguments."""
     scopes = []
     for name in ("then_branch", "else_branch"):
         inner = scope.child(name)
         graph = _graph(proto, name)
-        results = read_body(graph, inner, frame.inside(f"{name} of {node.title}"), [])
+        results = read_body(graph, inner, context.inside(f"{name} of {node.title}"), [])
         if len(results) != len(proto.output):
             raise LoadError(f"{name} gives {len(results)} values, the node has {len(proto.output)} outputs")
         inner.region.results = results[: len(node.outputs)]
@@ -40,20 +40,20 @@ def read_if(node: OnnxNode, proto: NodeProto, scope: Scope, frame: Frame) -> lis
     return scope.build.add_many(If(), [node.required(0), *captured], node.outputs, regions, node.name)
 
 
-def read_loop(node: OnnxNode, proto: NodeProto, scope: Scope, frame: Frame) -> list[Value]:
+def read_loop(node: OnnxNode, proto: NodeProto, scope: Scope, context: ReadContext) -> list[Value]:
     """Loop of every version. What the options say of an omitted condition is applied here."""
     graph = _graph(proto, "body")
     trip, condition = node.input(0), node.input(1)
     if trip is not None and tensor(trip, "the trip count").dtype != INT64:
         raise LoadError(f"the trip count is {trip.type}, expected int64", fix="insert a Cast")
     carried = [node.required(k) for k in range(2, len(proto.input))]
-    if condition is None and frame.options.condition_when_omitted == "honour":
+    if condition is None and context.options.condition_when_omitted == "honour":
         condition = scope.build.constant(np.array(True), "keep_going")
     inner = scope.child("body")
     inputs = _inputs(graph)
     number, go_on = (_flag_type(inputs, k, dtype, node) for k, dtype in ((0, INT64), (1, BOOL)))
     types: list[Type | None] = [number, go_on, *(value.type for value in carried)]
-    inner.region.results = read_body(graph, inner, frame.inside(f"body of {node.title}"), types)
+    inner.region.results = read_body(graph, inner, context.inside(f"body of {node.title}"), types)
     extra = len(inner.region.results) - 1 - len(carried)
     if extra < 0 or len(node.outputs) > len(carried) + extra:
         raise LoadError(
@@ -99,16 +99,16 @@ def _graph(proto: NodeProto, name: str) -> GraphProto:
 # ---- Scan --------------------------------------------------------------------------------------------------------
 
 
-def read_scan(node: OnnxNode, proto: NodeProto, scope: Scope, frame: Frame) -> list[Value]:
+def read_scan(node: OnnxNode, proto: NodeProto, scope: Scope, context: ReadContext) -> list[Value]:
     """Scan from version 9 on, and version 8 by a loop over the batch around a loop over the sequence."""
     graph = _graph(proto, "body")
     count = node.attribute("num_scan_inputs")
     if node.version == 8:
-        return _read_scan_8(node, graph, count, scope, frame)
+        return _read_scan_8(node, graph, count, scope, context)
     values = [node.required(k) for k in range(len(proto.input))]
     op = _scan_op(node, len(values), count, graph)
     inner = scope.child("body")
-    operands = _scan_body(op, graph, inner, values, frame.inside(f"body of {node.title}"))
+    operands = _scan_body(op, graph, inner, values, context.inside(f"body of {node.title}"))
     return scope.build.add_many(op, [None, None, *operands], node.outputs, [inner.region], node.name)
 
 
@@ -144,31 +144,33 @@ def _list(node: OnnxNode, name: str, length: int, directions: bool = False) -> S
     return values
 
 
-def _scan_body(op: Loop, graph: GraphProto, inner: Scope, values: list[Value], frame: Frame) -> list[Value]:
+def _scan_body(op: Loop, graph: GraphProto, inner: Scope, values: list[Value], context: ReadContext) -> list[Value]:
     """Read a Scan's body behind the two arguments every Loop body has; returns all operands, captured ones last."""
     inner.region.add_argument("iteration", TensorType(INT64, ()))
     go_on = inner.region.add_argument("keep_going", TensorType(BOOL, ()))
     states, scanned = values[: op.carried], values[op.carried :]
     types: list[Type | None] = [tensor(value, "a state") for value in states]
     types += [how.slice_type(tensor(x, "a scanned input")) for x, how in zip(scanned, op.scanned, strict=True)]
-    results = read_body(graph, inner, frame, types)
-    _note_contradictions("input", _inputs(graph), types, "receives", frame)
-    _note_contradictions("output", graph.output, [value.type for value in results], "is computed as", frame)
+    results = read_body(graph, inner, context, types)
+    _note_contradictions("input", _inputs(graph), types, "receives", context)
+    _note_contradictions("output", graph.output, [value.type for value in results], "is computed as", context)
     inner.region.results = [go_on, *results]
     return [*values, *align_captures([inner], 2 + len(values))]
 
 
 def _note_contradictions(
-    kind: str, infos: Iterable[ValueInfoProto], types: Iterable[Type | None], verb: str, frame: Frame
+    kind: str, infos: Iterable[ValueInfoProto], types: Iterable[Type | None], verb: str, context: ReadContext
 ) -> None:
     """Note the declarations of a Scan's body that what runs through it contradicts; shapes come from the latter."""
     for info, type in zip(infos, types, strict=True):
         declared = declared_type(info, info.name)
         if declared is not None and type is not None and contradict(declared, type):
-            frame.contradictions.append((frame.place, f"{kind} {info.name!r} is declared {declared} but {verb} {type}"))
+            context.contradictions.append(
+                (context.location, f"{kind} {info.name!r} is declared {declared} but {verb} {type}")
+            )
 
 
-def _read_scan_8(node: OnnxNode, graph: GraphProto, count: int, scope: Scope, frame: Frame) -> list[Value]:
+def _read_scan_8(node: OnnxNode, graph: GraphProto, count: int, scope: Scope, context: ReadContext) -> list[Value]:
     """One row of the batch an iteration of the outer loop; the inner one runs its row's length, the rest is zero."""
     lengths = node.input(0)
     values = [node.required(k) for k in range(1, len(node.inputs))]
@@ -182,7 +184,7 @@ def _read_scan_8(node: OnnxNode, graph: GraphProto, count: int, scope: Scope, fr
         arguments.append(row.region.add_argument(value.name, Scanned().slice_type(tensor(value))))
     row.inference.depth += 1
     inner = row.child("body")
-    operands = _scan_body(op, graph, inner, arguments[: len(values)], frame.inside(f"body of {node.title}"))
+    operands = _scan_body(op, graph, inner, arguments[: len(values)], context.inside(f"body of {node.title}"))
     trip = arguments[-1] if lengths is not None else None
     steps = row.build.add_many(op, [trip, None, *operands], node.outputs, [inner.region], node.name)
     if lengths is not None:
@@ -191,23 +193,23 @@ def _read_scan_8(node: OnnxNode, graph: GraphProto, count: int, scope: Scope, fr
     row.inference.depth -= 1
     row.region.results = [go_on, *steps]
     outer = Loop(0, tuple(rows), tuple(Collected() for _ in steps))
-    given = [*values, *([lengths] if lengths is not None else [])]
-    captured = align_captures([row], 2 + len(given))
-    return scope.build.add_many(outer, [None, None, *given, *captured], node.outputs, [row.region], node.name)
+    sources = [*values, *([lengths] if lengths is not None else [])]
+    captured = align_captures([row], 2 + len(sources))
+    return scope.build.add_many(outer, [None, None, *sources, *captured], node.outputs, [row.region], node.name)
 
 
 def _padded(build: Builder, value: Value, full: Value) -> Value:
     """A collected value with zeros appended up to the length of the whole sequence."""
     zero = build.int64(0)
-    wanted, have = build.add(Shape(end=1), full), build.add(Shape(end=1), value)
-    missing = build.add(Concat(axis=0), zero, build.add(Sub(), wanted, have))
+    length, have = build.add(Shape(end=1), full), build.add(Shape(end=1), value)
+    missing = build.add(Concat(axis=0), zero, build.add(Sub(), length, have))
     return build.add(Pad(), value, missing, None, zero)
 
 
 # ---- SequenceMap -------------------------------------------------------------------------------------------------
 
 
-def read_sequence_map(node: OnnxNode, proto: NodeProto, scope: Scope, frame: Frame) -> list[Value]:
+def read_sequence_map(node: OnnxNode, proto: NodeProto, scope: Scope, context: ReadContext) -> list[Value]:
     """SequenceMap as a Loop that carries the output sequences and inserts one element an iteration."""
     values = [node.required(k) for k in range(len(proto.input))]
     if not isinstance(values[0].type, SequenceType):
@@ -215,7 +217,7 @@ def read_sequence_map(node: OnnxNode, proto: NodeProto, scope: Scope, frame: Fra
     inner = scope.child("body")
     number = inner.region.add_argument("iteration", TensorType(INT64, ()))
     go_on = inner.region.add_argument("keep_going", TensorType(BOOL, ()))
-    results = _map_body(_graph(proto, "body"), inner, number, values, frame.inside(f"body of {node.title}"))
+    results = _map_body(_graph(proto, "body"), inner, number, values, context.inside(f"body of {node.title}"))
     if len(results) != len(node.outputs):
         raise LoadError(f"its body gives {len(results)} values, the node has {len(node.outputs)} outputs")
     empty = [scope.build.add(SequenceEmpty(tensor(r, "an output of its body").dtype)) for r in results]
@@ -230,12 +232,12 @@ def read_sequence_map(node: OnnxNode, proto: NodeProto, scope: Scope, frame: Fra
     return scope.build.add_many(Loop(len(empty)), operands, node.outputs, [inner.region], node.name)
 
 
-def _map_body(graph: GraphProto, inner: Scope, number: Value, values: list[Value], frame: Frame) -> list[Value]:
+def _map_body(graph: GraphProto, inner: Scope, number: Value, values: list[Value], context: ReadContext) -> list[Value]:
     """The body applied to item `number` of every sequence, and to tensors as they are."""
-    add_initializers(graph, inner, frame)
+    add_initializers(graph, inner, context)
     inputs = _inputs(graph)
     if len(inputs) != len(values):
-        raise LoadError(f"takes {len(inputs)} inputs, expected {len(values)}", frame.place)
+        raise LoadError(f"takes {len(inputs)} inputs, expected {len(values)}", context.location)
     inner.inference.depth += 1
     for info, value in zip(inputs, values, strict=True):
         item = inner.capture(value)
@@ -243,7 +245,7 @@ def _map_body(graph: GraphProto, inner: Scope, number: Value, values: list[Value
             item = inner.build.add(SequenceAt(), item, number)
         inner.values[info.name] = item
     inner.inference.depth -= 1
-    return read_results(graph, inner, frame)
+    return read_results(graph, inner, context)
 
 
 GRAPH_READERS.update({"If": read_if, "Loop": read_loop, "Scan": read_scan, "SequenceMap": read_sequence_map})

@@ -2,15 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Protocol
 
-from whorl.ir.graph import Node
+import numpy as np
+from onnx import GraphProto
 
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
+from whorl.formats.onnx.schemas import OpSchema
+from whorl.ir.constants import LazyArray
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.types import Type
 
-Exporter = Callable[[Node, "GraphWriter"], None]
+
+class NodeWriter(Protocol):
+    """What exporters call: the writer of one graph, `writer.GraphWriter`, which depends on this module."""
+
+    graph: GraphProto
+    values: dict[Value, str]
+
+    @property
+    def opset(self) -> int: ...
+
+    def name(self, value: Value | None) -> str: ...
+
+    def fresh(self, hint: str) -> str: ...
+
+    def outputs(self, node: Node) -> list[str]: ...
+
+    def node(
+        self,
+        op_type: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        domain: str = "",
+        name: str = "",
+        **attributes: Any,
+    ) -> None: ...
+
+    def constant(self, value: np.ndarray | LazyArray, hint: str = "const") -> str: ...
+
+    def constant_value(self, value: Value | None) -> np.ndarray | None: ...
+
+    def schema(self, op_type: str, domain: str) -> OpSchema: ...
+
+    def add_inputs(self, arguments: Sequence[Value]) -> None: ...
+
+    def write(self, node: Node, renamed: dict[Value, str]) -> None: ...
+
+    def finish(
+        self,
+        region: Region,
+        results: Sequence[Value],
+        names: Sequence[str] | None = None,
+        declared: Mapping[int, Type | None] = MappingProxyType({}),
+    ) -> GraphProto: ...
+
+    def child(self) -> NodeWriter: ...
+
+
+Exporter = Callable[[Node, NodeWriter], None]
 EXPORTERS: dict[str, list[tuple[int, Exporter]]] = {}
 
 

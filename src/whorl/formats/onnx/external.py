@@ -133,12 +133,12 @@ def _inside(location: str, folder: Path | None, what: str) -> Path:
     try:
         root = folder.resolve()
         path = (root / location).resolve()
-        found = path.is_file()
+        is_there = path.is_file()
     except (OSError, ValueError, RuntimeError) as error:
         raise LoadError(f"{what} lies in {location[:80]!r}, which is no path: {_reason(error)}") from None
     if Path(location).is_absolute() or root not in path.parents:
         raise LoadError(f"{what} lies in {location!r}, outside the model's folder", fix="put the file beside the model")
-    if not found:
+    if not is_there:
         raise MissingFile(f"{what} lies in {location!r}, which is missing", fix="put the file beside the model")
     return path
 

@@ -95,8 +95,8 @@ def parse_text(data: bytes, what: str) -> ModelProto:
     except UnicodeDecodeError as error:
         raise LoadError(f"{what!r} is not ONNX text: {error}") from None
     except onnx.parser.ParseError as error:
-        said = error.args[0]
-        reason = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+        detail = error.args[0]
+        reason = detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(detail)
         raise LoadError(f"{what!r} is not ONNX text: {reason}") from None
     except DecodeError:
         raise LoadError(f"{what!r} is nested deeper than protobuf allows", fix="nest fewer graphs") from None

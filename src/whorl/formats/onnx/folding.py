@@ -10,8 +10,8 @@ from onnx import NodeProto
 
 from whorl.errors import WhorlError
 from whorl.formats.onnx.attributes import attribute_value
-from whorl.formats.onnx.frame import Frame
-from whorl.formats.onnx.kinds import ATTRIBUTES, op_of
+from whorl.formats.onnx.context import ReadContext
+from whorl.formats.onnx.node_cache import ATTRIBUTES, op_of
 from whorl.formats.onnx.ordering import free_names
 from whorl.formats.onnx.scope import Scope
 from whorl.formats.onnx.versions.constants import FORMS
@@ -20,20 +20,20 @@ from whorl.ops.core.base import Elementwise
 from whorl.passes.context import Context
 from whorl.passes.fold_constants import FAILURES, computed, elements_known, operand_sizes, result_bytes
 
-HELD = 1 << 20
-"""Bytes from which a result is let go of as soon as nobody reads it any more."""
+LARGE = 1 << 20
+"""Bytes from which a result is released after its last reader."""
 
 
 class Folding:
     """Folds the nodes of one file, and remembers which types their ops accept.
 
-    `kept` are names of outputs of graphs and functions, whose values are needed to the end.
+    `outputs` are names of outputs of graphs and functions, whose values are needed to the end.
     """
 
-    def __init__(self, context: Context, kept: Set[str]) -> None:
-        self.context = context
+    def __init__(self, pass_context: Context, outputs: Set[str]) -> None:
+        self.pass_context = pass_context
         self.sizes: dict[Any, tuple[int, tuple[int, int]] | None] = {}
-        self.kept = kept
+        self.outputs = outputs
         self.fresh: list[str] = []
         self.last: dict[tuple[int, str], int] = {}
 
@@ -42,19 +42,19 @@ class Folding:
         nodes = scope.region.nodes
         if value.known is None or not nodes or nodes[-1] is not value.owner or len(nodes[-1].outputs) > 1:
             return False
-        found = elements_known(value) if nodes[-1].op.pure else None
-        if found is None or not self.context.may_edit("fold_constants"):
+        elements = elements_known(value) if nodes[-1].op.pure else None
+        if elements is None or not self.pass_context.may_edit("fold_constants"):
             return False
-        self.context.report.fold(nodes.pop().op, 0, 0)
-        scope.add_constant(name, found)
+        self.pass_context.report.fold(nodes.pop().op, 0, 0)
+        scope.add_constant(name, elements)
         return True
 
-    def fold(self, proto: NodeProto, scope: Scope, frame: Frame) -> bool:
+    def fold(self, proto: NodeProto, scope: Scope, context: ReadContext) -> bool:
         """Compute a node of constants and give its results to the scope; whether that was possible."""
         constants = scope.constants
         names = proto.input[:]
         if not names and proto.op_type == "Constant":
-            return self._add_constant(proto, scope, frame)
+            return self._add_constant(proto, scope, context)
         try:
             inputs = [constants[name] for name in names]
         except KeyError:
@@ -65,29 +65,29 @@ class Folding:
         for name in outputs:
             if not name or name in scope.values or name in constants:
                 return False
-        op = op_of(proto, names, outputs, frame)
+        op = op_of(proto, names, outputs, context)
         sizes = None if op is None else self._sizes(op, inputs)
         if op is None or sizes is None:
             return False
         try:
-            results = computed(op, inputs, sizes[0], self.context)
+            results = computed(op, inputs, sizes[0], self.pass_context)
         except FAILURES as error:
-            self.context.report.fails(op, error)
+            self.pass_context.report.fails(op, error)
             return False
-        if results is None or len(results) < len(outputs) or not self.context.may_edit("fold_constants"):
+        if results is None or len(results) < len(outputs) or not self.pass_context.may_edit("fold_constants"):
             return False
-        self.context.report.fold(op, *sizes[1])
+        self.pass_context.report.fold(op, *sizes[1])
         for name, result in zip(outputs, results, strict=False):
             scope.add_constant(name, result)
-            if type(result) is np.ndarray and result.nbytes >= HELD:
+            if type(result) is np.ndarray and result.nbytes >= LARGE:
                 self.fresh.append(name)
         return True
 
     def forget(self, nodes: Sequence[NodeProto], position: int, scope: Scope) -> None:
-        """Let go of large results when the last node that reads them, here `nodes[position]`, is done."""
+        """Release large results whose last reader is `nodes[position]` or an earlier node."""
         for name in self.fresh:
             readers = [k for k in range(position + 1, len(nodes)) if name in free_names(nodes[k])]
-            if readers and name not in self.kept:
+            if readers and name not in self.outputs:
                 self.last[id(scope), name] = readers[-1]
         self.fresh.clear()
         for owner, name in [key for key, last in self.last.items() if key[0] == id(scope) and last <= position]:
@@ -106,7 +106,7 @@ class Folding:
                 self.sizes[key] = None
         return self.sizes[key]
 
-    def _add_constant(self, proto: NodeProto, scope: Scope, frame: Frame) -> bool:
+    def _add_constant(self, proto: NodeProto, scope: Scope, context: ReadContext) -> bool:
         (name,) = proto.output if len(proto.output) == 1 else ("",)
         attribute = proto.attribute[0] if len(proto.attribute) == 1 else None
         if attribute is None or not name or name in scope.values or name in scope.constants or proto.domain:
@@ -114,7 +114,7 @@ class Folding:
         if attribute.name not in FORMS or attribute.ref_attr_name or attribute.type not in ATTRIBUTES:
             return False
         try:
-            value = FORMS[attribute.name](attribute_value(attribute, frame.folder))
+            value = FORMS[attribute.name](attribute_value(attribute, context.folder))
         except WhorlError:
             return False
         scope.add_constant(name, value)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from onnx import AttributeProto, GraphProto, NodeProto
 
 from whorl.errors import LoadError, format_location
-from whorl.formats.onnx.frame import Frame, node_title
+from whorl.formats.onnx.context import ReadContext, node_title
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ def reading_order(nodes: Sequence[NodeProto], known: Callable[[str], bool]) -> O
     return Order(ordered, [(node, names) for node, names in zip(nodes, lacking, strict=True) if names])
 
 
-def stuck_error(stuck: Sequence[tuple[NodeProto, set[str]]], frame: Frame) -> LoadError:
-    """What keeps nodes from being read: a name that nothing produces, or a cycle."""
+def stuck_error(stuck: Sequence[tuple[NodeProto, set[str]]], context: ReadContext) -> LoadError:
+    """The reason why nodes cannot be ordered: a name without a producer, or a cycle."""
     maker = {name: k for k, (node, _) in enumerate(stuck) for name in node.output if name}
     for node, names in stuck:
         for name in sorted(names - maker.keys()):
-            return _missing(name, node, frame.regions)
+            return _missing(name, node, context.regions)
     path: dict[int, None] = {}
     at = 0
     while at not in path:
@@ -61,7 +61,7 @@ def stuck_error(stuck: Sequence[tuple[NodeProto, set[str]]], frame: Frame) -> Lo
         at = maker[min(stuck[at][1])]
     cycle = [*list(path)[list(path).index(at) :], at]
     shown = " reads ".join(node_title(stuck[k][0]) for k in cycle)
-    return LoadError(f"nodes form a cycle: {shown}", frame.place)
+    return LoadError(f"nodes form a cycle: {shown}", context.location)
 
 
 def _missing(name: str, node: NodeProto, regions: tuple[str, ...]) -> LoadError:

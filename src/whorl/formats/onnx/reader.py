@@ -15,19 +15,19 @@ import whorl.ops
 from whorl.errors import LoadError, TypeRuleError, UnsupportedError, WhorlError, format_location
 from whorl.formats.onnx import versions
 from whorl.formats.onnx.attributes import attribute_value, with_kind
-from whorl.formats.onnx.external import initializer_value
-from whorl.formats.onnx.folding import Folding
-from whorl.formats.onnx.frame import (
+from whorl.formats.onnx.context import (
     GRAPH_READERS,
-    Frame,
+    ReadContext,
     domain_of,
     function_key,
     functions_by_key,
     node_title,
     opset_versions,
 )
+from whorl.formats.onnx.external import initializer_value
+from whorl.formats.onnx.folding import Folding
 from whorl.formats.onnx.importing import OnnxNode, find_importer
-from whorl.formats.onnx.kinds import op_of
+from whorl.formats.onnx.node_cache import op_of
 from whorl.formats.onnx.ordering import free_names, reading_order, stuck_error
 from whorl.formats.onnx.schemas import check_node, schema_for, schema_function
 from whorl.formats.onnx.scope import Scope
@@ -57,22 +57,22 @@ def read_model(
     """
     graphs, operators = refuse_bytes(proto)
     opsets = opset_versions(proto.opset_import)
-    frame = Frame(opsets, functions_by_key(proto.functions), options, folder, declared=declared)
+    context = ReadContext(opsets, functions_by_key(proto.functions), options, folder, declared=declared)
     if folding is not None:
         outputs = {info.name for graph in graphs for info in graph.output}
-        frame.folding = Folding(folding, outputs.union(*(function.output for function in proto.functions)))
-    if frame.functions or len(graphs) > 1 or not all_supported(operators, frame):
-        refuse_unsupported(proto.graph, frame)
-    refuse_explosion(proto, frame.functions)
+        context.folding = Folding(folding, outputs.union(*(function.output for function in proto.functions)))
+    if context.functions or len(graphs) > 1 or not all_supported(operators, context):
+        refuse_unsupported(proto.graph, context)
+    refuse_explosion(proto, context.functions)
     region = Region(proto.graph.name)
     scope = Scope(region, Inference(_declared_names(graphs)))
     module = Module(region, [output.name for output in proto.graph.output])
-    _add_inputs(proto, scope, module, frame)
-    read_nodes(proto.graph.node, scope, frame)
-    region.results = [_output(output, scope, frame) for output in proto.graph.output]
+    _add_inputs(proto, scope, module, context)
+    read_nodes(proto.graph.node, scope, context)
+    region.results = [_output(output, scope, context) for output in proto.graph.output]
     outputs = {info.name: declared_type(info, f"output {info.name!r}") for info in proto.graph.output}
     module.declared = {name: type for name, type in outputs.items() if type is not None}
-    module.metadata = _metadata(proto, opsets) | {"contradictions": list(dict.fromkeys(frame.contradictions))}
+    module.metadata = _metadata(proto, opsets) | {"contradictions": list(dict.fromkeys(context.contradictions))}
     return module
 
 
@@ -110,9 +110,9 @@ def _declared_names(graphs: Iterable[GraphProto]) -> set[str]:
 # ---- graphs ------------------------------------------------------------------------------------------------------
 
 
-def _add_inputs(proto: ModelProto, scope: Scope, module: Module, frame: Frame) -> None:
+def _add_inputs(proto: ModelProto, scope: Scope, module: Module, context: ReadContext) -> None:
     graph = proto.graph
-    constants = add_initializers(graph, scope, frame)
+    constants = add_initializers(graph, scope, context)
     for info in graph.input:
         if info.name in constants and proto.ir_version < 4:
             continue
@@ -152,13 +152,13 @@ def _may_be(declared: Shape, shape: tuple[int, ...]) -> bool:
     return len(declared) == len(shape) and known == list(shape)
 
 
-def add_initializers(graph: GraphProto, scope: Scope, frame: Frame) -> dict[str, Any]:
+def add_initializers(graph: GraphProto, scope: Scope, context: ReadContext) -> dict[str, Any]:
     """Make the graph's initializers known to its scope; returns their values by name."""
     constants: dict[str, Any] = {}
     for tensor in graph.initializer:
         what = f"initializer {tensor.name!r}"
         _define(
-            constants, tensor.name, initializer_value(tensor, frame.folder, what, frame.options.needs_weights), what
+            constants, tensor.name, initializer_value(tensor, context.folder, what, context.options.needs_weights), what
         )
     for sparse in graph.sparse_initializer:
         what = f"sparse initializer {sparse.values.name!r}"
@@ -179,15 +179,16 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
     return a.dtype == b.dtype and np.array_equal(a, b)
 
 
-def _output(info: onnx.ValueInfoProto, scope: Scope, frame: Frame) -> Value:
+def _output(info: onnx.ValueInfoProto, scope: Scope, context: ReadContext) -> Value:
     value = scope.find(info.name)
     if value is None:
-        raise LoadError(f"output {info.name!r} is not produced by any node", frame.place)
+        raise LoadError(f"output {info.name!r} is not produced by any node", context.location)
     what, type = f"output {info.name!r}", value.type
     declared = declared_type(info, what)
     inner = type.element if isinstance(type, OptionalType) and not isinstance(declared, OptionalType) else type
     if declared is not None and not same_kind(declared, inner):
-        raise LoadError(f"{what} is declared {declared} but computed as {type}", frame.place, "correct the declaration")
+        message = f"{what} is declared {declared} but computed as {type}"
+        raise LoadError(message, context.location, "correct the declaration")
     return value
 
 
@@ -199,47 +200,47 @@ def declared_type(info: onnx.ValueInfoProto, what: str) -> Type | None:
     return type_from(info.type, what)
 
 
-def read_nodes(nodes: Iterable[NodeProto], scope: Scope, frame: Frame) -> None:
+def read_nodes(nodes: Iterable[NodeProto], scope: Scope, context: ReadContext) -> None:
     """Read nodes in the file's order, postponing any whose inputs are not there yet."""
     all_nodes = list(nodes)
     with np.errstate(all="ignore"):
         for position, node in enumerate(all_nodes):
-            if frame.folding is None or not frame.folding.fold(node, scope, frame):
-                if not all(map(scope.knows, free_names(node))):
-                    _read_unordered(all_nodes[position:], scope, frame)
+            if context.folding is None or not context.folding.fold(node, scope, context):
+                if not all(map(scope.defines, free_names(node))):
+                    _read_unordered(all_nodes[position:], scope, context)
                     return
-                read_node(node, scope, frame)
-            if frame.folding is not None and (frame.folding.fresh or frame.folding.last):
-                frame.folding.forget(all_nodes, position, scope)
+                read_node(node, scope, context)
+            if context.folding is not None and (context.folding.fresh or context.folding.last):
+                context.folding.forget(all_nodes, position, scope)
 
 
-def _read_unordered(nodes: list[NodeProto], scope: Scope, frame: Frame) -> None:
-    order = reading_order(nodes, scope.knows)
+def _read_unordered(nodes: list[NodeProto], scope: Scope, context: ReadContext) -> None:
+    order = reading_order(nodes, scope.defines)
     for node in order.nodes:
-        if frame.folding is None or not frame.folding.fold(node, scope, frame):
-            read_node(node, scope, frame)
+        if context.folding is None or not context.folding.fold(node, scope, context):
+            read_node(node, scope, context)
     if order.stuck:
-        raise stuck_error(order.stuck, frame)
+        raise stuck_error(order.stuck, context)
 
 
 # ---- nodes -------------------------------------------------------------------------------------------------------
 
 
-def read_node(proto: NodeProto, scope: Scope, frame: Frame) -> None:
+def read_node(proto: NodeProto, scope: Scope, context: ReadContext) -> None:
     """Add one node of the file to the graph and give its outputs their names."""
     try:
-        values = _read_node(proto, scope, frame)
-        _name_outputs(proto, values, scope, frame)
+        values = _read_node(proto, scope, context)
+        _name_outputs(proto, values, scope, context)
     except TypeRuleError as error:
-        where = format_location(error.where or node_title(proto), *frame.regions)
+        where = format_location(error.where or node_title(proto), *context.regions)
         raise LoadError(error.message, where, error.fix) from None
     except WhorlError as error:
         title = node_title(proto)
         bare = type(error)(error.message, fix=error.fix) if error.where == title else error
-        raise bare.at(format_location(title, *frame.regions)) from None
+        raise bare.at(format_location(title, *context.regions)) from None
 
 
-def _name_outputs(proto: NodeProto, values: list[Value], scope: Scope, frame: Frame) -> None:
+def _name_outputs(proto: NodeProto, values: list[Value], scope: Scope, context: ReadContext) -> None:
     for k, name in enumerate(proto.output):
         if not name:
             continue
@@ -247,11 +248,11 @@ def _name_outputs(proto: NodeProto, values: list[Value], scope: Scope, frame: Fr
             raise LoadError(f"has no output {k}")
         if name in scope.values or name in scope.initializers:
             raise LoadError(f"produces {name!r}, which already has a value", fix="rename one of them")
-        if frame.folding is not None and len(values) == 1 and frame.folding.note(name, values[k], scope):
+        if context.folding is not None and len(values) == 1 and context.folding.note(name, values[k], scope):
             continue
         scope.values[name] = values[k]
-        if name in frame.declared:
-            _narrow(values[k], frame.declared[name], scope)
+        if name in context.declared:
+            _narrow(values[k], context.declared[name], scope)
 
 
 def _narrow(value: Value, declared: Type, scope: Scope) -> None:
@@ -262,35 +263,35 @@ def _narrow(value: Value, declared: Type, scope: Scope) -> None:
         raise LoadError(f"gives {value.type}, which is declared {declared}", fix="correct the declaration")
 
 
-def _read_node(proto: NodeProto, scope: Scope, frame: Frame) -> list[Value]:
+def _read_node(proto: NodeProto, scope: Scope, context: ReadContext) -> list[Value]:
     names, results = list(proto.input), list(proto.output)
-    op = op_of(proto, names, results, frame)
+    op = op_of(proto, names, results, context)
     if op is not None:
         operands = [scope.find(name) for name in names]
         if None not in operands:
             return scope.build.add_many(op, operands, results, name=proto.name)
     domain = domain_of(proto.domain)
-    attributes = [resolved for a in proto.attribute if (resolved := _resolve(a, frame)) is not None]
+    attributes = [resolved for a in proto.attribute if (resolved := _resolve(a, context)) is not None]
     inputs = [scope.find(name) if name else None for name in proto.input]
     proto = _blanked(proto, inputs)
-    function = frame.functions.get((domain, proto.op_type, proto.overload))
+    function = context.functions.get((domain, proto.op_type, proto.overload))
     if function is not None:
-        return call_function(function, inputs, attributes, proto, scope, frame)
-    schema = schema_for(proto.op_type, domain, frame.opsets.get(domain, 1))
+        return call_function(function, inputs, attributes, proto, scope, context)
+    schema = schema_for(proto.op_type, domain, context.opsets.get(domain, 1))
     check_node(proto, attributes, schema)
-    values = {a.name: attribute_value(a, frame.folder) for a in attributes}
+    values = {a.name: attribute_value(a, context.folder) for a in attributes}
     while inputs and inputs[-1] is None:
         inputs.pop()
     named = max((k for k, name in enumerate(proto.output, 1) if name), default=0)
     outputs = [name or f"{proto.name or proto.op_type}.{k}" for k, name in enumerate(proto.output[: max(named, 1)])]
     node = OnnxNode(proto.op_type, domain, schema.since_version, proto.name, inputs, outputs, values)
     if domain == "" and proto.op_type in GRAPH_READERS:
-        return GRAPH_READERS[proto.op_type](node, proto, scope, frame)
+        return GRAPH_READERS[proto.op_type](node, proto, scope, context)
     read = find_importer(node)
     if read is None:
         function = schema_function(proto, schema, inputs)
         assert function is not None
-        return call_function(function, inputs, attributes, proto, scope, frame)
+        return call_function(function, inputs, attributes, proto, scope, context)
     result = read(node, scope.build)
     return result if isinstance(result, list) else [result]
 
@@ -306,7 +307,7 @@ def _blanked(proto: NodeProto, inputs: list[Value | None]) -> NodeProto:
     return copy
 
 
-def _resolve(attribute: AttributeProto, frame: Frame) -> AttributeProto | None:
+def _resolve(attribute: AttributeProto, context: ReadContext) -> AttributeProto | None:
     """An attribute with its reference to a function's attribute replaced; None where the caller gave none."""
     if not attribute.ref_attr_name:
         return with_kind(attribute)
@@ -314,7 +315,7 @@ def _resolve(attribute: AttributeProto, frame: Frame) -> AttributeProto | None:
         raise UnsupportedError(
             f"attribute {attribute.name!r} is a graph that the caller of the function gives", fix="inline the function"
         )
-    bound = frame.bound.get(attribute.ref_attr_name)
+    bound = context.bound.get(attribute.ref_attr_name)
     if bound is None:
         return None
     copy = AttributeProto()
@@ -329,24 +330,24 @@ def call_function(
     attributes: list[AttributeProto],
     proto: NodeProto,
     scope: Scope,
-    frame: Frame,
+    context: ReadContext,
 ) -> list[Value]:
     """Inline a call: the body's names live in a scope of their own, its nodes go into the caller's region."""
     key = function_key(function)
-    if key in frame.calls:
+    if key in context.calls:
         raise LoadError(f"function {function.name!r} calls itself", fix="use a Loop")
-    if len(frame.calls) >= frame.options.max_depth:
+    if len(context.calls) >= context.options.max_depth:
         raise LoadError(
-            f"functions call each other deeper than {frame.options.max_depth}",
+            f"functions call each other deeper than {context.options.max_depth}",
             fix="raise max_depth if the file is trusted",
         )
     if len(inputs) > len(function.input):
         raise LoadError(f"passes {len(inputs)} inputs to function {function.name!r}, which takes {len(function.input)}")
-    given = {a.name: a for a in attributes}
-    unknown = given.keys() - set(function.attribute) - {a.name for a in function.attribute_proto}
+    own = {a.name: a for a in attributes}
+    unknown = own.keys() - set(function.attribute) - {a.name for a in function.attribute_proto}
     if unknown:
         raise LoadError(f"attribute {sorted(unknown)[0]!r} is not one of function {function.name!r}")
-    bound = {a.name: a for a in function.attribute_proto} | given
+    bound = {a.name: a for a in function.attribute_proto} | own
     body = Scope(scope.region, scope.inference)
     padded = [*inputs, *[None] * (len(function.input) - len(inputs))]
     for name, value in zip(function.input, padded, strict=True):
@@ -354,7 +355,7 @@ def call_function(
             body.absent.add(name)
         else:
             body.values[name] = value
-    read_nodes(function.node, body, frame.called(function, bound))
+    read_nodes(function.node, body, context.called(function, bound))
     results = []
     for name in list(function.output)[: len(proto.output)]:
         value = body.find(name)
@@ -364,23 +365,23 @@ def call_function(
     return results
 
 
-def read_body(graph: GraphProto, scope: Scope, frame: Frame, types: list[Type | None]) -> list[Value]:
+def read_body(graph: GraphProto, scope: Scope, context: ReadContext, types: list[Type | None]) -> list[Value]:
     """Read a nested graph into `scope.region`: arguments of the given types, nodes, and its outputs as results."""
-    constants = add_initializers(graph, scope, frame)
+    constants = add_initializers(graph, scope, context)
     inputs = [info for info in graph.input if info.name not in constants]
     if len(inputs) != len(types):
-        raise LoadError(f"takes {len(inputs)} inputs, expected {len(types)}", frame.place)
+        raise LoadError(f"takes {len(inputs)} inputs, expected {len(types)}", context.location)
     for info, type in zip(inputs, types, strict=True):
-        _add_argument(info, type, scope, f"input {info.name!r} of {frame.regions[0]}")
-    return read_results(graph, scope, frame)
+        _add_argument(info, type, scope, f"input {info.name!r} of {context.regions[0]}")
+    return read_results(graph, scope, context)
 
 
-def read_results(graph: GraphProto, scope: Scope, frame: Frame) -> list[Value]:
+def read_results(graph: GraphProto, scope: Scope, context: ReadContext) -> list[Value]:
     """Read the nodes of a nested graph whose inputs and initializers have their names; returns its outputs."""
     scope.inference.depth += 1
     try:
-        read_nodes(graph.node, scope, frame)
-        return [_output(info, scope, frame) for info in graph.output]
+        read_nodes(graph.node, scope, context)
+        return [_output(info, scope, context) for info in graph.output]
     finally:
         scope.inference.depth -= 1
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from whorl.errors import SaveError
+from whorl.formats.onnx.exporting import NodeWriter
 from whorl.formats.onnx.schemas import require_type
 from whorl.ir.dtypes import BY_NAME, INT64
 from whorl.ir.elements.base import Held
 from whorl.ir.elements.views import Reshaped
 from whorl.ir.types import TensorType
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 _WORTH = 1024
 """Bytes that a recipe must save."""
@@ -24,7 +22,7 @@ _LONG = 1 << 13
 _STEPPED = frozenset(BY_NAME[name] for name in ("int16", "int32", "int64"))
 
 
-def write_recipe(write: GraphWriter, value: Any, hint: str) -> str | None:
+def write_recipe(write: NodeWriter, value: Any, hint: str) -> str | None:
     """Write a constant as nodes and return its name; None where its elements take no more bytes."""
     if math.prod(value.shape) * value.dtype.itemsize <= _WORTH:
         return None
@@ -45,7 +43,7 @@ def write_recipe(write: GraphWriter, value: Any, hint: str) -> str | None:
 
 
 def _expanded(
-    write: GraphWriter, core: np.ndarray, full: tuple[int, ...], shape: tuple[int, ...], hint: str
+    write: NodeWriter, core: np.ndarray, full: tuple[int, ...], shape: tuple[int, ...], hint: str
 ) -> str | None:
     """Expand of the elements that differ, then Reshape where axes were merged after that."""
     if write.opset < 8:
@@ -60,7 +58,7 @@ def _expanded(
     return name
 
 
-def _range(write: GraphWriter, array: np.ndarray, hint: str) -> str | None:
+def _range(write: NodeWriter, array: np.ndarray, hint: str) -> str | None:
     """Range, for integers with one distance between neighbours."""
     if array.ndim != 1 or len(array) < _LONG or array.dtype not in _STEPPED or write.opset < 11:
         return None

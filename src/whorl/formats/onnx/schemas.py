@@ -65,8 +65,8 @@ def check_node(proto: NodeProto, attributes: Sequence[AttributeProto], schema: O
             raise LoadError(f"has the attribute {attribute.name!r}, which version {schema.since_version} does not know")
         kind = known[attribute.name].type
         if int(kind.value) != attribute.type:
-            given = AttributeProto.AttributeType.Name(attribute.type)
-            raise LoadError(f"attribute {attribute.name!r} is {given}, expected {kind.name}")
+            actual = AttributeProto.AttributeType.Name(attribute.type)
+            raise LoadError(f"attribute {attribute.name!r} is {actual}, expected {kind.name}")
     present = {a.name for a in attributes}
     for name, attribute in known.items():
         if attribute.required and name not in present:

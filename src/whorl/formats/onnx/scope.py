@@ -50,11 +50,11 @@ class Scope:
             self.captured[outer] = self.region.add_argument(outer.name, outer.type, outer.known)
         return self.captured[outer]
 
-    def knows(self, name: str) -> bool:
+    def defines(self, name: str) -> bool:
         """Whether the name has a meaning here already, without capturing anything."""
         if name in self.values or name in self.initializers or name in self.absent:
             return True
-        return self.parent is not None and self.parent.knows(name)
+        return self.parent is not None and self.parent.defines(name)
 
     def child(self, region_name: str) -> Scope:
         return Scope(Region(region_name), self.inference, self)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
 from whorl.errors import LoadError, UnsupportedError, format_location
-from whorl.formats.onnx.frame import (
+from whorl.formats.onnx.context import (
     GRAPH_READERS,
-    Frame,
     FunctionKey,
+    ReadContext,
     domain_of,
     function_opsets,
     node_title,
@@ -97,25 +97,25 @@ def refuse_explosion(model: ModelProto, functions: Mapping[FunctionKey, Function
         raise LoadError(f"the model has {total} nodes once its functions are expanded", fix=f"keep below {MAX_NODES}")
 
 
-def all_supported(operators: Iterable[OpKey], frame: Frame) -> bool:
+def all_supported(operators: Iterable[OpKey], context: ReadContext) -> bool:
     """Whether every operator can be read in the versions of the main graph."""
-    return not any(_why_unsupported(*key[:2], frame.opsets) for key in operators)
+    return not any(_why_unsupported(*key[:2], context.opsets) for key in operators)
 
 
-def refuse_unsupported(graph: GraphProto, frame: Frame) -> None:
+def refuse_unsupported(graph: GraphProto, context: ReadContext) -> None:
     """Raise one error that names every op nobody can read, with the place of each."""
     problems: list[str] = []
-    seen: set[tuple[str, str, str]] = set()
+    visited: set[tuple[str, str, str]] = set()
     reasons: dict[tuple[str, str, int | None], str] = {}
 
     def visit(nodes: Iterable[NodeProto], opsets: dict[str, int], regions: tuple[str, ...]) -> None:
         for node in nodes:
             domain = domain_of(node.domain)
             key = (domain, node.op_type, node.overload)
-            if key in frame.functions:
-                if key not in seen:
-                    seen.add(key)
-                    function = frame.functions[key]
+            if key in context.functions:
+                if key not in visited:
+                    visited.add(key)
+                    function = context.functions[key]
                     visit(function.node, function_opsets(function, opsets), (f"function {function.name!r}", *regions))
             else:
                 kind = domain, key[1], opsets.get(domain)
@@ -128,10 +128,10 @@ def refuse_unsupported(graph: GraphProto, frame: Frame) -> None:
                     continue
                 for inner in (attribute.g, *attribute.graphs):
                     if inner.node:
-                        require_depth(regions, frame.options)
+                        require_depth(regions, context.options)
                         visit(inner.node, opsets, (f"{attribute.name} of {node_title(node)}", *regions))
 
-    visit(graph.node, frame.opsets, ())
+    visit(graph.node, context.opsets, ())
     if problems:
         raise UnsupportedError(
             "the model uses ops that are not supported:\n  " + "\n  ".join(problems),

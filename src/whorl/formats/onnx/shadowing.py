@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from onnx import AttributeProto, GraphProto
 
 from whorl.errors import format_location
-from whorl.formats.onnx.frame import node_title
+from whorl.formats.onnx.context import node_title
 
 
 def shadowed_names(graph: GraphProto) -> Iterator[tuple[str, str]]:

@@ -83,8 +83,8 @@ def dense(sparse: onnx.SparseTensorProto, what: str) -> np.ndarray:
     values, indices = array_of(sparse.values, what), array_of(sparse.indices, what)
     shape = shape_of(sparse.dims, what)
     if indices.dtype != INT64 or indices.ndim not in (1, 2):
-        given = f"{name_of(indices.dtype)}{list(indices.shape)}"
-        raise LoadError(f"{what} has indices {given}, expected int64[n] or int64[n, rank]")
+        actual = f"{name_of(indices.dtype)}{list(indices.shape)}"
+        raise LoadError(f"{what} has indices {actual}, expected int64[n] or int64[n, rank]")
     if indices.ndim == 2 and indices.shape[1] != len(shape):
         raise LoadError(f"{what} has indices of shape {list(indices.shape)} for a tensor of rank {len(shape)}")
     if len(indices) != values.size:
@@ -96,8 +96,8 @@ def dense(sparse: onnx.SparseTensorProto, what: str) -> np.ndarray:
         result = np.full(shape, "", STRING) if values.dtype == STRING else np.zeros(shape, values.dtype)
     except MemoryError as error:
         raise LoadError(f"{what} is too large to be written out: {error}") from None
-    places = tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, shape)
-    result[places] = values.reshape(-1)
+    coordinates = tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, shape)
+    result[coordinates] = values.reshape(-1)
     return result
 
 

@@ -123,12 +123,12 @@ def _without_tensors(data: mmap.mmap, start: int, end: int, message: str, locati
             continue
         if message == "tensor" and number == _RAW_DATA:
             entries = {"location": location, "offset": str(payload), "length": str(stop - payload)}
-            said = b"".join(_sized(_EXTERNAL_DATA, _entry(*entry)) for entry in entries.items()) + _EXTERNAL
+            piece = b"".join(_sized(_EXTERNAL_DATA, _entry(*entry)) for entry in entries.items()) + _EXTERNAL
         elif number in inside:
-            said = _sized(number, _without_tensors(data, payload, stop, inside[number], location))
+            piece = _sized(number, _without_tensors(data, payload, stop, inside[number], location))
         else:
             continue
-        pieces += [data[copied:begin], said]
+        pieces += [data[copied:begin], piece]
         copied = stop
     return b"".join([*pieces, data[copied:end]])
 

@@ -75,37 +75,37 @@ def _write_at(module: Module, opset: int, own: dict[str, int]) -> tuple[ModelPro
     targets = {domain: own.get(domain, newest) for domain, newest in NEWEST.items()} | {"": opset}
     constants: dict[str, np.ndarray | LazyArray] = {}
     write = GraphWriter(targets, names, constants, None)
-    said = module.metadata
-    graph = write.main_graph(module, said.get("graph_name") or "main")
-    graph.doc_string = said.get("graph_description", "")
+    metadata = module.metadata
+    graph = write.main_graph(module, metadata.get("graph_name") or "main")
+    graph.doc_string = metadata.get("graph_description", "")
     imports = [helper.make_opsetid(d, v) for d, v in targets.items() if d == "" or d in write.domains]
     model = helper.make_model_gen_version(graph, opset_imports=imports)
     model.ir_version = max(8, helper.find_min_ir_version_for(imports, ignore_unknown=True))
     model.producer_name, model.producer_version = (
-        said.get("producer_name", "") or "whorl",
-        said.get("producer_version", ""),
+        metadata.get("producer_name", "") or "whorl",
+        metadata.get("producer_version", ""),
     )
-    model.domain, model.model_version = said.get("domain", ""), said.get("model_version", 0)
-    model.doc_string = said.get("description", "")
-    helper.set_model_props(model, dict(said.get("properties", {})))
+    model.domain, model.model_version = metadata.get("domain", ""), metadata.get("model_version", 0)
+    model.doc_string = metadata.get("description", "")
+    helper.set_model_props(model, dict(metadata.get("properties", {})))
     return model, constants
 
 
 class Names:
-    """Names of values, or of nodes, taken anywhere in the model, so that no inner graph shadows an outer name."""
+    """Names of values, or of nodes, used anywhere in the model, so that no inner graph shadows an outer name."""
 
-    def __init__(self, taken: set[str]) -> None:
-        self.taken = set(taken)
+    def __init__(self, used: set[str]) -> None:
+        self.used = set(used)
         self.counts: dict[str, int] = {}
 
     def fresh(self, hint: str) -> str:
-        """A name not yet taken, the hint itself if possible."""
+        """An unused name, the hint itself if possible."""
         hint = hint or "value"
         name, count = hint, self.counts.get(hint, 0)
-        while name in self.taken:
+        while name in self.used:
             count += 1
             name = f"{hint}_{count}"
-        self.taken.add(name)
+        self.used.add(name)
         self.counts[hint] = count
         return name
 
@@ -125,7 +125,7 @@ class GraphWriter:
         self.titles = Names(set()) if outer is None else outer.titles
         self.values: dict[Value, str] = {}
         self.domains: set[str] = set() if outer is None else outer.domains
-        self.held: ChainMap[str, np.ndarray | LazyArray] = ChainMap() if outer is None else outer.held.new_child()
+        self.visible: ChainMap[str, np.ndarray | LazyArray] = ChainMap() if outer is None else outer.visible.new_child()
 
     @property
     def opset(self) -> int:
@@ -156,11 +156,11 @@ class GraphWriter:
         **attributes: Any,
     ) -> None:
         """Append a node; trailing blank inputs are dropped, attributes that are None left out."""
-        given = list(inputs)
-        while given and not given[-1]:
-            given.pop()
+        operands = list(inputs)
+        while operands and not operands[-1]:
+            operands.pop()
         title = self.titles.fresh(name) if name else None
-        proto = NodeProto(op_type=op_type, input=given, output=outputs, domain=domain or None, name=title)
+        proto = NodeProto(op_type=op_type, input=operands, output=outputs, domain=domain or None, name=title)
         self.domains.add(domain)
         schema = self.schema(op_type, domain)
         for key, value in attributes.items():
@@ -171,14 +171,14 @@ class GraphWriter:
     def constant(self, value: np.ndarray | LazyArray, hint: str = "const") -> str:
         """Add an initializer and return its name."""
         name = self.fresh(hint)
-        self.constants[name] = self.held[name] = value
+        self.constants[name] = self.visible[name] = value
         self.graph.initializer.append(TensorProto(name=name, data_type=TO_ONNX[value.dtype], dims=value.shape))
         return name
 
     def constant_value(self, value: Value | None) -> np.ndarray | None:
         """The elements of a value that is a constant here or around here; None otherwise."""
-        held = self.held.get(self.name(value))
-        return None if held is None else as_array(held)
+        constant = self.visible.get(self.name(value))
+        return None if constant is None else as_array(constant)
 
     def schema(self, op_type: str, domain: str) -> OpSchema:
         """The schema that applies at the target; SaveError where the op does not exist there."""
@@ -282,7 +282,7 @@ def _is_ranked(type: Type) -> bool:
 
 
 def write_by_fields(node: Node, write: GraphWriter) -> None:
-    """The node as ONNX has it: fields as attributes, inputs and outputs in their places."""
+    """The node as ONNX has it: fields as attributes, inputs and outputs by position."""
     op = node.op
     schema = write.schema(op.name, op.domain)
     for index, value in enumerate(node.inputs):

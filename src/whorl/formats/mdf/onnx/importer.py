@@ -17,9 +17,9 @@ from whorl.formats.mdf.onnx.operators import OPSET, find_schema
 from whorl.formats.mdf.onnx.scopes import Ids, Scope, infer_types, make_id
 from whorl.formats.mdf.onnx.types import data_of_type
 from whorl.formats.onnx.attributes import attribute_value
+from whorl.formats.onnx.context import domain_of, opset_versions
 from whorl.formats.onnx.external import initializer_value
 from whorl.formats.onnx.files import load_onnx, read_proto
-from whorl.formats.onnx.frame import domain_of, opset_versions
 from whorl.formats.onnx.saving import to_proto
 from whorl.formats.onnx.tensors import dense, type_from
 from whorl.formats.options import File, LoadOptions

@@ -19,7 +19,7 @@ from whorl.formats.mdf.onnx.constants import make_constant, quote, write_value
 from whorl.formats.mdf.onnx.operators import find_schema
 from whorl.formats.mdf.onnx.scopes import Scope
 from whorl.formats.onnx.attributes import attribute_value
-from whorl.formats.onnx.frame import domain_of, node_title
+from whorl.formats.onnx.context import domain_of, node_title
 from whorl.formats.onnx.ordering import free_names
 from whorl.formats.onnx.schemas import OpSchema
 from whorl.mdf.model import InputPort, Node, OutputPort, Parameter

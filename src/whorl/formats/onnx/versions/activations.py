@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.broadcasting import aligned, reshaped
 from whorl.formats.onnx.versions.limits import require_element_type
@@ -19,9 +19,6 @@ from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
 from whorl.ops.core.base import accumulator
 from whorl.ops.elementwise.nonlinear import Celu, Gelu, PRelu, Selu, SwiGLU, Swish
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 
 @importer("Elu", until=5)
@@ -49,7 +46,7 @@ def prelu_1(node: OnnxNode, build: Builder) -> list[Value]:
 
 
 @exporter("PRelu", until=6)
-def prelu_6(node: Node, write: GraphWriter) -> None:
+def prelu_6(node: Node, write: NodeWriter) -> None:
     """The slope as one value, or one for each place of axis 1."""
     x, slope = node.inputs
     assert x is not None and slope is not None
@@ -67,9 +64,9 @@ def prelu_6(node: Node, write: GraphWriter) -> None:
 class Spelled:
     """A function written as several nodes, in float32 where the input is narrower, so that only the end is rounded."""
 
-    def __init__(self, node: Node, write: GraphWriter) -> None:
+    def __init__(self, node: Node, write: NodeWriter) -> None:
         self.node, self.write = node, write
-        self.dtype = tensor(_given(node.inputs[0])).dtype
+        self.dtype = tensor(_required(node.inputs[0])).dtype
         self.wide = accumulator(self.dtype)
         if self.wide != self.dtype:
             require_element_type(node.inputs[0], "Cast", write)
@@ -100,7 +97,7 @@ class Spelled:
         self.write.node(op_type, names, [result], **attributes)
 
 
-def _given(value: Value | None) -> Value:
+def _required(value: Value | None) -> Value:
     assert value is not None
     return value
 
@@ -112,7 +109,7 @@ def spelled(name: str, *, until: int) -> Callable[[Spelling], Spelling]:
     """Register a function that spells an op out for opsets up to `until`."""
 
     def register(function: Spelling) -> Spelling:
-        def export(node: Node, write: GraphWriter) -> None:
+        def export(node: Node, write: NodeWriter) -> None:
             function(node, Spelled(node, write))
 
         exporter(name, until=until)(export)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.ir import dims
 from whorl.ir.build import Builder
@@ -19,9 +18,6 @@ from whorl.ir.types import AnyShape, Fact, tensor
 from whorl.ops.attention.dot_product import Attention
 from whorl.ops.elementwise.arithmetic import Add
 from whorl.ops.movement.shapes import Expand, Shape
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 _MASK, _PAST_KEY, _NONPAD = 3, 4, 6
 _WINDOWS = ("left_window_size", "right_window_size")
@@ -41,7 +37,7 @@ def attention_23(node: OnnxNode, build: Builder) -> list[Value]:
 
 
 @exporter("Attention", until=23)
-def attention_24(node: Node, write: GraphWriter) -> None:
+def attention_24(node: Node, write: NodeWriter) -> None:
     """A mask that is not proved to reach over all keys is padded."""
     op, inputs = node.op, [*node.inputs, *(None,) * 7]
     assert isinstance(op, Attention)
@@ -64,7 +60,7 @@ def _length(fact: Fact, axis: int) -> Dim:
     return UNKNOWN if isinstance(shape, AnyShape) else shape[axis]
 
 
-def _padded(mask: Value, names: list[str], write: GraphWriter) -> str:
+def _padded(mask: Value, names: list[str], write: NodeWriter) -> str:
     """The mask with the keys past its end left out."""
     dtype = tensor(mask).dtype
     missing = _computed(write, "Shape", names[1], start=-2, end=-1)
@@ -76,7 +72,7 @@ def _padded(mask: Value, names: list[str], write: GraphWriter) -> str:
     return _computed(write, "Pad", names[_MASK], pads, outside, write.constant(np.array([-1], np.int64)))
 
 
-def _computed(write: GraphWriter, op_type: str, *inputs: str, **attributes: int) -> str:
+def _computed(write: NodeWriter, op_type: str, *inputs: str, **attributes: int) -> str:
     result = write.fresh("mask")
     write.node(op_type, inputs, [result], "", "", **attributes)
     return result

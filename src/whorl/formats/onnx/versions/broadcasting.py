@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from whorl.errors import SaveError
+from whorl.formats.onnx.exporting import NodeWriter
 from whorl.formats.onnx.versions.limits import require_element_type
 from whorl.ir import dims
 from whorl.ir.build import Builder
@@ -17,9 +16,6 @@ from whorl.ops.elementwise.arithmetic import Max, Sub
 from whorl.ops.movement.axes import Concat
 from whorl.ops.movement.filling import ConstantOfShape
 from whorl.ops.movement.shapes import Reshape, Shape, Size
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 _MIRRORED = {"Greater": "Less", "Less": "Greater"} | {x: x for x in ("Add", "And", "Equal", "Mul", "Or", "Xor")}
 """What an op is called with its operands exchanged."""
@@ -38,15 +34,15 @@ def aligned(build: Builder, x: Value, y: Value, axis: int) -> Value:
     return build.add(Reshape(), y, build.add(Concat(0), shape, ones))
 
 
-def write_operands(op_type: str, x: Value, y: Value, result: str, write: GraphWriter, name: str = "") -> None:
+def write_operands(op_type: str, x: Value, y: Value, result: str, write: NodeWriter, name: str = "") -> None:
     """A node of two operands in the form of the target opset."""
     require_element_type(x, op_type, write)
     if write.opset >= _NUMPY_BROADCASTING or are_equal_shapes(x, y):
         return write.node(op_type, [write.name(x), write.name(y)], [result], name=name)
     for kind, left, right in ((op_type, x, y), (_MIRRORED.get(op_type), y, x)):
-        found = kind and lying_under(left, right)
-        if kind and found:
-            axis, core = found
+        match = kind and lying_under(left, right)
+        if kind and match:
+            axis, core = match
             inputs = [write.name(left), write.name(right)]
             if axis is not None:
                 inputs[1] = reshaped(right, core, write)
@@ -80,7 +76,7 @@ def lying_under(x: Value, y: Value) -> tuple[int | None, tuple[Dim, ...]] | None
     return (None if len(core) == len(b) else axis), core
 
 
-def reshaped(value: Value, shape: tuple[Dim, ...], write: GraphWriter) -> str:
+def reshaped(value: Value, shape: tuple[Dim, ...], write: NodeWriter) -> str:
     """A value in another shape with the same number of elements."""
     lengths = [dim if isinstance(dim, int) else -1 for dim in shape]
     if lengths.count(-1) > 1:

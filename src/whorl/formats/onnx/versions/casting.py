@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from onnx import TensorProto
 
 from whorl.errors import LoadError
 from whorl.formats.onnx.dtypes import FROM_ONNX
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer
 from whorl.formats.onnx.versions.limits import require_element_type, require_result_type
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
 from whorl.ops.elementwise.casting import Cast, CastLike
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 
 @importer("Cast", until=5)
@@ -29,14 +24,14 @@ def cast_1(node: OnnxNode, build: Builder) -> list[Value]:
 
 def _named(text: str, where: str) -> np.dtype:
     number = TensorProto.DataType.items()
-    found = next((FROM_ONNX[n] for name, n in number if name == text.upper() and n in FROM_ONNX), None)
-    if found is None:
+    dtype = next((FROM_ONNX[n] for name, n in number if name == text.upper() and n in FROM_ONNX), None)
+    if dtype is None:
         raise LoadError(f"attribute 'to' is {text!r}, which names no element type", where)
-    return found
+    return dtype
 
 
 @exporter("Cast", until=27)
-def cast_27(node: Node, write: GraphWriter) -> None:
+def cast_27(node: Node, write: NodeWriter) -> None:
     """`saturate` and `round_mode` speak of targets that opsets without them do not have."""
     op = node.op
     assert isinstance(op, Cast)
@@ -44,14 +39,14 @@ def cast_27(node: Node, write: GraphWriter) -> None:
 
 
 @exporter("CastLike", until=14)
-def cast_like_14(node: Node, write: GraphWriter) -> None:
+def cast_like_14(node: Node, write: NodeWriter) -> None:
     """Cast to the element type that the second input has."""
     op, target = node.op, tensor(node.outputs[0]).dtype
     assert isinstance(op, CastLike)
     _write_cast(node, target, op.saturate, op.round_mode, write)
 
 
-def _write_cast(node: Node, target: np.dtype, saturate: int, round_mode: str, write: GraphWriter) -> None:
+def _write_cast(node: Node, target: np.dtype, saturate: int, round_mode: str, write: NodeWriter) -> None:
     require_element_type(node.inputs[0], "Cast", write)
     require_result_type(node.outputs[0], "Cast", write)
     write.node(

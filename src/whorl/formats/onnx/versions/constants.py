@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from whorl.errors import LoadError, SaveError
+from whorl.formats.onnx.exporting import NodeWriter
 from whorl.formats.onnx.importing import OnnxNode, importer
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant
 from whorl.ir.graph import Value
 from whorl.ops.core.base import known_ints
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 
 def _string(text: str) -> np.ndarray:
@@ -43,18 +41,18 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 @importer("Constant")
 def constant(node: OnnxNode, build: Builder) -> list[Value]:
     """Exactly one attribute says the value."""
-    given = [name for name in node.attributes if name in FORMS]
-    if len(given) != 1 or len(node.attributes) != 1:
+    names = [name for name in node.attributes if name in FORMS]
+    if len(names) != 1 or len(node.attributes) != 1:
         shown = ", ".join(sorted(node.attributes)) or "none"
         raise LoadError(f"needs one attribute that says its value, has {shown}", node.title)
-    value = FORMS[given[0]](node.attributes[given[0]])
+    value = FORMS[names[0]](node.attributes[names[0]])
     return build.add_many(Constant(value), [], node.outputs, name=node.name)
 
 
-def fixed_ints(value: Value, what: str, since: int, write: GraphWriter) -> tuple[int, ...]:
+def fixed_ints(value: Value, what: str, since: int, write: NodeWriter) -> tuple[int, ...]:
     """The elements of an input that the target has as an attribute; SaveError where they depend on the run."""
-    held = write.constant_value(value)
-    elements = known_ints(value) if held is None else tuple(held.reshape(-1).tolist())
+    constant = write.constant_value(value)
+    elements = known_ints(value) if constant is None else tuple(constant.reshape(-1).tolist())
     if elements is None:
         raise SaveError(f"the input {what!r} is computed at run time", fix=f"opset {since} or later can say it")
     return elements

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from onnx import GraphProto
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.schemas import require_type
 from whorl.formats.onnx.versions.loop_forms import is_plain, write_through
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import TensorType, contradict, tensor
 from whorl.ops.control.flow import Collected, Loop, Scanned
 
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
-
 _INT64 = np.iinfo(np.int64)
 
 
 @exporter("If")
-def write_if(node: Node, write: GraphWriter) -> None:
+def write_if(node: Node, write: NodeWriter) -> None:
     """The branches see captured values by their outer names. Before version 11 both give one shape."""
     _check_outputs(node, "If", write)
     if write.opset < 11:
@@ -44,7 +41,7 @@ def _require_same_shapes(node: Node) -> None:
 
 
 @exporter("Loop")
-def write_loop(node: Node, write: GraphWriter) -> None:
+def write_loop(node: Node, write: NodeWriter) -> None:
     """Scan, or Loop with the slices gathered inside and axes and directions of collected values put right behind it."""
     op = node.op
     assert isinstance(op, Loop)
@@ -72,18 +69,18 @@ def _is_used(region: Region, value: Value, skip: int = 0) -> bool:
 
 
 def _name_captured(
-    child: GraphWriter, arguments: Sequence[Value], operands: Sequence[Value | None], write: GraphWriter
+    child: NodeWriter, arguments: Sequence[Value], operands: Sequence[Value | None], write: NodeWriter
 ) -> None:
     for argument, value in zip(arguments, operands, strict=True):
         child.values[argument] = write.name(value)
 
 
-def _check_outputs(node: Node, op_type: str, write: GraphWriter) -> None:
+def _check_outputs(node: Node, op_type: str, write: NodeWriter) -> None:
     for value in node.outputs:
         require_type(value.type, write.schema(op_type, ""), result=True)
 
 
-def _write_scan(node: Node, op: Loop, write: GraphWriter) -> None:
+def _write_scan(node: Node, op: Loop, write: NodeWriter) -> None:
     first = 2 + op.carried + len(op.scanned)
     body, operands = node.regions[0], node.inputs[2:first]
     _check_outputs(node, "Scan", write)
@@ -103,7 +100,7 @@ def _write_scan(node: Node, op: Loop, write: GraphWriter) -> None:
     )
 
 
-def _all_outputs(node: Node, op: Loop, write: GraphWriter) -> list[str]:
+def _all_outputs(node: Node, op: Loop, write: NodeWriter) -> list[str]:
     """A name for everything that the body gives, as onnxruntime wants it, used or not."""
     missing = op.carried + len(op.collected) - len(node.outputs)
     return [*write.outputs(node), *(write.fresh("unused") for _ in range(missing))]
@@ -122,7 +119,7 @@ def _lists(prefix: str, parts: Sequence[Scanned | Collected]) -> dict[str, Any]:
     }
 
 
-def _write_loop(node: Node, op: Loop, write: GraphWriter) -> None:
+def _write_loop(node: Node, op: Loop, write: NodeWriter) -> None:
     trip, condition, carried, scanned, captured = op.split(node.inputs)
     if not carried and write.opset < 11:
         raise SaveError("carries nothing, which Loop-1 does not allow", fix="opset 11 or later can say it")
@@ -151,24 +148,24 @@ def _write_loop(node: Node, op: Loop, write: GraphWriter) -> None:
             _put_right(raw, name, op.collected[k - op.carried], node.outputs[k], write)
 
 
-def _condition(condition: Value | None, go_on: Value, write: GraphWriter) -> str:
+def _condition(condition: Value | None, go_on: Value, write: NodeWriter) -> str:
     """The condition with the rank that the body gives it, as ONNX's inference wants it."""
-    name, wanted = write.name(condition), tensor(go_on).rank
-    if condition is None or tensor(condition).rank == wanted:
+    name, rank = write.name(condition), tensor(go_on).rank
+    if condition is None or tensor(condition).rank == rank:
         return name
-    shape = write.constant(np.ones(wanted or 0, np.int64), "shape")
+    shape = write.constant(np.ones(rank or 0, np.int64), "shape")
     write.node("Reshape", [name, shape], [scalar := write.fresh("condition")])
     return scalar
 
 
-def _add_loop(node: Node, inputs: list[str], outputs: list[str], graph: GraphProto, write: GraphWriter) -> None:
+def _add_loop(node: Node, inputs: list[str], outputs: list[str], graph: GraphProto, write: NodeWriter) -> None:
     """A Loop node keeps its first two inputs, blank or not, also where nothing is carried."""
     write.node("Loop", [name or "-" for name in inputs], outputs, name=node.name, body=graph)
     proto = write.graph.node[-1]
     proto.input[:] = ["" if name == "-" else name for name in proto.input]
 
 
-def _length(value: Value, how: Scanned, write: GraphWriter) -> str:
+def _length(value: Value, how: Scanned, write: NodeWriter) -> str:
     """The number of slices of a scanned input, as a scalar."""
     write.node("Shape", [write.name(value)], [shape := write.fresh("shape")])
     rank = tensor(value).rank
@@ -180,7 +177,7 @@ def _length(value: Value, how: Scanned, write: GraphWriter) -> str:
 
 
 def _gather_slice(
-    argument: Value, value: Value, how: Scanned, length: str, number: Value, child: GraphWriter, write: GraphWriter
+    argument: Value, value: Value, how: Scanned, length: str, number: Value, child: NodeWriter, write: NodeWriter
 ) -> None:
     index = child.values[number]
     if tensor(number).rank:
@@ -194,7 +191,7 @@ def _gather_slice(
     child.node("Gather", [write.name(value), index], [child.values[argument]], axis=how.axis)
 
 
-def _collected_name(index: int, op: Loop, name: str, write: GraphWriter) -> str:
+def _collected_name(index: int, op: Loop, name: str, write: NodeWriter) -> str:
     """The name an output has behind the Loop node itself: its own, or a fresh one where something follows."""
     if index < op.carried:
         return name
@@ -202,7 +199,7 @@ def _collected_name(index: int, op: Loop, name: str, write: GraphWriter) -> str:
     return write.fresh(name) if how.axis or how.reverse else name
 
 
-def _put_right(raw: str, name: str, how: Collected, value: Value, write: GraphWriter) -> None:
+def _put_right(raw: str, name: str, how: Collected, value: Value, write: NodeWriter) -> None:
     """Move the collected axis from the front to its place, and turn the order where elements are prepended."""
     rank = tensor(value).rank
     if rank is None:

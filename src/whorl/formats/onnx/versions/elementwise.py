@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.broadcasting import aligned, are_equal_shapes, write_operands
 from whorl.formats.onnx.versions.limits import require_element_type
@@ -19,9 +18,6 @@ from whorl.ir.types import tensor
 from whorl.ops.elementwise.arithmetic import Clip, Mod
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.functions import Erf
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -74,8 +70,8 @@ def clip_1(node: OnnxNode, build: Builder) -> list[Value]:
     dtype = tensor(x).dtype
     with np.errstate(over="ignore"):
         arrays = [None if math.isinf(bound) else np.array(bound).astype(dtype) for bound in bounds]
-    given = [None if array is None else build.constant(array, "bound") for array in arrays]
-    return build.add_many(Clip(), [x, *given], node.outputs, name=node.name)
+    operands = [None if array is None else build.constant(array, "bound") for array in arrays]
+    return build.add_many(Clip(), [x, *operands], node.outputs, name=node.name)
 
 
 @importer("Erf", until=12)
@@ -106,14 +102,14 @@ def operands_of(node: Node) -> tuple[Value, Value]:
 @exporter("Or", until=6)
 @exporter("Sub", until=6)
 @exporter("Xor", until=6)
-def operands_6(node: Node, write: GraphWriter) -> None:
+def operands_6(node: Node, write: NodeWriter) -> None:
     """`broadcast` and `axis` where shapes differ."""
     write_operands(node.op.name, *operands_of(node), write.outputs(node)[0], write, node.name)
 
 
 @exporter("GreaterOrEqual", until=11)
 @exporter("LessOrEqual", until=11)
-def comparison_11(node: Node, write: GraphWriter) -> None:
+def comparison_11(node: Node, write: NodeWriter) -> None:
     """One comparison or the other: neither holds for NaN."""
     x, y = operands_of(node)
     strictly, equal = write.fresh("strictly"), write.fresh("equal")
@@ -123,7 +119,7 @@ def comparison_11(node: Node, write: GraphWriter) -> None:
 
 
 @exporter("Pow", until=11)
-def power_11(node: Node, write: GraphWriter) -> None:
+def power_11(node: Node, write: NodeWriter) -> None:
     """The exponent has the base's element type."""
     x, y = operands_of(node)
     base, exponent = tensor(x).dtype, tensor(y).dtype
@@ -141,7 +137,7 @@ def power_11(node: Node, write: GraphWriter) -> None:
 @exporter("Mean", until=7)
 @exporter("Min", until=7)
 @exporter("Sum", until=7)
-def several_7(node: Node, write: GraphWriter) -> None:
+def several_7(node: Node, write: NodeWriter) -> None:
     """All inputs have one shape; sums of others are written as additions."""
     first, *others = (value for value in node.inputs if value is not None)
     require_element_type(first, node.op.name, write)
@@ -162,7 +158,7 @@ def several_7(node: Node, write: GraphWriter) -> None:
 
 
 @exporter("Clip", until=10)
-def clip_10(node: Node, write: GraphWriter) -> None:
+def clip_10(node: Node, write: NodeWriter) -> None:
     """Bounds as attributes; an infinite one keeps a default from taking its place."""
     x, *bounds = (*node.inputs, None, None)[:3]
     require_element_type(x, "Clip", write)
@@ -170,7 +166,7 @@ def clip_10(node: Node, write: GraphWriter) -> None:
     write.node("Clip", [write.name(x)], write.outputs(node), name=node.name, min=values[0], max=values[1])
 
 
-def _bound(bound: Value | None, default: float, write: GraphWriter) -> float:
+def _bound(bound: Value | None, default: float, write: NodeWriter) -> float:
     if bound is None:
         return default
     value = write.constant_value(bound)
@@ -183,7 +179,7 @@ def _bound(bound: Value | None, default: float, write: GraphWriter) -> float:
 
 
 @exporter("Mod", until=27)
-def modulus_27(node: Node, write: GraphWriter) -> None:
+def modulus_27(node: Node, write: NodeWriter) -> None:
     """Floats only have the truncated remainder: where its sign differs from the divisor's, the divisor is added."""
     op, (x, y) = node.op, operands_of(node)
     assert isinstance(op, Mod)
@@ -196,10 +192,10 @@ def modulus_27(node: Node, write: GraphWriter) -> None:
     write.node("Mod", names, [rest], name=node.name, fmod=1)
     sides = []
     for first, second in (("Less", "Greater"), ("Greater", "Less")):
-        answers = [write.fresh("sign"), write.fresh("sign")]
-        write.node(first, [rest, zero], answers[:1])
-        write.node(second, [names[1], zero], answers[1:])
-        write.node("And", answers, [side := write.fresh("opposite")])
+        signs = [write.fresh("sign"), write.fresh("sign")]
+        write.node(first, [rest, zero], signs[:1])
+        write.node(second, [names[1], zero], signs[1:])
+        write.node("And", signs, [side := write.fresh("opposite")])
         sides.append(side)
     write.node("Or", sides, [wrong])
     write.node("Add", [rest, names[1]], [moved])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from whorl.errors import SaveError, UnsupportedError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.limits import require_element_type
 from whorl.ir.build import Builder
@@ -19,9 +19,6 @@ from whorl.ops.elementwise.arithmetic import Max, Min
 from whorl.ops.image.resize import Resize
 from whorl.ops.image.sampling import GridSample
 from whorl.ops.movement.blocks import SpaceToDepth
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 _LINEAR = ("linear", "bilinear", "trilinear")
 _SAMPLING = {"bilinear": "linear", "bicubic": "cubic"}
@@ -102,7 +99,7 @@ def grid_sample_16(node: OnnxNode, build: Builder) -> list[Value]:
 
 
 @exporter("GridSample", until=19)
-def write_grid_sample_16(node: Node, write: GraphWriter) -> None:
+def write_grid_sample_16(node: Node, write: NodeWriter) -> None:
     """Images only, and the old names of the modes."""
     op, (x, grid) = node.op, node.inputs
     assert isinstance(op, GridSample) and x is not None
@@ -114,7 +111,7 @@ def write_grid_sample_16(node: Node, write: GraphWriter) -> None:
 
 
 @exporter("Resize", until=18)
-def write_resize_18(node: Node, write: GraphWriter) -> None:
+def write_resize_18(node: Node, write: NodeWriter) -> None:
     """What 19 added is refused; before 18 scales, sizes and roi have an entry for every axis."""
     op = node.op
     assert isinstance(op, Resize)
@@ -124,8 +121,8 @@ def write_resize_18(node: Node, write: GraphWriter) -> None:
     attributes = dataclasses.asdict(op)
     if write.opset == 18:
         require_element_type(x, op.name, write)
-        given = [write.name(v) for v in (x, roi, scales, sizes)]
-        write.node(op.name, given, write.outputs(node), name=node.name, **attributes)
+        operands = [write.name(v) for v in (x, roi, scales, sizes)]
+        write.node(op.name, operands, write.outputs(node), name=node.name, **attributes)
         return
     if op.antialias and op.mode != "nearest":
         raise SaveError("antialias=1 cannot be said", fix="opset 18 or later can say it")
@@ -139,8 +136,8 @@ def write_resize_18(node: Node, write: GraphWriter) -> None:
         return
     require_element_type(x, op.name, write)
     empty = write.constant(np.empty(0, np.float32), "none") if write.opset < 13 else ""
-    given = [write.name(x), spread.roi(roi) or empty, spread.scales(scales) or empty, spread.sizes(sizes)]
-    write.node(op.name, given, write.outputs(node), name=node.name, **attributes)
+    operands = [write.name(x), spread.roi(roi) or empty, spread.scales(scales) or empty, spread.sizes(sizes)]
+    write.node(op.name, operands, write.outputs(node), name=node.name, **attributes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,7 +146,7 @@ class _Spread:
 
     op: Resize
     x: Value | None
-    write: GraphWriter
+    write: NodeWriter
 
     def rank(self) -> int:
         rank = None if self.x is None else tensor(self.x).rank
@@ -175,11 +172,11 @@ class _Spread:
 
     def constant_scales(self, value: Value | None) -> np.ndarray | None:
         """The scales of all axes, if they are constant."""
-        found = self.write.constant_value(value) if value is not None else None
-        if found is None or self.op.axes is None:
-            return found
+        elements = self.write.constant_value(value) if value is not None else None
+        if elements is None or self.op.axes is None:
+            return elements
         full = np.ones(self.rank(), np.float32)
-        full[list(self.op.axes)] = found
+        full[list(self.op.axes)] = elements
         return full
 
     def _filled(self, value: Value, defaults: np.ndarray, parts: int) -> str:
@@ -195,7 +192,7 @@ class _Spread:
         return result
 
 
-def _write_early_resize(node: Node, op: Resize, spread: _Spread, write: GraphWriter) -> None:
+def _write_early_resize(node: Node, op: Resize, spread: _Spread, write: NodeWriter) -> None:
     """Resize-10 with scales, or Upsample with scales of at least 1."""
     x, _, value, *_ = (*node.inputs, None, None, None)
     scales = spread.constant_scales(value)
@@ -225,7 +222,7 @@ def _early_rounding(scales: np.ndarray | None) -> str | None:
     return "ceil" if (scales <= 1).all() else None
 
 
-def _scale_attributes(scales: np.ndarray, write: GraphWriter) -> dict[str, Any]:
+def _scale_attributes(scales: np.ndarray, write: NodeWriter) -> dict[str, Any]:
     """Scales as attributes, as Upsample had them before 9: in version 1 of the last two of four axes."""
     if write.opset >= 9:
         return {}
@@ -237,7 +234,7 @@ def _scale_attributes(scales: np.ndarray, write: GraphWriter) -> dict[str, Any]:
 
 
 @exporter("SpaceToDepth", until=27)
-def space_to_depth_27(node: Node, write: GraphWriter) -> None:
+def space_to_depth_27(node: Node, write: NodeWriter) -> None:
     """Mode CRD: the blocks of every channel for itself, whose channels are then joined."""
     op, (x,) = node.op, node.inputs
     assert isinstance(op, SpaceToDepth) and x is not None
@@ -251,18 +248,18 @@ def space_to_depth_27(node: Node, write: GraphWriter) -> None:
     single = _fresh(write, "Reshape", [source, _shape(write, [-1, 1], source, start=2)])
     blocks = _fresh(write, "SpaceToDepth", [single], blocksize=op.blocksize)
     count, size = _fresh(write, "Shape", [source], end=1), _fresh(write, "Shape", [blocks], start=2)
-    joined = write.constant(np.array([-1], np.int64), "joined")
-    shape = _fresh(write, "Concat", [count, joined, size], axis=0)
+    merged = write.constant(np.array([-1], np.int64), "joined")
+    shape = _fresh(write, "Concat", [count, merged, size], axis=0)
     write.node("Reshape", [blocks, shape], target, name=node.name)
 
 
-def _shape(write: GraphWriter, first: list[int], source: str, start: int) -> str:
+def _shape(write: NodeWriter, first: list[int], source: str, start: int) -> str:
     """Given lengths, and behind them those of the axes of a tensor from `start` on."""
     lengths = [write.constant(np.array(first, np.int64), "lengths"), _fresh(write, "Shape", [source], start=start)]
     return _fresh(write, "Concat", lengths, axis=0)
 
 
-def _fresh(write: GraphWriter, type: str, inputs: list[str], **attributes: Any) -> str:
+def _fresh(write: NodeWriter, type: str, inputs: list[str], **attributes: Any) -> str:
     """The output of a node."""
     name = write.fresh(type)
     write.node(type, inputs, [name], **attributes)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer
 from whorl.formats.onnx.versions.limits import require_element_type
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ops.movement.scattering import ScatterElements, ScatterND
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 
 @importer("Scatter")
@@ -24,7 +19,7 @@ def scatter(node: OnnxNode, build: Builder) -> list[Value]:
 
 @exporter("ScatterElements", until=17)
 @exporter("ScatterND", until=17)
-def scatter_17(node: Node, write: GraphWriter) -> None:
+def scatter_17(node: Node, write: NodeWriter) -> None:
     """No reduction before 16, and only sums and products before 18; ScatterElements is Scatter before 11."""
     op = node.op
     assert isinstance(op, (ScatterElements, ScatterND))

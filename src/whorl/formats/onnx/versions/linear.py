@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.limits import require_element_type
 from whorl.ir import dims
@@ -15,9 +13,6 @@ from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
 from whorl.ops.linear.products import Gemm
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 
 @importer("Gemm", until=6)
@@ -27,7 +22,7 @@ def gemm_1(node: OnnxNode, build: Builder) -> list[Value]:
 
 
 @exporter("Gemm", until=10)
-def gemm_10(node: Node, write: GraphWriter) -> None:
+def gemm_10(node: Node, write: NodeWriter) -> None:
     """A missing C is written as a zero; before 7 `broadcast` says that C is smaller than the product."""
     op, (a, b, *rest) = node.op, node.inputs
     assert isinstance(op, Gemm) and a is not None
@@ -52,7 +47,7 @@ def gemm_10(node: Node, write: GraphWriter) -> None:
     )
 
 
-def _old_addend(c: Value, product: Value, write: GraphWriter) -> tuple[str, bool]:
+def _old_addend(c: Value, product: Value, write: NodeWriter) -> tuple[str, bool]:
     """C and whether it is broadcast: opset 6 knows one element, or the trailing axes of the product."""
     shape, target = tensor(c).shape, tensor(product).shape
     assert not isinstance(target, AnyShape)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from whorl.errors import SaveError
+from whorl.formats.onnx.exporting import NodeWriter
 from whorl.ir import dims
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64, STRING
@@ -24,17 +24,14 @@ from whorl.ops.movement.indexing import Gather
 from whorl.ops.movement.shapes import Reshape, Shape, Squeeze, Unsqueeze
 from whorl.passes.simplify_loop import iterations
 
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
-
 
 def is_plain(op: Loop) -> bool:
     """Whether ONNX's Loop or Scan says a loop, but for where axes lie."""
-    keeps = any(how.keep_axis for how in op.scanned)
-    return not (op.last or keeps or op.slices_suffice) and all(how.stack for how in op.collected)
+    is_unsqueezed = any(how.keep_axis for how in op.scanned)
+    return not (op.last or is_unsqueezed or op.slices_suffice) and all(how.stack for how in op.collected)
 
 
-def write_through(node: Node, write: GraphWriter) -> None:
+def write_through(node: Node, write: NodeWriter) -> None:
     """Write the nodes that say a loop in its place."""
     region = Region()
     inputs: list[Value | None] = []
@@ -153,7 +150,10 @@ class PlainLoop:
         return [
             *values[: op.carried],
             *(self._checked(value, values[first]) if last else value for value in values[op.carried : first]),
-            *(self._joined(value, *each) for value, each in zip(values[first + last :], self._elements(), strict=True)),
+            *(
+                self._collect(value, *each)
+                for value, each in zip(values[first + last :], self._elements(), strict=True)
+            ),
         ]
 
     def _elements(self) -> list[tuple[Value, Collected]]:
@@ -189,7 +189,7 @@ class PlainLoop:
             return
         inner = self.inner
         number = inner.add(Reshape(), number, inner.int64(1))
-        found = {}
+        gathers = {}
         for argument, value, how in zip(slices, self.scanned, self.op.scanned, strict=True):
             rows = inner.add(Mul(), number, inner.int64(how.part)) if how.part > 1 else number
             if how.reverse:
@@ -198,8 +198,8 @@ class PlainLoop:
                 rows = inner.add(Add(), rows, inner.int64(*range(how.part)))
             if not how.keep_axis:
                 rows = inner.add(Reshape(), rows, inner.int64(name="scalar"))
-            found[argument] = inner.add(Gather(how.axis), self._capture(value), rows, name=argument.name)
-        for argument, gathered in found.items():
+            gathers[argument] = inner.add(Gather(how.axis), self._capture(value), rows, name=argument.name)
+        for argument, gathered in gathers.items():
             _replace(self.nodes, self.body, argument, gathered)
 
     def _capture(self, value: Value) -> Value:
@@ -252,8 +252,8 @@ class PlainLoop:
             and dims.call("mod", shape[how.axis % len(shape)], how.part) != 0
         ]
         for rest in wrong:
-            nothing = build.add(Gather(), build.int64(0), build.add(Abs(), rest))
-            first = build.add(Add(), first, nothing)
+            zero = build.add(Gather(), build.int64(0), build.add(Abs(), rest))
+            first = build.add(Add(), first, zero)
         return first
 
     # ---- concatenation -------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ class PlainLoop:
             raise SaveError(f"concatenates {value!r}, whose rank is not known")
         return replace(how, axis=how.axis % max(rank, 1), stack=True, part=None)
 
-    def _joined(self, stacked: Value, element: Value, how: Collected) -> Value:
+    def _collect(self, stacked: Value, element: Value, how: Collected) -> Value:
         """Stacked elements as they are concatenated: two axes become one."""
         rank = tensor(element).rank or 0
         if how.stacks(rank):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, INT64, STRING, name_of
@@ -18,9 +18,6 @@ from whorl.ops.ml.forest import MEMBER, MODES
 from whorl.ops.ml.labels import LabelEncoder
 from whorl.ops.ml.tabular import TRANSFORMS
 from whorl.ops.ml.trees import AGGREGATES, TreeEnsemble
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 DOMAIN = "ai.onnx.ml"
 KINDS = {STRING: "strings", INT64: "int64s", FLOAT32: "floats"}
@@ -53,15 +50,15 @@ def label_encoder_2(node: OnnxNode, build: Builder) -> list[Value]:
     return build.add_many(make_op(node, **changed), node.inputs, node.outputs, name=node.name)
 
 
-def given_attributes(op: Op) -> dict[str, Any]:
+def explicit_attributes(op: Op) -> dict[str, Any]:
     """The fields of an op but for lists that are empty: to other readers their presence alone means something."""
     values = {f.name: getattr(op, f.name) for f in dataclasses.fields(op)}  # type: ignore[arg-type]
     return {k: v for k, v in values.items() if v is not None and not (isinstance(v, tuple) and not v)}
 
 
-def write_given(node: Node, write: GraphWriter, **changed: Any) -> None:
+def write_explicit(node: Node, write: NodeWriter, **changed: Any) -> None:
     """By field names, without empty lists; `changed` replaces attributes (None drops one)."""
-    attributes = given_attributes(node.op) | changed
+    attributes = explicit_attributes(node.op) | changed
     inputs = [write.name(x) for x in node.inputs]
     write.node(node.op.name, inputs, write.outputs(node), node.op.domain, node.name, **attributes)
 
@@ -85,11 +82,11 @@ for _name in (
     "TreeEnsembleRegressor",
     "ZipMap",
 ):
-    exporter(_name)(write_given)
+    exporter(_name)(write_explicit)
 
 
 @exporter("LabelEncoder", until=3)
-def label_encoder_3(node: Node, write: GraphWriter) -> None:
+def label_encoder_3(node: Node, write: NodeWriter) -> None:
     """Keys and values as lists; equal keys but the last are dropped, since here the first would count."""
     op = node.op
     assert isinstance(op, LabelEncoder)
@@ -101,7 +98,7 @@ def label_encoder_3(node: Node, write: GraphWriter) -> None:
 
 
 @exporter("LabelEncoder", until=1)
-def label_encoder_1_out(node: Node, write: GraphWriter) -> None:
+def label_encoder_1_out(node: Node, write: NodeWriter) -> None:
     """Only strings to their numbers 0, 1, 2..., or back."""
     op = node.op
     assert isinstance(op, LabelEncoder)
@@ -126,20 +123,20 @@ def _tables(op: LabelEncoder) -> tuple[tuple[str, Any], tuple[str, Any]]:
 
 @exporter("TreeEnsembleClassifier", until=2)
 @exporter("TreeEnsembleRegressor", until=2)
-def tree_ensemble_2(node: Node, write: GraphWriter) -> None:
+def tree_ensemble_2(node: Node, write: NodeWriter) -> None:
     """Tensors become lists of floats."""
     changed: dict[str, Any] = {}
-    for name, value in given_attributes(node.op).items():
+    for name, value in explicit_attributes(node.op).items():
         if not name.endswith("_as_tensor"):
             continue
         if value.dtype != np.float32:
             raise SaveError(f"{name} is {name_of(value.dtype)}", fix="ai.onnx.ml 3 or later can say it")
         changed |= {name: None, name.removesuffix("_as_tensor"): value.reshape(-1).tolist()}
-    write_given(node, write, **changed)
+    write_explicit(node, write, **changed)
 
 
 @exporter("TreeEnsemble", until=4)
-def tree_ensemble_4(node: Node, write: GraphWriter) -> None:
+def tree_ensemble_4(node: Node, write: NodeWriter) -> None:
     """As a TreeEnsembleRegressor, which tells leaves by their mode, and knows neither sets nor outputs but float32."""
     op, (x,) = node.op, node.inputs
     assert isinstance(op, TreeEnsemble) and x is not None
@@ -169,20 +166,20 @@ def _numbered(op: TreeEnsemble) -> dict[str, list[Any]]:
     votes: list[tuple[int, int, int, float]] = []
     for tree, root in enumerate(op.tree_roots):
         walk = [(root, 0)]
-        for number, (place, is_leaf) in enumerate(walk):
+        for number, (index, is_leaf) in enumerate(walk):
             if is_leaf:
                 nodes.append((tree, number, 0, "LEAF", 0.0, 0, 0, 0))
-                votes.append((tree, number, op.leaf_targetids[place], weights[place]))
+                votes.append((tree, number, op.leaf_targetids[index], weights[index]))
                 continue
             if len(walk) > 2 * len(modes) + 1:
                 raise SaveError("has a tree in which a node has two parents")
             children = len(walk), len(walk) + 1
-            walk += [(op.nodes_truenodeids[place], op.nodes_trueleafs[place])]
-            walk += [(op.nodes_falsenodeids[place], op.nodes_falseleafs[place])]
-            feature, mode = op.nodes_featureids[place], MODES[modes[place]]
-            nodes.append((tree, number, feature, mode, splits[place], *children, missing[place]))
+            walk += [(op.nodes_truenodeids[index], op.nodes_trueleafs[index])]
+            walk += [(op.nodes_falsenodeids[index], op.nodes_falseleafs[index])]
+            feature, mode = op.nodes_featureids[index], MODES[modes[index]]
+            nodes.append((tree, number, feature, mode, splits[index], *children, missing[index]))
     columns = ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")
     columns = (*columns, "missing_value_tracks_true")
-    found = {f"nodes_{name}": list(column) for name, column in zip(columns, zip(*nodes, strict=True), strict=True)}
+    tables = {f"nodes_{name}": list(column) for name, column in zip(columns, zip(*nodes, strict=True), strict=True)}
     voted = zip(("treeids", "nodeids", "ids", "weights"), zip(*votes, strict=True), strict=True)
-    return found | {f"target_{name}": list(column) for name, column in voted}
+    return tables | {f"target_{name}": list(column) for name, column in voted}

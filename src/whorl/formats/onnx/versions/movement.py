@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from whorl.errors import LoadError, SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.constants import fixed_ints
 from whorl.formats.onnx.versions.limits import axis_for, require_element_type
@@ -25,9 +23,6 @@ from whorl.ops.movement.padding import Pad
 from whorl.ops.movement.scattering import ScatterElements
 from whorl.ops.movement.shapes import Reshape, Shape
 
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
-
 
 @importer("Concat", until=3)
 def concat_1(node: OnnxNode, build: Builder) -> list[Value]:
@@ -36,7 +31,7 @@ def concat_1(node: OnnxNode, build: Builder) -> list[Value]:
 
 
 @exporter("Concat", until=10)
-def concat_10(node: Node, write: GraphWriter) -> None:
+def concat_10(node: Node, write: NodeWriter) -> None:
     """The axis counts from the front."""
     op = node.op
     assert isinstance(op, Concat)
@@ -48,12 +43,12 @@ def concat_10(node: Node, write: GraphWriter) -> None:
 @importer("Split", until=12)
 def split_1(node: OnnxNode, build: Builder) -> list[Value]:
     """The lengths are an attribute; version 1 also has them as an input of the data's type."""
-    lengths, given = node.attribute("split"), node.input(1)
+    lengths, parts = node.attribute("split"), node.input(1)
     if lengths is not None:
-        given = build.int64(*lengths, name="split")
-    elif given is not None:
-        given = _as_int64(given, build)
-    inputs = [node.required(0)] if given is None else [node.required(0), given]
+        parts = build.int64(*lengths, name="split")
+    elif parts is not None:
+        parts = _as_int64(parts, build)
+    inputs = [node.required(0)] if parts is None else [node.required(0), parts]
     return build.add_many(make_op(node, split=None), inputs, node.outputs, name=node.name)
 
 
@@ -62,24 +57,24 @@ def _as_int64(value: Value, build: Builder) -> Value:
 
 
 @exporter("Split")
-def split(node: Node, write: GraphWriter) -> None:
+def split(node: Node, write: NodeWriter) -> None:
     """Lengths as an attribute before 13; equal parts are the default before 18, then a number of outputs."""
     op, (x, *rest) = node.op, node.inputs
     assert isinstance(op, Split) and x is not None
     require_element_type(x, op.name, write)
-    given = rest[0] if rest else None
+    parts = rest[0] if rest else None
     outputs = write.outputs(node)
     outputs += [write.fresh("unused") for _ in range(op.output_count - len(outputs))]
     if write.opset >= 18:
-        names, count = [write.name(x), write.name(given)], None if given else op.output_count
+        names, count = [write.name(x), write.name(parts)], None if parts else op.output_count
         return write.node(op.name, names, outputs, name=node.name, axis=op.axis, num_outputs=count)
     axis = axis_for(op.axis, x, write)
     lengths = _uneven_lengths(op, x) if op.num_outputs else None
     if write.opset >= 13:
-        sizes = write.constant(np.array(lengths, np.int64), "split") if lengths else write.name(given)
+        sizes = write.constant(np.array(lengths, np.int64), "split") if lengths else write.name(parts)
         return write.node(op.name, [write.name(x), sizes], outputs, name=node.name, axis=axis)
-    if given is not None:
-        lengths = fixed_ints(given, "split", 13, write)
+    if parts is not None:
+        lengths = fixed_ints(parts, "split", 13, write)
     write.node(op.name, [write.name(x)], outputs, name=node.name, axis=axis, split=lengths)
 
 
@@ -98,12 +93,12 @@ def _uneven_lengths(op: Split, x: Value) -> tuple[int, ...] | None:
 def slice_1(node: OnnxNode, build: Builder) -> list[Value]:
     """Starts, ends and axes are attributes."""
     lists = [node.attribute(name) for name in ("starts", "ends", "axes")]
-    given = [build.int64(*numbers) for numbers in lists if numbers is not None]
-    return build.add_many(Slice(), [node.required(0), *given], node.outputs, name=node.name)
+    bounds = [build.int64(*numbers) for numbers in lists if numbers is not None]
+    return build.add_many(Slice(), [node.required(0), *bounds], node.outputs, name=node.name)
 
 
 @exporter("Slice", until=10)
-def slice_10(node: Node, write: GraphWriter) -> None:
+def slice_10(node: Node, write: NodeWriter) -> None:
     """Attributes before 10; axes count from the front."""
     x, starts, ends, axes, steps = (*node.inputs, None, None)[:5]
     assert x is not None and starts is not None and ends is not None
@@ -146,7 +141,7 @@ def pad_1(node: OnnxNode, build: Builder) -> list[Value]:
 
 
 @exporter("Pad", until=10)
-def pad_10(node: Node, write: GraphWriter) -> None:
+def pad_10(node: Node, write: NodeWriter) -> None:
     """Pads and value as attributes, for every axis."""
     op, x = node.op, node.inputs[0]
     assert isinstance(op, Pad) and x is not None
@@ -156,15 +151,15 @@ def pad_10(node: Node, write: GraphWriter) -> None:
     value = node.inputs[2] if len(node.inputs) > 2 else None
     number = None
     if value is not None and op.mode == "constant":
-        held = write.constant_value(value)
-        if held is None:
+        constant = write.constant_value(value)
+        if constant is None:
             raise SaveError("constant_value is computed at run time", fix="opset 11 or later can say it")
-        number = float(held.reshape(-1)[0])
+        number = float(constant.reshape(-1)[0])
     write.node(op.name, [write.name(x)], write.outputs(node), name=node.name, mode=op.mode, pads=pads, value=number)
 
 
 @exporter("Pad", until=18)
-def pad_18(node: Node, write: GraphWriter) -> None:
+def pad_18(node: Node, write: NodeWriter) -> None:
     """Pads for every axis before 18; no wrapping before 19."""
     op, (x, pads, *rest) = node.op, node.inputs
     assert isinstance(op, Pad) and x is not None
@@ -182,18 +177,18 @@ def _check_mode(op: Pad) -> None:
         raise SaveError("mode is 'wrap'", fix="opset 19 or later can say it")
 
 
-def _pads_of_all_axes(node: Node, since: int, write: GraphWriter) -> tuple[int, ...]:
+def _pads_of_all_axes(node: Node, since: int, write: NodeWriter) -> tuple[int, ...]:
     """The pads of every axis in order, 0 where the node names no pads."""
     x, pads, axes = node.inputs[0], node.inputs[1], node.inputs[3] if len(node.inputs) > 3 else None
     assert x is not None and pads is not None
-    given = fixed_ints(pads, "pads", since, write)
+    amounts = fixed_ints(pads, "pads", since, write)
     if axes is None:
-        return given
+        return amounts
     rank, named = tensor(x).rank, fixed_ints(axes, "axes", 18, write)
     if rank is None:
         raise SaveError("pads some axes of a tensor of unknown rank", fix="opset 18 or later can say it")
     result = [0] * (2 * rank)
     for k, axis in enumerate(named):
-        place = normal_axis(axis, rank)
-        result[place], result[place + rank] = given[k], given[k + len(named)]
+        position = normal_axis(axis, rank)
+        result[position], result[position + rank] = amounts[k], amounts[k + len(named)]
     return tuple(result)

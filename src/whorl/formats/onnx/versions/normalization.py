@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.limits import require_element_type
 from whorl.ir import dims
@@ -22,9 +22,6 @@ from whorl.ops.core.base import accumulator
 from whorl.ops.elementwise.arithmetic import Div
 from whorl.ops.movement.shapes import Expand, Flatten, Reshape, Shape
 from whorl.ops.reduce.normalization import BatchNormalization, GroupNormalization
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 _STATISTICS = 3
 """Outputs before this position are the result and the running statistics, the others those of the batch."""
@@ -70,7 +67,7 @@ def _batch_outputs(op: object, inputs: Sequence[Value | None], node: OnnxNode, b
 
 
 @exporter("BatchNormalization")
-def batch_normalization(node: Node, write: GraphWriter) -> None:
+def batch_normalization(node: Node, write: NodeWriter) -> None:
     """Training gives all outputs; from 7 to 13 nothing else says it. Statistics that inference passes on are copied."""
     op = node.op
     assert isinstance(op, BatchNormalization)
@@ -92,14 +89,14 @@ def batch_normalization(node: Node, write: GraphWriter) -> None:
     write.node(op.name, names, outputs, name=node.name, **attributes)
 
 
-def _require_one_type(node: Node, write: GraphWriter) -> None:
+def _require_one_type(node: Node, write: NodeWriter) -> None:
     """Opset 14 lets the statistics have an element type of their own, lower ones all inputs only one."""
     if write.opset >= 15:
         return
     checked = node.inputs[:_STATISTICS] if write.opset == 14 else node.inputs
-    found = dict.fromkeys(name_of(tensor(x).dtype) for x in checked if x is not None)
-    if len(found) > 1:
-        raise SaveError(f"inputs have different element types: {', '.join(found)}", fix="opset 15 or later can say it")
+    dtypes = dict.fromkeys(name_of(tensor(x).dtype) for x in checked if x is not None)
+    if len(dtypes) > 1:
+        raise SaveError(f"inputs have different element types: {', '.join(dtypes)}", fix="opset 15 or later can say it")
 
 
 @importer("GroupNormalization", until=20)
@@ -119,7 +116,7 @@ def _repeated(value: Value, groups: int, count: Value, build: Builder) -> Value:
 
 
 @exporter("GroupNormalization", until=20)
-def group_normalization_20(node: Node, write: GraphWriter) -> None:
+def group_normalization_20(node: Node, write: NodeWriter) -> None:
     """InstanceNormalization with each group as one channel, then scaled by channels in nodes of their own."""
     op, (x, scale, bias) = node.op, node.inputs
     assert isinstance(op, GroupNormalization) and x is not None
@@ -134,21 +131,21 @@ def group_normalization_20(node: Node, write: GraphWriter) -> None:
     write.node("Add", [scaled, _on_channels(bias, shape, write)], write.outputs(node))
 
 
-def _normalized(op: GroupNormalization, x: Value, shape: tuple[Dim, ...], name: str, write: GraphWriter) -> str:
+def _normalized(op: GroupNormalization, x: Value, shape: tuple[Dim, ...], name: str, write: NodeWriter) -> str:
     """A tensor [N, C, ...] standardized by groups: as [N, num_groups, the rest], and back."""
     count = dims.product(shape[1:])
     rest = count // op.num_groups if isinstance(count, int) and count else -1
-    given, lengths, grouped = write.name(x), write.fresh("shape"), write.fresh("grouped")
+    source, lengths, grouped = write.name(x), write.fresh("shape"), write.fresh("grouped")
     normal, result = write.fresh("normalized"), write.fresh("ungrouped")
     ones, zeros = (write.constant(np.full(op.num_groups, k, tensor(x).dtype)) for k in (1, 0))
-    write.node("Reshape", [given, write.constant(np.array([0, op.num_groups, rest]))], [grouped])
+    write.node("Reshape", [source, write.constant(np.array([0, op.num_groups, rest]))], [grouped])
     write.node("InstanceNormalization", [grouped, ones, zeros], [normal], name=name, epsilon=op.epsilon)
-    write.node("Shape", [given], [lengths])
+    write.node("Shape", [source], [lengths])
     write.node("Reshape", [normal, lengths], [result], allowzero=1 if write.opset >= 14 else None)
     return result
 
 
-def _on_channels(value: Value | None, shape: tuple[Dim, ...], write: GraphWriter) -> str:
+def _on_channels(value: Value | None, shape: tuple[Dim, ...], write: NodeWriter) -> str:
     """A tensor [C] under a shape that broadcasts over [N, C, ...]."""
     if len(shape) == 2:
         return write.name(value)

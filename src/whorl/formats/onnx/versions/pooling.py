@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whorl.errors import SaveError, UnsupportedError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.limits import require_element_type
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ops.image.regions import RoiAlign
 from whorl.ops.windows.pooling import Pool
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 
 @importer("LpPool", until=1)
@@ -36,7 +33,7 @@ def roi_align_10(node: OnnxNode, build: Builder) -> list[Value]:
 
 
 @exporter("RoiAlign", until=15)
-def write_roi_align_10(node: Node, write: GraphWriter) -> None:
+def write_roi_align_10(node: Node, write: NodeWriter) -> None:
     """Only regions without the shift can be said."""
     op = node.op
     assert isinstance(op, RoiAlign)
@@ -51,7 +48,7 @@ def write_roi_align_10(node: Node, write: GraphWriter) -> None:
 @exporter("AveragePool", until=18)
 @exporter("MaxPool", until=11)
 @exporter("LpPool", until=17)
-def write_pool(node: Node, write: GraphWriter) -> None:
+def write_pool(node: Node, write: NodeWriter) -> None:
     """Attributes that the target lacks are left out where they change nothing."""
     op = node.op
     assert isinstance(op, Pool)

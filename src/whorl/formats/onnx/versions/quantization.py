@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from whorl.errors import SaveError
 from whorl.formats.onnx.dtypes import from_onnx
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.limits import require_element_type, require_result_type
 from whorl.ir import dims
@@ -18,21 +18,18 @@ from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, tensor
 from whorl.ops.linear.quantization import UINT8, DequantizeLinear, QuantizeLinear
 
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
-
 
 @importer("DequantizeLinear")
 @importer("QuantizeLinear")
 def linear_10(node: OnnxNode, build: Builder) -> list[Value]:
     """Element type number 0 means that none is asked for."""
     kinds = {key: node.attribute(key) for key in ("output_dtype", "precision")}
-    asked = {key: from_onnx(number, f"attribute {key!r}") if number else None for key, number in kinds.items()}
-    return build.add_many(make_op(node, **asked), node.inputs, node.outputs, name=node.name)
+    dtypes = {key: from_onnx(number, f"attribute {key!r}") if number else None for key, number in kinds.items()}
+    return build.add_many(make_op(node, **dtypes), node.inputs, node.outputs, name=node.name)
 
 
 @exporter("QuantizeLinear", until=22)
-def quantize_22(node: Node, write: GraphWriter) -> None:
+def quantize_22(node: Node, write: NodeWriter) -> None:
     """x and the scale have one type, in which they are divided; the zero point alone says the type of the result."""
     op = node.op
     assert isinstance(op, QuantizeLinear)
@@ -54,13 +51,13 @@ def quantize_22(node: Node, write: GraphWriter) -> None:
     attributes = _along(op.axis, op.block_size, scale, write)
     if write.opset >= 19:
         attributes["saturate"] = op.saturate
-    asked = target if write.opset >= 21 and zero_point is None else None
+    dtypes = target if write.opset >= 21 and zero_point is None else None
     inputs = [name, write.name(scale), offset]
-    write.node("QuantizeLinear", inputs, write.outputs(node), name=node.name, output_dtype=asked, **attributes)
+    write.node("QuantizeLinear", inputs, write.outputs(node), name=node.name, output_dtype=dtypes, **attributes)
 
 
 @exporter("DequantizeLinear", until=22)
-def dequantize_22(node: Node, write: GraphWriter) -> None:
+def dequantize_22(node: Node, write: NodeWriter) -> None:
     """The scale's type is the result's: another result is computed in float32 and rounded."""
     op = node.op
     assert isinstance(op, DequantizeLinear)
@@ -88,7 +85,7 @@ def _inputs(node: Node) -> tuple[Value, Value, Value | None]:
     return x, scale, zero_point
 
 
-def _along(axis: int, block_size: int, scale: Value, write: GraphWriter) -> dict[str, Any]:
+def _along(axis: int, block_size: int, scale: Value, write: NodeWriter) -> dict[str, Any]:
     """Attributes for the axis and its blocks; SaveError where the target cannot say them."""
     shape = tensor(scale).shape
     single = not isinstance(shape, AnyShape) and dims.equal(dims.product(shape), 1)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer
 from whorl.formats.onnx.versions.limits import require_element_type, require_result_type
 from whorl.ir.build import Builder
@@ -17,9 +17,6 @@ from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.random.distributions import Bernoulli, Dropout
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 
 @importer("Dropout", until=11)
@@ -37,7 +34,7 @@ def dropout_1(node: OnnxNode, build: Builder) -> list[Value]:
 
 
 @exporter("Dropout", until=11)
-def dropout_11(node: Node, write: GraphWriter) -> None:
+def dropout_11(node: Node, write: NodeWriter) -> None:
     """The ratio as an attribute, and the mode as `is_test` before 7."""
     x, ratio, training = (*node.inputs, None, None)[:3]
     require_element_type(x, "Dropout", write)
@@ -57,7 +54,7 @@ def dropout_11(node: Node, write: GraphWriter) -> None:
     write.node("Cast", [mask], [outputs[1]], to=BOOL)
 
 
-def _constant(value: Value | None, default: float, what: str, write: GraphWriter) -> float:
+def _constant(value: Value | None, default: float, what: str, write: NodeWriter) -> float:
     if value is None:
         return default
     array = write.constant_value(value)
@@ -67,7 +64,7 @@ def _constant(value: Value | None, default: float, what: str, write: GraphWriter
 
 
 @exporter("Bernoulli", until=14)
-def bernoulli_14(node: Node, write: GraphWriter) -> None:
+def bernoulli_14(node: Node, write: NodeWriter) -> None:
     """1 where a uniform number is below the probability."""
     op, (probability,) = node.op, node.inputs
     assert isinstance(op, Bernoulli)
@@ -84,7 +81,7 @@ def bernoulli_14(node: Node, write: GraphWriter) -> None:
 @exporter("RandomNormalLike", until=21)
 @exporter("RandomUniform", until=21)
 @exporter("RandomUniformLike", until=21)
-def draw_21(node: Node, write: GraphWriter) -> None:
+def draw_21(node: Node, write: NodeWriter) -> None:
     """Some element types cannot be drawn."""
     require_result_type(node.outputs[0], node.op.name, write)
     attributes = {field.name: getattr(node.op, field.name) for field in dataclasses.fields(node.op)}  # type: ignore[arg-type]

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import type_string
 from whorl.ops.recurrent.rnn import Recurrent
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 _FIRST_INITIAL = 5
 """The input position of the first initial state; the one before it is sequence_lens."""
@@ -34,7 +31,7 @@ def recurrent_1(node: OnnxNode, build: Builder) -> list[Value]:
 @exporter("RNN")
 @exporter("GRU")
 @exporter("LSTM")
-def recurrent(node: Node, write: GraphWriter) -> None:
+def recurrent(node: Node, write: NodeWriter) -> None:
     """Batch-first tensors are transposed around the node: onnxruntime has no `layout`, which came with opset 14."""
     op = node.op
     assert isinstance(op, Recurrent)
@@ -63,7 +60,7 @@ def _attributes(op: Recurrent) -> dict[str, Any]:
     return {name: value for name, (value, default) in fields.items() if value != default and name != "layout"}
 
 
-def _transposed(write: GraphWriter, name: str) -> str:
+def _transposed(write: NodeWriter, name: str) -> str:
     if not name:
         return ""
     result = write.fresh(f"{name}_seq")

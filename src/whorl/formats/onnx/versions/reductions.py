@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.limits import axis_for, require_element_type
 from whorl.ir.build import Builder
@@ -14,9 +12,6 @@ from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.reduce.reductions import ArgumentReduction, Reduction
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 _OF_NO_AXES = {
     "ReduceL1": "Abs",
@@ -71,7 +66,7 @@ def _inputs(node: OnnxNode, build: Builder) -> list[Value | None]:
 @exporter("ReduceProd", until=17)
 @exporter("ReduceSum", until=12)
 @exporter("ReduceSumSquare", until=17)
-def reduction_17(node: Node, write: GraphWriter) -> None:
+def reduction_17(node: Node, write: NodeWriter) -> None:
     """Axes as an attribute."""
     data = node.inputs[0]
     require_element_type(data, node.op.name, write)
@@ -80,7 +75,7 @@ def reduction_17(node: Node, write: GraphWriter) -> None:
 
 @exporter("ReduceMax", until=19)
 @exporter("ReduceMin", until=19)
-def extreme_19(node: Node, write: GraphWriter) -> None:
+def extreme_19(node: Node, write: NodeWriter) -> None:
     """Axes as an attribute before 18; bool goes through unsigned integers, whose extremes are those of bool."""
     data, result = node.inputs[0], write.outputs(node)[0]
     assert data is not None
@@ -93,7 +88,7 @@ def extreme_19(node: Node, write: GraphWriter) -> None:
     write.node("Cast", [extreme], [result], to=BOOL)
 
 
-def _write_reduction(node: Node, data: str, result: str, write: GraphWriter) -> None:
+def _write_reduction(node: Node, data: str, result: str, write: NodeWriter) -> None:
     """The reduction of a named tensor in the form of the target opset."""
     op, axes = node.op, node.inputs[1] if len(node.inputs) > 1 else None
     assert isinstance(op, Reduction)
@@ -109,7 +104,7 @@ def _write_reduction(node: Node, data: str, result: str, write: GraphWriter) -> 
     write.node(instead, [data, data] if instead == "Mul" else [data], [result], name=node.name)
 
 
-def _constant_axes(axes: Value, name: str, write: GraphWriter) -> list[int]:
+def _constant_axes(axes: Value, name: str, write: NodeWriter) -> list[int]:
     elements = write.constant_value(axes)
     if elements is None:
         first = 13 if name == "ReduceSum" else 18
@@ -119,7 +114,7 @@ def _constant_axes(axes: Value, name: str, write: GraphWriter) -> list[int]:
 
 @exporter("ArgMax", until=11)
 @exporter("ArgMin", until=11)
-def argument_11(node: Node, write: GraphWriter) -> None:
+def argument_11(node: Node, write: NodeWriter) -> None:
     """Always the first of equal elements; below 11 no negative axis."""
     op, data = node.op, node.inputs[0]
     assert isinstance(op, ArgumentReduction)

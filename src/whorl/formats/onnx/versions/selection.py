@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.constants import fixed_ints
 from whorl.formats.onnx.versions.limits import axis_for, require_element_type
@@ -19,9 +17,6 @@ from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.comparison import Less, Where
 from whorl.ops.movement.selection import Compress, OneHot, TopK
 from whorl.ops.movement.shapes import Reshape
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 
 @importer("OneHot", until=10)
@@ -37,7 +32,7 @@ def onehot_9(node: OnnxNode, build: Builder) -> list[Value]:
 
 
 @exporter("OneHot", until=10)
-def onehot_10(node: Node, write: GraphWriter) -> None:
+def onehot_10(node: Node, write: NodeWriter) -> None:
     """A negative index is counted from the front; what is still negative then becomes `depth`, which is outside.
 
     Outside is all that version 9 asks of it, but runtimes take a negative index as later versions do.
@@ -57,7 +52,7 @@ def onehot_10(node: Node, write: GraphWriter) -> None:
     write.node(op.name, names, write.outputs(node), name=node.name, axis=axis)
 
 
-def _where_negative(number: str, then: str, write: GraphWriter) -> str:
+def _where_negative(number: str, then: str, write: NodeWriter) -> str:
     """`then` where the number is negative, elsewhere the number itself."""
     negative, result = write.fresh("negative"), write.fresh("index")
     write.node("Less", [number, write.constant(np.array(0, np.int64), "zero")], [negative])
@@ -73,7 +68,7 @@ def topk_1(node: OnnxNode, build: Builder) -> list[Value]:
 
 
 @exporter("TopK", until=10)
-def topk_10(node: Node, write: GraphWriter) -> None:
+def topk_10(node: Node, write: NodeWriter) -> None:
     """Always the largest ones, sorted; k is an attribute before 10."""
     op, (x, k) = node.op, node.inputs
     assert isinstance(op, TopK) and x is not None and k is not None
@@ -91,7 +86,7 @@ def topk_10(node: Node, write: GraphWriter) -> None:
 
 
 @exporter("Compress", until=10)
-def compress_10(node: Node, write: GraphWriter) -> None:
+def compress_10(node: Node, write: NodeWriter) -> None:
     """The axis counts from the front."""
     op, x = node.op, node.inputs[0]
     assert isinstance(op, Compress)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.ir.graph import Node
 from whorl.ir.types import OptionalType, SequenceType
 
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
-
 
 @exporter("OptionalGetElement", until=17)
-def optional_get_element_17(node: Node, write: GraphWriter) -> None:
+def optional_get_element_17(node: Node, write: NodeWriter) -> None:
     """What is no optional passes through an Identity."""
     (value,) = node.inputs
     assert value is not None
@@ -29,7 +24,7 @@ def optional_get_element_17(node: Node, write: GraphWriter) -> None:
 
 
 @exporter("OptionalHasElement", until=17)
-def optional_has_element_17(node: Node, write: GraphWriter) -> None:
+def optional_has_element_17(node: Node, write: NodeWriter) -> None:
     """The answer about what is no optional is a constant."""
     value = node.inputs[0] if node.inputs else None
     if value is not None and isinstance(value.type, OptionalType):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.constants import fixed_ints
 from whorl.formats.onnx.versions.limits import axis_for, require_element_type
@@ -16,9 +14,6 @@ from whorl.ir.graph import Node, Value
 from whorl.ir.types import tensor
 from whorl.ops.core.base import known_dims, known_ints
 from whorl.ops.movement.shapes import Flatten, Reshape, Shape
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 
 @importer("Reshape", until=4)
@@ -39,7 +34,7 @@ def axes_1(node: OnnxNode, build: Builder) -> list[Value]:
 
 @exporter("Squeeze", until=12)
 @exporter("Unsqueeze", until=12)
-def axes_12(node: Node, write: GraphWriter) -> None:
+def axes_12(node: Node, write: NodeWriter) -> None:
     """The axes as an attribute; those of Unsqueeze count in the result."""
     x, *rest = node.inputs
     require_element_type(x, node.op.name, write)
@@ -53,7 +48,7 @@ def axes_12(node: Node, write: GraphWriter) -> None:
 
 
 @exporter("Squeeze")
-def squeeze(node: Node, write: GraphWriter) -> None:
+def squeeze(node: Node, write: NodeWriter) -> None:
     """An empty list of axes squeezes nothing, but runtimes read it as no list, which squeezes everything."""
     x, *rest = node.inputs
     require_element_type(x, node.op.name, write)
@@ -63,7 +58,7 @@ def squeeze(node: Node, write: GraphWriter) -> None:
 
 
 @exporter("Flatten", until=10)
-def flatten_10(node: Node, write: GraphWriter) -> None:
+def flatten_10(node: Node, write: NodeWriter) -> None:
     """The axis counts from the front."""
     op, x = node.op, node.inputs[0]
     assert isinstance(op, Flatten)
@@ -73,7 +68,7 @@ def flatten_10(node: Node, write: GraphWriter) -> None:
 
 
 @exporter("Reshape", until=13)
-def reshape_13(node: Node, write: GraphWriter) -> None:
+def reshape_13(node: Node, write: NodeWriter) -> None:
     """A 0 always copies, which is what `allowzero` means where no length, or only a copied one, can be 0."""
     op, (x, shape) = node.op, node.inputs
     assert isinstance(op, Reshape) and x is not None and shape is not None
@@ -83,16 +78,16 @@ def reshape_13(node: Node, write: GraphWriter) -> None:
     write.node(op.name, [write.name(x), write.name(shape)], write.outputs(node), name=node.name)
 
 
-def _needs_no_zero(x: Value, shape: Value, write: GraphWriter) -> bool:
-    held, actual = write.constant_value(shape), tensor(x).shape
-    given = known_dims(shape) if held is None else tuple(held.reshape(-1).tolist())
-    if given is None or any(isinstance(d, int) and d == 0 for d in given):
+def _needs_no_zero(x: Value, shape: Value, write: NodeWriter) -> bool:
+    constant, actual = write.constant_value(shape), tensor(x).shape
+    dims = known_dims(shape) if constant is None else tuple(constant.reshape(-1).tolist())
+    if dims is None or any(isinstance(d, int) and d == 0 for d in dims):
         return False
-    return all(Reshape().is_certain(d, axis, actual) for axis, d in enumerate(given))
+    return all(Reshape().is_certain(d, axis, actual) for axis, d in enumerate(dims))
 
 
 @exporter("Shape", until=14)
-def shape_14(node: Node, write: GraphWriter) -> None:
+def shape_14(node: Node, write: NodeWriter) -> None:
     """A part of the shape is cut out of all of it."""
     op, (x,) = node.op, node.inputs
     assert isinstance(op, Shape)

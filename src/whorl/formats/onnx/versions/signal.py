@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from whorl.formats.onnx.exporting import exporter
+from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
 from whorl.formats.onnx.versions.constants import fixed_ints
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ops.signal.fourier import DFT
-
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
 
 
 @importer("DFT", until=19)
@@ -26,7 +21,7 @@ def dft_17(node: OnnxNode, build: Builder) -> list[Value]:
 
 
 @exporter("DFT", until=19)
-def dft_19(node: Node, write: GraphWriter) -> None:
+def dft_19(node: Node, write: NodeWriter) -> None:
     """The axis becomes an attribute."""
     op, (x, length, axis) = node.op, (*node.inputs, None, None)[:3]
     assert isinstance(op, DFT)

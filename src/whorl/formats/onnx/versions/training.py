@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from whorl.errors import SaveError
-from whorl.formats.onnx.exporting import exporter
-from whorl.formats.onnx.versions.ml import write_given
+from whorl.formats.onnx.exporting import NodeWriter, exporter
+from whorl.formats.onnx.versions.ml import write_explicit
 from whorl.ir.graph import Node
 from whorl.ops.ml.training import Gradient
 
-if TYPE_CHECKING:
-    from whorl.formats.onnx.writer import GraphWriter
-
 
 @exporter("Gradient")
-def gradient(node: Node, write: GraphWriter) -> None:
+def gradient(node: Node, write: NodeWriter) -> None:
     """Only where the tensors it names are still there."""
     op = node.op
     assert isinstance(op, Gradient)
@@ -23,4 +18,4 @@ def gradient(node: Node, write: GraphWriter) -> None:
     for name in (*op.xs, *op.zs, op.y):
         if name not in present:
             raise SaveError(f"speaks of {name!r}, which the graph does not have any more")
-    write_given(node, write)
+    write_explicit(node, write)

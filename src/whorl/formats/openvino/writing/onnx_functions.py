@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from whorl.errors import SaveError
-from whorl.formats.onnx.frame import Frame
+from whorl.formats.onnx.context import ReadContext
 from whorl.formats.onnx.reader import call_function
 from whorl.formats.onnx.schemas import NEWEST, schema_for, schema_function
 from whorl.formats.onnx.scope import Scope
@@ -29,5 +29,5 @@ def defined(node: Node, build: Builder, inputs: Sequence[Value | None]) -> list[
     if function is None:
         raise SaveError(f"OpenVINO has no form for {op.name}", fix="write it as .onnx, or without this op")
     scope = Scope(build.region, build.inference)
-    frame = Frame(dict(NEWEST), {}, LoadOptions())
-    return call_function(function, list(inputs), list(proto.attribute), proto, scope, frame)
+    context = ReadContext(dict(NEWEST), {}, LoadOptions())
+    return call_function(function, list(inputs), list(proto.attribute), proto, scope, context)

@@ -1,11 +1,11 @@
-"""What holds while one graph is read: operator versions, functions, options, and the place for messages."""
+"""Per-graph state of the reader: operator versions, functions, options, and the location for messages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import onnx
 from onnx import AttributeProto, FunctionProto, NodeProto
@@ -18,16 +18,30 @@ from whorl.formats.options import LoadOptions
 from whorl.ir.graph import Op, Value
 from whorl.ir.types import Type
 
-if TYPE_CHECKING:
-    from whorl.formats.onnx.folding import Folding
-
 FunctionKey = tuple[str, str, str]
 """The domain, name and overload of a function."""
 
 
+class ConstantFolder(Protocol):
+    """Computes nodes of constants while they are read: `folding.Folding`, which depends on this module."""
+
+    fresh: list[str]
+    last: dict[tuple[int, str], int]
+
+    def note(self, name: str, value: Value, scope: Scope) -> bool: ...
+
+    def fold(self, proto: NodeProto, scope: Scope, context: ReadContext) -> bool: ...
+
+    def forget(self, nodes: Sequence[NodeProto], position: int, scope: Scope) -> None: ...
+
+
 @dataclass
-class Frame:
-    """What holds while one graph is read: versions, the attributes of the function call, the place, the depth."""
+class ReadContext:
+    """State that the nodes of one graph share. A graph inside gets a copy with its own `regions`, its location and
+    depth; a function call one with the versions of the callee, and the attributes of the caller in `bound`.
+
+    `node_cache`, `contradictions` and `folding` are those of the whole model, so copies share them.
+    """
 
     opsets: dict[str, int]
     functions: dict[FunctionKey, FunctionProto]
@@ -37,29 +51,29 @@ class Frame:
     regions: tuple[str, ...] = ()
     calls: tuple[FunctionKey, ...] = ()
     declared: Mapping[str, Type] = field(default_factory=dict)
-    folding: Folding | None = None
-    kinds: dict[Any, Op | None] = field(default_factory=dict)
+    folding: ConstantFolder | None = None
+    node_cache: dict[Any, Op | None] = field(default_factory=dict)
     contradictions: list[tuple[str, str]] = field(default_factory=list)
 
-    def inside(self, region: str) -> Frame:
-        """The frame of a graph nested in this one."""
+    def inside(self, region: str) -> ReadContext:
+        """The context of a graph nested in this one. Errors: LoadError past the depth."""
         require_depth(self.regions, self.options)
         return replace(self, regions=(region, *self.regions))
 
-    def called(self, function: FunctionProto, bound: dict[str, AttributeProto]) -> Frame:
-        """The frame of a function's body, where these attributes were given."""
+    def called(self, function: FunctionProto, bound: dict[str, AttributeProto]) -> ReadContext:
+        """The context of a function's body, with the attributes of a call."""
         opsets = function_opsets(function, self.opsets)
         regions = (f"function {function.name!r}", *self.regions)
         calls = (*self.calls, function_key(function))
         return replace(self, opsets=opsets, bound=bound, regions=regions, calls=calls)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The graph that is read, for messages."""
         return format_location(*(self.regions or ("the graph",)))
 
 
-GraphReader = Callable[[OnnxNode, NodeProto, Scope, Frame], list[Value]]
+GraphReader = Callable[[OnnxNode, NodeProto, Scope, ReadContext], list[Value]]
 GRAPH_READERS: dict[str, GraphReader] = {}
 """The readers of ops with graphs: If, Loop, Scan, SequenceMap; `formats.onnx.control` fills it."""
 
@@ -96,7 +110,7 @@ def opset_versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]
 
 
 def function_opsets(function: FunctionProto, outer: dict[str, int]) -> dict[str, int]:
-    """The versions that hold in a function's body: its own imports, the model's for domains it does not import."""
+    """The versions of a function's body: its own imports, the model's for domains it does not import."""
     try:
         return outer | (opset_versions(function.opset_import) if function.opset_import else {})
     except UnsupportedError as error:
@@ -105,11 +119,11 @@ def function_opsets(function: FunctionProto, outer: dict[str, int]) -> dict[str,
 
 def functions_by_key(functions: Iterable[FunctionProto]) -> dict[FunctionKey, FunctionProto]:
     """The functions of a model, each of which is defined once."""
-    found: dict[FunctionKey, FunctionProto] = {}
+    by_key: dict[FunctionKey, FunctionProto] = {}
     for function in functions:
-        if found.setdefault(function_key(function), function) is not function:
+        if by_key.setdefault(function_key(function), function) is not function:
             raise LoadError(f"function {function.name!r} is defined twice", fix="rename one, or give it an overload")
-    return found
+    return by_key
 
 
 def function_key(function: FunctionProto) -> FunctionKey:
