@@ -45,6 +45,8 @@ SIGNED = frozenset(BY_NAME[n] for n in ("int2", "int4", "int8", "int16", "int32"
 UNSIGNED = frozenset(BY_NAME[n] for n in ("uint2", "uint4", "uint8", "uint16", "uint32", "uint64"))
 INTEGERS = SIGNED | UNSIGNED
 FLOATS = frozenset(dtype for name, dtype in BY_NAME.items() if "float" in name)
+COMPUTED_FLOATS = frozenset(BY_NAME[n] for n in ("bfloat16", "float16", "float32", "float64"))
+"""The floating-point types with arithmetic; the others are only stored."""
 COMPLEX = frozenset((BY_NAME["complex64"], BY_NAME["complex128"]))
 PACKED_BITS = {
     **{BY_NAME[n]: 2 for n in ("int2", "uint2")},

@@ -10,6 +10,7 @@ import numpy as np
 
 from whorl.errors import format_title
 from whorl.ir.dtypes import single
+from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import Fact, TensorType, Type, meet, same_kind
@@ -35,6 +36,8 @@ class Op:
     """`lower` also takes tensors with lengths that only the run knows: dims in the place of numbers."""
     overwrites: ClassVar[bool] = False
     """The native form may write its result over the first input, where that is not read later."""
+    moves_elements: ClassVar[bool] = False
+    """Every element of an output is an element of the first input."""
 
     def __init_subclass__(cls, abstract: bool = False) -> None:
         if abstract:
@@ -84,6 +87,14 @@ class Op:
             return ()
         results = result if isinstance(result, tuple) else (result,)
         return tuple(np.asarray(r, dtype=object) for r in results)
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        """An interval of every element of the outputs, from those of the inputs; None where it is that of the type."""
+        return inputs[0] if self.moves_elements else None
+
+    def selected_operand(self, inputs: Intervals, operands: Sequence[Fact | None]) -> int | None:
+        """The index of an operand that the result surely is, bit by bit, by the intervals of all; else None."""
+        return None
 
     def infer_regions(self, node: Node, inference: RegionInference) -> tuple[Type, ...]:
         """Output types of an op with regions; types the regions on the way."""

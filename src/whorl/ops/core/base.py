@@ -10,7 +10,8 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import BOOL, BY_NAME, FLOAT32, is_float, name_of
+from whorl.ir.dtypes import BOOL, FLOAT32, is_float, name_of
+from whorl.ir.dtypes import COMPUTED_FLOATS as COMPUTED_FLOATS
 from whorl.ir.graph import Op, as_types
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
@@ -91,10 +92,6 @@ def known_length(fact: Fact) -> int | None:
     if shape[0] > MAX_RANK:
         raise TypeRuleError(f"is given numbers for {shape[0]} axes; {MAX_RANK} are possible")
     return shape[0]
-
-
-COMPUTED_FLOATS = frozenset(BY_NAME[n] for n in ("bfloat16", "float16", "float32", "float64"))
-"""The floating-point types with arithmetic; the others are only stored."""
 
 
 def accumulator(dtype: np.dtype) -> np.dtype:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
@@ -14,6 +16,7 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BY_NAME, INTEGERS, PACKED_BITS, SIGNED
 from whorl.ir.graph import Op
+from whorl.ir.intervals import Interval, Intervals, corners, within
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Operands, View
@@ -50,6 +53,7 @@ class Identity(Op):
         return tuple(None if x is None else x.known for x in inputs)
 
     lazily = lazy_view
+    moves_elements = True
 
     def run(self, x: Any) -> Any:
         return x
@@ -71,6 +75,9 @@ class Add(Elementwise):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.add(x, y)
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return corners(operator.add, inputs, tensor(result).dtype)
+
 
 @dataclass(frozen=True)
 class Sub(Elementwise):
@@ -85,6 +92,9 @@ class Sub(Elementwise):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.sub(x, y)
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return corners(operator.sub, inputs, tensor(result).dtype)
+
 
 @dataclass(frozen=True)
 class Mul(Elementwise):
@@ -98,6 +108,9 @@ class Mul(Elementwise):
 
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.mul(x, y)
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return corners(operator.mul, inputs, tensor(result).dtype)
 
 
 @dataclass(frozen=True)
@@ -131,6 +144,13 @@ class Div(Elementwise):
         floored = bounds(x)[0] >= 0 and bounds(y)[0] >= 0
         exact = isinstance(y, int) and y > 0 and dims.equal(dims.call("mod", x, y), 0)
         return dims.call("floor", x, y) if floored or exact else UNKNOWN
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x, y = inputs
+        if x is None or y is None or not _divides_positively(y, result):
+            return None
+        ends = [_truncated(int(a), int(b)) for a in (x.low, x.high) for b in (y.low, y.high)]
+        return Interval(min(ends), max(ends))
 
 
 @dataclass(frozen=True)
@@ -167,6 +187,14 @@ class Mod(Elementwise):
     def of_dims(self, x: Dim, y: Dim) -> Dim:
         floored = bounds(y)[0] >= 0 and (not self.fmod or bounds(x)[0] >= 0)
         return dims.call("mod", x, y) if floored else UNKNOWN
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x, y = inputs
+        if x is None or y is None or not _divides_positively(y, result):
+            return None
+        if x.low >= 0:
+            return Interval(0, min(y.high - 1, x.high))
+        return Interval(1 - y.high if self.fmod else 0, y.high - 1)
 
 
 def refuse_zero_divisor(x: np.ndarray, y: np.ndarray) -> None:
@@ -208,6 +236,10 @@ class Neg(Elementwise):
     def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("neg", x)
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        return None if x is None else within(Interval(-x.high, -x.low, x.nan), tensor(result).dtype)
+
 
 @dataclass(frozen=True)
 class Abs(Elementwise):
@@ -223,6 +255,16 @@ class Abs(Elementwise):
 
     def of_dims(self, x: Dim) -> Dim:
         return x if bounds(x)[0] >= 0 else UNKNOWN
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        if x is None:
+            return None
+        low = 0 if x.low <= 0 <= x.high else min(abs(x.low), abs(x.high))
+        return within(Interval(low, max(abs(x.low), abs(x.high)), x.nan), tensor(result).dtype)
+
+    def selected_operand(self, inputs: Intervals, operands: Sequence[Fact | None]) -> int | None:
+        return 0 if inputs[0] is not None and inputs[0].has_no_sign else None
 
 
 @dataclass(frozen=True)
@@ -240,6 +282,10 @@ class Sign(Elementwise):
         if x.dtype.kind != "u":
             rest = k.select(k.compare("lt", x, zero), k.const(-1, x.dtype), rest)
         return k.select(k.compare("gt", x, zero), one, rest)
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        return None if x is None else Interval(int(np.sign(x.low)), int(np.sign(x.high)), x.nan)
 
 
 @dataclass(frozen=True)
@@ -267,6 +313,10 @@ class Ceil(Elementwise):
     def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("ceil", x)
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        return None if x is None or not x.is_finite else Interval(float(math.ceil(x.low)), float(math.ceil(x.high)))
+
 
 @dataclass(frozen=True)
 class Floor(Elementwise):
@@ -280,6 +330,10 @@ class Floor(Elementwise):
     def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("floor", x)
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        return None if x is None or not x.is_finite else Interval(float(math.floor(x.low)), float(math.floor(x.high)))
+
 
 @dataclass(frozen=True)
 class Round(Elementwise):
@@ -292,6 +346,10 @@ class Round(Elementwise):
 
     def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("rint", x)
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        return None if x is None or not x.is_finite else Interval(float(round(x.low)), float(round(x.high)))
 
 
 @dataclass(frozen=True)
@@ -309,6 +367,15 @@ class Max(Elementwise):
     def of_dims(self, *elements: Dim) -> Dim:
         return reduce(maximum, elements)
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        known = [x for x in inputs if x is not None]
+        if len(known) < len(inputs):
+            return None
+        return Interval(max(x.low for x in known), max(x.high for x in known), any(x.nan for x in known))
+
+    def selected_operand(self, inputs: Intervals, operands: Sequence[Fact | None]) -> int | None:
+        return _extreme_operand(inputs, operands, lambda x, y: x.low > y.high)
+
 
 @dataclass(frozen=True)
 class Min(Elementwise):
@@ -324,6 +391,15 @@ class Min(Elementwise):
 
     def of_dims(self, *elements: Dim) -> Dim:
         return reduce(minimum, elements)
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        known = [x for x in inputs if x is not None]
+        if len(known) < len(inputs):
+            return None
+        return Interval(min(x.low for x in known), min(x.high for x in known), any(x.nan for x in known))
+
+    def selected_operand(self, inputs: Intervals, operands: Sequence[Fact | None]) -> int | None:
+        return _extreme_operand(inputs, operands, lambda x, y: x.high < y.low)
 
 
 @dataclass(frozen=True)
@@ -401,6 +477,20 @@ class Clip(Elementwise):
         raised = x if low is None else maximum(x, low)
         return raised if high is None else minimum(raised, high)
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x, low, high = (*inputs, None, None)[:3]
+        if x is not None and low is not None:
+            x = Interval(max(x.low, low.low), max(x.high, low.high), x.nan or low.nan)
+        if x is not None and high is not None:
+            x = Interval(min(x.low, high.low), min(x.high, high.high), x.nan or high.nan)
+        return x
+
+    def selected_operand(self, inputs: Intervals, operands: Sequence[Fact | None]) -> int | None:
+        x, low, high = (*inputs, None, None)[:3]
+        if x is None or (low is None and high is None) or any(y is not None and y.nan for y in (x, low, high)):
+            return None
+        return 0 if (low is None or low.high < x.low) and (high is None or high.low > x.high) else None
+
 
 def _check_bound(bound: TensorType, what: str) -> None:
     if not isinstance(bound.shape, AnyShape) and any(isinstance(dim, int) and dim != 1 for dim in bound.shape):
@@ -413,3 +503,25 @@ def _bound(bound: np.ndarray, what: str) -> np.ndarray:
     if bound.size != 1:
         raise RunError(f"{what} has shape {list(bound.shape)}, expected one element")
     return bound.reshape(())
+
+
+def _divides_positively(divisor: Interval, result: Fact) -> bool:
+    return tensor(result).dtype.kind in "iu" and divisor.low > 0
+
+
+def _truncated(a: int, b: int) -> int:
+    return a // b if a >= 0 else -(-a // b)
+
+
+def _extreme_operand(
+    inputs: Intervals, operands: Sequence[Fact | None], is_beyond: Callable[[Interval, Interval], bool]
+) -> int | None:
+    """The operand that is beyond all others; it must not touch them, since 0 and -0 are equal in an interval."""
+    known = [x for x in inputs if x is not None and not x.nan]
+    if len(known) < len(inputs):
+        return None
+    for k, x in enumerate(known):
+        others = [y for y, operand in zip(known, operands, strict=True) if operand is not operands[k]]
+        if others and all(is_beyond(x, y) for y in others):
+            return k
+    return None

@@ -27,6 +27,7 @@ from whorl.ir.dtypes import (
     name_of,
 )
 from whorl.ir.graph import Op
+from whorl.ir.intervals import Interval, Intervals, truth, whole, within
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Operands, View
@@ -78,6 +79,22 @@ class Cast(Elementwise):
 
     def of_dims(self, x: Any) -> Any:
         return x if self.to in (INT32, INT64) else UNKNOWN
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x, dtype = inputs[0], tensor(result).dtype
+        limits = whole(dtype)
+        if x is None or limits is None:
+            return None
+        if dtype == BOOL:
+            has_zero = x.nan or x.low <= 0 <= x.high
+            return truth(True if not has_zero else False if x.is_point else None)
+        if x.nan or (dtype.kind in "iu" and not x.is_finite):
+            return limits
+        if dtype.kind in "iu":
+            whole_numbers = Interval(math.trunc(x.low), math.trunc(x.high), below=x.below)
+            return within(whole_numbers, dtype)
+        with np.errstate(all="ignore"):
+            return Interval(float(dtype.type(x.low)), float(dtype.type(x.high)))
 
 
 def _native_power_of_two(k: NativeBuilder, x: Any, saturate: bool, round_mode: str) -> Any:

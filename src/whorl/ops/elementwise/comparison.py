@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +13,14 @@ from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, BY_NAME, name_of
+from whorl.ir.intervals import TRUTH, Interval, Intervals, truth, union
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, Elementwise, Predicate, broadcast_shapes, same_dtype
 from whorl.ops.core.contents import proved_equal, proved_less
 from whorl.ops.elementwise.arithmetic import NUMBERS
+from whorl.ops.movement.lengths import at_most
 
 SPECIAL_FLOATS = COMPUTED_FLOATS | {BY_NAME[f"float8{n}"] for n in ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")}
 """The floating-point types of which NaN and infinity are asked."""
@@ -36,6 +39,14 @@ class Equal(Predicate):
     def of_dims(self, x: Dim, y: Dim) -> Any:
         return proved_equal(x, y)
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x, y = inputs
+        if x is None or y is None:
+            return None
+        if x.high < y.low or y.high < x.low:
+            return truth(False)
+        return truth(True if x.is_point and y.is_point and x.low == y.low else None)
+
 
 @dataclass(frozen=True)
 class Less(Predicate):
@@ -51,6 +62,9 @@ class Less(Predicate):
 
     def of_dims(self, x: Dim, y: Dim) -> Any:
         return proved_less(x, y)
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return _is_less(inputs[0], inputs[1], operands[1])
 
 
 @dataclass(frozen=True)
@@ -68,6 +82,9 @@ class LessOrEqual(Predicate):
     def of_dims(self, x: Dim, y: Dim) -> Any:
         return _opposite(proved_less(y, x))
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return _is_at_most(inputs[0], inputs[1])
+
 
 @dataclass(frozen=True)
 class Greater(Predicate):
@@ -84,6 +101,9 @@ class Greater(Predicate):
     def of_dims(self, x: Dim, y: Dim) -> Any:
         return proved_less(y, x)
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return _is_less(inputs[1], inputs[0], operands[0])
+
 
 @dataclass(frozen=True)
 class GreaterOrEqual(Predicate):
@@ -99,6 +119,9 @@ class GreaterOrEqual(Predicate):
 
     def of_dims(self, x: Dim, y: Dim) -> Any:
         return _opposite(proved_less(x, y))
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return _is_at_most(inputs[1], inputs[0])
 
 
 def _opposite(answer: Any) -> Any:
@@ -162,3 +185,33 @@ class Where(Elementwise):
         if condition is UNKNOWN:
             return x if dims.equal(x, y) else UNKNOWN
         return x if condition else y
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        condition, x, y = inputs
+        if condition is None or not condition.is_point:
+            return union((x, y))
+        return x if condition.low else y
+
+
+def _is_less(x: Interval | None, y: Interval | None, limit: Fact | None) -> Interval:
+    """Whether x < y, by their intervals, or since x is below a dim that no known element of y is below."""
+    if x is None or y is None:
+        return TRUTH
+    if x.low >= y.high:
+        return truth(False)
+    if x.nan or y.nan:
+        return TRUTH
+    if x.high < y.low:
+        return truth(True)
+    known, below = None if limit is None else limit.known, x.below
+    if known is None or below is None or not known.size:
+        return TRUTH
+    return truth(True if all(at_most(below, dim) for dim in known.flat) else None)
+
+
+def _is_at_most(x: Interval | None, y: Interval | None) -> Interval:
+    if x is None or y is None:
+        return TRUTH
+    if x.low > y.high:
+        return truth(False)
+    return truth(True if x.high <= y.low and not x.nan and not y.nan else None)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
+from whorl.ir.types import Fact
 from whorl.ops.core.base import COMPUTED_FLOATS, Elementwise, widen
 
 
@@ -33,6 +37,10 @@ class Exp(RealFunction):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.exp(x)
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        return None if x is None else Interval(0.0, math.inf, x.nan)
+
 
 @dataclass(frozen=True)
 class Log(RealFunction):
@@ -53,6 +61,10 @@ class Sqrt(RealFunction):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.sqrt(x)
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        return None if x is None else Interval(0.0, math.inf, x.nan or x.low < 0)
+
 
 @dataclass(frozen=True)
 class Sin(RealFunction):
@@ -63,6 +75,10 @@ class Sin(RealFunction):
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.sin(x)
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        return None if x is None else Interval(-1.0, 1.0, not x.is_finite)
+
 
 @dataclass(frozen=True)
 class Cos(RealFunction):
@@ -72,6 +88,10 @@ class Cos(RealFunction):
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.cos(x)
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        return None if x is None else Interval(-1.0, 1.0, not x.is_finite)
 
 
 @dataclass(frozen=True)
@@ -142,6 +162,10 @@ class Tanh(RealFunction):
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return np.tanh(x)
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        return None if x is None else Interval(-1.0, 1.0, x.nan)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BOOL
+from whorl.ir.intervals import Interval, Intervals, truth
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.types import Fact, TensorType
@@ -34,6 +36,10 @@ class And(Elementwise):
     def of_dims(self, x: Any, y: Any) -> Any:
         return False if x is False or y is False else UNKNOWN
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        known = _known_truths(inputs)
+        return truth(False if False in known else True if None not in known else None)
+
 
 @dataclass(frozen=True)
 class Or(Elementwise):
@@ -50,6 +56,10 @@ class Or(Elementwise):
     def of_dims(self, x: Any, y: Any) -> Any:
         return True if x is True or y is True else UNKNOWN
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        known = _known_truths(inputs)
+        return truth(True if True in known else False if None not in known else None)
+
 
 @dataclass(frozen=True)
 class Xor(Elementwise):
@@ -63,6 +73,10 @@ class Xor(Elementwise):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("xor", x, y)
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x, y = _known_truths(inputs)
+        return truth(None if x is None or y is None else x != y)
+
 
 @dataclass(frozen=True)
 class Not(Elementwise):
@@ -75,6 +89,10 @@ class Not(Elementwise):
 
     def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("not", x)
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        (x,) = _known_truths(inputs)
+        return truth(None if x is None else not x)
 
 
 @dataclass(frozen=True)
@@ -150,3 +168,7 @@ class BitShift(Elementwise):
 
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("shl" if self.direction == "LEFT" else "shr", x, y)
+
+
+def _known_truths(inputs: Intervals) -> list[bool | None]:
+    return [bool(x.low) if x is not None and x.is_point else None for x in inputs]

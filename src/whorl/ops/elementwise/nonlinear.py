@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dtypes import FLOAT64, SIGNED
+from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
@@ -71,6 +73,13 @@ class Relu(Elementwise):
 
     def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("max", x, k.const(0, x.dtype))
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        return None if x is None else Interval(max(x.low, 0), max(x.high, 0), x.nan)
+
+    def selected_operand(self, inputs: Intervals, operands: Sequence[Fact | None]) -> int | None:
+        return 0 if inputs[0] is not None and inputs[0].has_no_sign else None
 
 
 @dataclass(frozen=True)
@@ -224,6 +233,10 @@ class Sigmoid(Activation):
 
     def formula(self, k: NativeBuilder, x: Any) -> Any:
         return k.apply("sigmoid", x)
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        return None if x is None else Interval(0.0, 1.0, x.nan or not x.is_finite)
 
 
 @dataclass(frozen=True)

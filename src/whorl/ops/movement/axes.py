@@ -16,6 +16,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, STRING
 from whorl.ir.elements.base import Elements
 from whorl.ir.elements.views import Joined, tiled
+from whorl.ir.intervals import Interval, Intervals, union
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View, fixed
 from whorl.ir.types import KNOWN_LIMIT, UNRANKED, AnyShape, Fact, TensorType, tensor
@@ -58,6 +59,7 @@ class Transpose(Rearranging):
 
     perm: tuple[int, ...] | None = None
     lazily = lazy_view
+    moves_elements = True
 
     def infer(self, x: Fact) -> TensorType:
         found = tensor(x)
@@ -133,6 +135,9 @@ class Concat(Rearranging):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return [concat_views(k, inputs, self.axis % len(inputs[0].shape))]
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return union(inputs)
+
 
 def _other_axes(shapes: Sequence[tuple[Dim, ...]], axis: int) -> list[tuple[int, list[Dim]]]:
     return [(k, [s[k] for s in shapes]) for k in range(len(shapes[0])) if k != axis]
@@ -157,6 +162,7 @@ class Split(Rearranging):
     num_outputs: int | None = None
     output_count: int = 1
     lazily = lazy_view
+    moves_elements = True
 
     def infer(self, x: Fact, split: Fact | None = None) -> tuple[TensorType, ...]:
         found = tensor(x)
@@ -222,6 +228,7 @@ class Slice(Rearranging):
     any_length = True
 
     lazily = lazy_view
+    moves_elements = True
 
     def infer(
         self, x: Fact, starts: Fact, ends: Fact, axes: Fact | None = None, steps: Fact | None = None
@@ -295,6 +302,8 @@ def _elements(fact: Fact, count: int) -> tuple[Dim, ...]:
 @dataclass(frozen=True)
 class Tile(Rearranging):
     """x repeated repeats[k] times along axis k. Source: ONNX Tile-13."""
+
+    moves_elements = True
 
     def lazily(self, x: Elements, repeats: Elements) -> tuple[Elements, ...] | None:
         found = tiled(x, sizes(repeats.numpy(), "repeats"))

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
+from whorl.ir.constants import as_array
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, INT64, is_integer, name_of
 from whorl.ir.graph import Op
+from whorl.ir.intervals import Interval, Intervals, of_array
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View, fixed
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
@@ -68,6 +70,9 @@ class ConstantOfShape(Rearranging):
                 k.fail_unless(k.compare("ge", length, k.const(0)))
             shape = tuple(k.new_length(length) for length in found)
         return [broadcast_scalar(k, k.const(value.reshape(-1)[0].item(), value.dtype), shape)]
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return of_array(np.asarray(as_array(self.element)))
 
 
 RANGE_DTYPES = frozenset(BY_NAME[n] for n in ("int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"))
@@ -150,6 +155,14 @@ class Range(Op):
             ends = [k.let(k.cast(read_element(k, x), INT64)) for x in inputs]
             shape = (k.new_length(count_range(k, *ends)),)
         return [k.view(dtype, shape, at, 2)]
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        start, limit, delta = inputs
+        if start is None or limit is None or delta is None or tensor(result).dtype.kind not in "iu":
+            return None
+        if delta.low > 0:
+            return Interval(start.low, max(start.low, limit.high - 1))
+        return Interval(min(start.high, limit.low + 1), start.high) if delta.high < 0 else None
 
 
 def _scalar(fact: Fact) -> Any:

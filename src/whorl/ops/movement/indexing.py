@@ -25,6 +25,7 @@ class Gather(Rearranging):
     any_length = True
 
     axis: int = 0
+    moves_elements = True
 
     def infer(self, x: Fact, indices: Fact) -> TensorType:
         found, places = tensor(x), integer_input(indices, "indices").shape
@@ -61,6 +62,7 @@ class GatherElements(Rearranging):
     """out[i][j][k] = x[indices[i][j][k]][j][k] for axis 0, and so on. Source: ONNX GatherElements-13."""
 
     axis: int = 0
+    moves_elements = True
 
     def infer(self, x: Fact, indices: Fact) -> TensorType:
         found, places = tensor(x), integer_input(indices, "indices")
@@ -105,6 +107,7 @@ class GatherND(Rearranging):
     """x at the tuples in the last axis of the indices, after `batch_dims` shared axes. Source: ONNX GatherND-13."""
 
     batch_dims: int = 0
+    moves_elements = True
 
     def infer(self, x: Fact, indices: Fact) -> TensorType:
         found, places, b = tensor(x), integer_input(indices, "indices").shape, self.batch_dims

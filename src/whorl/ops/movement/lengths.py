@@ -8,8 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+import numpy as np
+
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Call, Dim, Linear
+from whorl.ir.intervals import Interval
 
 FAR = (1 << 31) - 1
 """Slice ends at or beyond this mean "to the end of the axis", as exporters write them."""
@@ -28,6 +31,16 @@ def bounds(dim: Dim) -> tuple[float, float]:
         low += k * (least if k > 0 else most)
         high += k * (most if k > 0 else least)
     return low, high
+
+
+def interval_of_counts(known: np.ndarray | None) -> Interval:
+    """The interval of lengths or indices, which are never negative, from the dims that inference knows."""
+    largest = int(np.iinfo(np.int64).max)
+    if known is None or not known.size:
+        return Interval(0, largest)
+    lows, highs = zip(*(bounds(dim) for dim in known.flat), strict=True)
+    high = max(highs)
+    return Interval(max(0, int(min(lows))), int(high) if math.isfinite(high) else largest)
 
 
 def _call_bounds(atom: Call) -> tuple[float, float]:

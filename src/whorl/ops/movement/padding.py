@@ -11,6 +11,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.graph import Op
+from whorl.ir.intervals import Interval, Intervals, union
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import AnyShape, Fact, Known, Shape, TensorType, tensor
@@ -107,6 +108,10 @@ class Pad(Rearranging):
             nothing = k.const(float(zero_of(x.dtype)), x.dtype) if value is None else k.let(read_element(k, value))
             return [pad_view(k, x, ends, nothing)]
         return _continued(k, x, ends, self.mode, fixed_lengths(outputs[0]))
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        value = inputs[2] if len(inputs) > 2 and operands[2] is not None else Interval(0, 0)
+        return union((inputs[0], value))
 
 
 def pad_array(x: np.ndarray, ends: Sequence[tuple[int, int]], fill: np.ndarray) -> np.ndarray:

@@ -13,10 +13,12 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, COMPLEX, INT64, STRING, is_float, name_of
 from whorl.ir.graph import Op
+from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import known_dims, normal_axis, one_element
+from whorl.ops.movement.lengths import interval_of_counts
 from whorl.ops.movement.native_selection import MOST_KEPT, best_of_lines
 from whorl.ops.movement.rearranging import Rearranging, integer_input, require_memory, run_axis, vector_length, zero_of
 from whorl.ops.native.index_maps import (
@@ -159,6 +161,9 @@ class NonZero(Op):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return [find_nonzero(k, inputs[0])] if inputs[0].shape else None
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return interval_of_counts(result.known)
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim, Linear
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Op
+from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ir.types import Shape as Lengths
 from whorl.ops.core.base import broadcast_shapes, known_dims, known_ints, normal_axis, unknown_shape
 from whorl.ops.core.lazy import lazy_view
-from whorl.ops.movement.lengths import bounds, quotient
+from whorl.ops.movement.lengths import bounds, interval_of_counts, quotient
 from whorl.ops.movement.rearranging import (
     Rearranging,
     as_objects,
@@ -65,6 +66,9 @@ class Shape(Op):
         picked = inputs[0].shape[self.start : self.end]
         return [embed_numbers(k, picked, INT64, (len(picked),))]
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return interval_of_counts(result.known)
+
 
 @dataclass(frozen=True)
 class Size(Op):
@@ -86,6 +90,9 @@ class Size(Op):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return [broadcast_scalar(k, k.const(inputs[0].size), ())]
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return interval_of_counts(result.known)
+
 
 class Reshaping(Rearranging, abstract=True):
     """An op that leaves the elements of its first input where they are in row-major order."""
@@ -93,6 +100,7 @@ class Reshaping(Rearranging, abstract=True):
     lazily = lazy_view
 
     any_length = True
+    moves_elements = True
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         shape = lengths(outputs[0])
@@ -307,6 +315,7 @@ class Expand(Rearranging):
     lazily = lazy_view
 
     any_length = True
+    moves_elements = True
 
     def infer(self, x: Fact, shape: Fact) -> TensorType:
         found, given, length = tensor(x), known_dims(shape), vector_length(shape, "shape")

@@ -16,6 +16,7 @@ from whorl.ir.dtypes import BOOL, FLOAT64, INT64, INTEGERS, PACKED_BITS, UNSIGNE
 from whorl.ir.elements.base import Elements, Held
 from whorl.ir.elements.sums import blockwise_sum, row_major
 from whorl.ir.graph import Op
+from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
@@ -28,6 +29,7 @@ from whorl.ops.core.base import (
     unknown_shape,
     widen,
 )
+from whorl.ops.movement.lengths import bounds, interval_of_counts
 from whorl.ops.movement.rearranging import integers, vector_length
 from whorl.ops.native.index_maps import all_numbers, broadcast_scalar, cast_view, lengths, reshape_view, widen_view
 from whorl.ops.reduce.native_reductions import (
@@ -240,6 +242,9 @@ class ReduceMax(SymbolicReduction):
     def combine(self, elements: tuple[Dim, ...]) -> Dim:
         return dims.call("max", *elements) if elements else UNKNOWN
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return inputs[0] if _has_elements(operands[0]) else None
+
 
 @dataclass(frozen=True)
 class ReduceMin(SymbolicReduction):
@@ -253,6 +258,9 @@ class ReduceMin(SymbolicReduction):
 
     def combine(self, elements: tuple[Dim, ...]) -> Dim:
         return dims.call("min", *elements) if elements else UNKNOWN
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return inputs[0] if _has_elements(operands[0]) else None
 
 
 def _extremes(dtype: np.dtype) -> tuple[float, float]:
@@ -375,6 +383,9 @@ class ArgumentReduction(Op, abstract=True):
         places = find_extremes(k, data, axis, self.largest, bool(self.select_last_index))
         return [reshape_view(k, places, shape)]
 
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        return interval_of_counts(result.known)
+
 
 @dataclass(frozen=True)
 class ArgMax(ArgumentReduction):
@@ -394,3 +405,9 @@ class ArgMin(ArgumentReduction):
 
     def place(self, data: np.ndarray, axis: int) -> np.ndarray:
         return np.argmin(data, axis=axis)
+
+
+def _has_elements(fact: Fact | None) -> bool:
+    """Whether a tensor surely has elements: the extreme of none is not one of them."""
+    shape = UNRANKED if fact is None else tensor(fact).shape
+    return not isinstance(shape, AnyShape) and all(bounds(dim)[0] > 0 for dim in shape)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.graph import Op
+from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
@@ -73,6 +74,10 @@ class Softmax(Distribution):
     def lines(self, k: NativeBuilder, x: Any, axis: int) -> Any:
         powers = k.materialise(map_elements(k, lambda v: k.apply("exp", v), _native_below_largest(k, x, axis), cost=16))
         return map_elements(k, k.div, powers, reduce_view(k, powers, (axis,), "sum"), cost=4)
+
+    def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
+        x = inputs[0]
+        return None if x is None else Interval(0.0, 1.0, x.nan or not x.is_finite)
 
 
 @dataclass(frozen=True)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from whorl.ir.dims import Dim
-from whorl.ir.dtypes import BOOL, INTEGERS
-from whorl.ops.core.base import COMPUTED_FLOATS
+from whorl.ir.dtypes import BOOL, COMPUTED_FLOATS, INTEGERS
 
 Number = int | float
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """All elements lie in [low, high], or are NaN where `nan`; integers also lie below the dim `below`, if given."""
+    """All elements lie in [low, high], or are NaN where `nan`; integers may also lie below the dim `below`."""
 
     low: Number
     high: Number
@@ -32,12 +32,24 @@ class Interval:
     def is_finite(self) -> bool:
         return not self.nan and math.isfinite(self.low) and math.isfinite(self.high)
 
+    @property
+    def has_no_sign(self) -> bool:
+        """Whether no element is negative, -0 or NaN: of floats, 0 may be either zero."""
+        return not self.nan and (self.low > 0 or (self.low == 0 and isinstance(self.low, int)))
 
+
+Intervals = Sequence[Interval | None]
+"""Intervals of operands; None for an omitted one, and for element types without an order."""
 TRUTH = Interval(0, 1)
 
 
+def truth(answer: bool | None) -> Interval:
+    """The interval of a comparison; None for an answer that depends on the elements."""
+    return TRUTH if answer is None else Interval(int(answer), int(answer))
+
+
 def whole(dtype: np.dtype) -> Interval | None:
-    """What any tensor of an element type lies in; None for types that have no order."""
+    """The interval of an element type; None for types that have no order."""
     if dtype == BOOL:
         return TRUTH
     if dtype in INTEGERS and dtype.kind in "iu":
@@ -60,33 +72,41 @@ def of_array(array: np.ndarray) -> Interval | None:
 
 
 def union(intervals: Iterable[Interval | None]) -> Interval | None:
-    """What holds all of several; None as soon as one is not known."""
-    found = list(intervals)
-    if not found or any(each is None for each in found):
+    """The interval of all elements of several; None as soon as one is None."""
+    known: list[Interval] = []
+    for each in intervals:
+        if each is None:
+            return None
+        known.append(each)
+    if not known:
         return None
-    known = [each for each in found if each is not None]
     below = known[0].below if all(each.below == known[0].below for each in known) else None
-    return Interval(
-        min(each.low for each in known), max(each.high for each in known), any(each.nan for each in known), below
-    )
+    nan = any(each.nan for each in known)
+    return Interval(min(each.low for each in known), max(each.high for each in known), nan, below)
 
 
 def within(interval: Interval, dtype: np.dtype) -> Interval | None:
-    """An interval of an exact result as the element type holds it: integers that leave the type's range wrap."""
+    """The interval of an exact result in an element type: integers that leave the type's range wrap."""
     limits = whole(dtype)
     if limits is None or dtype.kind not in "iub":
         return interval if limits is not None else None
     return interval if limits.low <= interval.low and interval.high <= limits.high else limits
 
 
-def corners(function: object, a: Interval, b: Interval, dtype: np.dtype) -> Interval | None:
-    """The interval of a sum, difference or product, which takes its extremes at the ends of its operands."""
+def corners(function: Callable[[Any, Any], Any], operands: Intervals, dtype: np.dtype) -> Interval | None:
+    """The interval of a sum, difference or product, which takes its extremes at the ends of its operands.
+
+    Floats are computed in their own type, so that the ends are rounded as the elements are.
+    """
+    a, b = operands
+    if a is None or b is None:
+        return None
     ends = [(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
     if dtype.kind in "iu":
-        values = [function(int(x), int(y)) for x, y in ends]  # type: ignore[operator]
+        values = [function(int(x), int(y)) for x, y in ends]
         return within(Interval(min(values), max(values)), dtype)
     if not a.is_finite or not b.is_finite:
         return whole(dtype)
     with np.errstate(all="ignore"):
-        rounded = [float(function(dtype.type(x), dtype.type(y))) for x, y in ends]  # type: ignore[operator]
+        rounded = [float(function(dtype.type(x), dtype.type(y))) for x, y in ends]
     return Interval(min(rounded), max(rounded))
