@@ -5,7 +5,7 @@ import pytest
 from whorl.errors import VerifyError
 from whorl.ir.dtypes import FLOAT32
 from whorl.ir.native.expressions import FALSE, TRUE, Buffer, Load, Var, index_const
-from whorl.kernel.ownership import merge_taken, verify_ownership
+from whorl.kernel.ownership import merge_takes, verify_ownership
 from whorl.kernel.program import Assign, Program, Store, Swap, Take, When, While
 
 FIRST = (index_const(0),)
@@ -61,15 +61,15 @@ def test_taker_of_traded_memory_is_lost():
 
 def test_names_of_one_memory_become_one_buffer():
     made = program(While([], TRUE, [read(X), Take(OVER, X), write(OVER), Take(X, OVER)]))
-    merge_taken(made)
+    merge_takes(made)
     assert str(made).splitlines()[-3:] == ["  stop unless True", "  of_x = x[0]", "  x[0] = y[0]"]
 
 
 def test_late_read_is_not_merged_away():
     with pytest.raises(VerifyError):
-        merge_taken(program(Take(OVER, X), write(OVER), read(X)))
+        merge_takes(program(Take(OVER, X), write(OVER), read(X)))
 
 
 def test_memory_of_another_tensor_is_not_given_back():
     with pytest.raises(VerifyError, match="'next' takes memory that is not its own from 'over'"):
-        merge_taken(program(Take(OVER, X), Take(NEXT, OVER)))
+        merge_takes(program(Take(OVER, X), Take(NEXT, OVER)))

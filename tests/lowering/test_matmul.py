@@ -158,6 +158,6 @@ def test_gathered_rows_and_transposed_weights_agree(steps: int, trips: int) -> N
 def test_fixed_matrix_is_laid_out_before_the_loop() -> None:
     run = compiled_run([product(MatMul(), "float32", (4, 20), (20, 36), constants=(1,))])
     (call,) = [s for s in run.compiled.program.program.body[0].body if isinstance(s, Call)]  # type: ignore[union-attr]
-    buffer, _ = call.places[-1]
+    buffer, _ = call.addresses[-1]
     assert buffer in run.compiled.program.program.buffers
     assert buffer.shape == packed_shape(20, 36, panel_width(4, buffer.dtype))

@@ -27,7 +27,7 @@ from whorl.ir.types import AnyShape, Known, TensorType, Type, type_string
 from whorl.ir.walk import clone_region
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.graphs import GraphProgram, lower_graph
-from whorl.lowering.places import lengths_of, native_type
+from whorl.lowering.storage import lengths_of, native_type
 from whorl.runtime.feeds import checked
 from whorl.runtime.library import LoadedLibrary
 from whorl.runtime.node_arg import NodeArg

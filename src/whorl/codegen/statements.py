@@ -195,21 +195,21 @@ class Statements:
         """Call the runtime with the number of the op; anything but 0 ends the program."""
         f = self.f
         context, function = self._function_of_context(RUN_CELL)
-        lengths = self._pass_lengths(call) if call.found else f.null()
+        lengths = self._pass_lengths(call) if call.output_lengths else f.null()
         status = f.call_pointer(function, "i64", context, f.index(self.calls.index(call)), lengths)
         with f.leave_when(status.differs(0)):
             f.give(f.index(NO_MEMORY))
-        if call.found:
+        if call.output_lengths:
             self._take_lengths(call, lengths)
 
     def _pass_lengths(self, call: RunOp) -> Value:
         """Cells with the address and the lengths of each input, then address, capacity and lengths of each output."""
         f = self.f
         cells: list[Value] = []
-        for buffer, lengths in zip(call.inputs, call.given, strict=True):
+        for buffer, lengths in zip(call.inputs, call.input_lengths, strict=True):
             cells.append(self._address_number(buffer) if buffer is not None else f.index(0))
             cells += [self.expressions.write(length) for length in lengths]
-        for buffer, registers in zip(call.outputs, call.found, strict=True):
+        for buffer, registers in zip(call.outputs, call.output_lengths, strict=True):
             cells += [self._address_number(buffer), f.load("i64", self.frame.capacities[buffer])]
             cells += [f.index(0)] * len(registers)
         block = f.slot(f"[{len(cells)} x i64]")
@@ -220,8 +220,8 @@ class Statements:
     def _take_lengths(self, call: RunOp, block: Value) -> None:
         """Take address, capacity and lengths of each output, which the runtime has written."""
         f = self.f
-        position = len(call.inputs) + sum(map(len, call.given))
-        for buffer, registers in zip(call.outputs, call.found, strict=True):
+        position = len(call.inputs) + sum(map(len, call.input_lengths))
+        for buffer, registers in zip(call.outputs, call.output_lengths, strict=True):
             f.store(f.load("ptr", self._block_cell(block, position)), self.frame.pointers[buffer])
             f.store(f.load("i64", self._block_cell(block, position + 1)), self.frame.capacities[buffer])
             for number, var in enumerate(registers, position + 2):
@@ -239,9 +239,9 @@ class Statements:
 
     def _call(self, call: Call) -> None:
         f = self.f
-        dtypes = [buffer.dtype for buffer, _ in call.places]
+        dtypes = [buffer.dtype for buffer, _ in call.addresses]
         routine = KERNELS[call.kernel].define(f.module, dtypes, call.numbers)
-        addresses = [self.expressions.address(buffer, index) for buffer, index in call.places]
+        addresses = [self.expressions.address(buffer, index) for buffer, index in call.addresses]
         arguments = [*addresses, *map(f.index, call.numbers)]
         if not call.polls:
             f.call(routine, "i64", *arguments, *NO_POLLS)

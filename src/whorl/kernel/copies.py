@@ -23,13 +23,13 @@ def remove_copies(program: Program) -> None:
     uses = Uses.of(program)
     scratch = {b for b in program.scratch if not b.grows}
     for block in _all_blocks(program.body):
-        for place, statement in enumerate(block):
-            for copy in list(_copies(statement, place)):
+        for number, statement in enumerate(block):
+            for copy in list(_copies(statement, number)):
                 if copy.source in scratch and _may_forward(uses, block, copy):
                     _forward(uses, block, copy)
                     scratch.discard(copy.source)
         for swap in [s for s in block if isinstance(s, Swap)]:
-            _change_in_place(uses, block, swap)
+            _update_carried(uses, block, swap)
     for block in _all_blocks(program.body):
         _drop_idle(block)
     program.scratch[:] = [b for b in program.scratch if uses.members[b]]
@@ -63,11 +63,11 @@ class Uses:
         """Whether a buffer is used nowhere but in a block."""
         return self.members[buffer] <= frozenset().union(*map(self.inside, block))
 
-    def rename(self, block: Block, source: Buffer, target: Buffer, place: Sequence[Expr | int]) -> None:
-        """Let all uses of a buffer, which are in a block, mean another one: at `place`, where numbers are its axes."""
+    def rename(self, block: Block, source: Buffer, target: Buffer, target_index: Sequence[Expr | int]) -> None:
+        """Let all uses of a buffer in a block mean another one; numbers in `target_index` are axes of the old one."""
 
         def at(index: Index) -> Index:
-            return tuple(index[p] if isinstance(p, int) else p for p in place)
+            return tuple(index[p] if isinstance(p, int) else p for p in target_index)
 
         def part(expr: Expr) -> Expr | None:
             is_source = isinstance(expr, Load) and expr.buffer is source
@@ -82,7 +82,7 @@ class Uses:
                 case Store() if statement.buffer is source:
                     statement.buffer, statement.index = target, at(statement.index)
                 case Call():
-                    statement.places = [(target, at(i)) if b is source else (b, i) for b, i in statement.places]
+                    statement.addresses = [(target, at(i)) if b is source else (b, i) for b, i in statement.addresses]
         self.members[target] |= there
 
     def drop(self, block: Block, store: Store) -> None:
@@ -142,20 +142,20 @@ def _copies(statement: Statement, number: int) -> Iterator[_Copy]:
 
 def _nest(loop: For) -> tuple[list[For], Block]:
     """Loops that hold nothing but the next one, and the body of the last."""
-    found = [loop]
-    while len(found[-1].body) == 1 and isinstance(found[-1].body[0], For):
-        found.append(found[-1].body[0])
-    return found, found[-1].body
+    result = [loop]
+    while len(result[-1].body) == 1 and isinstance(result[-1].body[0], For):
+        result.append(result[-1].body[0])
+    return result, result[-1].body
 
 
 def _is_whole(load: Load, nest: Sequence[For]) -> bool:
     """Whether the loops go over all elements of what is loaded, in order."""
     left = list(nest)
-    for place, length in zip(load.index, load.buffer.shape, strict=True):
-        if length == 1 and isinstance(place, Const):
+    for i, length in zip(load.index, load.buffer.shape, strict=True):
+        if length == 1 and isinstance(i, Const):
             continue
         extent = left[0].extent if left else None
-        if not isinstance(extent, Const) or left[0].var is not place or extent.value != length:
+        if not isinstance(extent, Const) or left[0].var is not i or extent.value != length:
             return False
         left.pop(0)
     return not left
@@ -203,7 +203,7 @@ def _forward(uses: Uses, block: Block, copy: _Copy) -> None:
 # ---- carried values ------------------------------------------------------------------------------------------
 
 
-def _change_in_place(uses: Uses, block: Block, swap: Swap) -> None:
+def _update_carried(uses: Uses, block: Block, swap: Swap) -> None:
     """Write a carried value over the old one, where each element is read for the last time just before.
 
     That is so where one nest writes the new elements, each at the index of the nest, and from there on the old value is
@@ -250,12 +250,12 @@ def _self_copies(nest: Statement, buffer: Buffer) -> list[Store]:
     """The stores of a nest that leave the elements of a buffer, which it stores once, as they are."""
     values = {s.var: s.value for s in all_statements([nest]) if isinstance(s, Assign) and s.var.once}
     stores = [s for s in all_statements([nest]) if isinstance(s, Store) and s.buffer is buffer]
-    found = []
+    result = []
     for store in stores if len(stores) == 1 else ():
         value = values.get(store.value, store.value) if isinstance(store.value, Var) else store.value
         if isinstance(value, Load) and value.buffer is buffer and same_index(value.index, store.index):
-            found.append(store)
-    return found
+            result.append(store)
+    return result
 
 
 def _drop_idle(block: Block) -> None:

@@ -49,7 +49,7 @@ class Outcome:
 
 
 def interpret(program: Program, scalars: Sequence[Any], arrays: Sequence[np.ndarray]) -> Outcome:
-    """Run a program on contiguous arrays, one for each of its buffers, which it changes in place."""
+    """Run a program on contiguous arrays, one for each of its buffers, which it changes in position."""
     machine = _Machine()
     machine.registers = {v.name: v.dtype.type(x) for v, x in zip(program.scalars, scalars, strict=True)}
     for buffer, array in zip(program.buffers, arrays, strict=True):
@@ -115,12 +115,12 @@ class _Machine:
             case Assign(var, value):
                 self.registers[var.name] = self.value(value)
             case Store(buffer, index, value):
-                number, place = self.value(value), self.position(buffer, index, [int(self.value(i)) for i in index])
+                number, position = self.value(value), self.position(buffer, index, [int(self.value(i)) for i in index])
                 memory = self.memory[buffer]
-                self.touch(memory, place, True, buffer)
-                memory.flat[place] = number
+                self.touch(memory, position, True, buffer)
+                memory.flat[position] = number
                 if memory.written is not None:
-                    memory.written[place] = True
+                    memory.written[position] = True
             case For(var, extent, body, parallel):
                 steps = range(int(self.value(extent)))
                 if parallel:
@@ -161,17 +161,19 @@ class _Machine:
             self.block(body)
             self.path = self.path[:-1]
 
-    def touch(self, memory: _Memory, place: int, writes: bool, buffer: Buffer) -> None:
+    def touch(self, memory: _Memory, position: int, writes: bool, buffer: Buffer) -> None:
         """Refuse an element that another iteration of the same parallel loop has written, or read before this write."""
         if not self.path:
             return
         for paths in (memory.writers, memory.readers) if writes else (memory.writers,):
-            for ours, theirs in zip(self.path, paths.get(place, ()), strict=False):
+            for ours, theirs in zip(self.path, paths.get(position, ()), strict=False):
                 if ours != theirs:
                     if ours[0] == theirs[0]:
-                        raise VerifyError(f"iterations of a parallel loop meet in element {place} of {buffer.name!r}")
+                        raise VerifyError(
+                            f"iterations of a parallel loop meet in element {position} of {buffer.name!r}"
+                        )
                     break
-        (memory.writers if writes else memory.readers)[place] = self.path
+        (memory.writers if writes else memory.readers)[position] = self.path
 
     def require_written(self, buffer: Buffer) -> None:
         """Refuse a result of which elements were never stored."""
@@ -189,22 +191,22 @@ class _Machine:
         memory.written = np.append(memory.written, np.zeros(missing, bool))
 
     def run_op(self, call: RunOp) -> None:
-        given = [None if b is None else self.memory[b].array for b in call.inputs]
-        for n, lengths in enumerate(call.given):
-            shape, array = [int(self.value(length)) for length in lengths], given[n]
+        operands = [None if b is None else self.memory[b].array for b in call.inputs]
+        for n, lengths in enumerate(call.input_lengths):
+            shape, array = [int(self.value(length)) for length in lengths], operands[n]
             if array is not None:
-                given[n] = array.reshape(-1)[: math.prod(shape)].reshape(shape)
+                operands[n] = array.reshape(-1)[: math.prod(shape)].reshape(shape)
         try:
-            results = as_values(call.op.run(*given))
+            results = as_values(call.op.run(*operands))
         except (WhorlError, ValueError, ArithmeticError, IndexError, TypeError):
             raise _Failed(1) from None
-        for registers, buffer, result in zip(call.found, call.outputs, results, strict=False):
+        for registers, buffer, result in zip(call.output_lengths, call.outputs, results, strict=False):
             if (result.ndim, result.dtype) != (len(registers), buffer.dtype):
                 raise _Failed(1)
             self.registers |= {var.name: np.int64(n) for var, n in zip(registers, result.shape, strict=True)}
             flat = np.ascontiguousarray(result).reshape(-1)
             self.memory[buffer] = _Memory(flat, flat)
-        for buffer, result in zip(call.outputs, results, strict=False) if not call.found else ():
+        for buffer, result in zip(call.outputs, results, strict=False) if not call.output_lengths else ():
             memory = self.memory[buffer]
             if (result.shape, result.dtype) != (memory.array.shape, memory.array.dtype):
                 raise _Failed(1)
@@ -215,7 +217,7 @@ class _Machine:
         kernel = KERNELS[call.kernel].meaning
         parts = []
         extents = kernel.extents(call.numbers, call.dtype)
-        for number, ((buffer, index), extent) in enumerate(zip(call.places, extents, strict=True)):
+        for number, ((buffer, index), extent) in enumerate(zip(call.addresses, extents, strict=True)):
             memory, first = self.memory[buffer], self.position(buffer, index, [int(self.value(i)) for i in index])
             if first + extent > memory.flat.size:
                 raise VerifyError(f"{call.kernel} goes beyond {buffer.name!r}")
@@ -237,10 +239,10 @@ class _Machine:
     def plan(self, expr: Expr) -> list[Step]:
         """Each part of an expression as a function of the values of the parts before it."""
         order = parts_in_order(expr)
-        places = {part: n for n, part in enumerate(order)}
-        return [self.step(part, [places[inner] for inner in parts(part)]) for part in order]
+        positions = {part: n for n, part in enumerate(order)}
+        return [self.step(part, [positions[inner] for inner in parts(part)]) for part in order]
 
-    def step(self, expr: Expr, places: list[int]) -> Step:
+    def step(self, expr: Expr, positions: list[int]) -> Step:
         match expr:
             case Const(dtype, value):
                 number = np.asarray(value).astype(dtype)[()]
@@ -248,10 +250,10 @@ class _Machine:
             case Var():
                 return lambda values: self.register(expr)
             case Load():
-                return lambda values: self.load(expr, [int(values[p]) for p in places[: len(expr.index)]])
+                return lambda values: self.load(expr, [int(values[p]) for p in positions[: len(expr.index)]])
             case Apply():
                 function = _function(expr)
-                return lambda values: function(*[values[p] for p in places])
+                return lambda values: function(*[values[p] for p in positions])
         raise VerifyError(f"{expr!r} is no expression")
 
     def register(self, var: Var) -> Any:
@@ -260,28 +262,28 @@ class _Machine:
         return self.registers[var.name]
 
     def load(self, expr: Load, index: list[int]) -> Any:
-        place, memory = self.position(expr.buffer, expr.index, index), self.memory[expr.buffer]
-        if memory.written is not None and not memory.written[place]:
+        position, memory = self.position(expr.buffer, expr.index, index), self.memory[expr.buffer]
+        if memory.written is not None and not memory.written[position]:
             raise VerifyError(f"{text(expr)} at {index} was never written")
-        self.touch(memory, place, False, expr.buffer)
-        return memory.flat[place]
+        self.touch(memory, position, False, expr.buffer)
+        return memory.flat[position]
 
     def position(self, buffer: Buffer, index: Sequence[Expr], numbers: list[int]) -> int:
-        """The place in a row. Behind axes whose index is the number 0, the last index may run over them too."""
+        """The position in a row. Behind axes whose index is the number 0, the last index may run over them too."""
         array = self.memory[buffer].array
         limits = [int(self.value(n)) if isinstance(n, Expr) else len(array) if n is None else n for n in buffer.shape]
         for axis in range(len(limits) - 2, -1, -1):
             if not constant_zero(index[axis]):
                 break
             limits[-1] *= limits[axis]
-        place = 0
+        position = 0
         for number, limit, stride in zip(numbers, limits, buffer.strides, strict=True):
             if not 0 <= number < limit:
                 raise VerifyError(f"{buffer.name}[{', '.join(map(text, index))}] is at {numbers} of {limits}")
-            place += number * (int(self.value(stride)) if isinstance(stride, Expr) else stride)
-        if place >= array.size:
+            position += number * (int(self.value(stride)) if isinstance(stride, Expr) else stride)
+        if position >= array.size:
             raise VerifyError(f"{buffer.name}[{', '.join(map(text, index))}] is at {numbers}, beyond its memory")
-        return place
+        return position
 
 
 # ---- operations ----------------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ order and fuse their products; everything else keeps its order.
 from __future__ import annotations
 
 from whorl.debug import debug
+from whorl.kernel.collapsed_loops import collapse_loops
 from whorl.kernel.copies import remove_copies
-from whorl.kernel.joined_loops import join_loops
-from whorl.kernel.ownership import merge_taken
+from whorl.kernel.ownership import merge_takes
 from whorl.kernel.program import Program
 from whorl.kernel.reductions import write_out_reductions
 from whorl.kernel.short_loops import cut_short_loops
@@ -18,7 +18,7 @@ from whorl.kernel.tiles import cut_into_parts
 from whorl.kernel.verify import verify_program
 from whorl.kernel.walk import copy_program
 
-STEPS = (merge_taken, remove_copies, write_out_reductions, join_loops, cut_into_parts, cut_short_loops)
+STEPS = (merge_takes, remove_copies, write_out_reductions, collapse_loops, cut_into_parts, cut_short_loops)
 
 
 def optimise(program: Program) -> None:

@@ -16,15 +16,15 @@ from whorl.kernel.program import For, Program, Statement, Swap, Take, When, Whil
 from whorl.kernel.walk import all_statements, blocks, rename_buffers, used_by
 
 
-def merge_taken(program: Program) -> None:
-    """Check that no taken memory is read under its old name, and let all names of one memory be one buffer."""
+def merge_takes(program: Program) -> None:
+    """Check that no sources memory is read under its old name, and let all names of one memory be one buffer."""
     takes = [s for s in all_statements(program.body) if isinstance(s, Take)]
     if not takes:
         return
     verify_ownership(program)
     declared = {*program.buffers, *program.scratch}
-    taken = {s.buffer: s.source for s in takes if s.buffer not in declared}
-    roots = {buffer: _root(buffer, taken) for buffer in taken}
+    sources = {s.buffer: s.source for s in takes if s.buffer not in declared}
+    roots = {buffer: _root(buffer, sources) for buffer in sources}
     for take in takes:
         if take.buffer in declared and roots.get(take.source, take.source) is not take.buffer:
             raise VerifyError(f"{take.buffer.name!r} takes memory that is not its own from {take.source.name!r}")
@@ -33,10 +33,10 @@ def merge_taken(program: Program) -> None:
         block[:] = [s for s in block if not isinstance(s, Take)]
 
 
-def _root(buffer: Buffer, taken: dict[Buffer, Buffer]) -> Buffer:
+def _root(buffer: Buffer, sources: dict[Buffer, Buffer]) -> Buffer:
     """The buffer whose memory this was first."""
-    while buffer in taken:
-        buffer = taken[buffer]
+    while buffer in sources:
+        buffer = sources[buffer]
     return buffer
 
 
@@ -45,7 +45,7 @@ def _all_blocks(block: list[Statement]) -> list[list[Statement]]:
 
 
 def verify_ownership(program: Program) -> None:
-    """Raise VerifyError where a statement uses a buffer whose memory has been taken over."""
+    """Raise VerifyError where a statement uses a buffer whose memory has been sources over."""
     _Walk().block(program.body)
 
 
@@ -75,14 +75,14 @@ class _Walk:
         match statement:
             case Take(buffer, source):
                 self.use(source)
-                self.place(buffer, {source, *self.sharing(source)})
+                self.share(buffer, {source, *self.sharing(source)})
                 self.lost = self.lost | self.sharing(buffer)
             case Swap(a, b):
                 self.use(b)
                 self.lost = self.lost | self.sharing(a)
                 with_a, with_b = self.sharing(a) - {b}, self.sharing(b) - {a}
-                self.place(a, with_b)
-                self.place(b, with_a)
+                self.share(a, with_b)
+                self.share(b, with_a)
             case When(then=then, other=other):
                 self.read(statement)
                 second = _Walk(dict(self.sharers), self.lost)
@@ -104,7 +104,7 @@ class _Walk:
             if not self.join(after):
                 return
 
-    def place(self, buffer: Buffer, sharers: Iterable[Buffer]) -> None:
+    def share(self, buffer: Buffer, sharers: Iterable[Buffer]) -> None:
         """A buffer with contents, in memory that these may share, and in no other."""
         for old in self.sharing(buffer):
             self.sharers[old] = self.sharing(old) - {buffer}

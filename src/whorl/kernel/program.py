@@ -1,7 +1,7 @@
 """Kernel programs: what they are made of, and how they print.
 
 A program is one function over flat row-major buffers. Expressions are scalars without side effects; statements run in
-order. Buffers may trade places (`Swap`), so that a carried tensor is updated without a copy.
+order. Buffers may trade memory (`Swap`), so that a carried tensor is updated without a copy.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Swap:
 class Take:
     """`buffer` takes over the memory and the contents of `source`, which from then on has none.
 
-    A program holds it until `merge_taken` has shown that nothing uses `source` later.
+    A program holds it until `merge_takes` has shown that nothing uses `source` later.
     """
 
     buffer: Buffer
@@ -92,16 +92,16 @@ class Reserve:
 class RunOp:
     """Computes an op that has no native form by its `run`: from whole buffers into whole buffers, by the runtime.
 
-    Where only the run knows the lengths, `given` are those of the inputs, and `found` what those of the outputs, which
-    grow, are put into.
+    Where only the run knows the lengths, `input_lengths` are those of the inputs, `output_lengths` the registers for
+    those of the outputs, which grow.
     """
 
     op: Op
     inputs: list[Buffer | None]
     outputs: list[Buffer]
     node: str = ""
-    given: list[tuple[Expr, ...]] = field(default_factory=list)
-    found: list[tuple[Var, ...]] = field(default_factory=list)
+    input_lengths: list[tuple[Expr, ...]] = field(default_factory=list)
+    output_lengths: list[tuple[Var, ...]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -109,13 +109,13 @@ class Call:
     """Runs one of `KERNELS` on memory that starts at elements of buffers, and on numbers; `polls`: as `Poll` does."""
 
     kernel: str
-    places: list[tuple[Buffer, tuple[Expr, ...]]]
+    addresses: list[tuple[Buffer, tuple[Expr, ...]]]
     numbers: tuple[int, ...]
     polls: bool = False
 
     @property
     def dtype(self) -> np.dtype:
-        return self.places[0][0].dtype
+        return self.addresses[0][0].dtype
 
 
 @dataclass(slots=True)
@@ -211,11 +211,11 @@ def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:
             case Reserve(buffer, count):
                 yield f"{indent}reserve {buffer.name}, {text(count)}"
             case RunOp(op, inputs, outputs):
-                given = ", ".join("_" if b is None else b.name for b in inputs)
-                yield f"{indent}{', '.join(b.name for b in outputs)} = run {op.name}({given})"
-            case Call(kernel, places, numbers):
-                given = [f"{b.name}[{', '.join(map(text, index))}]" for b, index in places]
-                yield f"{indent}{kernel}({', '.join((*given, *map(str, numbers)))})"
+                operands = ", ".join("_" if b is None else b.name for b in inputs)
+                yield f"{indent}{', '.join(b.name for b in outputs)} = run {op.name}({operands})"
+            case Call(kernel, addresses, numbers):
+                memory = [f"{b.name}[{', '.join(map(text, index))}]" for b, index in addresses]
+                yield f"{indent}{kernel}({', '.join((*memory, *map(str, numbers)))})"
             case Poll(work):
                 yield f"{indent}poll {work}"
             case Fail(status):

@@ -112,8 +112,8 @@ class _WriteOut:
             step = self.across(step, loop.var, inner.var, around)
         value: Expr = total
         for n in range(int(inner.extent.value)):
-            given: dict[Expr, Expr] = {inner.var: index_const(n), total: value}
-            value = Replacement(lambda part, given=given: given.get(part)).expr(step)
+            operands: dict[Expr, Expr] = {inner.var: index_const(n), total: value}
+            value = Replacement(lambda part, operands=operands: operands.get(part)).expr(step)
         return [Assign(total, value)]
 
     def across(self, step: Expr, lane: Var, along: Var, around: _Around) -> Expr:
@@ -168,28 +168,28 @@ class _WriteOut:
     def together(self, body: Block, totals: dict[Buffer, tuple[Expr, ...]], row: Var, first: Expr, size: int) -> Block:
         """The body for several rows: totals are read before them and stored after."""
         made: Block = []
-        held: dict[Buffer, Expr] = {}
+        accumulators: dict[Buffer, Expr] = {}
         for n in range(size):
             number = first if n == 0 else Apply(INT64, "add", (first, index_const(n)))
-            given: dict[Expr, Expr] = {row: number}
-            replaced = Replacement(partial(_given, given, held)).expr
+            operands: dict[Expr, Expr] = {row: number}
+            replaced = Replacement(partial(_substitute, operands, accumulators)).expr
             new: dict[Buffer, Expr] = {}
             for statement in body:
                 assert isinstance(statement, Assign | Store)
                 var = self.variable(statement.value)
                 made.append(Assign(var, replaced(statement.value)))
                 if isinstance(statement, Assign):
-                    given[statement.var] = var
+                    operands[statement.var] = var
                 else:
                     new[statement.buffer] = var
-            held = new
-        return [*made, *(Store(buffer, index, held[buffer]) for buffer, index in totals.items())]
+            accumulators = new
+        return [*made, *(Store(buffer, index, accumulators[buffer]) for buffer, index in totals.items())]
 
 
-def _given(given: dict[Expr, Expr], held: dict[Buffer, Expr], part: Expr) -> Expr | None:
+def _substitute(operands: dict[Expr, Expr], accumulators: dict[Buffer, Expr], part: Expr) -> Expr | None:
     if isinstance(part, Load):
-        return held.get(part.buffer)
-    return given.get(part)
+        return accumulators.get(part.buffer)
+    return operands.get(part)
 
 
 def _is_wide(loop: For) -> bool:
@@ -227,17 +227,17 @@ def _column(load: Load, lane: Var, along: Var, around: _Around | None) -> int | 
 
 def _totals(body: Sequence[Statement]) -> dict[Buffer, tuple[Expr, ...]] | None:
     """Where a body stores the totals that it reads at the same index; None if it does other things, too."""
-    found: dict[Buffer, tuple[Expr, ...]] = {}
+    result: dict[Buffer, tuple[Expr, ...]] = {}
     for statement in body:
-        if any(load.buffer in found for load in loads([statement])):
+        if any(load.buffer in result for load in loads([statement])):
             return None
         match statement:
-            case Assign(var) if var.once and not found:
+            case Assign(var) if var.once and not result:
                 continue
-            case Store(buffer, index) if buffer not in found:
-                found[buffer] = index
+            case Store(buffer, index) if buffer not in result:
+                result[buffer] = index
             case _:
                 return None
-    read = [load for load in loads(body) if load.buffer in found]
-    is_same = all(same_index(load.index, found[load.buffer]) for load in read)
-    return found if found and is_same and {load.buffer for load in read} == set(found) else None
+    read = [load for load in loads(body) if load.buffer in result]
+    is_same = all(same_index(load.index, result[load.buffer]) for load in read)
+    return result if result and is_same and {load.buffer for load in read} == set(result) else None

@@ -1,4 +1,4 @@
-"""Short loops that change memory in place, cut into pieces that are whole vectors.
+"""Short loops that change memory in position, cut into pieces that are whole vectors.
 
 LLVM computes 10 elements as two vectors of which some lanes are off. What such a vector stores cannot be handed to the
 load of the next iteration before it is in memory; a vector with all lanes on can.
@@ -23,16 +23,16 @@ def cut_short_loops(program: Program) -> None:
 
 
 def _cut(block: Block, number: str) -> None:
-    place = 0
-    while place < len(block):
-        statement = block[place]
-        pieces = _pieces(statement, f"{number}.{place}") if isinstance(statement, For) else []
+    position = 0
+    while position < len(block):
+        statement = block[position]
+        pieces = _pieces(statement, f"{number}.{position}") if isinstance(statement, For) else []
         if pieces:
-            block[place : place + 1] = pieces
+            block[position : position + 1] = pieces
         else:
             for inner in blocks(statement):
-                _cut(inner, f"{number}.{place}")
-        place += max(1, len(pieces))
+                _cut(inner, f"{number}.{position}")
+        position += max(1, len(pieces))
 
 
 def _pieces(loop: For, number: str) -> list[Statement]:
@@ -41,28 +41,28 @@ def _pieces(loop: For, number: str) -> list[Statement]:
         return []
     length, is_power = int(loop.extent.value), not int(loop.extent.value) & (int(loop.extent.value) - 1)
     simple = all(isinstance(s, Store) or (isinstance(s, Assign) and s.var.once) for s in loop.body)
-    if is_power or not simple or not _changes_in_place(loop.body):
+    if is_power or not simple or not _updates_element(loop.body):
         return []
-    found: list[Statement] = []
+    result: list[Statement] = []
     start = 0
     while start < length:
         count = 1 << ((length - start).bit_length() - 1)
-        found.append(_piece(loop, start, count, number))
+        result.append(_piece(loop, start, count, number))
         start += count
-    return found
+    return result
 
 
-def _changes_in_place(body: Sequence[Statement]) -> bool:
+def _updates_element(body: Sequence[Statement]) -> bool:
     stored = {s.buffer for s in body if isinstance(s, Store)}
     return any(load.buffer in stored for load in loads(body))
 
 
 def _piece(loop: For, start: int, count: int, number: str) -> For:
     """Some iterations of a loop, with variables of their own."""
-    step, place = Var(INT64, f"piece{number}.{start}", False), Var(INT64, f"place{number}.{start}")
-    fresh: dict[object, Var] = {loop.var: place}
+    step, position = Var(INT64, f"piece{number}.{start}", False), Var(INT64, f"position{number}.{start}")
+    fresh: dict[object, Var] = {loop.var: position}
     replacement = Replacement(fresh.get)
-    body: list[Statement] = [Assign(place, Apply(INT64, "add", (step, index_const(start))))]
+    body: list[Statement] = [Assign(position, Apply(INT64, "add", (step, index_const(start))))]
     for statement in loop.body:
         match statement:
             case Assign(var, value):

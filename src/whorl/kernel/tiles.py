@@ -28,14 +28,14 @@ def cut_into_parts(program: Program) -> None:
 
 
 def _cut(block: Block, number: str) -> None:
-    for place, statement in enumerate(block):
+    for position, statement in enumerate(block):
         if isinstance(statement, While):
-            made = _in_parts(statement, f"{number}.{place}")
+            made = _in_parts(statement, f"{number}.{position}")
             if made is not None:
-                block[place] = made
+                block[position] = made
                 continue
         for inner in blocks(statement):
-            _cut(inner, f"{number}.{place}")
+            _cut(inner, f"{number}.{position}")
 
 
 def _in_parts(loop: While, number: str) -> When | None:
@@ -80,7 +80,7 @@ def _counter(loop: While) -> tuple[Var, Var] | None:
 def _bytes(body: Sequence[Statement], nest: For, length: int) -> int | None:
     """The bytes that stay from one iteration to the next, for each step of a nest; None where steps may meet.
 
-    They do not if all that is written is written, and read, at the step's own place along some axis.
+    They do not if all that is written is written, and read, at the step's own index along some axis.
     """
     axes: dict[Buffer, int] = {}
     for statement in all_statements([nest]):
@@ -89,16 +89,16 @@ def _bytes(body: Sequence[Statement], nest: For, length: int) -> int | None:
             if axis is None or axes.setdefault(statement.buffer, axis) != axis:
                 return None
     size = 0
-    kept: set[Buffer] = set()
+    reused: set[Buffer] = set()
     for load in loads(body):
         axis = _axis(load.index, nest.var)
         if load.buffer in axes and axes[load.buffer] != axis:
             return None
-        if axis is not None and load.buffer not in kept and all(isinstance(n, int) for n in load.buffer.shape):
-            kept.add(load.buffer)
+        if axis is not None and load.buffer not in reused and all(isinstance(n, int) for n in load.buffer.shape):
+            reused.add(load.buffer)
             shape = [n for n in load.buffer.shape if isinstance(n, int)]
             size += math.prod(shape) * load.dtype.itemsize // length
-    return size if kept & axes.keys() else None
+    return size if reused & axes.keys() else None
 
 
 def _axis(index: Sequence[Expr], var: Var) -> int | None:
@@ -118,12 +118,12 @@ def _part(length: int, most: int, least: int) -> int | None:
 def _rewritten(loop: While, nest: For, counter: tuple[Var, Var], length: int, count: int, number: str) -> When:
     i, go = counter
     part, step = (Var(INT64, f"{hint}{number}", False) for hint in ("part", "step"))
-    start, place, first = (Var(INT64, f"{hint}{number}") for hint in ("start", "place", "first"))
+    start, coordinate, first = (Var(INT64, f"{hint}{number}") for hint in ("start", "coordinate", "first"))
     extent: Expr = index_const(count)
     if length % count:
         extent = Apply(INT64, "min", (extent, Apply(INT64, "sub", (index_const(length), start))))
-    Replacement(lambda expr: place if expr is nest.var else None).block(nest.body)
-    inner = For(step, extent, [Assign(place, Apply(INT64, "add", (start, step))), *nest.body], parallel=True)
+    Replacement(lambda expr: coordinate if expr is nest.var else None).block(nest.body)
+    inner = For(step, extent, [Assign(coordinate, Apply(INT64, "add", (start, step))), *nest.body], parallel=True)
     body = [inner if s is nest else s for s in loop.body if not (isinstance(s, Assign) and s.var is go)]
     assert isinstance(loop.condition, Apply)
     through = While([], loop.condition.args[1], body)

@@ -77,7 +77,7 @@ class _Check:
     def assign(self, var: Var) -> None:
         self.name(var)
         if var.once and var in self.assigned_once:
-            raise VerifyError(f"{var.name!r} is assigned in two places")
+            raise VerifyError(f"{var.name!r} is assigned twice")
         self.assigned_once.add(var)
 
     # ---- statements ------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ class _Check:
                 self.assign(var)
                 return known | {var}
             case Store(buffer, index, value):
-                self.place(buffer, index, known)
+                self.check_address(buffer, index, known)
                 self.read(value, known, buffer.dtype)
             case For():
                 return self.loop(statement, known)
@@ -111,7 +111,7 @@ class _Check:
             case Swap(a, b):
                 self.declared(a, b)
                 if (a.dtype, a.grows) != (b.dtype, b.grows) or (not a.grows and a.shape != b.shape):
-                    raise VerifyError(f"{a.name!r} and {b.name!r} trade places and are not alike")
+                    raise VerifyError(f"{a.name!r} and {b.name!r} trade memory and are not alike")
             case Take(buffer, source):
                 if (buffer.dtype, buffer.grows) != (source.dtype, source.grows) or buffer.shape != source.shape:
                     raise VerifyError(f"{buffer.name!r} takes the memory of {source.name!r} and is not like it")
@@ -125,9 +125,9 @@ class _Check:
             case RunOp(_, inputs, outputs):
                 self.declared(*(b for b in inputs if b is not None), *outputs)
                 self.calls.append(statement)
-                for length in itertools.chain(*statement.given):
+                for length in itertools.chain(*statement.input_lengths):
                     self.read(length, known, INT64)
-                for var in itertools.chain(*statement.found):
+                for var in itertools.chain(*statement.output_lengths):
                     self.assign(var)
                     known |= {var}
             case Call():
@@ -159,20 +159,20 @@ class _Check:
         expected = [call.dtype] * len(kernel.extents(call.numbers, call.dtype))
         for table in kernel.tables:
             expected[table] = INT32
-        for place, narrow in kernel.narrow.items():
-            if call.dtype == FLOAT32 and place < len(call.places) and call.places[place][0].dtype in narrow:
-                expected[place] = call.places[place][0].dtype
-        if [b.dtype for b, _ in call.places] != expected:
-            raise VerifyError(f"{call.kernel} takes {len(expected)} places: {', '.join(map(name_of, expected))}")
-        for buffer, index in call.places:
-            self.place(buffer, index, known)
+        for number, narrow in kernel.narrow.items():
+            if call.dtype == FLOAT32 and number < len(call.addresses) and call.addresses[number][0].dtype in narrow:
+                expected[number] = call.addresses[number][0].dtype
+        if [b.dtype for b, _ in call.addresses] != expected:
+            raise VerifyError(f"{call.kernel} takes {len(expected)} addresses: {', '.join(map(name_of, expected))}")
+        for buffer, index in call.addresses:
+            self.check_address(buffer, index, known)
 
     def declared(self, *buffers: Buffer) -> None:
         for buffer in buffers:
             if buffer not in self.buffers:
                 raise VerifyError(f"{buffer.name!r} is not declared")
 
-    def place(self, buffer: Buffer, index: Sequence[Expr], known: frozenset[Var]) -> None:
+    def check_address(self, buffer: Buffer, index: Sequence[Expr], known: frozenset[Var]) -> None:
         self.declared(buffer)
         if len(index) != len(buffer.shape):
             raise VerifyError(f"{buffer.name!r} has {len(buffer.shape)} axes, the index {len(index)}")

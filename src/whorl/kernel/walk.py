@@ -52,11 +52,11 @@ def expressions(statement: Statement) -> Iterator[Expr]:
             yield condition
         case Reserve(count=count):
             yield count
-        case Call(places=places):
-            for _, index in places:
+        case Call(addresses=addresses):
+            for _, index in addresses:
                 yield from index
-        case RunOp(given=given):
-            for lengths in given:
+        case RunOp(input_lengths=operands):
+            for lengths in operands:
                 yield from lengths
 
 
@@ -69,8 +69,8 @@ def written(statement: Statement) -> Iterator[Buffer]:
             yield from (a, b)
         case RunOp(outputs=outputs):
             yield from outputs
-        case Call(places=places):
-            yield from (buffer for buffer, _ in places)
+        case Call(addresses=addresses):
+            yield from (buffer for buffer, _ in addresses)
 
 
 def assigned(statement: Statement) -> Iterator[Var]:
@@ -78,8 +78,8 @@ def assigned(statement: Statement) -> Iterator[Var]:
     match statement:
         case Assign(var) | For(var):
             yield var
-        case RunOp(found=found):
-            for registers in found:
+        case RunOp(output_lengths=result):
+            for registers in result:
                 yield from registers
 
 
@@ -97,12 +97,12 @@ def loads(block: Sequence[Statement]) -> Iterator[Load]:
 
 def used_by(statement: Statement) -> set[Buffer]:
     """The buffers that a statement itself uses in any way."""
-    found = set(written(statement))
+    result = set(written(statement))
     for expr in expressions(statement):
-        found.update(part.buffer for part in parts_in_order(expr) if isinstance(part, Load))
+        result.update(part.buffer for part in parts_in_order(expr) if isinstance(part, Load))
     if isinstance(statement, RunOp):
-        found.update(b for b in statement.inputs if b is not None)
-    return found
+        result.update(b for b in statement.inputs if b is not None)
+    return result
 
 
 def copy_program(program: Program) -> Program:
@@ -115,18 +115,18 @@ def copy_program(program: Program) -> Program:
 
 def copy_block(block: Sequence[Statement]) -> Block:
     """Statements with the expressions of a block, and all inside them."""
-    found: Block = []
+    result: Block = []
     for statement in block:
         match statement:
             case For(body=body):
-                found.append(replace(statement, body=copy_block(body)))
+                result.append(replace(statement, body=copy_block(body)))
             case When(then=then, other=other):
-                found.append(replace(statement, then=copy_block(then), other=copy_block(other)))
+                result.append(replace(statement, then=copy_block(then), other=copy_block(other)))
             case While(head=head, body=body):
-                found.append(replace(statement, head=copy_block(head), body=copy_block(body)))
+                result.append(replace(statement, head=copy_block(head), body=copy_block(body)))
             case _:
-                found.append(replace(statement))
-    return found
+                result.append(replace(statement))
+    return result
 
 
 def rename_buffers(block: Sequence[Statement], names: Mapping[Buffer, Buffer]) -> None:
@@ -144,8 +144,8 @@ def rename_buffers(block: Sequence[Statement], names: Mapping[Buffer, Buffer]) -
                 statement.buffer = names.get(statement.buffer, statement.buffer)
             case Swap(a, b):
                 statement.a, statement.b = names.get(a, a), names.get(b, b)
-            case Call(places=places):
-                statement.places = [(names.get(b, b), index) for b, index in places]
+            case Call(addresses=addresses):
+                statement.addresses = [(names.get(b, b), index) for b, index in addresses]
             case RunOp(inputs=inputs, outputs=outputs):
                 statement.inputs = [None if b is None else names.get(b, b) for b in inputs]
                 statement.outputs = [names.get(b, b) for b in outputs]
@@ -172,15 +172,15 @@ class Replacement:
             case Const():
                 return expr
             case Load(dtype, buffer, index):
-                places = tuple(self.done[i] for i in index)
-                same = all(a is b for a, b in zip(places, index, strict=True))
-                expr = expr if same else Load(dtype, buffer, places)
+                indices = tuple(self.done[i] for i in index)
+                same = all(a is b for a, b in zip(indices, index, strict=True))
+                expr = expr if same else Load(dtype, buffer, indices)
             case Apply(dtype, op, args):
                 values = tuple(self.done[a] for a in args)
                 same = all(a is b for a, b in zip(values, args, strict=True))
                 return expr if same else Apply(dtype, op, values)
-        found = self.part(expr)
-        return expr if found is None else found
+        result = self.part(expr)
+        return expr if result is None else result
 
     def block(self, block: Sequence[Statement]) -> None:
         """Replace in the statements of a block and all inside them, in place."""
@@ -202,6 +202,6 @@ class Replacement:
             case Reserve():
                 statement.count = self.expr(statement.count)
             case Call():
-                statement.places = [(b, tuple(self.expr(i) for i in index)) for b, index in statement.places]
+                statement.addresses = [(b, tuple(self.expr(i) for i in index)) for b, index in statement.addresses]
             case RunOp():
-                statement.given = [tuple(self.expr(n) for n in lengths) for lengths in statement.given]
+                statement.input_lengths = [tuple(self.expr(n) for n in lengths) for lengths in statement.input_lengths]

@@ -12,8 +12,8 @@ as loop nests (`regions`, with the builder `k` of `builder`, `statements` and `e
   of the whole sequence and a Loop of simple ops; Attention is products, comparisons and a softmax; Einsum a chain of
   products; products of bytes are products of floats that hold every sum exactly.
 - Weights are packed once (`products`, `convolutions`), and loop-invariant packing and products of slices are hoisted
-  out of loops (`inner_loops`), a product of concatenated tensors split for that (`joined_operands`). Only where slices
-  have few rows: with many, a product costs what its arithmetic costs.
+  out of loops (`inner_loops`), a product of concatenated tensors split for that (`split_concat_matmul`). Only where
+  slices have few rows: with many, a product costs what its arithmetic costs.
 - Elementwise values are fused into their readers; `readers` decides what is materialised.
 - `ill_typed` sets aside nodes that their own types refuse: they are legal where they are never reached.
 """

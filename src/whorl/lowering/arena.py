@@ -44,16 +44,16 @@ def plan_arena(program: Program) -> Arena:
     lives = _lives(program)
     order = sorted(range(len(lives)), key=lambda n: -lives[n].size)
     offsets = [0] * len(lives)
-    placed: list[int] = []
+    allocated: list[int] = []
     for n in order:
         offset = 0
-        for other in sorted((m for m in placed if lives[m].meets(lives[n])), key=lambda m: offsets[m]):
+        for other in sorted((m for m in allocated if lives[m].meets(lives[n])), key=lambda m: offsets[m]):
             if offset + lives[n].size <= offsets[other]:
                 break
             offset = max(offset, offsets[other] + lives[other].size)
         offsets[n] = offset
-        placed.append(n)
-    return Arena(max((offsets[n] + lives[n].size for n in placed), default=0), tuple(offsets))
+        allocated.append(n)
+    return Arena(max((offsets[n] + lives[n].size for n in allocated), default=0), tuple(offsets))
 
 
 def _lives(program: Program) -> list[_Life]:
@@ -86,9 +86,9 @@ def swapped_pairs(statements: Sequence[Statement]) -> list[tuple[Buffer, Buffer]
 
 def used_buffers(statements: Sequence[Statement]) -> set[Buffer]:
     """The buffers that statements, and those inside them, read or write."""
-    found = {load.buffer for load in loads(statements)}
+    result = {load.buffer for load in loads(statements)}
     for statement in all_statements(statements):
-        found.update(written(statement))
+        result.update(written(statement))
         if isinstance(statement, RunOp):
-            found.update(b for b in statement.inputs if b is not None)
-    return found
+            result.update(b for b in statement.inputs if b is not None)
+    return result

@@ -49,7 +49,7 @@ class KernelBuilder(Statements):
         self.owners: dict[Buffer, Any] = {}
         self.may_reuse: set[Buffer] = set()
         self.may_append: Buffer | None = None
-        self.taken: dict[Buffer, Buffer] = {}
+        self._memory: dict[Buffer, Buffer] = {}
         self.from_caller: set[Buffer] = set()
         self.readers: Sequence[object] = ()
         self._shared_results: dict[tuple[int, Hashable], tuple[list[Statement], Any]] = {}
@@ -59,9 +59,9 @@ class KernelBuilder(Statements):
         shape = []
         for dim, length in zip(type.shape, view.shape, strict=True):  # type: ignore[arg-type]
             if length != dim:
-                found = self.let(self.length(length), "n")
-                self.fail_unless(self.compare("le", found, self.const(MOST_ELEMENTS)), LENGTHS)
-                self.name_length(dim, found)
+                count = self.let(self.length(length), "n")
+                self.fail_unless(self.compare("le", count, self.const(MOST_ELEMENTS)), LENGTHS)
+                self.name_length(dim, count)
             shape.append(length if isinstance(length, int) else dim)
         return view if tuple(shape) == view.shape else replace(view, shape=tuple(shape))
 
@@ -133,8 +133,8 @@ class KernelBuilder(Statements):
         block: list[Statement] = []
         with self.into(block):
             element = view.at(tuple(self.variable(INT64, "probe") for _ in view.shape))
-        found = {part.buffer for part in parts_in_order(element) if isinstance(part, Load)}
-        return found.union(*map(used_by, all_statements(block)))
+        result = {part.buffer for part in parts_in_order(element) if isinstance(part, Load)}
+        return result.union(*map(used_by, all_statements(block)))
 
     def may_change(self, view: View) -> bool:
         """Whether elements are read from memory of the caller, which another thread may write during the run."""
@@ -153,13 +153,13 @@ class KernelBuilder(Statements):
         """A name for what will be written over a tensor, in the memory that it has."""
         buffer = Buffer(self.fresh("s"), source.dtype, source.shape, source.grows)
         self.block.append(Take(buffer, source))
-        self.taken[buffer] = self.memory_of(source)
+        self._memory[buffer] = self.memory_of(source)
         self.may_reuse.add(buffer)
         return buffer
 
     def memory_of(self, buffer: Buffer) -> Buffer:
         """The buffer whose memory this one has taken over."""
-        return self.taken.get(buffer, buffer)
+        return self._memory.get(buffer, buffer)
 
     def constant(self, array: np.ndarray, type: TensorType, known: np.ndarray | None = None) -> View:
         """A tensor whose contents are the same in every run, in memory that the caller gives."""
@@ -170,9 +170,9 @@ class KernelBuilder(Statements):
 
     def run_op(self, op: Op, inputs: Sequence[View | None], outputs: Sequence[TensorType]) -> list[View]:
         """An op computed by its `run`, from buffers that never trade places into scratch memory."""
-        given = [None if x is None else self._whole(x) for x in inputs]
+        operands = [None if x is None else self._whole(x) for x in inputs]
         results = [self.temporary(t.dtype, tuple(int(d) for d in t.shape)) for t in outputs]  # type: ignore[arg-type, union-attr]
-        call = RunOp(op, given, results, self.node)
+        call = RunOp(op, operands, results, self.node)
         self.calls.append(call)
         self.may_fail = True
         self.block.append(call)
@@ -180,17 +180,19 @@ class KernelBuilder(Statements):
 
     def run_any(self, op: Op, inputs: Sequence[View | None], outputs: Sequence[TensorType]) -> list[View]:
         """An op computed by its `run` from tensors whose lengths only the run knows."""
-        given = [None if x is None else x if x.buffer is not None else self.copy(x) for x in inputs]
-        lengths = [() if x is None else tuple(self.length(n) for n in x.shape) for x in given]
-        buffers, found, views = [], [], []
+        operands = [None if x is None else x if x.buffer is not None else self.copy(x) for x in inputs]
+        lengths = [() if x is None else tuple(self.length(n) for n in x.shape) for x in operands]
+        buffers, output_lengths, views = [], [], []
         for type in outputs:
             registers = tuple(self.variable(INT64, "n") for _ in type.shape)  # type: ignore[union-attr]
             shape: tuple[int | Expr | None, ...] = registers
             buffers.append(Buffer(self.fresh("s"), type.dtype, shape, True))
             self.add_scratch(buffers[-1])
-            found.append(registers)
+            output_lengths.append(registers)
             views.append(self.view_of(buffers[-1], [self.new_length(var) for var in registers]))
-        call = RunOp(op, [None if x is None else x.buffer for x in given], buffers, self.node, lengths, found)
+        call = RunOp(
+            op, [None if x is None else x.buffer for x in operands], buffers, self.node, lengths, output_lengths
+        )
         self.calls.append(call)
         self.may_fail = True
         self.block.append(call)
@@ -222,9 +224,9 @@ class KernelBuilder(Statements):
 
     def address(self, view: View) -> Address:
         """The first element of a tensor in memory, where the others follow; it is computed there if need be."""
-        found = self.contiguous(view)
-        if found is not None:
-            return found
+        result = self.contiguous(view)
+        if result is not None:
+            return result
         buffer = self.temporary(view.dtype, view.shape)
         self.fill(buffer, view)
         return buffer, (self.const(0),) * len(view.shape)
@@ -269,14 +271,14 @@ class KernelBuilder(Statements):
 
     def cache_in_nest(self, view: View) -> View:
         """The view with its elements in registers, for readers that are all in one nest of its shape."""
-        found: list[tuple[Any, Index, Expr]] = []
+        cached: list[tuple[Any, Index, Expr]] = []
 
         def at(index: Index) -> Expr:
-            for block, place, element in found:
-                if block is self.block and len(place) == len(index) and all(map(is_, place, index)):
+            for block, position, element in cached:
+                if block is self.block and len(position) == len(index) and all(map(is_, position, index)):
                     return element
-            found.append((self.block, index, self.let(view.at(index))))
-            return found[-1][-1]
+            cached.append((self.block, index, self.let(view.at(index))))
+            return cached[-1][-1]
 
         return View(view.dtype, view.shape, at, min(view.cost, REREAD_COST), None, view.known)
 
@@ -310,41 +312,41 @@ class KernelBuilder(Statements):
         self, scalar: Callable[..., Expr | None], inputs: Sequence[View | None], output: TensorType
     ) -> list[View] | None:
         """A tensor whose element is a function of the input elements at its index; None if that function gives none."""
-        given = [x for x in inputs if x is not None]
+        operands = [x for x in inputs if x is not None]
         with self.into([]):
-            probe = scalar(self, *(Var(x.dtype, "probe") for x in given))
+            probe = scalar(self, *(Var(x.dtype, "probe") for x in operands))
         if probe is None:
             return None
 
         def value(elements: Sequence[Expr]) -> Expr:
-            found = scalar(self, *elements)
-            assert found is not None
-            return found
+            result = scalar(self, *elements)
+            assert result is not None
+            return result
 
-        shape = self._common_shape(given, output)
-        given = [
-            self.materialise_costly(x) if x.size == math.prod(shape) else self.materialise_reread(x) for x in given
+        shape = self._common_shape(operands, output)
+        operands = [
+            self.materialise_costly(x) if x.size == math.prod(shape) else self.materialise_reread(x) for x in operands
         ]
         origin = (self.const(0),) * len(shape)
-        direct = [self.flat(x) if x.shape == shape and x.size not in (0, 1) else None for x in given]
-        is_flat = all(x.size == 1 or element is not None for x, element in zip(given, direct, strict=True))
+        direct = [self.flat(x) if x.shape == shape and x.size not in (0, 1) else None for x in operands]
+        is_flat = all(x.size == 1 or element is not None for x, element in zip(operands, direct, strict=True))
 
         def at(index: Index) -> Expr:
-            return value([self.broadcast_element(x, index) for x in given])
+            return value([self.broadcast_element(x, index) for x in operands])
 
         def flat(position: Expr) -> Expr:
-            pairs = zip(given, direct, strict=True)
+            pairs = zip(operands, direct, strict=True)
             return value(
                 [self.broadcast_element(x, origin) if element is None else element(position) for x, element in pairs]
             )
 
-        cost = _operations(probe) + sum(x.cost for x in given)
+        cost = _operations(probe) + sum(x.cost for x in operands)
         return [self.view(output.dtype, shape, at, cost, flat if is_flat else None)]
 
-    def _common_shape(self, given: Sequence[View], output: TensorType) -> tuple[Dim, ...]:
+    def _common_shape(self, operands: Sequence[View], output: TensorType) -> tuple[Dim, ...]:
         """The shape of an elementwise result. Lengths that are not proved to agree must, or the program fails."""
         shape: list[Dim] = list(output.shape)  # type: ignore[arg-type]
-        for x in given:
+        for x in operands:
             for axis, n in enumerate(x.shape, len(shape) - len(x.shape)):
                 if n == 1:
                     continue
@@ -356,9 +358,9 @@ class KernelBuilder(Statements):
 
     def require_broadcast(self, shape: Sequence[Dim], target: Sequence[Dim]) -> None:
         """End the program with a failure unless a shape broadcasts to a target; a length that may be 1 must not be."""
-        for n, wanted in zip(shape, target[len(target) - len(shape) :], strict=True):
-            if n not in (1, wanted):
-                self.fail_unless(self.compare("eq", self.length(n), self.length(wanted)), LENGTHS)
+        for n, expected in zip(shape, target[len(target) - len(shape) :], strict=True):
+            if n not in (1, expected):
+                self.fail_unless(self.compare("eq", self.length(n), self.length(expected)), LENGTHS)
 
     def broadcast_element(self, view: View, index: Index) -> Expr:
         """The element that broadcasting puts at an index of a larger shape."""

@@ -20,8 +20,8 @@ from whorl.ir.native.view import Index, View
 from whorl.ir.types import AnyShape, TensorType
 from whorl.lowering.builder import MOST_TRIPS, KernelBuilder
 from whorl.lowering.expressions import Unsupported
-from whorl.lowering.places import Target, first_element, lengths_of, memory_type, require_lengths
 from whorl.lowering.statements import LENGTHS
+from whorl.lowering.storage import Target, first_element, lengths_of, memory_type, require_lengths
 from whorl.ops.control.flow import Collected, Loop
 
 
@@ -77,14 +77,14 @@ class Rows:
             return k.view_of(self.buffer, shape)
 
         def at(index: Index) -> Expr:
-            row, inside = self._place(index[axis], k)
+            row, inside = self._locate_row(index[axis], k)
             if self.how.reverse:
                 row = k.sub(k.sub(count, k.const(1)), row)
             return k.load(self.buffer, (row, *index[:axis], *inside, *index[axis + 1 :]))
 
         return k.view(self.type.dtype, shape, at, 1)
 
-    def _place(self, index: Expr, k: KernelBuilder) -> tuple[Expr, tuple[Expr, ...]]:
+    def _locate_row(self, index: Expr, k: KernelBuilder) -> tuple[Expr, tuple[Expr, ...]]:
         """The element that holds a joined row, and the row's index in it."""
         if self.part < 2:
             return index, (k.const(0),) * self.part

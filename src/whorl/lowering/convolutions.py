@@ -39,16 +39,16 @@ def _folded(steps: Sequence[Op], values: Sequence[np.ndarray], factor: np.ndarra
     """x * factor + term after steps on each feature alone."""
     rest = iter(values)
     for step in steps:
-        given = [next(rest).reshape(-1).astype(factor.dtype) for _ in range(INPUTS[type(step)])]
+        operands = [next(rest).reshape(-1).astype(factor.dtype) for _ in range(INPUTS[type(step)])]
         match step:
             case BatchNormalization():
-                scale, shift, mean, variance = given
+                scale, shift, mean, variance = operands
                 change = scale / np.sqrt(variance + factor.dtype.type(step.epsilon))
                 factor, term = factor * change, (term - mean) * change + shift
             case Mul():
-                factor, term = factor * given[0], term * given[0]
+                factor, term = factor * operands[0], term * operands[0]
             case Add():
-                term = term + given[0]
+                term = term + operands[0]
     return factor, term
 
 
@@ -117,13 +117,13 @@ class BlockConvolution(Op, abstract=True):
     def native(self, k: NativeBuilder, inputs: Operands, into: tuple[Any, int] | None = None) -> Any:
         """The result in memory; in the features of a larger tensor from a number on, where that is given."""
         (x, packed, bias, offsets), added = inputs[:4], inputs.optional(4)
-        tracks = self.op.tracks(x, k.view(x.dtype, self.shape, _unread, 0))
+        tracks = self.op.tracks(x, k.view(x.dtype, self.shape, _no_element, 0))
         ending = Ending(added, self.bounds, into)
         return convolution(k, widen_view(k, x), packed, bias, tracks, self.shape[0], offsets, ending)
 
 
 @dataclass(frozen=True)
-class JoinedConvolutions(Op, abstract=True):
+class MergedConvolutions(Op, abstract=True):
     """Convolutions, and other tensors where a part is None, one after the other along the features.
 
     Inputs: those of each part, so many as `counts` says.
@@ -132,28 +132,30 @@ class JoinedConvolutions(Op, abstract=True):
     parts: tuple[BlockConvolution | None, ...]
     counts: tuple[int, ...]
 
-    def _given(self, inputs: Sequence[Any]) -> list[Sequence[Any]]:
+    def _operands_of(self, inputs: Sequence[Any]) -> list[Sequence[Any]]:
         ends = np.cumsum(self.counts).tolist()
         return [inputs[end - count : end] for count, end in zip(self.counts, ends, strict=True)]
 
     def run(self, *inputs: np.ndarray) -> np.ndarray:
-        pairs = zip(self.parts, self._given(inputs), strict=True)
-        return np.concatenate([given[0] if part is None else part.run(*given) for part, given in pairs], axis=1)
+        pairs = zip(self.parts, self._operands_of(inputs), strict=True)
+        return np.concatenate(
+            [operands[0] if part is None else part.run(*operands) for part, operands in pairs], axis=1
+        )
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         result, first = k.temporary(inputs[0].dtype, lengths(outputs[0])), 0
-        for part, given in zip(self.parts, self._given(inputs), strict=True):
+        for part, operands in zip(self.parts, self._operands_of(inputs), strict=True):
             if part is not None:
-                part.native(k, Operands(given), (result, first))
+                part.native(k, Operands(operands), (result, first))
                 first += part.shape[0]
                 continue
-            with k.nest(given[0].shape) as (n, c, *rest):
-                k.store(result, (n, k.add(c, k.const(first)), *rest), given[0].at((n, c, *rest)))
-            first += given[0].shape[1]
+            with k.nest(operands[0].shape) as (n, c, *rest):
+                k.store(result, (n, k.add(c, k.const(first)), *rest), operands[0].at((n, c, *rest)))
+            first += operands[0].shape[1]
         return [k.view_of(result)]
 
 
-def _unread(index: Any) -> Any:
+def _no_element(index: Any) -> Any:
     raise TypeError("filters in blocks have no elements of their own")
 
 
@@ -164,38 +166,38 @@ def lay_out_convolutions(body: Region, captured: Sequence[Value]) -> None:
         if node.op.pure and not node.regions and all(v is None or v in fixed for v in node.inputs):
             fixed.update(node.outputs)
     readers = _readers(body)
-    taken: set[Node] = set()
-    placed: dict[Node, list[Node]] = {}
+    fused: set[Node] = set()
+    arranged: dict[Node, list[Node]] = {}
     for node in body.nodes:
-        if node in taken or node.outputs[0] in fixed or not _is_arranged(node, fixed):
+        if node in fused or node.outputs[0] in fixed or not _is_arranged(node, fixed):
             continue
-        chain = _Chain(node, fixed, readers, taken).follow()
-        taken.update(chain.nodes)
-        placed[chain.nodes[-1]] = chain.arranged()
-    if placed:
-        kept = [placed.get(node, [] if node in taken else [node]) for node in body.nodes]
-        body.nodes = [node for group in kept for node in group]
+        chain = _Chain(node, fixed, readers, fused).follow()
+        fused.update(chain.nodes)
+        arranged[chain.nodes[-1]] = chain.arranged()
+    if arranged:
+        groups = [arranged.get(node, [] if node in fused else [node]) for node in body.nodes]
+        body.nodes = [node for group in groups for node in group]
         _join_convolutions(body)
 
 
 def _join_convolutions(body: Region) -> None:
-    """Let convolutions whose results are only joined along the features write them where they are to be."""
+    """Let convolutions whose results are only merged along the features write them where they are to be."""
     readers = _readers(body)
     gone: set[Node] = set()
     for position, node in enumerate(body.nodes):
         if not isinstance(node.op, Concat) or not _joins_features(node):
             continue
-        owners = [_joined_owner(v, readers) for v in node.inputs]
+        owners = [_mergeable_owner(v, readers) for v in node.inputs]
         if not any(owners):
             continue
         gone.update(owner for owner in owners if owner is not None)
-        given = [[v] if owner is None else owner.inputs for v, owner in zip(node.inputs, owners, strict=True)]
+        operands = [[v] if owner is None else owner.inputs for v, owner in zip(node.inputs, owners, strict=True)]
         parts = tuple(None if owner is None else owner.op for owner in owners)
-        op = JoinedConvolutions(parts, tuple(len(values) for values in given))  # type: ignore[arg-type]
-        joined = Node(op, [v for values in given for v in values], (), node.name)
-        joined.outputs = node.outputs
-        joined.outputs[0].owner = joined
-        body.nodes[position] = joined
+        op = MergedConvolutions(parts, tuple(len(values) for values in operands))  # type: ignore[arg-type]
+        merged = Node(op, [v for values in operands for v in values], (), node.name)
+        merged.outputs = node.outputs
+        merged.outputs[0].owner = merged
+        body.nodes[position] = merged
     body.nodes = [node for node in body.nodes if node not in gone]
 
 
@@ -208,7 +210,7 @@ def _joins_features(node: Node) -> bool:
     return node.op.axis in (1, 1 - rank) and math.prod(_shape(node.outputs[0])) > 0
 
 
-def _joined_owner(value: Value | None, readers: Mapping[Value, Sequence[Node | None]]) -> Node | None:
+def _mergeable_owner(value: Value | None, readers: Mapping[Value, Sequence[Node | None]]) -> Node | None:
     """The convolution whose result is read here alone."""
     assert value is not None
     owner = value.owner
@@ -219,14 +221,14 @@ def _joined_owner(value: Value | None, readers: Mapping[Value, Sequence[Node | N
 
 def _readers(body: Region) -> dict[Value, list[Node | None]]:
     """The nodes that read each value, one entry a reading; None for a result of the region."""
-    found: dict[Value, list[Node | None]] = {}
+    result: dict[Value, list[Node | None]] = {}
     for node in body.nodes:
         for value in node.inputs:
             if value is not None:
-                found.setdefault(value, []).append(node)
+                result.setdefault(value, []).append(node)
     for value in body.results:
-        found.setdefault(value, []).append(None)
-    return found
+        result.setdefault(value, []).append(None)
+    return result
 
 
 def _is_arranged(node: Node, fixed: set[Value]) -> bool:
@@ -272,7 +274,7 @@ class _Chain:
     conv: Node
     fixed: set[Value]
     readers: Mapping[Value, Sequence[Node | None]]
-    taken: set[Node]
+    fused: set[Node]
     nodes: list[Node] = field(default_factory=list)
     steps: list[Op] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
@@ -300,7 +302,7 @@ class _Chain:
         """The only reader of the last node's only value, if it is free."""
         first, *more = self.nodes[-1].outputs
         readers = self.readers.get(first, ())
-        alone = len(readers) == 1 and readers[0] not in self.taken
+        alone = len(readers) == 1 and readers[0] not in self.fused
         return readers[0] if alone and not any(v in self.readers for v in more) else None
 
     def _others(self, node: Node) -> list[Value]:
@@ -326,7 +328,7 @@ class _Chain:
         return self._others(node)[0].type == self.conv.outputs[0].type
 
     def arranged(self) -> list[Node]:
-        """The nodes in the place of all."""
+        """The nodes in the own_axis of all."""
         conv = self.conv.op
         x, w, *bias = (v for v in self.conv.inputs if v is not None)
         assert isinstance(conv, Conv)
@@ -352,8 +354,8 @@ class _Chain:
 
 def _length(shape: Sequence[int], rank: int, axis: int) -> int:
     """The length of an axis of a shape that broadcasts to a rank."""
-    place = axis - (rank - len(shape))
-    return shape[place] if place >= 0 else 1
+    own_axis = axis - (rank - len(shape))
+    return shape[own_axis] if own_axis >= 0 else 1
 
 
 def _bounds(node: Node) -> tuple[float, float] | None:
@@ -362,13 +364,13 @@ def _bounds(node: Node) -> tuple[float, float] | None:
         return 0.0, math.inf
     if not isinstance(node.op, Clip):
         return None
-    found = []
+    result = []
     for value, default in zip((*node.inputs[1:], None, None), (-math.inf, math.inf), strict=False):
         if value is None:
-            found.append(default)
+            result.append(default)
         elif value.known is not None and value.known.size == 1 and isinstance(value.known.flat[0], float):
-            found.append(value.known.flat[0])
-    return (found[0], found[1]) if len(found) == 2 and found[0] <= found[1] else None
+            result.append(value.known.flat[0])
+    return (result[0], result[1]) if len(result) == 2 and result[0] <= result[1] else None
 
 
 def _node(op: Op, inputs: Sequence[Value], dtype: np.dtype, shape: Sequence[int], name: str) -> Node:

@@ -18,12 +18,12 @@ def decompose(region: Region) -> None:
         node.inputs = [replaced.get(v, v) if v is not None else None for v in node.inputs]
         for inner in node.regions:
             decompose(inner)
-        kept = len(region.nodes)
+        count = len(region.nodes)
         outputs = node.op.decompose(node.inputs, build)
         if outputs is None:
-            region.nodes[kept:] = [node]
+            region.nodes[count:] = [node]
             continue
-        _name(region.nodes[kept:], node)
+        _name(region.nodes[count:], node)
         for old, new in zip(node.outputs, outputs, strict=False):
             new.name = old.name
             replaced[old] = new

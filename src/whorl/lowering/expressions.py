@@ -182,8 +182,8 @@ class Expressions:
 
     def last_index(self, element: Expr) -> Expr | None:
         """The last index of all elements in memory that an element is made of, if they have the same."""
-        found = {part.index[-1] for part in parts_in_order(element) if isinstance(part, Load) and part.index}
-        return found.pop() if len(found) == 1 else None
+        result = {part.index[-1] for part in parts_in_order(element) if isinstance(part, Load) and part.index}
+        return result.pop() if len(result) == 1 else None
 
 
 _ON_INTEGERS: dict[str, Callable[[int, int], int | bool]] = {

@@ -26,9 +26,17 @@ from whorl.lowering.convolutions import FilterBlocks
 from whorl.lowering.expressions import TooLong, Unsupported, contained
 from whorl.lowering.ill_typed import set_aside
 from whorl.lowering.layout import prepare
-from whorl.lowering.places import Target, fill_all, is_fixed, lengths_of, memory_shape, native_type, sizes
 from whorl.lowering.products import InPanels
 from whorl.lowering.regions import lower_region
+from whorl.lowering.storage import (
+    Target,
+    fill_all,
+    is_fixed,
+    lengths_of,
+    memory_shape,
+    native_type,
+    sizes,
+)
 from whorl.passes.dce import remove_unused_nodes
 
 FOLDED_GROWTH = 1 << 16
@@ -64,7 +72,7 @@ class Grown:
 
 @dataclass
 class Folded:
-    """What nodes on constants gave, kept so that programs of one model share it."""
+    """What nodes on constants gave, live so that programs of one model share it."""
 
     results: dict[tuple, tuple[tuple[Any, ...], tuple[np.ndarray, ...]]] = field(default_factory=dict)
 
@@ -112,8 +120,8 @@ def lower_graph(
             remove_unused_nodes(special)
             return _lower(special, most_trips, most_statements)
     except Unsupported as reason:
-        found = [origins[v] for v in reason.node.outputs if v in origins] if isinstance(reason.node, Node) else []
-        raise reason.at(found[0] if found else None) from None
+        result = [origins[v] for v in reason.node.outputs if v in origins] if isinstance(reason.node, Node) else []
+        raise reason.at(result[0] if result else None) from None
 
 
 def specialised(region: Region, arguments: Sequence[Fact]) -> Region:
@@ -146,20 +154,20 @@ def _fold(region: Region, folded: Folded) -> None:
             continue
         if len(values) == len(node.outputs) == 1 and isinstance(values[0], np.ndarray):
             fixed[node.outputs[0]] = values[0]
-            region.nodes[position] = _given(node, values[0])
+            region.nodes[position] = _replace_by_constant(node, values[0])
 
 
 def _read_for_panels(region: Region) -> set[Node]:
     """Nodes whose results nobody reads but to lay a matrix out, which the program then reads in their place."""
-    found: set[Node] = set()
+    result: set[Node] = set()
     read: set[Value | None] = set(region.results)
     for node in reversed(region.nodes):
         is_fixed_size = all(isinstance(v.type, TensorType) and is_fixed(v.type) for v in node.outputs)
         if isinstance(node.op, InPanels) or (is_fixed_size and not read.intersection(node.outputs)):
-            found.add(node)
+            result.add(node)
         else:
             read.update(node.inputs)
-    return found
+    return result
 
 
 def _is_small(node: Node, inputs: Sequence[np.ndarray]) -> bool:
@@ -176,7 +184,7 @@ def _is_small(node: Node, inputs: Sequence[np.ndarray]) -> bool:
     )
 
 
-def _given(node: Node, value: np.ndarray) -> Node:
+def _replace_by_constant(node: Node, value: np.ndarray) -> Node:
     constant = Node(Constant(value), [], (), node.name)
     constant.outputs = node.outputs
     for output in constant.outputs:
@@ -204,11 +212,11 @@ def _lower(region: Region, most_trips: int, most_statements: int | None) -> Grap
         raise TooLong(len(k.block))
     used = used_buffers(k.block)
     scratch = [b for b in k.scratch if b in used and b not in outs.fixed]
-    given = [(b, array) for b, array in k.constants.items() if b in used]
-    buffers_in_order = [*buffers.values(), *(b for b, _ in given), *outs.fixed]
+    operands = [(b, array) for b, array in k.constants.items() if b in used]
+    buffers_in_order = [*buffers.values(), *(b for b, _ in operands), *outs.fixed]
     program = Program(outs.lengths, buffers_in_order, scratch, k.block, k.calls, outs.fixed)
     optimise(program)
-    arrays = tuple(np.ascontiguousarray(array) for _, array in given)
+    arrays = tuple(np.ascontiguousarray(array) for _, array in operands)
     grown = {n: Grown(scratch.index(buffer), axes) for n, (buffer, axes) in outs.grown.items()}
     arena, types = plan_arena(program), tuple(outs.types)
     return GraphProgram(program, tuple(buffers), arrays, types, arena, k.may_fail, grown, tuple(names))
@@ -231,9 +239,9 @@ def _view(buffer: Buffer, value: Value, k: KernelBuilder) -> View:
 def _named_lengths(region: Region, k: KernelBuilder) -> dict[str, Var]:
     """A variable for each length of an input that has a name, in the order of the inputs."""
     names = [name for value in region.arguments for name in sorted(names_in_type(value.type))]
-    found = {name: k.variable(INT64, "n", once=False) for name in dict.fromkeys(names)}
-    k.dims.update(found)
-    return found
+    result = {name: k.variable(INT64, "n", once=False) for name in dict.fromkeys(names)}
+    k.dims.update(result)
+    return result
 
 
 @dataclass
@@ -255,8 +263,8 @@ class _Outputs:
         """Place the next output."""
         k, lies = self.k, _whole(view, self.k)
         type = native_type(TensorType(view.dtype, view.shape), f"output {value.name!r}")
-        taken = {*self.fixed, *(buffer for buffer, _ in self.grown.values()), *self.trading}
-        if lies not in k.scratch or lies in taken:
+        reserved = {*self.fixed, *(buffer for buffer, _ in self.grown.values()), *self.trading}
+        if lies not in k.scratch or lies in reserved:
             lies = None
         if is_fixed(type):
             lies = None if lies is not None and lies.grows else lies
@@ -274,23 +282,23 @@ class _Outputs:
 
     def _lengths(self, shape: Sequence[Any]) -> dict[int, int]:
         """Scalars of the program for the lengths that are no numbers, by axis."""
-        found = {}
+        result = {}
         for axis, length in enumerate(shape):
             if not isinstance(length, int):
                 var = self.k.variable(INT64, "length", once=False)
                 self.k.assign(var, self.k.length(length))
-                found[axis] = len(self.lengths)
+                result[axis] = len(self.lengths)
                 self.lengths.append(var)
-        return found
+        return result
 
 
 def _whole(view: View, k: KernelBuilder) -> Buffer | None:
     """The buffer that holds a tensor and nothing else, row-major."""
     if view.buffer is not None and (view.buffer.grows or view.buffer.shape == view.shape):
         return k.memory_of(view.buffer)
-    found = k.contiguous(view)
-    if found is None or found[0].grows:
+    result = k.contiguous(view)
+    if result is None or result[0].grows:
         return None
-    buffer, origin = k.memory_of(found[0]), found[1]
+    buffer, origin = k.memory_of(result[0]), result[1]
     is_start = all(k.number(position) == 0 for position in origin)
     return buffer if is_start and math.prod(buffer.shape) == view.size else None  # type: ignore[arg-type]

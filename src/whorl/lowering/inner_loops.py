@@ -27,7 +27,7 @@ MOVED = (*LAID_OUT, Transpose, Slice, Reshape, Squeeze, Unsqueeze, Identity, Cas
 """Ops that move out of a loop: with known shapes they cannot fail, and they take no longer than reading a matrix."""
 
 
-def move_out(node: Node, wanted: set[Value] | None) -> list[Node]:
+def move_out(node: Node, expected: set[Value] | None) -> list[Node]:
     """Nodes of the node's regions that lay matrices out, to run before it; it captures what they give.
 
     `wanted`: only what follows from these values, which it captures; None for all.
@@ -38,12 +38,12 @@ def move_out(node: Node, wanted: set[Value] | None) -> list[Node]:
         outer = dict(
             zip(region.arguments[first:], node.inputs[len(node.inputs) - _captured_count(node) :], strict=True)
         )
-        outer = {inner: v for inner, v in outer.items() if wanted is None or v in wanted}
-        found = _laying_out(region, set(outer))
-        for inner in found:
+        outer = {inner: v for inner, v in outer.items() if expected is None or v in expected}
+        result = _laying_out(region, set(outer))
+        for inner in result:
             moved.append(_copy_outside(inner, outer))
-        region.nodes = [n for n in region.nodes if n not in found]
-        _capture(node, region, [v for n in found for v in n.outputs], outer)
+        region.nodes = [n for n in region.nodes if n not in result]
+        _capture(node, region, [v for n in result for v in n.outputs], outer)
     return moved
 
 
@@ -57,7 +57,7 @@ def _captured_count(node: Node) -> int:
 def _laying_out(region: Region, known: set[Value]) -> list[Node]:
     """The nodes that lay out matrices and filters that follow from known values, and those on the way to them."""
     chains: dict[Value, list[Node]] = {v: [] for v in known}
-    found: list[Node] = []
+    result: list[Node] = []
     for node in region.nodes:
         if isinstance(node.op, Constant):
             chains[node.outputs[0]] = [node]
@@ -66,8 +66,8 @@ def _laying_out(region: Region, known: set[Value]) -> list[Node]:
         chain = [*(n for v in node.inputs if v is not None for n in chains[v]), node]
         chains[node.outputs[0]] = chain
         if isinstance(node.op, LAID_OUT):
-            found += [n for n in chain if n not in found]
-    return [n for n in region.nodes if n in found]
+            result += [n for n in chain if n not in result]
+    return [n for n in region.nodes if n in result]
 
 
 def _copy_outside(node: Node, outer: dict[Value, Value | None]) -> Node:
@@ -133,8 +133,8 @@ def _whole_product(hoisted: Hoisted, rows: Value, how: Scanned, panels: Value | 
     if target != _sizes(rows):
         sizes = Node(Constant(np.array(target, np.int64)), [])
         known = np.array(target, object)
-        wanted = _add(made, sizes, TensorType(np.dtype(np.int64), (len(target),)), known)
-        _add(made, Node(Reshape(), [rows, wanted]), TensorType(dtype, target))
+        expected = _add(made, sizes, TensorType(np.dtype(np.int64), (len(target),)), known)
+        _add(made, Node(Reshape(), [rows, expected]), TensorType(dtype, target))
     return made
 
 
@@ -150,7 +150,7 @@ def _sizes(value: Value) -> tuple[int, ...]:
 
 
 def _scan(node: Node, rows: Value, slice: Value, reverse: bool) -> Value:
-    """Give a loop one more scanned value, whose slice is read in place of what the body computed."""
+    """Give a loop one more scanned value, whose slice is read in position of what the body computed."""
     assert isinstance(node.op, Loop)
     op, body = node.op, node.regions[0]
     place = 2 + op.carried + len(op.scanned)

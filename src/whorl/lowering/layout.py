@@ -8,8 +8,8 @@ from whorl.ir.graph import Node, Region, Value
 from whorl.lowering.convolutions import lay_out_convolutions
 from whorl.lowering.decomposition import decompose
 from whorl.lowering.inner_loops import move_out, products_of_slices
-from whorl.lowering.joined_operands import take_apart
 from whorl.lowering.products import laid_out
+from whorl.lowering.split_concat_matmul import split_matmul_of_concat
 from whorl.ops.control.flow import Loop
 
 
@@ -25,7 +25,7 @@ def prepare(region: Region, captured: Sequence[Value]) -> None:
 
 def _lay_out(region: Region, captured: Sequence[Value]) -> None:
     lay_out_convolutions(region, captured)
-    take_apart(region, captured)
+    split_matmul_of_concat(region, captured)
     fixed = set(captured)
     nodes, region.nodes = region.nodes, []
     for node in nodes:

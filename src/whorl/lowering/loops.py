@@ -20,21 +20,21 @@ from whorl.kernel.program import Assign, Program, Statement, While
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.collecting import require_part
 from whorl.lowering.expressions import Unsupported
-from whorl.lowering.places import (
-    Growing,
-    Place,
+from whorl.lowering.regions import enter_body, lower_region
+from whorl.lowering.storage import (
+    GrowableBuffers,
+    StateStorage,
     carried_view,
-    change_together,
-    growing,
+    commit_iteration,
+    growable_buffers,
     is_single,
-    kept_value,
     lengths_of,
     memory_type,
     native_type,
-    require_kept_shapes,
+    require_same_shapes,
     sizes,
+    snapshot_element,
 )
-from whorl.lowering.regions import enter_body, lower_region
 from whorl.ops.control.flow import Loop
 
 FREE = "?"
@@ -90,19 +90,19 @@ class _LoopLowering:
         _, _, states, slices, copies = op.split(body.arguments)
         i, stop, go = Var(INT64, "i", False), Var(INT64, "stop", False), Var(BOOL, "go", False)
         env = enter_body(op, body, i, k)
-        free = sorted({name for value in (*states, *slices, *copies) for name in self._given_names(value)})
+        free = sorted({name for value in (*states, *slices, *copies) for name in self._operand_dims(value)})
         parameters = [k.variable(INT64, "size", once=False) for _ in free]
         k.dims.update(zip(free, parameters, strict=True))
         carried = [memory_type(s, k, "carried value ") for s in states]
         names = [*(s.name for s in states), *(v.name for v in body.results[1 + op.carried :][: op.last])]
         carried += [self._last_type(n) for n in range(op.last)]
         pairs = [self._pair(name, t) for name, t in zip(names, carried, strict=True)]
-        places: list[Place] = [
+        storages: list[StateStorage] = [
             k.variable(t.dtype, "c", once=False) if is_single(t) else pair
             for t, pair in zip(carried, pairs, strict=True)
         ]
-        for state, type, place in zip(states, carried, places, strict=False):
-            env[state] = carried_view(place, type, k)
+        for state, type, storage in zip(states, carried, storages, strict=False):
+            env[state] = carried_view(storage, type, k)
             if (buffer := env[state].buffer) is not None:
                 k.owners[buffer] = state
         scanned = [self._scanned(s, i, env) for s in slices]
@@ -111,30 +111,30 @@ class _LoopLowering:
         outs = [Buffer(f"out{n}", t.dtype, (None, *self._lengths(t))) for n, t in enumerate(collected)]
         loop = While([], k.apply("and", go, k.compare("lt", i, stop)))
         with k.into(loop.body):
-            self._iteration(env, i, go, carried, places, outs)
-        enter, leave = self._registers(places, pairs)
-        flat = [b for pair in pairs for b in ((pair.now, pair.next) if isinstance(pair, Growing) else pair)]
+            self._iteration(env, i, go, carried, storages, outs)
+        enter, leave = self._registers(storages, pairs)
+        flat = [b for pair in pairs for b in ((pair.now, pair.next) if isinstance(pair, GrowableBuffers) else pair)]
         buffers = flat + scanned + list(self.memory.values()) + list(k.constants) + outs
-        lengths = [pair.lengths if isinstance(pair, Growing) else {} for pair in pairs]
-        scalars = [i, stop, go, *(var for found in lengths for var in found.values()), *parameters]
-        spare = [pair.next if isinstance(pair, Growing) else pair[1] for pair in pairs]
+        lengths = [pair.lengths if isinstance(pair, GrowableBuffers) else {} for pair in pairs]
+        scalars = [i, stop, go, *(var for result in lengths for var in result.values()), *parameters]
+        spare = [pair.next if isinstance(pair, GrowableBuffers) else pair[1] for pair in pairs]
         program = Program(scalars, buffers, k.scratch, [*enter, *k.block, loop, *leave], k.calls, [], spare)
         optimise(program)
         after = body.results[1 : 1 + op.carried]
         each = zip(lengths, carried, after, strict=False)
-        steps = [{axis: _step(t, v.type, axis) for axis in found} for found, t, v in each]
-        steps += [dict.fromkeys(found) for found in lengths[op.carried :]]
+        steps = [{axis: _step(t, v.type, axis) for axis in result} for result, t, v in each]
+        steps += [dict.fromkeys(result) for result in lengths[op.carried :]]
         constants = list(k.constants.values())
         return LoopProgram(program, carried, steps, collected, list(self.memory), constants, free, k.may_fail)
 
-    def _given_names(self, value: Value) -> set[str]:
+    def _operand_dims(self, value: Value) -> set[str]:
         """The names in a type that stand for lengths of operands."""
         return {name for name in names_of((value,)) if name.startswith(FREE)}
 
     def _bound_type(self, value: Value, what: str) -> TensorType:
         """The type of a value whose lengths are numbers or follow from those of operands."""
         type = native_type(value.type, f"{what}{value.name!r}")
-        if not _is_given(names_of((Known(type),))):
+        if not _are_operand_dims(names_of((Known(type),))):
             raise Unsupported(f"the shape of {what}{value.name!r} changes or is not known: {type}")
         return type
 
@@ -144,7 +144,7 @@ class _LoopLowering:
         type = native_type(value.type, f"last value {value.name!r}")
         own = (dims.name(f"{value.name}.last{number}.{axis}") for axis in range(len(lengths_of(type))))
         pairs = zip(lengths_of(type), own, strict=True)
-        return type.with_shape(tuple(d if _is_given(dims.names_in(d)) else name for d, name in pairs))
+        return type.with_shape(tuple(d if _are_operand_dims(dims.names_in(d)) else name for d, name in pairs))
 
     def _element_type(self, number: int) -> TensorType:
         """The type of a collected value of one iteration."""
@@ -157,9 +157,9 @@ class _LoopLowering:
         """Lengths as memory is addressed."""
         return tuple(n if isinstance(n, int) else self.k.length(n) for n in lengths_of(type))
 
-    def _pair(self, name: str, type: TensorType) -> tuple[Buffer, Buffer] | Growing:
-        if not _is_given(names_of((Known(type),))):
-            return growing(self.k, name, type)
+    def _pair(self, name: str, type: TensorType) -> tuple[Buffer, Buffer] | GrowableBuffers:
+        if not _are_operand_dims(names_of((Known(type),))):
+            return growable_buffers(self.k, name, type)
         shape = self._lengths(type)
         return Buffer(f"{name}.now", type.dtype, shape), Buffer(f"{name}.next", type.dtype, shape)
 
@@ -184,15 +184,17 @@ class _LoopLowering:
             k.from_caller.add(buffer)
             env[argument] = replace(k.view_of(buffer, lengths_of(type)), known=argument.known)
 
-    def _registers(self, places: Sequence[Place], pairs: Sequence[Any]) -> tuple[list[Statement], list[Statement]]:
+    def _registers(
+        self, storages: Sequence[StateStorage], pairs: Sequence[Any]
+    ) -> tuple[list[Statement], list[Statement]]:
         """Carried values of one element are read into registers before the loop and written back after it."""
         k, enter, leave = self.k, list[Statement](), list[Statement]()
-        for place, pair in zip(places, pairs, strict=True):
-            if isinstance(place, Var):
+        for storage, pair in zip(storages, pairs, strict=True):
+            if isinstance(storage, Var):
                 origin = (k.const(0),) * len(pair[0].shape)
-                enter.append(Assign(place, k.load(pair[0], origin)))
+                enter.append(Assign(storage, k.load(pair[0], origin)))
                 with k.into(leave):
-                    k.store(pair[0], origin, place)
+                    k.store(pair[0], origin, storage)
         return enter, leave
 
     def _iteration(
@@ -201,22 +203,22 @@ class _LoopLowering:
         i: Var,
         go: Var,
         carried: Sequence[TensorType],
-        places: Sequence[Place],
+        storages: Sequence[StateStorage],
         outs: Sequence[Buffer],
     ) -> None:
         k, op = self.k, self.op
         results = lower_region(self.node.regions[0], env, k, op.carried)
         first = 1 + op.carried + op.last
         after = results[1:first]
-        require_kept_shapes(after, carried, k)
-        answer = TRUE if self.node.inputs[1] is None else kept_value(results[0], k)
+        require_same_shapes(after, carried, k)
+        answer = TRUE if self.node.inputs[1] is None else snapshot_element(results[0], k)
         elements = [(view, out, (i,)) for view, out in zip(results[first:], outs, strict=True)]
-        change_together(after, places, elements, k)
+        commit_iteration(after, storages, elements, k)
         k.assign(i, k.add(i, k.const(1)))
         k.assign(go, answer)
 
 
-def _is_given(names: set[str]) -> bool:
+def _are_operand_dims(names: set[str]) -> bool:
     """Whether names stand for lengths of operands."""
     return all(name.startswith(FREE) for name in names)
 

@@ -67,7 +67,7 @@ class PanelProduct(Op, abstract=True):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         a, panels = inputs
         a = widen_view(k, a) if self.wide else a
-        matrix = k.view(a.dtype, (panels.shape[1], self.columns), _unread, 0)
+        matrix = k.view(a.dtype, (panels.shape[1], self.columns), _no_element, 0)
         return [multiply_views(k, a, matrix, panels)]
 
 
@@ -86,7 +86,7 @@ class ProductSum(Op, abstract=True):
         return self.op.lower_sum(k, result, c, outputs[0])
 
 
-def _unread(index: Any) -> Any:
+def _no_element(index: Any) -> Any:
     raise TypeError("a matrix in panels has no elements of its own")
 
 
@@ -225,7 +225,7 @@ def hoist_products(
     """
     sources = {value: n for n, value in enumerate(slices)}
     fixed = set(captured)
-    found: list[Hoisted] = []
+    result: list[Hoisted] = []
     rest: list[Node] = []
     for node in body.nodes:
         if node.op.pure and not node.regions and all(v is None or v in fixed for v in node.inputs):
@@ -239,9 +239,9 @@ def hoist_products(
         a, panels = node.inputs
         assert a is not None and panels is not None
         *rows, inner = _shape(a)
-        found.append(Hoisted(source, math.prod(rows), inner, node.op.columns, panels, node.outputs[0]))
+        result.append(Hoisted(source, math.prod(rows), inner, node.op.columns, panels, node.outputs[0]))
     body.nodes = rest
-    return found
+    return result
 
 
 def _is_worth_hoisting(node: Node, length: int, ready: set[Value] | None) -> bool:
@@ -264,16 +264,16 @@ def slice_captured(
     With the number of the captured value, the value that is now to be scanned. Values of more than `most` rows stay.
     """
     numbers = {value: n for n, value in enumerate(captured)}
-    found: list[tuple[int, Value]] = []
+    result: list[tuple[int, Value]] = []
     rest: list[Node] = []
     for node in body.nodes:
         number = numbers.get(node.inputs[0]) if isinstance(node.op, Gather) and node.inputs[0] is not None else None
         if number is None or not _reads_row(node, body.arguments[0], length, most):
             rest.append(node)
             continue
-        found.append((number, node.outputs[0]))
+        result.append((number, node.outputs[0]))
     body.nodes = rest
-    return found
+    return result
 
 
 def _reads_row(node: Node, i: Value, length: int, most: float) -> bool:

@@ -15,7 +15,7 @@ from whorl.lowering.builder import FUNCTION_COST, KernelBuilder
 from whorl.ops.core.base import Elementwise
 from whorl.ops.elementwise.arithmetic import Identity
 
-SHARED_COST = FUNCTION_COST + 1
+MATERIALIZE_SHARED_COST = FUNCTION_COST + 1
 """Cost per element above which a value with several consumers is materialised."""
 
 
@@ -39,17 +39,21 @@ class Readers:
             if node.inputs and node.inputs[0] is not None:
                 first[node.inputs[0]].append(node.op)
             through = isinstance(node.op, Elementwise | Identity)
-            found = frozenset().union(*(ends[v] for v in node.outputs)) if through else frozenset((node,))
+            chain_ends = frozenset().union(*(ends[v] for v in node.outputs)) if through else frozenset((node,))
             for value in node.inputs:
                 if value is not None:
-                    ends[value] |= found
+                    ends[value] |= chain_ends
         return cls(dict(first), dict(ends))
 
-    def kept(self, value: Value, view: View, k: KernelBuilder) -> View:
-        """The tensor kept, if several nests would compute what costs much; within one nest, each element once."""
+    def materialise(self, value: Value, view: View, k: KernelBuilder) -> View:
+        """The tensor materialised, if several nests would compute it at a cost; within one nest, each element once."""
         ends = self.ends.get(value, frozenset())
         if not view.is_fixed or view.size == 1 or view.buffer is not None:
             return k.materialise_costly(view)
         if ends == {getattr(value.type, "shape", None)}:
             return k.cache_in_nest(view)
-        return k.materialise(view) if len(ends) > 1 and view.cost >= SHARED_COST else k.materialise_costly(view)
+        return (
+            k.materialise(view)
+            if len(ends) > 1 and view.cost >= MATERIALIZE_SHARED_COST
+            else k.materialise_costly(view)
+        )

@@ -25,27 +25,27 @@ from whorl.kernel.program import Statement, When, While
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.collecting import Rows, bound_of, limit_of, require_end
 from whorl.lowering.expressions import Unsupported, contained
-from whorl.lowering.places import (
-    Growing,
-    Place,
+from whorl.lowering.readers import Readers
+from whorl.lowering.storage import (
+    GrowableBuffers,
+    StateStorage,
     Target,
     carried_view,
-    change_together,
+    commit_iteration,
     fill_all,
     first_element,
     fixed_type,
-    growing_scratch,
-    held,
+    growable_scratch,
     is_fixed,
     is_single,
-    kept_value,
     lengths_of,
     memory_type,
-    require_kept_shapes,
     require_lengths,
+    require_same_shapes,
     sizes,
+    snapshot,
+    snapshot_element,
 )
-from whorl.lowering.readers import Readers
 from whorl.ops.control.flow import If, Loop, Scanned
 from whorl.ops.elementwise.arithmetic import Identity
 
@@ -62,8 +62,8 @@ def lower_region(region: Region, env: dict[Value, View], k: KernelBuilder, carri
     uses, ends = _uses(region)
     readers = Readers.of(region)
     appended = _appended(region, env, carried)
-    for place, node in enumerate(region.nodes):
-        reused = _taken_over(node, place, env, ends, k) if node.op.overwrites else set[Buffer]()
+    for position, node in enumerate(region.nodes):
+        reused = _reusable_memory(node, position, env, ends, k) if node.op.overwrites else set[Buffer]()
         k.readers = readers.first.get(node.inputs[0], ()) if node.inputs and node.inputs[0] is not None else ()
         k.may_reuse, k.may_append = reused, appended.get(node.outputs[0]) if node.outputs else None
         try:
@@ -75,7 +75,7 @@ def lower_region(region: Region, env: dict[Value, View], k: KernelBuilder, carri
         for value, view in zip(node.outputs, outputs, strict=False):
             known = value.known if value.known is not None else view.known
             view = k.name_lengths(memory_type(value, k), replace(view, known=known))
-            env[value] = readers.kept(value, view, k) if uses.get(value, 0) > 1 or view.size == 1 else view
+            env[value] = readers.materialise(value, view, k) if uses.get(value, 0) > 1 or view.size == 1 else view
             k.own(value, env[value], reused)
     return [env[value] for value in region.results]
 
@@ -83,7 +83,7 @@ def lower_region(region: Region, env: dict[Value, View], k: KernelBuilder, carri
 def _appended(region: Region, env: dict[Value, View], carried: int) -> dict[Value, Buffer]:
     """The values that become carried ones, each with the memory of that one, behind whose end it may put elements."""
     states = region.arguments[2 : 2 + carried]
-    found = {}
+    appended = {}
     for state, result in zip(states, region.results[1 : 1 + carried], strict=True):
         while isinstance(result.owner, Node) and isinstance(result.owner.op, Identity):
             source = result.owner.inputs[0]
@@ -91,35 +91,35 @@ def _appended(region: Region, env: dict[Value, View], carried: int) -> dict[Valu
             result = source
         buffer = env[state].buffer
         if buffer is not None and buffer.grows:
-            found[result] = buffer
-    return found
+            appended[result] = buffer
+    return appended
 
 
 def _uses(region: Region) -> tuple[dict[Value, int], dict[Value, int]]:
-    """How often each value is read, and the place of the last node that does."""
+    """How often each value is read, and the position of the last node that does."""
     counts: dict[Value, int] = {}
     ends: dict[Value, int] = {}
-    for place, values in enumerate((*(node.inputs for node in region.nodes), region.results)):
+    for position, values in enumerate((*(node.inputs for node in region.nodes), region.results)):
         for value in values:
             if value is not None:
-                counts[value], ends[value] = counts.get(value, 0) + 1, place
+                counts[value], ends[value] = counts.get(value, 0) + 1, position
     return counts, ends
 
 
-def _taken_over(
-    node: Node, place: int, env: dict[Value, View], ends: dict[Value, int], k: KernelBuilder
+def _reusable_memory(
+    node: Node, position: int, env: dict[Value, View], ends: dict[Value, int], k: KernelBuilder
 ) -> set[Buffer]:
     """The memory of the node's first input, if nobody reads that later: what was to be read there is read now."""
     value = node.inputs[0]
     if (
         value is None
-        or ends[value] > place
+        or ends[value] > position
         or node.inputs.count(value) > 1
         or (buffer := k.owned_by(value, env[value])) is None
     ):
         return set()
     for other, view in env.items():
-        if ends.get(other, -1) >= place and other is not value and view.buffer is None and k.reads(view, buffer):
+        if ends.get(other, -1) >= position and other is not value and view.buffer is None and k.reads(view, buffer):
             env[other] = k.materialise(view)
     return {buffer}
 
@@ -179,49 +179,49 @@ def _lower_if(node: Node, env: dict[Value, View], k: KernelBuilder) -> list[View
     condition, *captured = node.inputs
     assert condition is not None
     types = [memory_type(v, k) for v in node.outputs]
-    places = [_result_place(t, k) for t in types]
+    storages = [_result_storage(t, k) for t in types]
     when = When(k.let(first_element(env[condition], k)))
     for n, (region, block) in enumerate(zip(node.regions, (when.then, when.other), strict=True)):
         inner = {a: env[v] for a, v in zip(region.arguments, captured, strict=True) if v is not None}
         with k.into(block), k.failing_at(node.title, (*k.around, (region_title(node, n), None))):
-            _put(lower_region(region, inner, k), places, k)
+            _store_results(lower_region(region, inner, k), storages, k)
     k.block.append(when)
-    return [_placed(place, t, k) for place, t in zip(places, types, strict=True)]
+    return [_view_of_storage(storage, t, k) for storage, t in zip(storages, types, strict=True)]
 
 
-def _result_place(type: TensorType, k: KernelBuilder) -> Var | Buffer | Growing:
+def _result_storage(type: TensorType, k: KernelBuilder) -> Var | Buffer | GrowableBuffers:
     """Where a result of either branch is put: a register for one element, else scratch memory."""
     if is_single(type):
         return k.variable(type.dtype, "r", once=False)
     if all(map(k.knows, lengths_of(type))):
         return k.temporary(type.dtype, lengths_of(type))
-    return growing_scratch(k, type)
+    return growable_scratch(k, type)
 
 
-def _placed(place: Var | Buffer | Growing, type: TensorType, k: KernelBuilder) -> View:
-    match place:
+def _view_of_storage(storage: Var | Buffer | GrowableBuffers, type: TensorType, k: KernelBuilder) -> View:
+    match storage:
         case Var():
-            return k.scalar(place, lengths_of(type))
-        case Growing():
-            return k.view_of(place.now, lengths_of(type))
-    return k.view_of(place, lengths_of(type))
+            return k.scalar(storage, lengths_of(type))
+        case GrowableBuffers():
+            return k.view_of(storage.now, lengths_of(type))
+    return k.view_of(storage, lengths_of(type))
 
 
-def _put(views: Sequence[View], places: Sequence[Var | Buffer | Growing], k: KernelBuilder) -> None:
+def _store_results(views: Sequence[View], storages: Sequence[Var | Buffer | GrowableBuffers], k: KernelBuilder) -> None:
     """Store the results of a branch."""
     targets: list[Target] = []
-    for view, place in zip(views, places, strict=False):
-        match place:
+    for view, storage in zip(views, storages, strict=False):
+        match storage:
             case Var():
-                k.assign(place, kept_value(view, k))
-            case Growing():
-                for axis, register in place.lengths.items():
+                k.assign(storage, snapshot_element(view, k))
+            case GrowableBuffers():
+                for axis, register in storage.lengths.items():
                     k.assign(register, k.length(view.shape[axis]))
-                k.reserve(place.now, view.shape)
-                targets.append((view, place.now, ()))
+                k.reserve(storage.now, view.shape)
+                targets.append((view, storage.now, ()))
             case _:
-                require_lengths(view.shape, place.shape, k)
-                targets.append((view, place, ()))
+                require_lengths(view.shape, storage.shape, k)
+                targets.append((view, storage, ()))
     fill_all(k, targets)
 
 
@@ -229,79 +229,81 @@ def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder)
     """A Loop inside a program; where it collects as many rows as only the run knows, their memory grows."""
     trip, condition, carried, scanned, captured = op.split(node.inputs)
     body, first = node.regions[0], op.carried + op.last
-    last, joined = node.outputs[op.carried : first], node.outputs[first:]
+    last, collected = node.outputs[op.carried : first], node.outputs[first:]
     _, _, states, slices, copies = op.split(body.arguments)
     bound = bound_of(node, op, env, k)
     limit = limit_of(bound, trip, env, k)
     i, go = k.variable(INT64, "i", once=False), k.variable(BOOL, "go", once=False)
     inner = enter_body(op, body, i, k)
     types = [memory_type(s, k, "carried value ") for s in states]
-    places = [_carried_place(s, t, env[v], inner, k) for s, t, v in zip(states, types, carried, strict=True)]
+    storages = [_carried_storage(s, t, env[v], inner, k) for s, t, v in zip(states, types, carried, strict=True)]
     types += [memory_type(v, k, "last value ") for v in last]
-    places += [_last_place(t, k) for t in types[op.carried :]]
+    storages += [_last_storage(t, k) for t in types[op.carried :]]
     for argument, value, how in zip(slices, scanned, op.scanned, strict=True):
         inner[argument] = _slice(env[value], how, i, k)
     inner.update({a: env[v] for a, v in zip(copies, captured, strict=True) if v is not None})
-    rows = [Rows.of(v, how, bound, k) for v, how in zip(joined, op.collected, strict=False)]
+    rows = [Rows.of(v, how, bound, k) for v, how in zip(collected, op.collected, strict=False)]
     k.assign(i, k.const(0))
     k.assign(go, TRUE if condition is None else first_element(env[condition], k))
     loop = While([], k.apply("and", go, k.compare("lt", i, limit)))
     with k.into(loop.body), k.failing_at(node.title, (*k.around, (region_title(node, 0), i))):
         results = lower_region(body, inner, k, op.carried)
-        after = results[1 : 1 + len(places)]
-        require_kept_shapes(after, types, k)
-        answer = TRUE if condition is None else kept_value(results[0], k)
+        after = results[1 : 1 + len(storages)]
+        require_same_shapes(after, types, k)
+        answer = TRUE if condition is None else snapshot_element(results[0], k)
         elements = [out.target(view, i, k) for view, out in zip(results[1 + first :], rows, strict=False)]
-        change_together(after, places, elements, k)
+        commit_iteration(after, storages, elements, k)
         k.assign(i, k.add(i, k.const(1)))
         k.assign(go, answer)
     k.block.append(loop)
     require_end(node, op, bound, (i, go), limit, env, k)
     if last:
         k.fail_unless(k.compare("gt", i, k.const(0)), "no iteration ran")
-    count = held(i, k)
-    views = [carried_view(place, t, k) for t, place in zip(types, places, strict=True)]
+    count = snapshot(i, k)
+    views = [carried_view(storage, t, k) for t, storage in zip(types, storages, strict=True)]
     return [*views, *(out.view(count, k) for out in rows)]
 
 
-def _carried_place(state: Value, type: TensorType, initial: View, inner: dict[Value, View], k: KernelBuilder) -> Place:
+def _carried_storage(
+    state: Value, type: TensorType, initial: View, inner: dict[Value, View], k: KernelBuilder
+) -> StateStorage:
     """Where a carried value of an inner loop lives, holding its initial value."""
     if is_single(type):
         register = k.variable(type.dtype, "c", once=False)
         k.assign(register, first_element(initial, k))
         inner[state] = k.scalar(register, lengths_of(type))
         return register
-    place = _new_place(type, k)
-    if isinstance(place, Growing):
-        for axis, register in place.lengths.items():
+    storage = _new_storage(type, k)
+    if isinstance(storage, GrowableBuffers):
+        for axis, register in storage.lengths.items():
             k.assign(register, k.length(initial.shape[axis]))
-        k.reserve(place.now, initial.shape)
-    now = place.now if isinstance(place, Growing) else place[0]
+        k.reserve(storage.now, initial.shape)
+    now = storage.now if isinstance(storage, GrowableBuffers) else storage[0]
     k.fill(now, initial)
     inner[state] = k.view_of(now, lengths_of(type))
     k.owners[now] = state
-    return place
+    return storage
 
 
-def _new_place(type: TensorType, k: KernelBuilder) -> tuple[Buffer, Buffer] | Growing:
+def _new_storage(type: TensorType, k: KernelBuilder) -> tuple[Buffer, Buffer] | GrowableBuffers:
     if not all(map(k.knows, lengths_of(type))):
-        return growing_scratch(k, type)
+        return growable_scratch(k, type)
     now, after = (k.temporary(type.dtype, lengths_of(type)) for _ in range(2))
     k.fixed -= {now, after}
     return now, after
 
 
-def _last_place(type: TensorType, k: KernelBuilder) -> Place:
+def _last_storage(type: TensorType, k: KernelBuilder) -> StateStorage:
     """Where the value of the last iteration so far lives."""
     if is_single(type):
         register = k.variable(type.dtype, "last", once=False)
         k.assign(register, k.const(False if type.dtype == BOOL else 0, type.dtype))
         return register
-    place = _new_place(type, k)
-    if isinstance(place, Growing):
-        for register in place.lengths.values():
+    storage = _new_storage(type, k)
+    if isinstance(storage, GrowableBuffers):
+        for register in storage.lengths.values():
             k.assign(register, k.const(0))
-    return place
+    return storage
 
 
 def _slice(view: View, how: Scanned, i: Expr, k: KernelBuilder) -> View:

@@ -41,10 +41,10 @@ def output_args(module: Module) -> list[NodeArg]:
 def _declared_names(module: Module) -> set[str]:
     """The names that the file gives to dims of inputs and outputs; inference makes up others."""
     names = set().union(*(names_in_type(type) for type in module.declared.values()))
-    return names.union(*(_given_names(value) for value in module.main.arguments))
+    return names.union(*(_operand_dims(value) for value in module.main.arguments))
 
 
-def _given_names(value: Value) -> set[str]:
+def _operand_dims(value: Value) -> set[str]:
     return {name for name in names_in_type(value.type) if name.partition("'")[0].rpartition(".")[0] != value.name}
 
 

@@ -61,10 +61,12 @@ def run_any(call: RunOp, effort: Effort, blocks: Blocks, place: int, budget: Bud
     The cells at `place` hold the address and the lengths of each input, then address, capacity and lengths of each
     output, which are written here.
     """
-    count = sum(1 + len(lengths) for lengths in call.given) + sum(2 + len(registers) for registers in call.found)
+    count = sum(1 + len(lengths) for lengths in call.input_lengths) + sum(
+        2 + len(registers) for registers in call.output_lengths
+    )
     cells = (ctypes.c_int64 * count).from_address(place)
     inputs, at = list[Any](), 0
-    for buffer, lengths in zip(call.inputs, call.given, strict=True):
+    for buffer, lengths in zip(call.inputs, call.input_lengths, strict=True):
         shape = tuple(cells[at + 1 : at + 1 + len(lengths)])
         inputs.append(None if buffer is None else _array(cells[at], shape, buffer.dtype))
         at += 1 + len(lengths)
@@ -74,7 +76,7 @@ def run_any(call: RunOp, effort: Effort, blocks: Blocks, place: int, budget: Bud
         inputs = [None if x is None else x.copy() for x in inputs]
     try:
         values = as_values(effort.run(call.op.run, inputs, budget.check))
-        for buffer, registers, value in zip(call.outputs, call.found, values, strict=False):
+        for buffer, registers, value in zip(call.outputs, call.output_lengths, values, strict=False):
             if value.ndim != len(registers) or value.dtype != buffer.dtype:
                 return False
             if value.nbytes > cells[at + 1]:

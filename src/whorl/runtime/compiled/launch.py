@@ -16,7 +16,7 @@ from whorl.ir.native.expressions import Buffer
 from whorl.kernel.polls import insert_polls, least_seconds
 from whorl.kernels.aligned import aligned_empty
 from whorl.lowering.graphs import GraphProgram
-from whorl.lowering.places import lengths_of, sizes
+from whorl.lowering.storage import lengths_of, sizes
 from whorl.runtime.buffer_pool import empty, maker
 from whorl.runtime.compiled.callbacks import efforts_of, run_any, run_op
 from whorl.runtime.compiled.context import Caller
@@ -197,6 +197,6 @@ class Memory:
 
     def _run_op(self, number: int, cells: int) -> int:
         call = self.graph.program.calls[number]
-        if call.found:
+        if call.output_lengths:
             return 0 if run_any(call, self.efforts[number], self.blocks, cells, self.budget) else 1
         return 0 if run_op(call, self.efforts[number], self.arrays, self.budget) else 1

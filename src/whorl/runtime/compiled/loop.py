@@ -26,7 +26,7 @@ from whorl.ir.types import TensorType
 from whorl.kernel.polls import insert_polls
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop
-from whorl.lowering.places import lengths_of
+from whorl.lowering.storage import lengths_of
 from whorl.lowering.work import turns_of
 from whorl.ops.control.iteration import Iteration
 from whorl.runtime.buffer_pool import empty
@@ -307,7 +307,7 @@ class NativeRun:
     def _run_op(self, number: int, cells: int) -> int:
         call = self.compiled.program.program.calls[number]
         effort = self.compiled.efforts[number]
-        if call.found:
+        if call.output_lengths:
             done = run_any(call, effort, self.blocks, cells, self.budget)
         else:
             done = run_op(call, effort, self.arrays, self.budget)

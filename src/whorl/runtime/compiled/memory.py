@@ -12,7 +12,7 @@ from whorl.codegen.arrays import address_offset
 from whorl.debug import poison
 from whorl.ir.types import TensorType
 from whorl.kernels.aligned import aligned_empty
-from whorl.lowering.places import lengths_of
+from whorl.lowering.storage import lengths_of
 from whorl.runtime.buffer_pool import empty
 
 WASTE = 1 << 20

@@ -218,7 +218,7 @@ def write_argument(op: ArgumentReduction, node: Node, write: NetWriter) -> list[
     if rank == 0:
         return [scalar(write, 0)]
     if op.select_last_index:
-        return write.through(node, lambda build, y: _last_place(op, build, y))
+        return write.through(node, lambda build, y: _last_storage(op, build, y))
     mode = "max" if op.largest else "min"
     shape = tensor(x).shape
     if isinstance(shape, AnyShape):
@@ -232,7 +232,7 @@ def write_argument(op: ArgumentReduction, node: Node, write: NetWriter) -> list[
     return write.layer("Squeeze", 1, [places, axes], [result])
 
 
-def _last_place(op: ArgumentReduction, build: Builder, x: Value) -> Value:
+def _last_storage(op: ArgumentReduction, build: Builder, x: Value) -> Value:
     rows = (build.int64(each) for each in (-1, np.iinfo(np.int64).min, op.axis, -1))
     place = build.add(type(op)(op.axis, op.keepdims), build.add(Slice(), x, *rows))
     return build.add(Sub(), build.add(Sub(), length_of_axis(build, x, op.axis), whole(build, 1)), place)

@@ -17,20 +17,20 @@ from whorl.kernel.walk import Block, Replacement, blocks, expressions, loads
 FIRST = index_const(0)
 
 
-def join_loops(program: Program) -> None:
+def collapse_loops(program: Program) -> None:
     """Join parallel loops, one inside the other, that take every element they meet in row-major order."""
-    _join(program.body)
+    _collapse(program.body)
 
 
-def _join(block: Block) -> None:
+def _collapse(block: Block) -> None:
     for statement in block:
         for inner in blocks(statement):
-            _join(inner)
+            _collapse(inner)
         if isinstance(statement, For):
-            _join_with_inner(statement)
+            _collapse_with_inner(statement)
 
 
-def _join_with_inner(outer: For) -> None:
+def _collapse_with_inner(outer: For) -> None:
     """Join a loop with the one that is all it holds, if the body only assigns and stores."""
     inner = outer.body[0] if len(outer.body) == 1 else None
     if not isinstance(inner, For) or not (outer.parallel and inner.parallel):
@@ -40,19 +40,19 @@ def _join_with_inner(outer: For) -> None:
     body, length = inner.body, int(inner.extent.value)
     if not body or not all(isinstance(s, Store) or (isinstance(s, Assign) and s.var.once) for s in body):
         return
-    places = [(load.buffer, load.index) for load in loads(body)]
-    places += [(s.buffer, s.index) for s in body if isinstance(s, Store)]
-    if not all(_in_order(buffer, index, outer.var, inner.var, length) for buffer, index in places):
+    accesses = [(load.buffer, load.index) for load in loads(body)]
+    accesses += [(s.buffer, s.index) for s in body if isinstance(s, Store)]
+    if not all(_in_order(buffer, index, outer.var, inner.var, length) for buffer, index in accesses):
         return
-    if not _only_in_places(body, outer.var, inner.var):
+    if not _only_in_indices(body, outer.var, inner.var):
         return
 
     def at(index: Sequence[Expr]) -> tuple[Expr, ...]:
         return tuple(FIRST if i is outer.var else i for i in index)
 
     def part(expr: Expr) -> Expr | None:
-        is_place = isinstance(expr, Load) and outer.var in expr.index
-        return Load(expr.dtype, expr.buffer, at(expr.index)) if is_place else None  # type: ignore[union-attr]
+        is_index = isinstance(expr, Load) and outer.var in expr.index
+        return Load(expr.dtype, expr.buffer, at(expr.index)) if is_index else None  # type: ignore[union-attr]
 
     replacement = Replacement(part)
     for statement in body:
@@ -77,7 +77,7 @@ def _in_order(buffer: Buffer, index: Sequence[Expr], outer: Var, inner: Var, len
     return math.prod(n for n in shape if isinstance(n, int)) == length
 
 
-def _only_in_places(body: Block, outer: Var, inner: Var) -> bool:
+def _only_in_indices(body: Block, outer: Var, inner: Var) -> bool:
     """Whether the variables are indices of elements and nothing else."""
     for statement in body:
         assert isinstance(statement, Assign | Store)

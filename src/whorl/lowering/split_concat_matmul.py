@@ -22,8 +22,8 @@ LEAST_WIDTH, MOST_PARTS = 8, 4
 """Parts that are worth a product of their own."""
 
 
-def take_apart(region: Region, fixed: Sequence[Value]) -> None:
-    """Replace products of few rows of joined tensors by a fixed matrix by sums of products."""
+def split_matmul_of_concat(region: Region, fixed: Sequence[Value]) -> None:
+    """Replace products of few rows of concat tensors by a fixed matrix by sums of products."""
     known = set(fixed)
     inference = Inference()
     inference.depth = 1
@@ -49,12 +49,12 @@ def _parts(node: Node, known: set[Value]) -> list[Value]:
     if not is_product or not is_fixed(*node.inputs):
         return []
     a, matrix = node.inputs[:2]
-    joined = a.owner if a is not None else None
-    if matrix not in known or a in known or not isinstance(joined, Node) or not isinstance(joined.op, Concat):
+    concat = a.owner if a is not None else None
+    if matrix not in known or a in known or not isinstance(concat, Node) or not isinstance(concat.op, Concat):
         return []
     assert a is not None and matrix is not None and isinstance(a.type, TensorType)
-    shape, parts = sizes_of(a), [v for v in joined.inputs if v is not None]
-    fits = joined.op.axis in (-1, len(shape) - 1) and len(sizes_of(matrix)) == 2 and is_fixed(*parts)
+    shape, parts = sizes_of(a), [v for v in concat.inputs if v is not None]
+    fits = concat.op.axis in (-1, len(shape) - 1) and len(sizes_of(matrix)) == 2 and is_fixed(*parts)
     if not fits or a.type.dtype not in (FLOAT32, FLOAT64) or math.prod(shape[:-1]) > FEW_ROWS:
         return []
     return parts if len(parts) <= MOST_PARTS and min(sizes_of(x)[-1] for x in parts) >= LEAST_WIDTH else []

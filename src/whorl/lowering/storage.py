@@ -54,10 +54,10 @@ def memory_type(value: Value, k: KernelBuilder, what: str = "") -> TensorType:
 
 def fixed_type(type: Type, what: str) -> TensorType:
     """A tensor type with numbers for lengths and an element type with native code, or Unsupported."""
-    found = native_type(type, what)
-    if not is_fixed(found):
+    result = native_type(type, what)
+    if not is_fixed(result):
         raise Unsupported(f"the shape of {what} changes or is not known: {type}")
-    return found
+    return result
 
 
 def is_fixed(type: TensorType) -> bool:
@@ -78,7 +78,7 @@ def lengths_of(type: TensorType) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
-class Growing:
+class GrowableBuffers:
     """Growable buffers of a carried value whose lengths change, and of the next one; lengths by axis, in registers."""
 
     now: Buffer
@@ -87,7 +87,7 @@ class Growing:
     lengths_after: dict[int, Var]
 
 
-Place = Var | tuple[Buffer, Buffer] | Growing
+StateStorage = Var | tuple[Buffer, Buffer] | GrowableBuffers
 """Storage of a carried value: a register for one element, else the current buffer and the next one."""
 Target = tuple[View, Buffer, Index]
 """A tensor, the buffer it goes to, and the index there that comes before its own."""
@@ -98,8 +98,8 @@ def is_single(type: TensorType) -> bool:
     return math.prod(lengths_of(type)) == 1
 
 
-def growing(k: KernelBuilder, name: str, type: TensorType) -> Growing:
-    """Places for a value whose own lengths, those with names that are new, become registers."""
+def growable_buffers(k: KernelBuilder, name: str, type: TensorType) -> GrowableBuffers:
+    """Growable buffers for a value whose own lengths, those with names that are new, become registers."""
     before, after = ({axis: k.variable(INT64, "len", once=False) for axis in _own(k, type)} for _ in range(2))
     shape = lengths_of(type)
     for axis, register in before.items():
@@ -108,7 +108,7 @@ def growing(k: KernelBuilder, name: str, type: TensorType) -> Growing:
         Buffer(f"{name}.{hint}", type.dtype, memory_shape(k, shape, registers), True)
         for hint, registers in (("now", before), ("next", after))
     )
-    return Growing(now, then, before, after)
+    return GrowableBuffers(now, then, before, after)
 
 
 def _own(k: KernelBuilder, type: TensorType) -> list[int]:
@@ -134,12 +134,12 @@ def first_element(view: View, k: KernelBuilder) -> Expr:
     return view.at((k.const(0),) * len(view.shape))
 
 
-def kept_value(view: View, k: KernelBuilder) -> Expr:
+def snapshot_element(view: View, k: KernelBuilder) -> Expr:
     """The one element of a tensor, in a register that no later assignment changes."""
-    return held(first_element(view, k), k)
+    return snapshot(first_element(view, k), k)
 
 
-def held(value: Expr, k: KernelBuilder) -> Expr:
+def snapshot(value: Expr, k: KernelBuilder) -> Expr:
     """A number in a register that no later assignment changes."""
     if isinstance(value, Var) and not value.once:
         copy = k.variable(value.dtype)
@@ -148,27 +148,27 @@ def held(value: Expr, k: KernelBuilder) -> Expr:
     return k.let(value)
 
 
-def require_kept_shapes(results: Sequence[View], states: Sequence[TensorType], k: KernelBuilder) -> None:
+def require_same_shapes(results: Sequence[View], states: Sequence[TensorType], k: KernelBuilder) -> None:
     """Refuse a carried value that changes a length which its memory has for good."""
     for view, type in zip(results, states, strict=True):
         fixed = [d if isinstance(d, int) else n for d, n in zip(lengths_of(type), view.shape, strict=False)]
         require_lengths(view.shape, fixed if len(fixed) == len(lengths_of(type)) else lengths_of(type), k)
 
 
-def change_together(
-    results: Sequence[View], places: Sequence[Place], elements: Sequence[Target], k: KernelBuilder
+def commit_iteration(
+    results: Sequence[View], storages: Sequence[StateStorage], elements: Sequence[Target], k: KernelBuilder
 ) -> None:
     """Parallel assignment: compute every next state, then overwrite the old ones.
 
     One by one would let a later result read a state that is already the next one.
     """
     targets, changes = list(elements), list[Callable[[], None]]()
-    for view, place in zip(results, places, strict=True):
-        match place:
+    for view, storage in zip(results, storages, strict=True):
+        match storage:
             case Var():
-                changes.append(_assignment(place, kept_value(view, k), k))
-            case Growing():
-                changes += _growth(view, place, targets, k)
+                changes.append(_assignment(storage, snapshot_element(view, k), k))
+            case GrowableBuffers():
+                changes += _growth(view, storage, targets, k)
             case (now, after):
                 changes += _change(view, now, after, targets, k)
     fill_all(k, targets)
@@ -193,18 +193,18 @@ def _change(
     return [lambda: k.block.append(Swap(now, after))]
 
 
-def _growth(view: View, place: Growing, targets: list[Target], k: KernelBuilder) -> list[Callable[[], None]]:
+def _growth(view: View, storage: GrowableBuffers, targets: list[Target], k: KernelBuilder) -> list[Callable[[], None]]:
     """What makes a result the carried value: its lengths, and its memory unless it lies there already."""
-    found = {axis: held(k.length(view.shape[axis]), k) for axis in place.lengths}
-    changes = [_assignment(place.lengths[axis], value, k) for axis, value in found.items()]
-    if view.buffer is not None and k.memory_of(view.buffer) is place.now:
-        taken = [] if view.buffer is place.now else [Take(place.now, view.buffer)]
-        return [*changes, lambda: k.block.extend(taken)]
-    for axis, value in found.items():
-        k.assign(place.lengths_after[axis], value)
-    k.reserve(place.next, view.shape)
-    targets.append((view, place.next, ()))
-    return [*changes, lambda: k.block.append(Swap(place.now, place.next))]
+    lengths = {axis: snapshot(k.length(view.shape[axis]), k) for axis in storage.lengths}
+    changes = [_assignment(storage.lengths[axis], value, k) for axis, value in lengths.items()]
+    if view.buffer is not None and k.memory_of(view.buffer) is storage.now:
+        takes = [] if view.buffer is storage.now else [Take(storage.now, view.buffer)]
+        return [*changes, lambda: k.block.extend(takes)]
+    for axis, value in lengths.items():
+        k.assign(storage.lengths_after[axis], value)
+    k.reserve(storage.next, view.shape)
+    targets.append((view, storage.next, ()))
+    return [*changes, lambda: k.block.append(Swap(storage.now, storage.next))]
 
 
 def fill_all(k: KernelBuilder, targets: Sequence[Target]) -> None:
@@ -219,29 +219,29 @@ def fill_all(k: KernelBuilder, targets: Sequence[Target]) -> None:
                 k.store(buffer, (*prefix, *index), value)
 
 
-def carried_view(place: Place, type: TensorType, k: KernelBuilder) -> View:
+def carried_view(storage: StateStorage, type: TensorType, k: KernelBuilder) -> View:
     """A carried value as it is now."""
-    match place:
+    match storage:
         case Var():
-            return k.scalar(place, lengths_of(type))
-        case Growing():
-            return k.view_of(place.now, lengths_of(type))
-    return k.view_of(place[0], lengths_of(type))
+            return k.scalar(storage, lengths_of(type))
+        case GrowableBuffers():
+            return k.view_of(storage.now, lengths_of(type))
+    return k.view_of(storage[0], lengths_of(type))
 
 
-def growing_scratch(k: KernelBuilder, type: TensorType) -> Growing:
+def growable_scratch(k: KernelBuilder, type: TensorType) -> GrowableBuffers:
     """Scratch memory for a value whose lengths change."""
-    place = growing(k, k.fresh("g"), type)
-    k.add_scratch(place.now)
-    k.add_scratch(place.next)
-    return place
+    storage = growable_buffers(k, k.fresh("g"), type)
+    k.add_scratch(storage.now)
+    k.add_scratch(storage.next)
+    return storage
 
 
-def require_lengths(found: Sequence[Any], wanted: Sequence[Any], k: KernelBuilder) -> None:
+def require_lengths(lengths: Sequence[Any], expected: Sequence[Any], k: KernelBuilder) -> None:
     """Refuse a tensor of another shape, in the program where only the run tells."""
-    if len(found) != len(wanted):
+    if len(lengths) != len(expected):
         raise Unsupported("a value changes its rank")
-    for a, b in zip(found, wanted, strict=True):
+    for a, b in zip(lengths, expected, strict=True):
         if a != b:
             if isinstance(a, int) and isinstance(b, int):
                 raise Unsupported("a value changes its shape")
