@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 from dataclasses import dataclass
-from typing import Any
 
 from whorl.errors import LoadError
 from whorl.mdf.model import Graph, Node
@@ -32,7 +31,7 @@ class Signature:
     outputs: list[str]
 
 
-def body_graph(value: Any, what: str) -> Graph:
+def body_graph(value: object, what: str) -> Graph:
     """The graph that a parameter holds: itself, or the only entry of an object, however deep."""
     while isinstance(value, dict) and len(value) == 1:
         value = next(iter(value.values()))
@@ -48,7 +47,7 @@ def written_signature(graph: Graph) -> Signature | None:
     inferred = graph.extra.get(INFERRED)
     if isinstance(inferred, LoadError):
         raise inferred
-    if inferred is not None:
+    if isinstance(inferred, Signature):
         return inferred
     metadata = graph.metadata or {}
     if INPUTS not in metadata and OUTPUTS not in metadata:
@@ -112,31 +111,31 @@ def free_inputs(graph: Graph, known: Container[str]) -> list[str]:
     Ids that are numbers, as exporters make them, are in the order of the numbers.
     """
     fed = {(edge.receiver, edge.receiver_port) for edge in graph.edges.values()}
-    found = dict.fromkeys(
+    free = dict.fromkeys(
         port.id
         for node in graph.nodes.values()
         for port in node.input_ports.values()
         if (node.id, port.id) not in fed and port.default_value is None and port.id not in known
     )
-    return numbered_order(list(found))
+    return numbered_order(list(free))
 
 
 def outer_names(graph: Graph) -> list[str]:
     """Ids that a graph, or one inside it, reads from outside: formal inputs that metadata names are none of them."""
     written = written_signature(graph)
     own = set(written.inputs) if written else set()
-    found = free_inputs(graph, own)
+    names = free_inputs(graph, own)
     made = {port for node in graph.nodes.values() for port in node.output_ports}
     outputs = written.outputs if written else []
-    found += [name for name in outputs if name not in made | own]
+    names += [name for name in outputs if name not in made | own]
     for node in graph.nodes.values():
         for parameter in node.parameters.values():
             for inner in _graphs_in(parameter.value):
-                found += [name for name in outer_names(inner) if name not in own | made]
-    return list(dict.fromkeys(found))
+                names += [name for name in outer_names(inner) if name not in own | made]
+    return list(dict.fromkeys(names))
 
 
-def _graphs_in(value: Any) -> list[Graph]:
+def _graphs_in(value: object) -> list[Graph]:
     if isinstance(value, Graph):
         return [value]
     return [graph for entry in value.values() for graph in _graphs_in(entry)] if isinstance(value, dict) else []
@@ -220,9 +219,9 @@ def is_truth(graph: Graph, port: str) -> bool:
         return (code.value if code else parameter.args.get("to")) == _BOOL_CODE
     if name in ("Identity", "Constant"):
         source = parameter.args.get("input", "value")
-        held = node.parameters.get(source) if isinstance(source, str) else None
-        if held is not None:
-            return isinstance(held.value, bool)
+        source_parameter = node.parameters.get(source) if isinstance(source, str) else None
+        if source_parameter is not None:
+            return isinstance(source_parameter.value, bool)
         feeds = [edge for edge in graph.edges.values() if edge.receiver == node.id and edge.receiver_port == source]
         if feeds:
             return is_truth(graph, feeds[0].sender_port)
@@ -249,17 +248,17 @@ def _next_of(graph: Graph, state: str, leaves: list[str]) -> str:
 
 def _sources(graph: Graph, port: str) -> set[str]:
     """The ids of all input ports that an output hangs on."""
-    found: set[str] = set()
+    names: set[str] = set()
     nodes = [producer(graph, port)]
-    seen: set[str] = set()
+    visited: set[str] = set()
     while nodes:
         node = nodes.pop()
-        if node is None or node.id in seen:
+        if node is None or node.id in visited:
             continue
-        seen.add(node.id)
-        found |= node.input_ports.keys()
+        visited.add(node.id)
+        names |= node.input_ports.keys()
         nodes += [graph.nodes[edge.sender] for edge in graph.edges.values() if edge.receiver == node.id]
-    return found
+    return names
 
 
 def port_index(node: Node, port: str) -> int:

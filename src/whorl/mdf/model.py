@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 # Values in a document are what JSON can hold (and complex structures of it), or NumPy arrays for numeric lists that
 # came from an .npz file. Dicts keep the order of the file, which has a meaning.
 
+Datum: TypeAlias = Any
+"""A value while a graph runs: a number, truth value, text, list, object or array. Python's and NumPy's operators decide
+at run time what it can do."""
 STORED_FROM = 64
 """The number of elements from which an array goes into the .npz file, where there is one."""
 
@@ -23,9 +26,9 @@ class InputPort:
     id: str
     shape: tuple[int, ...] | None = None
     type: str | None = None
-    default_value: Any = None
+    default_value: object = None
     reduce: str = "overwrite"
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -33,10 +36,10 @@ class OutputPort:
     """A port that edges lead out of; `value` is an expression over the node's names."""
 
     id: str
-    value: Any = None
+    value: object = None
     shape: tuple[int, ...] | None = None
     type: str | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -45,9 +48,9 @@ class Function:
 
     id: str
     function: str | None = None
-    args: dict[str, Any] = field(default_factory=dict)
-    value: Any = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    args: dict[str, object] = field(default_factory=dict)
+    value: object = None
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -55,9 +58,9 @@ class ParameterCondition:
     """After the update, where `test` holds the parameter becomes `value`."""
 
     id: str
-    test: Any = None
-    value: Any = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    test: object = None
+    value: object = None
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -65,13 +68,13 @@ class Parameter:
     """A named value of a node: fixed, computed, or kept from step to step."""
 
     id: str
-    value: Any = None
-    default_initial_value: Any = None
+    value: object = None
+    default_initial_value: object = None
     time_derivative: str | None = None
     function: str | None = None
-    args: dict[str, Any] = field(default_factory=dict)
+    args: dict[str, object] = field(default_factory=dict)
     conditions: list[ParameterCondition] = field(default_factory=list)
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -83,8 +86,8 @@ class Node:
     functions: dict[str, Function] = field(default_factory=dict)
     parameters: dict[str, Parameter] = field(default_factory=dict)
     output_ports: dict[str, OutputPort] = field(default_factory=dict)
-    metadata: dict[str, Any] | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, object] | None = None
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -96,8 +99,8 @@ class Edge:
     sender_port: str
     receiver: str
     receiver_port: str
-    parameters: dict[str, Any] = field(default_factory=dict)
-    extra: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, object] = field(default_factory=dict)
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -105,8 +108,8 @@ class Condition:
     """When a node runs, or when a run ends: a type and its arguments, which may hold conditions."""
 
     type: str
-    kwargs: dict[str, Any] = field(default_factory=dict)
-    extra: dict[str, Any] = field(default_factory=dict)
+    kwargs: dict[str, object] = field(default_factory=dict)
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -115,7 +118,7 @@ class ConditionSet:
 
     node_specific: dict[str, Condition] = field(default_factory=dict)
     termination: dict[str, Condition] = field(default_factory=dict)
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -125,10 +128,10 @@ class Graph:
     id: str
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: dict[str, Edge] = field(default_factory=dict)
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, object] = field(default_factory=dict)
     conditions: ConditionSet | None = None
-    metadata: dict[str, Any] | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, object] | None = None
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -140,5 +143,5 @@ class Model:
     format: str = "ModECI MDF v0.4"
     generating_application: str = ""
     onnx_opset_version: str | None = None
-    metadata: dict[str, Any] | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, object] | None = None
+    extra: dict[str, object] = field(default_factory=dict)

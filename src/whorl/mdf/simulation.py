@@ -6,12 +6,12 @@ import functools
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from whorl.errors import RunError, UnsupportedError
 from whorl.ir.types import TensorType
+from whorl.mdf.model import Datum
 from whorl.mdf.variables import Cell
 from whorl.runtime.buffer_pool import empty
 
@@ -23,9 +23,9 @@ class Trace:
     In a batch, rows have a last axis for the parameter sets.
     """
 
-    first: Sequence[Any]
+    first: Sequence[Datum]
     over_time: np.ndarray | None = None
-    fixed: Any = None
+    fixed: Datum = None
     repeats: int = 0
     batch: int | None = None
     traced: Sequence[bool] = ()
@@ -42,10 +42,10 @@ class Trace:
             rest = self.over_time
         else:
             rest = np.broadcast_to(fixed, (self.repeats, *fixed.shape))
-        found = self._joined(rows, rest)
-        return found if self.batch is None else np.moveaxis(found, -1, 0)
+        result = self._join_rows(rows, rest)
+        return result if self.batch is None else np.moveaxis(result, -1, 0)
 
-    def _joined(self, rows: list[np.ndarray], rest: np.ndarray) -> np.ndarray:
+    def _join_rows(self, rows: list[np.ndarray], rest: np.ndarray) -> np.ndarray:
         """One array; rows of another shape are repeated to the shape that all fit."""
         shapes = [row.shape for row in rows] + ([rest.shape[1:]] if len(rest) else [])
         shapes += [] if self.batch is None else [(self.batch,)]
@@ -59,13 +59,13 @@ class Trace:
         dtype = np.result_type(*kinds)
         if not rows and rest.dtype == dtype and rest.shape[1:] == shape:
             return rest
-        found = empty((len(rows) + len(rest), *shape), dtype)
+        result = empty((len(rows) + len(rest), *shape), dtype)
         for n, row in enumerate(rows):
-            found[n] = row
+            result[n] = row
         if len(rest):
             missing = len(shape) + 1 - rest.ndim
-            found[len(rows) :] = rest.reshape(len(rest), *[1] * missing, *rest.shape[1:])
-        return found
+            result[len(rows) :] = rest.reshape(len(rest), *[1] * missing, *rest.shape[1:])
+        return result
 
 
 @dataclass(frozen=True)
@@ -73,16 +73,16 @@ class SavedState:
     """The values that a graph keeps after `done` evaluations: those of a run, and those known without one."""
 
     arrays: Mapping[Cell, np.ndarray] = field(default_factory=dict)
-    constants: Mapping[Cell, Any] = field(default_factory=dict)
+    constants: Mapping[Cell, Datum] = field(default_factory=dict)
     done: int = 0
-    given: Mapping[Cell, np.ndarray] = field(default_factory=dict)
+    overrides: Mapping[Cell, np.ndarray] = field(default_factory=dict)
     sets: Mapping[Cell, np.ndarray] = field(default_factory=dict)
     batch: int | None = None
     time: float = 0.0
-    engine: Any = None
+    engine: Datum = None
     """The interpreter's own state, where it ran the model."""
 
-    def start(self) -> dict[Cell, Any]:
+    def start(self) -> dict[Cell, Datum]:
         """Where a program starts: values, and the types of those that it takes as inputs."""
         types = {cell: TensorType(array.dtype, array.shape) for cell, array in self.arrays.items()}
         return types | dict(self.constants)
@@ -139,7 +139,7 @@ class Simulation(Mapping[str, np.ndarray]):
         """The number of parameter sets, where there is more than one."""
         return self.state.batch
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> Datum:
         """An xarray.Dataset with the dims "batch" (in a batch) and "time". Errors: UnsupportedError without xarray."""
         try:
             xarray = importlib.import_module("xarray")

@@ -102,15 +102,15 @@ def test_threshold_reads_a_value():
 
 
 @pytest.mark.parametrize(
-    "comparator, threshold, holds",
+    "comparator, threshold, is_met",
     [("<", 2, False), ("<=", 2, True), ("==", 2.05, True), ("!=", 2.05, False), (">", 1, True), (">=", 2.5, False)],
 )
-def test_threshold_compares_one_element_within_tolerance(comparator, threshold, holds):
+def test_threshold_compares_one_element_within_tolerance(comparator, threshold, is_met):
     end = condition(
         "Threshold", dependency="A", parameter="o", threshold=threshold, comparator=comparator, indices=[1], atol=0.1
     )
     (reading,) = Schedule(chain("A", end=end)).plan.readings
-    assert reading.holds([7.0, 2.0]) is holds
+    assert reading.is_met([7.0, 2.0]) is is_met
 
 
 def test_threshold_of_an_array_is_refused():

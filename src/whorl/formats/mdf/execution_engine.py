@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from whorl.mdf.engine.parts import Compile, FunctionPart, InputPart, NodePart, P
 from whorl.mdf.expressions.arrays import Draw
 from whorl.mdf.functions.named import find_special
 from whorl.mdf.functions.operators import Precision
-from whorl.mdf.model import Function, Graph, Node, Parameter
+from whorl.mdf.model import Datum, Function, Graph, Node, Parameter
 
 FORMAT_NUMPY = "numpy"
 CALLS = Calls(partial(find_special, precision="float32"))
@@ -32,15 +31,15 @@ CALLS = Calls(partial(find_special, precision="float32"))
 class Evaluable:
     """A part of a node: `curr_value` is what it holds now."""
 
-    def __init__(self, part: Part, described: Any) -> None:
+    def __init__(self, part: Part, described: Datum) -> None:
         self.part, self.described = part, described
 
     @property
-    def curr_value(self) -> Any:
+    def curr_value(self) -> Datum:
         return self.part.value
 
     @curr_value.setter
-    def curr_value(self, value: Any) -> None:
+    def curr_value(self, value: Datum) -> None:
         self.part.value = value
 
 
@@ -50,10 +49,10 @@ class EvaluableInput(Evaluable):
     part: InputPart
 
     @property
-    def input_port(self) -> Any:
+    def input_port(self) -> Datum:
         return self.described
 
-    def set_input_value(self, value: Any) -> None:
+    def set_input_value(self, value: Datum) -> None:
         """Gives the port a value, joined with what it holds as its `reduce` says."""
         self.part.give(value)
 
@@ -62,40 +61,40 @@ class EvaluableOutput(Evaluable):
     """An output port."""
 
     @property
-    def output_port(self) -> Any:
+    def output_port(self) -> Datum:
         return self.described
 
 
 class EvaluableParameter(Evaluable):
     """A parameter of a graph, or one alone."""
 
-    def __init__(self, parameter: Any, verbose: bool = False, part: ParameterPart | None = None) -> None:
+    def __init__(self, parameter: Datum, verbose: bool = False, part: ParameterPart | None = None) -> None:
         self.verbose, self.parameter = verbose, parameter
         super().__init__(part or self.compiled({}), parameter)
 
-    def compiled(self, names: Mapping[str, Any]) -> ParameterPart:
+    def compiled(self, names: Mapping[str, Datum]) -> ParameterPart:
         document = self.parameter if isinstance(self.parameter, Parameter) else part_of_objects(self.parameter)
         if not isinstance(document, Parameter):
             raise UnsupportedError(f"{self.parameter!r} is not a parameter")
         return ParameterPart(document, alone("parameter", document.id, names), CALLS, ())
 
-    def with_names(self, parameters: Mapping[str, Any]) -> ParameterPart:
+    def with_names(self, parameters: Mapping[str, Datum]) -> ParameterPart:
         part = self.compiled(parameters)
         part.value = self.part.value
         self.part = part
         return part
 
-    def get_current_value(self, parameters: Mapping[str, Any], array_format: str = FORMAT_NUMPY) -> Any:
+    def get_current_value(self, parameters: Mapping[str, Datum], array_format: str = FORMAT_NUMPY) -> Datum:
         """The value without an update; computed if there is none yet."""
         check_format(array_format)
         return self.with_names(parameters).current(dict(parameters))
 
     def evaluate(
         self,
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, Datum],
         time_increment: float | None = None,
         array_format: str = FORMAT_NUMPY,
-    ) -> Any:
+    ) -> Datum:
         """Updates the value from the values of `parameters`."""
         check_format(array_format)
         with np.errstate(all="ignore"):
@@ -105,17 +104,17 @@ class EvaluableParameter(Evaluable):
 class EvaluableFunction(Evaluable):
     """A function of a graph, or one alone."""
 
-    def __init__(self, function: Any, verbose: bool = False, part: FunctionPart | None = None) -> None:
+    def __init__(self, function: Datum, verbose: bool = False, part: FunctionPart | None = None) -> None:
         self.verbose, self.function = verbose, function
         super().__init__(part or self.compiled({}), function)
 
-    def compiled(self, names: Mapping[str, Any]) -> FunctionPart:
+    def compiled(self, names: Mapping[str, Datum]) -> FunctionPart:
         document = self.function if isinstance(self.function, Function) else part_of_objects(self.function)
         if not isinstance(document, Function):
             raise UnsupportedError(f"{self.function!r} is not a function")
         return FunctionPart(document, alone("function", document.id, names), CALLS)
 
-    def evaluate(self, parameters: Mapping[str, Any] | None = None, array_format: str = FORMAT_NUMPY) -> Any:
+    def evaluate(self, parameters: Mapping[str, Datum] | None = None, array_format: str = FORMAT_NUMPY) -> Datum:
         """Computes the function from the values of `parameters`."""
         check_format(array_format)
         names = dict(parameters or {})
@@ -128,7 +127,7 @@ class EvaluableFunction(Evaluable):
 class EvaluableNode:
     """A node with its evaluable parts."""
 
-    def __init__(self, part: NodePart, node: Any, verbose: bool = False) -> None:
+    def __init__(self, part: NodePart, node: Datum, verbose: bool = False) -> None:
         self.part, self.node, self.verbose, self.id = part, node, verbose, part.id
         described = {kind: by_id(getattr(node, kind)) for kind in PARTS}
         self.evaluable_inputs = {
@@ -150,7 +149,7 @@ class EvaluableNode:
         with np.errstate(all="ignore"):
             self.part.run(time_increment)
 
-    def get_output(self, id: str | None = None) -> Any:
+    def get_output(self, id: str | None = None) -> Datum:
         """The value of an output port; without an id that of the only one, or a tuple of all."""
         if id is not None:
             return self.evaluable_outputs[id].curr_value if id in self.evaluable_outputs else None
@@ -161,7 +160,7 @@ class EvaluableNode:
 PARTS = ("input_ports", "parameters", "functions", "output_ports")
 
 
-def by_id(parts: Any) -> dict[str, Any]:
+def by_id(parts: Datum) -> dict[str, Datum]:
     return dict(parts) if isinstance(parts, dict) else {part.id: part for part in parts or ()}
 
 
@@ -170,7 +169,7 @@ class SchedulerView:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.execution_list: dict[None, list[set[Any]]] = {None: []}
+        self.execution_list: dict[None, list[set[Datum]]] = {None: []}
 
     @property
     def consideration_queue(self) -> list[set[str]]:
@@ -184,14 +183,14 @@ class EvaluableGraph:
     """
 
     def __init__(
-        self, graph: Any, verbose: bool = False, inputs: Inputs = "0.4.15", precision: Precision = "float32"
+        self, graph: Datum, verbose: bool = False, inputs: Inputs = "0.4.15", precision: Precision = "float32"
     ) -> None:
         self.graph, self.verbose = graph, verbose
         self.document = document_of(graph)
         self.engine = Engine(self.document, inputs, draws=numpy_draws, precision=precision)
         described = by_id(graph.nodes) if has_objects(graph) else self.document.nodes
         self.enodes = {id: EvaluableNode(part, described[id], verbose) for id, part in self.engine.nodes.items()}
-        self.nodes_run: dict[str, Any] = described if has_objects(graph) else dict(self.enodes)
+        self.nodes_run: dict[str, Datum] = described if has_objects(graph) else dict(self.enodes)
         self.order_of_execution: list[str] = []
         self.scheduler = SchedulerView(self.engine)
         self.root_nodes = root_nodes(self.document)
@@ -205,7 +204,7 @@ class EvaluableGraph:
         self,
         time_increment: float | None = None,
         array_format: str = FORMAT_NUMPY,
-        initializer: Mapping[str, Any] | None = None,
+        initializer: Mapping[str, Datum] | None = None,
     ) -> None:
         """One evaluation. `initializer` has values for input ports, by their ids."""
         check_format(array_format)
@@ -221,7 +220,7 @@ def main(example_file: str, array_format: str = FORMAT_NUMPY, verbose: bool = Fa
     return graph
 
 
-def document_of(graph: Any) -> Graph:
+def document_of(graph: Datum) -> Graph:
     if isinstance(graph, Graph):
         return graph
     if isinstance(graph, dict):
@@ -235,13 +234,13 @@ def check_format(array_format: str) -> None:
         raise UnsupportedError(f"arrays cannot be in the format {array_format!r}", fix=f"use {FORMAT_NUMPY!r}")
 
 
-def alone(kind: str, id: str, names: Mapping[str, Any]) -> Compile:
+def alone(kind: str, id: str, names: Mapping[str, Datum]) -> Compile:
     return Compile(f"{kind} {id!r}", frozenset((*names, id)), numpy_draws(id, id))
 
 
 def numpy_draws(node: str, part: str) -> Draw:
     """Random numbers of NumPy's global generator, in the order in which the parts are evaluated."""
-    return lambda name, place, arguments, keywords: getattr(np.random, name)(*arguments, **keywords)
+    return lambda name, location, arguments, keywords: getattr(np.random, name)(*arguments, **keywords)
 
 
 def root_nodes(graph: Graph) -> list[str]:

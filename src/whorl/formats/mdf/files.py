@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -43,10 +42,10 @@ def write_mdf(model: Model, path: str | Path, npz: bool = False) -> None:
         raise SaveError(f"{path.name!r} has no ending that MDF is written with", fix="use .json, .yaml or .yml")
     arrays: dict[str, np.ndarray] = {}
 
-    def store(place: str, array: np.ndarray) -> Any:
+    def store(location: str, array: np.ndarray) -> object:
         if array.size < STORED_FROM:
             return array.tolist()
-        name = place.strip("/").replace("/", ".")
+        name = location.strip("/").replace("/", ".")
         name = name if name not in arrays else f"{name}.{len(arrays)}"
         arrays[name] = array
         return {ARRAY_KEY: name}
@@ -58,7 +57,7 @@ def write_mdf(model: Model, path: str | Path, npz: bool = False) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _json_text(data: dict[str, Any]) -> str:
+def _json_text(data: dict[str, object]) -> str:
     """Plain data as JSON."""
     try:
         return json.dumps(data, indent=4)
@@ -66,14 +65,14 @@ def _json_text(data: dict[str, Any]) -> str:
         raise SaveError(f"a value of the model has no form in JSON: {error}") from None
 
 
-def _data_of_json(content: bytes) -> Any:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+def _data_of_json(content: bytes) -> object:
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        data = dict(pairs)
+        if len(data) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             raise LoadError(f"the id {twice!r} stands twice in one object", fix="give each its own id")
-        return found
+        return data
 
     try:
         return json.loads(content.decode("utf-8-sig"), object_pairs_hook=unique)
@@ -85,7 +84,7 @@ def _data_of_json(content: bytes) -> Any:
         raise LoadError(f"it is not JSON: {error}") from None
 
 
-def _data_of_bson(content: bytes) -> Any:
+def _data_of_bson(content: bytes) -> object:
     try:
         import bson
         from bson.errors import InvalidBSON
@@ -97,7 +96,7 @@ def _data_of_bson(content: bytes) -> Any:
         raise LoadError(f"it is not BSON: {error}") from None
 
 
-def _plain_bson(value: Any) -> Any:
+def _plain_bson(value: object) -> object:
     """Without the classes of BSON's own; what is no data of a model stays and is refused later."""
     match value:
         case dict():

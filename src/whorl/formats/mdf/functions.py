@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from onnx import GraphProto, ModelProto
@@ -25,7 +24,7 @@ from whorl.formats.onnx.bodies import load_body
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.types import TensorType
-from whorl.mdf.model import Graph
+from whorl.mdf.model import Datum, Graph
 from whorl.runtime.functional import Ways, condition_of, run_branch, run_loop, run_scan, trip_count, with_captured
 from whorl.runtime.limits import Limits
 
@@ -33,14 +32,14 @@ MDF_SUFFIXES = (".json", ".yaml", ".yml", ".bson")
 
 
 def loop(
-    M: Any = None,
-    cond: Any = None,
-    *states: Any,
-    body: Any,
+    M: Datum = None,
+    cond: Datum = None,
+    *states: Datum,
+    body: Datum,
     max_iterations: int | None = None,
     timeout: float | None = None,
-    **named: Any,
-) -> Any:
+    **named: Datum,
+) -> Datum:
     """ONNX Loop: final states, then what the body collected, one array alone or a list.
 
     `M`, `cond`: None or "" where omitted. `body`: a GraphProto, ModelProto, the bytes or path of one, an MDF graph or
@@ -53,13 +52,13 @@ def loop(
     resolved = _resolved(body, named)
     if isinstance(resolved, Graph):
         return _loop_of_graph([_trip(M), _flag(cond), *map(_plain, states)], resolved, named, limits)
-    found = run_loop(_trip(M), _flag(cond), _fitting(states, resolved, 2), resolved, limits)
-    return _one_or_all(found)
+    results = run_loop(_trip(M), _flag(cond), _fitting(states, resolved, 2), resolved, limits)
+    return _one_or_all(results)
 
 
 def scan(
-    *inputs: Any,
-    body: Any,
+    *inputs: Datum,
+    body: Datum,
     num_scan_inputs: int,
     scan_input_axes: Sequence[int] | None = None,
     scan_input_directions: Sequence[int] | None = None,
@@ -67,8 +66,8 @@ def scan(
     scan_output_directions: Sequence[int] | None = None,
     max_iterations: int | None = None,
     timeout: float | None = None,
-    **named: Any,
-) -> Any:
+    **named: Datum,
+) -> Datum:
     """ONNX Scan: final states, then the scan outputs, one array alone or a list.
 
     `body`: as for `loop`, of (*states, *slices). States and scanned arrays may also be named
@@ -87,12 +86,12 @@ def scan(
             "scan_output_axes": scan_output_axes,
             "scan_output_directions": scan_output_directions,
         }
-        given = {key: value for key, value in attributes.items() if value is not None}
-        return _called("Scan", list(map(_plain, inputs)), {**given, "body": resolved}, named, limits)
+        written = {key: value for key, value in attributes.items() if value is not None}
+        return _called("Scan", list(map(_plain, inputs)), {**written, "body": resolved}, named, limits)
     return _one_or_all(run_scan(_fitting(inputs, resolved, 0), num_scan_inputs, ways, resolved, limits))
 
 
-def if_(cond: Any, *, then_branch: Any, else_branch: Any, timeout: float | None = None, **named: Any) -> Any:
+def if_(cond: Datum, *, then_branch: Datum, else_branch: Datum, timeout: float | None = None, **named: Datum) -> Datum:
     """ONNX If: the results of the branch that `cond` chooses, one array alone or a list.
 
     Branches: as bodies of `loop`, without inputs; names are values that they read from around them.
@@ -103,21 +102,21 @@ def if_(cond: Any, *, then_branch: Any, else_branch: Any, timeout: float | None 
     if isinstance(then, Graph) or isinstance(other, Graph):
         if condition is None:
             raise RunError("the condition is omitted")
-        taken = then if bool(np.asarray(condition).reshape(-1)[0]) else other
-        if isinstance(taken, Graph):
-            attributes = {"then_branch": taken, "else_branch": taken}
+        chosen = then if bool(np.asarray(condition).reshape(-1)[0]) else other
+        if isinstance(chosen, Graph):
+            attributes = {"then_branch": chosen, "else_branch": chosen}
             return _called("If", [np.asarray(condition)], attributes, named, limits)
-        then = other = taken
+        then = other = chosen
     return _one_or_all(run_branch(condition, then, other, limits))
 
 
 # ---- every other operator ----------------------------------------------------------------------------------------
 
 _PYTHON_NAMES = {"if_": "if", "and_": "and", "or_": "or", "not_": "not"}
-_OWN: dict[str, Callable[..., Any]] = {"loop": loop, "scan": scan, "if": if_}
+_OWN: dict[str, Callable[..., Datum]] = {"loop": loop, "scan": scan, "if": if_}
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Callable[..., Datum]:
     plain = _PYTHON_NAMES.get(name, name)
     if plain in _OWN:
         return _OWN[plain]
@@ -125,7 +124,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
     if schema is None:
         raise AttributeError(f"there is no function {name!r}")
 
-    def function(*arguments: Any, **named: Any) -> Any:
+    def function(*arguments: Datum, **named: Datum) -> Datum:
         return _operator(plain, arguments, named)
 
     function.__name__ = function.__qualname__ = name
@@ -139,7 +138,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *(python_names.get(name, name) for name in operator_names())})
 
 
-def _operator(name: str, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
+def _operator(name: str, arguments: Sequence[Datum], named: dict[str, Datum]) -> Datum:
     """Call an operator: inputs by position or name, what is left by position are attributes in their order."""
     schema = find_schema(name)
     assert schema is not None
@@ -165,11 +164,11 @@ def _operator(name: str, arguments: Sequence[Any], named: dict[str, Any]) -> Any
     if schema.name == "Constant":
         return next(iter(attributes.values()), None)
     values = {key: attribute_value(schema, key, value) for key, value in attributes.items() if value is not None}
-    given = checked_inputs(schema, [None if is_omitted(value) else value for value in inputs])
-    return call(Binding(schema, _weak(schema, given), values), "given")
+    operands = checked_inputs(schema, [None if is_omitted(value) else value for value in inputs])
+    return call(Binding(schema, _weak(schema, operands), values), "given")
 
 
-def _weak(schema: Any, inputs: list[Any]) -> list[Any]:
+def _weak(schema: Datum, inputs: list[Datum]) -> list[Datum]:
     """Python's numbers in the element type of the arrays that they go with, else as arrays of one element."""
     kinds = [schema.inputs[min(k, len(schema.inputs) - 1)].type_str for k in range(len(inputs))]
     dtypes = {
@@ -177,20 +176,20 @@ def _weak(schema: Any, inputs: list[Any]) -> list[Any]:
         for kind, value in zip(kinds, inputs, strict=True)
         if isinstance(value, np.ndarray | np.generic)
     }
-    found = []
+    operands = []
     for kind, value in zip(kinds, inputs, strict=True):
         if type(value) in (int, float):
             dtype = dtypes.get(kind)
             fits = dtype is not None and (dtype.kind == "f" or (dtype.kind in "iu" and type(value) is int))
             value = np.atleast_1d(np.asarray(value, dtype if fits else None))
-        found.append(value)
-    return found
+        operands.append(value)
+    return operands
 
 
 # ---- bodies and values -------------------------------------------------------------------------------------------
 
 
-def _resolved(body: Any, captured: Mapping[str, Any]) -> Callable[..., Any] | Module | Graph:
+def _resolved(body: Datum, captured: Mapping[str, Datum]) -> Callable[..., Datum] | Module | Graph:
     """A body of any kind as a function, a module, or a graph of MDF."""
     if isinstance(body, dict):
         return _graph_of_data(body)
@@ -213,7 +212,7 @@ def _resolved(body: Any, captured: Mapping[str, Any]) -> Callable[..., Any] | Mo
     raise LoadError(f"the body is {type(body).__name__}", fix="give a graph, bytes, a path or a Python function")
 
 
-def _graph_of_data(data: dict[str, Any]) -> Graph:
+def _graph_of_data(data: dict[str, Datum]) -> Graph:
     """A graph from plain data: of a model, of a graph, or of a graph under its id."""
     if "nodes" in data:
         return graph_of(str(data.get("id", "body")), data)
@@ -225,20 +224,22 @@ def _graph_of_data(data: dict[str, Any]) -> Graph:
     return next(iter(model_of(data).graphs.values()))
 
 
-def _loop_of_graph(inputs: list[Any], graph: Graph, named: Mapping[str, Any], limits: Limits) -> Any:
+def _loop_of_graph(inputs: list[Datum], graph: Graph, named: Mapping[str, Datum], limits: Limits) -> Datum:
     return _called("Loop", inputs, {"body": graph}, named, limits)
 
 
-def _called(name: str, inputs: list[Any], attributes: dict[str, Any], named: Mapping[str, Any], limits: Limits) -> Any:
+def _called(
+    name: str, inputs: list[Datum], attributes: dict[str, Datum], named: Mapping[str, Datum], limits: Limits
+) -> Datum:
     schema = find_schema(name)
     assert schema is not None
     binding = Binding(schema, inputs, {key: attribute_value(schema, key, value) for key, value in attributes.items()})
     binding.captures = captured_names(binding, named)
-    found = call(binding, "given", limits=limits)
-    return list(found) if isinstance(found, tuple) else found
+    results = call(binding, "given", limits=limits)
+    return list(results) if isinstance(results, tuple) else results
 
 
-def _fitting(values: Sequence[Any], body: Callable[..., Any] | Module, first: int) -> list[Any]:
+def _fitting(values: Sequence[Datum], body: Callable[..., Datum] | Module, first: int) -> list[Datum]:
     """Values in the element types that a graph declares, where only the width differs."""
     if not isinstance(body, Module):
         return list(values)
@@ -247,15 +248,15 @@ def _fitting(values: Sequence[Any], body: Callable[..., Any] | Module, first: in
     return [*(_fitted(value, argument) for value, argument in pairs), *values[len(own[first:]) :]]
 
 
-def _fitted(value: Any, argument: Value) -> Any:
+def _fitted(value: Datum, argument: Value) -> Datum:
     if not isinstance(value, np.ndarray | np.generic) or not isinstance(argument.type, TensorType):
         return value
-    have, wanted = value.dtype, argument.type.dtype
-    same_kind = have.kind == wanted.kind or (have.kind in "iu" and wanted.kind in "iu")
-    return np.asarray(value).astype(wanted) if have != wanted and same_kind and have.kind in "fiu" else value
+    have, expected = value.dtype, argument.type.dtype
+    same_kind = have.kind == expected.kind or (have.kind in "iu" and expected.kind in "iu")
+    return np.asarray(value).astype(expected) if have != expected and same_kind and have.kind in "fiu" else value
 
 
-def _trip(value: Any) -> Any:
+def _trip(value: Datum) -> Datum:
     """The trip count; floats that are whole are taken too. Errors: RunError."""
     if isinstance(value, float | np.ndarray | np.generic):
         array = np.asarray(value)
@@ -264,7 +265,7 @@ def _trip(value: Any) -> Any:
     return _one(trip_count(value), "the trip count")
 
 
-def _flag(value: Any) -> Any:
+def _flag(value: Datum) -> Datum:
     return _one(condition_of(value), "the condition")
 
 
@@ -274,14 +275,14 @@ def _one(array: np.ndarray | None, what: str) -> np.ndarray | None:
     return array
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Datum) -> Datum:
     return value if isinstance(value, list) else np.asarray(value)
 
 
-def _listed(value: Any) -> Sequence[Any]:
+def _listed(value: Datum) -> Sequence[Datum]:
     return value if isinstance(value, list | tuple) else (value,)
 
 
-def _one_or_all(found: list[Any]) -> Any:
+def _one_or_all(results: list[Datum]) -> Datum:
     """One result alone, several as a list."""
-    return found[0] if len(found) == 1 else found
+    return results[0] if len(results) == 1 else results

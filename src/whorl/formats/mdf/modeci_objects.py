@@ -93,8 +93,8 @@ def own_condition_of(condition: Any) -> ParameterCondition:
 
 
 def condition_set_of(conditions: Any) -> ConditionSet:
-    def each(given: Any) -> dict[str, Condition]:
-        return {name_of(key): condition_of(value) for key, value in (given or {}).items()}
+    def each(datum: Any) -> dict[str, Condition]:
+        return {name_of(key): condition_of(value) for key, value in (datum or {}).items()}
 
     return ConditionSet(each(conditions.node_specific), each(conditions.termination))
 
@@ -109,7 +109,7 @@ def condition_of(condition: Any) -> Condition:
     return Condition(type, {name: argument_of(value) for name, value in arguments.items()})
 
 
-def argument_of(value: Any) -> Any:
+def argument_of(value: Any) -> object:
     """A condition, a node by its id, a time scale by its name, a number, or a list of these."""
     if isinstance(value, list | tuple):
         return [argument_of(each) for each in value]

@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from whorl.mdf.engine.engine import Engine, Inputs
 from whorl.mdf.engine.interpret import interpreted
 from whorl.mdf.expressions.syntax import read_number
 from whorl.mdf.functions.operators import Precision
-from whorl.mdf.model import Graph, Model
+from whorl.mdf.model import Datum, Graph, Model
 from whorl.mdf.simulation import SavedState, Simulation
 from whorl.mdf.variables import FUNCTION, INPUT, OUTPUT, PARAMETER, Cell
 from whorl.runtime.limits import Limits
@@ -53,7 +52,7 @@ class MdfModel:
     def __repr__(self) -> str:
         return f"<MdfModel {self.document.id!r}: {len(self.graph.nodes)} nodes>"
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Datum]:
         compiler = self._compiler
         return {
             "document": self.document,
@@ -63,7 +62,7 @@ class MdfModel:
             "backend": compiler.backend,
         }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, Datum]) -> None:
         MdfModel.__init__(self, **state)
 
     @property
@@ -77,12 +76,12 @@ class MdfModel:
         dt: float | None = None,
         *,
         record: Sequence[str] | None = None,
-        initial: Mapping[str, Any] | None = None,
-        batch: int | Mapping[str, Any] | None = None,
+        initial: Mapping[str, Datum] | None = None,
+        batch: int | Mapping[str, Datum] | None = None,
         state: SavedState | None = None,
-        inputs: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Datum] | None = None,
         seed: int = 0,
-        replay: Mapping[str, Any] | None = None,
+        replay: Mapping[str, Datum] | None = None,
     ) -> Simulation:
         """Evaluate the graph once without a time step, then `steps` times with the time step `dt` (none where None).
 
@@ -131,11 +130,11 @@ class MdfModel:
         """What is odd about the model: code, severity, place, message and what to do. Errors: LoadError."""
         where = f"graph {self.graph.id!r}"
         warnings = Engine(self.graph, self.inputs).warnings
-        found = [("left-to-chance", "warning", where, text, "say it by an order of the nodes") for text in warnings]
+        faults = [("left-to-chance", "warning", where, text, "say it by an order of the nodes") for text in warnings]
         reason = self._reason()
         if reason is not None:
-            found.append(("interpreted", "note", where, f"it is not compiled: {reason}", "see docs/mdf.md"))
-        return found
+            faults.append(("interpreted", "note", where, f"it is not compiled: {reason}", "see docs/mdf.md"))
+        return faults
 
     def module(self, *, record: Sequence[str] | None = None, has_dt: bool | None = None) -> Module:
         """The model over time as a module of the hub: a `Loop` that carries the state.
@@ -166,40 +165,40 @@ class MdfModel:
         steps: int,
         dt: float | None,
         record: Sequence[str] | None,
-        batch: int | Mapping[str, Any] | None,
+        batch: int | Mapping[str, Datum] | None,
         state: SavedState | None,
-        initial: Mapping[str, Any],
+        initial: Mapping[str, Datum],
     ) -> Request:
         if not isinstance(steps, int | np.integer) or steps < 0:
             raise RunError(f"steps is {steps!r}, expected a whole number that is not negative")
         if dt is not None and not (isinstance(dt, int | float | np.number) and math.isfinite(dt)):
             raise RunError(f"dt is {dt!r}, expected a finite number, or None for evaluations without a time step")
         state = state or SavedState()
-        given = {cell: self._value(cell, value, f"initial[{name!r}]") for name, value, cell in self._cells(initial)}
-        given = {**state.given, **given}
+        overrides = {cell: self._value(cell, value, f"initial[{name!r}]") for name, value, cell in self._cells(initial)}
+        overrides = {**state.overrides, **overrides}
         sets, size = self._sets(batch)
         return Request(
             steps=int(steps),
             dt=None if dt is None else float(dt),
             record={name: self.cell(name) for name in self.recorded(record)},
-            given={cell: array for cell, array in given.items() if cell not in sets},
+            overrides={cell: array for cell, array in overrides.items() if cell not in sets},
             sets={**state.sets, **sets},
             batch=state.batch if size is None else size,
             state=state,
-            keeps_inputs=self.inputs == "0.4.13",
+            inputs_persist=self.inputs == "0.4.13",
             precision=self.precision,
         )
 
-    def _rows(self, inputs: Mapping[str, Any]) -> dict[Cell, np.ndarray]:
-        found = {}
+    def _rows(self, inputs: Mapping[str, Datum]) -> dict[Cell, np.ndarray]:
+        rows_of = {}
         for name, values, cell in self._cells(inputs):
             rows = as_number(values).astype(np.float64)
             if cell.kind != INPUT or not rows.ndim or not len(rows):
                 raise RunError(
                     f"inputs[{name!r}] needs rows for an input port", fix="an array with a row an evaluation"
                 )
-            found[cell] = self._spread_rows(cell, name, rows)
-        return found
+            rows_of[cell] = self._spread_rows(cell, name, rows)
+        return rows_of
 
     def _spread_rows(self, cell: Cell, name: str, rows: np.ndarray) -> np.ndarray:
         """Rows that have fewer axes than their port, spread over its shape as values of `initial` are."""
@@ -231,21 +230,21 @@ class MdfModel:
     @cached_property
     def _named(self) -> dict[str, list[Cell]]:
         """What each name may mean, in the order in which that counts."""
-        found: dict[str, list[Cell]] = {}
+        cells: dict[str, list[Cell]] = {}
         for cell in self._all_cells():
             for name in cell.names:
-                found.setdefault(name, []).append(cell)
-        return found
+                cells.setdefault(name, []).append(cell)
+        return cells
 
     def _all_cells(self) -> list[Cell]:
         nodes = self.graph.nodes.values()
         parts = {OUTPUT: "output_ports", PARAMETER: "parameters", FUNCTION: "functions", INPUT: "input_ports"}
         return [Cell(node.id, kind, id) for kind, part in parts.items() for node in nodes for id in getattr(node, part)]
 
-    def _cells(self, values: Mapping[str, Any]) -> list[tuple[str, Any, Cell]]:
+    def _cells(self, values: Mapping[str, Datum]) -> list[tuple[str, Datum, Cell]]:
         """Values with the parameters and input ports that they stand for."""
         connected = {(edge.receiver, edge.receiver_port) for edge in self.graph.edges.values()}
-        found = []
+        matches = []
         for name, value in values.items():
             cells = [cell for cell in self._named.get(name, ()) if cell.kind in (PARAMETER, INPUT)]
             if not cells:
@@ -254,8 +253,8 @@ class MdfModel:
             if cells[0].kind == INPUT and (cells[0].node, cells[0].id) in connected:
                 raise RunError(f"input port {name!r} has an edge", fix="give a value to what the edge comes from")
             self._check_free(cells[0], name)
-            found.append((name, value, cells[0]))
-        return found
+            matches.append((name, value, cells[0]))
+        return matches
 
     def _check_free(self, cell: Cell, name: str) -> None:
         if cell.kind == INPUT:
@@ -264,7 +263,7 @@ class MdfModel:
         if not is_stateful(parameter) and (parameter.function or is_expression(parameter.value)):
             raise RunError(f"parameter {name!r} is computed", fix="give values of parameters that are numbers")
 
-    def _value(self, cell: Cell, value: Any, what: str, sets: bool = False) -> np.ndarray:
+    def _value(self, cell: Cell, value: Datum, what: str, sets: bool = False) -> np.ndarray:
         """A value as an array of the shape that the file has in its place; of `sets` along the first axis."""
         array = as_number(value).astype(np.float64)
         before, own = (array.shape[:1], array.shape[1:]) if sets else ((), array.shape)
@@ -282,14 +281,14 @@ class MdfModel:
         node = self.graph.nodes[cell.node]
         if cell.kind == INPUT:
             port = node.input_ports[cell.id]
-            return np.shape(port.default_value) if port.default_value is not None else port.shape
+            return np.asarray(port.default_value).shape if port.default_value is not None else port.shape
         parameter = node.parameters[cell.id]
         value = parameter.default_initial_value if is_stateful(parameter) else parameter.value
         if isinstance(value, str) and value in node.parameters:
             value = node.parameters[value].value
-        return None if value is None or is_expression(value) else np.shape(value)
+        return None if value is None or is_expression(value) else np.asarray(value).shape
 
-    def _sets(self, batch: int | Mapping[str, Any] | None) -> tuple[dict[Cell, np.ndarray], int | None]:
+    def _sets(self, batch: int | Mapping[str, Datum] | None) -> tuple[dict[Cell, np.ndarray], int | None]:
         """The arrays of a batch and the number of its parameter sets."""
         if batch is None:
             return {}, None
@@ -315,15 +314,15 @@ FORMS: dict[str, tuple[type, str]] = {
 """The arguments of `simulate` that are no numbers: their types, and how to say them."""
 
 
-def check_forms(**given: Any) -> None:
+def check_forms(**values: Datum) -> None:
     """Refuse arguments of `simulate` that are of another kind than they must be."""
-    for name, value in given.items():
+    for name, value in values.items():
         kind, text = FORMS[name]
         names = value if kind is Sequence and isinstance(value, Sequence) else ()
         if value is not None and not (isinstance(value, kind) and all(isinstance(each, str) for each in names)):
             raise RunError(f"{name} is {value!r}, expected {text}")
 
 
-def is_expression(value: Any) -> bool:
+def is_expression(value: Datum) -> bool:
     """Whether a value of a file is a text that is no number."""
     return isinstance(value, str) and read_number(value) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from whorl.errors import LoadError
 from whorl.formats.mdf.onnx.constants import is_text
@@ -32,8 +31,8 @@ def note_signatures(node: Node) -> None:
     """Keep with each body of a node what it takes and gives, where that can be seen; the file stays as it is."""
     for parameter in node.parameters.values():
         name = (parameter.function or "").removeprefix("onnx::")
-        held = node.parameters.get("body")
-        if name not in ("Loop", "Scan") or held is None or not isinstance(held.value, dict):
+        source = node.parameters.get("body")
+        if name not in ("Loop", "Scan") or source is None or not isinstance(source.value, dict):
             continue
         count = sum(port.value == parameter.id for port in node.output_ports.values()) or None
         inputs = [
@@ -42,12 +41,12 @@ def note_signatures(node: Node) -> None:
             if key not in ("M", "cond", "num_scan_inputs")
         ]
         known = {*node.input_ports, *node.parameters, *node.functions}
-        graph = body_graph(held.value, "body")
+        graph = body_graph(source.value, "body")
         try:
             if written_signature(graph) is None:
                 is_loop = name == "Loop"
-                found = loop_signature(graph, len(inputs), known, count) if is_loop else None
-                graph.extra[INFERRED] = found or scan_signature(graph, len(inputs), known)
+                signature = loop_signature(graph, len(inputs), known, count) if is_loop else None
+                graph.extra[INFERRED] = signature or scan_signature(graph, len(inputs), known)
         except LoadError as error:
             graph.extra[INFERRED] = error
 
@@ -57,12 +56,12 @@ def note_texts(node: Node) -> None:
     known = {*node.input_ports, *node.parameters, *node.functions}
     for holder in (*node.parameters.values(), *node.functions.values()):
         for key in text_attributes(holder.function or ""):
-            held = node.parameters.get(key)
-            if held is not None and isinstance(held.value, str) and _is_literal(held.value, known):
-                held.value = LiteralText(held.value)
-            given = holder.args.get(key)
-            if isinstance(given, str) and _is_literal(given, known):
-                holder.args[key] = LiteralText(given)
+            source = node.parameters.get(key)
+            if source is not None and isinstance(source.value, str) and _is_literal(source.value, known):
+                source.value = LiteralText(source.value)
+            argument = holder.args.get(key)
+            if isinstance(argument, str) and _is_literal(argument, known):
+                holder.args[key] = LiteralText(argument)
 
 
 def _is_literal(text: str, known: Collection[str]) -> bool:
@@ -93,14 +92,14 @@ def _loop(id: str, body: Graph, nodes: dict[str, Node], edges: dict[str, Edge]) 
     fed = {edge.receiver_port: edge for edge in edges.values() if edge.receiver == id}
     condition = next((port for port, edge in fed.items() if is_truth(around, edge.sender_port)), "")
     trip = next((port for port, edge in fed.items() if _is_whole(around, edge)), "")
-    given = [port for port in fed if port not in (condition, trip)]
+    states_in = [port for port in fed if port not in (condition, trip)]
     results = [port for port in free if port.lstrip("_").isdigit() and producer(around, port) is None]
     states = len(results)
     captured = [name for name in outer_names(body) if not name.lstrip("_").isdigit()]
     spare = [name for name in free if name not in results and name not in captured]
-    given += spare[: states - len(given)]
-    if len(given) < states:
-        raise LoadError(f"loop {id!r} has {len(given)} initial values, expected {states}", f"graph {body.id!r}")
+    states_in += spare[: states - len(states_in)]
+    if len(states_in) < states:
+        raise LoadError(f"loop {id!r} has {len(states_in)} initial values, expected {states}", f"graph {body.id!r}")
     signature = loop_signature(body, states, captured)
     body.metadata = {**(body.metadata or {}), INPUTS: signature.inputs, OUTPUTS: signature.outputs}
     for receiver in around.nodes.values():
@@ -108,8 +107,12 @@ def _loop(id: str, body: Graph, nodes: dict[str, Node], edges: dict[str, Edge]) 
             if port in results:
                 name = f"{id}.{port}_{receiver.id}"
                 edges[name] = Edge(name, id, port, receiver.id, port)
-    args = {"M": trip, "cond": condition, **{f"state_{k}": name for k, name in enumerate(given[:states])}}
-    ports = dict.fromkeys([trip, condition, *given[:states], *captured])
+    args: dict[str, object] = {
+        "M": trip,
+        "cond": condition,
+        **{f"state_{k}": name for k, name in enumerate(states_in[:states])},
+    }
+    ports = dict.fromkeys([trip, condition, *states_in[:states], *captured])
     return Node(
         id,
         {port: InputPort(port) for port in ports if port},
@@ -126,5 +129,5 @@ def _inside(nodes: dict[str, Node], edges: dict[str, Edge]) -> dict[str, Edge]:
 def _is_whole(graph: Graph, edge: Edge) -> bool:
     """Whether what comes over an edge is a constant whole number."""
     node = graph.nodes.get(edge.sender)
-    values: list[Any] = [parameter.value for parameter in node.parameters.values()] if node else []
+    values: list[object] = [parameter.value for parameter in node.parameters.values()] if node else []
     return any(type(value) is int for value in values) and "to" not in (node.parameters if node else ())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
 import defusedxml
@@ -30,7 +29,7 @@ OBJECTS = {"args", "conditions", "kwargs", "metadata", "node_specific", "paramet
 """Fields that are objects, also where the element is empty: modelspec leaves out what is in them."""
 
 
-def data_of_xml(content: bytes) -> Any:
+def data_of_xml(content: bytes) -> object:
     """The data of an XML file: attributes are fields, elements are entries or nested fields. Errors: LoadError."""
     try:
         root = fromstring(content)
@@ -48,8 +47,9 @@ def _name(element: Element) -> str:
     return element.tag.rsplit("}", 1)[-1]
 
 
-def _fields(element: Element) -> dict[str, Any]:
-    data: dict[str, Any] = {_plain(name): _value(name, text) for name, text in element.attrib.items()}
+def _fields(element: Element) -> dict[str, object]:
+    data: dict[str, object] = {_plain(name): _value(name, text) for name, text in element.attrib.items()}
+    lists: dict[str, dict[str, object]] = {}
     for child in element:
         name = _name(child)
         list_name = LISTS.get(name.lower().replace("_", ""))
@@ -58,7 +58,7 @@ def _fields(element: Element) -> dict[str, Any]:
             continue
         fields = _fields(child)
         id = fields.pop("id", None)
-        entries = data.setdefault(list_name, {})
+        data[list_name] = entries = lists.setdefault(list_name, {})
         if not isinstance(id, str):
             raise LoadError(f"an element {name} has no id", fix="give each element an attribute id")
         if id in entries:
@@ -71,7 +71,7 @@ def _plain(name: str) -> str:
     return name.rsplit("}", 1)[-1]
 
 
-def _nested(element: Element) -> Any:
+def _nested(element: Element) -> object:
     """A field that is no collection: an object, a list of `item`s, or the text as a value."""
     if len(element) and all(_name(child) in ("item", "li") for child in element):
         return [_nested(child) for child in element]
@@ -81,7 +81,7 @@ def _nested(element: Element) -> Any:
     return _value(_name(element), text) if text or _name(element) not in OBJECTS else {}
 
 
-def _value(name: str, text: str) -> Any:
+def _value(name: str, text: str) -> object:
     """A number, a truth value, nothing, or a list, where the text is one."""
     if name in TEXTS:
         return text
@@ -95,8 +95,8 @@ def _value(name: str, text: str) -> Any:
             continue
     if text[:1] == "[" or (text[:1] in ("(", "{") and name not in ("value", "test")):
         try:
-            found = ast.literal_eval(text)
+            data = ast.literal_eval(text)
         except (ValueError, SyntaxError, MemoryError):
             return text
-        return list(found) if isinstance(found, tuple) else found
+        return list(data) if isinstance(data, tuple) else data
     return text

@@ -17,7 +17,7 @@ PLAIN_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "f
 _FIX = "install whorl[mdf], or use JSON"
 
 
-def data_of_yaml(content: bytes) -> Any:
+def data_of_yaml(content: bytes) -> object:
     """The data of a YAML file. Errors: LoadError."""
     if yaml is None:
         raise LoadError("YAML files need pyyaml", fix=_FIX)
@@ -39,13 +39,13 @@ def data_of_yaml(content: bytes) -> Any:
         raise LoadError(f"it is not YAML: {error}") from None
 
 
-def yaml_text(data: Any) -> str:
+def yaml_text(data: object) -> str:
     """Plain data as YAML, in the order that it has."""
     if yaml is None:
         raise SaveError("YAML files need pyyaml", fix=_FIX)
 
     class Dumper(yaml.SafeDumper):
-        def ignore_aliases(self, data: Any) -> bool:
+        def ignore_aliases(self, data: object) -> bool:
             return True
 
     try:
@@ -66,12 +66,12 @@ class _Walk:
         return len(self.expanded), expanded
 
     def size(self, node: Any) -> int:
-        found = self.expanded.get(id(node))
+        data = self.expanded.get(id(node))
         where = f"line {node.start_mark.line + 1}"
-        if found == 0:
+        if data == 0:
             raise LoadError("an alias stands inside what it names", where)
-        if found is not None:
-            return found
+        if data is not None:
+            return data
         self.expanded[id(node)] = 0
         if isinstance(node, yaml.ScalarNode):
             self.scalar(node, where)
@@ -92,7 +92,7 @@ class _Walk:
             node.tag = "tag:yaml.org,2002:str"
 
     def keys(self, node: Any) -> None:
-        seen = set()
+        keys = set()
         for key, _ in node.value:
             where = f"line {key.start_mark.line + 1}"
             if key.tag == "tag:yaml.org,2002:merge":
@@ -100,6 +100,6 @@ class _Walk:
             if not isinstance(key, yaml.ScalarNode) or key.tag != "tag:yaml.org,2002:str":
                 text = key.value if isinstance(key, yaml.ScalarNode) else "a list"
                 raise LoadError(f"the key {text} is not a text", where, "put it in quotes")
-            if key.value in seen:
+            if key.value in keys:
                 raise LoadError(f"the id {key.value!r} stands twice in one object", where, "give each its own id")
-            seen.add(key.value)
+            keys.add(key.value)

@@ -43,7 +43,7 @@ def branch(tracer: Tracer, condition: Traced, then: Trace, otherwise: Trace) -> 
         tracer.state[cell] = tracer.scope.traced(value)
 
 
-def nothing(tracer: Tracer) -> None:
+def skip(tracer: Tracer) -> None:
     """The way that changes nothing."""
 
 
@@ -52,13 +52,13 @@ def _equal_types(cell: Cell, ways: list[Tracer]) -> list[Value]:
 
     What a port has passed on is gone, so nobody asks for it where its node did not run.
     """
-    held = [way.state[cell] for way in ways]
-    if cell.kind == INPUT and not ways[0].keeps_inputs:
-        held = [held[1] if held[0] is None else held[0], held[0] if held[1] is None else held[1]]
-    if any(value is None for value in held):
+    ends = [way.state[cell] for way in ways]
+    if cell.kind == INPUT and not ways[0].inputs_persist:
+        ends = [ends[1] if ends[0] is None else ends[0], ends[0] if ends[1] is None else ends[1]]
+    if any(value is None for value in ends):
         raise UnsupportedError(f"{cell} has a value in some evaluations only", fix="give it an initial value")
-    whole = all(_is_whole(value) for value in held)
-    values = [way.scope.value(value, whole) for way, value in zip(ways, held, strict=True)]
+    whole = all(_is_whole(value) for value in ends)
+    values = [way.scope.value(value, whole) for way, value in zip(ways, ends, strict=True)]
     types = [value.type for value in values]
     assert isinstance(types[0], TensorType) and isinstance(types[1], TensorType)
     if types[0].shape != types[1].shape:

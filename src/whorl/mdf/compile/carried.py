@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from whorl.ir.graph import Value
 from whorl.ir.types import TensorType, tensor
 from whorl.mdf.compile.scope import Scope, Traced, as_number, is_same, known_shape, lengths
 from whorl.mdf.compile.tracer import Tracer
+from whorl.mdf.model import Datum
 from whorl.mdf.variables import COUNTER, Cell, State
 from whorl.ops.control.flow import Loop
 from whorl.ops.elementwise.casting import Cast
@@ -27,7 +27,7 @@ class ShapeChange(Exception):
     """An iteration would change the shape of a carried value, or is the first to give it one."""
 
 
-def carried_type(cell: Cell, before: Any, after: Any, known: TensorType | None, batched: bool) -> TensorType:
+def carried_type(cell: Cell, before: Datum, after: Datum, known: TensorType | None, batched: bool) -> TensorType:
     """The type of a carried value that is known to have been one type already. Errors: ShapeChange."""
     if before is None or after is None:
         raise ShapeChange(f"{cell} has no value at first")
@@ -38,11 +38,11 @@ def carried_type(cell: Cell, before: Any, after: Any, known: TensorType | None, 
     return TensorType(FLOAT64 if len(dtypes) > 1 else new, shape)
 
 
-def type_of(cell: Cell, given: Any, batched: bool) -> tuple[np.dtype, tuple[int, ...]]:
+def type_of(cell: Cell, datum: Datum, batched: bool) -> tuple[np.dtype, tuple[int, ...]]:
     """The element type and the shape that a value has in a region."""
-    if isinstance(given, Traced):
-        return given.type.dtype, lengths(given)
-    array = as_number(given, cell.kind == COUNTER)
+    if isinstance(datum, Traced):
+        return datum.type.dtype, lengths(datum)
+    array = as_number(datum, cell.kind == COUNTER)
     return array.dtype, (*array.shape, 1) if batched else array.shape
 
 
@@ -51,27 +51,27 @@ def differ_in_batch(old: tuple[int, ...], new: tuple[int, ...], batched: bool) -
     return batched and len(old) == len(new) and old[:-1] == new[:-1] and old[-1] == 1
 
 
-def as_type(scope: Scope, given: Any, type: TensorType) -> Value:
+def as_type(scope: Scope, datum: Datum, type: TensorType) -> Value:
     """A value cast and, along the batch, repeated to a type; one for equal requests."""
-    found = scope.value(given, whole=type.dtype == INT64)
-    if tensor(found) == type:
-        return found
-    key = found, str(type)
+    value = scope.value(datum, whole=type.dtype == INT64)
+    if tensor(value) == type:
+        return value
+    key = value, str(type)
     if key not in scope.made:
-        scope.made[key] = _as_type(scope, found, type)
+        scope.made[key] = _as_type(scope, value, type)
     return scope.made[key]
 
 
-def _as_type(scope: Scope, found: Value, type: TensorType) -> Value:
-    if tensor(found).dtype != type.dtype:
-        found = scope.build.add(Cast(to=type.dtype), found)
-    if tensor(found).shape != type.shape:
-        found = scope.build.add(Expand(), found, scope.build.int64(*known_shape(type)))
-    return found
+def _as_type(scope: Scope, value: Value, type: TensorType) -> Value:
+    if tensor(value).dtype != type.dtype:
+        value = scope.build.add(Cast(to=type.dtype), value)
+    if tensor(value).shape != type.shape:
+        value = scope.build.add(Expand(), value, scope.build.int64(*known_shape(type)))
+    return value
 
 
 def repeat(
-    tracer: Tracer, goes_on: Callable[[Tracer], Any], trace: Callable[[Tracer], None], most: int = MOST_PASSES
+    tracer: Tracer, goes_on: Callable[[Tracer], Datum], trace: Callable[[Tracer], None], most: int = MOST_PASSES
 ) -> None:
     """Trace a Loop that runs while a condition holds; what it changes is in the tracer's state afterwards."""
     scope, carried = tracer.scope, dict[Cell, TensorType]()

@@ -6,17 +6,17 @@ The counters of `scheduler` are cells like all others, so partial evaluation lea
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from whorl.errors import UnsupportedError
 from whorl.ir.dtypes import FLOAT64, INT64
 from whorl.ir.graph import Value
-from whorl.mdf.compile.branches import branch, nothing
+from whorl.mdf.compile.branches import branch, skip
 from whorl.mdf.compile.carried import repeat
 from whorl.mdf.compile.scope import NotElementwiseError, Scope, Traced, lengths
 from whorl.mdf.compile.tracer import Tracer
+from whorl.mdf.model import Datum
 from whorl.mdf.schedule.counters import Update
 from whorl.mdf.schedule.predicates import (
     COMPARATORS,
@@ -79,35 +79,35 @@ class TracedCall:
         something: Truth = False
         for considered in self.plan.sets:
             goes_on = negated(tracer.scope, self.ended(tracer))
-            flags = self.taken(tracer, considered, goes_on)
+            flags = self.select_nodes(tracer, considered, goes_on)
             for node, flag in flags.items():
                 when(tracer, flag, lambda inside, node=node: inside.run(node))
             ran: Truth = False
             for flag in flags.values():
-                ran = joined(tracer.scope, False, ran, flag)
+                ran = combine(tracer.scope, False, ran, flag)
             when(tracer, ran, lambda inside: self.apply(inside, counters.set_ends))
             for node, flag in flags.items():
                 when(tracer, flag, lambda inside, node=node: self.apply(inside, counters.has_run[node]))
-            something = joined(tracer.scope, False, something, ran)
+            something = combine(tracer.scope, False, something, ran)
         idle = negated(tracer.scope, something)
         when(tracer, idle, lambda inside: self.apply(inside, counters.set_ends))
         self.apply(tracer, counters.pass_ends)
 
-    def taken(self, tracer: Tracer, considered: Set, goes_on: Truth) -> dict[str, Truth]:
+    def select_nodes(self, tracer: Tracer, considered: Set, goes_on: Truth) -> dict[str, Truth]:
         """For each node of a set whether it runs; they are asked again, since one may let another run."""
-        found: dict[str, Truth] = dict.fromkeys(considered, False)
+        runs: dict[str, Truth] = dict.fromkeys(considered, False)
         for _ in considered:
             for node in considered:
-                free = joined(tracer.scope, True, goes_on, negated(tracer.scope, found[node]))
-                allowed = self.holds(tracer, self.plan.conditions[node], free)
-                now = joined(tracer.scope, True, free, allowed)
+                free = combine(tracer.scope, True, goes_on, negated(tracer.scope, runs[node]))
+                allowed = self.is_met(tracer, self.plan.conditions[node], free)
+                now = combine(tracer.scope, True, free, allowed)
                 when(tracer, now, lambda inside, node=node: self.apply(inside, self.plan.counters.runs[node]))
-                found[node] = joined(tracer.scope, False, found[node], now)
-        return found
+                runs[node] = combine(tracer.scope, False, runs[node], now)
+        return runs
 
     def ended(self, tracer: Tracer) -> Truth:
-        first, second = (self.holds(tracer, predicate, True) for predicate in self.plan.ends)
-        return joined(tracer.scope, False, first, second)
+        first, second = (self.is_met(tracer, predicate, True) for predicate in self.plan.ends)
+        return combine(tracer.scope, False, first, second)
 
     # ---- counters ------------------------------------------------------------------------------------------------
 
@@ -118,20 +118,20 @@ class TracedCall:
             tracer.state[counter(at)] = added(tracer.scope, self.count(tracer, at), step)
 
     def count(self, tracer: Tracer, at: int) -> int | Traced:
-        found = tracer.state[counter(at)]
-        return 0 if found is None else found
+        value = tracer.state[counter(at)]
+        return 0 if value is None else value
 
     def slot(self, tracer: Tracer, slot: Slot) -> int | Traced:
         return self.count(tracer, self.plan.counters.index[slot])
 
     # ---- predicates ----------------------------------------------------------------------------------------------
 
-    def holds(self, tracer: Tracer, predicate: Predicate, asked: Truth) -> Truth:
-        """Whether a predicate holds; it counts that it did only where it is `asked`."""
+    def is_met(self, tracer: Tracer, predicate: Predicate, evaluated: Truth) -> Truth:
+        """Whether a predicate holds; it counts that it did only where it is `evaluated`."""
         scope = tracer.scope
         match predicate:
-            case Constant(holds):
-                return holds
+            case Constant(truth):
+                return truth
             case Compare(slots, comparator, number):
                 total: int | Traced = 0
                 for slot in slots:
@@ -140,42 +140,42 @@ class TracedCall:
             case Multiple(slot, number, offset):
                 return divides(scope, added(scope, self.slot(tracer, slot), -offset), number)
             case AllOf(items) | AnyOf(items):
-                return self.chain(tracer, items, isinstance(predicate, AllOf), asked)
+                return self.chain(tracer, items, isinstance(predicate, AllOf), evaluated)
             case Negated(item):
-                return negated(scope, self.holds(tracer, item, asked))
+                return negated(scope, self.is_met(tracer, item, evaluated))
             case Limited(item, number, met):
-                found = self.holds(tracer, item, asked)
+                result = self.is_met(tracer, item, evaluated)
                 within = compared(scope, self.slot(tracer, met), "<", number)
-                found = joined(scope, True, found, within)
+                result = combine(scope, True, result, within)
                 at = self.plan.counters.index[met]
                 once = Update(added=((at, 1),))
-                when(tracer, joined(scope, True, found, asked), lambda inside: self.apply(inside, once))
-                return found
+                when(tracer, combine(scope, True, result, evaluated), lambda inside: self.apply(inside, once))
+                return result
             case Reading():
                 return self.reads(tracer, predicate)
 
-    def chain(self, tracer: Tracer, items: tuple[Predicate, ...], is_all: bool, asked: Truth) -> Truth:
+    def chain(self, tracer: Tracer, items: tuple[Predicate, ...], is_all: bool, evaluated: Truth) -> Truth:
         """All or any of some predicates; those after the one that decides are not asked."""
-        found: Truth = is_all
+        result: Truth = is_all
         for item in items:
-            open_yet = found if is_all else negated(tracer.scope, found)
-            each = self.holds(tracer, item, joined(tracer.scope, True, asked, open_yet))
-            found = joined(tracer.scope, is_all, found, each)
-        return found
+            open_yet = result if is_all else negated(tracer.scope, result)
+            each = self.is_met(tracer, item, combine(tracer.scope, True, evaluated, open_yet))
+            result = combine(tracer.scope, is_all, result, each)
+        return result
 
     def reads(self, tracer: Tracer, reading: Reading) -> Truth:
         """A value of a node compared with a threshold."""
         value = value_of(tracer, reading)
         if not isinstance(value, Traced):
-            return reading.holds(value)
+            return reading.is_met(value)
         scope = tracer.scope
-        found = scope.floats(value)
+        element = scope.floats(value)
         for index in reading.indices:
-            found = scope.build.add(Gather(), found, scope.constant(np.array(index, INT64)))
-        number = scope.traced(found)
+            element = scope.build.add(Gather(), element, scope.constant(np.array(index, INT64)))
+        number = scope.traced(element)
         if np.prod(lengths(number)) != 1:
             raise UnsupportedError(f"a threshold needs one number, and {reading.name!r} is {number.type}")
-        number = scope.traced(scope.build.add(Reshape(), found, scope.constant(np.empty(0, INT64))))
+        number = scope.traced(scope.build.add(Reshape(), element, scope.constant(np.empty(0, INT64))))
         if reading.comparator not in ("==", "!="):
             return compared(scope, number, reading.comparator, reading.threshold)
         gap = scope.build.add(Sub(), scope.value(number), scope.constant(np.array(float(reading.threshold))))
@@ -189,15 +189,15 @@ def counter(at: int) -> Cell:
     return Cell("schedule", COUNTER, str(at))
 
 
-def value_of(tracer: Tracer, reading: Reading) -> Any:
+def value_of(tracer: Tracer, reading: Reading) -> Datum:
     """The value that a threshold looks at; before the first run of its node what it will begin with."""
     node = tracer.graph.nodes[reading.node]
     name = reading.name
     kinds = {INPUT: node.input_ports, PARAMETER: node.parameters, FUNCTION: node.functions, OUTPUT: node.output_ports}
     kind = next((kind for kind, parts in kinds.items() if name in parts), OUTPUT)
-    found = tracer.state[Cell(node.id, kind, name)]
-    if found is not None:
-        return found
+    value = tracer.state[Cell(node.id, kind, name)]
+    if value is not None:
+        return value
     if kind == PARAMETER:
         return node.parameters[name].default_initial_value or 0.0
     port = node.input_ports.get(name) or node.output_ports.get(name)
@@ -207,7 +207,7 @@ def value_of(tracer: Tracer, reading: Reading) -> Any:
 def when(tracer: Tracer, condition: Truth, trace: Callable[[Tracer], None]) -> None:
     """Trace what happens only where a condition holds."""
     if isinstance(condition, Traced):
-        branch(tracer, condition, trace, nothing)
+        branch(tracer, condition, trace, skip)
     elif condition:
         trace(tracer)
 
@@ -219,7 +219,7 @@ def negated(scope: Scope, x: Truth) -> Truth:
     return scope.traced(scope.build.add(Not(), scope.value(x))) if isinstance(x, Traced) else not x
 
 
-def joined(scope: Scope, is_all: bool, x: Truth, y: Truth) -> Truth:
+def combine(scope: Scope, is_all: bool, x: Truth, y: Truth) -> Truth:
     """Both, or either of two."""
     for known, other in ((x, y), (y, x)):
         if not isinstance(known, Traced):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +16,9 @@ from whorl.mdf.compile.scope import Traced, known_shape
 from whorl.mdf.compile.tracer import SPECIAL, Tracer
 from whorl.mdf.expressions.nodes import emit
 from whorl.mdf.expressions.syntax import parse
+from whorl.mdf.model import Datum
 from whorl.mdf.random.distributions import FORMULAS
-from whorl.mdf.random.draws import place_of, site_of
+from whorl.mdf.random.draws import name_draw, site_of
 from whorl.mdf.random.philox import UINT64, WORD, InHub, philox, uniforms
 from whorl.mdf.variables import COUNTER, Cell
 from whorl.ops.elementwise.arithmetic import Add
@@ -32,55 +32,55 @@ ARGUMENTS = ("starting_point", "non_decision_time", "drift_rate", "threshold", *
 LONGEST = 1 << 20
 """Steps of a trial after which it ends undecided."""
 NEXT = parse("particle + (numpy.absolute(particle) < threshold) * (drift_rate*dt + noise*numpy.sqrt(dt) * z)")
-TAKEN = parse("taken + (numpy.absolute(particle) < threshold)")
+DURATION = parse("taken + (numpy.absolute(particle) < threshold)")
 OPEN = parse("numpy.absolute(particle) < threshold")
 RESULT = parse("non_decision_time + taken*dt if particle > 0 else -non_decision_time - taken*dt")
 
 
-def traced_diffusion(tracer: Tracer, names: Mapping[str, Any]) -> Traced:
+def traced_diffusion(tracer: Tracer, names: Mapping[str, Datum]) -> Traced:
     """The response times, negative where the lower threshold was met; a trial for each element of the arguments."""
     if tracer.drawing is None:
         raise UnsupportedError("random numbers have no generator here")
-    given = {name: names[name] if name in names else DEFAULTS.get(name) for name in ARGUMENTS}
-    missing = [name for name, value in given.items() if value is None]
+    arguments = {name: names[name] if name in names else DEFAULTS.get(name) for name in ARGUMENTS}
+    missing = [name for name, value in arguments.items() if value is None]
     if missing:
         raise LoadError(f"{NAME} has no {', '.join(missing)}", fix=f"its arguments are {', '.join(ARGUMENTS)}")
     scope = tracer.scope
-    values = {name: scope.floats(value) for name, value in given.items()}
+    values = {name: scope.floats(value) for name, value in arguments.items()}
     shape = np.broadcast_shapes(*(known_shape(tensor(value)) for value in values.values()))
     node, part = tracer.part
     walk = _Walk(Cell(node, part, "particle"), Cell(node, part, "taken"), Cell(node, COUNTER, f"{part} step"), shape)
     start = scope.build.add(Expand(), values["starting_point"], scope.build.int64(*shape)) if shape else None
     tracer.state[walk.particle] = scope.traced(values["starting_point"] if start is None else start)
-    tracer.state[walk.taken] = scope.traced(scope.constant(np.zeros(shape)))
+    tracer.state[walk.duration] = scope.traced(scope.constant(np.zeros(shape)))
     tracer.state[walk.step] = 0
     fixed = {name: scope.traced(value) for name, value in values.items()}
-    site = site_of(place_of(node, part, 0), 0)
+    site = site_of(name_draw(node, part, 0), 0)
     repeat(tracer, lambda inside: walk.is_open(inside, fixed), lambda inside: walk.go(inside, fixed, site), LONGEST)
-    found = walk.names(tracer, fixed)
-    return scope.traced(emit(RESULT, found, scope.build))
+    outcome = walk.names(tracer, fixed)
+    return scope.traced(emit(RESULT, outcome, scope.build))
 
 
 class _Walk:
     """The cells of all trials while they go on."""
 
-    def __init__(self, particle: Cell, taken: Cell, step: Cell, shape: tuple[int, ...]) -> None:
-        self.particle, self.taken, self.step, self.shape = particle, taken, step, shape
+    def __init__(self, particle: Cell, duration: Cell, step: Cell, shape: tuple[int, ...]) -> None:
+        self.particle, self.duration, self.step, self.shape = particle, duration, step, shape
 
     def names(self, tracer: Tracer, fixed: Mapping[str, Traced]) -> dict[str, Value]:
         names = {name: tracer.scope.value(value) for name, value in fixed.items()}
         names["particle"] = tracer.scope.value(tracer.state[self.particle])
-        names["taken"] = tracer.scope.value(tracer.state[self.taken])
+        names["taken"] = tracer.scope.value(tracer.state[self.duration])
         return names
 
     def is_open(self, tracer: Tracer, fixed: Mapping[str, Traced]) -> Traced:
         """Whether a trial goes on."""
         build = tracer.scope.build
-        found = emit(OPEN, self.names(tracer, fixed), build)
+        undecided = emit(OPEN, self.names(tracer, fixed), build)
         if self.shape:
-            whole = build.add(ReduceMax(keepdims=0), build.add(Cast(to=INT64), found))
-            found = build.add(Cast(to=BOOL), whole)
-        return tracer.scope.traced(found)
+            whole = build.add(ReduceMax(keepdims=0), build.add(Cast(to=INT64), undecided))
+            undecided = build.add(Cast(to=BOOL), whole)
+        return tracer.scope.traced(undecided)
 
     def go(self, tracer: Tracer, fixed: Mapping[str, Traced], site: int) -> None:
         """One step of all trials that go on."""
@@ -88,7 +88,7 @@ class _Walk:
         names = self.names(tracer, fixed)
         names["z"] = self._normal(tracer, scope.value(step, whole=True), site)
         tracer.state[self.particle] = scope.traced(emit(NEXT, names, scope.build))
-        tracer.state[self.taken] = scope.traced(emit(TAKEN, names, scope.build))
+        tracer.state[self.duration] = scope.traced(emit(DURATION, names, scope.build))
         one = scope.constant(np.array(1, np.int64))
         tracer.state[self.step] = scope.traced(scope.build.add(Add(), scope.value(step, whole=True), one))
 
@@ -102,7 +102,7 @@ class _Walk:
             rows = self.shape[:-1]
             elements = np.arange(math.prod(rows), dtype=UINT64).reshape((*rows, 1))
             sets = np.arange(drawing.batch, dtype=UINT64)
-        call: Any = tracer.call
+        call: Datum = tracer.call
         if isinstance(call, Traced):
             number = k.build.add(Cast(to=UINT64), scope.value(call, whole=True))
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from whorl.ir.graph import Region, Value
 from whorl.ir.types import TensorType
@@ -32,24 +31,24 @@ def rows_after(rows: Mapping[Cell, Traced], body: Scope) -> dict[Cell, Value]:
     return {cell: body.value(value) for cell, value in rows.items()}
 
 
-def insert_argument(region: Region, place: int, name: str, type: TensorType) -> Value:
+def insert_argument(region: Region, at: int, name: str, type: TensorType) -> Value:
     """A new argument before others."""
     argument = region.add_argument(name, type)
-    region.arguments.insert(place, region.arguments.pop())
+    region.arguments.insert(at, region.arguments.pop())
     region.set_arguments(region.arguments)
     return argument
 
 
-def argument_names(cells: Mapping[Cell, Any]) -> dict[Cell, str]:
+def argument_names(cells: Mapping[Cell, object]) -> dict[Cell, str]:
     """The names of the inputs among some cells."""
     return {cell: value.value.name for cell, value in cells.items() if isinstance(value, Traced)}
 
 
 def unique(names: Sequence[str]) -> list[str]:
     """The names, with a number behind those that were there before."""
-    seen: dict[str, int] = {}
-    found = []
+    count: dict[str, int] = {}
+    result = []
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name} {seen[name]}")
-    return found
+        count[name] = count.get(name, 0) + 1
+        result.append(name if count[name] == 1 else f"{name} {count[name]}")
+    return result

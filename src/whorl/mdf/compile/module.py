@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -14,11 +13,11 @@ from whorl.ir.dtypes import BOOL, FLOAT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import tensor
-from whorl.mdf.compile.program import DONE, SEED, SET, STEPS, Output, Program, Wanted, program_of
+from whorl.mdf.compile.program import DONE, SEED, SET, STEPS, Output, Program, ProgramSpec, program_of
 from whorl.mdf.compile.scope import Scope, as_number, known_shape
 from whorl.mdf.compile.tracer import Tracer, is_stateful
 from whorl.mdf.functions.operators import Precision
-from whorl.mdf.model import Graph
+from whorl.mdf.model import Datum, Graph
 from whorl.mdf.variables import INPUT, PARAMETER, Cell, State
 from whorl.ops.elementwise.arithmetic import Max, Sub
 from whorl.ops.elementwise.casting import Cast
@@ -30,7 +29,7 @@ def module_of(
     graph: Graph,
     record: Mapping[str, Cell],
     has_dt: bool = True,
-    keeps_inputs: bool = False,
+    inputs_persist: bool = False,
     precision: Precision = "float64",
 ) -> Module:
     """The graph as a module. Inputs: steps, dt, and with the file's values as defaults what a run begins with.
@@ -39,23 +38,27 @@ def module_of(
     Outputs: each of `record` with a row for each evaluation, one before the steps. Errors: UnsupportedError.
     """
     initial = initial_values(graph)
-    given = {cell: array.shape for cell, array in initial.items()}
-    wanted = Wanted(
-        tuple(dict.fromkeys(record.values())), given, has_dt=has_dt, keeps_inputs=keeps_inputs, precision=precision
+    overrides = {cell: array.shape for cell, array in initial.items()}
+    spec = ProgramSpec(
+        tuple(dict.fromkeys(record.values())),
+        overrides,
+        has_dt=has_dt,
+        inputs_persist=inputs_persist,
+        precision=precision,
     )
     try:
-        program = program_of(graph, wanted)
+        program = program_of(graph, spec)
     except UnsupportedError:
         initial = {}
-        program = program_of(graph, replace(wanted, given={}))
+        program = program_of(graph, replace(spec, overrides={}))
     module = program.module
     traces = _Traces(program)
-    made = {cell: traces.value(cell) for cell in wanted.record}
+    made = {cell: traces.value(cell) for cell in spec.record}
     module.main.results = [made[cell] for cell in record.values()]
     module.output_names = list(record)
-    taken = {value.name for value in module.main.arguments}
-    module.defaults = {program.given[cell]: array for cell, array in initial.items()}
-    module.defaults |= {name: np.array(0, np.int64) for name in (DONE, SEED, SET) if name in taken}
+    names = {value.name for value in module.main.arguments}
+    module.defaults = {program.overrides[cell]: array for cell, array in initial.items()}
+    module.defaults |= {name: np.array(0, np.int64) for name in (DONE, SEED, SET) if name in names}
     module.metadata = {"graph_name": graph.id, "producer_name": "whorl"}
     return module
 
@@ -64,17 +67,17 @@ def initial_values(graph: Graph) -> dict[Cell, np.ndarray]:
     """What may be given in the place of the file's values: of stateful parameters and of unconnected input ports."""
     connected = {(edge.receiver, edge.receiver_port) for edge in graph.edges.values()}
     tracer = Tracer(graph, Scope(Region(), Inference()), State())
-    found: dict[Cell, np.ndarray] = {}
+    initial: dict[Cell, np.ndarray] = {}
     for node in graph.nodes.values():
         names = tracer.names_before(node)
         free = [Cell(node.id, INPUT, id) for id in node.input_ports if (node.id, id) not in connected]
         starting = [p for p in node.parameters.values() if is_stateful(p) and p.default_initial_value is not None]
         for cell in (*free, *(Cell(node.id, PARAMETER, parameter.id) for parameter in starting)):
             try:
-                found[cell] = as_number(names[cell.id]).astype(FLOAT64)
+                initial[cell] = as_number(names[cell.id]).astype(FLOAT64)
             except UnsupportedError:
                 continue
-    return found
+    return initial
 
 
 class _Traces:
@@ -98,7 +101,7 @@ class _Traces:
             parts.append(self._expanded(rest, shape))
         return self.build.add(Concat(axis=0), *parts, name=str(cell))
 
-    def _row(self, value: Any) -> Value:
+    def _row(self, value: Datum) -> Value:
         if isinstance(value, Output):
             return self.results[value.index]
         return self.build.constant(as_number(np.nan if value is None else value))

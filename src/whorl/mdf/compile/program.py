@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from whorl.mdf.compile.schedule import TracedSchedule
 from whorl.mdf.compile.scope import Scope, Traced, is_same, is_sequence, lengths
 from whorl.mdf.compile.tracer import Tracer
 from whorl.mdf.functions.operators import Precision
-from whorl.mdf.model import Graph
+from whorl.mdf.model import Datum, Graph
 from whorl.mdf.random.draws import TracedDrawing, draws_numbers
 from whorl.mdf.variables import INPUT, PARAMETER, Cell, State
 from whorl.ops.control.flow import Collected, Loop
@@ -45,21 +44,21 @@ SCALAR = TensorType(FLOAT64, ())
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a program is to take and to give.
+class ProgramSpec:
+    """The inputs and outputs of a program.
 
-    `given`: the shapes of values that come in for those of the file, the axis of the batch left out. `start`: the cells
-    at the beginning, where `done` evaluations came before; of inputs only the types. `count`: without a loop, so many
-    evaluations are written out.
+    `overrides`: shapes of values that replace those of the file, without the axis of the batch. `start`: the cells at
+    the beginning, where `done` evaluations came before; of inputs only the types. `count`: the number of evaluations to
+    unroll, in a program without a loop.
     """
 
     record: tuple[Cell, ...] = ()
-    given: Mapping[Cell, tuple[int, ...]] = field(default_factory=dict)
-    start: Mapping[Cell, Any] = field(default_factory=dict)
+    overrides: Mapping[Cell, tuple[int, ...]] = field(default_factory=dict)
+    start: Mapping[Cell, Datum] = field(default_factory=dict)
     done: int = 0
     has_dt: bool = True
     batch: int | None = None
-    keeps_inputs: bool = False
+    inputs_persist: bool = False
     precision: Precision = "float64"
     replay: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """The shapes of arrays of numbers that stand for draws."""
@@ -82,22 +81,22 @@ class Program:
     """A module, and what its inputs and outputs are.
 
     `first`: what is recorded of the evaluations before the loop, `fixed` what no iteration changes; values are known
-    or an Output. `collected` and `final`: outputs of the loop by cell. `kept`: the other cells at the end.
+    or an Output. `collected` and `final`: outputs of the loop by cell. `state_outputs`: the other cells at the end.
     """
 
     module: Module
     build: Builder
     """Adds to the main region."""
-    given: dict[Cell, str]
+    overrides: dict[Cell, str]
     start: dict[Cell, str]
-    first: list[dict[Cell, Any]] = field(default_factory=list)
+    first: list[dict[Cell, Datum]] = field(default_factory=list)
     collected: dict[Cell, int] = field(default_factory=dict)
-    fixed: dict[Cell, Any] = field(default_factory=dict)
+    fixed: dict[Cell, Datum] = field(default_factory=dict)
     final: dict[Cell, int] = field(default_factory=dict)
-    kept: dict[Cell, Any] = field(default_factory=dict)
+    state_outputs: dict[Cell, Datum] = field(default_factory=dict)
     last_rows: dict[Cell, int] = field(default_factory=dict)
     """Cells whose last row in a collected output is their value at the end."""
-    taken: int = 0
+    steps_before: int = 0
     """Steps that are made before the loop."""
     has_loop: bool = False
     is_whole: bool = False
@@ -112,16 +111,16 @@ class Program:
     @property
     def before_loop(self) -> int:
         """What the number of iterations is less than the number of steps."""
-        return -1 if self.is_whole else self.taken
+        return -1 if self.is_whole else self.steps_before
 
     def iterations(self, steps: int) -> int:
         """Iterations of the loop; negative where the module makes more steps than that before it."""
         return steps - self.before_loop if self.has_loop else 0
 
 
-def program_of(graph: Graph, wanted: Wanted) -> Program:
+def program_of(graph: Graph, spec: ProgramSpec) -> Program:
     """Trace a graph. Errors: UnsupportedError says what keeps it from being compiled."""
-    return _Writer(graph, wanted).program()
+    return _Writer(graph, spec).program()
 
 
 @dataclass
@@ -131,7 +130,7 @@ class _Loop:
     body: Scope
     carried: dict[Cell, TensorType]
     end: State
-    rows: dict[Cell, Any]
+    rows: dict[Cell, Datum]
 
 
 @dataclass(frozen=True)
@@ -145,27 +144,27 @@ class _Carried:
 
 
 class _Writer:
-    def __init__(self, graph: Graph, wanted: Wanted) -> None:
-        self.graph, self.wanted = graph, wanted
-        self.main = Scope(Region("main"), Inference(), batched=wanted.batch is not None)
+    def __init__(self, graph: Graph, spec: ProgramSpec) -> None:
+        self.graph, self.spec = graph, spec
+        self.main = Scope(Region("main"), Inference(), batched=spec.batch is not None)
         self.schedule = TracedSchedule(graph)
         self.outputs: list[tuple[str, Value]] = []
-        self.first: list[dict[Cell, Any]] = []
+        self.first: list[dict[Cell, Datum]] = []
         self.steps = self.main.argument(STEPS, TensorType(INT64, ()))
-        self.dt = self.main.argument(DT, SCALAR) if wanted.has_dt else None
+        self.dt = self.main.argument(DT, SCALAR) if spec.has_dt else None
         draws = draws_numbers(graph)
-        is_counted = self.schedule.is_counted or draws or bool(wanted.series)
+        is_counted = self.schedule.is_counted or draws or bool(spec.series)
         self.done = self.main.argument(DONE, TensorType(INT64, ())) if is_counted else None
         self.drawing = self._drawing() if draws else None
-        self.given = self._given()
+        self.overrides = self._override_arguments()
         self.series = self._series()
         self.start = self._start()
 
     def program(self) -> Program:
         """The module with a loop, or with as many evaluations as are wanted."""
-        state, calls, reason = State(self.start), self.wanted.done, ""
-        while len(self.first) != (self.wanted.count or MOST_FIRST):
-            if not self.wanted.count and calls and self.schedule.is_settled(calls):
+        state, calls, reason = State(self.start), self.spec.done, ""
+        while len(self.first) != (self.spec.count or MOST_FIRST):
+            if not self.spec.count and calls and self.schedule.is_periodic(calls):
                 try:
                     return self._program(state, self._close(state, calls))
                 except ShapeChange as change:
@@ -174,20 +173,20 @@ class _Writer:
             self._evaluate(self.main, state, calls, self.dt if calls else None)
             calls += 1
             self.first.append(self._record(state))
-        if self.wanted.count:
+        if self.spec.count:
             return self._program(state)
         raise UnsupportedError(f"after {calls} evaluations still: {reason}", fix="run it by the interpreter")
 
-    def _start(self) -> dict[Cell, Any]:
+    def _start(self) -> dict[Cell, Datum]:
         """The values that the run goes on from; those of which only the type is known are inputs."""
         return {
             cell: self.main.argument(f"{cell} before", value) if isinstance(value, TensorType) else value
-            for cell, value in self.wanted.start.items()
+            for cell, value in self.spec.start.items()
         }
 
-    def _given(self) -> dict[Cell, Traced]:
-        batch = () if self.wanted.batch is None else (self.wanted.batch,)
-        shapes = self.wanted.given
+    def _override_arguments(self) -> dict[Cell, Traced]:
+        batch = () if self.spec.batch is None else (self.spec.batch,)
+        shapes = self.spec.overrides
         suffixes = {PARAMETER: "initial", INPUT: "input"}
         return {
             cell: self.main.argument(f"{cell}.{suffixes[cell.kind]}", TensorType(FLOAT64, (*shape, *batch)))
@@ -195,44 +194,44 @@ class _Writer:
         }
 
     def _series(self) -> dict[Cell, Traced]:
-        axis = () if self.wanted.batch is None else (1,)
+        axis = () if self.spec.batch is None else (1,)
         return {
             cell: self.main.argument(f"{cell}.rows", TensorType(FLOAT64, (*shape, *axis)))
-            for cell, shape in self.wanted.series.items()
+            for cell, shape in self.spec.series.items()
         }
 
     def _drawing(self) -> TracedDrawing:
         seed, first_set = (self.main.argument(name, TensorType(INT64, ())) for name in (SEED, SET))
-        axis = () if self.wanted.batch is None else (1,)
+        axis = () if self.spec.batch is None else (1,)
         replay = {
-            place: self.main.argument(f"{place}.drawn", TensorType(FLOAT64, (*shape, *axis)))
-            for place, shape in self.wanted.replay.items()
+            draw: self.main.argument(f"{draw}.drawn", TensorType(FLOAT64, (*shape, *axis)))
+            for draw, shape in self.spec.replay.items()
         }
-        return TracedDrawing(seed, first_set, replay, self.wanted.batch)
+        return TracedDrawing(seed, first_set, replay, self.spec.batch)
 
-    def _evaluate(self, scope: Scope, state: State, call: int | Traced, dt: Any) -> None:
-        wanted = self.wanted
+    def _evaluate(self, scope: Scope, state: State, call: int | Traced, dt: Datum) -> None:
+        spec = self.spec
         tracer = Tracer(
             self.graph,
             scope,
             state,
             dt,
-            self.given,
+            self.overrides,
             self.series,
-            wanted.keeps_inputs,
-            wanted.precision,
+            spec.inputs_persist,
+            spec.precision,
             self.drawing,
             call,
         )
         self.schedule.run(tracer, call)
 
-    def _record(self, state: State) -> dict[Cell, Any]:
-        found = {cell: state[cell] for cell in self.wanted.record}
-        for cell, value in found.items():
+    def _record(self, state: State) -> dict[Cell, Datum]:
+        rows = {cell: state[cell] for cell in self.spec.record}
+        for cell, value in rows.items():
             if is_sequence(value):
                 fix = "record what is made of it, such as an element"
                 raise UnsupportedError(f"{cell} is a sequence, which has no row over time", fix=fix)
-        return found
+        return rows
 
     # ---- the loop ------------------------------------------------------------------------------------------------
 
@@ -267,19 +266,19 @@ class _Writer:
 
     def _program(self, state: State, loop: _Loop | None = None) -> Program:
         self._name_inputs()
-        given, start = map(argument_names, (self.given, self.start))
-        program = Program(Module(self.main.region), self.main.build, given, start, is_counted=self.done is not None)
+        overrides, start = map(argument_names, (self.overrides, self.start))
+        program = Program(Module(self.main.region), self.main.build, overrides, start, is_counted=self.done is not None)
         program.draws = self.drawing is not None
         if self.drawing is not None:
-            program.replay = {place: array.value.name for place, array in self.drawing.replay.items()}
+            program.replay = {draw: array.value.name for draw, array in self.drawing.replay.items()}
         program.series = argument_names(self.series)
-        program.taken = len(self.first) - (self.wanted.done == 0)
+        program.steps_before = len(self.first) - (self.spec.done == 0)
         if loop is not None:
             self._add_loop(loop, state, program)
         for cell, value in (state if loop is None else loop.end).values.items():
             is_out = cell in program.final or cell in program.last_rows or is_sequence(value)
             if not is_out and value is not None and self._is_outer(value):
-                program.kept[cell] = self._output(f"{cell} at the end", value)
+                program.state_outputs[cell] = self._output(f"{cell} at the end", value)
         program.first = (
             []
             if program.is_whole
@@ -297,10 +296,10 @@ class _Writer:
         for argument, name in zip(arguments, unique([argument.name for argument in arguments]), strict=True):
             argument.name = name
 
-    def _is_outer(self, value: Any) -> bool:
+    def _is_outer(self, value: Datum) -> bool:
         return not isinstance(value, Traced) or value.scope is self.main
 
-    def _output(self, name: str, value: Any) -> Any:
+    def _output(self, name: str, value: Datum) -> Datum:
         """A known value as it is, another one as an output."""
         if not isinstance(value, Traced):
             return value
@@ -326,11 +325,13 @@ class _Writer:
         ends = carried if not program.is_whole else lasts
         first_end = start + (len(carried) if program.is_whole else 0)
         program.final = {c.cell: first_end + n for n, c in enumerate(ends)}
-        places = {value: len(self.outputs) - len(titles) + n for n, value in enumerate(titles)}
-        program.collected = {cell: places[value] for cell, value in elements.items()}
+        indices = {value: len(self.outputs) - len(titles) + n for n, value in enumerate(titles)}
+        program.collected = {cell: indices[value] for cell, value in elements.items()}
         if program.is_whole:
-            kept = {c.cell: places[c.argument] for c in carried if c.cell in loop.carried and c.argument in places}
-            program.last_rows = kept
+            state_outputs = {
+                c.cell: indices[c.argument] for c in carried if c.cell in loop.carried and c.argument in indices
+            }
+            program.last_rows = state_outputs
 
     def _loop_node(
         self, body: Scope, carried: list[_Carried], lasts: list[Value], titles: dict[Value, str], before: int
@@ -351,7 +352,7 @@ class _Writer:
         Then what is carried and not recorded is written twice in each step, so that its value before the last step is
         known; that must not be more than what else would be copied.
         """
-        is_bound = self.wanted.done or self.wanted.is_exact
+        is_bound = self.spec.done or self.spec.is_exact
         if len(self.first) != 1 or is_bound or not may_run_once_more(loop.body.region):
             return False
         rows = {v.value: v for v in loop.rows.values() if isinstance(v, Traced)}
@@ -368,14 +369,14 @@ class _Writer:
                 return False
         return True
 
-    def _fits(self, cell: Cell, first: Any, later: tuple[int, ...]) -> bool:
+    def _fits(self, cell: Cell, first: Datum, later: tuple[int, ...]) -> bool:
         _, shape = type_of(cell, first, self.main.batched)
         return shape == later or differ_in_batch(shape, later, self.main.batched)
 
     def _elements_before(self, rows: dict[Cell, Traced], carried: list[_Carried], body: Scope) -> dict[Cell, Value]:
         """For each recorded cell the carried value that it had before the iteration; it is carried where it is not."""
         (first,) = self.first
-        found = {}
+        elements = {}
         for cell, row in rows.items():
             after, type = body.value(row), TensorType(row.type.dtype, lengths(row))
             initial = as_type(self.main, first[cell], type)
@@ -384,12 +385,12 @@ class _Writer:
                 argument = insert_argument(body.region, 2 + len(carried), str(cell), type)
                 same = [_Carried(cell, initial, argument, after)]
                 carried += same
-            found[cell] = same[0].argument
-        return found
+            elements[cell] = same[0].argument
+        return elements
 
     def _trip_count(self, before: int) -> Value:
         """Iterations of the loop: the steps, without those made before."""
-        steps, taken = self.main.value(self.steps), self.main.constant(np.array(abs(before), np.int64))
+        steps, offset = self.main.value(self.steps), self.main.constant(np.array(abs(before), np.int64))
         if before == 0:
             return steps
-        return self.main.build.add(Sub() if before > 0 else Add(), steps, taken)
+        return self.main.build.add(Sub() if before > 0 else Add(), steps, offset)

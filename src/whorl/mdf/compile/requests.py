@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from whorl.errors import WhorlError
 from whorl.ir.types import TensorType, tensor
-from whorl.mdf.compile.program import DONE, DT, SEED, SET, STEPS, Output, Program, Wanted, program_of
+from whorl.mdf.compile.program import DONE, DT, SEED, SET, STEPS, Output, Program, ProgramSpec, program_of
 from whorl.mdf.compile.scope import NotElementwiseError, known_shape
 from whorl.mdf.functions.operators import Precision
-from whorl.mdf.model import Graph
+from whorl.mdf.model import Datum, Graph
 from whorl.mdf.random.draws import Replay
 from whorl.mdf.simulation import SavedState, Simulation, Times, Trace
 from whorl.mdf.variables import Cell
@@ -36,11 +35,11 @@ class Request:
     steps: int
     dt: float | None
     record: Mapping[str, Cell]
-    given: Mapping[Cell, np.ndarray] = field(default_factory=dict)
+    overrides: Mapping[Cell, np.ndarray] = field(default_factory=dict)
     sets: Mapping[Cell, np.ndarray] = field(default_factory=dict)
     batch: int | None = None
     state: SavedState = field(default_factory=SavedState)
-    keeps_inputs: bool = False
+    inputs_persist: bool = False
     precision: Precision = "float64"
     series: Mapping[Cell, np.ndarray] = field(default_factory=dict)
     """Rows for unconnected input ports, one in each evaluation while there are any."""
@@ -60,7 +59,7 @@ class Request:
         arrays = {c: a[..., number if a.shape[-1] > 1 else 0] for c, a in self.state.arrays.items()}
         engine = self.state.engine[number] if isinstance(self.state.engine, list) else self.state.engine
         state = replace(self.state, arrays=arrays, batch=None, engine=engine)
-        return replace(self, given={**self.given, **own}, sets={}, batch=None, state=state, first_set=number)
+        return replace(self, overrides={**self.overrides, **own}, sets={}, batch=None, state=state, first_set=number)
 
 
 class Prepared:
@@ -92,81 +91,81 @@ class Compiler:
 
     def __init__(self, graph: Graph, limits: Limits | None = None, backend: str | None = None) -> None:
         self.graph, self.limits, self.backend = graph, limits, backend
-        self._programs: dict[Any, Prepared | WhorlError] = {}
+        self._programs: dict[Datum, Prepared | WhorlError] = {}
 
     def prepared(self, request: Request) -> Callable[[], Simulation]:
         """What runs a request. Errors: UnsupportedError and others where the graph cannot be compiled."""
         try:
-            found = self._for(request)
+            program = self._for(request)
         except NotElementwiseError:
             runs = [self.prepared(request.of_set(n)) for n in range(request.batch or 0)]
-            return lambda: joined([run() for run in runs], request)
-        return lambda: found.run(request)
+            return lambda: combine_sets([run() for run in runs], request)
+        return lambda: program.run(request)
 
     def _for(self, request: Request) -> Prepared:
         """The program for a request; where it has fewer steps than come before the loop, one without a loop."""
-        wanted = wanted_of(request)
-        found = self._program(wanted)
-        if found.program.iterations(request.steps) >= 0:
-            return found
-        return self._program(replace(wanted, count=request.evaluations))
+        spec = spec_of(request)
+        prepared = self._program(spec)
+        if prepared.program.iterations(request.steps) >= 0:
+            return prepared
+        return self._program(replace(spec, count=request.evaluations))
 
-    def _program(self, wanted: Wanted) -> Prepared:
-        key = key_of(wanted)
+    def _program(self, spec: ProgramSpec) -> Prepared:
+        key = key_of(spec)
         if key not in self._programs:
             while len(self._programs) >= MOST_PROGRAMS:
                 self._programs.pop(next(iter(self._programs)))
-            self._programs[key] = self._made(wanted)
-        found = self._programs[key]
-        if isinstance(found, WhorlError):
-            raise found
-        return found
+            self._programs[key] = self._made(spec)
+        prepared = self._programs[key]
+        if isinstance(prepared, WhorlError):
+            raise prepared
+        return prepared
 
-    def _made(self, wanted: Wanted) -> Prepared | WhorlError:
+    def _made(self, spec: ProgramSpec) -> Prepared | WhorlError:
         """A program, or why there is none."""
         try:
             is_exact = self.limits is not None and self.limits.max_iterations is not None
-            program = program_of(self.graph, replace(wanted, is_exact=is_exact))
+            program = program_of(self.graph, replace(spec, is_exact=is_exact))
             return Prepared(program, self.limits, self.backend)
         except WhorlError as error:
             return error
 
 
-def wanted_of(request: Request) -> Wanted:
+def spec_of(request: Request) -> ProgramSpec:
     """What a program for a request takes and gives."""
-    return Wanted(
+    return ProgramSpec(
         record=tuple(dict.fromkeys(request.record.values())),
-        given={
-            **{cell: array.shape for cell, array in request.given.items()},
+        overrides={
+            **{cell: array.shape for cell, array in request.overrides.items()},
             **{cell: array.shape[1:] for cell, array in request.sets.items()},
         },
         start=request.state.start(),
         done=request.state.done,
         has_dt=request.dt is not None,
         batch=request.batch,
-        keeps_inputs=request.keeps_inputs,
+        inputs_persist=request.inputs_persist,
         precision=request.precision,
         series={cell: rows.shape for cell, rows in request.series.items()},
-        replay={place: array.shape for place, array in request.replay.items()},
+        replay={draw: array.shape for draw, array in request.replay.items()},
     )
 
 
-def key_of(wanted: Wanted) -> Any:
+def key_of(spec: ProgramSpec) -> Datum:
     """What tells programs apart."""
-    start = tuple((c, v if isinstance(v, TensorType) else _bits(v)) for c, v in wanted.start.items())
-    flags = wanted.has_dt, wanted.batch, wanted.keeps_inputs, wanted.precision, wanted.count
-    rows = *wanted.replay.items(), *wanted.series.items()
-    return wanted.record, tuple(wanted.given.items()), start, wanted.done, flags, rows
+    start = tuple((c, v if isinstance(v, TensorType) else _bits(v)) for c, v in spec.start.items())
+    flags = spec.has_dt, spec.batch, spec.inputs_persist, spec.precision, spec.count
+    rows = *spec.replay.items(), *spec.series.items()
+    return spec.record, tuple(spec.overrides.items()), start, spec.done, flags, rows
 
 
-def _bits(value: Any) -> Any:
+def _bits(value: Datum) -> Datum:
     array = np.asarray(value)
     return array.dtype.str, array.shape, array.tobytes()
 
 
-def feeds_of(request: Request, program: Program) -> dict[str, Any]:
+def feeds_of(request: Request, program: Program) -> dict[str, Datum]:
     """The inputs of a program's module."""
-    feeds: dict[str, Any] = {STEPS: np.int64(request.steps)}
+    feeds: dict[str, Datum] = {STEPS: np.int64(request.steps)}
     if request.dt is not None:
         feeds[DT] = np.float64(request.dt)
     if program.is_counted:
@@ -175,10 +174,10 @@ def feeds_of(request: Request, program: Program) -> dict[str, Any]:
     feeds |= {name: request.series[cell][(..., *axis)] for cell, name in program.series.items()}
     if program.draws:
         feeds |= {SEED: np.int64(request.seed), SET: np.int64(request.first_set)}
-        feeds |= {name: request.replay[place][(..., *axis)] for place, name in program.replay.items()}
-    arrays = {c: a if request.batch is None else _repeated(a, request.batch) for c, a in request.given.items()}
+        feeds |= {name: request.replay[draw][(..., *axis)] for draw, name in program.replay.items()}
+    arrays = {c: a if request.batch is None else _repeated(a, request.batch) for c, a in request.overrides.items()}
     arrays |= {cell: np.ascontiguousarray(np.moveaxis(array, 0, -1)) for cell, array in request.sets.items()}
-    feeds |= {name: arrays[cell] for cell, name in program.given.items()}
+    feeds |= {name: arrays[cell] for cell, name in program.overrides.items()}
     return feeds | {name: request.state.arrays[cell] for cell, name in program.start.items()}
 
 
@@ -186,7 +185,7 @@ def _repeated(array: np.ndarray, batch: int) -> np.ndarray:
     return np.repeat(array[..., np.newaxis], batch, axis=-1)
 
 
-def assembled(request: Request, program: Program, outputs: Sequence[Any]) -> Simulation:
+def assembled(request: Request, program: Program, outputs: Sequence[Datum]) -> Simulation:
     """The traces and the state that the outputs of a run hold."""
     rows = program.iterations(request.steps) if program.has_loop else 0
     traces = {}
@@ -201,8 +200,8 @@ def assembled(request: Request, program: Program, outputs: Sequence[Any]) -> Sim
             traced=[isinstance(value, Output) for value in first],
         )
     before = request.state
-    known = {cell: value for cell, value in program.kept.items() if not isinstance(value, Output)}
-    arrays = {cell: outputs[value.index] for cell, value in program.kept.items() if isinstance(value, Output)}
+    known = {cell: value for cell, value in program.state_outputs.items() if not isinstance(value, Output)}
+    arrays = {cell: outputs[value.index] for cell, value in program.state_outputs.items() if isinstance(value, Output)}
     arrays |= {cell: outputs[index] for cell, index in program.final.items()}
     arrays |= {cell: outputs[index][-1].copy() for cell, index in program.last_rows.items()}
     times = times_of(request)
@@ -211,7 +210,7 @@ def assembled(request: Request, program: Program, outputs: Sequence[Any]) -> Sim
         arrays=arrays,
         constants=known,
         done=before.done + request.evaluations,
-        given=request.given,
+        overrides=request.overrides,
         sets=request.sets,
         batch=request.batch,
         time=times.end,
@@ -225,7 +224,7 @@ def times_of(request: Request) -> Times:
     return Times(before.time, 1.0 if request.dt is None else request.dt, request.steps, not before.done)
 
 
-def joined(results: Sequence[Simulation], request: Request) -> Simulation:
+def combine_sets(results: Sequence[Simulation], request: Request) -> Simulation:
     """The results of the parameter sets of a batch as one."""
     first = results[0]
     traces = {
@@ -236,6 +235,6 @@ def joined(results: Sequence[Simulation], request: Request) -> Simulation:
     arrays = {cell: np.stack([state.arrays[cell] for state in states], axis=-1) for cell in first.state.arrays}
     engine = None if first.state.engine is None else [state.engine for state in states]
     state = replace(
-        first.state, arrays=arrays, given=request.given, sets=request.sets, batch=len(results), engine=engine
+        first.state, arrays=arrays, overrides=request.overrides, sets=request.sets, batch=len(results), engine=engine
     )
     return Simulation(first.when, traces, state)

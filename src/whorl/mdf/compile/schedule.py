@@ -32,10 +32,10 @@ class TracedSchedule:
 
     def __init__(self, graph: Graph) -> None:
         self.schedule = Schedule(graph)
-        found = None if self.schedule.has_threshold else self.schedule.period(MOST_TABLE)
-        if found is None and not self.schedule.has_threshold:
+        period = None if self.schedule.has_threshold else self.schedule.period(MOST_TABLE)
+        if period is None and not self.schedule.has_threshold:
             raise UnsupportedError("its schedule has no period", fix="run it by the interpreter")
-        self.period = found or Period((), ((),))
+        self.period = period or Period((), ((),))
         """Empty calls where the schedule hangs on values."""
 
     @property
@@ -43,7 +43,7 @@ class TracedSchedule:
         """Whether evaluations differ, so that the loop must know their number."""
         return len(set(self.period.cycle)) > 1 or len(self.period.lead) > MOST_LEAD
 
-    def is_settled(self, calls: int) -> bool:
+    def is_periodic(self, calls: int) -> bool:
         """Whether the loop may begin after so many evaluations."""
         return self.is_counted or calls >= len(self.period.lead)
 
@@ -63,12 +63,12 @@ class TracedSchedule:
         calls = [*self.period.lead, *self.period.cycle]
         kinds = list(dict.fromkeys(calls))
         build, scope = tracer.scope.build, tracer.scope
-        place = self._place(scope, scope.value(call))
+        phase = self._phase(scope, scope.value(call))
         table = scope.constant(np.array([kinds.index(each) for each in calls], np.int64))
-        kind = scope.traced(build.add(Gather(), table, place))
+        kind = scope.traced(build.add(Gather(), table, phase))
         choose(tracer, kind, [lambda inside, each=each: run_call(inside, each) for each in kinds])
 
-    def _place(self, scope: Scope, call: Value) -> Value:
+    def _phase(self, scope: Scope, call: Value) -> Value:
         """Where an evaluation stands in the lead and the cycle that follows it."""
         lead, cycle = (whole(scope, len(part)) for part in (self.period.lead, self.period.cycle))
         build = scope.build

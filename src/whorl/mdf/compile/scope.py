@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from whorl.ir.dtypes import BOOL, FLOAT64
 from whorl.ir.graph import Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import AnyShape, TensorType, tensor
+from whorl.mdf.model import Datum
 from whorl.ops.elementwise.casting import Cast
 
 
@@ -56,11 +56,11 @@ class Scope:
         """A new argument of this region."""
         return self.traced(self.region.add_argument(name, type))
 
-    def value(self, given: Any, whole: bool = False) -> Value:
+    def value(self, datum: Datum, whole: bool = False) -> Value:
         """A known or traced value as a value of this region; numbers are float64 unless they stay `whole`."""
-        if isinstance(given, Traced):
-            return self._local(given)
-        array = as_number(given, whole)
+        if isinstance(datum, Traced):
+            return self._local(datum)
+        array = as_number(datum, whole)
         return self.constant(array[..., np.newaxis] if self.batched else array)
 
     def constant(self, array: np.ndarray) -> Value:
@@ -70,63 +70,63 @@ class Scope:
             self._constants[key] = self.build.constant(array)
         return self._constants[key]
 
-    def floats(self, given: Any) -> Value:
+    def floats(self, datum: Datum) -> Value:
         """A value as float64."""
-        found = self.value(given)
-        return found if tensor(found).dtype == FLOAT64 else self.build.add(Cast(to=FLOAT64), found)
+        value = self.value(datum)
+        return value if tensor(value).dtype == FLOAT64 else self.build.add(Cast(to=FLOAT64), value)
 
-    def truth(self, given: Any) -> Value:
+    def truth(self, datum: Datum) -> Value:
         """A value as a condition."""
-        found = self.value(given)
-        return found if tensor(found).dtype == BOOL else self.build.add(Cast(to=BOOL), found)
+        value = self.value(datum)
+        return value if tensor(value).dtype == BOOL else self.build.add(Cast(to=BOOL), value)
 
-    def _local(self, given: Traced) -> Value:
-        if given.scope is self:
-            return given.value
+    def _local(self, datum: Traced) -> Value:
+        if datum.scope is self:
+            return datum.value
         if self.outer is None:
-            raise UnsupportedError(f"value {given.value.name!r} is read outside the region that makes it")
-        if given.value not in self._inside:
-            self.captured.append(self.outer._local(given))
-            inside = self.region.add_argument(given.value.name, given.value.type, given.value.known)
-            self._inside[given.value] = inside
-        return self._inside[given.value]
+            raise UnsupportedError(f"value {datum.value.name!r} is read outside the region that makes it")
+        if datum.value not in self._inside:
+            self.captured.append(self.outer._local(datum))
+            inside = self.region.add_argument(datum.value.name, datum.value.type, datum.value.known)
+            self._inside[datum.value] = inside
+        return self._inside[datum.value]
 
 
-def is_sequence(given: Any) -> bool:
+def is_sequence(datum: Datum) -> bool:
     """Whether a value is a sequence of ONNX; it lives for one evaluation."""
-    return isinstance(given, Traced) and not isinstance(given.value.type, TensorType)
+    return isinstance(datum, Traced) and not isinstance(datum.value.type, TensorType)
 
 
-def lengths(given: Traced) -> tuple[int, ...]:
+def lengths(datum: Traced) -> tuple[int, ...]:
     """The shape of a value, all of it known. Errors: UnsupportedError."""
     try:
-        return known_shape(given.type)
+        return known_shape(datum.type)
     except UnsupportedError as error:
-        raise UnsupportedError(f"{given.value.name!r} is {error.message}") from None
+        raise UnsupportedError(f"{datum.value.name!r} is {error.message}") from None
 
 
 def known_shape(type: TensorType) -> tuple[int, ...]:
     """A shape of numbers. Errors: UnsupportedError."""
-    found = () if isinstance(type.shape, AnyShape) else tuple(dim for dim in type.shape if isinstance(dim, int))
-    if len(found) != type.rank:
+    dims = () if isinstance(type.shape, AnyShape) else tuple(dim for dim in type.shape if isinstance(dim, int))
+    if len(dims) != type.rank:
         raise UnsupportedError(f"{type}, of a shape that only the run knows")
-    return found
+    return dims
 
 
-def as_number(given: Any, whole: bool = False) -> np.ndarray:
+def as_number(datum: Datum, whole: bool = False) -> np.ndarray:
     """A known value as an array that native code can take: numbers as float64, truth values as they are."""
     try:
-        array = np.asarray(given)
+        array = np.asarray(datum)
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
-        raise UnsupportedError(f"{str(given)[:60]!r} is no array of numbers", fix="run the model by the interpreter")
+        raise UnsupportedError(f"{str(datum)[:60]!r} is no array of numbers", fix="run the model by the interpreter")
     if array.dtype.kind == "b" or (whole and array.dtype.kind in "iu"):
         return array
     return array.astype(np.float64)
 
 
-def is_same(a: Any, b: Any) -> bool:
+def is_same(a: Datum, b: Datum) -> bool:
     """Whether two values are known to be equal, in shape and in every number."""
     if a is b:
         return True

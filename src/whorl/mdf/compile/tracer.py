@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -26,14 +25,14 @@ from whorl.mdf.expressions.nodes import emit
 from whorl.mdf.expressions.syntax import Expression, parse
 from whorl.mdf.functions.operators import Operators, Precision, find_operators, spread_arguments
 from whorl.mdf.functions.standard import STANDARD
-from whorl.mdf.model import Edge, Graph, InputPort, Node, Parameter
+from whorl.mdf.model import Datum, Edge, Graph, InputPort, Node, Parameter
 from whorl.mdf.random.draws import TracedDrawing
 from whorl.mdf.variables import FUNCTION, INPUT, OUTPUT, PARAMETER, Cell, Names, State
 from whorl.ops.elementwise.arithmetic import Add, Min, Mul
 from whorl.ops.elementwise.comparison import LessOrEqual, Where
 from whorl.ops.movement.indexing import Gather
 
-SPECIAL: dict[str, Callable[[Tracer, Mapping[str, Any]], Any]] = {}
+SPECIAL: dict[str, Callable[[Tracer, Mapping[str, Datum]], Datum]] = {}
 """Functions that are loops of their own, by name; modules that know one add it."""
 
 MOST_RESTING = 1 << 24
@@ -44,21 +43,21 @@ MOST_RESTING = 1 << 24
 class Tracer:
     """Evaluates nodes in a scope; `dt` is None in an evaluation without a time step.
 
-    `given`: values that stand for those of the file, of fixed parameters and unconnected input ports, and as initial
+    `overrides`: values that replace those of the file, of fixed parameters and unconnected input ports, and the initial
     values of stateful parameters.
     """
 
     graph: Graph
     scope: Scope
     state: State
-    dt: Any = None
-    given: Mapping[Cell, Any] = field(default_factory=dict)
+    dt: Datum = None
+    overrides: Mapping[Cell, Datum] = field(default_factory=dict)
     series: Mapping[Cell, Traced] = field(default_factory=dict)
     """Rows that go into unconnected input ports, one in each evaluation while there are any."""
-    keeps_inputs: bool = False
+    inputs_persist: bool = False
     precision: Precision = "float64"
     drawing: TracedDrawing | None = None
-    call: Any = 0
+    call: Datum = 0
     """The number of the evaluation."""
     part: tuple[str, str] = ("", "")
     """The node and the part that are evaluated."""
@@ -87,7 +86,7 @@ class Tracer:
 
     def _inputs(self, node: Node) -> Names:
         """What the input ports hold once all senders that have run have passed their values on."""
-        found: dict[str, Any] = {}
+        inputs: dict[str, Datum] = {}
         for edge in self.incoming[node.id]:
             value = self.state[Cell(edge.sender, OUTPUT, edge.sender_port)]
             if value is None:
@@ -95,30 +94,30 @@ class Tracer:
             value = self._weighted(edge, value)
             id = edge.receiver_port
             reduce = node.input_ports[id].reduce
-            if id in found and reduce != "overwrite":
-                value = self._sum(found[id], value) if reduce == "add" else self._product(found[id], value)
-            found[id] = value
-        return Names({id: self._input(port, Cell(node.id, INPUT, id), found) for id, port in node.input_ports.items()})
+            if id in inputs and reduce != "overwrite":
+                value = self._sum(inputs[id], value) if reduce == "add" else self._product(inputs[id], value)
+            inputs[id] = value
+        return Names({id: self._input(port, Cell(node.id, INPUT, id), inputs) for id, port in node.input_ports.items()})
 
-    def _weighted(self, edge: Edge, value: Any) -> Any:
+    def _weighted(self, edge: Edge, value: Datum) -> Datum:
         weight = edge.parameters.get("weight", 1)
         if type(weight) in (int, float) and weight == 1:
             return value
         return self._product(np.asarray(weight) if isinstance(weight, list) else weight, value)
 
-    def _input(self, port: InputPort, cell: Cell, found: dict[str, Any]) -> Any:
+    def _input(self, port: InputPort, cell: Cell, inputs: dict[str, Datum]) -> Datum:
         if cell in self.series:
             return self._row(self.series[cell], self._resting(port))
-        value = found.get(port.id)
-        if value is None and cell in self.given:
-            return self.given[cell]
-        if value is None and self.keeps_inputs:
+        value = inputs.get(port.id)
+        if value is None and cell in self.overrides:
+            return self.overrides[cell]
+        if value is None and self.inputs_persist:
             value = self.state[cell]
         value = self._resting(port) if value is None else value
         self.state[cell] = value
         return value
 
-    def _resting(self, port: InputPort) -> Any:
+    def _resting(self, port: InputPort) -> Datum:
         """What a port holds where nothing came in."""
         if port.default_value is not None:
             return listed(port.default_value)
@@ -127,7 +126,7 @@ class Tracer:
             raise UnsupportedError(f"input port {port.id!r} is not connected and would hold {math.prod(shape)} zeros")
         return np.full(shape, 0.0)
 
-    def _row(self, rows: Traced, resting: Any) -> Any:
+    def _row(self, rows: Traced, resting: Datum) -> Datum:
         """The row of this evaluation, or what a port holds after the last one."""
         scope, build = self.scope, self.scope.build
         count = lengths(rows)[0]
@@ -155,8 +154,8 @@ class Tracer:
         if self.drawing is None or parameter.value is None or is_stateful(parameter):
             return
         if parse(parameter.value).draws and self.state[Cell(node.id, PARAMETER, parameter.id)] is None:
-            place = node.id, parameter.id
-            self.repeats[place] = self.repeats.get(place, -1) + 1
+            part = node.id, parameter.id
+            self.repeats[part] = self.repeats.get(part, -1) + 1
 
     def _evaluate(self, node: Node) -> None:
         names = self.names_before(node)
@@ -175,19 +174,19 @@ class Tracer:
             self.part = node.id, port.id
             self.state[Cell(node.id, OUTPUT, port.id)] = self._output(node, port.id, names)
 
-    def _previous(self, node: Node, parameter: Parameter, names: Names) -> Callable[[], Any]:
+    def _previous(self, node: Node, parameter: Parameter, names: Names) -> Callable[[], Datum]:
         """What looks up the value that a parameter has before its update."""
         cell = Cell(node.id, PARAMETER, parameter.id)
         before = self.state.later(cell)
 
-        def look_up() -> Any:
-            if cell in self.given and not is_stateful(parameter):
-                return self.given[cell]
-            found = before()
-            if found is not None:
-                return found
-            if cell in self.given:
-                return self.given[cell]
+        def look_up() -> Datum:
+            if cell in self.overrides and not is_stateful(parameter):
+                return self.overrides[cell]
+            value = before()
+            if value is not None:
+                return value
+            if cell in self.overrides:
+                return self.overrides[cell]
             if parameter.default_initial_value is not None:
                 return self.result(parameter.default_initial_value, names, parameter.id)
             if is_stateful(parameter) or parameter.value is None:
@@ -197,10 +196,10 @@ class Tracer:
 
         return look_up
 
-    def _update(self, node: Node, parameter: Parameter, names: Names) -> Any:
+    def _update(self, node: Node, parameter: Parameter, names: Names) -> Datum:
         cell = Cell(node.id, PARAMETER, parameter.id)
-        if cell in self.given and not is_stateful(parameter):
-            value = self.given[cell]
+        if cell in self.overrides and not is_stateful(parameter):
+            value = self.overrides[cell]
         elif parameter.value is not None:
             value = self.result(parameter.value, names, parameter.id)
         elif parameter.function:
@@ -215,10 +214,10 @@ class Tracer:
             value = self._where(test, other, 0.0 if value is None else value)
         return value
 
-    def _step(self, cell: Cell, parameter: Parameter, names: Names) -> Any:
+    def _step(self, cell: Cell, parameter: Parameter, names: Names) -> Datum:
         """Explicit Euler; without a time step, the initial value."""
-        if self.dt is None and cell in self.given:
-            return self.given[cell]
+        if self.dt is None and cell in self.overrides:
+            return self.overrides[cell]
         if self.dt is None:
             return self.result(parameter.default_initial_value, names, parameter.id)
         slope = self.result(parameter.time_derivative, names, parameter.id)
@@ -229,11 +228,11 @@ class Tracer:
 
     # ---- expressions ---------------------------------------------------------------------------------------------
 
-    def _apply(self, name: str | None, args: Mapping[str, Any], value: Any, names: Names, where: str) -> Any:
+    def _apply(self, name: str | None, args: Mapping[str, Datum], value: Datum, names: Names, where: str) -> Datum:
         """A named function of arguments, each of which sees those before it; or the expression `value`."""
         inside, args = Names(names), spread_arguments(name, args)
-        for arg, given in args.items():
-            inside.set(arg, self.result(given, inside, where))
+        for arg, argument in args.items():
+            inside.set(arg, self.result(argument, inside, where))
         if name in STANDARD:
             defaults, expression = STANDARD[name]
             for arg, default in defaults.items():
@@ -247,12 +246,12 @@ class Tracer:
             return self._operator(operators, name, inside, args)
         return self.result(name if value is None else value, inside, where)
 
-    def _operator(self, operators: Operators, name: str, inside: Names, args: Mapping[str, Any]) -> Any:
+    def _operator(self, operators: Operators, name: str, inside: Names, args: Mapping[str, Datum]) -> Datum:
         """A function that is an operator, several results as a tuple."""
         result = operators.emit(name, _Local(inside, self.scope), args, self.scope.build, self.precision)
         return tuple(map(self._fold, result)) if isinstance(result, tuple) else self._fold(result)
 
-    def _fold(self, value: Any) -> Any:
+    def _fold(self, value: Datum) -> Datum:
         """A value, or the whole numbers that it is known to hold, as what is made of a shape."""
         if not isinstance(value, Value):
             return value
@@ -261,46 +260,46 @@ class Tracer:
             return self.scope.traced(value)
         return known.astype(tensor(value).dtype)
 
-    def _output(self, node: Node, port: str, names: Names) -> Any:
+    def _output(self, node: Node, port: str, names: Names) -> Datum:
         """What an output port gives; one that only names a function of ONNX stands for one of its results."""
         value = self.result(node.output_ports[port].value, names, port)
         index = result_index(node, port)
         return value[index] if isinstance(value, tuple) and index is not None else value
 
-    def result(self, given: Any, names: Names, where: str) -> Any:
+    def result(self, text: Datum, names: Names, where: str) -> Datum:
         """What a file's value means: a name, a number, a list, or an expression."""
-        return self._expression(parse(given, where, names), names)
+        return self._expression(parse(text, where, names), names)
 
-    def _expression(self, expression: Expression, names: Names) -> Any:
-        found = {name: names[name] for name in expression.names if name in names}
+    def _expression(self, expression: Expression, names: Names) -> Datum:
+        known = {name: names[name] for name in expression.names if name in names}
         if expression.draws:
-            return self._drawn(expression, found)
-        if not any(isinstance(value, Traced) for value in found.values()):
-            return evaluate(expression, found, collapse=True)
-        if expression.text in found:
-            return found[expression.text]
+            return self._drawn(expression, known)
+        if not any(isinstance(value, Traced) for value in known.values()):
+            return evaluate(expression, known, collapse=True)
+        if expression.text in known:
+            return known[expression.text]
         if self.scope.batched and not is_elementwise(expression):
-            raise NotElementwiseError(f"expression {expression.text!r} looks at whole arrays", expression.place)
-        values = {name: self.scope.value(value) for name, value in found.items()}
+            raise NotElementwiseError(f"expression {expression.text!r} looks at whole arrays", expression.location)
+        values = {name: self.scope.value(value) for name, value in known.items()}
         return self.scope.traced(emit(expression, values, self.scope.build))
 
-    def _drawn(self, expression: Expression, found: Mapping[str, Any]) -> Traced:
+    def _drawn(self, expression: Expression, known: Mapping[str, Datum]) -> Traced:
         if self.drawing is None:
-            raise UnsupportedError("random numbers have no generator here", expression.place)
+            raise UnsupportedError("random numbers have no generator here", expression.location)
         repeat = self.repeats[self.part] = self.repeats.get(self.part, -1) + 1
         draw = self.drawing.drawer(self.scope, self.call, *self.part, repeat)
-        values = {name: self.scope.value(value) for name, value in found.items()}
+        values = {name: self.scope.value(value) for name, value in known.items()}
         return self.scope.traced(emit(expression, values, self.scope.build, draw))
 
     # ---- arithmetic on what is known or not ----------------------------------------------------------------------
 
-    def _sum(self, x: Any, y: Any) -> Any:
+    def _sum(self, x: Datum, y: Datum) -> Datum:
         return self._combined(Add(), np.add, x, y)
 
-    def _product(self, x: Any, y: Any) -> Any:
+    def _product(self, x: Datum, y: Datum) -> Datum:
         return self._combined(Mul(), np.multiply, x, y)
 
-    def _combined(self, op: Any, known: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    def _combined(self, op: Datum, known: Callable[[Datum, Datum], Datum], x: Datum, y: Datum) -> Datum:
         if not isinstance(x, Traced) and not isinstance(y, Traced):
             try:
                 with np.errstate(all="ignore"):
@@ -309,26 +308,26 @@ class Tracer:
                 raise UnsupportedError(str(error)) from None
         return self.scope.traced(self.scope.build.add(op, self.scope.floats(x), self.scope.floats(y)))
 
-    def _where(self, test: Any, x: Any, y: Any) -> Any:
+    def _where(self, test: Datum, x: Datum, y: Datum) -> Datum:
         if not any(isinstance(value, Traced) for value in (test, x, y)):
             return np.where(test, x, y)
         condition = self.scope.truth(test)
         return self.scope.traced(self.scope.build.add(Where(), condition, self.scope.floats(x), self.scope.floats(y)))
 
 
-class _Local(Mapping[str, Any]):
+class _Local(Mapping[str, Datum]):
     """Names whose traced values are values of the region that is written."""
 
     def __init__(self, names: Names, scope: Scope) -> None:
         self.names, self.scope = names, scope
 
-    def __getitem__(self, name: str) -> Any:
-        found = self.names[name]
-        if not isinstance(found, Traced):
-            return found
+    def __getitem__(self, name: str) -> Datum:
+        value = self.names[name]
+        if not isinstance(value, Traced):
+            return value
         if self.scope.batched:
             raise NotElementwiseError("functions of ONNX look at whole arrays")
-        return self.scope.value(found)
+        return self.scope.value(value)
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
@@ -346,6 +345,6 @@ def is_stateful(parameter: Parameter) -> bool:
     return has_memory(parameter, own)
 
 
-def listed(value: Any) -> Any:
+def listed(value: Datum) -> Datum:
     """A list of a file as an array."""
     return np.array(value) if isinstance(value, list) else value

@@ -16,7 +16,7 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from whorl.mdf.engine.parts import FAILURES, InputPart, NodePart, OutputPart, Pa
 from whorl.mdf.expressions.arrays import Draw
 from whorl.mdf.functions.named import find_special
 from whorl.mdf.functions.operators import Precision
-from whorl.mdf.model import Edge, Graph
+from whorl.mdf.model import Datum, Edge, Graph
 from whorl.mdf.schedule.predicates import Reading
 from whorl.mdf.schedule.scheduler import MAX_PASSES, Call, Schedule
 from whorl.runtime.limits import Limits
@@ -34,7 +34,7 @@ from whorl.runtime.limits import Limits
 Inputs = Literal["0.4.15", "0.4.13"]
 """Which version of modeci_mdf decides what becomes of a value in an input port when a node reads it: since 0.4.14 it is
 gone, before that it stays until another one comes."""
-Place = tuple[str, str, str]
+Address = tuple[str, str, str]
 """A node, one of `input_ports`, `parameters`, `functions`, `output_ports`, and an id."""
 
 
@@ -42,8 +42,8 @@ Place = tuple[str, str, str]
 class Saved:
     """All that an engine remembers between two calls."""
 
-    values: dict[Place, Any]
-    stale: frozenset[Place]
+    values: dict[Address, Datum]
+    stale: frozenset[Address]
     """Input ports of which the value has been read."""
     ran: frozenset[str]
     schedule: tuple[int, ...]
@@ -56,7 +56,7 @@ class Link:
 
     sender: NodePart
     output: OutputPart
-    weight: Any
+    weight: Datum
     input: InputPart
 
     def carry(self) -> None:
@@ -92,10 +92,10 @@ class Engine:
         limits: Limits | None = None,
     ) -> None:
         self.graph, self.calls = graph, 0
-        keeps = inputs == "0.4.13"
+        persists = inputs == "0.4.13"
         calls = Calls(partial(find_special, precision=precision, limits=limits))
         where = f"graph {graph.id!r}"
-        self.nodes = {id: NodePart(node, calls, keeps, draws) for id, node in graph.nodes.items()}
+        self.nodes = {id: NodePart(node, calls, persists, draws) for id, node in graph.nodes.items()}
         self.links: dict[str, list[Link]] = {id: [] for id in graph.nodes}
         for edge in graph.edges.values():
             self.links[edge.receiver].append(self.link(edge))
@@ -119,7 +119,7 @@ class Engine:
         output, port = sender.outputs[edge.sender_port], receiver.inputs[edge.receiver_port]
         return Link(sender, output, None if is_one else weight, port)
 
-    def evaluate(self, dt: float | None = None, initializer: Mapping[str, Any] | None = None) -> Call:
+    def evaluate(self, dt: float | None = None, initializer: Mapping[str, Datum] | None = None) -> Call:
         """One call: what a schedule lets run until the call ends. `initializer` goes to all input ports of a name."""
         for node in self.nodes.values() if initializer else ():
             for id, port in node.inputs.items():
@@ -140,7 +140,7 @@ class Engine:
         self.last = tuple(executed)
         return self.last
 
-    def read(self, reading: Reading) -> Any:
+    def read(self, reading: Reading) -> Datum:
         """The value that a threshold looks at; before the node's first run what it will begin with."""
         node = self.nodes[reading.node]
         part = node.find(reading.name)
@@ -154,47 +154,47 @@ class Engine:
             case _:
                 return node.constants.get(reading.name, 0.0)
 
-    def parts(self) -> Iterator[tuple[Place, Part]]:
+    def parts(self) -> Iterator[tuple[Address, Part]]:
         """Every part that holds a value, by its place."""
         for node in self.nodes.values():
             for kind, parts in node.parts.items():
                 for id, part in parts.items():
                     yield (node.id, kind, id), part
 
-    def value(self, place: Place) -> Any:
+    def value(self, address: Address) -> Datum:
         """The present value; None where there has been none yet."""
-        return self.part(place).value
+        return self.part(address).value
 
-    def set(self, place: Place, value: Any) -> None:
+    def set(self, address: Address, value: Datum) -> None:
         """Gives a part another value, from which the next call goes on."""
-        self.part(place).value = value
+        self.part(address).value = value
 
-    def part(self, place: Place) -> Part:
-        node, kind, id = place
+    def part(self, address: Address) -> Part:
+        node, kind, id = address
         if node not in self.nodes or id not in self.nodes[node].parts.get(kind, ()):
             raise RunError(f"there is no {id!r} among the {kind} of node {node!r}", f"graph {self.graph.id!r}")
         return self.nodes[node].parts[kind][id]
 
     def save(self) -> Saved:
         """All that the next call depends on."""
-        values = {place: copied(part.value) for place, part in self.parts()}
-        stale = frozenset(place for place, part in self.parts() if isinstance(part, InputPart) and part.stale)
+        values = {address: copied(part.value) for address, part in self.parts()}
+        stale = frozenset(address for address, part in self.parts() if isinstance(part, InputPart) and part.stale)
         ran = frozenset(id for id, node in self.nodes.items() if node.ran)
         return Saved(values, stale, ran, tuple(self.schedule.state), self.calls)
 
     def restore(self, saved: Saved) -> None:
         """Goes back to where `save` was called, on this engine or on one of the same graph."""
-        for place, part in self.parts():
-            part.value = copied(saved.values[place])
+        for address, part in self.parts():
+            part.value = copied(saved.values[address])
             if isinstance(part, InputPart):
-                part.stale = place in saved.stale
+                part.stale = address in saved.stale
         for id, node in self.nodes.items():
             node.ran = id in saved.ran
         self.schedule.restore(list(saved.schedule))
         self.calls = saved.calls
 
 
-def copied(value: Any) -> Any:
+def copied(value: Datum) -> Datum:
     """A value that later changes do not reach; arrays that nobody can write stay as they are."""
     is_fixed = isinstance(value, np.ndarray) and not value.flags.writeable
     return value if is_fixed else copy.deepcopy(value)

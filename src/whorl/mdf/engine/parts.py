@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -12,9 +11,9 @@ from whorl.mdf.bodies import result_index
 from whorl.mdf.engine.calls import Calls, reads
 from whorl.mdf.expressions.arrays import Draw, Evaluator, compile_expression, read_only
 from whorl.mdf.expressions.syntax import Expression, as_number_array, own_value, parse
-from whorl.mdf.model import Function, InputPort, Node, OutputPort, Parameter
+from whorl.mdf.model import Datum, Function, InputPort, Node, OutputPort, Parameter
 
-Named = dict[str, Any]
+Named = dict[str, Datum]
 FAILURES = (TypeError, ValueError, ArithmeticError, MemoryError)
 """What NumPy and Python raise of values that do not go together."""
 START = 0.0
@@ -24,22 +23,22 @@ START = 0.0
 class InputPart:
     """A port. Reading it empties it, unless inputs are kept; then a run's first value replaces what is there."""
 
-    __slots__ = ("default", "empty", "id", "keeps", "port", "reduce", "stale", "value")
+    __slots__ = ("default", "empty", "id", "persists", "port", "reduce", "stale", "value")
 
-    def __init__(self, port: InputPort, keeps: bool = False) -> None:
-        self.port, self.id, self.reduce, self.keeps = port, port.id, port.reduce, keeps
+    def __init__(self, port: InputPort, persists: bool = False) -> None:
+        self.port, self.id, self.reduce, self.persists = port, port.id, port.reduce, persists
         shape = port.shape or ()
         value = port.default_value
         self.default = np.array(value) if isinstance(value, list) else value
         self.empty = np.broadcast_to(0.0, shape)
         is_float = "float" in (port.type or "")
-        self.value: Any = None
+        self.value: Datum = None
         if self.reduce == "overwrite":
             before = self.empty if is_float else np.broadcast_to(0, shape)
             self.value = before if self.default is None else self.default
         self.stale = True
 
-    def give(self, value: Any) -> None:
+    def give(self, value: Datum) -> None:
         """Takes a value in, joined with those that came since the last reading."""
         try:
             if self.value is None or self.stale or self.reduce == "overwrite":
@@ -52,11 +51,11 @@ class InputPart:
             raise RunError(f"its values cannot be joined: {error}", f"input port {self.id!r}") from None
         self.stale = False
 
-    def read(self) -> Any:
+    def read(self) -> Datum:
         value = self.value
         if value is None:
             value = self.empty if self.default is None else self.default
-        if self.keeps:
+        if self.persists:
             self.value, self.stale = value, True
         else:
             self.value = None
@@ -72,7 +71,7 @@ class ParameterPart:
 
     def __init__(self, parameter: Parameter, compile: Compile, calls: Calls, functions: Collection[str]) -> None:
         self.parameter, self.id = parameter, parameter.id
-        self.value: Any = None
+        self.value: Datum = None
         own = None if parameter.value is None else compile.parsed(parameter.value)
         self.own = None if own is None else compile.value(own)
         self.initial = compile.optional(parameter.default_initial_value)
@@ -85,12 +84,12 @@ class ParameterPart:
         self.is_late = own is not None and not own.names.isdisjoint(functions)
 
     @property
-    def constant(self) -> Any:
+    def constant(self) -> Datum:
         """The value that nothing changes, or None."""
         changes = self.is_stateful or self.conditions or self.parameter.value is None
         return None if changes or isinstance(self.parameter.value, str | dict) else self.parameter.value
 
-    def current(self, names: Named) -> Any:
+    def current(self, names: Named) -> Datum:
         """The value from the run before; at the first one the initial value, if it hangs on no function."""
         if self.value is not None:
             return self.value
@@ -102,7 +101,7 @@ class ParameterPart:
             self.value = self.own({**names, self.id: START})
         return self.value
 
-    def update(self, names: Named, dt: float | None) -> Any:
+    def update(self, names: Named, dt: float | None) -> Datum:
         if self.own is not None:
             value = self.own(names)
         elif self.function is not None:
@@ -116,7 +115,7 @@ class ParameterPart:
         self.value = value
         return value
 
-    def integrated(self, names: Named, dt: float | None) -> Any:
+    def integrated(self, names: Named, dt: float | None) -> Datum:
         """One step of Euler's method; a call without a time increment begins anew."""
         start = self.value
         if dt is None or start is None:
@@ -142,7 +141,7 @@ class FunctionPart:
     def __init__(self, function: Function, compile: Compile, calls: Calls) -> None:
         self.function, self.id = function, function.id
         self.evaluate = calls.function(function.function, function.value, function.args, compile)
-        self.value: Any = None
+        self.value: Datum = None
 
 
 class OutputPart:
@@ -153,9 +152,9 @@ class OutputPart:
     def __init__(self, port: OutputPort, compile: Compile, index: int | None) -> None:
         self.port, self.id, self.index = port, port.id, index
         self.evaluate = compile.text(port.value)
-        self.value: Any = None
+        self.value: Datum = None
 
-    def of(self, results: Any) -> Any:
+    def of(self, results: Datum) -> Datum:
         """Its own one of several results."""
         if self.index is None or not isinstance(results, tuple):
             return results
@@ -170,38 +169,38 @@ Part = InputPart | ParameterPart | FunctionPart | OutputPart
 class Compile:
     """Makes functions of the texts of one part of a node."""
 
-    def __init__(self, place: str, known: frozenset[str], draw: Draw | None) -> None:
-        self.place, self.known, self.draw = place, known, draw
+    def __init__(self, location: str, known: frozenset[str], draw: Draw | None) -> None:
+        self.location, self.known, self.draw = location, known, draw
 
-    def parsed(self, text: Any) -> Expression:
-        return parse(text, self.place, self.known)
+    def parsed(self, text: Datum) -> Expression:
+        return parse(text, self.location, self.known)
 
     def value(self, expression: Expression) -> Evaluator:
         return compile_expression(expression, self.draw)
 
-    def text(self, text: Any) -> Evaluator:
+    def text(self, text: Datum) -> Evaluator:
         return self.value(self.parsed(text))
 
-    def optional(self, text: Any) -> Evaluator | None:
+    def optional(self, text: Datum) -> Evaluator | None:
         return None if text is None else self.text(text)
 
-    def among(self, names: Mapping[str, Any]) -> Compile:
+    def among(self, names: Mapping[str, Datum]) -> Compile:
         """The same where some more names may be read."""
-        return Compile(self.place, self.known | names.keys(), self.draw)
+        return Compile(self.location, self.known | names.keys(), self.draw)
 
 
 class NodePart:
     """A node: one run reads the ports, then computes functions, parameters and outputs, in this order."""
 
-    def __init__(self, node: Node, calls: Calls, keeps: bool, draws: Callable[[str, str], Draw] | None) -> None:
+    def __init__(self, node: Node, calls: Calls, persists: bool, draws: Callable[[str, str], Draw] | None) -> None:
         self.node, self.id, self.ran = node, node.id, False
         known = frozenset((*node.input_ports, *node.parameters, *node.functions))
 
         def compile(kind: str, id: str) -> Compile:
-            place = f"{kind} {id!r} of node {node.id!r}"
-            return Compile(place, known, draws(node.id, id) if draws else None)
+            location = f"{kind} {id!r} of node {node.id!r}"
+            return Compile(location, known, draws(node.id, id) if draws else None)
 
-        self.inputs = {id: InputPart(port, keeps) for id, port in node.input_ports.items()}
+        self.inputs = {id: InputPart(port, persists) for id, port in node.input_ports.items()}
         self.parameters = {
             id: ParameterPart(each, compile("parameter", id), calls, node.functions)
             for id, each in node.parameters.items()
@@ -245,11 +244,11 @@ class NodePart:
             for part in self.outputs.values():
                 part.value = part.of(part.evaluate(names))
         except WhorlError as error:
-            raise error.at(self.place(part)) from None
+            raise error.at(self.location(part)) from None
         except FAILURES as error:
-            raise RunError(str(error), self.place(part)) from None
+            raise RunError(str(error), self.location(part)) from None
 
-    def place(self, part: Part | None) -> str:
+    def location(self, part: Part | None) -> str:
         return f"{part.id!r} of node {self.id!r}" if part is not None else f"node {self.id!r}"
 
     def find(self, name: str) -> Part | None:

@@ -12,7 +12,8 @@ from whorl.mdf.expressions.syntax import Expression, as_number_array, read_numbe
 from whorl.mdf.expressions.walk import Part, compile_tree
 from whorl.mdf.functions.arithmetic import BINARY, COMPARISONS, UNARY, check_result
 from whorl.mdf.functions.names import TYPE_NAMES, TYPES
-from whorl.mdf.functions.table import Datum, Function
+from whorl.mdf.functions.table import Function
+from whorl.mdf.model import Datum
 
 Draw = Callable[[str, int, Sequence[Datum], Mapping[str, Datum]], Datum]
 """A random draw: the name of the function (`normal`), which draw of the expression it is, and its arguments."""
@@ -54,9 +55,9 @@ def compile_expression(expression: Expression, draw: Draw | None = None, collaps
         try:
             result = compute(names)
         except RunError as error:
-            raise RunError(f"expression {shortened(text)}: {error.message}", expression.place, error.fix) from None
+            raise RunError(f"expression {shortened(text)}: {error.message}", expression.location, error.fix) from None
         except _FAILURES as error:
-            raise RunError(f"expression {shortened(text)}: {error or 'no memory'}", expression.place) from None
+            raise RunError(f"expression {shortened(text)}: {error or 'no memory'}", expression.location) from None
         if is_name:
             return _look_up(result)
         return int(result) if collapse and type(result) is float and result.is_integer() else result

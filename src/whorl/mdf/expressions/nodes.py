@@ -60,7 +60,9 @@ def emit(
         if error.where:
             raise
         kind = LoadError if isinstance(error, RunError | TypeRuleError) else type(error)
-        raise kind(f"expression {shortened(expression.text)}: {error.message}", expression.place, error.fix) from None
+        raise kind(
+            f"expression {shortened(expression.text)}: {error.message}", expression.location, error.fix
+        ) from None
 
 
 def is_known(operand: object) -> bool:

@@ -9,13 +9,12 @@ import ast
 import copy
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.errors import LoadError, RunError
 from whorl.mdf.functions.names import ATTRIBUTES, CONSTANTS, MODULES, RANDOM, find_function
-from whorl.mdf.model import Graph, LiteralText
+from whorl.mdf.model import Datum, Graph, LiteralText
 
 MAX_LENGTH = 20_000
 MAX_DEPTH = 120
@@ -29,40 +28,40 @@ class Expression:
     `tree` is None for what is no text. `names` are the ids that it reads, `draws` its calls of numpy.random in order.
     """
 
-    text: Any
-    place: str = ""
+    text: Datum
+    location: str = ""
     tree: ast.expr | None = None
     names: frozenset[str] = frozenset()
     draws: tuple[ast.Call, ...] = ()
 
 
-def parse(text: Any, place: str = "", known: Collection[str] = ()) -> Expression:
+def parse(text: Datum, location: str = "", known: Collection[str] = ()) -> Expression:
     """A checked expression. No text at all is itself.
 
     A text that is one of the `known` ids is that id, whether it is Python or not.
     Errors: LoadError with the expression and the part of it that is refused.
     """
     if not isinstance(text, str):
-        return Expression(own_value(text), place)
+        return Expression(own_value(text), location)
     if text in known:
-        return Expression(text, place, ast.Name(text, ast.Load()), frozenset([text]))
+        return Expression(text, location, ast.Name(text, ast.Load()), frozenset([text]))
     if isinstance(text, LiteralText):
-        return Expression(text, place, ast.Constant(str(text)))
+        return Expression(text, location, ast.Constant(str(text)))
     number = read_number(text) if text else ""
     if number is not None:
-        return Expression(text, place, ast.Constant(number))
-    return _Checker(text, place).expression()
+        return Expression(text, location, ast.Constant(number))
+    return _Checker(text, location).expression()
 
 
-def own_value(value: Any) -> Any:
+def own_value(value: Datum) -> Datum:
     """A value of a file; objects, which functions may change in place, are copied."""
     has_objects = isinstance(value, list) and any(isinstance(entry, dict) for entry in value)
-    return copy.deepcopy(value) if has_objects or (isinstance(value, dict) and not holds_graphs(value)) else value
+    return copy.deepcopy(value) if has_objects or (isinstance(value, dict) and not has_graphs(value)) else value
 
 
-def holds_graphs(value: Any) -> bool:
+def has_graphs(value: Datum) -> bool:
     """Whether an object holds graphs, as bodies of loops are."""
-    return isinstance(value, Graph) or (isinstance(value, dict) and any(map(holds_graphs, value.values())))
+    return isinstance(value, Graph) or (isinstance(value, dict) and any(map(has_graphs, value.values())))
 
 
 def read_number(text: str) -> int | float | None:
@@ -87,8 +86,8 @@ _FIX = "expressions have numbers, names, arithmetic, comparisons, and/or/not, if
 class _Checker:
     """Goes over the tree of one expression and refuses what is not allowed."""
 
-    def __init__(self, text: str, place: str) -> None:
-        self.text, self.place = text, place
+    def __init__(self, text: str, location: str) -> None:
+        self.text, self.location = text, location
         self.names: set[str] = set()
         self.draws: list[ast.Call] = []
 
@@ -104,10 +103,10 @@ class _Checker:
             raise self.error("is nested too deeply") from None
         self.check(tree, 0)
         draws = sorted(self.draws, key=lambda call: (call.lineno, call.col_offset))
-        return Expression(self.text, self.place, tree, frozenset(self.names), tuple(draws))
+        return Expression(self.text, self.location, tree, frozenset(self.names), tuple(draws))
 
     def error(self, what: str, fix: str = "") -> LoadError:
-        return LoadError(f"expression {shortened(self.text)} {what}", self.place, fix)
+        return LoadError(f"expression {shortened(self.text)} {what}", self.location, fix)
 
     def refusal(self, node: ast.AST, what: str = "is not allowed") -> LoadError:
         part = ast.get_source_segment(self.text.strip(), node) or type(node).__name__
@@ -219,7 +218,7 @@ class Items(list):
     """A sequence of ONNX while a graph runs; any other list is an array."""
 
 
-def as_number_array(value: Any) -> Any:
+def as_number_array(value: Datum) -> Datum:
     """A list as an array of its own, as values of a file are used. Errors: RunError for rows of two lengths."""
     if not isinstance(value, list | np.ndarray) or isinstance(value, Items):
         return value

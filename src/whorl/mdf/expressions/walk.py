@@ -77,8 +77,8 @@ def _compile_collection(node: ast.expr, arithmetic: Arithmetic[T]) -> Part[T]:
     compile = lambda part: compile_tree(part, arithmetic)  # noqa: E731
     match node:
         case ast.Slice(lower=lower, upper=upper, step=step):
-            nothing = ast.Constant(None)
-            low, high, by = compile(lower or nothing), compile(upper or nothing), compile(step or nothing)
+            absent = ast.Constant(None)
+            low, high, by = compile(lower or absent), compile(upper or absent), compile(step or absent)
             return lambda names: arithmetic.slice(low(names), high(names), by(names))
         case ast.Tuple(elts=elements):
             parts = [compile(element) for element in elements]

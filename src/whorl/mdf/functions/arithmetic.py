@@ -10,7 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from whorl.errors import RunError
-from whorl.mdf.functions.table import MAX_ELEMENTS, Datum
+from whorl.mdf.functions.table import MAX_ELEMENTS
+from whorl.mdf.model import Datum
 
 MAX_BITS = 4096
 """The largest whole number that arithmetic may make."""

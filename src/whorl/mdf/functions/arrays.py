@@ -11,7 +11,8 @@ from whorl.errors import UnsupportedError
 from whorl.ir.graph import Op, Value
 from whorl.ir.types import AnyShape
 from whorl.mdf.functions.builder import NodeBuilder, Operand
-from whorl.mdf.functions.table import Datum, define, define_builtin, define_math
+from whorl.mdf.functions.table import define, define_builtin, define_math
+from whorl.mdf.model import Datum
 from whorl.ops.elementwise.arithmetic import Max, Min, Mul, Sub
 from whorl.ops.elementwise.functions import Sqrt
 from whorl.ops.linear.products import Det, MatMul

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from whorl.mdf.functions.actr import ACTR
 from whorl.mdf.functions.operators import Precision, find_operators
+from whorl.mdf.model import Datum
 from whorl.runtime.limits import Limits
 
-Special = Callable[[dict[str, Any], Mapping[str, Any]], Any]
+Special = Callable[[dict[str, Datum], Mapping[str, Datum]], Datum]
 """A function of all names that it may see, arguments included, and of the arguments as the file has them."""
 
 

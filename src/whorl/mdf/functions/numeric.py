@@ -14,7 +14,8 @@ from whorl.errors import RunError
 from whorl.ir.graph import Op, Value
 from whorl.mdf.functions.arithmetic import BINARY
 from whorl.mdf.functions.builder import NodeBuilder, Operand
-from whorl.mdf.functions.table import Datum, Formula, Native, define, define_builtin, define_math
+from whorl.mdf.functions.table import Formula, Native, define, define_builtin, define_math
+from whorl.mdf.model import Datum
 from whorl.ops.elementwise.arithmetic import (
     Abs,
     Add,

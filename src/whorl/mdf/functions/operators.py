@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from whorl.ir.build import Builder
+from whorl.mdf.model import Datum
 from whorl.runtime.limits import Limits
 
 Precision = Literal["given", "float64", "float32", "declared"]
@@ -20,19 +21,24 @@ class Operators(Protocol):
 
     def has(self, name: str) -> bool: ...
 
-    def spread_arguments(self, name: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
+    def spread_arguments(self, name: str, args: Mapping[str, Datum]) -> Mapping[str, Datum]:
         """One argument for each part of a list that stands for a variadic input."""
         ...
 
     def call(
-        self, name: str, names: Mapping[str, Any], args: Mapping[str, Any], precision: Precision, limits: Limits | None
-    ) -> Any:
+        self,
+        name: str,
+        names: Mapping[str, Datum],
+        args: Mapping[str, Datum],
+        precision: Precision,
+        limits: Limits | None,
+    ) -> Datum:
         """The result on arrays, a tuple where the operator has several. Errors: LoadError, RunError."""
         ...
 
     def emit(
-        self, name: str, names: Mapping[str, Any], args: Mapping[str, Any], build: Builder, precision: Precision
-    ) -> Any:
+        self, name: str, names: Mapping[str, Datum], args: Mapping[str, Datum], build: Builder, precision: Precision
+    ) -> Datum:
         """The same where some names are values of a region that is written. Errors: LoadError, RunError."""
         ...
 
@@ -50,7 +56,7 @@ def find_operators(name: str | None) -> Operators | None:
     return None if name is None else next((each for each in _REGISTERED if each.has(name)), None)
 
 
-def spread_arguments(name: str | None, args: Mapping[str, Any]) -> Mapping[str, Any]:
+def spread_arguments(name: str | None, args: Mapping[str, Datum]) -> Mapping[str, Datum]:
     """The arguments of a function, where one that lists the parts of a variadic input is an argument for each part."""
     operators = find_operators(name)
     return args if operators is None or name is None else operators.spread_arguments(name, args)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from whorl.mdf.expressions.syntax import Expression, parse
+from whorl.mdf.model import Datum
 
 _X = "variable0"
 _TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -27,7 +26,7 @@ DEFAULTS: dict[str, float] = {"slope": 1.0, "intercept": 0.0, "gain": 1.0, "bias
     "rate": 1.0}  # fmt: skip
 """What an argument is where neither the file nor the node says it."""
 
-STANDARD: dict[str, tuple[dict[str, Any], Expression]] = {
+STANDARD: dict[str, tuple[dict[str, Datum], Expression]] = {
     name: ({argument: DEFAULTS.get(argument) for argument in arguments}, parse(text, f"function {name!r}"))
     for name, (arguments, text) in _TEXTS.items()
 }

@@ -6,11 +6,12 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from whorl.errors import RunError
+from whorl.mdf.functions.builder import Operand
+from whorl.mdf.model import Datum
 
 MAX_ELEMENTS = 2**28
 """The largest array that a shape or an expression may ask for."""
@@ -24,9 +25,7 @@ class Formula:
     text: str
 
 
-Datum: TypeAlias = Any
-"""A value of an expression: a number, truth value, text, list, object or array. Operators decide what it can do."""
-Native = Callable[..., Any] | Formula
+Native = Callable[..., Operand] | Formula
 """Adds the nodes of a call: of a builder and the operands. TypeError for arguments that have no such form."""
 Elements = Callable[[Sequence[Datum]], float]
 """How many elements the result of a call has, from its arguments; a bound is enough."""

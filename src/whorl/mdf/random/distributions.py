@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from whorl.errors import RunError, UnsupportedError
 from whorl.mdf.expressions.syntax import Expression, parse
+from whorl.mdf.model import Datum
 
 _NORMAL = "numpy.sqrt(-2.0 * numpy.log(1.0 - u)) * numpy.cos(6.283185307179586 * w)"
 _ABOVE_0 = "(u + 2.7755575615628914e-17)"
@@ -45,11 +45,11 @@ class Draw:
     """A draw with its arguments: the formula, the parameters, and the shape where the call says it."""
 
     formula: Expression
-    parameters: dict[str, Any]
+    parameters: dict[str, Datum]
     size: tuple[int, ...] | None
 
 
-def draw_of(name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Draw:
+def draw_of(name: str, arguments: Sequence[Datum], keywords: Mapping[str, Datum]) -> Draw:
     """Errors: UnsupportedError for other distributions, RunError for arguments that do not fit."""
     known = _SAME.get(name, name)
     if known not in _TEXTS:
@@ -59,10 +59,10 @@ def draw_of(name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) ->
         return Draw(FORMULAS[known], dict(defaults), tuple(map(_length, arguments)) or None)
     parameters, left = dict(defaults), dict(keywords)
     is_free = name in ("standard_normal", "standard_exponential")
-    places = [*([] if is_free else defaults), "size"]
-    if len(arguments) > len(places):
-        raise RunError(f"numpy.random.{name} has {len(arguments)} arguments, at most {len(places)} are known")
-    left |= zip(places, arguments, strict=False)
+    positional = [*([] if is_free else defaults), "size"]
+    if len(arguments) > len(positional):
+        raise RunError(f"numpy.random.{name} has {len(arguments)} arguments, at most {len(positional)} are known")
+    left |= zip(positional, arguments, strict=False)
     size = left.pop("size", None)
     unknown = left.keys() - defaults.keys()
     if unknown:
@@ -73,13 +73,13 @@ def draw_of(name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) ->
     return Draw(FORMULAS[known], parameters, _size(size))
 
 
-def _size(size: Any) -> tuple[int, ...] | None:
+def _size(size: Datum) -> tuple[int, ...] | None:
     if size is None:
         return None
     return tuple(map(_length, size)) if isinstance(size, list | tuple) else (_length(size),)
 
 
-def _length(value: Any) -> int:
+def _length(value: Datum) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UnsupportedError(f"the size of a draw is {value!r}, expected whole numbers")
     return value

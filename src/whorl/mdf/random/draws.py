@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from whorl.mdf.compile.scope import Scope, Traced, known_shape
 from whorl.mdf.expressions.arrays import Draw, evaluate
 from whorl.mdf.expressions.nodes import emit
 from whorl.mdf.functions.table import MAX_ELEMENTS
-from whorl.mdf.model import Graph
+from whorl.mdf.model import Datum, Graph
 from whorl.mdf.random.distributions import draw_of
 from whorl.mdf.random.philox import UINT64, WORD, InHub, OnArrays, philox, uniforms
 from whorl.ops.elementwise.casting import Cast
@@ -28,14 +27,14 @@ Replay = Mapping[str, np.ndarray]
 """Numbers by place ("node.part", from the second draw of a part on "node.part.1") with a row for each evaluation."""
 
 
-def place_of(node: str, part: str, number: int) -> str:
+def name_draw(node: str, part: str, number: int) -> str:
     """What a draw is called."""
     return f"{node}.{part}" if number == 0 else f"{node}.{part}.{number}"
 
 
-def site_of(place: str, repeat: int) -> int:
+def site_of(draw_name: str, repeat: int) -> int:
     """A word of 32 bits for a draw, of the n-th expression of the part that draws in an evaluation."""
-    return zlib.crc32(f"{place}#{repeat}".encode())
+    return zlib.crc32(f"{draw_name}#{repeat}".encode())
 
 
 def key_of(seed: int) -> tuple[int, int]:
@@ -48,15 +47,15 @@ def draws_numbers(graph: Graph) -> bool:
 
 
 def _texts(graph: Graph) -> list[str]:
-    found: list[Any] = []
+    texts: list[Datum] = []
     for node in graph.nodes.values():
         for function in node.functions.values():
-            found += [function.function, function.value, *function.args.values()]
+            texts += [function.function, function.value, *function.args.values()]
         for p in node.parameters.values():
-            found += [p.value, p.function, p.time_derivative, p.default_initial_value, *p.args.values()]
-            found += [text for condition in p.conditions for text in (condition.test, condition.value)]
-        found += [port.value for port in node.output_ports.values()]
-    return [text for text in found if isinstance(text, str)]
+            texts += [p.value, p.function, p.time_derivative, p.default_initial_value, *p.args.values()]
+            texts += [text for condition in p.conditions for text in (condition.test, condition.value)]
+        texts += [port.value for port in node.output_ports.values()]
+    return [text for text in texts if isinstance(text, str)]
 
 
 class Drawing:
@@ -73,27 +72,27 @@ class Drawing:
     def draws(self, node: str, part: str) -> Draw:
         """What draws for a part of a node."""
 
-        def draw(name: str, number: int, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-            place = place_of(node, part, number)
-            if place in self.replay:
-                return self._replayed(place)
+        def draw(name: str, number: int, arguments: Sequence[Datum], keywords: Mapping[str, Datum]) -> Datum:
+            draw_name = name_draw(node, part, number)
+            if draw_name in self.replay:
+                return self._replayed(draw_name)
             if number == 0:
                 self._repeats[node, part] = self._repeats.get((node, part), -1) + 1
             repeat = self._repeats.get((node, part), 0)
-            found = draw_of(name, arguments, keywords)
-            shape = found.size
+            distribution = draw_of(name, arguments, keywords)
+            shape = distribution.size
             if shape is None:
-                shape = np.broadcast_shapes(*(np.shape(x) for x in found.parameters.values()))
-            numbers = self._uniforms(shape, site_of(place, repeat))
-            value = evaluate(found.formula, {**found.parameters, **numbers})
-            return value if found.size is not None or np.ndim(value) else float(value)
+                shape = np.broadcast_shapes(*(np.shape(x) for x in distribution.parameters.values()))
+            numbers = self._uniforms(shape, site_of(draw_name, repeat))
+            value = evaluate(distribution.formula, {**distribution.parameters, **numbers})
+            return value if distribution.size is not None or np.ndim(value) else float(value)
 
         return draw
 
-    def _replayed(self, place: str) -> Any:
-        rows = self.replay[place]
+    def _replayed(self, draw_name: str) -> Datum:
+        rows = self.replay[draw_name]
         if self.call >= len(rows):
-            raise RunError(f"there are {len(rows)} numbers for {place!r}, evaluation {self.call} needs one more")
+            raise RunError(f"there are {len(rows)} numbers for {draw_name!r}, evaluation {self.call} needs one more")
         return rows[self.call]
 
     def _uniforms(self, shape: tuple[int, ...], site: int) -> dict[str, np.ndarray]:
@@ -111,24 +110,24 @@ class TracedDrawing:
         self.seed, self.first_set, self.replay, self.batch = seed, first_set, replay, batch
 
     def drawer(
-        self, scope: Scope, call: Any, node: str, part: str, repeat: int
-    ) -> Callable[[str, int, Sequence[Any], Mapping[str, Any]], Value]:
+        self, scope: Scope, call: Datum, node: str, part: str, repeat: int
+    ) -> Callable[[str, int, Sequence[Datum], Mapping[str, Datum]], Value]:
         """What adds the nodes of a draw."""
 
-        def draw(name: str, number: int, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Value:
-            place = place_of(node, part, number)
+        def draw(name: str, number: int, arguments: Sequence[Datum], keywords: Mapping[str, Datum]) -> Value:
+            draw_name = name_draw(node, part, number)
             where = scope.value(call, whole=True) if isinstance(call, Traced) else scope.constant(np.array(call))
-            if place in self.replay:
-                return scope.build.add(Gather(), scope.value(self.replay[place]), where)
-            found = draw_of(name, arguments, keywords)
-            shape = found.size
+            if draw_name in self.replay:
+                return scope.build.add(Gather(), scope.value(self.replay[draw_name]), where)
+            distribution = draw_of(name, arguments, keywords)
+            shape = distribution.size
             if shape is None:
-                values = [x for x in found.parameters.values() if isinstance(x, Value)]
+                values = [x for x in distribution.parameters.values() if isinstance(x, Value)]
                 shape = np.broadcast_shapes(*(known_shape(tensor(x)) for x in values))
                 shape = shape[:-1] if self.batch is not None and shape else shape
-            numbers = self._uniforms(scope, shape, where, site_of(place, repeat))
-            parameters = {id: _value(scope, x) for id, x in found.parameters.items()}
-            return emit(found.formula, {**parameters, **numbers}, scope.build)
+            numbers = self._uniforms(scope, shape, where, site_of(draw_name, repeat))
+            parameters = {id: _value(scope, x) for id, x in distribution.parameters.items()}
+            return emit(distribution.formula, {**parameters, **numbers}, scope.build)
 
         return draw
 
@@ -157,9 +156,9 @@ def _numbered(shape: tuple[int, ...]) -> np.ndarray:
     return np.arange(math.prod(shape), dtype=UINT64).reshape(shape)
 
 
-def _value(scope: Scope, given: Any) -> Value:
-    if isinstance(given, Value):
-        return given
-    if isinstance(given, list | tuple):
+def _value(scope: Scope, datum: Datum) -> Value:
+    if isinstance(datum, Value):
+        return datum
+    if isinstance(datum, list | tuple):
         raise UnsupportedError("a parameter of a distribution is a list")
-    return scope.build.constant(np.asarray(given, float))
+    return scope.build.constant(np.asarray(datum, float))

@@ -6,7 +6,7 @@ Source: Salmon, Moraes, Dror and Shaw, Parallel Random Numbers: As Easy as 1, 2,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -24,17 +24,21 @@ WORD = 0xFFFFFFFF
 UINT64 = np.dtype(np.uint64)
 
 
-class Arithmetic(Protocol):
+T = TypeVar("T")
+
+
+class Arithmetic(Protocol[T]):
     """What the generator computes with: words of 32 bits in numbers of 64."""
 
-    def number(self, value: int) -> Any: ...
-    def add(self, x: Any, y: Any) -> Any: ...
-    def times(self, x: Any, y: Any) -> Any: ...
-    def both(self, x: Any, y: Any) -> Any: ...
-    def either(self, x: Any, y: Any) -> Any: ...
-    def right(self, x: Any, places: int) -> Any: ...
-    def unit(self, x: Any) -> Any:
+    def number(self, value: int) -> T: ...
+    def add(self, x: T, y: T) -> T: ...
+    def times(self, x: T, y: T) -> T: ...
+    def both(self, x: T, y: T) -> T: ...
+    def either(self, x: T, y: T) -> T: ...
+    def right(self, x: T, bits: int) -> T: ...
+    def unit(self, x: T) -> T:
         """A number of 53 bits as a fraction of 2^53."""
+        ...
 
 
 class OnArrays:
@@ -43,22 +47,22 @@ class OnArrays:
     def number(self, value: int) -> np.ndarray:
         return np.array(value, UINT64)
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.add(x, y)
 
-    def times(self, x: Any, y: Any) -> Any:
+    def times(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.multiply(x, y)
 
-    def both(self, x: Any, y: Any) -> Any:
+    def both(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.bitwise_and(x, y)
 
-    def either(self, x: Any, y: Any) -> Any:
+    def either(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.bitwise_xor(x, y)
 
-    def right(self, x: Any, places: int) -> Any:
-        return np.right_shift(x, self.number(places))
+    def right(self, x: np.ndarray, bits: int) -> np.ndarray:
+        return np.right_shift(x, self.number(bits))
 
-    def unit(self, x: Any) -> Any:
+    def unit(self, x: np.ndarray) -> np.ndarray:
         return x.astype(FLOAT64) * 2.0**-53
 
 
@@ -71,27 +75,27 @@ class InHub:
     def number(self, value: int) -> Value:
         return self.build.constant(np.array(value, UINT64))
 
-    def add(self, x: Any, y: Any) -> Value:
+    def add(self, x: Value, y: Value) -> Value:
         return self.build.add(Add(), x, y)
 
-    def times(self, x: Any, y: Any) -> Value:
+    def times(self, x: Value, y: Value) -> Value:
         return self.build.add(Mul(), x, y)
 
-    def both(self, x: Any, y: Any) -> Value:
+    def both(self, x: Value, y: Value) -> Value:
         return self.build.add(BitwiseAnd(), x, y)
 
-    def either(self, x: Any, y: Any) -> Value:
+    def either(self, x: Value, y: Value) -> Value:
         return self.build.add(BitwiseXor(), x, y)
 
-    def right(self, x: Any, places: int) -> Value:
-        return self.build.add(BitShift(direction="RIGHT"), x, self.number(places))
+    def right(self, x: Value, bits: int) -> Value:
+        return self.build.add(BitShift(direction="RIGHT"), x, self.number(bits))
 
-    def unit(self, x: Any) -> Value:
+    def unit(self, x: Value) -> Value:
         scale = self.build.constant(np.array(2.0**-53))
         return self.build.add(Mul(), self.build.add(Cast(to=FLOAT64), x), scale)
 
 
-def philox(k: Arithmetic, counter: Sequence[Any], key: Sequence[Any]) -> tuple[Any, Any, Any, Any]:
+def philox(k: Arithmetic[T], counter: Sequence[T], key: Sequence[T]) -> tuple[T, T, T, T]:
     """Four words for a counter of four words and a key of two."""
     a, b, c, d = counter
     low, high = key
@@ -105,12 +109,12 @@ def philox(k: Arithmetic, counter: Sequence[Any], key: Sequence[Any]) -> tuple[A
     return a, b, c, d
 
 
-def uniforms(k: Arithmetic, words: Sequence[Any]) -> tuple[Any, Any]:
+def uniforms(k: Arithmetic[T], words: Sequence[T]) -> tuple[T, T]:
     """Two numbers from 0 to 1, 1 left out, of four words."""
     a, b, c, d = words
     return _unit(k, a, b), _unit(k, c, d)
 
 
-def _unit(k: Arithmetic, high: Any, low: Any) -> Any:
+def _unit(k: Arithmetic[T], high: T, low: T) -> T:
     upper = k.times(k.right(high, 5), k.number(1 << 26))
     return k.unit(k.add(upper, k.right(low, 6)))

@@ -6,7 +6,6 @@ import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from whorl.errors import LoadError
 from whorl.mdf.model import Condition
@@ -32,7 +31,7 @@ class Clock:
 
 
 @dataclass
-class Place:
+class ConditionContext:
     """What the meaning of a condition depends on, beside its own text."""
 
     nodes: Collection[str]
@@ -51,14 +50,14 @@ class Place:
 class Arguments:
     """Reads the arguments of one condition, and tells which of them nobody asked for."""
 
-    def __init__(self, condition: Condition, place: Place) -> None:
-        self.type, self.place = condition.type, place
+    def __init__(self, condition: Condition, context: ConditionContext) -> None:
+        self.type, self.context = condition.type, context
         self.left = dict(condition.kwargs)
 
     def fail(self, message: str, fix: str = "") -> LoadError:
         return LoadError(f"condition {self.type}: {message}", fix=fix)
 
-    def take(self, name: str, default: Any = None) -> Any:
+    def take(self, name: str, default: object = None) -> object:
         return self.left.pop(name, default)
 
     def number(self, name: str = "n", default: float | None = None) -> float:
@@ -83,14 +82,14 @@ class Arguments:
 
     def nodes(self) -> list[str]:
         """The nodes named by `dependency`, `dependencies` or `args`; one or several, empty where none is named."""
-        found: list[Any] = []
+        ids: list[object] = []
         for name in ("dependency", "dependencies", "args", "node", "nodes"):
             value = self.take(name)
-            found += value if isinstance(value, list | tuple) else [] if value is None else [value]
-        for each in found:
-            if not isinstance(each, str) or each not in self.place.nodes:
-                raise self.fail(f"there is no node {each!r}", fix=f"the nodes are {', '.join(self.place.nodes)}")
-        return found
+            ids += value if isinstance(value, list | tuple) else [] if value is None else [value]
+        for each in ids:
+            if not isinstance(each, str) or each not in self.context.nodes:
+                raise self.fail(f"there is no node {each!r}", fix=f"the nodes are {', '.join(self.context.nodes)}")
+        return [str(each) for each in ids]
 
     def node(self) -> str:
         match self.nodes():
@@ -109,7 +108,7 @@ class Arguments:
     def condition(self) -> Condition:
         return as_condition(self.take("condition"), f"condition {self.type}")
 
-    def seconds(self, name: str, unit: Any) -> Fraction | None:
+    def seconds(self, name: str, unit: object) -> Fraction | None:
         value = self.take(name)
         return None if value is None else duration(value, unit)
 
@@ -118,7 +117,7 @@ class Arguments:
             raise self.fail(f"has no argument {', '.join(map(repr, self.left))}")
 
 
-def as_condition(value: Any, where: str) -> Condition:
+def as_condition(value: object, where: str) -> Condition:
     """A condition, also where a file's text for it has not been looked at yet."""
     if isinstance(value, Condition):
         return value
@@ -129,21 +128,21 @@ def as_condition(value: Any, where: str) -> Condition:
 
 def check_depth(condition: Condition) -> None:
     """Refuses conditions that lie too deep in each other."""
-    waiting: list[tuple[Any, int]] = [(condition, 1)]
+    waiting: list[tuple[object, int]] = [(condition, 1)]
     while waiting:
-        given, depth = waiting.pop()
+        data, depth = waiting.pop()
         if depth > MAX_DEPTH:
             raise LoadError(f"conditions lie more than {MAX_DEPTH} deep in each other")
-        if isinstance(given, list | tuple):
-            waiting += [(each, depth) for each in given]
-        elif isinstance(given, Condition):
-            waiting += [(each, depth + 1) for each in given.kwargs.values()]
-        elif isinstance(given, dict):
-            kwargs = given.get("kwargs")
+        if isinstance(data, list | tuple):
+            waiting += [(each, depth) for each in data]
+        elif isinstance(data, Condition):
+            waiting += [(each, depth + 1) for each in data.kwargs.values()]
+        elif isinstance(data, dict):
+            kwargs = data.get("kwargs")
             waiting += [(each, depth + 1) for each in kwargs.values()] if isinstance(kwargs, dict) else []
 
 
-def scale_named(name: Any) -> Scale:
+def scale_named(name: object) -> Scale:
     """`TimeScale.PASS`, `PASS` and `pass` are the same scale."""
     text = str(name).rsplit(".", 1)[-1].upper()
     if text not in Scale.__members__:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from whorl.errors import UnsupportedError
 from whorl.mdf.model import Condition
-from whorl.mdf.schedule.arguments import Arguments, Clock, Place
+from whorl.mdf.schedule.arguments import Arguments, Clock, ConditionContext
 from whorl.mdf.schedule.durations import common_measure, duration
 from whorl.mdf.schedule.predicates import (
     COMPARATORS,
@@ -47,88 +47,90 @@ def ticks(of: Scale, scale: Scale) -> Ticks:
 
 
 def calls(comparator: str) -> Callable[[Arguments], Predicate]:
-    def read(given: Arguments) -> Predicate:
-        return Compare((Calls(given.node(), given.scale()),), comparator, given.number())
+    def read(arguments: Arguments) -> Predicate:
+        return Compare((Calls(arguments.node(), arguments.scale()),), comparator, arguments.number())
 
     return read
 
 
 def time(of: Scale, comparator: str, default: Scale) -> Callable[[Arguments], Predicate]:
-    def read(given: Arguments) -> Predicate:
-        return Compare((ticks(of, given.scale(default)),), comparator, given.number())
+    def read(arguments: Arguments) -> Predicate:
+        return Compare((ticks(of, arguments.scale(default)),), comparator, arguments.number())
 
     return read
 
 
 def sequence(comparator: str) -> Callable[[Arguments], Predicate]:
-    return lambda given: Compare((Ticks(ESQ, LIFE),), comparator, given.number())
+    return lambda arguments: Compare((Ticks(ESQ, LIFE),), comparator, arguments.number())
 
 
-def every_n_calls(given: Arguments) -> Predicate:
-    owner = given.place.owner
+def every_n_calls(arguments: Arguments) -> Predicate:
+    owner = arguments.context.owner
     if owner is None:
-        raise given.fail("counts calls since its own node ran, and a termination has no node")
-    return Compare((Usable(given.node(), owner),), ">=", given.number())
+        raise arguments.fail("counts calls since its own node ran, and a termination has no node")
+    return Compare((Usable(arguments.node(), owner),), ">=", arguments.number())
 
 
-def after_n_calls_combined(given: Arguments) -> Predicate:
-    scale = given.scale()
-    return Compare(tuple(Calls(node, scale) for node in given.nodes()), ">=", given.number())
+def after_n_calls_combined(arguments: Arguments) -> Predicate:
+    scale = arguments.scale()
+    return Compare(tuple(Calls(node, scale) for node in arguments.nodes()), ">=", arguments.number())
 
 
-def all_have_run(given: Arguments) -> Predicate:
-    scale = given.scale()
-    return AllOf(tuple(Compare((Calls(node, scale),), ">=", 1) for node in given.nodes() or given.place.nodes))
+def all_have_run(arguments: Arguments) -> Predicate:
+    scale = arguments.scale()
+    return AllOf(
+        tuple(Compare((Calls(node, scale),), ">=", 1) for node in arguments.nodes() or arguments.context.nodes)
+    )
 
 
-def every_n_passes(given: Arguments) -> Predicate:
-    number = given.number()
+def every_n_passes(arguments: Arguments) -> Predicate:
+    number = arguments.number()
     if number < 1 or number != int(number):
-        raise given.fail(f"'n' must be a whole number above 0, not {number}")
-    return Multiple(ticks(PASS, given.scale()), int(number))
+        raise arguments.fail(f"'n' must be a whole number above 0, not {number}")
+    return Multiple(ticks(PASS, arguments.scale()), int(number))
 
 
-def start_of_update(given: Arguments) -> Predicate:
-    number = given.number()
+def start_of_update(arguments: Arguments) -> Predicate:
+    number = arguments.number()
     first_pass = Compare((Ticks(PASS, ESU),), "==", 0)
-    return AllOf((first_pass, Compare((ticks(ESU, given.scale(ESQ)),), "==", number)))
+    return AllOf((first_pass, Compare((ticks(ESU, arguments.scale(ESQ)),), "==", number)))
 
 
-def start_of_sequence(given: Arguments) -> Predicate:
+def start_of_sequence(arguments: Arguments) -> Predicate:
     first_update = Compare((Ticks(ESU, ESQ),), "==", 0)
-    return AllOf((first_update, Compare((Ticks(ESQ, LIFE),), "==", given.number())))
+    return AllOf((first_update, Compare((Ticks(ESQ, LIFE),), "==", arguments.number())))
 
 
-def limited_times(given: Arguments) -> Predicate:
-    item = predicate_of(given.condition(), given.place)
-    met = Met(len(given.place.limited))
-    given.place.limited.append(met)
-    return Limited(item, given.number(default=1), met)
+def limited_times(arguments: Arguments) -> Predicate:
+    item = predicate_of(arguments.condition(), arguments.context)
+    met = Met(len(arguments.context.limited))
+    arguments.context.limited.append(met)
+    return Limited(item, arguments.number(default=1), met)
 
 
-def joined(kind: type[AllOf] | type[AnyOf]) -> Callable[[Arguments], Predicate]:
-    return lambda given: kind(tuple(predicate_of(item, given.place) for item in given.conditions()))
+def combine(kind: type[AllOf] | type[AnyOf]) -> Callable[[Arguments], Predicate]:
+    return lambda arguments: kind(tuple(predicate_of(item, arguments.context) for item in arguments.conditions()))
 
 
-def threshold(given: Arguments) -> Predicate:
-    node, comparator, indices = given.node(), given.take("comparator"), given.take("indices", ())
+def threshold(arguments: Arguments) -> Predicate:
+    node, comparator, indices = arguments.node(), arguments.take("comparator"), arguments.take("indices", ())
     if not isinstance(comparator, str) or comparator not in COMPARATORS:
-        raise given.fail(f"{comparator!r} is not a comparator", fix=f"one of {', '.join(COMPARATORS)}")
-    name = given.take("parameter")
+        raise arguments.fail(f"{comparator!r} is not a comparator", fix=f"one of {', '.join(COMPARATORS)}")
+    name = arguments.take("parameter")
     if not isinstance(name, str):
-        raise given.fail("needs a 'parameter' of its node")
+        raise arguments.fail("needs a 'parameter' of its node")
     path = tuple(indices) if isinstance(indices, list | tuple) else (indices,)
-    atol, rtol = given.number("atol", 0), given.number("rtol", 0)
-    return Reading(node, name, comparator, given.number("threshold"), path, atol, rtol)
+    atol, rtol = arguments.number("atol", 0), arguments.number("rtol", 0)
+    return Reading(node, name, comparator, arguments.number("threshold"), path, atol, rtol)
 
 
 def when_finished(kind: type[AllOf] | type[AnyOf]) -> Callable[[Arguments], Predicate]:
-    def read(given: Arguments) -> Predicate:
-        nodes = given.nodes() or list(given.place.nodes)
+    def read(arguments: Arguments) -> Predicate:
+        nodes = arguments.nodes() or list(arguments.context.nodes)
         for node in nodes:
-            if node not in given.place.finishing:
+            if node not in arguments.context.finishing:
                 raise UnsupportedError(
-                    f"condition {given.type}: node {node!r} does not say when it has finished",
+                    f"condition {arguments.type}: node {node!r} does not say when it has finished",
                     fix=f"give it an output port {FINISHED!r} that is not 0 from then on, or use a Threshold",
                 )
         return kind(tuple(Reading(node, FINISHED, "!=", 0) for node in nodes))
@@ -157,30 +159,30 @@ class Interval:
         return start + ([self.end] if self.end is not None and self.end_counts else [])
 
 
-def interval_of(given: Arguments) -> Interval:
-    if given.type == "TimeTermination":
-        when = given.seconds("t", given.take("unit", "ms"))
+def interval_of(arguments: Arguments) -> Interval:
+    if arguments.type == "TimeTermination":
+        when = arguments.seconds("t", arguments.take("unit", "ms"))
         if when is None:
-            raise given.fail("needs a time 't'")
-        return Interval(None, when, None, given.flag("inclusive"), True)
-    unit = given.take("unit", "ms")
-    repeat, start, end = (given.seconds(name, unit) for name in ("repeat", "start", "end"))
+            raise arguments.fail("needs a time 't'")
+        return Interval(None, when, None, arguments.flag("inclusive"), True)
+    unit = arguments.take("unit", "ms")
+    repeat, start, end = (arguments.seconds(name, unit) for name in ("repeat", "start", "end"))
     if repeat is None and start is None and end is None:
-        raise given.fail("needs 'repeat', 'start' or 'end'")
+        raise arguments.fail("needs 'repeat', 'start' or 'end'")
     if repeat is not None and repeat <= 0:
-        raise given.fail("'repeat' must be longer than nothing")
+        raise arguments.fail("'repeat' must be longer than nothing")
     if start is not None and end is not None and start > end:
-        raise given.fail("'start' is later than 'end'")
-    return Interval(repeat, start, end, given.flag("start_inclusive"), given.flag("end_inclusive"))
+        raise arguments.fail("'start' is later than 'end'")
+    return Interval(repeat, start, end, arguments.flag("start_inclusive"), arguments.flag("end_inclusive"))
 
 
-def absolute(given: Arguments) -> Predicate:
-    times, place = interval_of(given), given.place
-    now, units = (Now(),), place.clock.units
+def absolute(arguments: Arguments) -> Predicate:
+    times, context = interval_of(arguments), arguments.context
+    now, units = (Now(),), context.clock.units
     parts: list[Predicate] = []
     if times.repeat is not None:
-        alone = place.sets == 1 and times.start is not None
-        offset = units(times.start) if alone and times.start is not None else place.position * place.clock.step
+        alone = context.sets == 1 and times.start is not None
+        offset = units(times.start) if alone and times.start is not None else context.position * context.clock.step
         parts.append(Multiple(Now(), units(times.repeat), offset))
     if times.start is not None:
         parts.append(Compare(now, ">=" if times.start_counts else ">", units(times.start)))
@@ -191,13 +193,13 @@ def absolute(given: Arguments) -> Predicate:
 
 ABSOLUTE = ("TimeInterval", "TimeTermination")
 READERS: dict[str, Callable[[Arguments], Predicate]] = {
-    "Always": lambda given: Constant(True),
-    "Never": lambda given: Constant(False),
-    "All": joined(AllOf),
-    "And": joined(AllOf),
-    "Any": joined(AnyOf),
-    "Or": joined(AnyOf),
-    "Not": lambda given: Negated(predicate_of(given.condition(), given.place)),
+    "Always": lambda arguments: Constant(True),
+    "Never": lambda arguments: Constant(False),
+    "All": combine(AllOf),
+    "And": combine(AllOf),
+    "Any": combine(AnyOf),
+    "Or": combine(AnyOf),
+    "Not": lambda arguments: Negated(predicate_of(arguments.condition(), arguments.context)),
     "NWhen": limited_times,
     "TimeInterval": absolute,
     "TimeTermination": absolute,
@@ -223,20 +225,20 @@ READERS: dict[str, Callable[[Arguments], Predicate]] = {
     "AfterNCalls": calls(">="),
     "AfterNCallsCombined": after_n_calls_combined,
     "EveryNCalls": every_n_calls,
-    "JustRan": lambda given: Compare((Ran(given.node()),), "==", 1),
+    "JustRan": lambda arguments: Compare((Ran(arguments.node()),), "==", 1),
     "AllHaveRun": all_have_run,
     "WhenFinished": when_finished(AllOf),
     "WhenFinishedAny": when_finished(AnyOf),
     "WhenFinishedAll": when_finished(AllOf),
-    "AtEnvironmentStateUpdateStart": lambda given: Compare((Ticks(PASS, ESU),), "==", 0),
+    "AtEnvironmentStateUpdateStart": lambda arguments: Compare((Ticks(PASS, ESU),), "==", 0),
     "AtEnvironmentStateUpdateNStart": start_of_update,
-    "AtEnvironmentSequenceStart": lambda given: Compare((Ticks(ESU, ESQ),), "==", 0),
+    "AtEnvironmentSequenceStart": lambda arguments: Compare((Ticks(ESU, ESQ),), "==", 0),
     "AtEnvironmentSequenceNStart": start_of_sequence,
     "Threshold": threshold,
 }
 
 
-def predicate_of(condition: Condition, place: Place) -> Predicate:
+def predicate_of(condition: Condition, context: ConditionContext) -> Predicate:
     """What a condition says of the counters of a schedule."""
     if condition.type in CALLABLES:
         raise UnsupportedError(
@@ -253,28 +255,30 @@ def predicate_of(condition: Condition, place: Place) -> Predicate:
         raise UnsupportedError(
             f"there is no condition type {condition.type!r}", fix=f"one of {', '.join(sorted(READERS))}"
         )
-    given = Arguments(condition, place)
-    predicate = reader(given)
-    given.end()
+    arguments = Arguments(condition, context)
+    predicate = reader(arguments)
+    arguments.end()
     return predicate
 
 
-def intervals(condition: Condition, place: Place, seen: bool = True) -> Iterator[tuple[bool, Interval]]:
+def intervals(
+    condition: Condition, context: ConditionContext, is_clocked: bool = True
+) -> Iterator[tuple[bool, Interval]]:
     """The absolute times in a condition; as the reference has it, those below Not and NWhen start no clock."""
-    given = Arguments(condition, place)
+    arguments = Arguments(condition, context)
     if condition.type in ABSOLUTE:
-        yield seen, interval_of(given)
+        yield is_clocked, interval_of(arguments)
     elif condition.type in COMPOSITES:
-        for item in given.conditions():
-            yield from intervals(item, place, seen)
+        for item in arguments.conditions():
+            yield from intervals(item, context, is_clocked)
     elif condition.type in ("Not", "NWhen"):
-        yield from intervals(given.condition(), place, False)
+        yield from intervals(arguments.condition(), context, False)
 
 
 def clock_for(conditions: list[list[tuple[bool, Interval]]], sets: int) -> Clock:
     """The clock that meets every time that the conditions name; a consideration set takes an equal part of a pass."""
     every = [each for condition in conditions for _, each in condition]
-    timed = [[each for seen, each in condition if seen] for condition in conditions]
+    timed = [[each for is_clocked, each in condition if is_clocked] for condition in conditions]
     timed = [condition for condition in timed if condition]
     repeats = [each.repeat for condition in timed for each in condition if each.repeat is not None]
     step = common_measure(repeats) / sets if repeats else duration("1 ms")

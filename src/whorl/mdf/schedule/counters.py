@@ -49,7 +49,7 @@ class View:
     cap: int = 0
     modulus: int = 1
 
-    def seen(self, value: int) -> tuple[int, int]:
+    def visible(self, value: int) -> tuple[int, int]:
         return min(value, self.cap), value % self.modulus
 
 
@@ -78,9 +78,9 @@ class Counters:
         gone = {*self.call_starts.zeroed, *self.call_ends.zeroed}
         return [at for at in self.index.values() if at not in gone]
 
-    def seen(self, state: Sequence[int], places: Iterable[int]) -> tuple[tuple[int, int], ...]:
-        """All that conditions can tell from `places` of a state."""
-        return tuple(self.views[at].seen(state[at]) for at in places)
+    def visible(self, state: Sequence[int], indices: Iterable[int]) -> tuple[tuple[int, int], ...]:
+        """All that conditions can tell from `indices` of a state."""
+        return tuple(self.views[at].visible(state[at]) for at in indices)
 
 
 def counters_for(predicates: Iterable[Predicate], nodes: Sequence[str], clock: Clock) -> Counters:

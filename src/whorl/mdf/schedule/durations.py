@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
-from typing import Any
 
 from whorl.errors import LoadError
 
@@ -30,14 +29,14 @@ MAX_LENGTH = 60
 TEXT = re.compile(r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)?\s*\*?\s*(?P<unit>[^\W\d]+)?\s*")
 
 
-def unit_of(name: Any) -> Fraction:
+def unit_of(name: object) -> Fraction:
     """A unit of time in seconds."""
-    if name not in UNITS:
+    if not isinstance(name, str) or name not in UNITS:
         raise LoadError(f"{name!r} is not a unit of time", fix="s with an SI prefix (ms, us), min, hour, day or week")
     return UNITS[name]
 
 
-def duration(value: Any, unit: Any = "ms") -> Fraction:
+def duration(value: object, unit: object = "ms") -> Fraction:
     """`value` in seconds; `unit` is for values that name none."""
     if isinstance(value, str):
         match = TEXT.fullmatch(value) if len(value) <= MAX_LENGTH else None
@@ -49,7 +48,7 @@ def duration(value: Any, unit: Any = "ms") -> Fraction:
     return exact(value, value) * unit_of(unit)
 
 
-def exact(number: str | float, value: Any) -> Fraction:
+def exact(number: str | float, value: object) -> Fraction:
     """A number as it is written; one that is far from all times is refused, since exact numbers can be long."""
     try:
         size = abs(float(number))
@@ -64,7 +63,7 @@ def is_zero(number: str | float) -> bool:
     return not set(str(number).lower().partition("e")[0]) & set("123456789")
 
 
-def refusal(value: Any) -> LoadError:
+def refusal(value: object) -> LoadError:
     is_long = isinstance(value, int) and value.bit_length() > 128
     shown = "a number of so many digits" if is_long else repr(value)[:40]
     return LoadError(f"{shown} is not a duration", fix="write a number and a unit of time, such as '5 ms'")

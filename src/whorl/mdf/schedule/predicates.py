@@ -7,11 +7,11 @@ import math
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.errors import RunError
+from whorl.mdf.model import Datum
 
 
 class Scale(enum.IntEnum):
@@ -74,7 +74,7 @@ Slot = Calls | Usable | Ticks | Ran | Met | Now
 class Constant:
     """Holds always or never."""
 
-    holds: bool
+    is_met: bool
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,11 @@ class Reading:
     name: str
     comparator: str
     threshold: float
-    indices: tuple[Any, ...] = ()
+    indices: tuple[Datum, ...] = ()
     atol: float = 0.0
     rtol: float = 0.0
 
-    def holds(self, value: Any) -> bool:
+    def is_met(self, value: Datum) -> bool:
         for index in self.indices:
             value = value[index]
         number = one_number(value, self)
@@ -149,7 +149,7 @@ class Reading:
 
 Predicate = Constant | Compare | Multiple | AllOf | AnyOf | Negated | Limited | Reading
 
-COMPARATORS: dict[str, Callable[[Any, Any], bool]] = {
+COMPARATORS: dict[str, Callable[[Datum, Datum], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -159,7 +159,7 @@ COMPARATORS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def one_number(value: Any, reading: Reading) -> float:
+def one_number(value: Datum, reading: Reading) -> float:
     array = np.asarray(value)
     try:
         if array.size == 1 and array.dtype.kind in "biufSU":
@@ -198,18 +198,18 @@ def slots_of(predicate: Predicate) -> Iterator[Slot]:
 
 
 def compiled(
-    predicate: Predicate, index: dict[Slot, int], state: list[int], read: Callable[[Reading], Any]
+    predicate: Predicate, index: dict[Slot, int], state: list[int], read: Callable[[Reading], Datum]
 ) -> Callable[[], bool]:
     """A function that tells whether `predicate` holds in `state`, whose slots lie at `index`."""
     match predicate:
-        case Constant(holds):
-            return lambda: holds
+        case Constant(is_met):
+            return lambda: is_met
         case Compare((slot,), comparator, number):
             at, compare = index[slot], COMPARATORS[comparator]
             return lambda: compare(state[at], number)
         case Compare(slots, comparator, number):
-            places, compare = [index[slot] for slot in slots], COMPARATORS[comparator]
-            return lambda: compare(sum(state[at] for at in places), number)
+            indices, compare = [index[slot] for slot in slots], COMPARATORS[comparator]
+            return lambda: compare(sum(state[at] for at in indices), number)
         case Multiple(slot, number, offset):
             at = index[slot]
             return lambda: (state[at] - offset) % number == 0
@@ -227,17 +227,17 @@ def compiled(
         case Limited(item, number, met):
             return limited(compiled(item, index, state, read), number, index[met], state)
         case Reading():
-            return lambda: predicate.holds(read(predicate))
+            return lambda: predicate.is_met(read(predicate))
 
 
 def limited(part: Callable[[], bool], number: float, at: int, state: list[int]) -> Callable[[], bool]:
-    def holds() -> bool:
+    def is_met() -> bool:
         if state[at] >= number or not part():
             return False
         state[at] += 1
         return True
 
-    return holds
+    return is_met
 
 
 def cap_of(number: float) -> int:

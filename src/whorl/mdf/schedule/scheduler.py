@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from whorl.errors import IterationLimitError, LoadError, RunError, WhorlError
-from whorl.mdf.model import Condition, Graph
-from whorl.mdf.schedule.arguments import Place, as_condition, check_depth, scale_named
+from whorl.mdf.model import Condition, Datum, Graph
+from whorl.mdf.schedule.arguments import ConditionContext, as_condition, check_depth, scale_named
 from whorl.mdf.schedule.conditions import FINISHED, Interval, clock_for, intervals, predicate_of
 from whorl.mdf.schedule.counters import Counters, counters_for
 from whorl.mdf.schedule.predicates import (
@@ -38,7 +38,7 @@ FIRST_LOOK = 64
 T = TypeVar("T")
 Set = tuple[str, ...]
 Call = tuple[Set, ...]
-Seen = tuple[tuple[int, int], ...]
+Visible = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -97,13 +97,13 @@ def split_structural(condition: Condition) -> tuple[Condition | None, list[Condi
 def plan_of(graph: Graph) -> Plan:
     """Reads the conditions of a graph, each once."""
     where = f"graph {graph.id!r}"
-    given = dict(graph.conditions.node_specific) if graph.conditions else {}
-    unknown = [node for node in given if node not in graph.nodes]
+    arguments = dict(graph.conditions.node_specific) if graph.conditions else {}
+    unknown = [node for node in arguments if node not in graph.nodes]
     if unknown:
         raise LoadError(f"there are conditions of {', '.join(map(repr, unknown))}, which is no node", where)
     notes: list[str] = []
     senders, basic = dependencies_of(graph), {}
-    for node, condition in given.items():
+    for node, condition in arguments.items():
         try:
             own, structural = split_structural(as_condition(condition, f"node {node!r}"))
             senders = apply_structure(senders, node, structural, notes)
@@ -123,49 +123,51 @@ def read_conditions(
 ) -> Plan:
     nodes = list(graph.nodes)
     finishing = [node for node, what in graph.nodes.items() if FINISHED in what.output_ports]
-    place = Place(graph.nodes, finishing, sets=len(sets))
+    context = ConditionContext(graph.nodes, finishing, sets=len(sets))
     ends = {scale: condition for scale, condition in terminations(graph).items() if scale in (ESU, ESQ)}
     of_node = {node: f"condition of node {node!r} in graph {graph.id!r}" for node in nodes}
     of_end = f"termination of graph {graph.id!r}"
     every = [(basic[node], of_node[node]) for node in basic] + [(end, of_end) for end in ends.values()]
-    times = [placed(times_of, each, place, where) for each, where in every]
-    place.clock = clock_for(times, len(sets))
+    times = [locate_errors(times_of, each, context, where) for each, where in every]
+    context.clock = clock_for(times, len(sets))
     order = {node: at for at, node in enumerate(nodes)}
     positions = {node: at for at, each in enumerate(sets) for node in each}
     predicates: dict[str, Predicate] = {}
     for node in (node for each in sets for node in each):
-        place.owner, place.position = node, positions[node]
+        context.owner, context.position = node, positions[node]
         if node in basic:
-            predicates[node] = placed(predicate_of, basic[node], place, of_node[node])
+            predicates[node] = locate_errors(predicate_of, basic[node], context, of_node[node])
         else:
             waited_for = sorted(senders[node], key=order.__getitem__)
             predicates[node] = AllOf(tuple(Compare((Usable(sender, node),), ">=", 1) for sender in waited_for))
-    place.owner, place.position = None, 0
+    context.owner, context.position = None, 0
     all_ran = AllOf(tuple(Compare((Calls(node, ESU),), ">=", 1) for node in nodes))
-    update_ends = placed(predicate_of, ends[ESU], place, of_end) if ESU in ends else all_ran
-    sequence_ends = placed(predicate_of, ends[ESQ], place, of_end) if ESQ in ends else Constant(False)
-    counters = counters_for([*predicates.values(), update_ends, sequence_ends], nodes, place.clock)
+    update_ends = locate_errors(predicate_of, ends[ESU], context, of_end) if ESU in ends else all_ran
+    sequence_ends = locate_errors(predicate_of, ends[ESQ], context, of_end) if ESQ in ends else Constant(False)
+    counters = counters_for([*predicates.values(), update_ends, sequence_ends], nodes, context.clock)
     notes += order_notes(sets, predicates) + inner_edge_notes(graph, positions)
     return Plan(sets, predicates, (update_ends, sequence_ends), counters, tuple(notes))
 
 
-def times_of(condition: Condition, place: Place) -> list[tuple[bool, Interval]]:
+def times_of(condition: Condition, context: ConditionContext) -> list[tuple[bool, Interval]]:
     """The absolute times in a condition, which is not nested too deep."""
     check_depth(condition)
-    return list(intervals(condition, place))
+    return list(intervals(condition, context))
 
 
 def terminations(graph: Graph) -> dict[Scale, Condition]:
     if graph.conditions is None:
         return {}
-    found = graph.conditions.termination
-    return {scale_named(scale): as_condition(each, "termination") for scale, each in found.items()}
+    result = graph.conditions.termination
+    return {scale_named(scale): as_condition(each, "termination") for scale, each in result.items()}
 
 
-def placed(read: Callable[[Condition, Place], T], condition: Condition, place: Place, where: str) -> T:
+def locate_errors(
+    read: Callable[[Condition, ConditionContext], T], condition: Condition, context: ConditionContext, where: str
+) -> T:
     """What `read` makes of a condition; its errors get the place in the file."""
     try:
-        return read(condition, place)
+        return read(condition, context)
     except WhorlError as error:
         raise error.at(where) from None
 
@@ -174,14 +176,14 @@ def order_notes(sets: tuple[Set, ...], predicates: dict[str, Predicate]) -> list
     """Nodes whose condition looks at calls of others that are considered at the same time."""
     notes = []
     for each in sets:
-        places = {node: at for at, node in enumerate(each)}
+        indices = {node: at for at, node in enumerate(each)}
         for node in each:
             looked_at = {
                 slot.node if isinstance(slot, Calls) else slot.giver
                 for slot in slots_of(predicates[node])
                 if isinstance(slot, Calls | Usable)
             }
-            for other in sorted(looked_at & places.keys() - {node}, key=places.__getitem__):
+            for other in sorted(looked_at & indices.keys() - {node}, key=indices.__getitem__):
                 notes.append(
                     f"the condition of node {node!r} counts calls of {other!r}, which is considered at the same "
                     "time; the order of the nodes in the file decides"
@@ -199,7 +201,7 @@ def inner_edge_notes(graph: Graph, positions: dict[str, int]) -> list[str]:
     ]
 
 
-def no_values(reading: Reading) -> Any:
+def no_values(reading: Reading) -> Datum:
     raise RunError(f"the schedule reads {reading.name!r} of node {reading.node!r}, and only a run knows that value")
 
 
@@ -209,7 +211,7 @@ class Schedule:
     def __init__(
         self,
         graph: Graph,
-        read: Callable[[Reading], Any] = no_values,
+        read: Callable[[Reading], Datum] = no_values,
         max_passes: int = MAX_PASSES,
         plan: Plan | None = None,
     ) -> None:
@@ -243,10 +245,10 @@ class Schedule:
         counters, state = self.counters, self.state
         counters.call_starts.apply(state)
         self.advance_clock()
-        passes, kept = 0, None
+        passes, previous = 0, None
         while not self.ended():
             if passes >= FIRST_LOOK:
-                kept = self.check_endless(passes, kept)
+                previous = self.check_endless(passes, previous)
             counters.pass_starts.apply(state)
             yield from self.run_pass()
             counters.pass_ends.apply(state)
@@ -261,7 +263,7 @@ class Schedule:
         for each in self.plan.sets:
             if self.ended():
                 break
-            executed = self.taken(each)
+            executed = self.select_nodes(each)
             something |= bool(executed)
             if executed or timed:
                 yield executed
@@ -270,18 +272,18 @@ class Schedule:
             yield ()
             self.end_set(())
 
-    def taken(self, considered: Set) -> Set:
+    def select_nodes(self, considered: Set) -> Set:
         """The nodes that may run, asked again until nothing changes: one may let another of the same set run."""
-        found: dict[str, None] = {}
+        result: dict[str, None] = {}
         changed = True
-        while changed and len(found) < len(considered):
+        while changed and len(result) < len(considered):
             changed = False
             for node in considered:
-                if node not in found and self.allows[node]():
-                    found[node] = None
+                if node not in result and self.allows[node]():
+                    result[node] = None
                     self.counters.runs[node].apply(self.state)
                     changed = True
-        return tuple(found)
+        return tuple(result)
 
     def end_set(self, executed: Set) -> None:
         self.counters.set_ends.apply(self.state)
@@ -293,34 +295,34 @@ class Schedule:
         if self.counters.now is not None:
             self.state[self.counters.now] = max(self.state[self.counters.now], self.counters.clock.start)
 
-    def check_endless(self, passes: int, kept: Seen | None) -> Seen | None:
+    def check_endless(self, passes: int, previous: Visible | None) -> Visible | None:
         """Ends a call in which what conditions can see comes back to `kept`, which is renewed at powers of two."""
         where = f"graph {self.graph.id!r}"
         if passes >= self.max_passes:
             raise IterationLimitError(f"a call took more than {self.max_passes} passes", where)
         if self.has_threshold:
             return None
-        seen = self.counters.seen(self.state, range(len(self.state)))
-        if seen == kept:
+        visible = self.counters.visible(self.state, range(len(self.state)))
+        if visible == previous:
             raise RunError(
                 f"the call never ends: after {passes} passes the schedule is where it was before",
                 where,
                 "every node must be able to run, or a termination condition must hold at some time",
             )
-        return seen if passes.bit_count() == 1 else kept
+        return visible if passes.bit_count() == 1 else previous
 
     def period(self, limit: int = 4096) -> Period | None:
         """The calls from the start as a lead and a cycle; None where values decide or `limit` calls show no cycle."""
         if self.has_threshold:
             return None
         copy = Schedule(self.graph, max_passes=self.max_passes, plan=self.plan)
-        places = self.counters.lasting
-        met: dict[Seen, int] = {}
+        indices = self.counters.lasting
+        met: dict[Visible, int] = {}
         calls: list[Call] = []
         while len(calls) < limit:
-            seen = copy.counters.seen(copy.state, places)
-            if seen in met:
-                return Period(tuple(calls[: met[seen]]), tuple(calls[met[seen] :]))
-            met[seen] = len(calls)
+            visible = copy.counters.visible(copy.state, indices)
+            if visible in met:
+                return Period(tuple(calls[: met[visible]]), tuple(calls[met[visible] :]))
+            met[visible] = len(calls)
             calls.append(tuple(copy.call()))
         return None

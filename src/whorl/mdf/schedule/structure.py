@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from whorl.errors import LoadError
 from whorl.mdf.model import Condition
-from whorl.mdf.schedule.arguments import Arguments, Place
+from whorl.mdf.schedule.arguments import Arguments, ConditionContext
 
 Dependencies = dict[str, set[str]]
 """For each node, in the order of the file, the nodes that it waits for."""
@@ -82,21 +82,21 @@ def is_structural(condition: Condition) -> bool:
 
 
 def receivers_of(graph: Dependencies) -> Dependencies:
-    found: Dependencies = {node: set() for node in graph}
+    result: Dependencies = {node: set() for node in graph}
     for node, senders in graph.items():
         for sender in senders:
-            found[sender].add(node)
-    return found
+            result[sender].add(node)
+    return result
 
 
 def reached(edges: Dependencies, start: str) -> set[str]:
     """Nodes that can be reached from `start` by one edge or more, `start` left out."""
-    found, waiting = set(), [start]
+    result, waiting = set(), [start]
     while waiting:
-        fresh = edges[waiting.pop()] - found
-        found |= fresh
+        fresh = edges[waiting.pop()] - result
+        result |= fresh
         waiting += fresh
-    return found - {start}
+    return result - {start}
 
 
 def peeled(graph: Dependencies) -> Dependencies:
@@ -118,7 +118,7 @@ def in_cycles(graph: Dependencies) -> Dependencies:
 
 def cycles(graph: Dependencies) -> list[tuple[str, ...]]:
     """Every simple cycle from sender to receiver, each from its first node in the file on."""
-    order, found, steps = {node: at for at, node in enumerate(graph)}, list[tuple[str, ...]](), 0
+    order, result, steps = {node: at for at, node in enumerate(graph)}, list[tuple[str, ...]](), 0
     left = in_cycles(graph)
     while left:
         start, receivers = next(iter(left)), receivers_of(left)
@@ -132,13 +132,13 @@ def cycles(graph: Dependencies) -> list[tuple[str, ...]]:
                 branches.pop()
                 path.pop()
             elif node == start:
-                found.append(tuple(path))
+                result.append(tuple(path))
             elif node not in path:
                 path.append(node)
                 branches.append(iter(sorted(receivers[node], key=order.__getitem__)))
         del left[start]
         left = in_cycles({node: senders - {start} for node, senders in left.items()})
-    return found
+    return result
 
 
 def consideration_sets(graph: Dependencies) -> tuple[tuple[str, ...], ...]:
@@ -168,16 +168,16 @@ def consideration_sets(graph: Dependencies) -> tuple[tuple[str, ...], ...]:
 def apply_structure(graph: Dependencies, owner: str, conditions: list[Condition], notes: list[str]) -> Dependencies:
     """The dependencies after the structural conditions of one node; `notes` gets what had no effect."""
     for condition in conditions:
-        given = Arguments(condition, Place(graph, ()))
-        nodes = given.nodes()
+        arguments = Arguments(condition, ConditionContext(graph, ()))
+        nodes = arguments.nodes()
         most = len(graph) if condition.type.endswith("Nodes") else 1
         if owner in nodes or not 1 <= len(nodes) <= most:
-            raise given.fail(f"cannot place node {owner!r} by {', '.join(map(repr, nodes)) or 'no node'}")
+            raise arguments.fail(f"cannot place node {owner!r} by {', '.join(map(repr, nodes)) or 'no node'}")
         if condition.type in EDGES:
             graph = with_edge_changed(graph, owner, nodes[0], condition.type, notes)
         else:
-            graph = moved(graph, move_of(given, owner, tuple(nodes)), notes)
-        given.end()
+            graph = moved(graph, move_of(arguments, owner, tuple(nodes)), notes)
+        arguments.end()
     return graph
 
 
@@ -192,37 +192,37 @@ def with_edge_changed(graph: Dependencies, owner: str, node: str, kind: str, not
     return result
 
 
-def move_of(given: Arguments, owner: str, nodes: tuple[str, ...]) -> Move:
-    owner_senders, owner_receivers, subject_senders, subject_receivers = DEFAULTS[given.type]
-    free = given.type != "WithNode"
+def move_of(arguments: Arguments, owner: str, nodes: tuple[str, ...]) -> Move:
+    owner_senders, owner_receivers, subject_senders, subject_receivers = DEFAULTS[arguments.type]
+    free = arguments.type != "WithNode"
     return Move(
-        given.type,
+        arguments.type,
         owner,
         nodes,
-        operation(given, given.take("owner_senders", owner_senders) if free else owner_senders),
-        operation(given, given.take("owner_receivers", owner_receivers)),
-        by_node(given, given.take("subject_senders", subject_senders) if free else subject_senders, nodes),
-        by_node(given, given.take("subject_receivers", subject_receivers), nodes),
-        given.flag("reconnect_non_subject_receivers"),
-        given.flag("remove_new_self_referential_edges"),
-        given.flag("prune_cycles"),
-        given.flag("ignore_conflicts", False),
+        operation(arguments, arguments.take("owner_senders", owner_senders) if free else owner_senders),
+        operation(arguments, arguments.take("owner_receivers", owner_receivers)),
+        by_node(arguments, arguments.take("subject_senders", subject_senders) if free else subject_senders, nodes),
+        by_node(arguments, arguments.take("subject_receivers", subject_receivers), nodes),
+        arguments.flag("reconnect_non_subject_receivers"),
+        arguments.flag("remove_new_self_referential_edges"),
+        arguments.flag("prune_cycles"),
+        arguments.flag("ignore_conflicts", False),
     )
 
 
-def operation(given: Arguments, name: object) -> Neighbours:
+def operation(arguments: Arguments, name: object) -> Neighbours:
     key = str(name).rsplit(".", 1)[-1].upper()
     if key not in OPERATIONS:
-        raise given.fail(f"{name!r} is not an operation on edges", fix=f"one of {', '.join(OPERATIONS)}")
+        raise arguments.fail(f"{name!r} is not an operation on edges", fix=f"one of {', '.join(OPERATIONS)}")
     return OPERATIONS[key]
 
 
-def by_node(given: Arguments, names: object, nodes: tuple[str, ...]) -> dict[str, Neighbours]:
+def by_node(arguments: Arguments, names: object, nodes: tuple[str, ...]) -> dict[str, Neighbours]:
     if not isinstance(names, dict):
-        return dict.fromkeys(nodes, operation(given, names))
+        return dict.fromkeys(nodes, operation(arguments, names))
     if set(names) != set(nodes):
-        raise given.fail("operations by node must name each of its nodes, and no other")
-    return {node: operation(given, name) for node, name in names.items()}
+        raise arguments.fail("operations by node must name each of its nodes, and no other")
+    return {node: operation(arguments, name) for node, name in names.items()}
 
 
 def moved(base: Dependencies, move: Move, notes: list[str]) -> Dependencies:
@@ -235,7 +235,7 @@ def moved(base: Dependencies, move: Move, notes: list[str]) -> Dependencies:
     for node in move.nodes:
         graph[node].discard(move.owner)
         graph[move.owner].discard(node)
-    graph = placed_anew(rewired(graph, move), move)
+    graph = order_nodes(rewired(graph, move), move)
     if move.drops_loops:
         for node, senders in graph.items():
             if node not in base[node]:
@@ -259,23 +259,28 @@ def rewired(graph: Dependencies, move: Move) -> Dependencies:
         new_receivers[node] = move.subject_receivers[node](receivers[node], receivers[owner])
     for node, senders in new_senders.items():
         for sender in graph:
-            given, taken = node in new_receivers.get(sender, ()), sender in senders
-            if sender in new_receivers and given != taken and not move.ignores_conflicts and (taken or given):
+            arguments, is_removed = node in new_receivers.get(sender, ()), sender in senders
+            if (
+                sender in new_receivers
+                and arguments != is_removed
+                and not move.ignores_conflicts
+                and (is_removed or arguments)
+            ):
                 raise LoadError(
                     f"{move.kind}: one operation makes an edge from {sender!r} to {node!r}, another removes it",
                     fix="choose other operations, or set ignore_conflicts",
                 )
     result = {node: set(new_senders.get(node, senders)) for node, senders in graph.items()}
-    for sender, taken_by in new_receivers.items():
+    for sender, receivers_of_sender in new_receivers.items():
         for node, senders in result.items():
-            if node in taken_by:
+            if node in receivers_of_sender:
                 senders.add(sender)
             else:
                 senders.discard(sender)
     return result
 
 
-def placed_anew(graph: Dependencies, move: Move) -> Dependencies:
+def order_nodes(graph: Dependencies, move: Move) -> Dependencies:
     match move.side:
         case "Before":
             for node in move.nodes:

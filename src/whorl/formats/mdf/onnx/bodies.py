@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from whorl.errors import LoadError, UnsupportedError
 from whorl.formats.mdf.onnx.calls import emit_call, join_results, operand
@@ -18,7 +17,7 @@ from whorl.mdf.expressions.syntax import Expression, parse
 from whorl.mdf.functions.builder import NodeBuilder
 from whorl.mdf.functions.operators import Precision
 from whorl.mdf.functions.standard import STANDARD
-from whorl.mdf.model import Graph, InputPort, LiteralText, Node
+from whorl.mdf.model import Datum, Graph, InputPort, LiteralText, Node
 from whorl.ops.elementwise.arithmetic import Add, Mul
 
 
@@ -28,10 +27,10 @@ class GraphScope(Scope):
     own: Callable[[str], Value | None] | None = None
 
     def find(self, name: str) -> Value | None:
-        found = self.values.get(name)
-        if found is None and self.own is not None:
-            found = self.own(name)
-        return super().find(name) if found is None else found
+        value = self.values.get(name)
+        if value is None and self.own is not None:
+            value = self.own(name)
+        return super().find(name) if value is None else value
 
     def child(self, region_name: str) -> GraphScope:
         plain = super().child(region_name)
@@ -49,55 +48,55 @@ class GraphNodes:
         self.precision: Precision = precision
         self.nodes = {id: _NodeNames(node, self) for id, node in graph.nodes.items()}
         self.senders = {port: node for node in reversed(self.nodes.values()) for port in node.node.output_ports}
-        self.feeds: dict[tuple[str, str], list[Any]] = {}
+        self.feeds: dict[tuple[str, str], list[Datum]] = {}
         for edge in graph.edges.values():
             self.feeds.setdefault((edge.receiver, edge.receiver_port), []).append(edge)
 
     def output(self, name: str) -> Value:
         """The value of an output port, of a formal input or of a captured value. Errors: LoadError."""
-        found = self.port(name)
-        found = self.scope.find(name) if found is None else found
-        if found is None:
+        value = self.port(name)
+        value = self.scope.find(name) if value is None else value
+        if value is None:
             raise LoadError(f"it has no output {name!r}", f"graph {self.graph.id!r}")
-        return found
+        return value
 
     def port(self, name: str) -> Value | None:
         """The value of an output port of this graph by its id."""
         node = self.senders.get(name)
         return None if node is None else self.value(node.output(name))
 
-    def value(self, part: Any) -> Value:
+    def value(self, part: Datum) -> Value:
         return operand(part, self.scope.build, self.precision)
 
-    def input(self, node: Node, port: InputPort) -> Any:
+    def input(self, node: Node, port: InputPort) -> Datum:
         """What comes in at a port."""
-        found: Any = None
+        value: Datum = None
         nodes = NodeBuilder(self.scope.build)
         for edge in self.feeds.get((node.id, port.id), []):
             part = self.nodes[edge.sender].output(edge.sender_port)
             if "weight" in edge.parameters:
                 part = nodes.add(Mul(), nodes.number(edge.parameters["weight"]), nodes.number(part))
             joins = {"add": Add(), "multiply": Mul()}
-            is_joined = found is not None and port.reduce in joins
-            found = nodes.add(joins[port.reduce], nodes.number(found), nodes.number(part)) if is_joined else part
-        if found is None:
-            found = self.scope.find(port.id)
-        if found is None and port.default_value is not None:
-            found = port.default_value
-        if found is None:
+            is_reduced = value is not None and port.reduce in joins
+            value = nodes.add(joins[port.reduce], nodes.number(value), nodes.number(part)) if is_reduced else part
+        if value is None:
+            value = self.scope.find(port.id)
+        if value is None and port.default_value is not None:
+            value = port.default_value
+        if value is None:
             where = f"node {node.id!r} in graph {self.graph.id!r}"
             raise LoadError(
                 f"nothing feeds its input port {port.id!r}", where, "add an edge, or name it in onnx_inputs"
             )
-        return found
+        return value
 
 
-class _NodeNames(Mapping[str, Any]):
+class _NodeNames(Mapping[str, Datum]):
     """The names that a node's expressions see, computed when they are first read."""
 
     def __init__(self, node: Node, graph: GraphNodes) -> None:
         self.node, self.graph = node, graph
-        self.found: dict[str, Any] = {}
+        self.values: dict[str, Datum] = {}
         self.pending: set[str] = set()
 
     def __iter__(self) -> Iterator[str]:
@@ -114,16 +113,16 @@ class _NodeNames(Mapping[str, Any]):
     def where(self) -> str:
         return f"node {self.node.id!r} in graph {self.graph.graph.id!r}"
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in self.found:
+    def __getitem__(self, name: str) -> Datum:
+        if name not in self.values:
             if name in self.pending:
                 raise LoadError(f"{name!r} hangs on itself", self.where, "a body has no memory of its own")
             self.pending.add(name)
-            self.found[name] = self.computed(name)
+            self.values[name] = self.computed(name)
             self.pending.discard(name)
-        return self.found[name]
+        return self.values[name]
 
-    def computed(self, name: str) -> Any:
+    def computed(self, name: str) -> Datum:
         node = self.node
         if name in node.functions:
             function = node.functions[name]
@@ -132,14 +131,14 @@ class _NodeNames(Mapping[str, Any]):
             parameter = node.parameters[name]
             if parameter.time_derivative or parameter.default_initial_value is not None or parameter.conditions:
                 raise UnsupportedError(f"parameter {name!r} has a memory, and a body has none", self.where)
-            found = self.result(parameter.function, parameter.args, parameter.value)
+            values = self.result(parameter.function, parameter.args, parameter.value)
             is_constant = self.graph.precision == "declared" and not parameter.function
-            return apply_type(parameter, found) if is_constant else found
+            return apply_type(parameter, values) if is_constant else values
         if name in node.input_ports:
             return self.graph.input(node, node.input_ports[name])
         raise LoadError(f"{name!r} is not known here", self.where)
 
-    def output(self, port: str) -> Any:
+    def output(self, port: str) -> Datum:
         """The value of an output port; several ports of one result take its parts in order."""
         value = self.node.output_ports[port].value
         part = _evaluated(value, self, self.graph.scope, self.where)
@@ -147,7 +146,7 @@ class _NodeNames(Mapping[str, Any]):
             return part
         return part[port_index(self.node, port)]
 
-    def result(self, function: str | None, args: Mapping[str, Any], value: Any) -> Any:
+    def result(self, function: str | None, args: Mapping[str, Datum], value: Datum) -> Datum:
         if value is not None or function is None:
             return _evaluated(value, self, self.graph.scope, self.where)
         inside, args = _Overlay(self, {}), spread_arguments(function, args)
@@ -168,13 +167,13 @@ class _NodeNames(Mapping[str, Any]):
         return join_results(schema, values)
 
 
-class _Overlay(Mapping[str, Any]):
+class _Overlay(Mapping[str, Datum]):
     """The names of a node with arguments over them."""
 
-    def __init__(self, below: Mapping[str, Any], added: dict[str, Any]) -> None:
+    def __init__(self, below: Mapping[str, Datum], added: dict[str, Datum]) -> None:
         self.below, self.added = below, added
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Datum:
         return self.added[name] if name in self.added else self.below[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -187,7 +186,7 @@ class _Overlay(Mapping[str, Any]):
         return name in self.added or name in self.below
 
 
-def _evaluated(value: Any, names: Mapping[str, Any], scope: Scope, where: str) -> Any:
+def _evaluated(value: Datum, names: Mapping[str, Datum], scope: Scope, where: str) -> Datum:
     """A name's value or a number as it is; any other text by nodes."""
     if not isinstance(value, str):
         return value
@@ -201,7 +200,7 @@ def _evaluated(value: Any, names: Mapping[str, Any], scope: Scope, where: str) -
     return _emitted(expression, names, scope)
 
 
-def _emitted(expression: Expression, names: Mapping[str, Any], scope: Scope) -> Any:
+def _emitted(expression: Expression, names: Mapping[str, Datum], scope: Scope) -> Datum:
     nodes = NodeBuilder(scope.build)
     tuples = [name for name in expression.names if name in names and isinstance(names[name], tuple)]
     if tuples:
@@ -210,10 +209,10 @@ def _emitted(expression: Expression, names: Mapping[str, Any], scope: Scope) -> 
     return emit(expression, values, scope.build)
 
 
-def _item(expression: Expression, parts: tuple[Any, ...]) -> Any:
+def _item(expression: Expression, parts: tuple[Datum, ...]) -> Datum:
     """`loop[1]`: one of several results."""
     text = str(expression.text).strip()
     index = text[text.find("[") + 1 : -1] if text.endswith("]") else ""
     if not index.isdigit() or int(index) >= len(parts):
-        raise LoadError(f"expression {text!r} reads several results", expression.place, "take one of them: name[0]")
+        raise LoadError(f"expression {text!r} reads several results", expression.location, "take one of them: name[0]")
     return parts[int(index)]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from whorl.ir.types import SequenceType, TensorType, Type, type_of, type_string
 from whorl.mdf.bodies import body_graph, outer_names
 from whorl.mdf.expressions.syntax import Items
 from whorl.mdf.functions.operators import Precision
+from whorl.mdf.model import Datum
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.movement.shapes import Reshape
 from whorl.runtime.limits import Limits
@@ -57,9 +57,9 @@ def emit_call(binding: Binding, scope: Scope, precision: Precision, outputs: int
         binding = replace(binding, inputs=[binding.inputs[0], _flatten(scope.build, binding.inputs[1])])
     inputs = operands(binding, scope.build, precision)
     attributes = dict(binding.attributes)
-    held = {"Cast": "to", "SequenceEmpty": "dtype"}.get(schema.name)
-    if precision == "float64" and held is not None and attributes.get(held, _FLOAT_CODE) in _FLOAT_CODES:
-        attributes[held] = _DOUBLE_CODE
+    dtype_name = {"Cast": "to", "SequenceEmpty": "dtype"}.get(schema.name)
+    if precision == "float64" and dtype_name is not None and attributes.get(dtype_name, _FLOAT_CODE) in _FLOAT_CODES:
+        attributes[dtype_name] = _DOUBLE_CODE
     count = outputs or output_count(binding)
     names = [f"{schema.name}.{index}" if count > 1 else schema.name for index in range(count)]
     node = OnnxNode(schema.name, "", schema.since_version, "", list(inputs), names, attributes)
@@ -67,10 +67,10 @@ def emit_call(binding: Binding, scope: Scope, precision: Precision, outputs: int
     if read is None:
         raise LoadError(f"onnx::{schema.name} has no meaning here")
     try:
-        found = read(node, scope.build)
+        results = read(node, scope.build)
     except TypeRuleError as error:
         raise LoadError(f"onnx::{schema.name}: {error.message}", error.where, error.fix) from None
-    values = found if isinstance(found, list) else [found]
+    values = results if isinstance(results, list) else [results]
     if precision == "float32" and count > 1:
         # modeci_mdf casts a single result back, and forgets those in a tuple.
         return values[:count]
@@ -93,7 +93,7 @@ def output_count(binding: Binding) -> int:
     return max(len(schema.outputs), 1)
 
 
-def _flatten(build: Builder, shape: Any) -> Any:
+def _flatten(build: Builder, shape: Datum) -> Datum:
     """A shape as modeci_mdf takes it: of any rank, since its numbers have an axis."""
     if not isinstance(shape, Value):
         return np.ravel(shape)
@@ -101,7 +101,7 @@ def _flatten(build: Builder, shape: Any) -> Any:
     return shape if is_flat else build.add(Reshape(), shape, build.int64(-1))
 
 
-def join_results(schema: OpSchema, results: list[Any]) -> Any:
+def join_results(schema: OpSchema, results: list[Datum]) -> Datum:
     """The result of an operator, or a tuple where the operator has several, though it may give only the first."""
     return results[0] if len(results) == 1 and len(schema.outputs) < 2 else tuple(results)
 
@@ -119,17 +119,17 @@ def operands(binding: Binding, build: Builder, precision: Precision) -> list[Val
     values = [None if part is None else operand(part, build, precision) for part in binding.inputs]
     formal = [schema.inputs[min(index, len(schema.inputs) - 1)] for index in range(len(values))]
     for name in {parameter.type_str for parameter in formal}:
-        places = [k for k, value in enumerate(values) if value is not None and formal[k].type_str == name]
-        dtypes = [_dtype(values[k]) for k in places]
-        if not places or any(dtype is None or dtype == STRING for dtype in dtypes):
+        indices = [k for k, value in enumerate(values) if value is not None and formal[k].type_str == name]
+        dtypes = [_dtype(values[k]) for k in indices]
+        if not indices or any(dtype is None or dtype == STRING for dtype in dtypes):
             continue
-        wanted = _allowed(_joint([dtype for dtype in dtypes if dtype is not None]), set(formal[places[0]].types))
-        for k in places:
-            values[k] = _cast(build, values[k], wanted)
+        common = _allowed(_joint([dtype for dtype in dtypes if dtype is not None]), set(formal[indices[0]].types))
+        for k in indices:
+            values[k] = _cast(build, values[k], common)
     return values
 
 
-def operand(part: Any, build: Builder, precision: Precision) -> Value:
+def operand(part: Datum, build: Builder, precision: Precision) -> Value:
     """A value, or a constant for a number or an array, in the precision of the call."""
     if isinstance(part, Value):
         value = part
@@ -201,34 +201,34 @@ class _Program:
     count: int | None
     types: tuple[Type | None, ...]
     captured: tuple[str, ...]
-    attributes: tuple[Any, ...]
+    attributes: tuple[Datum, ...]
     binding: Binding = field(compare=False)
 
 
-def call(binding: Binding, precision: Precision, outputs: int | None = None, limits: Limits | None = None) -> Any:
+def call(binding: Binding, precision: Precision, outputs: int | None = None, limits: Limits | None = None) -> Datum:
     """The result of an operator on arrays, several as a tuple. Errors: LoadError, RunError."""
     graphs = GRAPHS.get(binding.schema.name, ())
-    given = [*binding.inputs, *binding.captures.values()]
+    arguments = [*binding.inputs, *binding.captures.values()]
     formal = binding.schema.inputs
-    takes = [formal[min(k, len(formal) - 1)].types for k in range(len(given))] if formal else []
+    takes = [formal[min(k, len(formal) - 1)].types for k in range(len(arguments))] if formal else []
     inputs = [
         None if value is None else as_operand(value, _takes_sequence(value, types))
-        for value, types in zip(given, takes, strict=True)
+        for value, types in zip(arguments, takes, strict=True)
     ]
     types = [_type(value, inputs) for value in inputs]
     count = outputs or (None if graphs else output_count(binding))
-    said = {name: id(value) if name in graphs else value for name, value in binding.attributes.items()}
-    attributes = (binding.schema.name, binding.schema.since_version, *_frozen(said))
+    keyed = {name: id(value) if name in graphs else value for name, value in binding.attributes.items()}
+    attributes = (binding.schema.name, binding.schema.since_version, *_frozen(keyed))
     program = _Program(precision, count, tuple(types), tuple(binding.captures), attributes, binding)
     feeds = {f"input_{k}": value for k, value in enumerate(inputs) if value is not None}
-    found = _session(program).execute(None, feeds, limits)
-    results = [Items(value) if isinstance(value, list) else value for value in found]
+    values = _session(program).execute(None, feeds, limits)
+    results = [Items(value) if isinstance(value, list) else value for value in values]
     return results[0] if len(results) == 1 else tuple(results)
 
 
 def call_named(
-    name: str, names: Mapping[str, Any], args: Mapping[str, Any], precision: Precision, limits: Limits | None = None
-) -> Any:
+    name: str, names: Mapping[str, Datum], args: Mapping[str, Datum], precision: Precision, limits: Limits | None = None
+) -> Datum:
     """The result of `onnx::Add` and the like over the names of a node. Errors: LoadError, RunError.
 
     Numbers have no axis where the operator takes that, and in "float32", as in modeci_mdf, one axis.
@@ -237,23 +237,23 @@ def call_named(
     if binding.schema.name == "Constant":
         return next(iter(names[key] for key in binding.schema.attributes if key in names), None)
     if precision == "float32":
-        return _call_joined(with_axes(binding), precision, limits)
+        return _call(with_axes(binding), precision, limits)
     try:
-        return _call_joined(binding, precision, limits)
+        return _call(binding, precision, limits)
     except LoadError:
         if all(type(value) not in (int, float) for value in binding.inputs):
             raise
-    return _call_joined(with_axes(binding), precision, limits)
+    return _call(with_axes(binding), precision, limits)
 
 
-def _call_joined(binding: Binding, precision: Precision, limits: Limits | None) -> Any:
-    found = call(binding, precision, limits=limits)
-    return found if isinstance(found, tuple) else join_results(binding.schema, [found])
+def _call(binding: Binding, precision: Precision, limits: Limits | None) -> Datum:
+    result = call(binding, precision, limits=limits)
+    return result if isinstance(result, tuple) else join_results(binding.schema, [result])
 
 
 def apply_named(
-    name: str, names: Mapping[str, Any], args: Mapping[str, Any], build: Builder, precision: Precision = "float64"
-) -> list[Any]:
+    name: str, names: Mapping[str, Datum], args: Mapping[str, Datum], build: Builder, precision: Precision = "float64"
+) -> list[Datum]:
     """The results of `onnx::Add` and the like over the names of a node: nodes where one of them is a value, or where
     it takes too much to compute them at once.
 
@@ -263,11 +263,11 @@ def apply_named(
     is_fixed = not any(isinstance(part, Value) for part in (*binding.inputs, *binding.captures.values()))
     if is_fixed and not has_sequence_result(binding.schema):
         try:
-            found = call_named(name, names, args, precision, AT_ONCE)
+            results = call_named(name, names, args, precision, AT_ONCE)
         except LimitError:
             pass
         else:
-            return list(found) if isinstance(found, tuple) else [found]
+            return list(results) if isinstance(results, tuple) else [results]
     scope = Scope(build.region, build.inference)
     scope.build = build
     for id, part in binding.captures.items():
@@ -287,7 +287,7 @@ def has_sequence_result(schema: OpSchema) -> bool:
     return bool(schema.outputs) and all(text.startswith("seq(") for text in schema.outputs[0].types)
 
 
-def bound_named(name: str, names: Mapping[str, Any], args: Mapping[str, Any]) -> Binding:
+def bound_named(name: str, names: Mapping[str, Datum], args: Mapping[str, Datum]) -> Binding:
     """What an operator gets of the names of a node. Errors: LoadError."""
     schema = find_schema(name)
     if schema is None:
@@ -297,7 +297,7 @@ def bound_named(name: str, names: Mapping[str, Any], args: Mapping[str, Any]) ->
     return binding
 
 
-def _written_arguments(name: str, names: Mapping[str, Any]) -> dict[str, str]:
+def _written_arguments(name: str, names: Mapping[str, Datum]) -> dict[str, str]:
     """The names in the brackets of `onnx_ops.loop(M, cond, v_initial, body)`, an older way to write a function."""
     inside = name.partition("(")[2].rpartition(")")[0].split(",")
     return {text.strip(): text.strip() for text in inside if text.strip() in names}
@@ -309,17 +309,17 @@ def with_axes(binding: Binding) -> Binding:
     return replace(binding, inputs=inputs) if binding.schema.name not in GRAPHS else binding
 
 
-def captured_names(binding: Binding, names: Mapping[str, Any]) -> dict[str, Any]:
+def captured_names(binding: Binding, names: Mapping[str, Datum]) -> dict[str, Datum]:
     """What graphs among the attributes read of the names of their node."""
-    found: dict[str, Any] = {}
+    captured: dict[str, Datum] = {}
     for attribute in GRAPHS.get(binding.schema.name, ()):
         if attribute in binding.attributes:
             graph = body_graph(binding.attributes[attribute], attribute)
-            found |= {name: names[name] for name in outer_names(graph) if name in names}
-    return found
+            captured |= {name: names[name] for name in outer_names(graph) if name in names}
+    return captured
 
 
-def _takes_sequence(value: Any, types: Iterable[str]) -> bool:
+def _takes_sequence(value: Datum, types: Iterable[str]) -> bool:
     """Whether a list is a sequence: the operator takes no tensor, or the list is empty and it takes sequences."""
     kinds = {text.partition("(")[0] for text in types}
     return (
@@ -327,7 +327,7 @@ def _takes_sequence(value: Any, types: Iterable[str]) -> bool:
     )
 
 
-def _type(value: Any, others: list[Any]) -> Type | None:
+def _type(value: Datum, others: list[Datum]) -> Type | None:
     """The type of an operand; an empty list may hold what the arrays beside it are."""
     if isinstance(value, list) and not value:
         dtypes = [other.dtype for other in others if isinstance(other, np.ndarray) and other.dtype != BOOL]
@@ -335,7 +335,7 @@ def _type(value: Any, others: list[Any]) -> Type | None:
     return None if value is None else type_of(value)
 
 
-def as_operand(value: Any, is_sequence: bool = False) -> Any:
+def as_operand(value: Datum, is_sequence: bool = False) -> Datum:
     """An array, or a list of arrays for a sequence."""
     if is_sequence and isinstance(value, list | tuple):
         return [as_operand(entry) for entry in value]
@@ -364,7 +364,7 @@ def _session(program: _Program) -> Session:
     return Session(module, once=True)
 
 
-def _frozen(attributes: Mapping[str, Any]) -> tuple[Any, ...]:
+def _frozen(attributes: Mapping[str, Datum]) -> tuple[Datum, ...]:
     return tuple(
         (name, (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value)
         for name, value in sorted(attributes.items())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ _PLAIN = {"f": FLOAT32, "i": INT64, "b": BOOL, **dict.fromkeys("OU", STRING)}
 _QUOTED = re.compile(r"numpy\.array\((['\"]).*\1\)", re.DOTALL)
 
 
-def make_constant(id: str, value: Any, has_rank: bool = True) -> Parameter:
+def make_constant(id: str, value: object, has_rank: bool = True) -> Parameter:
     """A parameter with an array, a number or a text. `has_rank`: whether a number must not become an array of one."""
     parameter = Parameter(id, write_value(value, has_rank))
     if isinstance(value, np.ndarray | np.generic) and value.dtype != _PLAIN.get(value.dtype.kind):
@@ -31,7 +30,7 @@ def make_constant(id: str, value: Any, has_rank: bool = True) -> Parameter:
     return parameter
 
 
-def write_value(value: Any, has_rank: bool = True) -> Any:
+def write_value(value: object, has_rank: bool = True) -> object:
     """What stands for a value in a file: a list, a number, or a call of NumPy."""
     if isinstance(value, str):
         return quote(value)
@@ -57,7 +56,7 @@ def is_text(value: str) -> bool:
     return _QUOTED.fullmatch(value) is not None
 
 
-def _number(value: Any, has_rank: bool) -> Any:
+def _number(value: object, has_rank: bool) -> object:
     if isinstance(value, str):
         return quote(value)
     if not has_rank:
@@ -68,7 +67,7 @@ def _number(value: Any, has_rank: bool) -> Any:
     return f"numpy.array({value!r})"
 
 
-def apply_type(parameter: Parameter, value: Any) -> Any:
+def apply_type(parameter: Parameter, value: object) -> object:
     """A value of a parameter as an array of its element type in ONNX; what is no array or number as it is."""
     if not isinstance(value, np.ndarray | np.generic | list | tuple | int | float):
         return value

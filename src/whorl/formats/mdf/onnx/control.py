@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from whorl.errors import LoadError
 from whorl.formats.mdf.onnx.bodies import GraphNodes, GraphScope
@@ -16,7 +15,7 @@ from whorl.ir.types import TensorType, tensor
 from whorl.mdf.bodies import body_graph, branch_signature, loop_signature, scan_signature
 from whorl.mdf.functions.builder import NodeBuilder
 from whorl.mdf.functions.operators import Precision
-from whorl.mdf.model import Graph
+from whorl.mdf.model import Datum, Graph
 from whorl.ops.control.flow import Collected, If, Loop, Scanned
 from whorl.ops.elementwise.casting import Cast
 
@@ -66,8 +65,8 @@ def emit_scan(binding: Binding, scope: Scope, precision: Precision) -> list[Valu
     signature = scan_signature(graph, len(values), _Known(scope))
     results = _results(graph, signature.inputs, signature.outputs, arguments, inner, precision, states)
     inside = NodeBuilder(inner.build)
-    kept = [_like(inside, result, value) for result, value in zip(results[:states], values, strict=False)]
-    inner.region.results = [go_on, *kept, *results[states:]]
+    states_out = [_like(inside, result, value) for result, value in zip(results[:states], values, strict=False)]
+    inner.region.results = [go_on, *states_out, *results[states:]]
     count = len(results) - states
     out_axes = _entries(attributes, "scan_output_axes", count)
     out_backwards = map(bool, _entries(attributes, "scan_output_directions", count))
@@ -80,19 +79,19 @@ def emit_if(binding: Binding, scope: Scope, precision: Precision) -> list[Value]
     """If: the branches take nothing but what they capture."""
     nodes = NodeBuilder(scope.build)
     condition = nodes.truth(operand(binding.inputs[0], scope.build, "given"))
-    branches, found = [], []
+    branches, results = [], []
     for name in ("then_branch", "else_branch"):
         graph = body_graph(binding.attributes.get(name), name)
         inner = _inner(scope, name)
         branches.append(inner)
-        found.append(_results(graph, [], branch_signature(graph).outputs, [], inner, precision, 0))
-    if len(found[0]) != len(found[1]):
-        raise LoadError(f"then_branch gives {len(found[0])} values, else_branch {len(found[1])}")
-    for inner, own, others in zip(branches, found, reversed(found), strict=True):
+        results.append(_results(graph, [], branch_signature(graph).outputs, [], inner, precision, 0))
+    if len(results[0]) != len(results[1]):
+        raise LoadError(f"then_branch gives {len(results[0])} values, else_branch {len(results[1])}")
+    for inner, own, others in zip(branches, results, reversed(results), strict=True):
         inside = NodeBuilder(inner.build)
         inner.region.results = [_wider(inside, value, other) for value, other in zip(own, others, strict=True)]
     captured = align_captures(branches)
-    names = [f"If.{k}" for k in range(len(found[0]))]
+    names = [f"If.{k}" for k in range(len(results[0]))]
     regions = [inner.region for inner in branches]
     values = scope.build.add_many(If(), [condition, *captured], names, regions)
     return [recast(scope.build, value, precision) for value in values]
@@ -141,20 +140,22 @@ def _results(
         inner.inference.depth -= 1
 
 
-def _added(scope: Scope, op: Loop, operands: list[Any], inner: Scope, precision: Precision, count: int) -> list[Value]:
+def _added(
+    scope: Scope, op: Loop, operands: list[Datum], inner: Scope, precision: Precision, count: int
+) -> list[Value]:
     names = [f"Loop.{k}" for k in range(count)]
     values = scope.build.add_many(op, operands, names, [inner.region])
     return [recast(scope.build, value, precision) for value in values]
 
 
-def _entries(attributes: dict[str, Any], name: str, count: int) -> Sequence[int]:
+def _entries(attributes: dict[str, Datum], name: str, count: int) -> Sequence[int]:
     entries = attributes.get(name) or (0,) * count
     if len(entries) != count:
         raise LoadError(f"{name} has {len(entries)} entries, expected {count}")
     return entries
 
 
-def _as(nodes: NodeBuilder, value: Value, dtype: Any) -> Value:
+def _as(nodes: NodeBuilder, value: Value, dtype: Datum) -> Value:
     return value if nodes.type(value).dtype == dtype else nodes.add(Cast(to=dtype), value)
 
 

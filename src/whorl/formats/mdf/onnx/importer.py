@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -14,7 +13,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto
 from whorl.errors import LoadError, SaveError, UnsupportedError
 from whorl.formats.mdf.onnx.nodes import find_conflicts, give_out, pass_on, write_nodes
 from whorl.formats.mdf.onnx.operators import OPSET, find_schema
-from whorl.formats.mdf.onnx.scopes import Ids, Scope, infer_types, make_id
+from whorl.formats.mdf.onnx.scopes import Fixed, Ids, Scope, infer_types, make_id
 from whorl.formats.mdf.onnx.types import data_of_type
 from whorl.formats.onnx.attributes import attribute_value
 from whorl.formats.onnx.context import domain_of, opset_versions
@@ -123,7 +122,11 @@ class _Importer:
         return graph
 
     def scope(
-        self, proto: GraphProto, ids: Mapping[str, str], constants: Mapping[str, Any], types: Mapping[str, Any]
+        self,
+        proto: GraphProto,
+        ids: Mapping[str, str],
+        constants: Mapping[str, Fixed],
+        types: Mapping[str, onnx.TypeProto],
     ) -> Scope:
         """The names of a graph: ids of what is computed or comes in, values of what is constant."""
         own = self.constants(proto)
@@ -138,9 +141,9 @@ class _Importer:
         )
         return scope
 
-    def constants(self, proto: GraphProto) -> dict[str, Any]:
+    def constants(self, proto: GraphProto) -> dict[str, Fixed]:
         """The initializers and Constants of a graph."""
-        own = {t.name: as_array(initializer_value(t, self.folder, t.name)) for t in proto.initializer}
+        own: dict[str, Fixed] = {t.name: as_array(initializer_value(t, self.folder, t.name)) for t in proto.initializer}
         own |= {sparse.values.name: dense(sparse, sparse.values.name) for sparse in proto.sparse_initializer}
         for node in proto.node:
             if node.op_type == "Constant" and not domain_of(node.domain):
@@ -179,15 +182,16 @@ class _Importer:
         return port
 
 
-def _type_data(proto: onnx.TypeProto) -> dict[str, Any] | None:
+def _type_data(proto: onnx.TypeProto) -> dict[str, object] | None:
     is_known = proto.WhichOneof("value") in ("tensor_type", "sequence_type", "optional_type")
     return data_of_type(type_from(proto, "a value")) if is_known else None
 
 
-def _array(value: Any) -> Any:
-    """What a Constant holds as an array; texts stay texts."""
-    texts = value if isinstance(value, tuple) else (value,)
-    if isinstance(value, np.ndarray) or any(isinstance(text, str) for text in texts):
+def _array(value: object) -> Fixed:
+    """The value of a Constant as an array; texts stay texts."""
+    if isinstance(value, np.ndarray | str):
+        return value
+    if isinstance(value, tuple) and any(isinstance(text, str) for text in value):
         return value
     array = np.asarray(value)
     return array.astype(np.float32) if array.dtype.kind == "f" else array.astype(np.int64)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from whorl.formats.mdf.onnx import control
 from whorl.formats.mdf.onnx.calls import apply_named, call_named, join_results
 from whorl.formats.mdf.onnx.operators import find_schema, is_onnx, spread_arguments
 from whorl.ir.build import Builder
 from whorl.mdf.functions.operators import Precision, register_operators
+from whorl.mdf.model import Datum
 from whorl.runtime.limits import Limits
 
 assert control
@@ -21,17 +21,22 @@ class OnnxOperators:
     def has(self, name: str) -> bool:
         return is_onnx(name)
 
-    def spread_arguments(self, name: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
+    def spread_arguments(self, name: str, args: Mapping[str, Datum]) -> Mapping[str, Datum]:
         return spread_arguments(name, args)
 
     def call(
-        self, name: str, names: Mapping[str, Any], args: Mapping[str, Any], precision: Precision, limits: Limits | None
-    ) -> Any:
+        self,
+        name: str,
+        names: Mapping[str, Datum],
+        args: Mapping[str, Datum],
+        precision: Precision,
+        limits: Limits | None,
+    ) -> Datum:
         return call_named(name, names, args, precision, limits)
 
     def emit(
-        self, name: str, names: Mapping[str, Any], args: Mapping[str, Any], build: Builder, precision: Precision
-    ) -> Any:
+        self, name: str, names: Mapping[str, Datum], args: Mapping[str, Datum], build: Builder, precision: Precision
+    ) -> Datum:
         results = apply_named(name, names, args, build, precision)
         schema = find_schema(name)
         return results[0] if schema is None else join_results(schema, results)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from whorl.errors import LoadError
 from whorl.formats.mdf.onnx.bodies import GraphNodes, GraphScope
 from whorl.formats.mdf.onnx.importer import NAMES, TYPES
@@ -32,7 +30,7 @@ def has_memory(graph: Graph) -> bool:
     return graph.conditions is not None or any(p.conditions or is_stateful(p) for p in parameters)
 
 
-def _module(graph: Graph, signature: Signature, types: dict[str, Any]) -> Module:
+def _module(graph: Graph, signature: Signature, types: dict[str, object]) -> Module:
     names, scope = _entries(graph, NAMES), GraphScope(Region("main"), Inference())
     for id in signature.inputs:
         type = type_of_data(types[id], f"input {id!r} of graph {graph.id!r}")
@@ -58,9 +56,9 @@ def _module(graph: Graph, signature: Signature, types: dict[str, Any]) -> Module
     return module
 
 
-def _entries(graph: Graph, key: str) -> dict[str, Any]:
+def _entries(graph: Graph, key: str) -> dict[str, object]:
     """An object in the metadata. Errors: LoadError."""
-    found = (graph.metadata or {}).get(key, {})
-    if not isinstance(found, dict):
+    entries = (graph.metadata or {}).get(key, {})
+    if not isinstance(entries, dict):
         raise LoadError(f"metadata {key} is no object", f"graph {graph.id!r}", "write an entry for each id")
-    return found
+    return entries

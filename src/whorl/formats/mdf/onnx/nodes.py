@@ -7,7 +7,6 @@ results; what that cannot say is said by further nodes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 import onnx
@@ -37,7 +36,7 @@ def write_nodes(proto: NodeProto, scope: Scope) -> list[Node]:
     return slices or _Writer(proto, schema, scope).nodes
 
 
-def give_out(id: str, value: Any, port: str) -> Node:
+def give_out(id: str, value: object, port: str) -> Node:
     """A node that gives a constant out."""
     result = Parameter(name_function("Identity"), function="onnx::Identity", args={"input": "input"})
     parameters = {"input": make_constant("input", value), result.id: result}
@@ -71,7 +70,7 @@ class _Writer:
     def __init__(self, proto: NodeProto, schema: OpSchema, scope: Scope) -> None:
         self.proto, self.schema, self.scope = proto, schema, scope
         self.node = Node(scope.ids_of.new(proto.name or proto.op_type))
-        self.args: dict[str, Any] = {}
+        self.args: dict[str, object] = {}
         self.nodes: list[Node] = []
         self._add_attributes()
         is_list = bool(schema.inputs) and schema.inputs[0].option == _VARIADIC
@@ -121,7 +120,7 @@ class _Writer:
             self.node.parameters[key] = make_constant(key, self._constant(name), self._has_rank(index))
             self.args[key] = key
 
-    def _constant(self, name: str) -> Any:
+    def _constant(self, name: str) -> object:
         if name not in self.scope.constants:
             raise LoadError(f"input {name!r} is not produced by any node", node_title(self.proto))
         return self.scope.constants[name]
@@ -143,10 +142,10 @@ class _Writer:
 
     def _add_list(self, formal: str) -> None:
         """A variadic input as the text that lists its ids: ports in order, then parameters in order."""
-        listed, seen = [], set[str]()
+        listed, listed_names = [], set[str]()
         last_port = max((at for at, name in enumerate(self.proto.input) if name in self.scope.ids), default=-1)
         for at, name in enumerate(self.proto.input):
-            if name in self.scope.ids and name not in seen:
+            if name in self.scope.ids and name not in listed_names:
                 id = self.scope.ids[name]
                 self._add_port(name)
             elif name in self.scope.ids or at < last_port:
@@ -154,7 +153,7 @@ class _Writer:
             else:
                 id = self.scope.ids_of.new(f"{formal}_{at}")
                 self.node.parameters[id] = make_constant(id, self._constant(name))
-            seen.add(name)
+            listed_names.add(name)
             listed.append(id)
         self.args[formal] = str(listed)
 
@@ -199,7 +198,7 @@ def _count_results(proto: NodeProto, schema: OpSchema) -> int:
     return len(proto.output) if proto.op_type == "Split" else len(schema.outputs)
 
 
-def _find_substitute(proto: NodeProto, formal: str, scope: Scope) -> Any:
+def _find_substitute(proto: NodeProto, formal: str, scope: Scope) -> object:
     """What stands for an optional input that is left out, where there is such a value."""
     match proto.op_type, formal:
         case "Clip", "min":
@@ -257,7 +256,7 @@ def _find_integer(proto: NodeProto, name: str, default: int) -> int:
 
 def find_conflicts(nodes: Iterable[NodeProto], plain: Mapping[str, str]) -> set[str]:
     """Ids that values must not have: a node that reads them would take them for another of its inputs or attributes."""
-    found: set[str] = set()
+    conflicts: set[str] = set()
     for node in nodes:
         schema = find_schema(f"onnx::{node.op_type}")
         if schema is None:
@@ -270,5 +269,5 @@ def find_conflicts(nodes: Iterable[NodeProto], plain: Mapping[str, str]) -> set[
             id = plain.get(name, name)
             at = own.get(id, len(formal))
             if id in known and (is_list or at >= len(formal) or formal[at] != id):
-                found.add(id)
-    return found
+                conflicts.add(id)
+    return conflicts

@@ -6,13 +6,13 @@ import ast
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import onnx
 
 from whorl.errors import LoadError
 from whorl.formats.onnx.schemas import NEWEST, OpSchema, schema_for
+from whorl.mdf.model import Datum
 
 OPSET = 15
 """The version of ai.onnx that MDF's functions have; what came later has its newest version."""
@@ -31,13 +31,13 @@ _OTHER_VERSIONS = {
 @functools.cache
 def _names() -> dict[str, str]:
     """Operator names by themselves and in lower case."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for schema in onnx.defs.get_all_schemas():
         if schema.domain == "" and schema.name != "SequenceMap":
-            found[schema.name] = found[schema.name.lower()] = schema.name
+            names[schema.name] = names[schema.name.lower()] = schema.name
     for old in ("Upsample", "Scatter"):
-        found[old] = found[old.lower()] = old
-    return found
+        names[old] = names[old.lower()] = old
+    return names
 
 
 def operator_names() -> set[str]:
@@ -58,7 +58,7 @@ def find_schema(name: str) -> OpSchema | None:
     return schema_for(known, "", version if onnx.defs.has(known, version, "") else NEWEST[""])
 
 
-def _schema_of(schema: OpSchema, names: Mapping[str, Any], args: Mapping[str, Any]) -> OpSchema:
+def _schema_of(schema: OpSchema, names: Mapping[str, Datum], args: Mapping[str, Datum]) -> OpSchema:
     """The newest version where names are given that only it knows."""
     if schema.deprecated or not onnx.defs.has(schema.name, NEWEST[""], ""):
         return schema
@@ -76,7 +76,7 @@ def text_attributes(name: str) -> set[str]:
     return {key for key, attribute in attributes if attribute.type == _KINDS.STRING}
 
 
-def spread_arguments(name: str | None, args: Mapping[str, Any]) -> Mapping[str, Any]:
+def spread_arguments(name: str | None, args: Mapping[str, Datum]) -> Mapping[str, Datum]:
     """The arguments of a function, where one that lists parts of a variadic input is an argument for each of them.
 
     The list is one of JSON, or written out: `"[a, b]"`, or `"['a', 'b']"` as modeci_mdf writes the ids.
@@ -85,14 +85,14 @@ def spread_arguments(name: str | None, args: Mapping[str, Any]) -> Mapping[str, 
     if schema is None or all(parameter.option != _VARIADIC for parameter in schema.inputs):
         return args
     single = {*schema.attributes, *(each.name for each in schema.inputs if each.option != _VARIADIC)}
-    found: dict[str, Any] = {}
+    spread: dict[str, Datum] = {}
     for key, value in args.items():
         parts = None if key in single else _read_list(value)
-        found |= {key: value} if parts is None else {f"{key}[{at}]": part for at, part in enumerate(parts)}
-    return found
+        spread |= {key: value} if parts is None else {f"{key}[{at}]": part for at, part in enumerate(parts)}
+    return spread
 
 
-def _read_list(written: Any) -> list[Any] | None:
+def _read_list(written: Datum) -> list[Datum] | None:
     """What stands in a list: texts are ids or expressions; None for what is no list of several inputs."""
     if isinstance(written, list):
         return written if written and all(isinstance(part, str) for part in written) else None
@@ -121,12 +121,12 @@ class Binding:
     """
 
     schema: OpSchema
-    inputs: list[Any]
-    attributes: dict[str, Any]
-    captures: dict[str, Any] = field(default_factory=dict)
+    inputs: list[Datum]
+    attributes: dict[str, Datum]
+    captures: dict[str, Datum] = field(default_factory=dict)
 
 
-def bind(schema: OpSchema, names: Mapping[str, Any], args: Mapping[str, Any]) -> Binding:
+def bind(schema: OpSchema, names: Mapping[str, Datum], args: Mapping[str, Datum]) -> Binding:
     """The inputs and attributes among the names of a node. `args` are the arguments as the file has them.
 
     Names that the operator knows count wherever the node has them; a variadic input takes all other arguments in order,
@@ -139,7 +139,7 @@ def bind(schema: OpSchema, names: Mapping[str, Any], args: Mapping[str, Any]) ->
         if key in names and not is_omitted(names[key])
     }
     rest = [key for key in args if key not in schema.attributes]
-    inputs: list[Any] = []
+    inputs: list[Datum] = []
     for parameter in schema.inputs:
         if parameter.option == _VARIADIC:
             inputs += [names[key] for key in rest]
@@ -155,7 +155,7 @@ def bind(schema: OpSchema, names: Mapping[str, Any], args: Mapping[str, Any]) ->
     return Binding(schema, checked_inputs(schema, inputs), attributes)
 
 
-def checked_inputs(schema: OpSchema, inputs: list[Any]) -> list[Any]:
+def checked_inputs(schema: OpSchema, inputs: list[Datum]) -> list[Datum]:
     """Inputs without omitted ones at the end; LoadError where one is missing."""
     while inputs and inputs[-1] is None:
         inputs.pop()
@@ -168,11 +168,11 @@ def checked_inputs(schema: OpSchema, inputs: list[Any]) -> list[Any]:
     return inputs
 
 
-def is_omitted(value: Any) -> bool:
+def is_omitted(value: Datum) -> bool:
     return value is None or (isinstance(value, str) and not value)
 
 
-def attribute_value(schema: OpSchema, name: str, value: Any) -> Any:
+def attribute_value(schema: OpSchema, name: str, value: Datum) -> Datum:
     """A value of a file as the attribute takes it. Errors: LoadError."""
     kind = schema.attributes[name].type
     try:
@@ -197,5 +197,5 @@ def attribute_value(schema: OpSchema, name: str, value: Any) -> Any:
     return value
 
 
-def _tensor(value: Any) -> np.ndarray:
+def _tensor(value: Datum) -> np.ndarray:
     return value if isinstance(value, np.ndarray) else np.asarray(value)

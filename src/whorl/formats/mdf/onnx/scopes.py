@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -17,6 +16,8 @@ from onnx import GraphProto, ModelProto, TypeProto
 from whorl.formats.onnx.dtypes import FROM_ONNX
 from whorl.mdf.model import Graph
 
+Fixed = np.ndarray | str | tuple[str, ...]
+"""A constant: an array, or texts."""
 _LARGE = 1024
 """The elements from which a constant tells nothing about shapes."""
 
@@ -32,15 +33,15 @@ def make_id(name: str) -> str:
 class Ids:
     """Ids are unique in the whole model, so that a body may name what is around it."""
 
-    def __init__(self, taken: Collection[str]) -> None:
-        self.taken = set(taken)
+    def __init__(self, used: Collection[str]) -> None:
+        self.used = set(used)
 
     def new(self, name: str) -> str:
         plain = unique = make_id(name)
         number = 2
-        while unique in self.taken:
+        while unique in self.used:
             unique, number = f"{plain}_{number}", number + 1
-        self.taken.add(unique)
+        self.used.add(unique)
         return unique
 
 
@@ -51,11 +52,11 @@ class Scope:
     ids_of: Ids
     folder: Path | None
     ids: Mapping[str, str]
-    constants: Mapping[str, Any]
+    constants: Mapping[str, Fixed]
     types: Mapping[str, TypeProto]
     body: Callable[[GraphProto], Graph] = field(compare=False)
 
-    def with_constants(self, values: Mapping[str, Any]) -> Scope:
+    def with_constants(self, values: Mapping[str, Fixed]) -> Scope:
         ids = {name: id for name, id in self.ids.items() if name not in values}
         return replace(self, ids=ids, constants={**self.constants, **values})
 

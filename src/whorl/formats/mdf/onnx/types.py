@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from whorl.errors import LoadError
 from whorl.ir import dims
 from whorl.ir.dtypes import BY_NAME, name_of
@@ -13,11 +11,11 @@ _HOLDERS = {"sequence": SequenceType, "optional": OptionalType}
 MAX_DEPTH = 16
 
 
-def data_of_type(type: Type) -> dict[str, Any] | None:
+def data_of_type(type: Type) -> dict[str, object] | None:
     """A type as plain data: lengths are numbers, names, or None; None for a map."""
     match type:
         case TensorType(dtype=dtype, shape=shape):
-            data: dict[str, Any] = {"dtype": name_of(dtype)}
+            data: dict[str, object] = {"dtype": name_of(dtype)}
             if not isinstance(shape, AnyShape):
                 data["shape"] = [None if d is dims.UNKNOWN else d if isinstance(d, int) else str(d) for d in shape]
             return data
@@ -28,7 +26,7 @@ def data_of_type(type: Type) -> dict[str, Any] | None:
     return None
 
 
-def type_of_data(data: Any, what: str, depth: int = 0) -> Type:
+def type_of_data(data: object, what: str, depth: int = 0) -> Type:
     """The type that data says. Errors: LoadError."""
     if isinstance(data, dict) and len(data) == 1 and depth < MAX_DEPTH:
         for key, holder in _HOLDERS.items():
@@ -44,7 +42,7 @@ def type_of_data(data: Any, what: str, depth: int = 0) -> Type:
     return TensorType(dtype, tuple(map(_dim, shape)))
 
 
-def _is_length(length: Any) -> bool:
+def _is_length(length: object) -> bool:
     return length is None or (isinstance(length, str) and bool(length)) or (type(length) is int and length >= 0)
 
 
