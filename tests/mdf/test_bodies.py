@@ -1,9 +1,5 @@
 """Loops in files: bodies with their inputs and outputs in metadata, and what older exporters left out."""
 
-import json
-from pathlib import Path
-
-import numpy as np
 import pytest
 
 from whorl.errors import LoadError
@@ -52,12 +48,6 @@ def values(data, **given):
     return {id: part.value for node in engine.nodes.values() for id, part in node.outputs.items()}
 
 
-TENTH = {
-    "divide": step("Div", "x.12", ["x.11"], {"B": 10.0}, A="x.11", B="B"),
-    "on": step("Cast", "_13", (), {"to": 9, "input": 1}, input="input"),
-}
-
-
 def exported(body, **fields):
     """A loop between two nodes; the ids are no names of Python."""
     loop = step(
@@ -69,13 +59,6 @@ def exported(body, **fields):
         "/C/Mul": step("Mul", "out", ["x.3"], {"B": 100.0}, A="x.3", B="B"),
     }
     return {"m": {"format": "ModECI MDF v0.3", "graphs": {"main": {**graph(nodes), **fields}}}}
-
-
-@pytest.mark.parametrize("body", [graph(TENTH), {"inner": graph(TENTH)}], ids=["plain", "under another id"])
-def test_loop_of_an_old_file_runs(body):
-    found = values(exported(body), input=np.ones((2, 3)), count=2)
-    np.testing.assert_allclose(found["out"], np.full((2, 3), 2.0))
-    assert found["x.3"].dtype == np.float64
 
 
 def test_metadata_names_inputs_and_outputs_in_order(tmp_path):
@@ -94,39 +77,6 @@ def test_metadata_names_inputs_and_outputs_in_order(tmp_path):
     assert again == data
     found = values(again, k=10.0)
     assert (float(found["a"]), float(found["b"]), found["all"].tolist()) == (8.0, 5.0, [10, 10, 20, 30, 50])
-
-
-def test_ports_that_name_one_function_take_its_results_in_order():
-    node = step("TopK", "v", ["x"], {"K": [1]}, X="x", K="K")
-    node["output_ports"]["i"] = {"value": "do_v"}
-    found = values({"m": {"graphs": {"g": graph({"n": node})}}}, x=np.array([1.0, 3, 2]))
-    assert (found["v"].tolist(), found["i"].tolist()) == ([3.0], [1])
-
-
-def test_example_of_the_documentation_runs():
-    text = (Path(__file__).parents[2] / "docs" / "mdf.md").read_text(encoding="utf-8")
-    node = json.loads("{" + text.split("```json")[1].split("```")[0] + "}")
-    node["parameters"] |= {"start": {"value": 1.0}, "k": {"value": 2.0}}
-    found = values({"m": {"graphs": {"g": graph({"A": node})}}})
-    assert (float(found["last"]), found["all"].tolist()) == (21.0, [3, 5, 7, 9, 11, 13, 15, 17, 19, 21])
-
-
-def test_scan_and_if_run():
-    cell = graph({"add": step("Add", "s2", ["s", "x"], A="s", B="x")}, metadata={
-        "onnx_inputs": ["s", "x"], "onnx_outputs": ["s2", "s2"]})  # fmt: skip
-    scan = step("Scan", "last", ["X"], {"body": {"g": cell}, "num_scan_inputs": 1, "s0": 0.0,
-                "scan_input_directions": [1]}, initial_state_and_scan_inputs="s0", rows="X")  # fmt: skip
-    scan["output_ports"] = {"last": {"value": "do_last[0]"}, "all": {"value": "do_last[1]"}}
-    branches = {
-        "then_branch": {"t": graph({"n": step("Mul", "t", ["last"], {"B": 2.0}, A="last", B="B")})},
-        "else_branch": {"e": graph({"n": {"output_ports": {"e": {"value": "0 - last"}}, "input_ports": {"last": {}}}})},
-    }
-    choice = step("If", "chosen", ["last", "p"], branches, cond="p")
-    data = {"m": {"graphs": {"g": graph({"scan": scan, "choice": choice})}}}
-    rows = np.array([1.0, 2, 3])
-    assert values(data, X=rows, p=True)["all"].tolist() == [3, 5, 6]
-    assert float(values(data, X=rows, p=True)["chosen"]) == 12.0
-    assert float(values(data, X=rows, p=False)["chosen"]) == -6.0
 
 
 def drifting():
@@ -154,24 +104,6 @@ def drifting():
         for name, port in (("Constant_6", "_6"), ("Constant_7", "_7"), ("Cast_10", "_10"))
     }
     return {"m": {"format": "", "graphs": {"g": {"nodes": nodes, "edges": {**edges(own), **into}}}}}
-
-
-def test_body_among_the_nodes_becomes_a_loop():
-    found = values(drifting(), start=0.0, drift=0.3, threshold=1.0, dt=0.01)
-    assert float(np.ravel(found["_11"])[0]) == 4.0
-    np.testing.assert_allclose(np.ravel(found["_12"]), [1.2])
-    np.testing.assert_allclose(np.ravel(found["_29"]), [0.04])
-    assert np.ravel(found["_31"]).tolist() == [True]
-
-
-def test_mended_loop_is_written_as_one(tmp_path):
-    write_mdf(model_of(drifting()), tmp_path / "m.json")
-    graph = read_mdf(tmp_path / "m.json").graphs["g"]
-    loop = graph.nodes["Loop_11_12"]
-    (body,) = loop.parameters["body"].value.values()
-    assert body.metadata == {"onnx_inputs": ["", "", "_15", "_16"], "onnx_outputs": ["_28", "_25", "_23"]}
-    assert "LoopSubgraphLoop_11_12" not in graph.nodes
-    assert values(json.loads((tmp_path / "m.json").read_text()), start=5.0, threshold=1.0)["_11"] == 0.0
 
 
 def test_inputs_and_outputs_are_seen_where_there_is_no_doubt():
@@ -204,25 +136,3 @@ def test_order_of_scanned_inputs_is_not_guessed():
     body = graph_of("g", graph({"n": step("Add", "y", ["x", "s"], A="x", B="s")}))
     with pytest.raises(LoadError, match="it reads 'x', 's', and the order of its 2 inputs is lost"):
         scan_signature(body, 2, ())
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ({"g": 3}, "body is int, expected a graph"),
-        ({"g": graph({"n": step("Add", "y", ["q"], A="q", B="q")}, metadata={"onnx_inputs": 1})}, "no list of texts"),
-        ({"g": graph({"n": step("Add", "y", ["q"], A="q", B="q")},
-                     metadata={"onnx_inputs": ["a"], "onnx_outputs": ["y"]})}, "it takes 1 inputs, expected 3"),
-        ({"g": graph({"n": step("Less", "y", ["v"], A="v", B="v")},
-                     metadata={"onnx_inputs": ["i", "c", "v"], "onnx_outputs": ["y", "z"]})},
-         "it has no output 'z'"),
-        ({"g": graph({"n": step("Less", "y", ["q"], A="q", B="q")},
-                     metadata={"onnx_inputs": ["i", "c", "v"], "onnx_outputs": ["y", "v"]})},
-         "nothing feeds its input port 'q'"),
-    ],
-)  # fmt: skip
-def test_wrong_bodies_are_refused(body, message):
-    with pytest.raises(LoadError) as raised:
-        values(exported({}) | {"m": {"graphs": {"g": graph({"l": step("Loop", "r", (), {"body": body, "M": 2, "v": 1.0},
-               M="M", v_initial="v")})}}})  # fmt: skip
-    assert message in str(raised.value)

@@ -105,47 +105,6 @@ def test_random_numbers_are_those_of_numpy():
 # ---- with modeci_mdf's objects -----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def mdf():
-    return pytest.importorskip("modeci_mdf.mdf")
-
-
-def counter(mdf, id: str):
-    parameter = mdf.Parameter(id="x", value="x + 1", default_initial_value=0)
-    ports = [mdf.InputPort(id="i")], [mdf.OutputPort(id="o", value="x")]
-    return mdf.Node(id=id, input_ports=ports[0], parameters=[parameter], output_ports=ports[1])
-
-
-def test_objects_with_nested_conditions_and_time_scales(mdf):
-    scale = pytest.importorskip("graph_scheduler").TimeScale.ENVIRONMENT_STATE_UPDATE
-    a, b = counter(mdf, "A"), counter(mdf, "B")
-    every = mdf.Condition(type="EveryNCalls", kwargs={"dependency": a, "n": 2})
-    twice = mdf.Condition(type="Not", condition=mdf.Condition(type="Not", condition=every))
-    end = mdf.Condition(type="AfterNCalls", dependency="B", n=3)
-    conditions = mdf.ConditionSet(node_specific={"B": twice}, termination={scale: end})
-    graph = EvaluableGraph(mdf.Graph(id="g", nodes=[a, b], conditions=conditions))
-    graph.evaluate(initializer={"i": 0})
-    assert (graph.enodes["A"].get_output(), graph.enodes["B"].get_output()) == (6, 3)
-    assert graph.scheduler.execution_list[None][-1] == {a, b} and graph.enodes["A"].node is a
-
-
-def test_objects_with_arrays(mdf):
-    parameter = mdf.Parameter(
-        id="x",
-        value=np.array([2, 2]),
-        conditions=[mdf.ParameterCondition(id="c", test="y > 1", value=np.array([7, 8]))],
-    )
-    node = mdf.Node(
-        id="N", parameters=[mdf.Parameter(id="y", value=np.array([1, 2])), parameter],
-        output_ports=[mdf.OutputPort(id="o", value="x", shape=(2,))],
-    )  # fmt: skip
-    graph = EvaluableGraph(mdf.Graph(id="g", nodes=[node]))
-    graph.evaluate()
-    assert graph.enodes["N"].get_output().tolist() == [2, 8]
-    alone = EvaluableParameter(parameter)
-    assert alone.evaluate({"y": np.array([3, 0])}).tolist() == [7, 2]
-
-
 def test_loaded_file_with_parameter_conditions(mdf, tmp_path):
     utils = pytest.importorskip("modeci_mdf.utils")
     parameter = {"default_initial_value": 0, "value": "x + 1", "conditions": {"c": {"test": "x > 1", "value": 0}}}
@@ -193,15 +152,3 @@ def test_model_that_modeci_mdf_exports_gives_the_same_in_onnxruntime(mdf, monkey
     graph = EvaluableGraph(model.graphs[0])
     graph.evaluate(initializer={"t0": array})
     np.testing.assert_array_equal(graph.output_enodes[0].get_output(), expected)
-
-
-def test_text_of_an_operator_means_itself_in_objects_too():
-    mdf = pytest.importorskip("modeci_mdf.mdf", reason="modeci_mdf is not installed")
-    node = mdf.Node(id="n", input_ports=[mdf.InputPort(id="x", shape=(2, 3))])
-    node.parameters.append(mdf.Parameter(id="equation", value="ij->ji"))
-    node.parameters.append(mdf.Parameter(id="onnx_Einsum_1", function="onnx::Einsum", args={"Inputs": "['x']"}))
-    node.output_ports.append(mdf.OutputPort(id="y", value="onnx_Einsum_1"))
-    graph = EvaluableGraph(mdf.Graph(id="g", nodes=[node]))
-    x = np.arange(6.0).reshape(2, 3)
-    graph.evaluate(initializer={"x": x})
-    np.testing.assert_array_equal(graph.enodes["n"].get_output(), x.T)

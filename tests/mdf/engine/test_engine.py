@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from whorl.errors import LoadError, RunError, UnsupportedError
+from whorl.errors import LoadError, RunError
 from whorl.formats.mdf.reading import graph_of
 from whorl.mdf.engine.engine import Engine
 
@@ -35,58 +35,6 @@ def outputs(engine, *times, node="N", initializer=None) -> list:
 
 
 # ---- parameters --------------------------------------------------------------------------------------------------
-
-
-def test_parameter_sees_those_before_it_updated_and_itself_as_it_was():
-    parameters = {
-        "x": {"default_initial_value": 1, "value": "x + y"},
-        "y": {"default_initial_value": 10, "value": "x"},
-    }
-    found = engine({"N": node(parameters, "(x, y)")})
-    assert outputs(found, None, None, None) == [(11, 11), (22, 22), (44, 44)]
-
-
-def test_time_derivative_begins_anew_without_a_time_step():
-    found = engine({"N": node({"x": {"default_initial_value": 1, "time_derivative": "-x"}})})
-    assert outputs(found, None, 0.5, 0.5, None, 0.5) == [1, 0.5, 0.25, 1, 0.5]
-
-
-def test_time_derivative_goes_from_its_initial_value_where_the_first_call_has_a_time_step():
-    found = engine({"N": node({"k": {"value": 4}, "x": {"default_initial_value": "k / 2", "time_derivative": "1"}})})
-    assert outputs(found, 0.25) == [2.25]
-
-
-def test_condition_sees_its_own_previous_value_and_the_last_that_holds_wins():
-    conditions = {"high": {"test": "x > 2", "value": 0}, "even": {"test": "x == 2", "value": "x * 10"}}
-    found = engine({"N": node({"x": {"default_initial_value": 0, "value": "x + 1", "conditions": conditions}})})
-    assert [int(value) for value in outputs(found, *[None] * 6)] == [1, 2, 20, 0, 1, 2]
-
-
-def test_condition_alone_gives_a_parameter_its_value():
-    found = engine({"N": node({"x": {"conditions": {"c": {"test": "1 > 2", "value": 5}}}})})
-    assert outputs(found, None) == [0.0]
-
-
-def test_parameter_of_a_function_of_its_node_is_evaluated_after_it():
-    found = engine({"N": node({"k": {"value": 3}, "x": {"value": "f + 1"}}, functions={"f": {"value": "2 * k"}})})
-    assert outputs(found, None, None) == [7, 7]
-
-
-def test_function_sees_parameters_as_they_were():
-    parameters = {"x": {"default_initial_value": 0, "value": "x + 1"}}
-    found = engine({"N": node(parameters, "(x, f)", functions={"f": {"value": "x"}})})
-    assert outputs(found, None, None) == [(1, 0), (2, 1)]
-
-
-def test_functions_are_ordered_by_what_they_read():
-    functions = {"f": {"value": "g + 1"}, "g": {"function": "linear", "args": {"variable0": 2, "slope": "h"}},
-                 "h": {"value": "3"}}  # fmt: skip
-    assert outputs(engine({"N": node(output="f", functions=functions)}), None) == [7]
-
-
-def test_argument_sees_those_before_it():
-    functions = {"f": {"args": {"a": 2, "b": "a + 1"}, "value": "a * b"}}
-    assert outputs(engine({"N": node(output="f", functions=functions)}), None) == [6]
 
 
 @pytest.mark.parametrize(
@@ -241,11 +189,6 @@ def test_values_that_do_not_go_together_are_an_error(reduce, weight, message):
 def test_graph_without_meaning_is_refused(nodes, message):
     with pytest.raises(LoadError, match=message):
         engine(nodes)
-
-
-def test_unknown_function_is_refused():
-    with pytest.raises((UnsupportedError, LoadError), match="onnx::Nothing"):
-        engine({"N": node({"x": {"function": "onnx::Nothing"}})}).evaluate()
 
 
 def test_threshold_on_nothing_is_refused():

@@ -10,7 +10,6 @@ from whorl.errors import LoadError
 from whorl.formats.mdf.onnx.calls import call_named
 from whorl.formats.mdf.onnx.operators import find_schema, spread_arguments
 from whorl.formats.onnx.attributes import attribute_value
-from whorl.mdf.functions.named import find_special
 
 PAIR = np.array([1.0, 2.0])
 CALLS = {
@@ -40,25 +39,6 @@ def test_names_of_a_node_become_inputs_and_attributes(case, precision):
     name, names, args, expected = CALLS[case]
     found = call_named(f"onnx::{name}", names, dict.fromkeys(args, "somewhere"), precision)
     np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("written", ["[a, b]", "['a', 'b']", " [ 'a' , b ]", ["a", "b"]])
-def test_list_of_a_variadic_input_is_several_arguments(written):
-    spread = spread_arguments("onnx::Concat", {"inputs": written, "axis": 0})
-    assert spread == {"inputs[0]": "a", "inputs[1]": "b", "axis": 0}
-    names = {"inputs[0]": PAIR, "inputs[1]": PAIR + 2, "axis": 0}
-    np.testing.assert_array_equal(call_named("onnx::Concat", names, spread, "float64"), [1, 2, 3, 4])
-
-
-def test_list_of_an_input_that_is_not_variadic_stays_one_argument():
-    for name, args in (
-        ("onnx::Reshape", {"data": "x", "shape": "[2, 3]"}),
-        ("onnx::Loop", {"M": "n", "cond": "[go]", "v_initial": "x"}),
-        ("onnx::Concat", {"inputs": "x", "axis": "[0]"}),
-        ("onnx::Concat", {"inputs": [1.0, 2.0]}),
-        ("linear", {"variable0": "[a, b]"}),
-    ):
-        assert spread_arguments(name, args) == args
 
 
 def test_parts_of_a_list_may_be_expressions():
@@ -99,12 +79,6 @@ def test_wrong_calls_are_refused(name, names, args, message):
     with pytest.raises(LoadError) as raised:
         call_named(name, names, args, "float64")
     assert message in str(raised.value)
-
-
-def test_every_operator_of_the_reference_is_there():
-    schemas = {s.name for s in onnx.defs.get_all_schemas_with_history() if s.domain == "" and s.since_version <= 15}
-    assert len(schemas) >= 169
-    assert [name for name in schemas if find_special(f"onnx::{name}") is None] == []
 
 
 def shared_cases():

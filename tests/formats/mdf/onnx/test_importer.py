@@ -7,7 +7,6 @@ import onnx
 import pytest
 
 import whorl
-from whorl.errors import UnsupportedError
 from whorl.formats.mdf.files import read_mdf, write_mdf
 from whorl.formats.mdf.onnx.importer import model_from_onnx
 from whorl.formats.mdf.writing import data_of
@@ -45,16 +44,6 @@ FLAT = parsed("""
     }""")
 
 
-def test_flat_graph_with_names_that_are_not_python(tmp_path):
-    x, w = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 0, -1], np.float32)
-    found = evaluated(FLAT, {"x.1": x, "/w": w}, tmp_path / "m.json")
-    expected = whorl.run(FLAT, {"x.1": x, "/w": w})
-    for value, wanted in zip(found, expected.values(), strict=True):
-        np.testing.assert_allclose(value, wanted, rtol=1e-6)
-    model = model_from_onnx(FLAT)
-    assert all(port.isidentifier() for node in model.graphs["net"].nodes.values() for port in node.output_ports)
-
-
 def test_constants_are_parameters_and_inputs_are_ports():
     graph = model_from_onnx(FLAT).graphs["net"]
     node = next(node for node in graph.nodes.values() if "B" in node.parameters)
@@ -77,21 +66,6 @@ def test_models_of_other_versions_are_rewritten(tmp_path):
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     for model in (old, new):
         assert evaluated(model, {"x": x}, tmp_path / "m.yaml")[0].tolist() == [1.0, 4.0]
-
-
-def test_operators_that_mdf_has_not_are_named():
-    text = 'net (float[1, 2] x) => (float[1, 2] y) { y = ai.onnx.ml.Normalizer<norm = "L1">(x) }'
-    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 15, "ai.onnx.ml" : 3]>\n{text}')
-    with pytest.raises(UnsupportedError, match="MDF has no function for Normalizer"):
-        model_from_onnx(model)
-
-
-def test_ports_that_are_called_like_attributes_are_no_attributes(tmp_path):
-    model = parsed(
-        "net (float[1, 2] max, float[1, 2] axis) => (float[1, 2] y) { s = Softmax(axis) c = Clip(max) y = Add(s, c) }"
-    )
-    feeds = {"max": np.array([[1, 9]], np.float32), "axis": np.zeros((1, 2), np.float32)}
-    np.testing.assert_allclose(evaluated(model, feeds, tmp_path / "m.json")[0], [[1.5, 9.5]])
 
 
 def test_recorded_loops_as_nodes(corpus, tmp_path):

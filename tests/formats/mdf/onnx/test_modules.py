@@ -8,7 +8,6 @@ import pytest
 from formats.mdf.onnx_models import TEXTS, feeds_of, model_of, parsed
 
 import whorl
-from whorl.errors import LoadError
 
 SUBGRAPHS = {
     "sequence carried by a loop": """net (float[N, 2] x, int64 n) => (float[M, K, 2] y, int64 count) {
@@ -147,45 +146,6 @@ def test_record_and_time_step_ask_for_the_model_over_time(tmp_path):
 def test_graph_without_types_is_a_model_over_time(tmp_path):
     model = changed(tmp_path, lambda graph: graph["metadata"].pop("onnx_types"))
     assert [value.name for value in model.module().main.arguments] == ["steps", "Neg.x.input"]
-
-
-@pytest.mark.parametrize(
-    ("types", "message"),
-    [
-        ([], "graph 'net': metadata onnx_types is no object\n  fix: write an entry for each id"),
-        (
-            {"x": {"dtype": "float3"}},
-            "input 'x' of graph 'net' has the type {'dtype': 'float3'}\n"
-            '  fix: write {"dtype": "float32", "shape": ["N", 3]}',
-        ),
-        (
-            {"x": {"dtype": "float32", "shape": [-1]}},
-            "input 'x' of graph 'net' has the shape [-1]\n  fix: a length is a number, a name or null",
-        ),
-        (
-            {"x": {"sequence": {"dtype": "float32", "shape": 3}}},
-            "input 'x' of graph 'net' has the shape 3\n  fix: a length is a number, a name or null",
-        ),
-    ],
-)
-def test_types_that_mean_nothing_are_refused(types, message, tmp_path):
-    model = changed(tmp_path, lambda graph: graph["metadata"].update(onnx_types=types))
-    with pytest.raises(LoadError) as raised:
-        model.module()
-    assert str(raised.value) == message
-
-
-def test_constant_of_an_unknown_element_type_is_refused(tmp_path):
-    def add_constant(graph):
-        parameters = {"k": {"value": [1.0], "metadata": {"dtype": "real"}}}
-        graph["nodes"]["Neg"]["parameters"] = {
-            **parameters,
-            "f": {"function": "onnx::Add", "args": {"A": "x", "B": "k"}},
-        }
-        graph["nodes"]["Neg"]["output_ports"]["y"]["value"] = "f"
-
-    with pytest.raises(LoadError, match="parameter 'k': 'real' is no element type\n  fix: one of bool, "):
-        changed(tmp_path, add_constant).module()
 
 
 def test_long_chain_of_nodes_needs_no_deep_recursion(tmp_path):
