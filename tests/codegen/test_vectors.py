@@ -7,7 +7,6 @@ import re
 import pytest
 
 from codegen.maps import ARM, BASELINE, V3, for_machine, mapping
-from whorl.codegen.emit import emit
 from whorl.ir.dtypes import BY_NAME, name_of
 from whorl.lowering.storage import NATIVE
 from whorl.ops.elementwise.casting import Cast
@@ -95,13 +94,3 @@ def test_formula_is_fused_where_the_machine_can() -> None:
 def test_extreme_with_a_constant_takes_one_comparison() -> None:
     assembly = for_machine(mapping(Relu().scalar, ["float32"], "float32"), *V3)[1]
     assert "vcmpunordps" not in assembly
-
-
-def test_very_deep_expression_is_written() -> None:
-    def deep(k, x):
-        total = x
-        for _ in range(20_000):
-            total = k.add(total, x)
-        return total
-
-    assert str(emit(mapping(deep, ["float32"], "float32"))).count("fadd float") == 20_000
