@@ -13,7 +13,7 @@ from whorl.ir.native.view import View
 from whorl.kernel.optimise import optimise
 from whorl.kernel.program import Program, Swap, While
 from whorl.lowering.builder import KernelBuilder
-from whorl.ops.movement.native_selection import best_of_lines
+from whorl.ops.movement.native_selection import select_best
 from whorl.ops.reduce.native_reductions import find_extremes_by_rows, reduce_view
 
 I, STOP, GO = Var(INT64, "i", False), Var(INT64, "stop", False), Var(BOOL, "go", False)
@@ -138,7 +138,7 @@ def test_best_of_many_lines_become_vectors() -> None:
     nest = Nest()
     columns, out = nest.view(100, 64), nest.buffer(None, 64, 3)
     lines = nest.k.view(FLOAT32, (64, 100), lambda index: columns.at((index[1], index[0])), 1)
-    values, _ = best_of_lines(nest.k, lines, 1, 3, largest=False)
+    values, _ = select_best(nest.k, lines, 1, 3, largest=False)
     nest.k.fill(out, values, (I,))
     ir, _ = nest.compiled()
     assert len(re.findall(r"select <8 x i1>", ir)) >= 8

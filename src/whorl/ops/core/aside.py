@@ -1,7 +1,7 @@
-"""Long computations in a thread of their own, while the caller's thread looks at limits and hears signals.
+"""Long computations in a thread of their own, while the caller's thread polls limits and receives signals.
 
-NumPy answers nobody while it computes. Where a limit is passed, the caller goes on at once; the thread that it leaves
-behind ends at the next step of Python code, or with the call of NumPy that it is in. The end of the process waits for
+NumPy cannot be interrupted while it computes. Past a limit the caller returns at once; the thread that it abandons
+ends at the next step of Python code, or with the call of NumPy that it is in. The end of the process waits for
 such threads for a while: libraries of linear algebra may hang when they are closed in the middle of a product.
 """
 
@@ -17,32 +17,32 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 PERIOD = 0.01
-"""Seconds from one look at limits to the next."""
+"""Seconds from one poll of the limits to the next."""
 
 
 _LONGEST = 10.0
-"""Seconds that the end of the process waits for threads that are left behind."""
+"""Seconds that the end of the process waits for abandoned threads."""
 _threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
-class _LeftBehind(BaseException):
-    """Ends a thread whose result nobody waits for."""
+class _Abandoned(BaseException):
+    """Ends a thread whose result is no longer needed."""
 
 
 class _Computation:
     """A call under way: its result or error, once it is done."""
 
-    def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
+    def __init__(self, function: Callable[..., object], arguments: Sequence[object]) -> None:
         self.function, self.arguments = function, arguments
         self.context = contextvars.copy_context()
-        self.result: Any = None
+        self.result: object = None
         self.error: BaseException | None = None
         self.done = threading.Event()
 
     def __call__(self) -> None:
         try:
             self.result = self.context.run(self.function, *self.arguments)
-        except _LeftBehind:
+        except _Abandoned:
             pass
         except BaseException as error:
             self.error = error
@@ -53,9 +53,9 @@ class _Computation:
 def run_aside(
     function: Callable[..., Any], arguments: Sequence[Any], check: Callable[[], None], ends: bool = True
 ) -> Any:
-    """What a function gives, or raises, unless `check`, which is called meanwhile, or a signal's handler raises.
+    """The result of a function that runs on another thread; raises its error, or that of `check` or a signal's handler.
 
-    `ends`: nothing that the function changes outlives it, so it may be ended anywhere where nobody needs it any more.
+    `ends`: nothing that the function changes outlives it, so that an abandoned call may be ended anywhere.
     """
     computation = _Computation(function, arguments)
     thread = threading.Thread(target=computation, name="whorl-aside", daemon=True)
@@ -73,15 +73,15 @@ def run_aside(
 
 
 def _end(thread: threading.Thread) -> None:
-    """Let a thread meet an exception at its next step of Python code."""
+    """Raise an exception in a thread at its next step of Python code."""
     if thread.ident is not None and thread.is_alive():
         _threads.add(thread)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_LeftBehind))
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Abandoned))
 
 
 @atexit.register
 def _wait() -> None:
-    """Wait for what still computes."""
+    """Wait for the threads that still compute."""
     deadline = time.monotonic() + _LONGEST
     for thread in list(_threads):
         thread.join(max(0.0, deadline - time.monotonic()))

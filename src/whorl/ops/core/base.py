@@ -59,7 +59,7 @@ def normal_axis(axis: int, rank: int, what: str = "axis") -> int:
 
 
 def same_dtype(*inputs: Fact | None) -> np.dtype:
-    """The one element type that all tensors given must have."""
+    """The one element type that all inputs must have."""
     dtypes = [tensor(x).dtype for x in inputs if x is not None]
     if any(d != dtypes[0] for d in dtypes):
         names = ", ".join(name_of(d) for d in dtypes)
@@ -95,12 +95,12 @@ def known_length(fact: Fact) -> int | None:
 
 
 def accumulator(dtype: np.dtype) -> np.dtype:
-    """The element type in which sums over `dtype` are kept: float32 for narrower floats, else itself."""
+    """The element type of sums over `dtype`: float32 for narrower floats, else itself."""
     return FLOAT32 if is_float(dtype) and dtype.itemsize < FLOAT32.itemsize else dtype
 
 
 def widen(value: np.ndarray) -> np.ndarray:
-    """The array in the element type in which its sums are kept."""
+    """The array in the element type of its sums."""
     return value.astype(accumulator(value.dtype), copy=False)
 
 
@@ -159,8 +159,8 @@ def unify_lengths(what: str, *lengths: Dim) -> Dim:
     return next((d for d in known if isinstance(d, int)), known[0] if known else UNKNOWN)
 
 
-def check_types(op: Op, *values: Any) -> tuple[Type, ...]:
-    """The output types of an op for these very values; what `infer` refuses is a RunError here."""
+def check_types(op: Op, *values: object) -> tuple[Type, ...]:
+    """The output types of an op for run-time values; what `infer` refuses is a RunError here."""
     try:
         return as_types(op.infer(*(None if value is None else fact_of(value) for value in values)))
     except TypeRuleError as error:
@@ -175,7 +175,7 @@ def one_element(value: np.ndarray, what: str) -> Any:
 
 
 def detach(value: Any) -> Any:
-    """The value for keeping: a view of a larger array is copied, so that the array need not be kept with it."""
+    """A copy of a view of a larger array, so that its owner does not keep that array alive; else the value itself."""
     base = value.base if isinstance(value, np.ndarray) else None
     return value.copy() if isinstance(base, np.ndarray) and base.nbytes > value.nbytes else value
 
@@ -210,8 +210,8 @@ class Elementwise(Op, abstract=True):
     def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
         return known_elements(self.run, self.of_dims, inputs)
 
-    def of_dims(self, *elements: Any) -> Any:
-        """The result for single elements, dims among them; UNKNOWN where dims cannot say it."""
+    def of_dims(self, *elements: Any, **options: Any) -> Dim:
+        """The result for single elements, dims among them; UNKNOWN where no dim expresses it."""
         return self.run(*elements) if self.symbolic else UNKNOWN
 
 

@@ -1,9 +1,8 @@
-"""What elementwise ops tell inference about the elements of small tensors: numbers and dims."""
+"""Elements of small tensors, numbers and dims, as inference follows them through elementwise ops."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,14 +12,14 @@ from whorl.ir.dtypes import BOOL, INT32, INT64
 from whorl.ir.types import Fact, tensor
 from whorl.ops.movement.lengths import bounds
 
-_FOLLOWED = frozenset((INT32, INT64, BOOL))
+_SYMBOLIC = frozenset((INT32, INT64, BOOL))
 """The element types in which a dim is taken to fit."""
 _LARGEST = 1 << 62
 """Coefficients beyond this could wrap; such a form is dropped."""
 
 
 def known_elements(
-    run: Callable[..., Any], of_dims: Callable[..., Any], inputs: Sequence[Fact | None]
+    run: Callable[..., object], of_dims: Callable[..., Dim], inputs: Sequence[Fact | None]
 ) -> tuple[np.ndarray | None, ...]:
     """The elements of an elementwise result: `run` on plain numbers, `of_dims` element by element where dims occur."""
     facts = [x for x in inputs if x is not None]
@@ -31,20 +30,19 @@ def known_elements(
             result = np.asarray(run(*(None if x is None else _numbers(x) for x in inputs)))
     except (RunError, TypeError, ValueError, ArithmeticError):
         return ()
-    found = result.astype(object)
-    opened = [x for x in facts if _has_dims(x.known)]
-    if not opened:
-        return (found,)
-    followed = result.dtype in _FOLLOWED and all(tensor(x).dtype in _FOLLOWED for x in facts)
-    spread = [None if x is None else np.broadcast_to(_known(x), result.shape) for x in inputs]
-    for place in np.ndindex(result.shape):
-        elements = [None if k is None else k[place] for k in spread]
+    known = result.astype(object)
+    if not any(_has_dims(x.known) for x in facts):
+        return (known,)
+    is_symbolic = result.dtype in _SYMBOLIC and all(tensor(x).dtype in _SYMBOLIC for x in facts)
+    operands = [None if x is None else np.broadcast_to(_known(x), result.shape) for x in inputs]
+    for index in np.ndindex(result.shape):
+        elements = [None if x is None else x[index] for x in operands]
         if any(is_dim(e) for e in elements):
-            found[place] = _settled(of_dims(*elements), result.dtype) if followed else UNKNOWN
-    return () if all(e is UNKNOWN for e in found.flat) else (found,)
+            known[index] = _wrap(of_dims(*elements), result.dtype) if is_symbolic else UNKNOWN
+    return () if all(e is UNKNOWN for e in known.flat) else (known,)
 
 
-def is_dim(element: Any) -> bool:
+def is_dim(element: object) -> bool:
     """Whether a known element is a named dim or unknown, and no plain number."""
     return isinstance(element, (Linear, Unknown))
 
@@ -73,19 +71,19 @@ def _has_dims(known: np.ndarray | None) -> bool:
 
 
 def _numbers(fact: Fact) -> np.ndarray:
-    """The known elements in their element type, 1 in the place of dims."""
+    """The known elements in their element type, 1 for dims."""
     known = _known(fact)
     if _has_dims(known):
         known = np.array([1 if is_dim(e) else e for e in known.flat], object).reshape(known.shape)
     return known.astype(tensor(fact).dtype)
 
 
-def _settled(value: Any, dtype: np.dtype) -> Any:
-    """An element as a tensor of the dtype holds it: integers wrap, forms that might wrap are unknown."""
+def _wrap(value: Dim, dtype: np.dtype) -> Dim:
+    """An element in an integer type: numbers wrap, forms that might wrap are unknown."""
     if isinstance(value, Linear):
         numbers = (value.constant, *(k for _, k in value.terms))
         return value if all(abs(n) < _LARGEST for n in numbers) else UNKNOWN
-    if value is UNKNOWN or dtype == BOOL:
+    if isinstance(value, Unknown) or dtype == BOOL:
         return value
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
     return (int(value) - low) % (int(high) - int(low) + 1) + int(low)

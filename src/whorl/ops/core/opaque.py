@@ -1,4 +1,4 @@
-"""Operations that are kept but not known: a layer of a file whose type no importer reads."""
+"""Layers of a type that no importer reads, carried through so that a writer can put them back."""
 
 from __future__ import annotations
 

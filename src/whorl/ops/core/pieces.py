@@ -1,4 +1,4 @@
-"""Linear algebra of large matrices piece by piece: between two calls of NumPy, whoever computes can be told to stop."""
+"""Linear algebra of large matrices piece by piece, so that limits and signals act between two calls of NumPy."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def determinants(x: np.ndarray) -> np.ndarray:
     """As `np.linalg.det`: the determinants of matrices [..., n, n]."""
     if x.ndim < 2 or x.shape[-1] != x.shape[-2] or x.shape[-1] < LARGE:
         return np.asarray(np.linalg.det(x))
-    found = [_determinant(matrix.copy()) for matrix in x.reshape(-1, *x.shape[-2:])]
-    return np.array(found, x.dtype).reshape(x.shape[:-2])
+    result = [_determinant(matrix.copy()) for matrix in x.reshape(-1, *x.shape[-2:])]
+    return np.array(result, x.dtype).reshape(x.shape[:-2])
 
 
 def _determinant(a: np.ndarray) -> np.floating:

@@ -1,4 +1,4 @@
-"""Ops that may take long: a bound of the work, by the sizes and numbers that an op is given, says where it runs."""
+"""Ops that may take long: a bound of the work, by the sizes and numbers of the inputs, decides which thread runs it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from whorl.ops.core.aside import run_aside
 from whorl.ops.core.base import Elementwise
 
 SMALL = 20
-"""The power of two up to which work is over before anybody looks."""
+"""The power of two up to which work ends within one polling period."""
 FEW = 8
 """Numbers of an input that may say how large a result is."""
 QUICK = 0.002
@@ -35,7 +35,7 @@ class Effort:
         self.quick = SMALL
 
     def run(self, function: Callable[..., Any], inputs: Sequence[Any], check: Callable[[], None]) -> Any:
-        """What the function gives for the inputs; what `check` raises meanwhile."""
+        """The function's result for the inputs; raises what `check` raises meanwhile."""
         work = self.of(inputs)
         if work <= self.quick:
             return function(*inputs)
@@ -46,7 +46,7 @@ class Effort:
         return result
 
     def is_quick(self, inputs: Sequence[Any]) -> bool:
-        """Whether it runs where it is for such inputs."""
+        """Whether it runs on the caller's thread for such inputs."""
         return self.of(inputs) <= self.quick
 
     def of(self, inputs: Sequence[Any]) -> int:
@@ -74,23 +74,23 @@ def _bits_of(numbers: Iterable[float]) -> int:
 
 
 def _largest_number(op: Op) -> int:
-    """The largest whole number among an op's attributes; small ones, which say what axis is meant, are none."""
-    found = 0
+    """The largest whole number among an op's attributes; small ones, which name axes, do not count."""
+    largest = 0
     for value in vars(op).values():
         for number in value if isinstance(value, tuple) else (value,):
             if isinstance(number, int) and not isinstance(number, bool):
-                found = max(found, abs(number))
-    return found if found >= 1 << FEW else 0
+                largest = max(largest, abs(number))
+    return largest if largest >= 1 << FEW else 0
 
 
-def _static_bits(type: Any) -> int:
+def _static_bits(type: Type) -> int:
     if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
         return 0
     size = math.prod(dim for dim in type.shape if isinstance(dim, int))
     return size.bit_length() if size >= 1 << SMALL - 4 else 0
 
 
-def _is_static(type: Any) -> bool:
+def _is_static(type: Type) -> bool:
     return (
         isinstance(type, TensorType)
         and not isinstance(type.shape, AnyShape)

@@ -49,7 +49,7 @@ class Writer:
         return self.node(Unsqueeze(), x, self.build.int64(*axes))
 
     def squeeze(self, x: Value, *axes: int) -> Value:
-        """Without these axes of length 1; without any, where none is named."""
+        """Without these axes of length 1; without axes of length 1 at all, where none is named."""
         if not axes:
             return self.node(Squeeze(), x) if sizes_of(x) else x
         return self.node(Squeeze(), x, self.build.int64(*axes))
@@ -60,7 +60,7 @@ class Writer:
         return self.node(Slice(), x, *numbers)
 
     def concat(self, parts: Sequence[Value], axis: int) -> Value:
-        """Tensors side by side."""
+        """Tensors one after the other along an axis."""
         return parts[0] if len(parts) == 1 else self.build.add_many(Concat(axis), parts, ["joined"])[0]
 
 

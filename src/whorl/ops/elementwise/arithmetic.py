@@ -7,7 +7,6 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BY_NAME, INTEGERS, PACKED_BITS, SIGNED
+from whorl.ir.elements.base import Elements
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals, corners, within
 from whorl.ir.native.builder import NativeBuilder
@@ -31,7 +31,7 @@ from whorl.ops.core.base import (
     smaller,
     widen,
 )
-from whorl.ops.core.lazy import lazy_map, lazy_view
+from whorl.ops.core.lazy import Lazy, lazy_map, lazy_view
 from whorl.ops.movement.lengths import bounds, maximum, minimum
 
 WHOLE = INTEGERS - frozenset(PACKED_BITS)
@@ -55,7 +55,7 @@ class Identity(Op):
     lazily = lazy_view
     moves_elements = True
 
-    def run(self, x: Any) -> Any:
+    def run(self, x: object) -> object:
         return x
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
@@ -137,7 +137,7 @@ class Div(Elementwise):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return divide_views(k, self, inputs, outputs)
 
-    def lazily(self, *inputs: Any) -> tuple[Any, ...] | None:
+    def lazily(self, *inputs: Elements) -> Lazy:
         return lazy_map(self, *inputs) if inputs[0].dtype in COMPUTED_FLOATS else None
 
     def of_dims(self, x: Dim, y: Dim) -> Dim:
@@ -181,7 +181,7 @@ class Mod(Elementwise):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return divide_views(k, self, inputs, outputs)
 
-    def lazily(self, *inputs: Any) -> tuple[Any, ...] | None:
+    def lazily(self, *inputs: Elements) -> Lazy:
         return lazy_map(self, *inputs) if inputs[0].dtype in COMPUTED_FLOATS else None
 
     def of_dims(self, x: Dim, y: Dim) -> Dim:
@@ -201,11 +201,11 @@ def refuse_zero_divisor(x: np.ndarray, y: np.ndarray) -> None:
     """A RunError where an integer would be divided by zero."""
     if y.all() or not x.size:
         return
-    place = np.argwhere(y == 0)[0].tolist()
-    raise RunError(f"integer division by zero{f', at {place} of the divisor' if place else ''}")
+    index = np.argwhere(y == 0)[0].tolist()
+    raise RunError(f"integer division by zero{f', at {index} of the divisor' if index else ''}")
 
 
-def fail_for_zero_divisor(k: NativeBuilder, y: Any) -> None:
+def fail_for_zero_divisor(k: NativeBuilder, y: Expr) -> None:
     """Native code fails where an integer would be divided by zero."""
     if y.dtype.kind in "iu":
         k.fail_unless(k.compare("ne", y, k.const(0, y.dtype)))
@@ -214,7 +214,7 @@ def fail_for_zero_divisor(k: NativeBuilder, y: Any) -> None:
 def divide_views(
     k: NativeBuilder, op: Elementwise, inputs: Operands, outputs: Sequence[TensorType]
 ) -> Sequence[View] | None:
-    """The native form of a division, which may fail; it is then computed here, whoever reads it."""
+    """The native form of a division. One that may fail is materialised: it fails also where no element is read."""
     views = k.elementwise(op.scalar, inputs.present(), outputs[0])
     divisors = inputs[1].known
     is_safe = divisors is not None and all(isinstance(n, int) and n for n in divisors.flat)
@@ -433,7 +433,7 @@ def _total(inputs: tuple[np.ndarray, ...]) -> np.ndarray:
     return reduce(np.add, [widen(x) for x in inputs])
 
 
-def _native_total(k: NativeBuilder, elements: Sequence[Any]) -> Any:
+def _native_total(k: NativeBuilder, elements: Sequence[Expr]) -> Expr:
     return reduce(k.add, [k.cast(x, accumulator(x.dtype)) for x in elements])
 
 
@@ -466,12 +466,12 @@ class Clip(Elementwise):
         if any(view.size != 1 for _, view in bounds):
             return None
 
-        def clipped(k: NativeBuilder, element: Any) -> Any:
+        def clip(k: NativeBuilder, element: Expr) -> Expr:
             for name, view in bounds:
                 element = k.apply(name, element, view.at((k.const(0),) * len(view.shape)))
             return element
 
-        return k.elementwise(clipped, [x], outputs[0])
+        return k.elementwise(clip, [x], outputs[0])
 
     def of_dims(self, x: Dim, low: Dim | None = None, high: Dim | None = None) -> Dim:
         raised = x if low is None else maximum(x, low)

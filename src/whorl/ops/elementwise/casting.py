@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
-from whorl.ir.dims import UNKNOWN
+from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import (
     BOOL,
     BY_NAME,
@@ -77,7 +76,7 @@ class Cast(Elementwise):
             x = k.apply("min", k.apply("max", x, low), high)
         return k.cast(x, self.to)
 
-    def of_dims(self, x: Any) -> Any:
+    def of_dims(self, x: Dim) -> Dim:
         return x if self.to in (INT32, INT64) else UNKNOWN
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
@@ -97,7 +96,7 @@ class Cast(Elementwise):
             return Interval(float(dtype.type(x.low)), float(dtype.type(x.high)))
 
 
-def _native_power_of_two(k: NativeBuilder, x: Any, saturate: bool, round_mode: str) -> Any:
+def _native_power_of_two(k: NativeBuilder, x: Expr, saturate: bool, round_mode: str) -> Expr:
     """float8e8m0 of a number: the code made of the exponent of a float64, one more where the fraction rounds up."""
     x = k.cast(x, FLOAT64)
     bits = k.apply("bits", x, dtype=INT64)
@@ -167,7 +166,7 @@ class BitCast(Op):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return k.elementwise(self._scalar, inputs.present(), outputs[0])
 
-    def _scalar(self, k: NativeBuilder, x: Any) -> Any:
+    def _scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         if x.dtype == BOOL:
             return k.cast(x, self.to)
         if self.to == BOOL:

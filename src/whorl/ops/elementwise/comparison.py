@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
-from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dims import UNKNOWN, Dim, Unknown
 from whorl.ir.dtypes import BOOL, BY_NAME, name_of
 from whorl.ir.intervals import TRUTH, Interval, Intervals, truth, union
 from whorl.ir.native.builder import NativeBuilder
@@ -36,7 +35,7 @@ class Equal(Predicate):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.compare("eq", x, y)
 
-    def of_dims(self, x: Dim, y: Dim) -> Any:
+    def of_dims(self, x: Dim, y: Dim) -> Dim:
         return proved_equal(x, y)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
@@ -60,7 +59,7 @@ class Less(Predicate):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.compare("lt", x, y)
 
-    def of_dims(self, x: Dim, y: Dim) -> Any:
+    def of_dims(self, x: Dim, y: Dim) -> Dim:
         return proved_less(x, y)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
@@ -79,8 +78,8 @@ class LessOrEqual(Predicate):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.compare("le", x, y)
 
-    def of_dims(self, x: Dim, y: Dim) -> Any:
-        return _opposite(proved_less(y, x))
+    def of_dims(self, x: Dim, y: Dim) -> Dim:
+        return _negate(proved_less(y, x))
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return _is_at_most(inputs[0], inputs[1])
@@ -98,7 +97,7 @@ class Greater(Predicate):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.compare("gt", x, y)
 
-    def of_dims(self, x: Dim, y: Dim) -> Any:
+    def of_dims(self, x: Dim, y: Dim) -> Dim:
         return proved_less(y, x)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
@@ -117,15 +116,15 @@ class GreaterOrEqual(Predicate):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.compare("ge", x, y)
 
-    def of_dims(self, x: Dim, y: Dim) -> Any:
-        return _opposite(proved_less(x, y))
+    def of_dims(self, x: Dim, y: Dim) -> Dim:
+        return _negate(proved_less(x, y))
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return _is_at_most(inputs[1], inputs[0])
 
 
-def _opposite(answer: Any) -> Any:
-    return UNKNOWN if answer is UNKNOWN else not answer
+def _negate(proof: bool | Unknown) -> bool | Unknown:
+    return UNKNOWN if isinstance(proof, Unknown) else not proof
 
 
 @dataclass(frozen=True)
@@ -158,9 +157,9 @@ class IsInf(Predicate):
         return infinite & (np.signbit(x) if self.detect_negative else ~np.signbit(x))
 
     def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
-        result = k.const(False, BOOL)
-        for wanted, infinity in ((self.detect_negative, -math.inf), (self.detect_positive, math.inf)):
-            if wanted:
+        result: Expr = k.const(False, BOOL)
+        for is_asked, infinity in ((self.detect_negative, -math.inf), (self.detect_positive, math.inf)):
+            if is_asked:
                 result = k.apply("or", result, k.compare("eq", x, k.const(infinity, x.dtype)))
         return result
 
@@ -181,7 +180,7 @@ class Where(Elementwise):
     def scalar(self, k: NativeBuilder, condition: Expr, x: Expr, y: Expr) -> Expr:
         return k.select(condition, x, y)
 
-    def of_dims(self, condition: Any, x: Dim, y: Dim) -> Dim:
+    def of_dims(self, condition: Dim, x: Dim, y: Dim) -> Dim:
         if condition is UNKNOWN:
             return x if dims.equal(x, y) else UNKNOWN
         return x if condition else y

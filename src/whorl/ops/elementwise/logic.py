@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
-from whorl.ir.dims import UNKNOWN
+from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL
 from whorl.ir.intervals import Interval, Intervals, truth
 from whorl.ir.native.builder import NativeBuilder
@@ -33,7 +32,7 @@ class And(Elementwise):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("and", x, y)
 
-    def of_dims(self, x: Any, y: Any) -> Any:
+    def of_dims(self, x: Dim, y: Dim) -> Dim:
         return False if x is False or y is False else UNKNOWN
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
@@ -53,7 +52,7 @@ class Or(Elementwise):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("or", x, y)
 
-    def of_dims(self, x: Any, y: Any) -> Any:
+    def of_dims(self, x: Dim, y: Dim) -> Dim:
         return True if x is True or y is True else UNKNOWN
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -46,7 +45,7 @@ class Activation(Elementwise, abstract=True):
     def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.cast(self.formula(k, k.cast(x, accumulator(x.dtype))), x.dtype)
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         """The function of a float32 or float64 element, in native operations."""
         raise TypeError(f"{self.name} does not say its native form")
 
@@ -56,7 +55,7 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-def _softplus(k: NativeBuilder, x: Any) -> Any:
+def _softplus(k: NativeBuilder, x: Expr) -> Expr:
     """log(1 + e^x) as max(x, 0) + log(1 + e^-|x|), in native operations."""
     decay = k.apply("exp", k.apply("neg", k.apply("abs", x)))
     return k.add(k.apply("max", x, k.const(0, x.dtype)), k.apply("log1p", decay))
@@ -91,7 +90,7 @@ class LeakyRelu(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.where(x >= 0, x, self.alpha * x)
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.select(k.compare("ge", x, k.const(0, x.dtype)), x, k.mul(k.const(self.alpha, x.dtype), x))
 
 
@@ -103,10 +102,10 @@ class PRelu(Elementwise):
 
     def infer(self, x: Fact, slope: Fact) -> TensorType:
         require_dtype(same_dtype(x, slope), self.dtypes)
-        shape, joined = tensor(x).shape, broadcast_shapes(tensor(slope).shape, tensor(x).shape)
-        if isinstance(joined, AnyShape) or isinstance(shape, AnyShape):
+        shape, broadcast = tensor(x).shape, broadcast_shapes(tensor(slope).shape, tensor(x).shape)
+        if isinstance(broadcast, AnyShape) or isinstance(shape, AnyShape):
             return tensor(x)
-        if len(joined) > len(shape) or any(map(dims.differ, joined, shape)):
+        if len(broadcast) > len(shape) or any(map(dims.differ, broadcast, shape)):
             raise TypeRuleError(f"the slope is {slope.type}, which does not broadcast to {x.type}")
         return tensor(x)
 
@@ -129,7 +128,7 @@ class ThresholdedRelu(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.where(x > self.alpha, x, 0)
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.select(k.compare("gt", x, k.const(self.alpha, x.dtype)), x, k.const(0, x.dtype))
 
 
@@ -142,7 +141,7 @@ class Elu(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.where(x < 0, self.alpha * np.expm1(x), x)
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         less = k.mul(k.const(self.alpha, x.dtype), k.apply("expm1", x))
         return k.select(k.compare("lt", x, k.const(0, x.dtype)), less, x)
 
@@ -156,7 +155,7 @@ class Celu(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.maximum(x, 0) + np.minimum(self.alpha * np.expm1(x / self.alpha), 0)
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         zero, alpha = k.const(0, x.dtype), k.const(self.alpha, x.dtype)
         less = k.mul(alpha, k.apply("expm1", k.div(x, alpha)))
         return k.add(k.apply("max", x, zero), k.apply("min", less, zero))
@@ -172,7 +171,7 @@ class Selu(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return self.gamma * np.where(x <= 0, self.alpha * np.expm1(x), x)
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         less = k.mul(k.const(self.alpha, x.dtype), k.apply("expm1", x))
         return k.mul(k.const(self.gamma, x.dtype), k.select(k.compare("le", x, k.const(0, x.dtype)), less, x))
 
@@ -187,7 +186,7 @@ class HardSigmoid(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.maximum(np.minimum(self.alpha * x + self.beta, 1), 0)
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         line = k.add(k.mul(k.const(self.alpha, x.dtype), x), k.const(self.beta, x.dtype))
         return k.apply("max", k.apply("min", line, k.const(1, x.dtype)), k.const(0, x.dtype))
 
@@ -199,7 +198,7 @@ class HardSwish(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return x * np.maximum(np.minimum(x / 6 + 0.5, 1), 0)
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         line = k.add(k.div(x, k.const(6, x.dtype)), k.const(0.5, x.dtype))
         return k.mul(x, k.apply("max", k.apply("min", line, k.const(1, x.dtype)), k.const(0, x.dtype)))
 
@@ -231,7 +230,7 @@ class Sigmoid(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return sigmoid(x)
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("sigmoid", x)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
@@ -246,7 +245,7 @@ class Softplus(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.logaddexp(x, 0)
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         return _softplus(k, x)
 
 
@@ -257,7 +256,7 @@ class Softsign(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return x / (1 + np.abs(x))
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.div(x, k.add(k.const(1, x.dtype), k.apply("abs", x)))
 
 
@@ -268,7 +267,7 @@ class Mish(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return x * np.tanh(np.logaddexp(x, 0))
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.mul(x, k.apply("tanh", _softplus(k, x)))
 
 
@@ -293,7 +292,7 @@ class Gelu(Activation):
 
         return 0.5 * x * erfc(-math.sqrt(0.5) * x)
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         half = k.mul(k.const(0.5, x.dtype), x)
         if self.approximate == "tanh":
             cube = k.mul(k.mul(k.mul(k.const(0.044715, x.dtype), x), x), x)
@@ -311,7 +310,7 @@ class Swish(Activation):
     def apply(self, x: np.ndarray) -> np.ndarray:
         return x * sigmoid(self.alpha * x)
 
-    def formula(self, k: NativeBuilder, x: Any) -> Any:
+    def formula(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.mul(x, k.apply("sigmoid", k.mul(k.const(self.alpha, x.dtype), x)))
 
 

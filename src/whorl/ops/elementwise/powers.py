@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -42,7 +41,7 @@ class Pow(Elementwise):
             return np.power(x, y)
         return np.power(x.astype(FLOAT64), y.astype(FLOAT64)).astype(x.dtype)
 
-    def lazily(self, *inputs: Any) -> None:
+    def lazily(self, *inputs: object) -> None:
         """Integers may be refused, and NumPy takes another way to a square where the exponent has one element."""
         return None
 
@@ -70,7 +69,7 @@ _SHORT_UNSIGNED = frozenset(BY_NAME[n] for n in ("uint8", "uint16", "uint32"))
 """The unsigned types that int64 holds."""
 
 
-def _native_integer_power(k: NativeBuilder, x: Any, y: Any) -> Any:
+def _native_integer_power(k: NativeBuilder, x: Expr, y: Expr) -> Expr:
     if k.number(y) == 2:
         return k.mul(x, x)
     base, exponent, zero, one = k.cast(x, INT64), k.cast(y, INT64), k.const(0), k.const(1)

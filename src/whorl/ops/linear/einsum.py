@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -112,22 +111,22 @@ class Einsum(Op):
             width = None if width is None else max(width, own)
             for label, length in self._lengths(spread(term, own), shape).items():
                 lengths.setdefault(label, []).append(length)
-        joined = {label: self._joined(label, found) for label, found in lengths.items()}
+        common = {label: self._unify(label, dims) for label, dims in lengths.items()}
         if width is None and ELLIPSIS in result:
             return UNRANKED
-        return tuple(joined[label] for label in spread(result, width or 0))
+        return tuple(common[label] for label in spread(result, width or 0))
 
     def _lengths(self, labels: Term, shape: tuple[Dim, ...]) -> dict[str, Dim]:
         """The length of each label in one operand; those on a diagonal must agree."""
-        found: dict[str, Dim] = {}
+        result: dict[str, Dim] = {}
         for label, dim in zip(labels, shape, strict=True):
-            before = found.setdefault(label, dim)
+            before = result.setdefault(label, dim)
             if dims.differ(before, dim):
                 raise TypeRuleError(f"equation {self.equation!r} takes the diagonal of lengths {before} and {dim}")
-            found[label] = dim if isinstance(dim, int) else before
-        return found
+            result[label] = dim if isinstance(dim, int) else before
+        return result
 
-    def _joined(self, label: str, lengths: Sequence[Dim]) -> Dim:
+    def _unify(self, label: str, lengths: Sequence[Dim]) -> Dim:
         try:
             return functools.reduce(broadcast_dim, lengths)
         except TypeRuleError as error:
@@ -137,20 +136,20 @@ class Einsum(Op):
             ) from None
 
     def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
-        given = [x for x in inputs if x is not None]
-        dtype = tensor(given[0]).dtype
+        operands = [x for x in inputs if x is not None]
+        dtype = tensor(operands[0]).dtype
         terms, result = parse(self.equation)
-        if not is_fixed(*given) or (dtype.itemsize < 4 and dtype not in COMPUTED_FLOATS):
+        if not is_fixed(*operands) or (dtype.itemsize < 4 and dtype not in COMPUTED_FLOATS):
             return None
         widths = [
             _width(term, len(sizes_of(x)), k, self.equation)
-            for k, (term, x) in enumerate(zip(terms, given, strict=True))
+            for k, (term, x) in enumerate(zip(terms, operands, strict=True))
         ]
-        written = [spread(term, width) for term, width in zip(terms, widths, strict=True)]
-        if any(len(set(term)) < len(term) for term in written):
+        labels = [spread(term, width) for term, width in zip(terms, widths, strict=True)]
+        if any(len(set(term)) < len(term) for term in labels):
             return None
         write, wide = Writer(build), accumulator(dtype)
-        pairs = zip(given, written, strict=True)
+        pairs = zip(operands, labels, strict=True)
         total = contract(write, [Operand(write.cast(x, wide), term) for x, term in pairs], spread(result, max(widths)))
         return [write.cast(total, dtype)]
 
@@ -158,13 +157,13 @@ class Einsum(Op):
         check_types(self, *inputs)
         terms, result = parse(self.equation)
         widths = [_width(term, x.ndim, k, self.equation) for k, (term, x) in enumerate(zip(terms, inputs, strict=True))]
-        written = [spread(term, width) for term, width in zip(terms, widths, strict=True)]
-        wanted = spread(result, max(widths))
-        numbers = {label: k for k, label in enumerate(dict.fromkeys(label for term in written for label in term))}
+        labels = [spread(term, width) for term, width in zip(terms, widths, strict=True)]
+        output = spread(result, max(widths))
+        numbers = {label: k for k, label in enumerate(dict.fromkeys(label for term in labels for label in term))}
         if len(numbers) > _MOST_LABELS:
             raise RunError(f"equation {self.equation!r} has {len(numbers)} labels, at most {_MOST_LABELS} are possible")
-        operands: list[Any] = []
-        for x, term in zip(inputs, written, strict=True):
+        operands: list[np.ndarray | list[int]] = []
+        for x, term in zip(inputs, labels, strict=True):
             operands += [widen(x), [numbers[label] for label in term]]
-        total = np.einsum(*operands, [numbers[label] for label in wanted], optimize=len(inputs) > 1)
+        total = np.einsum(*operands, [numbers[label] for label in output], optimize=len(inputs) > 1)
         return np.asarray(total).astype(inputs[0].dtype, copy=False)

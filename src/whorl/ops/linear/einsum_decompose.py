@@ -29,20 +29,20 @@ class Operand:
 def contract(write: Writer, operands: Sequence[Operand], result: Labels) -> Value:
     """The sum of products over every label that the result lacks; no operand has a label twice."""
     longest = {label: n for each in operands for label, n in each.lengths.items() if n > 1}
-    operands = [_unspread(write, each, longest) for each in operands]
+    operands = [_drop_broadcast(write, each, longest) for each in operands]
     total = operands[0]
     for position, other in enumerate(operands[1:], 1):
         later = {label for each in operands[position + 1 :] for label in each.labels}
-        total = _pair(write, total, other, later | set(result))
-    total = _summed(write, total, set(result))
+        total = _multiply(write, total, other, later | set(result))
+    total = _sum_out(write, total, set(result))
     missing = [label for label in result if label not in total.labels]
     if missing:
         value = write.unsqueeze(total.value, *range(len(missing)))
         total = Operand(value, (*missing, *total.labels))
-    return _ordered(write, total, result).value
+    return _transpose(write, total, result).value
 
 
-def _unspread(write: Writer, x: Operand, longest: Collection[str]) -> Operand:
+def _drop_broadcast(write: Writer, x: Operand, longest: Collection[str]) -> Operand:
     """Without axes of length 1, which broadcast."""
     axes = [n for n, (label, length) in enumerate(x.lengths.items()) if length == 1]
     if not axes:
@@ -51,31 +51,31 @@ def _unspread(write: Writer, x: Operand, longest: Collection[str]) -> Operand:
     return Operand(write.squeeze(x.value, *axes), labels)
 
 
-def _summed(write: Writer, x: Operand, kept: Collection[str]) -> Operand:
-    """Added up along the labels that nobody needs."""
-    axes = [n for n, label in enumerate(x.labels) if label not in kept]
+def _sum_out(write: Writer, x: Operand, needed: Collection[str]) -> Operand:
+    """The sum over every label outside `needed`."""
+    axes = [n for n, label in enumerate(x.labels) if label not in needed]
     if not axes:
         return x
     value = write.node(ReduceSum(keepdims=0), x.value, write.build.int64(*axes))
-    return Operand(value, tuple(label for label in x.labels if label in kept))
+    return Operand(value, tuple(label for label in x.labels if label in needed))
 
 
-def _ordered(write: Writer, x: Operand, labels: Labels) -> Operand:
+def _transpose(write: Writer, x: Operand, labels: Labels) -> Operand:
     return Operand(write.transpose(x.value, [x.labels.index(label) for label in labels]), labels)
 
 
-def _pair(write: Writer, x: Operand, y: Operand, kept: Collection[str]) -> Operand:
-    """The product of two operands, added up along the labels of both that nobody needs later."""
-    x, y = _summed(write, x, {*kept, *y.labels}), _summed(write, y, {*kept, *x.labels})
+def _multiply(write: Writer, x: Operand, y: Operand, needed: Collection[str]) -> Operand:
+    """The product of two operands, summed over the labels of both outside `needed`."""
+    x, y = _sum_out(write, x, {*needed, *y.labels}), _sum_out(write, y, {*needed, *x.labels})
     shared = [label for label in x.labels if label in y.labels]
-    batch = tuple(label for label in shared if label in kept)
-    inner = tuple(label for label in shared if label not in kept)
+    batch = tuple(label for label in shared if label in needed)
+    inner = tuple(label for label in shared if label not in needed)
     left = tuple(label for label in x.labels if label not in shared)
     right = tuple(label for label in y.labels if label not in shared)
     lengths = x.lengths | y.lengths
 
     def matrix(operand: Operand, *groups: Labels) -> Value:
-        value = _ordered(write, operand, tuple(label for group in groups for label in group)).value
+        value = _transpose(write, operand, tuple(label for group in groups for label in group)).value
         shape = [math.prod(lengths[label] for label in group) for group in groups]
         return write.reshape(value, shape if batch else shape[1:])
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from whorl.ir import dims
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT64, is_float
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.view import Index
+from whorl.ir.native.expressions import Buffer, Expr
+from whorl.ir.native.view import Index, View
 from whorl.kernels.machine import FEW_ROWS
 from whorl.kernels.product.layout import packed_shape, panel_width
 from whorl.ops.native.index_maps import (
@@ -33,10 +34,10 @@ _LEAST_BLOCK, _MOST_BLOCK, _NEAR_BYTES = 24, 144, 1 << 19
 """Bounds of the rows of a block, and of the memory that a copy of them takes."""
 
 
-def multiply_views(k: NativeBuilder, a: Any, b: Any, panels: Any = None) -> Any:
-    """The matrix product of two views, kept in memory; any ranks from 1, broadcast before the last two axes.
+def multiply_views(k: NativeBuilder, a: View, b: View, panels: View | None = None) -> View:
+    """The matrix product of two views, in memory; any ranks from 1, broadcast before the last two axes.
 
-    Sums of float16 and bfloat16 are kept in float32 and rounded once. `panels` is b, a matrix, in panels. Error bound
+    Sums of float16 and bfloat16 are float32 and rounded once. `panels` is b, a matrix, in panels. Error bound
     of an element: K * eps * sum |a| |b|; integers wrap.
     """
     dtype = a.dtype
@@ -44,20 +45,20 @@ def multiply_views(k: NativeBuilder, a: Any, b: Any, panels: Any = None) -> Any:
     shape = product_lengths(a.shape, b.shape)
     inner = a.shape[-1]
     k.require_broadcast(b.shape[-2:][:1], (inner,))
-    if not math.prod(shape) or not inner:
+    if not dims.product(shape) or not inner:
         return broadcast_scalar(k, k.const(0, dtype), shape)
     left = a.shape if len(a.shape) > 1 else (1, inner)
     right = b.shape if len(b.shape) > 1 else (inner, 1)
     a, b = reshape_view(k, a, left), reshape_view(k, b, right)
     if len(right) == 2:
-        rows = math.prod(left[:-1])
-        result = _matrices(k, reshape_view(k, a, (rows, inner)), b, panels)
+        rows = dims.product(left[:-1])
+        result = _multiply_matrices(k, reshape_view(k, a, (rows, inner)), b, panels)
     else:
-        result = _batches(k, a, b)
+        result = _multiply_batches(k, a, b)
     return cast_view(k, reshape_view(k, result, shape), dtype)
 
 
-def product_lengths(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
+def product_lengths(a: Sequence[Dim], b: Sequence[Dim]) -> tuple[Dim, ...]:
     """The shape of a matrix product of known shapes."""
     longer, shorter = sorted((tuple(a[:-2]), tuple(b[:-2])), key=len, reverse=True)
     shorter = (1,) * (len(longer) - len(shorter)) + shorter
@@ -65,14 +66,14 @@ def product_lengths(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     return (*batch, *tuple(a[:-1])[-1:], *tuple(b[1:])[-1:])
 
 
-def _matrices(k: NativeBuilder, a: Any, b: Any, panels: Any) -> Any:
+def _multiply_matrices(k: NativeBuilder, a: View, b: View, panels: View | None) -> View:
     rows, columns = a.shape[0], b.shape[1]
     result = k.temporary(a.dtype, (rows, columns))
     _multiply(k, a, b, result, (), panels)
     return k.view_of(result, product_lengths(a.shape, b.shape))
 
 
-def _batches(k: NativeBuilder, a: Any, b: Any) -> Any:
+def _multiply_batches(k: NativeBuilder, a: View, b: View) -> View:
     """One product after the other; an operand that costs more than a load is computed before."""
     shape = product_lengths(a.shape, b.shape)
     a, b = k.materialise_reread(a), k.materialise_reread(b)
@@ -82,23 +83,23 @@ def _batches(k: NativeBuilder, a: Any, b: Any) -> Any:
     return k.view_of(result, product_lengths(a.shape, b.shape))
 
 
-def _matrix_at(k: NativeBuilder, x: Any, index: Index) -> Any:
+def _matrix_at(k: NativeBuilder, x: View, index: Index) -> View:
     """The matrix that broadcasting puts at an index before the last two axes."""
     own = index[len(index) - (len(x.shape) - 2) :]
     prefix = tuple(k.const(0) if n == 1 else i for n, i in zip(x.shape[:-2], own, strict=True))
     flat = k.flat(x)
-    first = k.mul(ravel_index(k, prefix, x.shape[:-2]), k.const(x.shape[-2] * x.shape[-1]))
-    direct = None if flat is None else lambda place: flat(k.add(first, place))
+    first = k.mul(ravel_index(k, prefix, x.shape[:-2]), k.const(dims.product(x.shape[-2:])))
+    direct = None if flat is None else lambda position: flat(k.add(first, position))
     return k.view(x.dtype, x.shape[-2:], lambda at: x.at((*prefix, *at)), x.cost, direct)
 
 
-def _multiply(k: NativeBuilder, a: Any, b: Any, result: Any, prefix: Any, panels: Any) -> None:
+def _multiply(k: NativeBuilder, a: View, b: View, result: Buffer, prefix: Index, panels: View | None) -> None:
     """The product of two matrices into a buffer, behind a prefix of its index."""
-    (rows, inner), columns = a.shape, b.shape[1]
-    if not all_fixed((rows, inner, columns)):
+    if not all_fixed((*a.shape, *b.shape)):
         return (_by_sums if _runs_down(k, b) else _by_loops)(
             k, k.materialise_reread(a), k.materialise_reread(b), result, prefix
         )
+    (rows, inner), columns = a.fixed_shape, b.fixed_shape[1]
     is_known = a.dtype in (FLOAT32, FLOAT64)
     if panels is None and (not is_known or rows * inner * columns <= SMALL or columns == 1):
         return _by_loops(k, a, b, result, prefix)
@@ -110,16 +111,16 @@ def _multiply(k: NativeBuilder, a: Any, b: Any, result: Any, prefix: Any, panels
         buffer, at = matrix
         for row in range(rows):
             target = (*prefix, k.const(row), k.const(0))
-            given = (*first[:-1], k.add(first[-1], k.const(row * inner)))
-            k.call("vector_matmul", [(result, target), (source, given), (buffer, at)], (inner, columns))
+            line = (*first[:-1], k.add(first[-1], k.const(row * inner)))
+            k.call("vector_matmul", [(result, target), (source, line), (buffer, at)], (inner, columns))
         return None
-    width = panel_width(rows, a.dtype) if panels is None else panels.shape[2]
+    width = panel_width(rows, a.dtype) if panels is None else panels.fixed_shape[2]
     packed = k.address(panels) if panels is not None else (pack_columns(k, b, width), (k.const(0),) * 3)
     height = block_rows(rows, inner, a.dtype)
     whole, rest = divmod(rows, height)
     scratch = k.temporary(a.dtype, (height, inner)), (k.const(0), k.const(0))
 
-    def multiply(row: Any, count: int) -> None:
+    def multiply(row: Expr, count: int) -> None:
         left = (source, (*first[:-1], k.add(first[-1], k.mul(row, k.const(inner)))))
         target = (result, (*prefix, row, k.const(0)))
         k.call("packed_matmul", [target, scratch, left, packed], (count, inner, columns, width))
@@ -141,9 +142,9 @@ def block_rows(rows: int, inner: int, dtype: np.dtype) -> int:
     return min(most, -(-each // _TILE) * _TILE)
 
 
-def pack_columns(k: NativeBuilder, b: Any, width: int) -> Any:
-    """A matrix copied into panels; what fills up the last one stays as it is, and counts for nothing."""
-    inner, columns = b.shape
+def pack_columns(k: NativeBuilder, b: View, width: int) -> Buffer:
+    """A matrix copied into panels; the columns that fill up the last one are never read, and hold anything."""
+    inner, columns = b.fixed_shape
     panels = k.temporary(b.dtype, packed_shape(inner, columns, width))
     whole, rest = divmod(columns, width)
     for count, first, length in ((whole, 0, width), (min(rest, 1), whole, rest)):
@@ -156,7 +157,7 @@ def pack_columns(k: NativeBuilder, b: Any, width: int) -> Any:
     return panels
 
 
-def _runs_down(k: NativeBuilder, b: Any) -> bool:
+def _runs_down(k: NativeBuilder, b: View) -> bool:
     """Whether elements of a column are neighbours in memory."""
     with k.into([]):
         row, column = k.variable(INT64, "probe"), k.variable(INT64, "probe")
@@ -164,19 +165,19 @@ def _runs_down(k: NativeBuilder, b: Any) -> bool:
     return last is row
 
 
-def _by_sums(k: NativeBuilder, a: Any, b: Any, result: Any, prefix: Any) -> None:
+def _by_sums(k: NativeBuilder, a: View, b: View, result: Buffer, prefix: Index) -> None:
     """for i, j: y = sum over k of a[i, k] * b[k, j]; a sum of floats may be taken in any order."""
     (rows, inner), columns = a.shape, b.shape[1]
     add = "sum" if is_float(a.dtype) else "add"
     with k.nest((rows, columns)) as (i, j):
 
-        def step(total: Any, at: Any) -> Any:
+        def step(total: Expr, at: Index) -> Expr:
             return k.apply(add, total, k.mul(a.at((i, at[0])), b.at((at[0], j))))
 
         k.store(result, (*prefix, i, j), k.reduce((inner,), k.const(0, a.dtype), step))
 
 
-def _by_loops(k: NativeBuilder, a: Any, b: Any, result: Any, prefix: Any) -> None:
+def _by_loops(k: NativeBuilder, a: View, b: View, result: Buffer, prefix: Index) -> None:
     """for i: y[i] = 0; for k: for j: y[i, j] += a[i, k] * b[k, j]."""
     (rows, inner), columns = a.shape, b.shape[1]
     if is_larger(_NARROW_BYTES // a.dtype.itemsize, columns) or inner == 1:

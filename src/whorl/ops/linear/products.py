@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -144,7 +143,7 @@ class Gemm(Op):
             return None
         return self.lower_sum(k, multiply_views(k, widen_view(k, left), widen_view(k, right)), c, outputs[0])
 
-    def lower_sum(self, k: NativeBuilder, result: Any, c: Any, output: Any) -> Sequence[Any]:
+    def lower_sum(self, k: NativeBuilder, result: View, c: View | None, output: TensorType) -> Sequence[View]:
         """The native form from the product on: alpha * product + beta * c."""
         wide, dtype = result.dtype, output.dtype
         if not result.size:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,8 @@ from whorl.ir.elements.base import Elements, Held
 from whorl.ir.elements.mapped import mapped
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.view import Operands, View
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import AnyShape, Fact, Known, TensorType, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, normal_axis, require_dtype, widen
 from whorl.ops.elementwise.casting import Cast
@@ -52,8 +52,8 @@ class QuantizeLinear(Op):
     precision: np.dtype | None = None
     saturate: int = 1
 
-    def lazily(self, *inputs: Any) -> tuple[Elements, ...] | None:
-        return _lazily(self, *inputs)
+    def lazily(self, x: Elements, scale: Elements, zero_point: Elements | None = None) -> tuple[Elements, ...] | None:
+        return _quantize_lazily(self, x, scale, zero_point)
 
     def infer(self, x: Fact, scale: Fact, zero_point: Fact | None = None) -> TensorType:
         require_dtype(tensor(x).dtype, COMPUTED_FLOATS | {INT32})
@@ -92,31 +92,31 @@ class QuantizeLinear(Op):
         offset = None if zero_point is None else _spread_view(k, zero_point, x.fixed_shape, self.axis, self.block_size)
         if divisor is None or (zero_point is not None and offset is None):
             return None
-        is_whole, converted = target in RANGES, Cast(target, self.saturate)
+        is_whole, cast = target in RANGES, Cast(target, self.saturate)
 
-        def quantized(k: NativeBuilder, element: Any, factor: Any, shift: Any = None) -> Any:
+        def quantize(k: NativeBuilder, element: Expr, factor: Expr, shift: Expr | None = None) -> Expr | None:
             ratio = k.div(k.cast(element, precision), k.cast(factor, precision))
             ratio = k.cast(ratio, accumulator(precision))
             ratio = k.apply("rint", ratio) if is_whole else ratio
             moved = ratio if shift is None else k.add(ratio, k.cast(shift, ratio.dtype))
             if not is_whole:
-                return converted.scalar(k, moved)
+                return cast.scalar(k, moved)
             low, high = (k.const(bound, ratio.dtype) for bound in RANGES[target])
             return k.cast(k.apply("min", k.apply("max", moved, low), high), target)
 
-        return k.elementwise(quantized, [x, divisor, offset], outputs[0])
+        return k.elementwise(quantize, [x, divisor, offset], outputs[0])
 
 
-def _lazily(
+def _quantize_lazily(
     op: QuantizeLinear | DequantizeLinear, x: Elements, scale: Elements, zero_point: Elements | None = None
 ) -> tuple[Elements, ...] | None:
     """Blocks of the result, with the part of the parameters that belongs to them."""
-    given = [each for each in (scale, zero_point) if each is not None]
-    if any(each.size > 1 for each in given) and (op.block_size or not -x.ndim <= op.axis < x.ndim):
+    present = [each for each in (scale, zero_point) if each is not None]
+    if any(each.size > 1 for each in present) and (op.block_size or not -x.ndim <= op.axis < x.ndim):
         return None
     axis = op.axis % x.ndim if x.ndim > 1 else 0
     along = [-1 if k == axis else 1 for k in range(x.ndim)]
-    spread = [Held(each.numpy().reshape(along)) for each in given]
+    spread = [Held(each.numpy().reshape(along)) for each in present]
     facts = [None if each is None else Known(TensorType(each.dtype, each.shape)) for each in (x, scale, zero_point)]
 
     def function(block: np.ndarray, *parameters: np.ndarray) -> np.ndarray:
@@ -142,8 +142,8 @@ class DequantizeLinear(Op):
     block_size: int = 0
     output_dtype: np.dtype | None = None
 
-    def lazily(self, *inputs: Any) -> tuple[Elements, ...] | None:
-        return _lazily(self, *inputs)
+    def lazily(self, x: Elements, scale: Elements, zero_point: Elements | None = None) -> tuple[Elements, ...] | None:
+        return _quantize_lazily(self, x, scale, zero_point)
 
     def infer(self, x: Fact, scale: Fact, zero_point: Fact | None = None) -> TensorType:
         type, factor = tensor(x), tensor(scale)
@@ -178,13 +178,13 @@ class DequantizeLinear(Op):
         if factor is None or (zero_point is not None and offset is None):
             return None
 
-        def dequantized(k: NativeBuilder, element: Any, scaled: Any, shift: Any = None) -> Any:
+        def dequantize(k: NativeBuilder, element: Expr, scaled: Expr, shift: Expr | None = None) -> Expr:
             value = k.cast(element, whole)
             value = value if shift is None else k.sub(value, k.cast(shift, whole))
             wide = accumulator(target)
             return k.cast(k.mul(k.cast(value, wide), k.cast(scaled, wide)), target)
 
-        return k.elementwise(dequantized, [x, factor, offset], outputs[0])
+        return k.elementwise(dequantize, [x, factor, offset], outputs[0])
 
 
 def _check_parameter(x: TensorType, parameter: TensorType, axis: int, block_size: int, what: str) -> None:
@@ -193,14 +193,14 @@ def _check_parameter(x: TensorType, parameter: TensorType, axis: int, block_size
         return
     if dims.equal(dims.product(parameter.shape), 1) or not all(isinstance(dim, int) for dim in parameter.shape):
         return
-    place = normal_axis(axis, len(x.shape)) if len(x.shape) != 1 else 0
-    expected: tuple[Dim, ...] = (x.shape[place],)
+    along = normal_axis(axis, len(x.shape)) if len(x.shape) != 1 else 0
+    expected: tuple[Dim, ...] = (x.shape[along],)
     if block_size:
-        expected = (*x.shape[:place], -(-x.shape[place] // block_size), *x.shape[place + 1 :])
+        expected = (*x.shape[:along], -(-x.shape[along] // block_size), *x.shape[along + 1 :])
     if len(expected) == len(parameter.shape) and not any(map(dims.differ, expected, parameter.shape)):
         return
-    blocks_said = f"blocks of {block_size} along axis {axis}" if block_size else f"axis {axis}"
-    raise TypeRuleError(f"{what} is {parameter}, which does not fit {blocks_said} of {x}")
+    where = f"blocks of {block_size} along axis {axis}" if block_size else f"axis {axis}"
+    raise TypeRuleError(f"{what} is {parameter}, which does not fit {where} of {x}")
 
 
 def _spread(parameter: np.ndarray, shape: tuple[int, ...], axis: int, block_size: int, what: str) -> np.ndarray:
@@ -208,37 +208,37 @@ def _spread(parameter: np.ndarray, shape: tuple[int, ...], axis: int, block_size
     if parameter.size == 1:
         return parameter.reshape(())
     rank = len(shape)
-    place = 0 if rank == 1 else axis % rank if -rank <= axis < rank else rank
-    if place < rank and block_size and parameter.ndim == rank:
-        repeated = np.repeat(parameter, block_size, place)[(slice(None),) * place + (slice(shape[place]),)]
-        if repeated.shape == shape and parameter.shape[place] == -(-shape[place] // block_size):
+    along = 0 if rank == 1 else axis % rank if -rank <= axis < rank else rank
+    if along < rank and block_size and parameter.ndim == rank:
+        repeated = np.repeat(parameter, block_size, along)[(slice(None),) * along + (slice(shape[along]),)]
+        if repeated.shape == shape and parameter.shape[along] == -(-shape[along] // block_size):
             return repeated
-    elif place < rank and not block_size and parameter.shape == (shape[place],):
-        return parameter.reshape([-1 if k == place else 1 for k in range(rank)])
-    blocks_said = f"blocks of {block_size} along axis {axis}" if block_size else f"axis {axis}"
-    raise RunError(f"{what} has shape {list(parameter.shape)}, which does not fit {blocks_said} of {list(shape)}")
+    elif along < rank and not block_size and parameter.shape == (shape[along],):
+        return parameter.reshape([-1 if k == along else 1 for k in range(rank)])
+    where = f"blocks of {block_size} along axis {axis}" if block_size else f"axis {axis}"
+    raise RunError(f"{what} has shape {list(parameter.shape)}, which does not fit {where} of {list(shape)}")
 
 
-def _spread_view(k: NativeBuilder, parameter: Any, shape: Sequence[int], axis: int, block_size: int) -> Any:
+def _spread_view(k: NativeBuilder, parameter: View, shape: Sequence[int], axis: int, block_size: int) -> View | None:
     """A scale or zero point as a view of this shape; None where it does not fit."""
     rank = len(shape)
-    place = 0 if rank == 1 else axis % rank if -rank <= axis < rank else rank
+    along = 0 if rank == 1 else axis % rank if -rank <= axis < rank else rank
     zeros = (k.const(0),) * len(parameter.shape)
     if parameter.size == 1:
         return k.view(parameter.dtype, shape, lambda index: parameter.at(zeros), parameter.cost)
-    if place == rank:
+    if along == rank:
         return None
     if block_size:
-        blocks = (*shape[:place], -(-shape[place] // block_size), *shape[place + 1 :])
+        blocks = (*shape[:along], -(-shape[along] // block_size), *shape[along + 1 :])
         size = k.const(block_size)
 
-        def of_block(index: Sequence[Any]) -> Any:
-            return parameter.at((*index[:place], k.div(index[place], size), *index[place + 1 :]))
+        def of_block(index: Index) -> Expr:
+            return parameter.at((*index[:along], k.div(index[along], size), *index[along + 1 :]))
 
         return k.view(parameter.dtype, shape, of_block, parameter.cost + 1) if parameter.shape == blocks else None
-    if parameter.shape != (shape[place],):
+    if parameter.shape != (shape[along],):
         return None
-    return k.view(parameter.dtype, shape, lambda index: parameter.at((index[place],)), parameter.cost)
+    return k.view(parameter.dtype, shape, lambda index: parameter.at((index[along],)), parameter.cost)
 
 
 @dataclass(frozen=True)
@@ -266,13 +266,13 @@ class DynamicQuantizeLinear(Op):
         span = k.div(k.sub(high, low), top)
         scale = k.let(k.select(k.compare("eq", low, high), k.const(1.0, FLOAT32), span))
 
-        def clipped(value: Any) -> Any:
+        def clip(value: Expr) -> Expr:
             return k.apply("min", k.apply("max", value, zero), top)
 
-        offset = k.let(k.apply("rint", clipped(k.div(k.apply("neg", low), scale))))
+        offset = k.let(k.apply("rint", clip(k.div(k.apply("neg", low), scale))))
 
-        def quantized(k: NativeBuilder, element: Any) -> Any:
-            return k.cast(clipped(k.add(k.apply("rint", k.div(element, scale)), offset)), UINT8)
+        def quantize(k: NativeBuilder, element: Expr) -> Expr:
+            return k.cast(clip(k.add(k.apply("rint", k.div(element, scale)), offset)), UINT8)
 
-        whole = k.elementwise(quantized, [x], outputs[0])
+        whole = k.elementwise(quantize, [x], outputs[0])
         return None if whole is None else [whole[0], k.scalar(scale), k.scalar(k.cast(offset, UINT8))]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from whorl.ir.elements.base import Elements
 from whorl.ir.elements.views import Joined, tiled
 from whorl.ir.intervals import Interval, Intervals, union
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View, fixed
 from whorl.ir.types import KNOWN_LIMIT, UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import known_dims, known_ints, normal_axis, same_dtype, unify_lengths, unknown_shape
@@ -109,11 +109,11 @@ class Concat(Rearranging):
         result = [
             reduce(lambda a, b: unify_lengths(f"axis {k}", a, b), column) for k, column in _other_axes(ranked, axis)
         ]
-        joined = sum((s[axis] for s in ranked), start=0) if len(ranked) == len(shapes) else UNKNOWN
-        return TensorType(dtype, (*result[:axis], joined, *result[axis:]))
+        total = sum((s[axis] for s in ranked), start=0) if len(ranked) == len(shapes) else UNKNOWN
+        return TensorType(dtype, (*result[:axis], total, *result[axis:]))
 
     def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
-        """An element that nobody knows stays unknown among its neighbours."""
+        """An unknown element leaves its neighbours known."""
         facts = [x for x in inputs if x is not None]
         lengths = [_vector(x) for x in facts]
         if None in lengths or all(x.known is None for x in facts):
@@ -371,12 +371,12 @@ class ReverseSequence(Rearranging):
         x, lens = inputs
         steps = x.shape[self.time_axis]
 
-        def is_legal(so_far: Any, index: Index) -> Any:
+        def is_legal(so_far: Expr, index: Index) -> Expr:
             length = read_index(k, lens, index)
             inside = k.apply("and", k.compare("ge", length, k.const(0)), k.compare("le", length, k.const(steps)))
             return k.apply("and", so_far, inside)
 
-        def source(index: Index) -> Any:
+        def source(index: Index) -> Index:
             time, length = index[self.time_axis], read_index(k, kept, (index[self.batch_axis],))
             mirrored = k.sub(k.sub(length, k.const(1)), time)
             return replace_at(index, self.time_axis, k.select(k.compare("lt", time, length), mirrored, time))

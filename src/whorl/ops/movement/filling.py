@@ -16,6 +16,7 @@ from whorl.ir.dtypes import BY_NAME, FLOAT32, INT64, is_integer, name_of
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals, of_array
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View, fixed
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import known_dims, one_element, same_dtype, unknown_shape
@@ -95,7 +96,7 @@ class Range(Op):
             raise TypeRuleError(f"does not accept {name_of(dtype)}")
         return TensorType(dtype, (self._length(dtype, _scalar(start), _scalar(limit), _scalar(delta)),))
 
-    def _length(self, dtype: np.dtype, start: Any, limit: Any, delta: Any) -> Dim:
+    def _length(self, dtype: np.dtype, start: Dim | float, limit: Dim | float, delta: Dim | float) -> Dim:
         if not is_integer(dtype):
             if not all(isinstance(v, (int, float)) for v in (start, limit, delta)):
                 return UNKNOWN
@@ -103,7 +104,7 @@ class Range(Op):
                 return self._count(*(np.array(v, dtype) for v in (start, limit, delta)))
             except RunError:
                 return UNKNOWN
-        if not isinstance(delta, int) or not delta:
+        if isinstance(start, float) or isinstance(limit, float) or not isinstance(delta, int) or not delta:
             return UNKNOWN
         gap = limit - start if delta > 0 else start - limit
         return nonnegative(ceil_div(gap, abs(delta)))
@@ -145,7 +146,7 @@ class Range(Op):
         work = dtype if is_integer(dtype) else self._work(dtype)
         start, step = (k.let(k.cast(read_element(k, inputs[n]), work)) for n in (0, 2))
 
-        def at(index: Index) -> Any:
+        def at(index: Index) -> Expr:
             return k.cast(k.add(start, k.mul(k.cast(index[0], work), step)), dtype)
 
         shape = lengths(outputs[0])
@@ -165,7 +166,7 @@ class Range(Op):
         return Interval(min(start.high, limit.low + 1), start.high) if delta.high < 0 else None
 
 
-def _scalar(fact: Fact) -> Any:
+def _scalar(fact: Fact) -> Dim:
     known = known_dims(fact)
     return known[0] if known else UNKNOWN
 
@@ -195,7 +196,7 @@ class EyeLike(Op):
         rows, columns = lengths(outputs[0])
         dtype, shift = self.dtype or inputs[0].dtype, min(max(self.k, -fixed(rows)), fixed(columns))
 
-        def at(index: Index) -> Any:
+        def at(index: Index) -> Expr:
             is_one = k.compare("eq", k.sub(index[1], index[0]), k.const(shift))
             return k.select(is_one, k.const(1, dtype), k.const(0, dtype))
 

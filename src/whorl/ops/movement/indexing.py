@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
+from whorl.ir import dims
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
@@ -28,13 +27,13 @@ class Gather(Rearranging):
     moves_elements = True
 
     def infer(self, x: Fact, indices: Fact) -> TensorType:
-        found, places = tensor(x), integer_input(indices, "indices").shape
-        if isinstance(found.shape, AnyShape):
-            return found
-        axis = normal_axis(self.axis, len(found.shape))
-        if isinstance(places, AnyShape):
-            return found.with_shape(UNRANKED)
-        return found.with_shape((*found.shape[:axis], *places, *found.shape[axis + 1 :]))
+        type, index_shape = tensor(x), integer_input(indices, "indices").shape
+        if isinstance(type.shape, AnyShape):
+            return type
+        axis = normal_axis(self.axis, len(type.shape))
+        if isinstance(index_shape, AnyShape):
+            return type.with_shape(UNRANKED)
+        return type.with_shape((*type.shape[:axis], *index_shape, *type.shape[axis + 1 :]))
 
     def run(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         axis = run_axis(self.axis, x.ndim)
@@ -44,17 +43,17 @@ class Gather(Rearranging):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, indices), axis = inputs, self.axis % len(inputs[0].shape)
-        place, rank = normalise_indices(k, indices, x.shape[axis]), len(indices.shape)
+        row, rank = normalise_indices(k, indices, x.shape[axis]), len(indices.shape)
         if indices.size == 1:
-            place = k.materialise(place)
-        if indices.size != math.prod(lengths(outputs[0])):
-            place = k.materialise_reread(place)
+            row = k.materialise(row)
+        if indices.size != dims.product(lengths(outputs[0])):
+            row = k.materialise_reread(row)
         source = k.materialise_reread(x) if is_larger(indices.size, x.shape[axis]) else x
 
-        def found(index: Index) -> tuple[Any, ...]:
-            return (*index[:axis], place.at(index[axis : axis + rank]), *index[axis + rank :])
+        def gather(index: Index) -> Index:
+            return (*index[:axis], row.at(index[axis : axis + rank]), *index[axis + rank :])
 
-        return [map_indices(k, source, lengths(outputs[0]), found, 1 + place.cost)]
+        return [map_indices(k, source, lengths(outputs[0]), gather, 1 + row.cost)]
 
 
 @dataclass(frozen=True)
@@ -65,24 +64,24 @@ class GatherElements(Rearranging):
     moves_elements = True
 
     def infer(self, x: Fact, indices: Fact) -> TensorType:
-        found, places = tensor(x), integer_input(indices, "indices")
-        check_ranks(found, places, "indices")
-        rank = found.rank if places.rank is None else places.rank
+        type, index_type = tensor(x), integer_input(indices, "indices")
+        check_ranks(type, index_type, "indices")
+        rank = type.rank if index_type.rank is None else index_type.rank
         if rank is not None:
             normal_axis(self.axis, rank)
-        shape = unknown_shape(rank) if isinstance(places.shape, AnyShape) else places.shape
-        return found.with_shape(shape)
+        shape = unknown_shape(rank) if isinstance(index_type.shape, AnyShape) else index_type.shape
+        return type.with_shape(shape)
 
     def run(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         return x[element_indices(x.shape, indices, run_axis(self.axis, x.ndim))]
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, indices), axis = inputs, self.axis % len(inputs[0].shape)
-        if any(n > limit for n, limit in zip(*(replace_at(v.shape, axis, 0) for v in (indices, x)), strict=True)):
+        if any(n > limit for n, limit in zip(*(replace_at(v.fixed_shape, axis, 0) for v in (indices, x)), strict=True)):
             return None
-        place = normalise_indices(k, indices, x.shape[axis])
+        row = normalise_indices(k, indices, x.shape[axis])
         source = k.materialise_reread(x) if indices.fixed_shape[axis] > x.fixed_shape[axis] else x
-        return [map_indices(k, source, indices.shape, lambda i: replace_at(i, axis, place.at(i)), 1 + place.cost)]
+        return [map_indices(k, source, indices.shape, lambda i: replace_at(i, axis, row.at(i)), 1 + row.cost)]
 
 
 def check_ranks(x: TensorType, other: TensorType, what: str) -> None:
@@ -97,9 +96,8 @@ def element_indices(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> t
         raise RunError(f"indices have rank {indices.ndim}, data {len(shape)}")
     if any(n > limit for k, (n, limit) in enumerate(zip(indices.shape, shape, strict=True)) if k != axis):
         raise RunError(f"indices of shape {list(indices.shape)} exceed data of shape {list(shape)}")
-    places: list[Any] = list(np.indices(indices.shape, sparse=True))
-    places[axis] = in_range(indices, shape[axis], axis)
-    return tuple(places)
+    own = np.indices(indices.shape, sparse=True)
+    return replace_at(own, axis, in_range(indices, shape[axis], axis))
 
 
 @dataclass(frozen=True)
@@ -110,29 +108,29 @@ class GatherND(Rearranging):
     moves_elements = True
 
     def infer(self, x: Fact, indices: Fact) -> TensorType:
-        found, places, b = tensor(x), integer_input(indices, "indices").shape, self.batch_dims
-        if isinstance(places, AnyShape):
-            return found.with_shape(UNRANKED)
-        if not 0 <= b < len(places) or (found.rank is not None and b >= found.rank):
+        type, index_shape, b = tensor(x), integer_input(indices, "indices").shape, self.batch_dims
+        if isinstance(index_shape, AnyShape):
+            return type.with_shape(UNRANKED)
+        if not 0 <= b < len(index_shape) or (type.rank is not None and b >= type.rank):
             raise TypeRuleError(f"batch_dims {b} needs data and indices of higher rank", fix="lower batch_dims")
-        width = places[-1]
-        if isinstance(found.shape, AnyShape) or not isinstance(width, int):
-            return found.with_shape(UNRANKED)
-        if not 1 <= width <= len(found.shape) - b:
-            raise TypeRuleError(f"indices have {width} numbers for the {len(found.shape) - b} axes of {found}")
-        batch = [unify_lengths(f"axis {k}", found.shape[k], places[k]) for k in range(b)]
-        return found.with_shape((*batch, *places[b:-1], *found.shape[b + width :]))
+        width = index_shape[-1]
+        if isinstance(type.shape, AnyShape) or not isinstance(width, int):
+            return type.with_shape(UNRANKED)
+        if not 1 <= width <= len(type.shape) - b:
+            raise TypeRuleError(f"indices have {width} numbers for the {len(type.shape) - b} axes of {type}")
+        batch = [unify_lengths(f"axis {k}", type.shape[k], index_shape[k]) for k in range(b)]
+        return type.with_shape((*batch, *index_shape[b:-1], *type.shape[b + width :]))
 
     def run(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         b = self.batch_dims
         if indices.ndim <= b or x.shape[:b] != indices.shape[:b]:
             raise RunError(f"data {list(x.shape)} and indices {list(indices.shape)} do not share {b} batch axes")
-        places = tuple_indices(x.shape, indices, b)
+        tuples = tuple_indices(x.shape, indices, b)
         inner = (1,) * (indices.ndim - 1 - b)
-        rows: Any = np.indices(x.shape[:b], sparse=True)
-        batch = [row.reshape((*row.shape, *inner)) for row in rows]
-        found = x[tuple(place[None] for place in (*batch, *places))]
-        return found.reshape((*indices.shape[:-1], *x.shape[b + len(places) :]))
+        own = np.meshgrid(*map(np.arange, x.shape[:b]), indexing="ij", sparse=True)
+        batch = [row.reshape((*row.shape, *inner)) for row in own]
+        slices = x[tuple(index[None] for index in (*batch, *tuples))]
+        return slices.reshape((*indices.shape[:-1], *x.shape[b + len(tuples) :]))
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, indices), b, shape = inputs, self.batch_dims, lengths(outputs[0])
@@ -144,10 +142,10 @@ class GatherND(Rearranging):
             for n in range(width)
         ]
 
-        def found(index: Index) -> tuple[Any, ...]:
-            return (*index[:b], *(place.at(index[:rank]) for place in columns), *index[rank:])
+        def gather(index: Index) -> Index:
+            return (*index[:b], *(column.at(index[:rank]) for column in columns), *index[rank:])
 
-        return [map_indices(k, k.materialise_reread(x), shape, found, 1 + sum(place.cost for place in columns))]
+        return [map_indices(k, k.materialise_reread(x), shape, gather, 1 + sum(column.cost for column in columns))]
 
 
 def tuple_indices(shape: tuple[int, ...], indices: np.ndarray, first: int = 0) -> tuple[np.ndarray, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals, union
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import AnyShape, Fact, Known, Shape, TensorType, tensor
 from whorl.ops.core.base import known_dims, known_ints, normal_axis, same_dtype, unknown_shape
@@ -41,27 +41,27 @@ class Pad(Rearranging):
     mode: str = "constant"
 
     def infer(self, x: Fact, pads: Fact, constant_value: Fact | None = None, axes: Fact | None = None) -> TensorType:
-        found, dtype = tensor(x), same_dtype(x, constant_value)
+        type, dtype = tensor(x), same_dtype(x, constant_value)
         if self.mode not in MODES:
             raise TypeRuleError(f"mode is {self.mode!r}", fix=f"use one of {', '.join(MODES)}")
         count = vector_length(pads, "pads")
         listed = None if axes is None else vector_length(axes, "axes")
-        axis_count = found.rank if axes is None else listed
+        axis_count = type.rank if axes is None else listed
         if count is not None and (count % 2 or axis_count not in (None, count // 2)):
             raise TypeRuleError(f"pads has {count} numbers, expected two for each of {axis_count} axes")
-        if isinstance(found.shape, AnyShape):
+        if isinstance(type.shape, AnyShape):
             return TensorType(dtype, unknown_shape(None if axes is not None or count is None else count // 2))
-        return TensorType(dtype, self._padded(found.shape, pads, axes))
+        return TensorType(dtype, self._padded(type.shape, pads, axes))
 
     def _padded(self, shape: tuple[Dim, ...], pads: Fact, axes: Fact | None) -> Shape:
         named = tuple(range(len(shape))) if axes is None else known_ints(axes)
         if named is None:
             return (UNKNOWN,) * len(shape)
-        given = known_dims(pads) or (UNKNOWN,) * (2 * len(named))
+        numbers = known_dims(pads) or (UNKNOWN,) * (2 * len(named))
         result = list(shape)
         for k, axis in enumerate(named):
             axis = normal_axis(axis, len(shape))
-            length = shape[axis] + given[k] + given[k + len(named)]
+            length = shape[axis] + numbers[k] + numbers[k + len(named)]
             if isinstance(length, int) and length < 0:
                 raise TypeRuleError(f"pads remove more than the {shape[axis]} elements of axis {axis}")
             result[axis] = length
@@ -70,7 +70,7 @@ class Pad(Rearranging):
     def infer_known(
         self, x: Fact, pads: Fact, constant_value: Fact | None = None, axes: Fact | None = None
     ) -> tuple[np.ndarray | None, ...]:
-        zero: Any = Known(TensorType(tensor(x).dtype, ()), np.array(0, dtype=object))
+        zero = Known(TensorType(tensor(x).dtype, ()), np.array(0, dtype=object))
         return super().infer_known(x, pads, constant_value or zero, axes)
 
     def run(
@@ -80,13 +80,13 @@ class Pad(Rearranging):
         constant_value: np.ndarray | None = None,
         axes: np.ndarray | None = None,
     ) -> np.ndarray:
-        given = integers(pads)
+        numbers = integers(pads)
         named = range(x.ndim) if axes is None else [run_axis(axis, x.ndim) for axis in integers(axes)]
-        if len(given) != 2 * len(named):
-            raise RunError(f"pads {given} has {len(given)} numbers, expected two for each of {len(named)} axes")
+        if len(numbers) != 2 * len(named):
+            raise RunError(f"pads {numbers} has {len(numbers)} numbers, expected two for each of {len(named)} axes")
         ends = [(0, 0)] * x.ndim
         for k, axis in enumerate(named):
-            ends[axis] = given[k], given[k + len(named)]
+            ends[axis] = numbers[k], numbers[k + len(named)]
         if self.mode == "constant":
             fill = zero_of(x.dtype) if constant_value is None else constant_value
             return pad_array(x, ends, fill)
@@ -97,17 +97,22 @@ class Pad(Rearranging):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, pads, value, axes = inputs[0], inputs[1], inputs.optional(2), inputs.optional(3)
-        given = all_numbers(pads)
+        numbers = all_numbers(pads)
         named = list(range(len(x.shape))) if axes is None else all_numbers(axes)
-        if given is None or named is None or len(given) != 2 * len(named) or (value is not None and value.size != 1):
+        if (
+            numbers is None
+            or named is None
+            or len(numbers) != 2 * len(named)
+            or (value is not None and value.size != 1)
+        ):
             return None
         ends = [(0, 0)] * len(x.shape)
         for n, axis in enumerate(named):
-            ends[axis % len(ends)] = given[n], given[n + len(named)]
+            ends[axis % len(ends)] = numbers[n], numbers[n + len(named)]
         if self.mode == "constant":
-            nothing = k.const(float(zero_of(x.dtype)), x.dtype) if value is None else k.let(read_element(k, value))
-            return [pad_view(k, x, ends, nothing)]
-        return _continued(k, x, ends, self.mode, fixed_lengths(outputs[0]))
+            fill = k.const(float(zero_of(x.dtype)), x.dtype) if value is None else k.let(read_element(k, value))
+            return [pad_view(k, x, ends, fill)]
+        return _continue_view(k, x, ends, self.mode, fixed_lengths(outputs[0]))
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         value = inputs[2] if len(inputs) > 2 and operands[2] is not None else Interval(0, 0)
@@ -132,48 +137,48 @@ def pad_array(x: np.ndarray, ends: Sequence[tuple[int, int]], fill: np.ndarray) 
     return result
 
 
-def pad_view(k: NativeBuilder, x: Any, ends: Sequence[tuple[int, int]], fill: Any) -> Any:
+def pad_view(k: NativeBuilder, x: View, ends: Sequence[tuple[int, int]], fill: Expr) -> View:
     """Native form of `pad_array`: the fill is written first, the elements of x over it."""
     lows = [max(0, -before) for before, _ in ends]
-    kept = [max(0, n - low - max(0, -after)) for n, low, (_, after) in zip(x.shape, lows, ends, strict=True)]
-    inside = slice_view(k, x, [k.const(low) for low in lows], [1] * len(kept), kept)
+    core = [max(0, n - low - max(0, -after)) for n, low, (_, after) in zip(x.fixed_shape, lows, ends, strict=True)]
+    inside = slice_view(k, x, [k.const(low) for low in lows], [1] * len(core), core)
     if all(before <= 0 and after <= 0 for before, after in ends):
         return inside
     shape = [n + before + after for n, (before, after) in zip(x.shape, ends, strict=True)]
     buffer = k.temporary(x.dtype, shape)
     with k.nest(shape) as index:
         k.store(buffer, index, fill)
-    with k.nest(kept) as index:
+    with k.nest(core) as index:
         firsts = [k.const(max(0, before)) for before, _ in ends]
         k.store(buffer, tuple(k.add(i, first) for i, first in zip(index, firsts, strict=True)), inside.at(index))
     return k.view_of(buffer)
 
 
-def _continued(
-    k: NativeBuilder, x: Any, ends: Sequence[tuple[int, int]], mode: str, shape: tuple[int, ...]
-) -> Sequence[Any] | None:
-    """Native form of the modes that read x again; None where x has nothing left to read."""
-    spans = [(max(0, -b), n - max(0, -b) - max(0, -a)) for n, (b, a) in zip(x.shape, ends, strict=True)]
-    if any(kept <= 0 and length for (_, kept), length in zip(spans, shape, strict=True)):
+def _continue_view(
+    k: NativeBuilder, x: View, ends: Sequence[tuple[int, int]], mode: str, shape: tuple[int, ...]
+) -> Sequence[View] | None:
+    """Native form of the modes that read x again; None where cropping leaves no element to read."""
+    spans = [(max(0, -b), n - max(0, -b) - max(0, -a)) for n, (b, a) in zip(x.fixed_shape, ends, strict=True)]
+    if any(count <= 0 and length for (_, count), length in zip(spans, shape, strict=True)):
         return None
 
-    def source(index: Index) -> list[Any]:
-        found = []
-        for i, (before, after), (low, kept) in zip(index, ends, spans, strict=True):
-            place = k.sub(i, k.const(before + low))
-            found.append(i if not before and not after else k.add(_source(k, place, kept, before, mode), k.const(low)))
-        return found
+    def source(index: Index) -> list[Expr]:
+        result: list[Expr] = []
+        for i, (before, after), (low, count) in zip(index, ends, spans, strict=True):
+            inner = _source(k, k.sub(i, k.const(before + low)), count, before, mode)
+            result.append(i if not before and not after else k.add(inner, k.const(low)))
+        return result
 
     return [map_indices(k, k.materialise_reread(x), shape, source, 6)]
 
 
-def _source(k: NativeBuilder, place: Any, kept: int, before: int, mode: str) -> Any:
-    """Which of `kept` elements stands at a place that may lie before the first or behind the last."""
-    if mode == "edge" or kept <= 1:
-        return clamp_index(k, place, 0, max(kept - 1, 0))
-    period = kept if mode == "wrap" else 2 * kept - 2
+def _source(k: NativeBuilder, index: Expr, count: int, before: int, mode: str) -> Expr:
+    """Which of `count` elements an index means that may lie before the first or behind the last."""
+    if mode == "edge" or count <= 1:
+        return clamp_index(k, index, 0, max(count - 1, 0))
+    period = count if mode == "wrap" else 2 * count - 2
     ahead = k.const(max(0, -(-before // period)) * period)
-    turned = k.apply("rem", k.add(place, ahead), k.const(period))
+    turned = k.apply("rem", k.add(index, ahead), k.const(period))
     return turned if mode == "wrap" else k.apply("min", turned, k.sub(k.const(period), turned))
 
 
@@ -182,23 +187,23 @@ def _sources(length: int, before: int, after: int, mode: str, axis: int) -> np.n
     if length + before + after < 0:
         raise RunError(f"pads ({before}, {after}) remove more than the {length} elements of axis {axis}")
     low, high = max(0, -before), length - max(0, -after)
-    index, kept = np.arange(-before, length + after) - low, high - low
-    if kept <= 0 and index.size:
+    index, count = np.arange(-before, length + after) - low, high - low
+    if count <= 0 and index.size:
         raise RunError(f"axis {axis} has no element left that {mode} could repeat")
     if mode == "edge":
-        index = np.clip(index, 0, kept - 1)
+        index = np.clip(index, 0, count - 1)
     elif mode == "wrap":
-        index = index % max(kept, 1)
+        index = index % max(count, 1)
     else:
-        period = max(2 * kept - 2, 1)
+        period = max(2 * count - 2, 1)
         index = index % period
-        index = np.minimum(index, period - index) if kept > 1 else np.zeros_like(index)
+        index = np.minimum(index, period - index) if count > 1 else np.zeros_like(index)
     return index + low
 
 
 @dataclass(frozen=True)
 class CenterCropPad(Op):
-    """x cut or padded with zeros on both sides of the axes listed, to the lengths given. Source: ONNX CenterCropPad-18.
+    """x cut or zero-padded on both sides of the axes listed, to the lengths in `shape`. Source: ONNX CenterCropPad-18.
 
     Where the difference is odd, the window starts half an element to the left, and one more zero goes to the right.
     """
@@ -206,25 +211,25 @@ class CenterCropPad(Op):
     axes: tuple[int, ...] | None = None
 
     def infer(self, x: Fact, shape: Fact) -> TensorType:
-        found, count, given = tensor(x), vector_length(shape, "shape"), known_dims(shape)
-        expected = found.rank if self.axes is None else len(self.axes)
+        type, count, known = tensor(x), vector_length(shape, "shape"), known_dims(shape)
+        expected = type.rank if self.axes is None else len(self.axes)
         if count is not None and expected not in (None, count):
             raise TypeRuleError(f"shape has {count} lengths for {expected} axes")
-        if isinstance(found.shape, AnyShape):
-            return found.with_shape(unknown_shape(count if self.axes is None else None))
-        named = range(len(found.shape)) if self.axes is None else self.axes
-        result = list(found.shape)
-        for axis, length in zip(named, given or (UNKNOWN,) * len(named), strict=True):
+        if isinstance(type.shape, AnyShape):
+            return type.with_shape(unknown_shape(count if self.axes is None else None))
+        named = range(len(type.shape)) if self.axes is None else self.axes
+        result = list(type.shape)
+        for axis, length in zip(named, known or (UNKNOWN,) * len(named), strict=True):
             result[normal_axis(axis, len(result))] = length
-        return found.with_shape(tuple(result))
+        return type.with_shape(tuple(result))
 
     def run(self, x: np.ndarray, shape: np.ndarray) -> np.ndarray:
-        wanted = sizes(shape, "shape")
+        target = sizes(shape, "shape")
         named = range(x.ndim) if self.axes is None else [run_axis(axis, x.ndim) for axis in self.axes]
-        if len(wanted) != len(named):
-            raise RunError(f"shape {list(wanted)} has {len(wanted)} lengths for {len(named)} axes")
+        if len(target) != len(named):
+            raise RunError(f"shape {list(target)} has {len(target)} lengths for {len(named)} axes")
         ends = [(0, 0)] * x.ndim
-        for axis, length in zip(named, wanted, strict=True):
+        for axis, length in zip(named, target, strict=True):
             more = length - x.shape[axis]
             before = more // 2 if more >= 0 else -(-more // 2)
             ends[axis] = before, more - before

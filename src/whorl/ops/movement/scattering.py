@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, COMPLEX, STRING, name_of
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import normal_axis, same_dtype, unify_lengths
@@ -20,7 +20,7 @@ from whorl.ops.movement.indexing import check_ranks, element_indices, tuple_indi
 from whorl.ops.movement.rearranging import Rearranging, integer_input, integers, run_axis, vector_length
 from whorl.ops.native.index_maps import is_in_range, normalise_index, read_index, replace_at
 
-REDUCTIONS: dict[str, Any] = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+REDUCTIONS: dict[str, np.ufunc] = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
 
 def check_reduction(reduction: str, dtype: np.dtype) -> None:
@@ -31,38 +31,38 @@ def check_reduction(reduction: str, dtype: np.dtype) -> None:
         raise TypeRuleError(f"reduction {reduction!r} has no meaning for {name_of(dtype)}")
 
 
-def scatter(data: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarray, reduction: str) -> np.ndarray:
-    """A copy of `data` with the updates at the places, combined one after the other where a place repeats."""
+def scatter(data: np.ndarray, indices: tuple[np.ndarray, ...], updates: np.ndarray, reduction: str) -> np.ndarray:
+    """A copy of `data` with the updates at the indices, combined one after the other where an index repeats."""
     result = np.array(data)
     if reduction == "none":
-        result[places] = updates
+        result[indices] = updates
     else:
-        REDUCTIONS[reduction].at(result, places, updates)
+        REDUCTIONS[reduction].at(result, indices, updates)
     return result
 
 
-def _place(k: NativeBuilder, indices: Any, index: Index, length: Dim) -> Any:
+def _read_checked(k: NativeBuilder, indices: View, index: Index, length: Dim) -> Expr:
     """A checked index into an axis, counted from the front."""
-    place = k.let(read_index(k, indices, index))
-    k.fail_unless(is_in_range(k, place, length))
-    return k.let(normalise_index(k, place, length))
+    target = k.let(read_index(k, indices, index))
+    k.fail_unless(is_in_range(k, target, length))
+    return k.let(normalise_index(k, target, length))
 
 
 _ON_BOOL = {"add": "or", "max": "or", "mul": "and", "min": "and"}
 
 
-def _write(k: NativeBuilder, buffer: Any, place: tuple[Any, ...], value: Any, reduction: str) -> None:
+def _write(k: NativeBuilder, buffer: Buffer, index: Index, value: Expr, reduction: str) -> None:
     if reduction != "none":
         how = _ON_BOOL[reduction] if buffer.dtype == BOOL else reduction
-        value = k.apply(how, k.load(buffer, place), value)
-    k.store(buffer, place, value)
+        value = k.apply(how, k.load(buffer, index), value)
+    k.store(buffer, index, value)
 
 
 @dataclass(frozen=True)
 class ScatterElements(Rearranging):
     """A copy of data with out[indices[i][j]][j] = updates[i][j] for axis 0, and so on. Source: ONNX ScatterElements-18.
 
-    With a reduction, out = f(out, update) for each update in turn; without, the last of equal places wins.
+    With a reduction, out = f(out, update) for each update in turn; without, the last of equal indices wins.
     """
 
     overwrites = True
@@ -71,32 +71,34 @@ class ScatterElements(Rearranging):
     reduction: str = "none"
 
     def infer(self, data: Fact, indices: Fact, updates: Fact) -> TensorType:
-        found, places, given = tensor(data), integer_input(indices, "indices"), tensor(updates, "updates")
+        type, index_type, update_type = tensor(data), integer_input(indices, "indices"), tensor(updates, "updates")
         check_reduction(self.reduction, same_dtype(data, updates))
-        check_ranks(found, places, "indices")
-        check_ranks(found, given, "updates")
-        if found.rank is not None:
-            normal_axis(self.axis, found.rank)
-        if not isinstance(places.shape, AnyShape) and not isinstance(given.shape, AnyShape):
-            check_ranks(places, given, "updates")
-            for k, (a, b) in enumerate(zip(places.shape, given.shape, strict=True)):
+        check_ranks(type, index_type, "indices")
+        check_ranks(type, update_type, "updates")
+        if type.rank is not None:
+            normal_axis(self.axis, type.rank)
+        if not isinstance(index_type.shape, AnyShape) and not isinstance(update_type.shape, AnyShape):
+            check_ranks(index_type, update_type, "updates")
+            for k, (a, b) in enumerate(zip(index_type.shape, update_type.shape, strict=True)):
                 unify_lengths(f"axis {k} of indices and updates", a, b)
-        return found
+        return type
 
     def run(self, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
         if indices.shape != updates.shape:
             raise RunError(f"updates have shape {list(updates.shape)}, indices {list(indices.shape)}")
-        places = element_indices(data.shape, indices, run_axis(self.axis, data.ndim))
-        return scatter(data, places, updates, self.reduction)
+        targets = element_indices(data.shape, indices, run_axis(self.axis, data.ndim))
+        return scatter(data, targets, updates, self.reduction)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (data, indices, updates), axis = inputs, self.axis % len(inputs[0].shape)
-        if any(n > limit for n, limit in zip(*(replace_at(v.shape, axis, 0) for v in (indices, data)), strict=True)):
+        if any(
+            n > limit for n, limit in zip(*(replace_at(v.fixed_shape, axis, 0) for v in (indices, data)), strict=True)
+        ):
             return None
         buffer = k.writable(data)
         with k.nest(indices.shape, parallel=False) as index:
-            place = _place(k, indices, index, data.shape[axis])
-            _write(k, buffer, replace_at(index, axis, place), updates.at(index), self.reduction)
+            target = replace_at(index, axis, _read_checked(k, indices, index, data.shape[axis]))
+            _write(k, buffer, target, updates.at(index), self.reduction)
         return [k.view_of(buffer)]
 
 
@@ -104,7 +106,7 @@ class ScatterElements(Rearranging):
 class ScatterND(Rearranging):
     """A copy of data with out[tuple(indices[i])] = updates[i]. Source: ONNX ScatterND-18.
 
-    With a reduction, out = f(out, update) for each update in turn; without, the last of equal places wins.
+    With a reduction, out = f(out, update) for each update in turn; without, the last of equal indices wins.
     """
 
     overwrites = True
@@ -112,29 +114,35 @@ class ScatterND(Rearranging):
     reduction: str = "none"
 
     def infer(self, data: Fact, indices: Fact, updates: Fact) -> TensorType:
-        found, places, given = tensor(data), integer_input(indices, "indices").shape, tensor(updates, "updates")
+        type, index_shape, update_type = (
+            tensor(data),
+            integer_input(indices, "indices").shape,
+            tensor(updates, "updates"),
+        )
         check_reduction(self.reduction, same_dtype(data, updates))
-        if isinstance(found.shape, AnyShape) or isinstance(places, AnyShape) or not places:
-            return found
-        width = places[-1]
+        if isinstance(type.shape, AnyShape) or isinstance(index_shape, AnyShape) or not index_shape:
+            return type
+        width = index_shape[-1]
         if not isinstance(width, int):
-            return found
-        if not 1 <= width <= len(found.shape):
-            raise TypeRuleError(f"indices have {width} numbers for the {len(found.shape)} axes of {found}")
-        expected = (*places[:-1], *found.shape[width:])
-        if not isinstance(given.shape, AnyShape):
-            if len(given.shape) != len(expected):
-                raise TypeRuleError(f"updates have rank {len(given.shape)}, indices and data ask for {len(expected)}")
-            for k, (a, b) in enumerate(zip(expected, given.shape, strict=True)):
+            return type
+        if not 1 <= width <= len(type.shape):
+            raise TypeRuleError(f"indices have {width} numbers for the {len(type.shape)} axes of {type}")
+        expected = (*index_shape[:-1], *type.shape[width:])
+        if not isinstance(update_type.shape, AnyShape):
+            if len(update_type.shape) != len(expected):
+                raise TypeRuleError(
+                    f"updates have rank {len(update_type.shape)}, indices and data ask for {len(expected)}"
+                )
+            for k, (a, b) in enumerate(zip(expected, update_type.shape, strict=True)):
                 unify_lengths(f"axis {k} of updates", a, b)
-        return found
+        return type
 
     def run(self, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
-        places = tuple_indices(data.shape, indices)
-        expected = (*indices.shape[:-1], *data.shape[len(places) :])
+        targets = tuple_indices(data.shape, indices)
+        expected = (*indices.shape[:-1], *data.shape[len(targets) :])
         if updates.shape != expected:
             raise RunError(f"updates have shape {list(updates.shape)}, indices and data ask for {list(expected)}")
-        return scatter(data, places, updates, self.reduction)
+        return scatter(data, targets, updates, self.reduction)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         data, indices, updates = inputs
@@ -143,7 +151,7 @@ class ScatterND(Rearranging):
             return None
         buffer = k.writable(data)
         with k.nest(indices.shape[:-1], parallel=False) as row:
-            first = [_place(k, indices, (*row, k.const(n)), data.shape[n]) for n in range(width)]
+            first = [_read_checked(k, indices, (*row, k.const(n)), data.shape[n]) for n in range(width)]
             with k.nest(data.shape[width:]) as rest:
                 _write(k, buffer, (*first, *rest), updates.at((*row, *rest)), self.reduction)
         return [k.view_of(buffer)]
@@ -153,7 +161,7 @@ class ScatterND(Rearranging):
 class TensorScatter(Op):
     """A copy of the cache with the update at write_indices[b] and on along `axis`, for each batch row b (axis 0).
 
-    In mode circular the places wrap around the cache. Source: ONNX TensorScatter-24.
+    In mode circular the indices wrap around the cache. Source: ONNX TensorScatter-24.
     """
 
     overwrites = True
@@ -162,23 +170,23 @@ class TensorScatter(Op):
     mode: str = "linear"
 
     def infer(self, past_cache: Fact, update: Fact, write_indices: Fact | None = None) -> TensorType:
-        found, given = tensor(past_cache), tensor(update, "update")
+        type, update_type = tensor(past_cache), tensor(update, "update")
         same_dtype(past_cache, update)
         if self.mode not in ("linear", "circular"):
             raise TypeRuleError(f"mode is {self.mode!r}", fix="use 'linear' or 'circular'")
         if write_indices is not None:
             vector_length(write_indices, "write_indices")
-        check_ranks(found, given, "update")
-        if isinstance(found.shape, AnyShape):
-            return found
-        axis = normal_axis(self.axis, len(found.shape))
+        check_ranks(type, update_type, "update")
+        if isinstance(type.shape, AnyShape):
+            return type
+        axis = normal_axis(self.axis, len(type.shape))
         if not axis:
-            raise TypeRuleError(f"axis {self.axis} is the batch axis of {found}", fix="write along another axis")
-        if not isinstance(given.shape, AnyShape):
-            for k, (a, b) in enumerate(zip(found.shape, given.shape, strict=True)):
+            raise TypeRuleError(f"axis {self.axis} is the batch axis of {type}", fix="write along another axis")
+        if not isinstance(update_type.shape, AnyShape):
+            for k, (a, b) in enumerate(zip(type.shape, update_type.shape, strict=True)):
                 if k != axis:
                     unify_lengths(f"axis {k}", a, b)
-        return found
+        return type
 
     def run(self, past_cache: np.ndarray, update: np.ndarray, write_indices: np.ndarray | None = None) -> np.ndarray:
         axis = run_axis(self.axis, past_cache.ndim)
@@ -214,8 +222,8 @@ class TensorScatter(Op):
             else:
                 first = k.let(normalise_index(k, k.apply("rem", first, k.const(max(length, 1))), length))
             with k.nest(update.shape[1:]) as rest:
-                place = k.add(first, rest[axis - 1])
-                over = k.compare("ge", place, k.const(length))
-                turned = k.select(over, k.sub(place, k.const(length)), place) if self.mode == "circular" else place
-                k.store(buffer, (batch, *replace_at(rest, axis - 1, turned)), update.at((batch, *rest)))
+                row = k.add(first, rest[axis - 1])
+                if self.mode == "circular":
+                    row = k.select(k.compare("ge", row, k.const(length)), k.sub(row, k.const(length)), row)
+                k.store(buffer, (batch, *replace_at(rest, axis - 1, row)), update.at((batch, *rest)))
         return [k.view_of(buffer)]

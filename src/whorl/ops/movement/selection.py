@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,11 +14,12 @@ from whorl.ir.dtypes import BOOL, COMPLEX, INT64, STRING, is_float, name_of
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import known_dims, normal_axis, one_element
 from whorl.ops.movement.lengths import interval_of_counts
-from whorl.ops.movement.native_selection import MOST_KEPT, best_of_lines
+from whorl.ops.movement.native_selection import MOST_SORTED, select_best
 from whorl.ops.movement.rearranging import Rearranging, integer_input, require_memory, run_axis, vector_length, zero_of
 from whorl.ops.native.index_maps import (
     broadcast_scalar,
@@ -34,7 +34,7 @@ from whorl.ops.native.run_time_lengths import compress_view, find_nonzero
 
 @dataclass(frozen=True)
 class OneHot(Op):
-    """values[1] where the place along the new `axis` is the index, values[0] elsewhere. Source: ONNX OneHot-28.
+    """values[1] where the position along the new `axis` is the index, values[0] elsewhere. Source: ONNX OneHot-28.
 
     An index in [-depth, depth) counts as usual, others give values[0] only; floats are cut to integers.
     """
@@ -42,14 +42,14 @@ class OneHot(Op):
     axis: int = -1
 
     def infer(self, indices: Fact, depth: Fact, values: Fact) -> TensorType:
-        places, found = tensor(indices), tensor(values, "values")
+        index_type, type = tensor(indices), tensor(values, "values")
         tensor(depth, "depth")
-        if isinstance(places.shape, AnyShape):
-            return found.with_shape(UNRANKED)
-        axis = normal_axis(self.axis, len(places.shape) + 1)
+        if isinstance(index_type.shape, AnyShape):
+            return type.with_shape(UNRANKED)
+        axis = normal_axis(self.axis, len(index_type.shape) + 1)
         known = known_dims(depth)
         classes: Dim = UNKNOWN if not known else int(known[0]) if isinstance(known[0], float) else known[0]
-        return found.with_shape((*places.shape[:axis], classes, *places.shape[axis:]))
+        return type.with_shape((*index_type.shape[:axis], classes, *index_type.shape[axis:]))
 
     def run(self, indices: np.ndarray, depth: np.ndarray, values: np.ndarray) -> np.ndarray:
         classes, axis = int(one_element(depth, "depth")), run_axis(self.axis, indices.ndim + 1)
@@ -59,9 +59,9 @@ class OneHot(Op):
         if indices.dtype == np.uint64:
             indices = np.minimum(indices, np.uint64(classes))
         index = np.expand_dims(indices.astype(np.int64), axis)
-        place = np.arange(classes).reshape(-1, *(1,) * (indices.ndim - axis))
+        position = np.arange(classes).reshape(-1, *(1,) * (indices.ndim - axis))
         off, on = values.reshape(-1)[:1], values.reshape(-1)[1:]
-        return np.where((index == place) | (index + classes == place), on, off)
+        return np.where((index == position) | (index + classes == position), on, off)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (indices, _, values), shape = inputs, fixed_lengths(outputs[0])
@@ -69,19 +69,19 @@ class OneHot(Op):
         if values.size != 2:
             return None
         off, on = (k.let(read_element(k, values, n)) for n in (0, 1))
-        classes, given = k.const(shape[axis]), k.materialise_reread(indices)
+        classes, source = k.const(shape[axis]), k.materialise_reread(indices)
 
-        def at(index: Index) -> Any:
-            number = _class(k, given.at((*index[:axis], *index[axis + 1 :])), shape[axis])
+        def at(index: Index) -> Expr:
+            number = _class(k, source.at((*index[:axis], *index[axis + 1 :])), shape[axis])
             direct = k.compare("eq", number, index[axis])
             from_back = k.compare("eq", k.add(number, classes), index[axis])
             return k.select(k.apply("or", direct, from_back), on, off)
 
-        return [k.view(values.dtype, shape, at, 4 + given.cost)]
+        return [k.view(values.dtype, shape, at, 4 + source.cost)]
 
 
-def _class(k: NativeBuilder, number: Any, classes: int) -> Any:
-    """An index of a class as int64; what int64 cannot hold becomes a number that is none."""
+def _class(k: NativeBuilder, number: Expr, classes: int) -> Expr:
+    """The index of a class as int64; numbers beyond int64 become one beyond the classes."""
     if number.dtype == np.uint64:
         number = k.apply("min", number, k.const(classes, number.dtype))
     return k.cast(number, INT64)
@@ -99,16 +99,16 @@ class Compress(Rearranging):
     axis: int | None = None
 
     def infer(self, x: Fact, condition: Fact) -> TensorType:
-        found, flags = tensor(x), tensor(condition, "condition")
+        type, flags = tensor(x), tensor(condition, "condition")
         if flags.dtype != BOOL or flags.rank not in (None, 1):
             raise TypeRuleError(f"condition is {flags}, expected a row of bool")
         chosen = UNKNOWN if condition.known is None else _count_nonzero(condition.known)
         if self.axis is None:
-            return found.with_shape((chosen,))
-        if isinstance(found.shape, AnyShape):
-            return found
-        axis = normal_axis(self.axis, len(found.shape))
-        return found.with_shape((*found.shape[:axis], chosen, *found.shape[axis + 1 :]))
+            return type.with_shape((chosen,))
+        if isinstance(type.shape, AnyShape):
+            return type
+        axis = normal_axis(self.axis, len(type.shape))
+        return type.with_shape((*type.shape[:axis], chosen, *type.shape[axis + 1 :]))
 
     def run(self, x: np.ndarray, condition: np.ndarray) -> np.ndarray:
         if self.axis is None:
@@ -154,10 +154,10 @@ class NonZero(Op):
 
     def run(self, x: np.ndarray) -> np.ndarray:
         flags = x.astype(np.bool_)
-        places = np.nonzero(flags.reshape(-1))[0]
+        positions = np.nonzero(flags.reshape(-1))[0]
         if not x.ndim:
-            return np.zeros((0, places.size), np.int64)
-        return np.array(np.unravel_index(places, x.shape), np.int64).reshape(x.ndim, places.size)
+            return np.zeros((0, positions.size), np.int64)
+        return np.array(np.unravel_index(positions, x.shape), np.int64).reshape(x.ndim, positions.size)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return [find_nonzero(k, inputs[0])] if inputs[0].shape else None
@@ -170,7 +170,7 @@ class NonZero(Op):
 class Unique(Op):
     """The different elements of x, or its different slices along `axis`, in ascending or (sorted=0) first-seen order.
 
-    Outputs: these, the place of each one's first occurrence, each element's place among them, how often each occurs.
+    Outputs: these, the index of each one's first occurrence, each element's index among them, how often each occurs.
     NaNs are equal to each other and above all numbers. Source: ONNX Unique-28.
     """
 
@@ -178,15 +178,15 @@ class Unique(Op):
     sorted: int = 1
 
     def infer(self, x: Fact) -> tuple[TensorType, ...]:
-        found, row = tensor(x), TensorType(INT64, (UNKNOWN,))
+        type, row = tensor(x), TensorType(INT64, (UNKNOWN,))
         if self.axis is None:
-            total = UNKNOWN if isinstance(found.shape, AnyShape) else dims.product(found.shape)
-            return found.with_shape((UNKNOWN,)), row, row.with_shape((total,)), row
-        if isinstance(found.shape, AnyShape):
-            return found, row, row, row
-        axis = normal_axis(self.axis, len(found.shape))
-        different = found.with_shape((*found.shape[:axis], UNKNOWN, *found.shape[axis + 1 :]))
-        return different, row, row.with_shape((found.shape[axis],)), row
+            total = UNKNOWN if isinstance(type.shape, AnyShape) else dims.product(type.shape)
+            return type.with_shape((UNKNOWN,)), row, row.with_shape((total,)), row
+        if isinstance(type.shape, AnyShape):
+            return type, row, row, row
+        axis = normal_axis(self.axis, len(type.shape))
+        different = type.with_shape((*type.shape[:axis], UNKNOWN, *type.shape[axis + 1 :]))
+        return different, row, row.with_shape((type.shape[axis],)), row
 
     def run(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
         if self.axis is None:
@@ -221,9 +221,9 @@ def sortable(x: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TopK(Op):
-    """The k largest (or smallest) elements along `axis` and their places, always sorted.
+    """The k largest (or smallest) elements along `axis` and their indices, always sorted.
 
-    Of equals, the one with the lower place comes first. NaN is above all numbers. Source: ONNX TopK-24.
+    Of equals, the one with the lower index comes first. NaN is above all numbers. Source: ONNX TopK-24.
     """
 
     axis: int = -1
@@ -231,18 +231,18 @@ class TopK(Op):
     sorted: int = 1
 
     def infer(self, x: Fact, k: Fact) -> tuple[TensorType, TensorType]:
-        found = tensor(x)
-        if found.dtype in COMPLEX or found.dtype in (STRING, BOOL):
-            raise TypeRuleError(f"does not accept {name_of(found.dtype)}")
+        type = tensor(x)
+        if type.dtype in COMPLEX or type.dtype in (STRING, BOOL):
+            raise TypeRuleError(f"does not accept {name_of(type.dtype)}")
         if vector_length(k, "k") not in (None, 1):
             raise TypeRuleError(f"k has {vector_length(k, 'k')} elements, expected one")
-        if isinstance(found.shape, AnyShape):
-            return found, found.with_dtype(INT64)
-        axis, known = normal_axis(self.axis, len(found.shape)), known_dims(k)
-        count, length = known[0] if known else UNKNOWN, found.shape[axis]
+        if isinstance(type.shape, AnyShape):
+            return type, type.with_dtype(INT64)
+        axis, known = normal_axis(self.axis, len(type.shape)), known_dims(k)
+        count, length = known[0] if known else UNKNOWN, type.shape[axis]
         if isinstance(count, int) and (count < 0 or (isinstance(length, int) and count > length)):
-            raise TypeRuleError(f"k is {count}, axis {axis} of {found} has length {length}")
-        values = found.with_shape((*found.shape[:axis], count, *found.shape[axis + 1 :]))
+            raise TypeRuleError(f"k is {count}, axis {axis} of {type} has length {length}")
+        values = type.with_shape((*type.shape[:axis], count, *type.shape[axis + 1 :]))
         return values, values.with_dtype(INT64)
 
     def run(self, x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -255,16 +255,16 @@ class TopK(Op):
             order = length - 1 - np.flip(np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
         else:
             order = np.argsort(keys, axis, kind="stable")
-        places = np.take(order, np.arange(count), axis).astype(np.int64)
-        return np.take_along_axis(x, places, axis), places
+        indices = np.take(order, np.arange(count), axis).astype(np.int64)
+        return np.take_along_axis(x, indices, axis), indices
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, shape, axis = inputs[0], fixed_lengths(outputs[0]), self.axis % len(inputs[0].shape)
-        if shape[axis] > MOST_KEPT:
+        if shape[axis] > MOST_SORTED:
             return None
         if 0 in shape:
             return [broadcast_scalar(k, k.const(0, dtype), shape) for dtype in (x.dtype, INT64)]
-        return best_of_lines(k, x, axis, shape[axis], bool(self.largest))
+        return select_best(k, x, axis, shape[axis], bool(self.largest))
 
 
 @dataclass(frozen=True)
@@ -274,12 +274,12 @@ class Trilu(Op):
     upper: int = 1
 
     def infer(self, x: Fact, k: Fact | None = None) -> TensorType:
-        found = tensor(x)
+        type = tensor(x)
         if k is not None:
             integer_input(k, "k")
-        if found.rank is not None and found.rank < 2:
-            raise TypeRuleError(f"takes matrices, got {found}")
-        return found
+        if type.rank is not None and type.rank < 2:
+            raise TypeRuleError(f"takes matrices, got {type}")
+        return type
 
     def run(self, x: np.ndarray, k: np.ndarray | None = None) -> np.ndarray:
         if x.ndim < 2:
@@ -287,8 +287,8 @@ class Trilu(Op):
         rows, columns = x.shape[-2:]
         diagonal = 0 if k is None else min(max(int(one_element(k, "k")), -rows - 1), columns + 1)
         gap = np.arange(columns) - np.arange(rows)[:, None]
-        kept = gap >= diagonal if self.upper else gap <= diagonal
-        return np.where(kept, x, zero_of(x.dtype))
+        inside = gap >= diagonal if self.upper else gap <= diagonal
+        return np.where(inside, x, zero_of(x.dtype))
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, shift = inputs[0], inputs.optional(1)
@@ -298,7 +298,7 @@ class Trilu(Op):
         start = k.const(0) if shift is None else clamp_index(k, read_int64(k, shift), -rows - 1, columns + 1)
         diagonal, zero = k.let(start), k.const(0, x.dtype)
 
-        def at(index: Index) -> Any:
+        def at(index: Index) -> Expr:
             gap = k.sub(index[-1], index[-2])
             return k.select(k.compare("ge" if self.upper else "le", gap, diagonal), x.at(index), zero)
 

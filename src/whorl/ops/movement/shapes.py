@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ir.types import Shape as Lengths
@@ -36,6 +36,7 @@ from whorl.ops.native.index_maps import (
     broadcast_scalar,
     broadcast_view,
     embed_numbers,
+    fixed_lengths,
     lengths,
     read_int64,
     reshape_view,
@@ -104,11 +105,11 @@ class Reshaping(Rearranging, abstract=True):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         shape = lengths(outputs[0])
-        if math.prod(shape) == inputs[0].size:
+        if dims.product(shape) == inputs[0].size:
             return [reshape_view(k, inputs[0], shape)]
         if all_fixed((*shape, *inputs[0].shape)):
             return None
-        k.fail_unless(k.compare("eq", k.const(math.prod(shape)), k.const(inputs[0].size)))
+        k.fail_unless(k.compare("eq", k.const(dims.product(shape)), k.const(inputs[0].size)))
         return [reshape_view(k, inputs[0], shape)]
 
 
@@ -122,40 +123,40 @@ class Reshape(Reshaping):
     allowzero: int = 0
 
     def infer(self, x: Fact, shape: Fact) -> TensorType:
-        given, length = known_dims(shape), vector_length(shape, "shape")
-        if given is None:
+        requested, length = known_dims(shape), vector_length(shape, "shape")
+        if requested is None:
             return TensorType(tensor(x).dtype, unknown_shape(length))
-        if any(isinstance(d, int) and d < -1 for d in given) or sum(_is(d, -1) for d in given) > 1:
-            raise TypeRuleError(f"shape is {list(given)}", fix="give lengths, 0 to copy one, and -1 at most once")
-        return TensorType(tensor(x).dtype, self._proved(given, tensor(x).shape))
+        if any(isinstance(d, int) and d < -1 for d in requested) or sum(_is(d, -1) for d in requested) > 1:
+            raise TypeRuleError(f"shape is {list(requested)}", fix="give lengths, 0 to copy one, and -1 at most once")
+        return TensorType(tensor(x).dtype, self._prove(requested, tensor(x).shape))
 
-    def _proved(self, given: Sequence[Dim], actual: Lengths) -> tuple[Dim, ...]:
+    def _prove(self, requested: Sequence[Dim], actual: Lengths) -> tuple[Dim, ...]:
         """The lengths that follow.
 
         A named length could be 0 at run time, which copies another one; it counts where the numbers of elements agree.
         """
-        copied = self._copied(given)
-        doubtful = [i for i, d in enumerate(given) if not self.is_certain(d, i, actual)]
+        copied = self._copied_axes(requested)
+        doubtful = [i for i, d in enumerate(requested) if not self.is_certain(d, i, actual)]
         if isinstance(actual, AnyShape):
-            return tuple(UNKNOWN if i in copied or i in doubtful or _is(d, -1) else d for i, d in enumerate(given))
+            return tuple(UNKNOWN if i in copied or i in doubtful or _is(d, -1) else d for i, d in enumerate(requested))
         if any(i >= len(actual) for i in copied):
-            raise TypeRuleError(f"shape {list(given)} copies axis {max(copied)} of a tensor of rank {len(actual)}")
+            raise TypeRuleError(f"shape {list(requested)} copies axis {max(copied)} of a tensor of rank {len(actual)}")
         left = [d for i, d in enumerate(actual) if i not in copied]
-        result = [actual[i] if i in copied else d for i, d in enumerate(given)]
-        if -1 in given:
-            known = [d for i, d in enumerate(given) if i not in copied and not _is(d, -1)]
-            result[given.index(-1)] = _left(left, known)
+        result = [actual[i] if i in copied else d for i, d in enumerate(requested)]
+        if -1 in requested:
+            known = [d for i, d in enumerate(requested) if i not in copied and not _is(d, -1)]
+            result[requested.index(-1)] = _left(left, known)
         agrees = _is(quotient(left, [d for i, d in enumerate(result) if i not in copied]), 1)
         if not doubtful or agrees:
             return tuple(result)
-        if len(doubtful) > 1 or -1 in given or not all(bounds(d)[0] > 0 for d in actual):
-            return tuple(UNKNOWN if i in doubtful or _is(given[i], -1) else d for i, d in enumerate(result))
-        others = [d for i, d in enumerate(given) if i not in copied and i not in doubtful]
+        if len(doubtful) > 1 or -1 in requested or not all(bounds(d)[0] > 0 for d in actual):
+            return tuple(UNKNOWN if i in doubtful or _is(requested[i], -1) else d for i, d in enumerate(result))
+        others = [d for i, d in enumerate(requested) if i not in copied and i not in doubtful]
         result[doubtful[0]] = quotient(left, others)
         return tuple(result)
 
-    def _copied(self, given: Sequence[Dim]) -> list[int]:
-        return [i for i, d in enumerate(given) if _is(d, 0) and not self.allowzero]
+    def _copied_axes(self, requested: Sequence[Dim]) -> list[int]:
+        return [i for i, d in enumerate(requested) if _is(d, 0) and not self.allowzero]
 
     def is_certain(self, dim: Dim, axis: int, actual: Lengths) -> bool:
         """Whether a given length is surely the result's: not perhaps a -1, nor a 0 that copies anything but a 0."""
@@ -166,41 +167,41 @@ class Reshape(Reshaping):
         return isinstance(quotient([dim], [actual[axis]]), int)
 
     def run(self, x: np.ndarray, shape: np.ndarray) -> np.ndarray:
-        given = integers(shape)
-        wanted = self._resolved(given, x.shape)
-        if math.prod(wanted) != x.size:
-            raise RunError(f"cannot reshape {list(x.shape)}, {x.size} elements, into {given}")
-        return x.reshape(wanted)
+        requested = integers(shape)
+        target = self._resolve(requested, x.shape)
+        if math.prod(target) != x.size:
+            raise RunError(f"cannot reshape {list(x.shape)}, {x.size} elements, into {requested}")
+        return x.reshape(target)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, shape = inputs
         full = lengths(outputs[0])
-        for axis, given in enumerate(() if shape.known is None else shape.known.flat):
-            if isinstance(given, Linear) and given != full[axis]:
-                k.fail_unless(self._fits(k, k.length(given), axis, full[axis], x.shape))
+        for axis, requested in enumerate(() if shape.known is None else shape.known.flat):
+            if isinstance(requested, Linear) and requested != full[axis]:
+                k.fail_unless(self._fits(k, k.length(requested), axis, full[axis], x.shape))
         return super().lower(k, inputs, outputs)
 
-    def _fits(self, k: NativeBuilder, given: Any, axis: int, length: Dim, actual: Sequence[Dim]) -> Any:
+    def _fits(self, k: NativeBuilder, requested: Expr, axis: int, length: Dim, actual: Sequence[Dim]) -> Expr:
         """Whether a number of the shape gives an axis the length that inference has proved of it if nothing fails."""
-        fits = k.apply("or", k.compare("eq", given, k.length(length)), k.compare("eq", given, k.const(-1)))
+        fits = k.apply("or", k.compare("eq", requested, k.length(length)), k.compare("eq", requested, k.const(-1)))
         if self.allowzero or axis >= len(actual):
             return fits
         is_copy = k.compare("eq", k.length(actual[axis]), k.length(length))
-        return k.apply("or", fits, k.apply("and", k.compare("eq", given, k.const(0)), is_copy))
+        return k.apply("or", fits, k.apply("and", k.compare("eq", requested, k.const(0)), is_copy))
 
-    def _resolved(self, given: list[int], actual: tuple[int, ...]) -> list[int]:
-        copied = self._copied(given)
+    def _resolve(self, requested: list[int], actual: tuple[int, ...]) -> list[int]:
+        copied = self._copied_axes(requested)
         if any(i >= len(actual) for i in copied):
-            raise RunError(f"shape {given} copies axis {max(copied)} of a tensor of rank {len(actual)}")
-        wanted = [actual[i] if i in copied else d for i, d in enumerate(given)]
-        if any(d < -1 for d in wanted) or wanted.count(-1) > 1:
-            raise RunError(f"shape is {given}, expected lengths and -1 at most once")
-        if -1 in wanted:
-            others = -math.prod(wanted)
+            raise RunError(f"shape {requested} copies axis {max(copied)} of a tensor of rank {len(actual)}")
+        target = [actual[i] if i in copied else d for i, d in enumerate(requested)]
+        if any(d < -1 for d in target) or target.count(-1) > 1:
+            raise RunError(f"shape is {requested}, expected lengths and -1 at most once")
+        if -1 in target:
+            others = -math.prod(target)
             if not others:
-                raise RunError(f"-1 in {given} stands for no one length where another length is 0")
-            wanted[wanted.index(-1)] = math.prod(actual) // others
-        return wanted
+                raise RunError(f"-1 in {requested} stands for no one length where another length is 0")
+            target[target.index(-1)] = math.prod(actual) // others
+        return target
 
 
 def _is(dim: Dim, number: int) -> bool:
@@ -225,14 +226,14 @@ class Flatten(Reshaping):
     axis: int = 1
 
     def infer(self, x: Fact) -> TensorType:
-        found = tensor(x)
-        if isinstance(found.shape, AnyShape):
-            return found.with_shape((UNKNOWN, UNKNOWN))
-        cut = self._cut(len(found.shape))
+        type = tensor(x)
+        if isinstance(type.shape, AnyShape):
+            return type.with_shape((UNKNOWN, UNKNOWN))
+        cut = self._cut(len(type.shape))
         if cut is None:
-            rank = len(found.shape)
+            rank = len(type.shape)
             raise TypeRuleError(f"axis {self.axis} is outside [{-rank}, {rank}] of a tensor of rank {rank}")
-        return found.with_shape((dims.product(found.shape[:cut]), dims.product(found.shape[cut:])))
+        return type.with_shape((dims.product(type.shape[:cut]), dims.product(type.shape[cut:])))
 
     def _cut(self, rank: int) -> int | None:
         return self.axis + rank * (self.axis < 0) if -rank <= self.axis <= rank else None
@@ -249,20 +250,20 @@ class Squeeze(Reshaping):
     """x without the axes listed, each of length 1; without a list, without all of length 1. Source: ONNX Squeeze-25."""
 
     def infer(self, x: Fact, axes: Fact | None = None) -> TensorType:
-        found = tensor(x)
+        type = tensor(x)
         count = None if axes is None else vector_length(axes, "axes")
-        if isinstance(found.shape, AnyShape):
-            return found
+        if isinstance(type.shape, AnyShape):
+            return type
         if axes is None:
-            return found.with_shape(_without_ones(found.shape))
+            return type.with_shape(_without_ones(type.shape))
         listed = known_ints(axes)
         if listed is None:
-            return found.with_shape(unknown_shape(None if count is None else max(len(found.shape) - count, 0)))
-        dropped = {normal_axis(axis, len(found.shape)) for axis in listed}
+            return type.with_shape(unknown_shape(None if count is None else max(len(type.shape) - count, 0)))
+        dropped = {normal_axis(axis, len(type.shape)) for axis in listed}
         for axis in dropped:
-            if dims.differ(found.shape[axis], 1):
-                raise TypeRuleError(f"axis {axis} of {found} cannot be squeezed", fix="squeeze axes of length 1")
-        return found.with_shape(tuple(d for axis, d in enumerate(found.shape) if axis not in dropped))
+            if dims.differ(type.shape[axis], 1):
+                raise TypeRuleError(f"axis {axis} of {type} cannot be squeezed", fix="squeeze axes of length 1")
+        return type.with_shape(tuple(d for axis, d in enumerate(type.shape) if axis not in dropped))
 
     def run(self, x: np.ndarray, axes: np.ndarray | None = None) -> np.ndarray:
         if axes is None:
@@ -283,20 +284,20 @@ def _without_ones(shape: Sequence[Dim]) -> Lengths:
 
 @dataclass(frozen=True)
 class Unsqueeze(Reshaping):
-    """x with new axes of length 1 at the places listed, counted in the result. Source: ONNX Unsqueeze-25."""
+    """x with new axes of length 1, their positions counted in the result. Source: ONNX Unsqueeze-25."""
 
     def infer(self, x: Fact, axes: Fact) -> TensorType:
-        found, count, listed = tensor(x), vector_length(axes, "axes"), known_ints(axes)
-        if isinstance(found.shape, AnyShape):
-            return found
+        type, count, listed = tensor(x), vector_length(axes, "axes"), known_ints(axes)
+        if isinstance(type.shape, AnyShape):
+            return type
         if listed is None:
-            return found.with_shape(unknown_shape(None if count is None else len(found.shape) + count))
-        rank = len(found.shape) + len(listed)
+            return type.with_shape(unknown_shape(None if count is None else len(type.shape) + count))
+        rank = len(type.shape) + len(listed)
         added = {normal_axis(axis, rank) for axis in listed}
         if len(added) < len(listed):
             raise TypeRuleError(f"axes {list(listed)} name an axis twice")
-        rest = iter(found.shape)
-        return found.with_shape(tuple(1 if axis in added else next(rest) for axis in range(rank)))
+        rest = iter(type.shape)
+        return type.with_shape(tuple(1 if axis in added else next(rest) for axis in range(rank)))
 
     def run(self, x: np.ndarray, axes: np.ndarray) -> np.ndarray:
         listed = integers(axes)
@@ -318,20 +319,20 @@ class Expand(Rearranging):
     moves_elements = True
 
     def infer(self, x: Fact, shape: Fact) -> TensorType:
-        found, given, length = tensor(x), known_dims(shape), vector_length(shape, "shape")
-        if given is None:
-            return found.with_shape(broadcast_shapes(found.shape, unknown_shape(length)))
-        if any(isinstance(d, int) and d < 0 for d in given):
-            raise TypeRuleError(f"shape is {list(given)}, lengths must not be negative")
-        return found.with_shape(broadcast_shapes(found.shape, given))
+        type, requested, length = tensor(x), known_dims(shape), vector_length(shape, "shape")
+        if requested is None:
+            return type.with_shape(broadcast_shapes(type.shape, unknown_shape(length)))
+        if any(isinstance(d, int) and d < 0 for d in requested):
+            raise TypeRuleError(f"shape is {list(requested)}, lengths must not be negative")
+        return type.with_shape(broadcast_shapes(type.shape, requested))
 
     def run(self, x: np.ndarray, shape: np.ndarray) -> np.ndarray:
-        wanted = sizes(shape, "shape")
+        target = sizes(shape, "shape")
         try:
-            full: Any = broadcast_shapes(x.shape, wanted)
+            full = broadcast_shapes(x.shape, target)
         except TypeRuleError:
-            raise RunError(f"cannot broadcast {list(x.shape)} with {list(wanted)}") from None
-        return broadcast_value(x, full)
+            raise RunError(f"cannot broadcast {list(x.shape)} with {list(target)}") from None
+        return broadcast_value(x, fixed_lengths(TensorType(x.dtype, full)))
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, shape = inputs
@@ -341,9 +342,9 @@ class Expand(Rearranging):
         return [broadcast_view(k, x, full)]
 
 
-def _require_fit(k: NativeBuilder, shape: Any, full: Sequence[Any]) -> None:
+def _require_fit(k: NativeBuilder, shape: View, full: Sequence[Dim]) -> None:
     """End the program with a failure unless each element of a shape is 1 or the length that the result has there."""
-    for n, length in enumerate(full[len(full) - math.prod(shape.shape) :]):
-        given = read_int64(k, shape, n)
-        fits = k.compare("eq", given, k.length(length))
-        k.fail_unless(k.apply("or", fits, k.compare("eq", given, k.const(1))))
+    for n, length in enumerate(full[len(full) - shape.fixed_size :]):
+        requested = read_int64(k, shape, n)
+        fits = k.compare("eq", requested, k.length(length))
+        k.fail_unless(k.apply("or", fits, k.compare("eq", requested, k.const(1))))

@@ -5,12 +5,12 @@ An index is a tuple of int64 expressions, one an axis. A length is a number or, 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
+from whorl.ir import dims
 from whorl.ir.dims import Dim, Linear
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.native.builder import NativeBuilder
@@ -19,8 +19,12 @@ from whorl.ir.native.view import Index, View, fixed
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.ops.core.base import accumulator
 
-TABLE = 16
-"""Known elements up to which one of them is chosen by comparing its place; more are put in memory."""
+T = TypeVar("T")
+
+MOST_SELECTED = 16
+"""Known elements up to which one of them is selected by comparing its index; more are put in memory."""
+MOST_PARTS = 8
+"""Parts of length 1 up to which a concatenation selects among them where it is read."""
 
 
 def lengths(type: Type) -> tuple[Dim, ...]:
@@ -44,71 +48,71 @@ def is_larger(a: Dim, b: Dim) -> bool:
     return a > b if isinstance(a, int) and isinstance(b, int) else not isinstance(a, int) and isinstance(b, int)
 
 
-def known_numbers(view: Any) -> list[int | None]:
-    """The elements of a small integer tensor in a row, None for each that is known at run time only."""
+def known_numbers(view: View) -> list[int | None]:
+    """The elements of a small integer tensor in a row, None for each that only the run knows."""
     if view.known is None:
-        return [None] * view.size
+        return [None] * view.fixed_size
     return [e if isinstance(e, int) else None for e in view.known.flat]
 
 
-def all_numbers(view: Any) -> list[int] | None:
+def all_numbers(view: View) -> list[int] | None:
     """The elements of a small integer tensor in a row, if they are all known."""
     if view.known is None and not isinstance(view.size, int):
         return None
-    found = [e for e in known_numbers(view) if e is not None]
-    return found if len(found) == view.size else None
+    numbers = [e for e in known_numbers(view) if e is not None]
+    return numbers if len(numbers) == view.size else None
 
 
-def read_element(k: NativeBuilder, view: Any, place: int = 0) -> Any:
-    """The element at a place of a scalar or a tensor with one axis; of any tensor for place 0."""
+def read_element(k: NativeBuilder, view: View, position: int = 0) -> Expr:
+    """The element at a position of a scalar or a tensor with one axis; of any tensor for position 0."""
     rank = len(view.shape)
-    return view.at((k.const(0),) * (rank - 1) + (k.const(place),) * min(rank, 1))
+    return view.at((k.const(0),) * (rank - 1) + (k.const(position),) * min(rank, 1))
 
 
-def read_index(k: NativeBuilder, view: Any, index: Index) -> Any:
+def read_index(k: NativeBuilder, view: View, index: Index) -> Expr:
     """An element of an integer tensor as int64, which is what indices are."""
     return k.cast(view.at(index), INT64)
 
 
-def read_int64(k: NativeBuilder, view: Any, place: int = 0) -> Any:
+def read_int64(k: NativeBuilder, view: View, position: int = 0) -> Expr:
     """An element of a scalar or a tensor with one axis, as int64; the number itself where it is known."""
-    number = None if view.known is None else view.known.reshape(-1)[place]
-    return k.const(number) if isinstance(number, int | Linear) else k.cast(read_element(k, view, place), INT64)
+    number = None if view.known is None else view.known.reshape(-1)[position]
+    return k.const(number) if isinstance(number, int | Linear) else k.cast(read_element(k, view, position), INT64)
 
 
-def ravel_index(k: NativeBuilder, index: Sequence[Any], shape: Sequence[Dim]) -> Any:
+def ravel_index(k: NativeBuilder, index: Sequence[Expr], shape: Sequence[Dim]) -> Expr:
     """The row-major position of an index."""
-    found = k.const(0)
+    position: Expr = k.const(0)
     for i, length in zip(index, shape, strict=True):
-        found = k.add(k.mul(found, k.const(length)), i)
-    return found
+        position = k.add(k.mul(position, k.const(length)), i)
+    return position
 
 
 def map_indices(
-    k: NativeBuilder, x: Any, shape: Sequence[Dim], source: Callable[[Any], Sequence[Any]], cost: int = 1
-) -> Any:
+    k: NativeBuilder, x: View, shape: Sequence[Dim], source: Callable[[Index], Sequence[Expr]], cost: int = 1
+) -> View:
     """The tensor whose element at an index is x's at `source(index)`."""
     return k.view(x.dtype, shape, lambda index: x.at(tuple(source(index))), x.cost + cost)
 
 
-def broadcast_scalar(k: NativeBuilder, value: Any, shape: Sequence[Dim]) -> Any:
+def broadcast_scalar(k: NativeBuilder, value: Expr, shape: Sequence[Dim]) -> View:
     """A tensor with one expression for every element."""
     return k.view(value.dtype, shape, lambda index: value, 0, lambda position: value)
 
 
-def embed_numbers(k: NativeBuilder, elements: Sequence[Any], dtype: np.dtype, shape: Sequence[Dim]) -> Any:
+def embed_numbers(k: NativeBuilder, elements: Sequence[Dim | float], dtype: np.dtype, shape: Sequence[Dim]) -> View:
     """A tensor of numbers given in row-major order."""
     if not len(elements):
         return broadcast_scalar(k, k.const(0, dtype), shape)
-    if len(elements) > TABLE:
+    if len(elements) > MOST_SELECTED and not any(isinstance(e, Linear) for e in elements):
         return embed_array(k, np.array(elements).astype(dtype).reshape(tuple(map(fixed, shape))))
     numbers = [k.const(e, dtype) for e in elements]
 
-    def flat(place: Any) -> Any:
-        chosen = numbers[-1]
+    def flat(position: Expr) -> Expr:
+        result = numbers[-1]
         for n, number in reversed(list(enumerate(numbers[:-1]))):
-            chosen = k.select(k.compare("eq", place, k.const(n)), number, chosen)
-        return chosen
+            result = k.select(k.compare("eq", position, k.const(n)), number, result)
+        return result
 
     return k.view(dtype, shape, lambda index: flat(ravel_index(k, index, shape)), len(numbers), flat)
 
@@ -120,12 +124,12 @@ def flat_element(k: NativeBuilder, x: View) -> Callable[[Expr], Expr]:
     return flat
 
 
-def embed_array(k: NativeBuilder, array: np.ndarray) -> Any:
+def embed_array(k: NativeBuilder, array: np.ndarray) -> View:
     """A tensor of numbers that are the same in every run."""
     return k.constant(array, TensorType(array.dtype, array.shape))
 
 
-def reshape_view(k: NativeBuilder, x: Any, shape: Sequence[Dim]) -> Any:
+def reshape_view(k: NativeBuilder, x: View, shape: Sequence[Dim]) -> View:
     """The elements of x in row-major order under another shape of the same size.
 
     Joining axes of the new shape into one of x is arithmetic on the index. Where an axis would have to be cut, the
@@ -141,7 +145,7 @@ def reshape_view(k: NativeBuilder, x: Any, shape: Sequence[Dim]) -> Any:
         flat = flat_element(k, x)
         return k.view(x.dtype, shape, lambda index: flat(ravel_index(k, index, shape)), max(x.cost, 1), flat)
 
-    def at(index: Index) -> Any:
+    def at(index: Index) -> Expr:
         source = [k.const(0)] * len(x.shape)
         for (axis,), new in groups:
             source[axis] = ravel_index(k, [index[n] for n in new], [shape[n] for n in new])
@@ -151,17 +155,17 @@ def reshape_view(k: NativeBuilder, x: Any, shape: Sequence[Dim]) -> Any:
 
 
 def _common_runs(old: Sequence[Dim], new: Sequence[Dim]) -> list[tuple[list[int], list[int]]]:
-    """The shortest runs of axes of two shapes that hold the same number of elements; axes of length 1 are in none.
+    """The shortest runs of axes of two shapes with the same number of elements; axes of length 1 are in none.
 
     Lengths that only the run knows may be 1: what is left of one shape, once the other one is used up, is such axes, or
     the program has failed because the sizes differ.
     """
     left, right = ([axis for axis, n in enumerate(shape) if n != 1] for shape in (old, new))
-    runs = []
+    runs: list[tuple[list[int], list[int]]] = []
     while left:
         a, b = [left.pop(0)], right[:1]
         del right[:1]
-        while (difference := math.prod(old[i] for i in a) - math.prod(new[i] for i in b)) != 0:
+        while (difference := dims.product(old[i] for i in a) - dims.product(new[i] for i in b)) != 0:
             shorter, rest = (a, left) if isinstance(difference, int) and difference < 0 else (b, right)
             if not isinstance(difference, int) or not rest:
                 a, b, left, right = a + left, b + right, [], []
@@ -171,27 +175,27 @@ def _common_runs(old: Sequence[Dim], new: Sequence[Dim]) -> list[tuple[list[int]
     return runs
 
 
-def cast_view(k: NativeBuilder, x: Any, dtype: np.dtype) -> Any:
+def cast_view(k: NativeBuilder, x: View, dtype: np.dtype) -> View:
     """The tensor in another element type."""
     if x.dtype == dtype:
         return x
     flat = k.flat(x)
-    direct = None if flat is None else lambda place: k.cast(flat(place), dtype)
+    direct = None if flat is None else lambda position: k.cast(flat(position), dtype)
     return k.view(dtype, x.shape, lambda index: k.cast(x.at(index), dtype), x.cost + 1, direct)
 
 
-def widen_view(k: NativeBuilder, x: Any) -> Any:
+def widen_view(k: NativeBuilder, x: View) -> View:
     """The tensor in the element type in which its sums are kept."""
     return cast_view(k, x, accumulator(x.dtype))
 
 
-def transpose_view(k: NativeBuilder, x: Any, perm: Sequence[int]) -> Any:
+def transpose_view(k: NativeBuilder, x: View, perm: Sequence[int]) -> View:
     """Axis j of the result is axis perm[j] of x."""
-    order = np.argsort(perm).tolist()
-    return map_indices(k, x, [x.shape[axis] for axis in perm], lambda index: [index[place] for place in order], 0)
+    order = [int(axis) for axis in np.argsort(perm)]
+    return map_indices(k, x, [x.shape[axis] for axis in perm], lambda index: [index[axis] for axis in order], 0)
 
 
-def broadcast_view(k: NativeBuilder, x: Any, shape: Sequence[Dim]) -> Any:
+def broadcast_view(k: NativeBuilder, x: View, shape: Sequence[Dim]) -> View:
     """x broadcast to a shape."""
     if tuple(shape) == x.shape:
         return x
@@ -200,69 +204,74 @@ def broadcast_view(k: NativeBuilder, x: Any, shape: Sequence[Dim]) -> Any:
     return k.view(x.dtype, shape, lambda index: k.broadcast_element(source, index), source.cost)
 
 
-def slice_view(k: NativeBuilder, x: Any, starts: Sequence[Any], steps: Sequence[int], shape: Sequence[Dim]) -> Any:
+def slice_view(k: NativeBuilder, x: View, starts: Sequence[Expr], steps: Sequence[int], shape: Sequence[Dim]) -> View:
     """Element j of an axis is x's at start + j * step; a start is an expression, and all that is read is inside x."""
 
-    def source(index: Index) -> list[Any]:
+    def source(index: Index) -> list[Expr]:
         strides = [k.mul(i, k.const(step)) for i, step in zip(index, steps, strict=True)]
         return [k.add(stride, start) for stride, start in zip(strides, starts, strict=True)]
 
     return map_indices(k, x, shape, source, 1)
 
 
-def slice_axis(k: NativeBuilder, x: Any, axis: int, start: int, length: Dim) -> Any:
+def slice_axis(k: NativeBuilder, x: View, axis: int, start: int, length: Dim) -> View:
     """`length` rows of x along an axis, from `start` on."""
     starts, shape = [k.const(0)] * len(x.shape), list(x.shape)
     starts[axis], shape[axis] = k.const(start), length
     return slice_view(k, x, starts, [1] * len(shape), shape)
 
 
-def insert_at(index: Sequence[Any], axis: int, place: Any) -> tuple[Any, ...]:
-    """The index with one more axis."""
-    return (*index[:axis], place, *index[axis:])
+def insert_at(items: Sequence[T], axis: int, item: T) -> tuple[T, ...]:
+    """An index or shape with one more axis."""
+    return (*items[:axis], item, *items[axis:])
 
 
-def replace_at(index: Sequence[Any], axis: int, place: Any) -> tuple[Any, ...]:
-    """The index with another place on an axis."""
-    return (*index[:axis], place, *index[axis + 1 :])
+def replace_at(items: Sequence[T], axis: int, item: T) -> tuple[T, ...]:
+    """An index or shape with another coordinate or length on an axis."""
+    return (*items[:axis], item, *items[axis + 1 :])
 
 
-def select_column(k: NativeBuilder, x: Any, n: int) -> Any:
+def select_column(k: NativeBuilder, x: View, n: int) -> View:
     """Element n of every row along the last axis."""
-    known = None if x.known is None else x.known.reshape(x.shape)[..., n]
+    known = None if x.known is None else x.known.reshape(x.fixed_shape)[..., n]
     return k.view(x.dtype, x.shape[:-1], lambda index: x.at((*index, k.const(n))), x.cost, known=known)
 
 
-def clamp_index(k: NativeBuilder, value: Any, low: Dim, high: Dim) -> Any:
-    return k.apply("min", k.apply("max", value, k.const(low)), k.const(high))
+def clamp_index(k: NativeBuilder, value: Expr, low: Dim | Expr, high: Dim | Expr) -> Expr:
+    """The value, or the bound that it lies beyond."""
+    return k.apply("min", k.apply("max", value, _as_expr(k, low)), _as_expr(k, high))
 
 
-def normalise_index(k: NativeBuilder, place: Any, length: Dim) -> Any:
-    """A place counted from the front; a negative one counts from the back."""
-    return k.select(k.compare("lt", place, k.const(0)), k.add(place, k.const(length)), place)
+def normalise_index(k: NativeBuilder, index: Expr, length: Dim | Expr) -> Expr:
+    """An index into an axis counted from the front; a negative one counts from the back."""
+    return k.select(k.compare("lt", index, k.const(0)), k.add(index, _as_expr(k, length)), index)
 
 
-def is_in_range(k: NativeBuilder, place: Any, length: Dim) -> Any:
-    """Whether a place, counted from the front or the back, is one of an axis."""
-    return k.apply("and", k.compare("ge", place, k.const(-length)), k.compare("lt", place, k.const(length)))
+def _as_expr(k: NativeBuilder, number: Dim | Expr) -> Expr:
+    return number if isinstance(number, Expr) else k.const(number)
 
 
-def require_in_range(k: NativeBuilder, indices: Any, length: Dim) -> None:
+def is_in_range(k: NativeBuilder, index: Expr, length: Dim) -> Expr:
+    """Whether an index, counted from the front or the back, is inside an axis."""
+    return k.apply("and", k.compare("ge", index, k.const(-length)), k.compare("lt", index, k.const(length)))
+
+
+def require_in_range(k: NativeBuilder, indices: View, length: Dim) -> None:
     """End the program with a failure unless all indices are inside an axis."""
     known = all_numbers(indices) if isinstance(length, int) else None
-    if known is not None and isinstance(length, int) and all(-length <= place < length for place in known):
+    if known is not None and isinstance(length, int) and all(-length <= n < length for n in known):
         return
     if indices.size == 1:
         k.fail_unless(is_in_range(k, k.let(read_index(k, indices, (k.const(0),) * len(indices.shape))), length))
         return
 
-    def step(so_far: Any, index: Index) -> Any:
+    def step(so_far: Expr, index: Index) -> Expr:
         return k.apply("and", so_far, is_in_range(k, read_index(k, indices, index), length))
 
     k.fail_unless(k.reduce(indices.shape, k.const(True, BOOL), step))
 
 
-def normalise_indices(k: NativeBuilder, indices: Any, length: Dim) -> Any:
+def normalise_indices(k: NativeBuilder, indices: View, length: Dim) -> View:
     """Checked indices into an axis as a tensor of int64, counted from the front.
 
     They are read again after the check. Where another thread may have written them meanwhile, they are clamped.
@@ -270,22 +279,22 @@ def normalise_indices(k: NativeBuilder, indices: Any, length: Dim) -> Any:
     known = all_numbers(indices) if isinstance(length, int) else None
     require_in_range(k, indices, length)
     may_change = k.may_change(indices)
-    if known is not None and indices.size == 1:
+    if known is not None and isinstance(length, int) and indices.size == 1:
         return broadcast_scalar(k, k.const(known[0] % length if length else 0), indices.shape)
     if known is not None and min(known, default=0) >= 0:
         return k.view(INT64, indices.shape, lambda index: read_index(k, indices, index), indices.cost)
 
-    def place(index: Index) -> Any:
-        found = normalise_index(k, read_index(k, indices, index), length)
-        return clamp_index(k, found, 0, length - 1) if may_change else found
+    def at(index: Index) -> Expr:
+        result = normalise_index(k, read_index(k, indices, index), length)
+        return clamp_index(k, result, 0, length - 1) if may_change else result
 
-    return k.view(INT64, indices.shape, place, indices.cost + (4 if may_change else 2))
+    return k.view(INT64, indices.shape, at, indices.cost + (4 if may_change else 2))
 
 
-def check_slice(k: NativeBuilder, start: Any, end: Any, step: int, length: Dim, count: int) -> Any:
+def check_slice(k: NativeBuilder, start: Expr, end: Expr, step: int, length: Dim, count: int) -> Expr:
     """Where `start:end:step` begins on an axis; the program fails unless it takes `count` elements."""
     low, high = (0, length) if step > 0 else (-1, length - 1)
-    first = clamp_index(k, normalise_index(k, start, length), max(low, 0), high)
+    first = clamp_index(k, normalise_index(k, start, length), 0, high)
     stop = clamp_index(k, normalise_index(k, end, length), low, high)
     span = k.sub(stop, first) if step > 0 else k.sub(first, stop)
     enough = k.compare("gt", span, k.const((count - 1) * abs(step))) if count else k.compare("le", span, k.const(0))
@@ -293,34 +302,30 @@ def check_slice(k: NativeBuilder, start: Any, end: Any, step: int, length: Dim, 
     return k.let(first)
 
 
-MOST_SELECTED = 8
-"""Parts of length 1 up to which a joined tensor chooses among them where it is read."""
-
-
-def concat_views(k: NativeBuilder, parts: Sequence[Any], axis: int) -> Any:
-    """The tensors one after the other along an axis: chosen among where they are few and small, else put in memory."""
-    given = [x for x in parts if x.shape[axis]]
-    shape = list(parts[0].shape)
-    shape[axis] = sum(x.shape[axis] for x in given)
-    if len(given) < 2:
-        return given[0] if given else parts[0]
+def concat_views(k: NativeBuilder, parts: Sequence[View], axis: int) -> View:
+    """The tensors one after the other along an axis: a selection where they are few and small, else put in memory."""
+    filled = [x for x in parts if x.shape[axis]]
+    if len(filled) < 2:
+        return filled[0] if filled else parts[0]
+    shape = [*parts[0].shape]
+    shape[axis] = sum((x.shape[axis] for x in filled), start=0)
     if not all_fixed(shape):
-        return _concat_at_run_time(k, given, axis, shape)
-    if len(given) <= MOST_SELECTED and all(x.shape[axis] == 1 and x.cost <= 1 for x in given):
-        return _select_part(k, given, axis, shape)
+        return _concat_at_run_time(k, filled, axis, shape)
+    if len(filled) <= MOST_PARTS and all(x.shape[axis] == 1 and x.cost <= 1 for x in filled):
+        return _select_part(k, filled, axis, shape)
     buffer, first = k.temporary(parts[0].dtype, shape), 0
-    for x in given:
+    for x in filled:
         with k.nest(x.shape) as index:
             k.store(buffer, replace_at(index, axis, k.add(index[axis], k.const(first))), x.at(index))
-        first += x.shape[axis]
+        first += fixed(x.shape[axis])
     return k.view_of(buffer)
 
 
-def _concat_at_run_time(k: NativeBuilder, parts: Sequence[Any], axis: int, shape: Sequence[Any]) -> Any:
-    """Parts of which only the run knows how long they are; behind a carried value that may grow where it lies."""
+def _concat_at_run_time(k: NativeBuilder, parts: Sequence[View], axis: int, shape: Sequence[Dim]) -> View:
+    """Parts whose lengths only the run knows; a carried value that may grow is extended in place."""
     for x in parts[1:]:
         k.require_broadcast(replace_at(x.shape, axis, 1), replace_at(shape, axis, 1))
-    start, rest = parts[0], parts[1:]
+    start, rest = parts[0], list(parts[1:])
     buffer = start.buffer
     if buffer is not None and k.memory_of(buffer) is k.may_append and all(n == 1 for n in shape[:axis]):
         rest = [x if x.buffer is not buffer else k.copy(x) for x in rest]
@@ -336,11 +341,12 @@ def _concat_at_run_time(k: NativeBuilder, parts: Sequence[Any], axis: int, shape
     return k.view_of(buffer, shape)
 
 
-def _select_part(k: NativeBuilder, rows: Sequence[Any], axis: int, shape: Sequence[Dim]) -> Any:
-    def at(index: Index) -> Any:
-        found, place = rows[-1].at(replace_at(index, axis, k.const(0))), index[axis]
+def _select_part(k: NativeBuilder, rows: Sequence[View], axis: int, shape: Sequence[Dim]) -> View:
+    def at(index: Index) -> Expr:
+        first = replace_at(index, axis, k.const(0))
+        result = rows[-1].at(first)
         for n, x in reversed(list(enumerate(rows[:-1]))):
-            found = k.select(k.compare("eq", place, k.const(n)), x.at(replace_at(index, axis, k.const(0))), found)
-        return found
+            result = k.select(k.compare("eq", index[axis], k.const(n)), x.at(first), result)
+        return result
 
     return k.view(rows[0].dtype, shape, at, len(rows))

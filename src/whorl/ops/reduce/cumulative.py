@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INTEGERS, PACKED_BITS, is_integer
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.view import Operands, View
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -65,7 +67,7 @@ class Cumulative(Op, abstract=True):
             return ()
         return (as_objects(totals[::-1] if self.reverse else totals),)
 
-    def totals(self, elements: tuple[Any, ...]) -> list[Any]:
+    def totals(self, elements: tuple[Dim, ...]) -> list[Dim]:
         """The totals of a list, as many as it has elements."""
         running = list(itertools.accumulate(elements, self.step, initial=self.start))
         return running[:-1] if self.exclusive else running[1:]
@@ -80,7 +82,7 @@ class Cumulative(Op, abstract=True):
             result = np.concatenate([first, rest], along)
         return (np.flip(result, along) if self.reverse else result).astype(x.dtype, copy=False)
 
-    def step(self, total: Any, element: Any) -> Any:
+    def step(self, total: Dim, element: Dim) -> Dim:
         """The total with one more element."""
         raise TypeError(f"{self.name} has no step")
 
@@ -93,26 +95,26 @@ class Cumulative(Op, abstract=True):
         if known is None or len(known) != 1:
             return None
         x, axis = widen_view(k, x), known[0] % len(x.shape)
-        length, buffer, late = x.shape[axis], k.temporary(x.dtype, x.shape), 1 if self.exclusive else 0
+        length, buffer, late = x.fixed_shape[axis], k.temporary(x.dtype, x.shape), 1 if self.exclusive else 0
         before, after = x.shape[:axis], x.shape[axis + 1 :]
         if not x.size:
             return [cast_view(k, k.view_of(buffer), inputs[0].dtype)]
 
-        def place(outer: Any, inner: Any, step: Any) -> tuple[Any, ...]:
+        def source(outer: Index, inner: Index, step: Expr) -> Index:
             return (*outer, k.sub(k.const(length - 1), step) if self.reverse else step, *inner)
 
         with k.nest(before) as outer:
             if late:
                 with k.nest(after) as inner:
-                    k.store(buffer, place(outer, inner, k.const(0)), k.const(self.start, x.dtype))
+                    k.store(buffer, source(outer, inner, k.const(0)), k.const(self.start, x.dtype))
             if length > late:
                 with k.nest(after) as inner:
-                    k.store(buffer, place(outer, inner, k.const(late)), x.at(place(outer, inner, k.const(0))))
+                    k.store(buffer, source(outer, inner, k.const(late)), x.at(source(outer, inner, k.const(0))))
             with k.loop(max(length - 1 - late, 0)) as done, k.nest(after) as inner:
                 step = k.add(done, k.const(1))
-                total = k.load(buffer, place(outer, inner, k.add(done, k.const(late))))
-                value = k.apply(self.how, total, x.at(place(outer, inner, step)))
-                k.store(buffer, place(outer, inner, k.add(step, k.const(late))), value)
+                total = k.load(buffer, source(outer, inner, k.add(done, k.const(late))))
+                value = k.apply(self.how, total, x.at(source(outer, inner, step)))
+                k.store(buffer, source(outer, inner, k.add(step, k.const(late))), value)
         return [cast_view(k, k.view_of(buffer), inputs[0].dtype)]
 
 
@@ -123,7 +125,7 @@ class CumSum(Cumulative):
     start = 0
     how = "add"
 
-    def step(self, total: Any, element: Any) -> Any:
+    def step(self, total: Dim, element: Dim) -> Dim:
         return total + element
 
     def accumulate(self, x: np.ndarray, axis: int) -> np.ndarray:
@@ -137,7 +139,7 @@ class CumProd(Cumulative):
     start = 1
     how = "mul"
 
-    def step(self, total: Any, element: Any) -> Any:
+    def step(self, total: Dim, element: Dim) -> Dim:
         return total * element
 
     def accumulate(self, x: np.ndarray, axis: int) -> np.ndarray:

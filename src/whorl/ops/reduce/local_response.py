@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import Fact, TensorType
 from whorl.ops.core.base import check_types, widen
@@ -59,8 +59,8 @@ class LRN(Op):
         bias, alpha = k.const(self.bias, x.dtype), k.const(self.alpha / self.size, x.dtype)
         is_positive = self.bias >= 0 and self.alpha >= 0
 
-        def at(index: Index) -> Any:
-            def add(total: Any, step: Any) -> Any:
+        def at(index: Index) -> Expr:
+            def add(total: Expr, step: Index) -> Expr:
                 return k.add(total, squares.at(replace_at(index, 1, k.add(index[1], step[0]))))
 
             total = written_out(k, below + above + 1, k.const(0, x.dtype), add)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from whorl.ir.dims import Dim
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import View
 from whorl.ops.core.base import COMPUTED_FLOATS
 from whorl.ops.native.index_maps import reshape_view
 from whorl.ops.reduce.native_reductions import map_elements, reduce_view, reduced_shape
@@ -23,7 +25,7 @@ class ReduceLogSum(Reduction):
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
         return np.log(total_of(data, axes, keepdims))
 
-    def after(self, k: NativeBuilder, total: Any, count: int) -> Any:
+    def after(self, k: NativeBuilder, total: Expr, count: Dim) -> Expr:
         return k.apply("log", total)
 
 
@@ -42,10 +44,10 @@ class ReduceLogSumExp(Reduction):
         result = np.log(total_of(np.exp(data - shift), axes, True)) + shift
         return result if keepdims else np.squeeze(result, axis=axes)
 
-    def total(self, k: NativeBuilder, data: Any, axes: tuple[int, ...]) -> Any:
+    def total(self, k: NativeBuilder, data: View, axes: tuple[int, ...]) -> View:
         x, zero, infinite = k.materialise_reread(data), k.const(0, data.dtype), k.const(np.inf, data.dtype)
 
-        def finite(largest: Any) -> Any:
+        def finite(largest: Expr) -> Expr:
             return k.select(k.compare("lt", k.apply("abs", largest), infinite), largest, zero)
 
         shift = reduce_view(k, x, axes, "max", finish=finite)

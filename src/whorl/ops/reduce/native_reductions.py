@@ -5,17 +5,21 @@ A position comes with its extreme in one pass over rows, also for a ReduceMax be
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
+from whorl.ir import dims
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, INT32, INT64, is_float
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, View
 from whorl.ops.native.index_maps import broadcast_scalar, cast_view, replace_at
+
+D = TypeVar("D", bound=Dim)
 
 ROW = 8
 """Elements along the last axis from which a reduction over other axes goes row by row."""
@@ -25,18 +29,18 @@ _ON_BOOL = {"max": "or", "min": "and"}
 _IN_ANY_ORDER = {"max": "maximum", "min": "minimum"}
 
 
-def map_elements(k: NativeBuilder, function: Callable[..., Any], *views: Any, cost: int = 1) -> Any:
+def map_elements(k: NativeBuilder, function: Callable[..., Expr], *views: View, cost: int = 1) -> View:
     """A tensor of the first view's shape and type: a function of the elements that broadcasting puts at an index."""
     first = views[0]
-    given = [first, *(x if x.size == first.size else k.materialise_reread(x) for x in views[1:])]
+    operands = [first, *(x if x.size == first.size else k.materialise_reread(x) for x in views[1:])]
 
-    def at(index: Index) -> Any:
-        return function(*(k.broadcast_element(x, index) for x in given))
+    def at(index: Index) -> Expr:
+        return function(*(k.broadcast_element(x, index) for x in operands))
 
-    return k.view(first.dtype, first.shape, at, cost + sum(x.cost for x in given))
+    return k.view(first.dtype, first.shape, at, cost + sum(x.cost for x in operands))
 
 
-def reduced_shape(shape: Sequence[int], axes: Sequence[int], keepdims: bool = True) -> tuple[int, ...]:
+def reduced_shape(shape: Sequence[D], axes: Sequence[int], keepdims: bool = True) -> tuple[D | int, ...]:
     """The shape after a reduction: the axes have length 1, or are gone."""
     if keepdims:
         return tuple(1 if axis in axes else n for axis, n in enumerate(shape))
@@ -44,8 +48,13 @@ def reduced_shape(shape: Sequence[int], axes: Sequence[int], keepdims: bool = Tr
 
 
 def reduce_view(
-    k: NativeBuilder, x: Any, axes: Sequence[int], how: str, keepdims: bool = True, finish: Any = None
-) -> Any:
+    k: NativeBuilder,
+    x: View,
+    axes: Sequence[int],
+    how: str,
+    keepdims: bool = True,
+    finish: Callable[[Expr], Expr] | None = None,
+) -> View:
     """The "sum", product ("mul") or extreme ("max", "min") along axes, each put through `finish(total)`, and kept.
 
     `for lines: total = start; for elements: total = how(total, x)`. A sum along lines that hold the last axis may be
@@ -58,11 +67,11 @@ def reduce_view(
     step = (_ON_BOOL if x.dtype == BOOL else _IN_ANY_ORDER).get(how, how)
     rows = x.shape[-1:]
     is_wide = bool(rows) and (not isinstance(rows[0], int) or rows[0] >= ROW)
-    if is_wide and len(x.shape) - 1 not in axes and x.size != math.prod(shape):
+    if is_wide and len(x.shape) - 1 not in axes and x.size != dims.product(shape):
         return _by_rows(k, x, axes, shape, start, "add" if how == "sum" else step, finish)
 
-    def at(index: Index) -> Any:
-        def add(total: Any, inner: Any) -> Any:
+    def at(index: Index) -> Expr:
+        def add(total: Expr, inner: Index) -> Expr:
             return k.apply(step, total, x.at(_merge_index(index, inner, axes, keepdims)))
 
         total = k.reduce([x.shape[axis] for axis in axes], start, add)
@@ -71,7 +80,7 @@ def reduce_view(
     return k.materialise(k.view(x.dtype, shape, at, 1))
 
 
-def _start(how: str, dtype: np.dtype) -> Any:
+def _start(how: str, dtype: np.dtype) -> float:
     if how in ("sum", "mul"):
         return 0 if how == "sum" else 1
     if dtype == BOOL:
@@ -81,32 +90,30 @@ def _start(how: str, dtype: np.dtype) -> Any:
     return np.iinfo(dtype).min if how == "max" else np.iinfo(dtype).max
 
 
-def _merge_index(outer: Sequence[Any], inner: Sequence[Any], axes: Sequence[int], keepdims: bool) -> tuple[Any, ...]:
+def _merge_index(outer: Index, inner: Index, axes: Sequence[int], keepdims: bool) -> Index:
     """An index of the reduced tensor and one along the axes as an index of the tensor."""
-    kept, along = list(outer), iter(inner)
-    if keepdims:
-        kept = [i for axis, i in enumerate(outer) if axis not in axes]
-    rest = iter(kept)
-    return tuple(next(along) if axis in axes else next(rest) for axis in range(len(kept) + len(axes)))
+    others = [i for axis, i in enumerate(outer) if not (keepdims and axis in axes)]
+    rest, along = iter(others), iter(inner)
+    return tuple(next(along) if axis in axes else next(rest) for axis in range(len(others) + len(axes)))
 
 
 def _by_rows(
     k: NativeBuilder,
-    x: Any,
+    x: View,
     axes: Sequence[int],
-    shape: tuple[int, ...],
-    start: Any,
+    shape: tuple[Dim, ...],
+    start: Expr,
     how: str,
-    finish: Callable[[Any], Any] | None,
-) -> Any:
+    finish: Callable[[Expr], Expr] | None,
+) -> View:
     """Totals in memory, to which one row of elements after the other is added."""
     buffer = k.temporary(x.dtype, shape)
     k.fill(buffer, broadcast_scalar(k, start, shape))
     with _in_order(k, x.shape, axes) as index:
-        place = tuple(k.const(0) if axis in axes else i for axis, i in enumerate(index))
-        if len(shape) < len(place):
-            place = tuple(i for axis, i in enumerate(index) if axis not in axes)
-        k.store(buffer, place, k.apply(how, k.load(buffer, place), x.at(index)))
+        target = tuple(k.const(0) if axis in axes else i for axis, i in enumerate(index))
+        if len(shape) < len(target):
+            target = tuple(i for axis, i in enumerate(index) if axis not in axes)
+        k.store(buffer, target, k.apply(how, k.load(buffer, target), x.at(index)))
     if finish is not None:
         with k.nest(shape) as index:
             k.store(buffer, index, finish(k.load(buffer, index)))
@@ -114,19 +121,19 @@ def _by_rows(
 
 
 @contextmanager
-def _in_order(k: NativeBuilder, shape: Sequence[int], axes: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+def _in_order(k: NativeBuilder, shape: Sequence[Dim], axes: Sequence[int]) -> Iterator[Index]:
     """A nest over every index, in which the steps along some axes follow one another."""
     with ExitStack() as stack:
         yield tuple(stack.enter_context(k.loop(n, parallel=axis not in axes)) for axis, n in enumerate(shape))
 
 
-def mean(k: NativeBuilder, x: Any, axes: Sequence[int]) -> Any:
-    """The mean along axes that keep their place; NaN for no elements."""
-    count = k.const(math.prod(x.shape[axis] for axis in axes), x.dtype)
+def mean(k: NativeBuilder, x: View, axes: Sequence[int]) -> View:
+    """The mean along axes, which stay with length 1; NaN for no elements."""
+    count = k.const(dims.product(x.shape[axis] for axis in axes), x.dtype)
     return reduce_view(k, x, axes, "sum", finish=lambda total: k.div(total, count))
 
 
-def standardize_view(k: NativeBuilder, x: Any, axes: Sequence[int], epsilon: float) -> tuple[Any, Any, Any]:
+def standardize_view(k: NativeBuilder, x: View, axes: Sequence[int], epsilon: float) -> tuple[View, View, View]:
     """(x - mean) / sqrt(variance + epsilon) along axes, the mean, and the reciprocal of that root."""
     x = k.materialise_reread(x)
     centre = mean(k, x, axes)
@@ -139,58 +146,60 @@ def standardize_view(k: NativeBuilder, x: Any, axes: Sequence[int], epsilon: flo
     return normal, centre, reciprocal
 
 
-def find_extremes(k: NativeBuilder, x: Any, axis: int, largest: bool, last: bool = False) -> Any:
-    """The place of the first (or last) extreme along an axis that is not empty and keeps its place; NaN wins."""
+def find_extremes(k: NativeBuilder, x: View, axis: int, largest: bool, last: bool = False) -> View:
+    """The index of the first (or last) extreme along an axis that is not empty and stays with length 1; NaN wins."""
     if is_row_reduction(x, axis):
         return find_extremes_by_rows(k, x, axis, largest, last)[1]
     x = k.materialise_reread(x)
     best = reduce_view(k, x, (axis,), "max" if largest else "min")
-    nowhere = k.const(-1 if last else x.shape[axis])
+    loses = k.const(-1 if last else x.shape[axis])
 
-    def at(index: Index) -> Any:
+    def at(index: Index) -> Expr:
         value = x.at(index)
-        found = k.compare("eq", value, k.broadcast_element(best, index))
+        is_best = k.compare("eq", value, k.broadcast_element(best, index))
         if is_float(x.dtype):
-            found = k.apply("or", found, k.apply("isnan", value, dtype=BOOL))
-        return k.select(found, index[axis], nowhere)
+            is_best = k.apply("or", is_best, k.apply("isnan", value, dtype=BOOL))
+        return k.select(is_best, index[axis], loses)
 
     return reduce_view(k, k.view(INT64, x.shape, at, x.cost + 4), (axis,), "max" if last else "min")
 
 
-def is_row_reduction(x: Any, axis: int) -> bool:
-    """Whether extremes along an axis are found for many columns at a time."""
-    return x.is_fixed and axis < len(x.shape) - 1 and x.shape[-1] >= ROW and 1 < x.shape[axis] < 1 << 31
+def is_row_reduction(x: View, axis: int) -> bool:
+    """Whether extremes along an axis are searched for many columns at a time; their indices then are int32."""
+    if not x.is_fixed or axis >= len(x.shape) - 1:
+        return False
+    return x.fixed_shape[-1] >= ROW and 1 < x.fixed_shape[axis] < 1 << 31
 
 
-def find_extremes_by_rows(k: NativeBuilder, x: Any, axis: int, largest: bool, last: bool = False) -> tuple[Any, Any]:
-    """The extremes along an axis that is not the last, and their places; the axis keeps its place. NaN wins.
+def find_extremes_by_rows(k: NativeBuilder, x: View, axis: int, largest: bool, last: bool = False) -> tuple[View, View]:
+    """The extremes along an axis that is not the last, and their indices; the axis stays with length 1. NaN wins.
 
-    `for rows: for columns: if x is better: best, place = x, row`. Once for each tensor and block of statements.
+    `for rows: for columns: if x is better: best, winner = x, row`. Once for each tensor and block of statements.
     """
 
     def write() -> tuple[View, View]:
         shape = reduced_shape(x.shape, (axis,))
-        best, place = k.temporary(x.dtype, shape), k.temporary(INT32, shape)
+        best, winner = k.temporary(x.dtype, shape), k.temporary(INT32, shape)
         with k.nest(shape) as index:
             k.store(best, index, k.const(_start("max" if largest else "min", x.dtype), x.dtype))
-            k.store(place, index, k.const(x.shape[axis] - 1 if last else 0, INT32))
+            k.store(winner, index, k.const(x.shape[axis] - 1 if last else 0, INT32))
         with _in_order(k, x.shape, (axis,)) as index:
-            there = replace_at(index, axis, k.const(0))
-            value, before = k.let(x.at(index)), k.load(best, there)
+            target = replace_at(index, axis, k.const(0))
+            value, before = k.let(x.at(index)), k.load(best, target)
             wins = k.let(_wins(k, value, before, largest, last))
-            k.store(place, there, k.select(wins, k.cast(index[axis], INT32), k.load(place, there)))
-            k.store(best, there, k.select(wins, value, before))
-        return k.view_of(best), cast_view(k, k.view_of(place), INT64)
+            k.store(winner, target, k.select(wins, k.cast(index[axis], INT32), k.load(winner, target)))
+            k.store(best, target, k.select(wins, value, before))
+        return k.view_of(best), cast_view(k, k.view_of(winner), INT64)
 
     return k.share(("extremes", x, axis, largest, last), write)
 
 
-def _wins(k: NativeBuilder, value: Any, before: Any, largest: bool, last: bool) -> Any:
-    """Whether an element takes the place of the best so far."""
+def _wins(k: NativeBuilder, value: Expr, before: Expr, largest: bool, last: bool) -> Expr:
+    """Whether an element replaces the best so far."""
     if not is_float(value.dtype):
         return k.compare(("ge" if last else "gt") if largest else ("le" if last else "lt"), value, before)
     worse = ("lt" if last else "le") if largest else ("gt" if last else "ge")
-    kept = k.apply("isnan", before, dtype=BOOL)
+    nan_wins = k.apply("isnan", before, dtype=BOOL)
     if last:
-        kept = k.apply("and", kept, k.apply("not", k.apply("isnan", value, dtype=BOOL)))
-    return k.apply("and", k.apply("not", k.compare(worse, value, before)), k.apply("not", kept))
+        nan_wins = k.apply("and", nan_wins, k.apply("not", k.apply("isnan", value, dtype=BOOL)))
+    return k.apply("and", k.apply("not", k.compare(worse, value, before)), k.apply("not", nan_wins))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, name_of
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
 from whorl.ops.core.base import (
@@ -64,11 +64,11 @@ def _variance(x: np.ndarray, mean: np.ndarray, axes: Sequence[int]) -> np.ndarra
     return _mean(centred * centred, axes)
 
 
-def _affine_on_channels(k: NativeBuilder, x: Any, scale: Any, b: Any) -> Any:
+def _affine_on_channels(k: NativeBuilder, x: View, scale: View, b: View) -> View:
     """Native form of x * scale + b, both of shape [C], on a tensor [N, C, ...]."""
     factor, term = k.materialise_reread(scale), k.materialise_reread(b)
 
-    def at(index: Index) -> Any:
+    def at(index: Index) -> Expr:
         return k.add(k.mul(x.at(index), factor.at(index[1:2])), term.at(index[1:2]))
 
     return k.view(x.dtype, x.shape, at, x.cost + 4)
@@ -105,8 +105,8 @@ class BatchNormalization(Op):
         used, running = old, (mean, variance)
         if self.training_mode:
             used = _channel_statistics(x_wide)
-            kept, new = wide.type(self.momentum), wide.type(1 - self.momentum)
-            running = tuple((a * kept + b * new).astype(mean.dtype) for a, b in zip(old, used, strict=True))
+            old_share, new_share = wide.type(self.momentum), wide.type(1 - self.momentum)
+            running = tuple((a * old_share + b * new_share).astype(mean.dtype) for a, b in zip(old, used, strict=True))
         factor = scale_wide / np.sqrt(used[1] + wide.type(self.epsilon))
         y = (x_wide - _on_channels(used[0], x.ndim)) * _on_channels(factor, x.ndim) + _on_channels(b_wide, x.ndim)
         return (y.astype(x.dtype), *running)
@@ -121,7 +121,7 @@ class BatchNormalization(Op):
             map_elements(k, lambda s, v: k.div(s, k.apply("sqrt", k.add(v, small))), scale, variance, cost=8)
         )
 
-        def at(index: Index) -> Any:
+        def at(index: Index) -> Expr:
             c = (index[1] if len(index) > 1 else k.const(0),)
             return k.add(k.mul(k.sub(x.at(index), centre.at(c)), factor.at(c)), b.at(c))
 
@@ -209,13 +209,13 @@ class GroupNormalization(Op):
         x, scale, bias = inputs
         if not x.size:
             return [x]
-        n, channels, *rest = x.shape
+        n, channels, *rest = x.fixed_shape
         groups = reshape_view(k, k.materialise_reread(x), (n, self.num_groups, channels // self.num_groups, *rest))
         stashed = cast_view(k, groups, accumulator(self.stash_type))
         normal, _, _ = standardize_view(k, stashed, range(2, len(groups.shape)), self.epsilon)
         each = k.const(channels // self.num_groups)
 
-        def source(index: Index) -> list[Any]:
+        def source(index: Index) -> list[Expr]:
             return [index[0], k.div(index[1], each), k.apply("rem", index[1], each), *index[2:]]
 
         ungrouped = cast_view(k, map_indices(k, normal, x.shape, source, 4), accumulator(x.dtype))

@@ -1,11 +1,11 @@
-"""Reductions: one value for each group of elements along axes, and the places of extremes."""
+"""Reductions: one value for each group of elements along axes, and the indices of extremes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from whorl.ir.elements.sums import blockwise_sum, row_major
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
 from whorl.ops.core.base import (
@@ -65,7 +66,7 @@ def without_axes(shape: Sequence[_Length], axes: Sequence[int], keepdims: bool) 
 
 @dataclass(frozen=True)
 class Reduction(Op, abstract=True):
-    """One value for each group of elements that differ only in their places along `axes`.
+    """One value for each group of elements that differ only in their index along `axes`.
 
     Without axes (omitted or empty) all are meant, or none with `noop_with_empty_axes`. Integers keep their type and
     wrap; sums over float16 and bfloat16 are kept in float32 and rounded once. The order of a sum is NumPy's for
@@ -139,13 +140,13 @@ class Reduction(Op, abstract=True):
         if listed is None:
             return None
         picked = self._picked(tuple(listed), len(data.shape))
-        if (found := self._with_places(k, data, picked)) is not None:
-            return [reshape_view(k, found, lengths(outputs[0]))]
+        if (extremes := self._share_extremes(k, data, picked)) is not None:
+            return [reshape_view(k, extremes, lengths(outputs[0]))]
         total = self.total(k, widen_view(k, data), picked)
         return [cast_view(k, total, data.dtype)]
 
-    def _with_places(self, k: NativeBuilder, data: Any, axes: tuple[int, ...]) -> Any:
-        """An extreme that is found together with its place, which another op asks for; None if this is none."""
+    def _share_extremes(self, k: NativeBuilder, data: View, axes: tuple[int, ...]) -> View | None:
+        """The extremes that an ArgMax or ArgMin of the same tensor finds anyhow; None without such a reader."""
         for op in k.readers if len(axes) == 1 and data.dtype != BOOL else ():
             if not isinstance(op, ArgumentReduction) or self.how != ("max" if op.largest else "min"):
                 continue
@@ -153,19 +154,19 @@ class Reduction(Op, abstract=True):
                 return find_extremes_by_rows(k, data, axes[0], op.largest, bool(op.select_last_index))[0]
         return None
 
-    def total(self, k: NativeBuilder, data: Any, axes: tuple[int, ...]) -> Any:
+    def total(self, k: NativeBuilder, data: View, axes: tuple[int, ...]) -> View:
         """Native form along known axes of a widened tensor."""
-        count = math.prod(data.shape[axis] for axis in axes)
+        count = dims.product(data.shape[axis] for axis in axes)
         if not isinstance(count, int):
             k.fail_unless(k.compare("gt", k.length(count), k.const(0)))
         elements = map_elements(k, lambda x: self.before(k, x), data)
         return reduce_view(k, elements, axes, self.how, bool(self.keepdims), lambda total: self.after(k, total, count))
 
-    def before(self, k: NativeBuilder, x: Any) -> Any:
+    def before(self, k: NativeBuilder, x: Expr) -> Expr:
         """What native code adds up for an element."""
         return x
 
-    def after(self, k: NativeBuilder, total: Any, count: int) -> Any:
+    def after(self, k: NativeBuilder, total: Expr, count: Dim) -> Expr:
         """The result that native code makes of a total of `count` elements."""
         return total
 
@@ -288,11 +289,11 @@ class ReduceMean(Reduction):
         quotient = wide // divisor
         return quotient + ((wide < 0) & (quotient * divisor != wide))
 
-    def after(self, k: NativeBuilder, total: Any, count: int) -> Any:
+    def after(self, k: NativeBuilder, total: Expr, count: Dim) -> Expr:
         if is_float(total.dtype):
             return k.div(total, k.const(count, total.dtype))
         wide = np.dtype(np.uint64) if total.dtype in UNSIGNED else INT64
-        return k.cast(k.div(k.cast(total, wide), k.const(max(count, 1), wide)), total.dtype)
+        return k.cast(k.div(k.cast(total, wide), k.const(dims.call("max", count, 1), wide)), total.dtype)
 
 
 @dataclass(frozen=True)
@@ -302,7 +303,7 @@ class ReduceL1(Reduction):
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
         return total_of(np.abs(data), axes, keepdims)
 
-    def before(self, k: NativeBuilder, x: Any) -> Any:
+    def before(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("abs", x)
 
 
@@ -314,10 +315,10 @@ class ReduceL2(Reduction):
         total = total_of(data * data, axes, keepdims)
         return np.sqrt(total if is_float(data.dtype) else total.astype(np.float64))
 
-    def before(self, k: NativeBuilder, x: Any) -> Any:
+    def before(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.mul(x, x)
 
-    def after(self, k: NativeBuilder, total: Any, count: int) -> Any:
+    def after(self, k: NativeBuilder, total: Expr, count: Dim) -> Expr:
         dtype = total.dtype
         if is_float(dtype):
             return k.apply("sqrt", total)
@@ -331,13 +332,13 @@ class ReduceSumSquare(Reduction):
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
         return total_of(data * data, axes, keepdims)
 
-    def before(self, k: NativeBuilder, x: Any) -> Any:
+    def before(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.mul(x, x)
 
 
 @dataclass(frozen=True)
 class ArgumentReduction(Op, abstract=True):
-    """The place of an extreme along one axis, as int64; of equal ones the first, or the last if so asked. NaN wins."""
+    """The index of an extreme along one axis, as int64; of equal ones the first, or the last if so asked. NaN wins."""
 
     any_length = True
 
@@ -364,24 +365,24 @@ class ArgumentReduction(Op, abstract=True):
         if not length:
             raise RunError(f"axis {self.axis} of shape {list(data.shape)} is empty, there is nothing to point at")
         if not self.select_last_index:
-            return np.asarray(self.place(widen(data), axis), np.int64).reshape(shape)
-        places = self.place(np.flip(widen(data), axis), axis)
-        return np.asarray(length - 1 - places, np.int64).reshape(shape)
+            return np.asarray(self.find(widen(data), axis), np.int64).reshape(shape)
+        from_end = self.find(np.flip(widen(data), axis), axis)
+        return np.asarray(length - 1 - from_end, np.int64).reshape(shape)
 
-    def place(self, data: np.ndarray, axis: int) -> np.ndarray:
-        """The first place of the extreme along an axis that is not empty."""
+    def find(self, data: np.ndarray, axis: int) -> np.ndarray:
+        """The index of the first extreme along an axis that is not empty."""
         raise TypeError(f"{self.name} does not say which extreme")
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (data,), shape = inputs, lengths(outputs[0])
-        if not data.shape or not math.prod(shape):
+        if not data.shape or not dims.product(shape):
             return [broadcast_scalar(k, k.const(0), shape)]
         axis = self.axis % len(data.shape)
         if not data.shape[axis]:
             return None
         k.fail_unless(k.compare("gt", k.length(data.shape[axis]), k.const(0)))
-        places = find_extremes(k, data, axis, self.largest, bool(self.select_last_index))
-        return [reshape_view(k, places, shape)]
+        indices = find_extremes(k, data, axis, self.largest, bool(self.select_last_index))
+        return [reshape_view(k, indices, shape)]
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return interval_of_counts(result.known)
@@ -389,21 +390,21 @@ class ArgumentReduction(Op, abstract=True):
 
 @dataclass(frozen=True)
 class ArgMax(ArgumentReduction):
-    """The place of the largest element along an axis. Source: ONNX ArgMax-13."""
+    """The index of the largest element along an axis. Source: ONNX ArgMax-13."""
 
     largest = True
 
-    def place(self, data: np.ndarray, axis: int) -> np.ndarray:
+    def find(self, data: np.ndarray, axis: int) -> np.ndarray:
         return np.argmax(data, axis=axis)
 
 
 @dataclass(frozen=True)
 class ArgMin(ArgumentReduction):
-    """The place of the least element along an axis. Source: ONNX ArgMin-13."""
+    """The index of the least element along an axis. Source: ONNX ArgMin-13."""
 
     largest = False
 
-    def place(self, data: np.ndarray, axis: int) -> np.ndarray:
+    def find(self, data: np.ndarray, axis: int) -> np.ndarray:
         return np.argmin(data, axis=axis)
 
 

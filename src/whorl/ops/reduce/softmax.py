@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, normal_axis, require_dtype, widen
@@ -50,8 +50,8 @@ class Distribution(Op, abstract=True):
             return [x]
         return [cast_view(k, self.lines(k, k.materialise_reread(widen_view(k, x)), self.axis % len(x.shape)), x.dtype)]
 
-    def lines(self, k: NativeBuilder, x: Any, axis: int) -> Any:
-        """Native form for a widened tensor that is not empty and cheap to read."""
+    def lines(self, k: NativeBuilder, x: View, axis: int) -> View:
+        """Native form for a widened tensor with elements, which is cheap to read."""
         raise TypeError(f"{self.name} has no lines")
 
 
@@ -59,7 +59,7 @@ def _below_largest(x: np.ndarray, axis: int) -> np.ndarray:
     return x - np.max(x, axis=axis, keepdims=True, initial=-np.inf)
 
 
-def _native_below_largest(k: NativeBuilder, x: Any, axis: int) -> Any:
+def _native_below_largest(k: NativeBuilder, x: View, axis: int) -> View:
     return map_elements(k, k.sub, x, reduce_view(k, x, (axis,), "max"))
 
 
@@ -71,7 +71,7 @@ class Softmax(Distribution):
         powers = np.exp(_below_largest(x, axis))
         return powers / np.sum(powers, axis=axis, keepdims=True)
 
-    def lines(self, k: NativeBuilder, x: Any, axis: int) -> Any:
+    def lines(self, k: NativeBuilder, x: View, axis: int) -> View:
         powers = k.materialise(map_elements(k, lambda v: k.apply("exp", v), _native_below_largest(k, x, axis), cost=16))
         return map_elements(k, k.div, powers, reduce_view(k, powers, (axis,), "sum"), cost=4)
 
@@ -88,7 +88,7 @@ class LogSoftmax(Distribution):
         below = _below_largest(x, axis)
         return below - np.log(np.sum(np.exp(below), axis=axis, keepdims=True))
 
-    def lines(self, k: NativeBuilder, x: Any, axis: int) -> Any:
+    def lines(self, k: NativeBuilder, x: View, axis: int) -> View:
         below = k.materialise_reread(_native_below_largest(k, x, axis))
         powers = map_elements(k, lambda v: k.apply("exp", v), below, cost=16)
         return map_elements(k, k.sub, below, reduce_view(k, powers, (axis,), "sum", finish=lambda t: k.apply("log", t)))
@@ -104,10 +104,10 @@ class Hardmax(Distribution):
             np.put_along_axis(result, np.argmax(x, axis=axis, keepdims=True), 1, axis=axis)
         return result
 
-    def lines(self, k: NativeBuilder, x: Any, axis: int) -> Any:
-        places, one, zero = find_extremes(k, x, axis, largest=True), k.const(1, x.dtype), k.const(0, x.dtype)
+    def lines(self, k: NativeBuilder, x: View, axis: int) -> View:
+        winners, one, zero = find_extremes(k, x, axis, largest=True), k.const(1, x.dtype), k.const(0, x.dtype)
 
-        def at(index: Index) -> Any:
-            return k.select(k.compare("eq", k.broadcast_element(places, index), index[axis]), one, zero)
+        def at(index: Index) -> Expr:
+            return k.select(k.compare("eq", k.broadcast_element(winners, index), index[axis]), one, zero)
 
         return k.view(x.dtype, x.shape, at, 3)
