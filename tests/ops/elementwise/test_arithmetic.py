@@ -6,15 +6,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 from evaluation import listed, shaped
-from named_dims import INT64, M, N, check_holds, known_of, scalar, shape_of
+from named_dims import INT64, N, known_of
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.build import Builder
-from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BY_NAME, name_of
 from whorl.ir.graph import REGISTRY, Region, as_types, as_values
 from whorl.ir.infer import Inference
-from whorl.ir.types import UNRANKED, Known, OptionalType, SequenceType, TensorType, fact_of
+from whorl.ir.types import Known, OptionalType, SequenceType, TensorType, fact_of
 from whorl.ops.core.base import Elementwise
 from whorl.ops.elementwise.arithmetic import (
     Abs,
@@ -37,15 +36,14 @@ from whorl.ops.elementwise.arithmetic import (
     Sum,
 )
 from whorl.ops.elementwise.logic import BitShift
-from whorl.ops.elementwise.nonlinear import Relu
-from whorl.ops.elementwise.powers import Pow
 from whorl.ops.movement.shapes import Reshape, Shape
 
-FAMILIES = ("elementwise", "powers", "functions", "logic", "comparison", "nonlinear")
 OPS = sorted(
     name
     for name, op in REGISTRY.items()
-    if issubclass(op, Elementwise) and op.__module__.rpartition(".")[2] in FAMILIES
+    if issubclass(op, Elementwise)
+    and op.__module__.startswith("whorl.ops.elementwise.")
+    and not op.__module__.endswith(".casting")
 )
 BFLOAT16 = ml_dtypes.bfloat16
 
@@ -102,32 +100,6 @@ def test_every_op_knows_its_dtype_where_nothing_else_is_known(name):
     inputs = arguments(name, np.ones(2, dtype))
     type = sample(name).infer(*(Known(TensorType(x.dtype)) for x in inputs))
     assert type == TensorType(run(sample(name), *inputs).dtype)
-
-
-def test_add_broadcasts_named_dims():
-    assert shape_of(Add(), shaped(N, 1, 3), shaped(4, 1)) == (N, 4, 3)
-    assert shape_of(Add(), shaped(N), shaped(M)) == (None,)
-    assert Add().infer(shaped(N), Known(TensorType(np.dtype(np.float32)))).shape is UNRANKED
-
-
-def test_add_of_shapes_that_do_not_broadcast_is_an_error():
-    with pytest.raises(TypeRuleError) as error:
-        Add().infer(shaped(2, 3), shaped(2, 4))
-    assert str(error.value) == (
-        "cannot broadcast [2, 3] with [2, 4]: lengths 3 and 4 do not broadcast\n  fix: make them equal or one of them 1"
-    )
-
-
-def test_add_of_two_dtypes_is_an_error():
-    with pytest.raises(TypeRuleError) as error:
-        Add().infer(shaped(2), shaped(2, dtype=np.int64))
-    assert str(error.value) == "inputs have different element types: float32, int64\n  fix: insert a Cast"
-
-
-def test_add_of_strings_is_an_error():
-    with pytest.raises(TypeRuleError) as error:
-        Add().infer(shaped(2, dtype=object), shaped(2, dtype=object))
-    assert str(error.value) == "does not accept string"
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
@@ -191,30 +163,6 @@ def test_mod_of_infinities_and_zeros_follows_the_table(dtype):
     result = run(Mod(), np.array(x, dtype), np.array(y, dtype)).astype(np.float64)
     np.testing.assert_array_equal(result, [-0.0, 0.0, 1, inf, nan, nan, nan])
     assert np.signbit(result[:2]).tolist() == [True, False]
-
-
-def test_pow_has_the_dtype_of_the_base():
-    base = np.array([4, 9])
-    for x, y, expected in (
-        (np.float32, np.int64, [16, 81]),
-        (np.float16, np.float32, [16, 81]),
-        (np.int32, np.float32, [16, 81]),
-        (BFLOAT16, np.uint8, [16, 81]),
-        (np.int64, np.uint64, [16, 81]),
-    ):
-        same(run(Pow(), base.astype(x), np.array(2, y)), expected, x)
-        assert Pow().infer(shaped(2, dtype=x), shaped(dtype=y)) == TensorType(np.dtype(x), (2,))
-
-
-def test_pow_of_integers_wraps():
-    same(run(Pow(), np.array([3, 2], np.int32), np.array([40, 32])), [689956897, 0], np.int32)
-
-
-def test_pow_to_a_negative_integer_truncates_and_of_zero_is_an_error():
-    same(run(Pow(), np.array([2, 1, -1, -1]), np.array([-1, -5, -3, -2])), [0, 1, -1, 1], np.int64)
-    with pytest.raises(RunError) as error:
-        run(Pow(), np.array([0]), np.array([-1]))
-    assert str(error.value) == "zero to a negative power has no integer value"
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
@@ -289,65 +237,9 @@ def test_identity_passes_sequences_and_optionals():
     assert known_of(Identity(), listed(1, N)) == [1, N]
 
 
-@pytest.mark.parametrize(
-    ("op", "facts", "expected"),
-    [
-        (Add(), (listed(N, 2), listed(1, M)), [N + 1, M + 2]),
-        (Sub(), (listed(N, 2), listed(N, 5)), [0, -3]),
-        (Mul(), (listed(N, 2), scalar(3)), [N * 3, 6]),
-        (Neg(), (listed(N),), [-N]),
-        (Abs(), (listed(N + 1, -3),), [N + 1, 3]),
-        (Div(), (listed(N * 4 + 2, N * 2 - 4, N - 1, -7), scalar(2)), [N * 2 + 1, N - 2, None, -3]),
-        (Div(), (listed(N, N), listed(N, -2)), [1, None]),
-        (Mod(), (listed(N * 4 + 2, 7), listed(2, 3)), [0, 1]),
-        (Max(), (listed(N, M), scalar(0)), [N, M]),
-        (Min(), (listed(N, N + 1), listed(N + 2, N)), [N, N]),
-        (Clip(), (listed(N, -5), scalar(0)), [N, 0]),
-    ],
-)
-def test_arithmetic_on_dims_is_followed_as_far_as_it_is_proved(op, facts, expected):
-    assert known_of(op, *facts) == expected
-    assert check_holds(op, *facts) > 0
-
-
-def test_known_numbers_are_computed_in_their_own_dtype():
-    assert known_of(Add(), listed(127, dtype=np.int8), listed(1, dtype=np.int8)) == [-128]
-    assert known_of(Mul(), listed(0.1, dtype=np.float16), listed(3.0, dtype=np.float16)) == [
-        float(np.float16(0.29980469))
-    ]
-    assert known_of(Floor(), listed(2.5, dtype=np.float32)) == [2.0]
-
-
-def test_numbers_among_floats_that_nobody_knows_are_kept():
-    assert known_of(Mul(), listed(UNKNOWN, 3.0, dtype=np.float32), scalar(2.0, np.float32)) == [None, 6.0]
-
-
-def test_known_sum_of_dims_that_might_wrap_is_unknown():
-    assert known_of(Mul(), listed(N, 1), scalar(1 << 62)) == [None, 1 << 62]
-    assert known_of(Add(), listed(N, (1 << 63) - 1), scalar(1)) == [N + 1, -(1 << 63)]
-
-
-def test_known_division_by_zero_is_left_to_the_run():
-    assert known_of(Div(), listed(1, 2), listed(0, 1)) is None
-
-
 def test_inference_names_nothing_after_arithmetic_on_shapes():
     region = Region()
     build = Builder(region, Inference())
     x = region.add_argument("x", TensorType(np.dtype(np.float32), (N, 4)))
     halved = build.add(Div(), build.add(Mul(), build.add(Shape(), x), build.int64(2, 1)), build.int64(1, 2))
     assert build.add(Reshape(), x, halved).type == TensorType(np.dtype(np.float32), (N * 2, 2))
-
-
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
-def test_extremes_of_zeros_have_the_sign_that_they_have_in_float32(dtype):
-    x, y = np.array([0.0, -0.0, -0.0, np.nan, 1]), np.array([-0.0, 0.0, np.nan, -0.0, -0.0])
-    bound = np.array(-0.0)
-    cases = ((Max(), (x, y)), (Min(), (x, y)), (Clip(), (x, bound)), (Clip(), (x, None, bound)), (Relu(), (x,)))
-    for op, operands in cases:
-        narrow, wide = (
-            [None if v is None else v.astype(t) for v in operands] for t in (BY_NAME[dtype], np.dtype(np.float32))
-        )
-        found, expected = op.run(*narrow).astype(np.float32), op.run(*wide)
-        np.testing.assert_array_equal(found, expected)
-        np.testing.assert_array_equal(np.signbit(found[found == 0]), np.signbit(expected[found == 0]))

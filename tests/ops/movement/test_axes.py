@@ -13,7 +13,6 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.types import UNRANKED, Known, TensorType
 from whorl.ops.movement.axes import Concat, ReverseSequence, Slice, Split, Tile, Transpose
-from whorl.ops.movement.blocks import DepthToSpace, SpaceToDepth
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 UNRANKED_X = Known(TensorType(FLOAT32, UNRANKED))
@@ -226,21 +225,6 @@ def test_tile_refuses_wrong_numbers():
         Tile().run(X, ints(-1, 1, 1))
     with pytest.raises(RunError, match="more than this machine's memory"):
         Tile().run(X, ints(2**50, 1, 1))
-
-
-@pytest.mark.parametrize("mode", ["DCR", "CRD"])
-def test_space_to_depth_undoes_depth_to_space(mode):
-    x = np.arange(2 * 12 * 2 * 3).reshape(2, 12, 2, 3)
-    wide = DepthToSpace(2, mode).run(x)
-    assert wide.shape == (2, 3, 4, 6)
-    np.testing.assert_array_equal(SpaceToDepth(2, mode).run(wide), x)
-
-
-def test_blocks_of_named_images():
-    assert shape_of(DepthToSpace(2), shaped(N, 4 * M, 3, N)) == (N, M, 6, N * 2)
-    assert shape_of(SpaceToDepth(2), shaped(N, M, 6, 2 * N)) == (N, M * 4, 3, N)
-    with pytest.raises(TypeRuleError, match="depth 3 is not a multiple of 4"):
-        DepthToSpace(2).infer(shaped(1, 3, 2, 2))
 
 
 def test_reverse_sequence_turns_each_row_up_to_its_length():

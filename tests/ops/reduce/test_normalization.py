@@ -152,17 +152,6 @@ def test_line_of_norm_0_stays_0(p):
     assert evaluate(LpNormalization(p=p), np.zeros((0, 2), np.float32)).shape == (0, 2)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 20])
-def test_local_response_window_is_cut_at_the_ends(size):
-    x = normal(2, 6, 3).astype(np.float64)
-    expected = np.empty_like(x)
-    for c in range(6):
-        low, high = max(0, c - (size - 1) // 2), min(5, c + -(-(size - 1) // 2))
-        squares = (x[:, low : high + 1] ** 2).sum(1)
-        expected[:, c] = x[:, c] / (2 + 0.1 / size * squares) ** 0.5
-    np.testing.assert_allclose(evaluate(LRN(size, alpha=0.1, beta=0.5, bias=2.0), x), expected, rtol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("op", "facts", "message"),
     [

@@ -147,17 +147,6 @@ def test_float16_norm_of_large_elements_is_finite():
     assert evaluate(ReduceL2(keepdims=0), np.full(4, 1000, np.float16)) == 2000
 
 
-def test_log_sum_exp_never_overflows_on_the_way():
-    np.testing.assert_allclose(evaluate(ReduceLogSumExp(keepdims=0), floats(1000, 1000)), 1000 + np.log(2), rtol=1e-6)
-    assert evaluate(ReduceLogSumExp(keepdims=0), floats(-INF, -INF)) == -INF
-    assert evaluate(ReduceLogSumExp(keepdims=0), floats(INF, 0)) == INF
-    assert np.isnan(evaluate(ReduceLogSumExp(keepdims=0), floats(NAN, INF)))
-
-
-def test_log_sum_of_a_negative_sum_is_nan():
-    assert np.isnan(evaluate(ReduceLogSum(keepdims=0), floats(-1)))
-
-
 @pytest.mark.parametrize("given", [None, axes()])
 def test_noop_with_empty_axes_leaves_only_the_elementwise_part(given):
     x = floats(-2, 3)
@@ -192,12 +181,6 @@ def test_axes_out_of_range_or_twice_are_refused():
         with pytest.raises(TypeRuleError) as at_inference:
             types(ReduceSum(), shaped(2, 3), listed(*number))
         assert str(at_run_time.value) == str(at_inference.value) == message
-
-
-def test_logarithms_refuse_integers():
-    with pytest.raises(TypeRuleError) as caught:
-        types(ReduceLogSum(), shaped(2, dtype=np.int32))
-    assert str(caught.value) == "does not accept int32"
 
 
 @pytest.mark.parametrize(

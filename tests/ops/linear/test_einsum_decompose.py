@@ -1,0 +1,55 @@
+"""Einsum as products of pairs: the nodes that it becomes, and their result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from written_out import interpreted, region_of
+
+from whorl.ir.graph import Region
+from whorl.lowering.decomposition import decompose
+from whorl.ops.linear.einsum import Einsum
+
+RNG = np.random.default_rng(0)
+
+
+def whole(*shape: int) -> np.ndarray:
+    return RNG.integers(-3, 4, shape).astype(np.float32)
+
+
+def kinds(equation: str, *shapes: tuple[int, ...]) -> list[str]:
+    region: Region = region_of(Einsum(equation), [whole(*shape) for shape in shapes], 1)
+    decompose(region)
+    return [node.op.name for node in region.nodes if node.op.name != "Constant"]
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("ij,jk->ik", [(2, 3), (3, 4)]),
+        ("bij,bkj->bki", [(5, 2, 3), (5, 4, 3)]),
+        ("i,j->ji", [(2,), (3,)]),
+        ("ij,ij->", [(2, 3), (2, 3)]),
+        ("ab,bc,cd,a->d", [(2, 3), (3, 4), (4, 5), (2,)]),
+        ("i,i->i", [(1,), (4,)]),
+        ("...ij,...jk->...ik", [(2, 1, 3, 4), (5, 4, 2)]),
+    ],
+)
+def test_pairs_of_operands_give_the_sum_over_labels(equation: str, shapes: list[tuple[int, ...]]) -> None:
+    inputs = [whole(*shape) for shape in shapes]
+    (result,) = interpreted(Einsum(equation), inputs)
+    np.testing.assert_array_equal(result, np.einsum(equation, *inputs))
+
+
+def test_matrix_product_becomes_one_product() -> None:
+    assert kinds("ij,jk->ik", (2, 3), (3, 4)).count("MatMul") == 1
+    assert "ReduceSum" not in kinds("ij,jk->ik", (2, 3), (3, 4))
+
+
+def test_label_of_one_operand_is_summed_before_the_product() -> None:
+    names = kinds("ijx,jk->ik", (2, 3, 9), (3, 4))
+    assert names.index("ReduceSum") < names.index("MatMul")
+
+
+def test_diagonal_is_not_decomposed() -> None:
+    assert kinds("ii->i", (3, 3)) == ["Einsum"]
