@@ -1,6 +1,5 @@
 """What op families share.
 
-`base` holds broadcasting and the elementwise base class, `contents` and `lazy` what ops say of constants without
-running, `writer` short names for writing an op as simpler nodes; `work`, `aside` and `pieces` bound how long an op of
-NumPy keeps limits and Ctrl-C waiting; `reference` is the door to onnx's reference kernels, `opaque` an op of an unknown
-kind."""
+`base` holds broadcasting and the elementwise base class, `contents` and `lazy` what inference and folding know of
+constants without a run, `writer` short names for writing an op as simpler nodes; `work`, `aside` and `pieces` bound how
+long an op of NumPy delays limits and Ctrl-C; `opaque` is a layer of an unknown type."""
