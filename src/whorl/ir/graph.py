@@ -77,7 +77,7 @@ class Op:
         """The outputs as values of simpler nodes that `build` adds; None where the op stays as it is."""
         return None
 
-    def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
+    def infer_known(self, *inputs: Any, **options: Any) -> tuple[np.ndarray | None, ...]:
         """The elements of each output, where they follow from the elements of the inputs."""
         if not self.symbolic or any(x is not None and x.known is None for x in inputs):
             return ()

@@ -187,7 +187,7 @@ class Elementwise(Op, abstract=True):
     """The element types accepted; empty for all."""
     any_length = True
 
-    def infer(self, *inputs: Fact | None) -> TensorType:
+    def infer(self, *inputs: Any, **options: Any) -> TensorType:
         dtype = same_dtype(*inputs)
         if self.dtypes and dtype not in self.dtypes:
             raise TypeRuleError(f"does not accept {name_of(dtype)}")
@@ -207,7 +207,7 @@ class Elementwise(Op, abstract=True):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return k.elementwise(self.scalar, inputs.present(), outputs[0])
 
-    def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
+    def infer_known(self, *inputs: Any, **options: Any) -> tuple[np.ndarray | None, ...]:
         return known_elements(self.run, self.of_dims, inputs)
 
     def of_dims(self, *elements: Any, **options: Any) -> Dim:

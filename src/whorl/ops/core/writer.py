@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from whorl.ir.build import Builder
-from whorl.ir.graph import Value
+from whorl.ir.graph import NodeBuilder, Value
 from whorl.ir.types import Fact, tensor
 from whorl.ops.elementwise.arithmetic import Add, Mul, Sub
 from whorl.ops.elementwise.casting import Cast
@@ -18,7 +17,7 @@ from whorl.ops.movement.shapes import Reshape, Squeeze, Unsqueeze
 class Writer:
     """Adds nodes on values of known shapes."""
 
-    def __init__(self, build: Builder) -> None:
+    def __init__(self, build: NodeBuilder) -> None:
         self.build = build
         self.node = build.add
 

@@ -158,8 +158,8 @@ class IsInf(Predicate):
 
     def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         result: Expr = k.const(False, BOOL)
-        for is_asked, infinity in ((self.detect_negative, -math.inf), (self.detect_positive, math.inf)):
-            if is_asked:
+        for detects, infinity in ((self.detect_negative, -math.inf), (self.detect_positive, math.inf)):
+            if detects:
                 result = k.apply("or", result, k.compare("eq", x, k.const(infinity, x.dtype)))
         return result
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
-from whorl.ir.build import Builder
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import INTEGERS, PACKED_BITS
-from whorl.ir.graph import Op, Value
+from whorl.ir.graph import NodeBuilder, Op, Value
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -135,7 +134,7 @@ class Einsum(Op):
                 f"label {shown!r} of equation {self.equation!r}: {error.message}", fix=error.fix
             ) from None
 
-    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+    def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> list[Value] | None:
         operands = [x for x in inputs if x is not None]
         dtype = tensor(operands[0]).dtype
         terms, result = parse(self.equation)

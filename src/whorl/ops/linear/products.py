@@ -11,7 +11,6 @@ import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
-from whorl.ir.build import Builder
 from whorl.ir.dtypes import (
     BY_NAME,
     FLOAT32,
@@ -23,7 +22,7 @@ from whorl.ir.dtypes import (
     is_float,
     is_integer,
 )
-from whorl.ir.graph import Op, Value
+from whorl.ir.graph import NodeBuilder, Op, Value
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
@@ -205,7 +204,7 @@ def _exact_product(a: np.ndarray, a_zero: np.ndarray | None, b: np.ndarray, b_ze
     return np.asarray(matmul(left, right))
 
 
-def _given(value: Value | None) -> Value:
+def _require(value: Value | None) -> Value:
     assert value is not None
     return value
 
@@ -231,7 +230,7 @@ def _largest(x: Value, zero: Value | None) -> int:
 
 
 def _centred_part(write: Writer, x: Value, zero: Value | None, axis: int, start: int, stop: int) -> Value:
-    """An operand less its zero point as float32, from one place to another along the axis of the sum."""
+    """An operand less its zero point as float32, from one index to another along the axis of the sum."""
     line, axis = -3 - axis, max(0, len(sizes_of(x)) + axis)
     whole = sizes_of(x)[axis] == stop - start
     if zero is None:
@@ -277,7 +276,7 @@ class MatMulInteger(Op):
         check_types(self, a, b, a_zero_point, b_zero_point)
         return _exact_product(a, a_zero_point, b, b_zero_point).astype(np.int64).astype(np.int32)
 
-    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+    def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> list[Value] | None:
         a, b, a_zero, b_zero = (*inputs, None, None)[:4]
         if a is None or b is None or not is_fixed(*inputs):
             return None
@@ -336,10 +335,10 @@ class QLinearMatMul(Op):
         limits = ml_dtypes.finfo(dtype)
         return np.clip(scaled + zero, float(limits.min), float(limits.max)).astype(dtype)
 
-    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+    def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> list[Value] | None:
         if not is_fixed(*inputs) or any(tensor(x).dtype not in _BYTES for x in (inputs[0], inputs[3], inputs[7]) if x):
             return None
-        write, (a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero) = Writer(build), map(_given, inputs)
+        write, (a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero) = Writer(build), map(_require, inputs)
         wide = accumulator(tensor(a_scale).dtype)
         factors = [
             _write_per_line(write, write.cast(x, wide), n) for x, n in ((a_scale, -2), (b_scale, -1), (y_scale, -2))

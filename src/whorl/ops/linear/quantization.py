@@ -16,11 +16,12 @@ from whorl.ir.elements.mapped import mapped
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
-from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, Known, TensorType, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, normal_axis, require_dtype, widen
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.conversion import FLOAT8E8M0, convert, to_integer
+from whorl.ops.linear.native_quantization import quantize_to_range, spread_view
 
 UINT8 = BY_NAME["uint8"]
 RANGES: dict[np.dtype, tuple[int, int]] = {
@@ -33,7 +34,6 @@ NARROW_FLOATS = frozenset(
     BY_NAME[f"float{n}"] for n in ("4e2m1", "6e2m3", "6e3m2", "8e4m3fn", "8e4m3fnuz", "8e5m2", "8e5m2fnuz")
 )
 QUANTIZED = frozenset(RANGES) | NARROW_FLOATS
-_RANGE_OPS = ("minimum", "maximum")
 _SCALES = COMPUTED_FLOATS | {FLOAT8E8M0, INT32}
 
 
@@ -88,8 +88,8 @@ class QuantizeLinear(Op):
         x, scale, zero_point = inputs[0], inputs[1], inputs.optional(2)
         target = self._target(None if zero_point is None else zero_point.dtype)
         precision = self.precision or _precision(scale.dtype)
-        divisor = _spread_view(k, scale, x.fixed_shape, self.axis, self.block_size)
-        offset = None if zero_point is None else _spread_view(k, zero_point, x.fixed_shape, self.axis, self.block_size)
+        divisor = spread_view(k, scale, x.fixed_shape, self.axis, self.block_size)
+        offset = None if zero_point is None else spread_view(k, zero_point, x.fixed_shape, self.axis, self.block_size)
         if divisor is None or (zero_point is not None and offset is None):
             return None
         is_whole, cast = target in RANGES, Cast(target, self.saturate)
@@ -173,8 +173,8 @@ class DequantizeLinear(Op):
         x, scale, zero_point = inputs[0], inputs[1], inputs.optional(2)
         target = self.output_dtype or scale.dtype
         whole = FLOAT32 if is_float(x.dtype) else INT64 if x.dtype == INT32 else INT32
-        factor = _spread_view(k, scale, x.fixed_shape, self.axis, self.block_size)
-        offset = None if zero_point is None else _spread_view(k, zero_point, x.fixed_shape, self.axis, self.block_size)
+        factor = spread_view(k, scale, x.fixed_shape, self.axis, self.block_size)
+        offset = None if zero_point is None else spread_view(k, zero_point, x.fixed_shape, self.axis, self.block_size)
         if factor is None or (zero_point is not None and offset is None):
             return None
 
@@ -219,28 +219,6 @@ def _spread(parameter: np.ndarray, shape: tuple[int, ...], axis: int, block_size
     raise RunError(f"{what} has shape {list(parameter.shape)}, which does not fit {where} of {list(shape)}")
 
 
-def _spread_view(k: NativeBuilder, parameter: View, shape: Sequence[int], axis: int, block_size: int) -> View | None:
-    """A scale or zero point as a view of this shape; None where it does not fit."""
-    rank = len(shape)
-    along = 0 if rank == 1 else axis % rank if -rank <= axis < rank else rank
-    zeros = (k.const(0),) * len(parameter.shape)
-    if parameter.size == 1:
-        return k.view(parameter.dtype, shape, lambda index: parameter.at(zeros), parameter.cost)
-    if along == rank:
-        return None
-    if block_size:
-        blocks = (*shape[:along], -(-shape[along] // block_size), *shape[along + 1 :])
-        size = k.const(block_size)
-
-        def of_block(index: Index) -> Expr:
-            return parameter.at((*index[:along], k.div(index[along], size), *index[along + 1 :]))
-
-        return k.view(parameter.dtype, shape, of_block, parameter.cost + 1) if parameter.shape == blocks else None
-    if parameter.shape != (shape[along],):
-        return None
-    return k.view(parameter.dtype, shape, lambda index: parameter.at((index[along],)), parameter.cost)
-
-
 @dataclass(frozen=True)
 class DynamicQuantizeLinear(Op):
     """uint8 with scale (max(x, 0) - min(x, 0)) / 255 and the zero point that keeps 0 exact; the scale is 1 if x is 0.
@@ -260,19 +238,4 @@ class DynamicQuantizeLinear(Op):
         return quantized, np.asarray(scale), to_integer(zero_point, UINT8)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        x = k.materialise_costly(inputs[0])
-        zero, top = k.const(0.0, FLOAT32), k.const(255.0, FLOAT32)
-        low, high = (k.reduce(x.shape, zero, lambda best, i, n=n: k.apply(n, best, x.at(i))) for n in _RANGE_OPS)
-        span = k.div(k.sub(high, low), top)
-        scale = k.let(k.select(k.compare("eq", low, high), k.const(1.0, FLOAT32), span))
-
-        def clip(value: Expr) -> Expr:
-            return k.apply("min", k.apply("max", value, zero), top)
-
-        offset = k.let(k.apply("rint", clip(k.div(k.apply("neg", low), scale))))
-
-        def quantize(k: NativeBuilder, element: Expr) -> Expr:
-            return k.cast(clip(k.add(k.apply("rint", k.div(element, scale)), offset)), UINT8)
-
-        whole = k.elementwise(quantize, [x], outputs[0])
-        return None if whole is None else [whole[0], k.scalar(scale), k.scalar(k.cast(offset, UINT8))]
+        return quantize_to_range(k, inputs[0])

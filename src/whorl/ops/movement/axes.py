@@ -62,16 +62,16 @@ class Transpose(Rearranging):
     moves_elements = True
 
     def infer(self, x: Fact) -> TensorType:
-        found = tensor(x)
+        type = tensor(x)
         if self.perm is not None and sorted(self.perm) != list(range(len(self.perm))):
             raise TypeRuleError(f"perm {list(self.perm)} is not a permutation")
-        if isinstance(found.shape, AnyShape):
-            return found.with_shape(UNRANKED if self.perm is None else (UNKNOWN,) * len(self.perm))
+        if isinstance(type.shape, AnyShape):
+            return type.with_shape(UNRANKED if self.perm is None else (UNKNOWN,) * len(self.perm))
         if self.perm is None:
-            return found.with_shape(found.shape[::-1])
-        if len(self.perm) != len(found.shape):
-            raise TypeRuleError(f"perm {list(self.perm)} does not permute the {len(found.shape)} axes of {found}")
-        return found.with_shape(tuple(found.shape[axis] for axis in self.perm))
+            return type.with_shape(type.shape[::-1])
+        if len(self.perm) != len(type.shape):
+            raise TypeRuleError(f"perm {list(self.perm)} does not permute the {len(type.shape)} axes of {type}")
+        return type.with_shape(tuple(type.shape[axis] for axis in self.perm))
 
     def run(self, x: np.ndarray) -> np.ndarray:
         if self.perm is not None and len(self.perm) != x.ndim:
@@ -165,26 +165,26 @@ class Split(Rearranging):
     moves_elements = True
 
     def infer(self, x: Fact, split: Fact | None = None) -> tuple[TensorType, ...]:
-        found = tensor(x)
+        type = tensor(x)
         if self.num_outputs is not None and split is not None:
             raise TypeRuleError("both split and num_outputs are given", fix="give one of them")
         if self.num_outputs not in (None, self.output_count):
             raise TypeRuleError(f"num_outputs is {self.num_outputs}, the node has {self.output_count} outputs")
         if split is not None and vector_length(split, "split") not in (None, self.output_count):
             raise TypeRuleError(f"split has {vector_length(split, 'split')} lengths for {self.output_count} outputs")
-        if isinstance(found.shape, AnyShape):
-            return (found,) * self.output_count
-        axis = normal_axis(self.axis, len(found.shape))
-        parts = self._parts(found.shape[axis], split)
-        return tuple(found.with_shape((*found.shape[:axis], d, *found.shape[axis + 1 :])) for d in parts)
+        if isinstance(type.shape, AnyShape):
+            return (type,) * self.output_count
+        axis = normal_axis(self.axis, len(type.shape))
+        parts = self._parts(type.shape[axis], split)
+        return tuple(type.with_shape((*type.shape[:axis], d, *type.shape[axis + 1 :])) for d in parts)
 
     def _parts(self, length: Dim, split: Fact | None) -> Sequence[Dim]:
         count = self.output_count
         if split is not None:
-            given = known_dims(split)
-            if given is not None and dims.differ(reduce(lambda a, b: a + b, given, 0), length):
-                raise TypeRuleError(f"split {list(given)} does not add up to {length}")
-            return (UNKNOWN,) * count if given is None else given
+            requested = known_dims(split)
+            if requested is not None and dims.differ(reduce(lambda a, b: a + b, requested, 0), length):
+                raise TypeRuleError(f"split {list(requested)} does not add up to {length}")
+            return (UNKNOWN,) * count if requested is None else requested
         if self.num_outputs is None:
             if isinstance(length, int) and length % count:
                 raise TypeRuleError(f"length {length} is not {count} equal parts", fix="give split or num_outputs")
@@ -233,24 +233,24 @@ class Slice(Rearranging):
     def infer(
         self, x: Fact, starts: Fact, ends: Fact, axes: Fact | None = None, steps: Fact | None = None
     ) -> TensorType:
-        found = tensor(x)
+        type = tensor(x)
         lists = {"starts": starts, "ends": ends, "axes": axes, "steps": steps}
         counts = {k: vector_length(fact, k) for k, fact in lists.items() if fact is not None}
         if len({n for n in counts.values() if n is not None}) > 1:
             raise TypeRuleError(f"lists have different lengths: {', '.join(f'{k} {n}' for k, n in counts.items())}")
-        if isinstance(found.shape, AnyShape):
-            return found
+        if isinstance(type.shape, AnyShape):
+            return type
         count = next((n for n in counts.values() if n is not None), None)
         named = known_ints(axes) if axes is not None else None if count is None else tuple(range(count))
         if named is None:
-            return found.with_shape(unknown_shape(len(found.shape)))
-        shape = list(found.shape)
+            return type.with_shape(unknown_shape(len(type.shape)))
+        shape = list(type.shape)
         columns = (_elements(fact, len(named)) for fact in (starts, ends))
         strides = (1,) * len(named) if steps is None else _elements(steps, len(named))
         for axis, start, end, step in zip(named, *columns, strides, strict=True):
             k = normal_axis(axis, len(shape))
             shape[k] = slice_length(shape[k], start, end, step) if isinstance(step, int) and step else UNKNOWN
-        return found.with_shape(tuple(shape))
+        return type.with_shape(tuple(shape))
 
     def run(
         self,
@@ -306,18 +306,18 @@ class Tile(Rearranging):
     moves_elements = True
 
     def lazily(self, x: Elements, repeats: Elements) -> tuple[Elements, ...] | None:
-        found = tiled(x, sizes(repeats.numpy(), "repeats"))
-        return None if found is None else (found,)
+        views = tiled(x, sizes(repeats.numpy(), "repeats"))
+        return None if views is None else (views,)
 
     def infer(self, x: Fact, repeats: Fact) -> TensorType:
-        found, count, given = tensor(x), vector_length(repeats, "repeats"), known_dims(repeats)
-        if isinstance(found.shape, AnyShape):
-            return found.with_shape(unknown_shape(count))
-        if count not in (None, len(found.shape)):
-            raise TypeRuleError(f"repeats has {count} numbers for the {len(found.shape)} axes of {found}")
-        if given is None:
-            return found.with_shape(unknown_shape(len(found.shape)))
-        return found.with_shape(tuple(d * times for d, times in zip(found.shape, given, strict=True)))
+        type, count, requested = tensor(x), vector_length(repeats, "repeats"), known_dims(repeats)
+        if isinstance(type.shape, AnyShape):
+            return type.with_shape(unknown_shape(count))
+        if count not in (None, len(type.shape)):
+            raise TypeRuleError(f"repeats has {count} numbers for the {len(type.shape)} axes of {type}")
+        if requested is None:
+            return type.with_shape(unknown_shape(len(type.shape)))
+        return type.with_shape(tuple(d * times for d, times in zip(type.shape, requested, strict=True)))
 
     def run(self, x: np.ndarray, repeats: np.ndarray) -> np.ndarray:
         times = sizes(repeats, "repeats")
@@ -344,14 +344,14 @@ class ReverseSequence(Rearranging):
     def infer(self, x: Fact, sequence_lens: Fact) -> TensorType:
         if {self.batch_axis, self.time_axis} != {0, 1}:
             raise TypeRuleError(f"batch_axis is {self.batch_axis}, time_axis {self.time_axis}", fix="use 0 and 1")
-        found, lengths = tensor(x), tensor(sequence_lens, "sequence_lens")
+        type, lengths = tensor(x), tensor(sequence_lens, "sequence_lens")
         vector_length(sequence_lens, "sequence_lens")
-        if not isinstance(found.shape, AnyShape):
-            if len(found.shape) < 2:
-                raise TypeRuleError(f"takes at least two axes, got {found}")
+        if not isinstance(type.shape, AnyShape):
+            if len(type.shape) < 2:
+                raise TypeRuleError(f"takes at least two axes, got {type}")
             if not isinstance(lengths.shape, AnyShape):
-                unify_lengths("the batch", found.shape[self.batch_axis], *lengths.shape)
-        return found
+                unify_lengths("the batch", type.shape[self.batch_axis], *lengths.shape)
+        return type
 
     def run(self, x: np.ndarray, sequence_lens: np.ndarray) -> np.ndarray:
         steps, batch = x.shape[self.time_axis], x.shape[self.batch_axis]
@@ -377,10 +377,10 @@ class ReverseSequence(Rearranging):
             return k.apply("and", so_far, inside)
 
         def source(index: Index) -> Index:
-            time, length = index[self.time_axis], read_index(k, kept, (index[self.batch_axis],))
+            time, length = index[self.time_axis], read_index(k, counts, (index[self.batch_axis],))
             mirrored = k.sub(k.sub(length, k.const(1)), time)
             return replace_at(index, self.time_axis, k.select(k.compare("lt", time, length), mirrored, time))
 
-        kept = k.materialise_reread(lens)
-        k.fail_unless(k.reduce(kept.shape, k.const(True, BOOL), is_legal))
+        counts = k.materialise_reread(lens)
+        k.fail_unless(k.reduce(counts.shape, k.const(True, BOOL), is_legal))
         return [map_indices(k, x, x.shape, source, 5)]

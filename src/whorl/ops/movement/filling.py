@@ -50,26 +50,26 @@ class ConstantOfShape(Rearranging):
         return np.zeros((), np.float32) if self.value is None else np.asarray(self.value)
 
     def infer(self, shape: Fact) -> TensorType:
-        count, given = vector_length(shape, "shape"), known_dims(shape)
+        count, requested = vector_length(shape, "shape"), known_dims(shape)
         if self.element.size != 1:
             raise TypeRuleError(f"value has shape {list(self.element.shape)}, expected one element")
-        if given is not None and any(isinstance(d, int) and d < 0 for d in given):
-            raise TypeRuleError(f"shape is {list(given)}, lengths must not be negative")
-        return TensorType(self.element.dtype, unknown_shape(count) if given is None else given)
+        if requested is not None and any(isinstance(d, int) and d < 0 for d in requested):
+            raise TypeRuleError(f"shape is {list(requested)}, lengths must not be negative")
+        return TensorType(self.element.dtype, unknown_shape(count) if requested is None else requested)
 
     def run(self, shape: np.ndarray) -> np.ndarray:
-        wanted, element = sizes(shape, "shape"), self.element.reshape(())
-        if math.prod(wanted) <= _SMALL:
-            return np.full(wanted, element, element.dtype)
-        return broadcast_value(element, wanted)
+        target, element = sizes(shape, "shape"), self.element.reshape(())
+        if math.prod(target) <= _SMALL:
+            return np.full(target, element, element.dtype)
+        return broadcast_value(element, target)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         value, shape = self.element, lengths(outputs[0])
         if not all_fixed(shape):
-            found = [k.let(read_int64(k, inputs[0], n)) for n in range(len(shape))]
-            for length in found:
+            lengths_read = [k.let(read_int64(k, inputs[0], n)) for n in range(len(shape))]
+            for length in lengths_read:
                 k.fail_unless(k.compare("ge", length, k.const(0)))
-            shape = tuple(k.new_length(length) for length in found)
+            shape = tuple(k.new_length(length) for length in lengths_read)
         return [broadcast_scalar(k, k.const(value.reshape(-1)[0].item(), value.dtype), shape)]
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
@@ -179,11 +179,11 @@ class EyeLike(Op):
     k: int = 0
 
     def infer(self, x: Fact) -> TensorType:
-        found = tensor(x)
-        if not isinstance(found.shape, AnyShape) and len(found.shape) != 2:
-            raise TypeRuleError(f"takes a matrix, got {found}")
-        shape = (UNKNOWN, UNKNOWN) if isinstance(found.shape, AnyShape) else found.shape
-        return TensorType(self.dtype or found.dtype, shape)
+        type = tensor(x)
+        if not isinstance(type.shape, AnyShape) and len(type.shape) != 2:
+            raise TypeRuleError(f"takes a matrix, got {type}")
+        shape = (UNKNOWN, UNKNOWN) if isinstance(type.shape, AnyShape) else type.shape
+        return TensorType(self.dtype or type.dtype, shape)
 
     def run(self, x: np.ndarray) -> np.ndarray:
         if x.ndim != 2:

@@ -12,10 +12,10 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals, union
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.expressions import Expr
-from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, Known, Shape, TensorType, tensor
 from whorl.ops.core.base import known_dims, known_ints, normal_axis, same_dtype, unknown_shape
+from whorl.ops.movement.native_padding import extend_view, pad_view
 from whorl.ops.movement.rearranging import (
     Rearranging,
     integers,
@@ -25,7 +25,7 @@ from whorl.ops.movement.rearranging import (
     vector_length,
     zero_of,
 )
-from whorl.ops.native.index_maps import all_numbers, clamp_index, fixed_lengths, map_indices, read_element, slice_view
+from whorl.ops.native.index_maps import all_numbers, fixed_lengths, read_element
 
 MODES = ("constant", "reflect", "edge", "wrap")
 
@@ -112,7 +112,7 @@ class Pad(Rearranging):
         if self.mode == "constant":
             fill = k.const(float(zero_of(x.dtype)), x.dtype) if value is None else k.let(read_element(k, value))
             return [pad_view(k, x, ends, fill)]
-        return _continue_view(k, x, ends, self.mode, fixed_lengths(outputs[0]))
+        return extend_view(k, x, ends, self.mode, fixed_lengths(outputs[0]))
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         value = inputs[2] if len(inputs) > 2 and operands[2] is not None else Interval(0, 0)
@@ -135,51 +135,6 @@ def pad_array(x: np.ndarray, ends: Sequence[tuple[int, int]], fill: np.ndarray) 
         target.append(slice(low + before, max(low, high) + before))
     result[tuple(target)] = x[tuple(source)]
     return result
-
-
-def pad_view(k: NativeBuilder, x: View, ends: Sequence[tuple[int, int]], fill: Expr) -> View:
-    """Native form of `pad_array`: the fill is written first, the elements of x over it."""
-    lows = [max(0, -before) for before, _ in ends]
-    core = [max(0, n - low - max(0, -after)) for n, low, (_, after) in zip(x.fixed_shape, lows, ends, strict=True)]
-    inside = slice_view(k, x, [k.const(low) for low in lows], [1] * len(core), core)
-    if all(before <= 0 and after <= 0 for before, after in ends):
-        return inside
-    shape = [n + before + after for n, (before, after) in zip(x.shape, ends, strict=True)]
-    buffer = k.temporary(x.dtype, shape)
-    with k.nest(shape) as index:
-        k.store(buffer, index, fill)
-    with k.nest(core) as index:
-        firsts = [k.const(max(0, before)) for before, _ in ends]
-        k.store(buffer, tuple(k.add(i, first) for i, first in zip(index, firsts, strict=True)), inside.at(index))
-    return k.view_of(buffer)
-
-
-def _continue_view(
-    k: NativeBuilder, x: View, ends: Sequence[tuple[int, int]], mode: str, shape: tuple[int, ...]
-) -> Sequence[View] | None:
-    """Native form of the modes that read x again; None where cropping leaves no element to read."""
-    spans = [(max(0, -b), n - max(0, -b) - max(0, -a)) for n, (b, a) in zip(x.fixed_shape, ends, strict=True)]
-    if any(count <= 0 and length for (_, count), length in zip(spans, shape, strict=True)):
-        return None
-
-    def source(index: Index) -> list[Expr]:
-        result: list[Expr] = []
-        for i, (before, after), (low, count) in zip(index, ends, spans, strict=True):
-            inner = _source(k, k.sub(i, k.const(before + low)), count, before, mode)
-            result.append(i if not before and not after else k.add(inner, k.const(low)))
-        return result
-
-    return [map_indices(k, k.materialise_reread(x), shape, source, 6)]
-
-
-def _source(k: NativeBuilder, index: Expr, count: int, before: int, mode: str) -> Expr:
-    """Which of `count` elements an index means that may lie before the first or behind the last."""
-    if mode == "edge" or count <= 1:
-        return clamp_index(k, index, 0, max(count - 1, 0))
-    period = count if mode == "wrap" else 2 * count - 2
-    ahead = k.const(max(0, -(-before // period)) * period)
-    turned = k.apply("rem", k.add(index, ahead), k.const(period))
-    return turned if mode == "wrap" else k.apply("min", turned, k.sub(k.const(period), turned))
 
 
 def _sources(length: int, before: int, after: int, mode: str, axis: int) -> np.ndarray:

@@ -7,6 +7,7 @@ import math
 import operator
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Rearranging(Op, abstract=True):
 
     symbolic = True
 
-    def infer_known(self, *inputs: Fact | None) -> tuple[np.ndarray | None, ...]:
+    def infer_known(self, *inputs: Any, **options: Any) -> tuple[np.ndarray | None, ...]:
         if any(x is not None and x.known is None for x in inputs):
             return ()
         if not is_small(as_types(self.infer(*inputs))[0]):
@@ -53,10 +54,10 @@ def as_objects(elements: Sequence[Dim]) -> np.ndarray:
 
 def integer_input(fact: Fact, what: str) -> TensorType:
     """The type of an input that must hold integers."""
-    found = tensor(fact, what)
-    if found.dtype not in INTEGERS:
-        raise TypeRuleError(f"{what} holds {name_of(found.dtype)}, expected integers")
-    return found
+    type = tensor(fact, what)
+    if type.dtype not in INTEGERS:
+        raise TypeRuleError(f"{what} holds {name_of(type.dtype)}, expected integers")
+    return type
 
 
 def vector_length(fact: Fact, what: str) -> int | None:
@@ -77,10 +78,10 @@ def integers(value: np.ndarray) -> list[int]:
 
 def sizes(value: np.ndarray, what: str) -> tuple[int, ...]:
     """The elements of a shape tensor, none of them negative."""
-    found = tuple(integers(value))
-    if any(size < 0 for size in found):
-        raise RunError(f"{what} is {list(found)}, lengths must not be negative")
-    return found
+    lengths = tuple(integers(value))
+    if any(size < 0 for size in lengths):
+        raise RunError(f"{what} is {list(lengths)}, lengths must not be negative")
+    return lengths
 
 
 def run_axis(axis: int, rank: int) -> int:

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
-from whorl.ir.dims import Dim
-from whorl.ir.dtypes import BOOL, COMPLEX, STRING, name_of
+from whorl.ir.dtypes import COMPLEX, STRING, name_of
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.expressions import Buffer, Expr
-from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import normal_axis, same_dtype, unify_lengths
 from whorl.ops.movement.indexing import check_ranks, element_indices, tuple_indices
+from whorl.ops.movement.native_scattering import combine_at, read_checked, write_rows
 from whorl.ops.movement.rearranging import Rearranging, integer_input, integers, run_axis, vector_length
-from whorl.ops.native.index_maps import is_in_range, normalise_index, read_index, replace_at
+from whorl.ops.native.index_maps import replace_at
 
 REDUCTIONS: dict[str, np.ufunc] = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
@@ -39,23 +38,6 @@ def scatter(data: np.ndarray, indices: tuple[np.ndarray, ...], updates: np.ndarr
     else:
         REDUCTIONS[reduction].at(result, indices, updates)
     return result
-
-
-def _read_checked(k: NativeBuilder, indices: View, index: Index, length: Dim) -> Expr:
-    """A checked index into an axis, counted from the front."""
-    target = k.let(read_index(k, indices, index))
-    k.fail_unless(is_in_range(k, target, length))
-    return k.let(normalise_index(k, target, length))
-
-
-_ON_BOOL = {"add": "or", "max": "or", "mul": "and", "min": "and"}
-
-
-def _write(k: NativeBuilder, buffer: Buffer, index: Index, value: Expr, reduction: str) -> None:
-    if reduction != "none":
-        how = _ON_BOOL[reduction] if buffer.dtype == BOOL else reduction
-        value = k.apply(how, k.load(buffer, index), value)
-    k.store(buffer, index, value)
 
 
 @dataclass(frozen=True)
@@ -97,8 +79,8 @@ class ScatterElements(Rearranging):
             return None
         buffer = k.writable(data)
         with k.nest(indices.shape, parallel=False) as index:
-            target = replace_at(index, axis, _read_checked(k, indices, index, data.shape[axis]))
-            _write(k, buffer, target, updates.at(index), self.reduction)
+            target = replace_at(index, axis, read_checked(k, indices, index, data.shape[axis]))
+            combine_at(k, buffer, target, updates.at(index), self.reduction)
         return [k.view_of(buffer)]
 
 
@@ -151,9 +133,9 @@ class ScatterND(Rearranging):
             return None
         buffer = k.writable(data)
         with k.nest(indices.shape[:-1], parallel=False) as row:
-            first = [_read_checked(k, indices, (*row, k.const(n)), data.shape[n]) for n in range(width)]
+            first = [read_checked(k, indices, (*row, k.const(n)), data.shape[n]) for n in range(width)]
             with k.nest(data.shape[width:]) as rest:
-                _write(k, buffer, (*first, *rest), updates.at((*row, *rest)), self.reduction)
+                combine_at(k, buffer, (*first, *rest), updates.at((*row, *rest)), self.reduction)
         return [k.view_of(buffer)]
 
 
@@ -208,22 +190,10 @@ class TensorScatter(Op):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         cache, update, write_indices = inputs[0], inputs[1], inputs.optional(2)
         axis = self.axis % len(cache.shape)
-        length, count = cache.fixed_shape[axis], update.fixed_shape[axis]
-        if count > length or replace_at(cache.shape, axis, 0) != replace_at(update.shape, axis, 0):
+        if update.fixed_shape[axis] > cache.fixed_shape[axis]:
+            return None
+        if replace_at(cache.shape, axis, 0) != replace_at(update.shape, axis, 0):
             return None
         if write_indices is not None and write_indices.shape != cache.shape[:1]:
             return None
-        buffer = k.writable(cache)
-        with k.loop(cache.shape[0]) as batch:
-            first = k.const(0) if write_indices is None else k.let(read_index(k, write_indices, (batch,)))
-            if self.mode == "linear":
-                inside = k.compare("le", first, k.const(length - count))
-                k.fail_unless(k.apply("and", k.compare("ge", first, k.const(0)), inside))
-            else:
-                first = k.let(normalise_index(k, k.apply("rem", first, k.const(max(length, 1))), length))
-            with k.nest(update.shape[1:]) as rest:
-                row = k.add(first, rest[axis - 1])
-                if self.mode == "circular":
-                    row = k.select(k.compare("ge", row, k.const(length)), k.sub(row, k.const(length)), row)
-                k.store(buffer, (batch, *replace_at(rest, axis - 1, row)), update.at((batch, *rest)))
-        return [k.view_of(buffer)]
+        return [write_rows(k, cache, update, write_indices, axis, self.mode == "circular")]

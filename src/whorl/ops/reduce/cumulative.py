@@ -14,8 +14,7 @@ from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INTEGERS, PACKED_BITS, is_integer
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.expressions import Expr
-from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -28,6 +27,7 @@ from whorl.ops.core.base import (
 )
 from whorl.ops.movement.rearranging import as_objects, run_axis, vector_length
 from whorl.ops.native.index_maps import all_numbers, cast_view, widen_view
+from whorl.ops.reduce.native_reductions import accumulate_view
 
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
 
@@ -94,28 +94,10 @@ class Cumulative(Op, abstract=True):
         (x, _), known = inputs, all_numbers(inputs[1])
         if known is None or len(known) != 1:
             return None
-        x, axis = widen_view(k, x), known[0] % len(x.shape)
-        length, buffer, late = x.fixed_shape[axis], k.temporary(x.dtype, x.shape), 1 if self.exclusive else 0
-        before, after = x.shape[:axis], x.shape[axis + 1 :]
-        if not x.size:
-            return [cast_view(k, k.view_of(buffer), inputs[0].dtype)]
-
-        def source(outer: Index, inner: Index, step: Expr) -> Index:
-            return (*outer, k.sub(k.const(length - 1), step) if self.reverse else step, *inner)
-
-        with k.nest(before) as outer:
-            if late:
-                with k.nest(after) as inner:
-                    k.store(buffer, source(outer, inner, k.const(0)), k.const(self.start, x.dtype))
-            if length > late:
-                with k.nest(after) as inner:
-                    k.store(buffer, source(outer, inner, k.const(late)), x.at(source(outer, inner, k.const(0))))
-            with k.loop(max(length - 1 - late, 0)) as done, k.nest(after) as inner:
-                step = k.add(done, k.const(1))
-                total = k.load(buffer, source(outer, inner, k.add(done, k.const(late))))
-                value = k.apply(self.how, total, x.at(source(outer, inner, step)))
-                k.store(buffer, source(outer, inner, k.add(step, k.const(late))), value)
-        return [cast_view(k, k.view_of(buffer), inputs[0].dtype)]
+        total = accumulate_view(
+            k, widen_view(k, x), known[0] % len(x.shape), self.how, self.start, bool(self.exclusive), bool(self.reverse)
+        )
+        return [cast_view(k, total, x.dtype)]
 
 
 @dataclass(frozen=True)

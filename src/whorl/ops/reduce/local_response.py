@@ -14,7 +14,7 @@ from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import Fact, TensorType
 from whorl.ops.core.base import check_types, widen
-from whorl.ops.movement.padding import pad_view
+from whorl.ops.movement.native_padding import pad_view
 from whorl.ops.native.index_maps import cast_view, replace_at, widen_view
 from whorl.ops.reduce.native_reductions import map_elements
 from whorl.ops.reduce.normalization import channels_of, floating

@@ -203,3 +203,31 @@ def _wins(k: NativeBuilder, value: Expr, before: Expr, largest: bool, last: bool
     if last:
         nan_wins = k.apply("and", nan_wins, k.apply("not", k.apply("isnan", value, dtype=BOOL)))
     return k.apply("and", k.apply("not", k.compare(worse, value, before)), k.apply("not", nan_wins))
+
+
+def accumulate_view(k: NativeBuilder, x: View, axis: int, how: str, start: int, exclusive: bool, reverse: bool) -> View:
+    """Running totals along an axis: `total[i] = how(total[i - 1], x[i])`, one step of all lines after the other.
+
+    `exclusive` leaves out the element itself, so that totals begin with `start`; `reverse` runs from the end.
+    """
+    length, buffer, shift = x.fixed_shape[axis], k.temporary(x.dtype, x.shape), int(exclusive)
+    before, after = x.shape[:axis], x.shape[axis + 1 :]
+    if not x.size:
+        return k.view_of(buffer)
+
+    def at(outer: Index, step: Expr, inner: Index) -> Index:
+        return (*outer, k.sub(k.const(length - 1), step) if reverse else step, *inner)
+
+    with k.nest(before) as outer:
+        if exclusive:
+            with k.nest(after) as inner:
+                k.store(buffer, at(outer, k.const(0), inner), k.const(start, x.dtype))
+        if length > shift:
+            with k.nest(after) as inner:
+                k.store(buffer, at(outer, k.const(shift), inner), x.at(at(outer, k.const(0), inner)))
+        with k.loop(max(length - 1 - shift, 0)) as done, k.nest(after) as inner:
+            step = k.add(done, k.const(1))
+            total = k.load(buffer, at(outer, k.add(done, k.const(shift)), inner))
+            value = k.apply(how, total, x.at(at(outer, step, inner)))
+            k.store(buffer, at(outer, k.add(step, k.const(shift)), inner), value)
+    return k.view_of(buffer)

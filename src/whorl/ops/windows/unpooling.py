@@ -17,7 +17,7 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, check_types, dims_of, known_dims, require_dtype, unify_lengths
-from whorl.ops.movement.padding import pad_view
+from whorl.ops.movement.native_padding import pad_view
 from whorl.ops.native.index_maps import broadcast_scalar, fixed_lengths
 from whorl.ops.windows.geometry import per_axis
 
