@@ -124,7 +124,7 @@ def require_dtype(dtype: np.dtype, accepted: frozenset[np.dtype]) -> None:
 
 
 def require_broadcast(shape: Shape, target: Shape, what: str) -> None:
-    """Refuse a shape that is proved not to broadcast to a target whose own size stays as it is."""
+    """Refuse a shape that is proved not to broadcast to a target that does not grow."""
     if isinstance(shape, AnyShape) or isinstance(target, AnyShape):
         return
     pairs = zip(reversed(shape), reversed(target), strict=False)

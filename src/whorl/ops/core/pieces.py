@@ -9,7 +9,7 @@ import numpy as np
 MOST = 1 << 31
 """Products of two numbers in a piece."""
 LARGE, COLUMNS = 512, 64
-"""Rows of a matrix whose determinant NumPy would compute in one call, which holds the interpreter's lock; columns that
+"""Rows of a matrix whose determinant NumPy computes in one call, under the interpreter's lock; columns that
 are eliminated together."""
 
 

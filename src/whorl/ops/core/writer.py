@@ -60,7 +60,7 @@ class Writer:
 
     def concat(self, parts: Sequence[Value], axis: int) -> Value:
         """Tensors one after the other along an axis."""
-        return parts[0] if len(parts) == 1 else self.build.add_many(Concat(axis), parts, ["joined"])[0]
+        return parts[0] if len(parts) == 1 else self.build.add_many(Concat(axis), parts, ["concat"])[0]
 
 
 def sizes_of(fact: Fact) -> tuple[int, ...]:

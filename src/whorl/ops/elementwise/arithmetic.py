@@ -35,7 +35,7 @@ from whorl.ops.core.lazy import Lazy, lazy_map, lazy_view
 from whorl.ops.movement.lengths import bounds, maximum, minimum
 
 WHOLE = INTEGERS - frozenset(PACKED_BITS)
-"""The integer types with arithmetic; those that share a byte are only stored."""
+"""The integer types with arithmetic; packed ones are only stored."""
 NUMBERS = WHOLE | COMPUTED_FLOATS
 BFLOAT16 = BY_NAME["bfloat16"]
 

@@ -22,7 +22,7 @@ from whorl.ops.elementwise.arithmetic import NUMBERS
 from whorl.ops.movement.lengths import at_most
 
 SPECIAL_FLOATS = COMPUTED_FLOATS | {BY_NAME[f"float8{n}"] for n in ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")}
-"""The floating-point types of which NaN and infinity are asked."""
+"""The floating-point types that IsNaN and IsInf accept."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class IsNaN(Predicate):
 
 @dataclass(frozen=True)
 class IsInf(Predicate):
-    """Whether it is infinite, of a sign that is asked for. Source: ONNX IsInf-20."""
+    """Whether it is infinite, of a sign that `detect_positive` or `detect_negative` selects. Source: ONNX IsInf-20."""
 
     detect_negative: int = 1
     detect_positive: int = 1

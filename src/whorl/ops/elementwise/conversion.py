@@ -16,7 +16,7 @@ _CARRIERS: dict[np.dtype, np.dtype] = {
     **{BY_NAME[n]: BY_NAME["uint8"] for n in ("uint2", "uint4")},
     **{dtype: FLOAT32 for n, dtype in BY_NAME.items() if "float" in n and n not in ("float16", "float32", "float64")},
 }
-"""The NumPy type that holds every value of a type that NumPy lacks."""
+"""The NumPy type that represents every value of a type that NumPy lacks."""
 SATURATING = {
     BY_NAME[n]: (float(ml_dtypes.finfo(BY_NAME[n]).min), float(ml_dtypes.finfo(BY_NAME[n]).max))
     for n in ("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz")
@@ -51,9 +51,9 @@ def convert(x: np.ndarray, dtype: np.dtype, saturate: bool = True, round_mode: s
 
 
 def to_integer(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Floats truncated toward zero. What no carrier holds, NaN included, becomes the carrier's smallest integer.
+    """Floats truncated toward zero. What no carrier represents, NaN included, becomes the carrier's smallest integer.
 
-    The carrier is int64 for types of 64 bits and uint32, else int32, as in C on x86; then the low bits are kept.
+    The carrier is int64 for types of 64 bits and uint32, else int32, as in C on x86; then the low bits remain.
     """
     x = x.astype(_CARRIERS.get(x.dtype, FLOAT32 if x.dtype.itemsize == 2 else x.dtype), copy=False)
     if dtype == BY_NAME["uint64"]:

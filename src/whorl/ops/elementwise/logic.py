@@ -148,7 +148,7 @@ class BitwiseNot(Elementwise):
 
 @dataclass(frozen=True)
 class BitShift(Elementwise):
-    """x with its bits moved by y places to the LEFT or to the RIGHT, copies of the sign bit moving in from the left.
+    """x with its bits shifted by y to the LEFT or to the RIGHT, copies of the sign bit moving in from the left.
 
     A shift by the width or more, or by a negative number, leaves 0; -1 where a negative x moves right.
     Source: ONNX BitShift-28.

@@ -66,7 +66,7 @@ class Pow(Elementwise):
 
 
 _SHORT_UNSIGNED = frozenset(BY_NAME[n] for n in ("uint8", "uint16", "uint32"))
-"""The unsigned types that int64 holds."""
+"""The unsigned types whose values all fit int64."""
 
 
 def _native_integer_power(k: NativeBuilder, x: Expr, y: Expr) -> Expr:

@@ -116,7 +116,7 @@ class Einsum(Op):
         return tuple(common[label] for label in spread(result, width or 0))
 
     def _lengths(self, labels: Term, shape: tuple[Dim, ...]) -> dict[str, Dim]:
-        """The length of each label in one operand; those on a diagonal must agree."""
+        """The length of each label in one operand; a diagonal needs equal lengths."""
         result: dict[str, Dim] = {}
         for label, dim in zip(labels, shape, strict=True):
             before = result.setdefault(label, dim)

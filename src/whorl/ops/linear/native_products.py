@@ -133,7 +133,7 @@ def _multiply(k: NativeBuilder, a: View, b: View, result: Buffer, prefix: Index,
 
 
 def block_rows(rows: int, inner: int, dtype: np.dtype) -> int:
-    """How many rows to multiply together: all, or so many that their copy stays near, in blocks about equal."""
+    """How many rows to multiply together: all, or so many that their copy fits the cache, in blocks about equal."""
     most = max(_LEAST_BLOCK, min(_MOST_BLOCK, _NEAR_BYTES // (inner * dtype.itemsize) // _TILE * _TILE))
     if rows <= most:
         return rows

@@ -106,7 +106,7 @@ def _as_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Gemm(Op):
-    """alpha * A' @ B' + beta * C, where A' and B' are transposed if so asked. Source: ONNX Gemm-13.
+    """alpha * A' @ B' + beta * C, where A' and B' are transposed by `transA` and `transB`. Source: ONNX Gemm-13.
 
     Shapes: A' [M, K], B' [K, N], C broadcast to [M, N]. C is not read where beta is 0. Integers wrap; a factor that is
     no integer makes the sum a float64, truncated at the end. float16 and bfloat16 are rounded once.

@@ -41,7 +41,7 @@ _SCALES = COMPUTED_FLOATS | {FLOAT8E8M0, INT32}
 class QuantizeLinear(Op):
     """saturate(round(x / scale) + zero_point), halves to even; NaN gives 0 in integer types.
 
-    Shapes: one scale, one for each place of `axis`, or one for each block of `block_size` places along it; the zero
+    Shapes: one scale, one for each index of `axis`, or one for each block of `block_size` indices along it; the zero
     point has the scale's shape. Dtypes: `output_dtype`, else the zero point's, else uint8; the quotient is rounded to
     `precision`, else to the scale's type. Source: ONNX QuantizeLinear-28.
     """
@@ -127,7 +127,7 @@ def _quantize_lazily(
 
 
 def _precision(scale: np.dtype) -> np.dtype:
-    """The type in which x is divided where none is asked for."""
+    """The type in which x is divided without `precision`."""
     return scale if scale in COMPUTED_FLOATS else FLOAT64 if scale == INT32 else FLOAT32
 
 

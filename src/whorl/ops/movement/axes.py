@@ -153,7 +153,7 @@ def _vector(fact: Fact) -> int | None:
 
 @dataclass(frozen=True)
 class Split(Rearranging):
-    """x cut along `axis`: into the lengths given, or `num_outputs` parts of which the last ones may be smaller.
+    """x cut along `axis`: into the lengths of `split`, or `num_outputs` parts of which the last ones may be smaller.
 
     With neither the parts are equal, and the length must divide. Source: ONNX Split-18 and, for equal parts, Split-13.
     """

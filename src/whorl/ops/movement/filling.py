@@ -34,12 +34,12 @@ from whorl.ops.native.index_maps import all_fixed, broadcast_scalar, lengths, re
 from whorl.ops.native.run_time_lengths import count_range
 
 _SMALL = 4096
-"""Elements up to which a constant tensor is written out; beyond, all elements are one place in memory."""
+"""Elements up to which a constant tensor has memory of its own; beyond, all elements share one address."""
 
 
 @dataclass(frozen=True, eq=False)
 class ConstantOfShape(Rearranging):
-    """A tensor of the shape given, every element `value` (float32 0 without one). Source: ONNX ConstantOfShape-25."""
+    """A tensor of a shape, every element `value` (float32 0 without one). Source: ONNX ConstantOfShape-25."""
 
     any_length = True
 

@@ -19,7 +19,7 @@ from whorl.ops.native.index_maps import is_larger, lengths, map_indices, normali
 
 @dataclass(frozen=True)
 class Gather(Rearranging):
-    """Slices of x at indices along `axis`; the axes of the indices take its place. Source: ONNX Gather-13."""
+    """Slices of x at indices along `axis`; the axes of the indices replace it. Source: ONNX Gather-13."""
 
     any_length = True
 

@@ -108,7 +108,7 @@ def zero_of(dtype: np.dtype) -> np.ndarray:
 
 @functools.cache
 def machine_memory() -> int:
-    """Bytes of memory this machine has; the largest array NumPy can describe where nobody says."""
+    """Bytes of memory this machine has; where the system does not tell, the largest array NumPy can describe."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

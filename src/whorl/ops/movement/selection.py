@@ -1,4 +1,4 @@
-"""Ops that choose elements by their values or their places."""
+"""Ops that choose elements by their values or their indices."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _count_nonzero(known: np.ndarray) -> Dim:
 
 @dataclass(frozen=True)
 class NonZero(Op):
-    """Row k holds the places on axis k of the elements that are not zero, in row-major order. Source: ONNX NonZero-13.
+    """Row k has the coordinates on axis k of the nonzero elements, in row-major order. Source: ONNX NonZero-13.
 
     A scalar has no axes: its result has shape [0, 1] or [0, 0].
     """

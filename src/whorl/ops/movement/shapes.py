@@ -159,7 +159,7 @@ class Reshape(Reshaping):
         return [i for i, d in enumerate(requested) if _is(d, 0) and not self.allowzero]
 
     def is_certain(self, dim: Dim, axis: int, actual: Lengths) -> bool:
-        """Whether a given length is surely the result's: not perhaps a -1, nor a 0 that copies anything but a 0."""
+        """Whether a requested length is surely the result's: not perhaps a -1, nor a 0 that copies anything but a 0."""
         if isinstance(dim, int) or bounds(dim)[0] >= 1 - self.allowzero:
             return True
         if isinstance(actual, AnyShape) or axis >= len(actual):

@@ -101,7 +101,7 @@ def broadcast_scalar(k: NativeBuilder, value: Expr, shape: Sequence[Dim]) -> Vie
 
 
 def embed_numbers(k: NativeBuilder, elements: Sequence[Dim | float], dtype: np.dtype, shape: Sequence[Dim]) -> View:
-    """A tensor of numbers given in row-major order."""
+    """A tensor of numbers in row-major order."""
     if not len(elements):
         return broadcast_scalar(k, k.const(0, dtype), shape)
     if len(elements) > MOST_SELECTED and not any(isinstance(e, Linear) for e in elements):
@@ -185,7 +185,7 @@ def cast_view(k: NativeBuilder, x: View, dtype: np.dtype) -> View:
 
 
 def widen_view(k: NativeBuilder, x: View) -> View:
-    """The tensor in the element type in which its sums are kept."""
+    """The tensor in the element type of its sums."""
     return cast_view(k, x, accumulator(x.dtype))
 
 

@@ -34,10 +34,10 @@ _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
 
 @dataclass(frozen=True)
 class Cumulative(Op, abstract=True):
-    """Each element becomes the total of those up to it along `axis`, a tensor of one integer.
+    """Each element becomes the total of all up to it along `axis`, a tensor of one integer.
 
     `exclusive` leaves the element itself out, `reverse` counts from the end. Integers keep their type and wrap;
-    totals of float16 and bfloat16 are kept in float32 and each is rounded once.
+    totals of float16 and bfloat16 are float32 and each is rounded once.
     """
 
     exclusive: int = 0

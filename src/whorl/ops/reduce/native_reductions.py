@@ -55,9 +55,9 @@ def reduce_view(
     keepdims: bool = True,
     finish: Callable[[Expr], Expr] | None = None,
 ) -> View:
-    """The "sum", product ("mul") or extreme ("max", "min") along axes, each put through `finish(total)`, and kept.
+    """The "sum", product ("mul") or extreme ("max", "min") along axes, each put through `finish(total)`, materialised.
 
-    `for lines: total = start; for elements: total = how(total, x)`. A sum along lines that hold the last axis may be
+    `for lines: total = start; for elements: total = how(total, x)`. A sum along lines that include the last axis may be
     taken in any order: error bound (n - 1) units of the last place of the sum of absolute values. The rest goes from
     the first element to the last. No elements: 0, 1, or the value that loses against all.
     """

@@ -34,7 +34,7 @@ from whorl.ops.reduce.reductions import reduced_axes, without_axes
 
 
 def floating(*facts: Fact | None) -> TensorType:
-    """The type of the first tensor; all that are given must have its element type, a float."""
+    """The type of the first tensor; all present ones must have its element type, a float."""
     require_dtype(same_dtype(*facts), COMPUTED_FLOATS)
     assert facts[0] is not None
     return tensor(facts[0])
@@ -55,7 +55,7 @@ def _on_channels(value: np.ndarray, rank: int) -> np.ndarray:
 
 
 def _mean(x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
-    """The mean along axes that keep their place; NaN for no elements."""
+    """The mean along axes, which stay with length 1; NaN for no elements."""
     return np.sum(x, axis=tuple(axes), keepdims=True) / x.dtype.type(math.prod(x.shape[axis] for axis in axes))
 
 
@@ -79,8 +79,8 @@ class BatchNormalization(Op):
     """(X - mean) / sqrt(variance + epsilon) * scale + B for each channel. Source: ONNX BatchNormalization-15.
 
     Shapes: X [N, C, ...] or [N] (C = 1), the others [C]. With `training_mode` mean and variance are those of X over
-    all axes but 1, and outputs 1 and 2 are old * momentum + those * (1 - momentum); else they are the inputs, and
-    given out as they are. Dtypes: one for X and Y, one for scale and B, one for mean and variance.
+    all axes but 1, and outputs 1 and 2 are old * momentum + new * (1 - momentum); else they are the inputs.
+    Dtypes: one for X and Y, one for scale and B, one for mean and variance.
     """
 
     epsilon: float = 1e-5

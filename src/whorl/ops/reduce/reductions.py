@@ -69,7 +69,7 @@ class Reduction(Op, abstract=True):
     """One value for each group of elements that differ only in their index along `axes`.
 
     Without axes (omitted or empty) all are meant, or none with `noop_with_empty_axes`. Integers keep their type and
-    wrap; sums over float16 and bfloat16 are kept in float32 and rounded once. The order of a sum is NumPy's for
+    wrap; sums over float16 and bfloat16 are float32 and rounded once. The order of a sum is NumPy's for
     row-major data, whatever the strides.
     """
 
@@ -338,7 +338,7 @@ class ReduceSumSquare(Reduction):
 
 @dataclass(frozen=True)
 class ArgumentReduction(Op, abstract=True):
-    """The index of an extreme along one axis, as int64; of equal ones the first, or the last if so asked. NaN wins."""
+    """The index of an extreme along one axis: of equals the first, or the last by `select_last_index`. NaN wins."""
 
     any_length = True
 
