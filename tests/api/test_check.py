@@ -251,19 +251,6 @@ def test_every_code_has_a_case():
     assert set(codes) == {problem.code for _, problem in CASES}
 
 
-@pytest.mark.parametrize("divisor", ["int64", "float"])
-def test_remainder_that_its_opset_has_is_no_problem(divisor):
-    fmod = "<fmod = 1>" if divisor == "float" else ""
-    assert whorl.check(model(f"main ({divisor}[2] x) => ({divisor}[2] z) {{ z = Mod {fmod} (x, x) }}", opset=18)) == []
-    assert whorl.check(model("main (float[2] x) => (float[2] z) { z = Mod (x, x) }", opset=28)) == []
-
-
-def test_lengths_and_shapes_that_may_agree_are_no_problem():
-    named = scan("float[n] s, float[p, n] x, float[q, n] z", "s, x, z", "float[k] a, float[n] e, float[2] f")
-    assert whorl.check(named) == []
-    assert whorl.check(scan("float[2] s, float[5, 2] x", "s, x", "float[2] a, float[2] e")) == []
-
-
 def test_carried_value_handed_on_through_identity_never_changes():
     proto = main("float y, float z, float w", """
         [l] y, z, w = Loop (n, go, x, x, x) <body = b (int64 i, bool on, float a, float c, float d)

@@ -17,6 +17,8 @@ main (int64 n) => (int64 y) {
     s2 = If (c) <then_branch = t () => (int64 a) { a = Identity (s) }, else_branch = e () => (int64 b) { b = Neg (s) }>
   }>
 }""")
+
+
 FEEDS = {"count": np.array(4), "table": np.arange(12, dtype=np.float32)}
 
 
@@ -68,23 +70,6 @@ def test_failed_write_leaves_what_was_there(tmp_path):
             opset=13,
         )
     assert path.read_bytes() == b"kept" and len(list(tmp_path.iterdir())) == 1
-
-
-def test_description_of_a_model():
-    described = whorl.describe(whorl.load(ROLLOUT))
-    assert described["inputs"] == {"count": "int64[]", "table": "float32[12]"}
-    assert described["outputs"] == {"total": "float32[]"} and described["defaults"] == []
-    (loop,) = described["control_flow"]
-    assert loop["trip_count"] == "value of count" and loop["captured"] == [{"name": "table", "type": "float32[12]"}]
-
-
-def test_description_takes_what_load_takes(tmp_path):
-    whorl.save(ROLLOUT, tmp_path / "rollout.onnx")
-    whorl.save(ROLLOUT, tmp_path / "rollout.mlir")
-    for source in (tmp_path / "rollout.onnx", str(tmp_path / "rollout.mlir"), ROLLOUT, ROLLOUT.SerializeToString()):
-        assert whorl.describe(source)["control_flow"][0]["captured"][0]["type"] == "float32[12]"
-    with pytest.raises(whorl.LoadError, match="no model can be read from int"):
-        whorl.describe(3)
 
 
 def test_every_public_name_is_there_and_listed():

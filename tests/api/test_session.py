@@ -14,6 +14,8 @@ import whorl
 import whorl as ort
 
 F32 = np.float32
+
+
 AFFINE = model("""
     affine (float[batch, 3] x, float[3, units] w) => (float[batch, units] y) { y = MatMul(x, w) }
 """)
@@ -107,9 +109,6 @@ def test_script_that_writes_the_model_it_runs_gets_what_the_level_makes(tmp_path
     assert y.tolist() == [2, 4]
 
 
-# ---- the same answers as onnxruntime -----------------------------------------------------------------------------
-
-
 def declared(type, shape):
     return helper.make_tensor_value_info("x", type, shape)
 
@@ -196,64 +195,6 @@ def test_types_numpy_lacks_go_in_and_come_out():
     session = ort.InferenceSession(passing(VALUES["bfloat16"]))
     (same,) = session.run(None, {"x": np.array([1.5], ml_dtypes.bfloat16)})
     assert same.dtype == ml_dtypes.bfloat16 and same.tolist() == [1.5]
-
-
-# ---- options -----------------------------------------------------------------------------------------------------
-
-
-def test_every_option_of_onnxruntime_is_one_here():
-    for ours, theirs in (
-        (ort.SessionOptions(), onnxruntime.SessionOptions()),
-        (ort.RunOptions(), onnxruntime.RunOptions()),
-    ):
-        fields = [n for n in dir(theirs) if not n.startswith("_") and not callable(getattr(theirs, n))]
-        assert fields and not [name for name in fields if not hasattr(ours, name)]
-
-
-@pytest.mark.parametrize("kind", [ort.SessionOptions, ort.RunOptions])
-def test_unknown_option_is_refused_with_the_choices(kind):
-    options = kind()
-    for attempt in (lambda: setattr(options, "max_iteration", 3), lambda: options.max_iteration):
-        with pytest.raises(
-            AttributeError, match=rf"{kind.__name__} has no option 'max_iteration'; choose from .*max_iterations"
-        ):
-            attempt()
-    assert not hasattr(options, "register_custom_ops_library")
-
-
-def test_options_do_not_share_values():
-    first, second = ort.SessionOptions(), ort.SessionOptions()
-    first.max_iterations = 3
-    first.add_session_config_entry("session.disable_prepacking", "1")
-    assert second.max_iterations is None
-    assert first.get_session_config_entry("session.disable_prepacking") == "1"
-    with pytest.raises(whorl.RunError, match=r"configuration key 'session.disable_prepacking' was not set"):
-        second.get_session_config_entry("session.disable_prepacking")
-    assert repr(first) == "SessionOptions(max_iterations=3)"
-
-
-@pytest.mark.parametrize(
-    ("attempt", "text"),
-    [
-        (
-            lambda: ort.SessionOptions().add_session_config_entry("session.x", "1"),
-            "unknown configuration key 'session.x'",
-        ),
-        (lambda: ort.RunOptions().add_run_config_entry("memory.x", "1"), "unknown configuration key 'memory.x'"),
-        (lambda: ort.InferenceSession(ROLLOUT, {"max_iterations": 3}), "sess_options is dict"),
-        (lambda: ort.InferenceSession(ROLLOUT).run(None, {}, {"terminate": True}), "run_options is dict"),
-        (lambda: ort.InferenceSession(ROLLOUT).end_profiling(), "nothing was recorded"),
-        (lambda: ort.InferenceSession(ROLLOUT, _with(backend="fast")), "there is no backend 'fast'"),
-        (
-            lambda: ort.InferenceSession(ROLLOUT, providers=["CUDAExecutionProvider"]),
-            "none of the providers ['CUDAExecutionProvider'] is available\n  fix: use ['CPUExecutionProvider']",
-        ),
-    ],
-)
-def test_options_that_cannot_be_kept_are_refused(attempt, text):
-    with pytest.raises(whorl.RunError) as caught:
-        attempt()
-    assert str(caught.value).startswith(text)
 
 
 def _with(**values):

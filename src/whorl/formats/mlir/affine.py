@@ -16,27 +16,27 @@ _MOST_TOKENS = 1000
 
 def read_affine_map(text: str, lengths: Sequence[int]) -> list[np.ndarray]:
     """The results of a map for each index of a tensor of these lengths. Errors: ValueError."""
-    found = _MAP.fullmatch(text.strip())
-    if found is None:
+    match = _MAP.fullmatch(text.strip())
+    if match is None:
         raise ValueError("expected affine_map<(dims) -> (expressions)>, without symbols")
-    names = [name.strip() for name in found[1].split(",") if name.strip()]
+    names = [name.strip() for name in match[1].split(",") if name.strip()]
     if len(names) != len(lengths) or len(set(names)) != len(names):
         raise ValueError(f"it has the dims ({', '.join(names)}) for {len(lengths)} axes")
     grids = np.indices(lengths, np.int64)
-    parser = _Parser(_tokens(found[2]), dict(zip(names, grids, strict=True)), np.zeros(lengths, np.int64))
+    parser = _Parser(_tokens(match[2]), dict(zip(names, grids, strict=True)), np.zeros(lengths, np.int64))
     return parser.results()
 
 
 def _tokens(text: str) -> list[str]:
     tokens, position = [], 0
     while True:
-        found = _TOKEN.match(text, position)
-        if found is None:
+        match = _TOKEN.match(text, position)
+        if match is None:
             raise ValueError(f"{text[position : position + 20].strip()!r} is not understood")
-        if not found[1]:
+        if not match[1]:
             return tokens
-        tokens.append(found[1])
-        position = found.end()
+        tokens.append(match[1])
+        position = match.end()
         if len(tokens) > _MOST_TOKENS:
             raise ValueError(f"it has more than {_MOST_TOKENS} parts")
 
@@ -52,12 +52,12 @@ class _Parser:
 
     def results(self) -> list[np.ndarray]:
         """All expressions."""
-        found: list[np.ndarray] = []
+        match: list[np.ndarray] = []
         while self.at < len(self.tokens):
-            found.append(self._sum())
+            match.append(self._sum())
             if self.at < len(self.tokens):
                 self._expect(",")
-        return found
+        return match
 
     def _next(self) -> str:
         self.at += 1

@@ -112,13 +112,13 @@ class AttributeParser(BaseParser):
             self._resume_from(simple.end())
             return _tensor_type(simple[1], simple[2])
         start = self._current_token.span.end
-        found = _SHAPE.match(self.text, start)
-        assert found is not None
-        self._resume_from(found.end())
-        shape: Shape = UNRANKED if found[1] else tuple(map(_dim, _DIM.findall(found[2])))
+        match = _SHAPE.match(self.text, start)
+        assert match is not None
+        self._resume_from(match.end())
+        shape: Shape = UNRANKED if match[1] else tuple(map(_dim, _DIM.findall(match[2])))
         element = self.parse_type()
         if not isinstance(element, np.dtype):
-            self.refuse("this is no element type of ONNX", found.end())
+            self.refuse("this is no element type of ONNX", match.end())
         if self.parse_optional_punctuation(",") is not None:
             self.parse_attribute()
         self.parse_punctuation(">")
@@ -153,14 +153,14 @@ class AttributeParser(BaseParser):
     def _balanced(self, position: int) -> int:
         """The place behind the bracket that closes the one at a position."""
         open_brackets: list[str] = []
-        for found in _FLAT.finditer(self.text, position):
-            mark = found[0]
+        for match in _FLAT.finditer(self.text, position):
+            mark = match[0]
             if mark in _OPEN:
                 open_brackets.append(_CLOSED[_OPEN.index(mark)])
             elif mark in _CLOSED and (not open_brackets or open_brackets.pop() != mark):
                 break
             if not open_brackets:
-                return found.end()
+                return match.end()
         self.refuse("this bracket is not closed", position)
 
     # ---- attributes ------------------------------------------------------------------------------------------
@@ -251,13 +251,13 @@ class AttributeParser(BaseParser):
         if not self._at(MLIRTokenKind.LESS):
             self.refuse("'<' expected")
         start = self._current_token.span.end
-        found = _HEX_BODY.match(self.text, start) or _BODY.match(self.text, start)
-        assert found is not None
-        if self.text[found.end() : found.end() + 1] != ">":
+        match = _HEX_BODY.match(self.text, start) or _BODY.match(self.text, start)
+        assert match is not None
+        if self.text[match.end() : match.end() + 1] != ">":
             self.refuse("this list is not closed by '>'", start)
-        self._resume_from(found.end())
+        self._resume_from(match.end())
         self.parse_punctuation(">")
-        return self._elements(start, lambda type: read_dense(found[0], type))
+        return self._elements(start, lambda type: read_dense(match[0], type))
 
     def _elements(self, start: int, read: Any) -> np.ndarray:
         """The array of the tensor type that follows."""
@@ -274,11 +274,11 @@ class AttributeParser(BaseParser):
         start = self.pos
         self.parse_punctuation("<")
         position, depth = self.pos, 0
-        for found in _FLAT.finditer(self.text, position):
-            depth += {"[": 1, "]": -1}.get(found[0], 0)
-            if found[0] == ">" and not depth:
-                self._resume_from(found.end())
-                return self._elements(start, functools.partial(_sparse_array, self.text[position : found.start()]))
+        for match in _FLAT.finditer(self.text, position):
+            depth += {"[": 1, "]": -1}.get(match[0], 0)
+            if match[0] == ">" and not depth:
+                self._resume_from(match.end())
+                return self._elements(start, functools.partial(_sparse_array, self.text[position : match.start()]))
         self.refuse("this list is not closed by '>'", start)
 
     def _array(self) -> tuple[Any, ...]:
@@ -334,11 +334,11 @@ def _whole(word: str) -> int:
 def _sparse_array(body: str, type: TensorType) -> np.ndarray:
     """`indices, values` of a sparse tensor, each a list or a single element."""
     depth = 0
-    for place, mark in enumerate(body):
+    for index, mark in enumerate(body):
         depth += (mark == "[") - (mark == "]")
         if mark == "," and not depth:
-            indices = re.findall(r"-?[0-9]+", body[:place])
-            values = re.findall(r"[^\s\[\],]+", body[place + 1 :])
+            indices = re.findall(r"-?[0-9]+", body[:index])
+            values = re.findall(r"[^\s\[\],]+", body[index + 1 :])
             flat = read_dense(f"[{','.join(values)}]", TensorType(type.dtype, (len(values),)))
             return read_sparse(np.array([int(k) for k in indices], INT64), flat, type)
     if body.strip():

@@ -77,10 +77,10 @@ def _inline_branches(module: Module, context: Context) -> None:
     """Put the branch of a constant condition in the place of an If; constants go where they are read."""
 
     def visit(node: Node, build: Builder) -> Sequence[Value | None] | None:
-        found = simplify_if(node, build, context) if isinstance(node.op, If) else None
-        if found is None and node.regions:
+        results = simplify_if(node, build, context) if isinstance(node.op, If) else None
+        if results is None and node.regions:
             push_constants(node, build, context)
-        return found
+        return results
 
     rewrite(module.main, context.inference, visit)
 
@@ -178,9 +178,9 @@ WIDE = frozenset(
 def _fold(node: Node, build: Builder, context: Context, unbounded: Context, manner: Manner) -> Sequence[Value] | None:
     """The constants that the outputs of a node are, where onnx-mlir folds it; None where it stays."""
     how = FOLDINGS.get(node.op.name)
-    if how is None or not node.inputs or not all(value is None or _held(value) for value in node.inputs):
+    if how is None or not node.inputs or not all(value is None or _constant_of(value) for value in node.inputs):
         return None
-    inputs = [None if value is None else _held(value).value for value in node.inputs]  # type: ignore[union-attr]
+    inputs = [None if value is None else _constant_of(value).value for value in node.inputs]  # type: ignore[union-attr]
     if not context.is_enabled(how.pattern) or not how.when(node):
         context.report.skip(node.op, "left as onnx-mlir leaves it")
         return None
@@ -206,7 +206,7 @@ def _bytes_of(node: Node) -> int:
     )
 
 
-def _held(value: Value) -> Constant | None:
+def _constant_of(value: Value) -> Constant | None:
     owner = value.owner
     return owner.op if isinstance(owner, Node) and isinstance(owner.op, Constant) else None
 
@@ -239,7 +239,7 @@ def _widened(op: Op, arrays: Sequence[np.ndarray | None], dtype: np.dtype) -> li
 
 def _clipped(arrays: Sequence[np.ndarray | None]) -> list[np.ndarray]:
     """Between the limits; those that are left out are the largest and the lowest number of the type."""
-    first = _given(arrays[0])
+    first = _required(arrays[0])
     limits = [*arrays[1:], None, None][:2]
     low, high = (limit if limit is not None else _limit(first.dtype, k) for k, limit in enumerate(limits))
     return [np.minimum(np.maximum(first, low), high).astype(first.dtype, copy=False)]
@@ -247,14 +247,14 @@ def _clipped(arrays: Sequence[np.ndarray | None]) -> list[np.ndarray]:
 
 def _divided(op: Div, arrays: Sequence[np.ndarray | None]) -> list[np.ndarray] | None:
     """Integers divided by 0 stay as they are."""
-    first, second = _given(arrays[0]), _given(arrays[1])
+    first, second = _required(arrays[0]), _required(arrays[1])
     if first.dtype not in INTEGERS or second.all():
         return None
     return [op.run(first, np.where(second == 0, second.dtype.type(1), second))]
 
 
 def _cast(arrays: Sequence[np.ndarray | None], dtype: np.dtype, rounds: bool) -> list[np.ndarray] | None:
-    first = _given(arrays[0])
+    first = _required(arrays[0])
     if not is_float(first.dtype) or not is_integer(dtype):
         return None
     return [_saturated(first.astype(np.float64), dtype, rounds)]
@@ -262,14 +262,14 @@ def _cast(arrays: Sequence[np.ndarray | None], dtype: np.dtype, rounds: bool) ->
 
 def _stepped(arrays: Sequence[np.ndarray | None], shape: tuple[int, ...] | None) -> list[np.ndarray] | None:
     """A range of floats, as long as its type says."""
-    start, _, step = map(_given, arrays)
+    start, _, step = map(_required, arrays)
     if not shape or not is_float(start.dtype):
         return None
     steps = np.arange(shape[0], dtype=np.float64) * step.astype(np.float64)
     return [(start.astype(np.float64) + steps).astype(start.dtype)]
 
 
-def _given(array: np.ndarray | None) -> np.ndarray:
+def _required(array: np.ndarray | None) -> np.ndarray:
     assert array is not None
     return array
 
@@ -299,13 +299,19 @@ def _zeros(index: int) -> Result:
         shape, values = static_shape(m.result.type), m.node.inputs
         factor, other = values[index], values[1 - index]
         point = values[index + 2] if len(values) > index + 2 else None
-        if shape is None or not is_integer(m.dtype) or factor is None or other is None or _held(other) is not None:
+        if (
+            shape is None
+            or not is_integer(m.dtype)
+            or factor is None
+            or other is None
+            or _constant_of(other) is not None
+        ):
             return None
-        held, offset = _held(factor), None if point is None else _held(point)
-        if held is None or (point is not None and offset is None):
+        constant, offset = _constant_of(factor), None if point is None else _constant_of(point)
+        if constant is None or (point is not None and offset is None):
             return None
         points = np.zeros((), np.int8) if offset is None else as_array(offset.value)
-        return m.constant(np.zeros(shape, m.dtype)) if _equals(as_array(held.value), points, index == 0) else None
+        return m.constant(np.zeros(shape, m.dtype)) if _equals(as_array(constant.value), points, index == 0) else None
 
     return result
 

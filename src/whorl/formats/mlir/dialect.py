@@ -92,11 +92,11 @@ def _schema(name: str, domain: str, version: int) -> OpSchema:
 @functools.cache
 def _domains() -> dict[str, str]:
     """The domain of every ONNX op by its name; the main one where several have it."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for schema in onnx.defs.get_all_schemas_with_history():
-        if schema.domain in NEWEST and (schema.domain == "" or schema.name not in found):
-            found[schema.name] = schema.domain
-    return found
+        if schema.domain in NEWEST and (schema.domain == "" or schema.name not in names):
+            names[schema.name] = schema.domain
+    return names
 
 
 def _custom(operation: Operation) -> OpForm:
@@ -104,7 +104,7 @@ def _custom(operation: Operation) -> OpForm:
     name, domain = operation.attributes.get("function_name"), operation.attributes.get("domain_name", "")
     if not isinstance(name, str):
         raise LoadError("onnx.Custom lacks the attribute 'function_name'")
-    said = (
+    names = (
         "function_name",
         "domain_name",
         "output_element_type",
@@ -112,8 +112,8 @@ def _custom(operation: Operation) -> OpForm:
         "inputs_for_infer",
         "has_side_effect",
     )
-    kinds = {key: _kind(value) for key, value in operation.attributes.items() if key not in (*said, "onnx_node_name")}
-    return OpForm(name, str(domain), None, {k: v for k, v in kinds.items() if v}, (), said)
+    kinds = {key: _kind(value) for key, value in operation.attributes.items() if key not in (*names, "onnx_node_name")}
+    return OpForm(name, str(domain), None, {k: v for k, v in kinds.items() if v}, (), names)
 
 
 def _kind(value: Any) -> int:

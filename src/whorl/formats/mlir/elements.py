@@ -147,12 +147,12 @@ def read_bytes(data: bytes, type: TensorType) -> np.ndarray:
 def read_sparse(indices: np.ndarray, values: np.ndarray, type: TensorType) -> np.ndarray:
     """The array whose elements are zero but for those given. Errors: ValueError."""
     result = np.zeros(static_shape(type), type.dtype)
-    places = indices.reshape(-1, result.ndim) if indices.size else np.empty((0, result.ndim), np.int64)
-    given = np.broadcast_to(values.reshape(-1), (len(places),))
-    for place, value in zip(places.tolist(), given, strict=True):
-        if not all(0 <= k < dim for k, dim in zip(place, result.shape, strict=True)):
-            raise ValueError(f"index {place} lies outside")
-        result[tuple(place)] = value
+    coordinates = indices.reshape(-1, result.ndim) if indices.size else np.empty((0, result.ndim), np.int64)
+    elements = np.broadcast_to(values.reshape(-1), (len(coordinates),))
+    for index, value in zip(coordinates.tolist(), elements, strict=True):
+        if not all(0 <= k < dim for k, dim in zip(index, result.shape, strict=True)):
+            raise ValueError(f"index {index} lies outside")
+        result[tuple(index)] = value
     return result
 
 
@@ -160,13 +160,13 @@ def unescaped(text: str) -> str:
     """What stands between double quotes: `\\41`, `\\n`, `\\\\` and the like replaced by what they mean."""
     if "\\" not in text:
         return text
-    parts, place = bytearray(), 0
-    for found in _ESCAPE.finditer(text):
-        parts += text[place : found.start()].encode("utf-8", "surrogateescape")
-        code = found[1]
+    parts, start = bytearray(), 0
+    for match in _ESCAPE.finditer(text):
+        parts += text[start : match.start()].encode("utf-8", "surrogateescape")
+        code = match[1]
         parts += bytes.fromhex(code) if len(code) == 2 else _LETTERS.get(code, code.encode())
-        place = found.end()
-    return (parts + text[place:].encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+        start = match.end()
+    return (parts + text[start:].encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
 def print_dense(array: np.ndarray) -> str:

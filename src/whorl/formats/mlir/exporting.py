@@ -141,15 +141,15 @@ class TypedWriter(GraphWriter):
             return
         body = attributes.get("body")
         if isinstance(body, GraphProto):
-            found = self._loop_types(len(outputs)) or [
+            types = self._loop_types(len(outputs)) or [
                 self._unranked(info.name) for info in body.output[op_type == "Loop" :]
             ]
         else:
             made = self._inferred(op_type, inputs, outputs, domain, attributes)
-            found = [value.type for value in made]
+            types = [value.type for value in made]
             self.known |= {outputs[k]: made[k].known for k in unknown}
         for k in unknown:
-            self.types[outputs[k]] = found[k]
+            self.types[outputs[k]] = types[k]
 
     def _loop_types(self, count: int) -> Sequence[Type]:
         """The types of all that the current loop gives, where it is written as it is; nothing otherwise."""
@@ -157,8 +157,8 @@ class TypedWriter(GraphWriter):
         if loop is None or not isinstance(loop.op, Loop):
             return ()
         values = {value: value for value in loop.inputs if value is not None}
-        found = loop.op.infer_regions(clone_node(loop, values), Inference())
-        return found if len(found) == count else ()
+        types = loop.op.infer_regions(clone_node(loop, values), Inference())
+        return types if len(types) == count else ()
 
     def _unranked(self, name: str) -> Type:
         """The type of what a loop gives, from what its body gives."""
@@ -172,10 +172,10 @@ class TypedWriter(GraphWriter):
         region = Region()
         build = Builder(region, Inference())
         values = [self._stand_in(name, build) for name in inputs]
-        given = {key: value for key, value in attributes.items() if value is not None}
-        given = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+        fields = {key: value for key, value in attributes.items() if value is not None}
+        fields = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
         version = self.schema(op_type, domain).since_version
-        node = OnnxNode(op_type, domain, version, "", values, list(outputs), given)
+        node = OnnxNode(op_type, domain, version, "", values, list(outputs), fields)
         read = find_importer(node)
         if read is None:
             raise SaveError(f"the type of what {op_type} gives is not known")

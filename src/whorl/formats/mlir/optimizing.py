@@ -102,7 +102,7 @@ def _function(
         exported = export_module(read.module)
         return FunctionPrinter(exported, notes, locations.style, locations).function(signature, "  ")
     except SaveError as error:
-        raise error.at(f"@{function.name} of {program.place(function.position)}") from None
+        raise error.at(f"@{function.name} of {program.locate(function.position)}") from None
 
 
 def _inferred_notes(read: ReadFunction) -> dict[str, Note]:

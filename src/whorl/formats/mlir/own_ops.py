@@ -56,8 +56,8 @@ class Body:
         return self.operation.attributes.get(name, default)
 
     def type(self, index: int) -> Type | None:
-        given = self.operation.types.inputs
-        return given[index] if index < len(given) else None
+        types = self.operation.types.inputs
+        return types[index] if index < len(types) else None
 
     def rank(self, index: int) -> int | None:
         """The rank of an operand as the text has it; None where it has none."""
@@ -116,12 +116,12 @@ def _concat_shape_transpose(body: Body) -> None:
     """The operands joined along `axis`: some lengths of that, and its transpose."""
     if body.attribute("axis") is None:
         raise LoadError("ConcatShapeTranspose lacks the attribute 'axis'")
-    joined = body.node("Concat", *body.inputs, axis=_integer(body, "axis", 0))
+    concatenated = body.node("Concat", *body.inputs, axis=_integer(body, "axis", 0))
     if body.output(0):
         end = None if body.attribute("end") is None else _integer(body, "end", 0)
-        body.node("Shape", joined, output=body.output(0), start=_integer(body, "start", 0), end=end)
+        body.node("Shape", concatenated, output=body.output(0), start=_integer(body, "start", 0), end=end)
     if body.output(1):
-        body.node("Transpose", joined, output=body.output(1), perm=_integers(body, "perm"))
+        body.node("Transpose", concatenated, output=body.output(1), perm=_integers(body, "perm"))
 
 
 def _rms_layer_normalization(body: Body) -> None:
@@ -190,8 +190,8 @@ def _layout_transform(body: Body) -> None:
 
 def _shape_transform(body: Body) -> None:
     """The elements at the indices to which an affine map takes theirs."""
-    given, type = body.attribute("index_map"), body.type(0)
-    if not isinstance(given, Opaque):
+    types, type = body.attribute("index_map"), body.type(0)
+    if not isinstance(types, Opaque):
         raise LoadError("ShapeTransform lacks the affine map 'index_map'")
     shape = type.shape if isinstance(type, TensorType) and not isinstance(type.shape, AnyShape) else (None,)
     lengths = [dim for dim in shape if isinstance(dim, int)]
@@ -200,7 +200,7 @@ def _shape_transform(body: Body) -> None:
     if math.prod(lengths) > MOST_MAPPED:
         raise LoadError(f"ShapeTransform of {math.prod(lengths)} elements; up to {MOST_MAPPED} are read")
     try:
-        source = _sources(given.text, lengths)
+        source = _sources(types.text, lengths)
     except ValueError as error:
         raise LoadError(f"index_map: {error}") from None
     strides = _strides(source)

@@ -29,8 +29,8 @@ def parse_program(text: str, name: str, line: int = 0) -> Program:
         _refuse_depth(text, name, line)
         return _Parser(text, name).program(line)
     except ParseError as error:
-        place = error.span.get_location()
-        raise LoadError(f"{name}:{place.line + line}:{place.col}: {error.msg}") from None
+        location = error.span.get_location()
+        raise LoadError(f"{name}:{location.line + line}:{location.col}: {error.msg}") from None
     except ValueError as error:
         raise LoadError(f"{name} has a number that cannot be: {error}") from None
     except RecursionError:
@@ -39,11 +39,11 @@ def parse_program(text: str, name: str, line: int = 0) -> Program:
 
 def _refuse_depth(text: str, name: str, above: int) -> None:
     depth = 0
-    for found in _MARKS.finditer(text):
-        mark = found[0]
+    for match in _MARKS.finditer(text):
+        mark = match[0]
         depth += (mark in "(<[{") - (mark in ")>]}") if len(mark) == 1 else 0
         if depth > MAX_BRACKETS:
-            line = text.count("\n", 0, found.start()) + 1 + above
+            line = text.count("\n", 0, match.start()) + 1 + above
             raise LoadError(f"{name}:{line}: brackets are nested deeper than {MAX_BRACKETS}", fix="nest fewer regions")
 
 
@@ -97,11 +97,11 @@ class _Parser(AttributeParser):
         start = self.text.rfind("{-#")
         if start < 0:
             return
-        for found in _RESOURCE.finditer(self.text, start):
-            digits = found[2][8:]
+        for match in _RESOURCE.finditer(self.text, start):
+            digits = match[2][8:]
             if len(digits) % 2:
-                self.refuse("the bytes of this resource have an odd number of digits", found.start())
-            self.resources[found[1].strip('"')] = bytes.fromhex(digits)
+                self.refuse("the bytes of this resource have an odd number of digits", match.start())
+            self.resources[match[1].strip('"')] = bytes.fromhex(digits)
 
     def _skip_metadata(self) -> None:
         end = self.text.find("#-}", self.pos)
@@ -290,28 +290,28 @@ class _Parser(AttributeParser):
             return [Argument("", self.parse_value_type())]
 
         def result() -> Argument:
-            found = Argument("", self.parse_value_type())
+            match = Argument("", self.parse_value_type())
             if self._current_token.text == "{":
-                found.attributes, found.texts = self.parse_dictionary()
-            return found
+                match.attributes, match.texts = self.parse_dictionary()
+            return match
 
         return self.parse_comma_separated_list(self.Delimiter.PAREN, result)
 
 
 def _function(operation: Operation) -> Function:
     """A function in custom form, or in generic form, where its type is an attribute."""
-    given = operation.attributes
-    name = given.get("sym_name")
-    results = given.get("results")
+    attributes = operation.attributes
+    name = attributes.get("sym_name")
+    results = attributes.get("results")
     if results is None:
-        type = given.get("function_type")
+        type = attributes.get("function_type")
         results = [Argument("", each) for each in type.results] if isinstance(type, FunctionType) else []
-        for argument, found in zip(results, given.get("res_attrs", ()), strict=False):
-            argument.attributes = found if isinstance(found, dict) else {}
+        for argument, entry in zip(results, attributes.get("res_attrs", ()), strict=False):
+            argument.attributes = entry if isinstance(entry, dict) else {}
         block = operation.blocks[0] if operation.blocks else None
-        for argument, found in zip(block.arguments if block else (), given.get("arg_attrs", ()), strict=False):
-            argument.attributes = found if isinstance(found, dict) else {}
-    kept = {
+        for argument, entry in zip(block.arguments if block else (), attributes.get("arg_attrs", ()), strict=False):
+            argument.attributes = entry if isinstance(entry, dict) else {}
+    texts = {
         k: v
         for k, v in operation.texts.items()
         if k not in ("sym_name", "function_type", "arg_attrs", "res_attrs", "sym_visibility")
@@ -323,17 +323,17 @@ def _function(operation: Operation) -> Function:
         [argument.type for argument in results],
         [argument.attributes for argument in results],
         [argument.texts for argument in results],
-        kept,
+        texts,
         operation.location,
-        [argument.type for argument in given.get("arguments", ())],
+        [argument.type for argument in attributes.get("arguments", ())],
     )
 
 
 def split_text(text: str) -> list[tuple[int, str]]:
     """The pieces between lines `// -----`, each with the number of lines before it."""
     pieces, start = [], 0
-    for found in [*re.finditer(r"^[ \t]*// -----.*$", text, re.MULTILINE), None]:
-        end = len(text) if found is None else found.start()
+    for match in [*re.finditer(r"^[ \t]*// -----.*$", text, re.MULTILINE), None]:
+        end = len(text) if match is None else match.start()
         pieces.append((text.count("\n", 0, start), text[start:end]))
-        start = len(text) if found is None else found.end()
+        start = len(text) if match is None else match.end()
     return pieces

@@ -103,8 +103,8 @@ class FunctionPrinter:
         inner = indent + "  "
         if self.none:
             self._line(inner, f'{self.none} = "onnx.NoValue"() <{{value}}> : () -> none', "")
-        given = iter(graph.output)
-        returned = ["" if type is None else next(given).name for type in signature.results]
+        declared = iter(graph.output)
+        returned = ["" if type is None else next(declared).name for type in signature.results]
         self._block(graph, inner, signature.terminator, returned)
         self._line(indent, "}", signature.location)
         return self.lines
@@ -134,8 +134,8 @@ class FunctionPrinter:
                 self._number(inner, value, argument)
 
     def _constants(self, graph: GraphProto) -> list[str]:
-        given = {info.name for info in graph.input}
-        return [tensor.name for tensor in graph.initializer if tensor.name not in given]
+        declared = {info.name for info in graph.input}
+        return [tensor.name for tensor in graph.initializer if tensor.name not in declared]
 
     def type(self, name: str) -> Type | None:
         """The type that is printed for a name; None for a blank."""
@@ -151,16 +151,18 @@ class FunctionPrinter:
         return self.names[name] if name else self.none
 
     def _arguments(self, signature: Signature) -> list[str]:
-        given = iter(self.exported.graph.input)
+        declared = iter(self.exported.graph.input)
         count = len(self.exported.graph.input) + len(signature.absent)
-        return [self._argument(k, "" if k in signature.absent else next(given).name, signature) for k in range(count)]
+        return [
+            self._argument(k, "" if k in signature.absent else next(declared).name, signature) for k in range(count)
+        ]
 
     def _argument(self, index: int, name: str, signature: Signature) -> str:
         texts = signature.argument_texts[index] if index < len(signature.argument_texts) else {}
         note = self.notes.get(name)
-        place = self.locations.suffix(note.location if note else "")
+        location = self.locations.suffix(note.location if note else "")
         shown = self.names[name] if name else f"%arg{index}"
-        return f"{shown}: {type_text(self.type(name))}{_dictionary(texts)}{place}"
+        return f"{shown}: {type_text(self.type(name))}{_dictionary(texts)}{location}"
 
     # ---- blocks and operations -------------------------------------------------------------------------------
 
@@ -238,15 +240,15 @@ class FunctionPrinter:
 
     def _properties(self, node: NodeProto) -> dict[str, str]:
         schema = self._schema(node)
-        given = {a.name: a for a in node.attribute}
-        found: dict[str, str] = {}
+        declared = {a.name: a for a in node.attribute}
+        texts: dict[str, str] = {}
         for name, attribute in sorted(schema.attributes.items()):
-            value: AttributeProto = given.get(name) or attribute.default_value
+            value: AttributeProto = declared.get(name) or attribute.default_value
             if value.type not in (_KINDS.UNDEFINED, _KINDS.GRAPH):
-                found[name] = _attribute_text(node.op_type, value)
+                texts[name] = _attribute_text(node.op_type, value)
         if _dialect_name(node) == "BatchNormalizationInferenceMode":
-            found.pop("training_mode", None)
-        return found
+            texts.pop("training_mode", None)
+        return texts
 
 
 def _padded(names: list[str], parameters: Sequence[Any]) -> list[str]:

@@ -52,8 +52,10 @@ def convert_function(program: Program, function: Function) -> Converted:
     try:
         return _Converter(program).function(function)
     except DecodeError:
-        place = program.place(function.position)
-        raise LoadError(f"{place}: regions are nested deeper than protobuf allows", fix="nest fewer regions") from None
+        location = program.locate(function.position)
+        raise LoadError(
+            f"{location}: regions are nested deeper than protobuf allows", fix="nest fewer regions"
+        ) from None
 
 
 Names = ChainMap[str, str]
@@ -63,13 +65,13 @@ Names = ChainMap[str, str]
 class _Converter:
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.taken: set[str] = set()
+        self.used: set[str] = set()
         self.notes: dict[str, Note] = {}
         self.functions: list[FunctionProto] = []
         self.positions: dict[str, int] = {}
 
     def refuse(self, message: str, position: int, fix: str = "") -> NoReturn:
-        raise LoadError(f"{self.program.place(position)}: {message}", fix=fix)
+        raise LoadError(f"{self.program.locate(position)}: {message}", fix=fix)
 
     # ---- functions and blocks --------------------------------------------------------------------------------
 
@@ -98,8 +100,8 @@ class _Converter:
 
     def _result_names(self, function: Function) -> list[str]:
         names: list[str] = []
-        for index, (given, type) in enumerate(zip(function.result_attributes, function.results, strict=True)):
-            name = given.get("onnx.name")
+        for index, (key, type) in enumerate(zip(function.result_attributes, function.results, strict=True)):
+            name = key.get("onnx.name")
             if type is not None:
                 names.append(name if isinstance(name, str) and name and name not in names else f"output_{index}")
         return names
@@ -107,9 +109,9 @@ class _Converter:
     def _add_input(self, argument: Argument, graph: GraphProto, names: Names, position: int) -> None:
         if argument.type is None:
             self.refuse(f"argument %{argument.name} has no value", position)
-        given = argument.attributes.get("onnx.name")
-        wanted = given if isinstance(given, str) and given else argument.name
-        name = self._define(argument.name, wanted, names, position)
+        key = argument.attributes.get("onnx.name")
+        hint = key if isinstance(key, str) and key else argument.name
+        name = self._define(argument.name, hint, names, position)
         type = with_dim_names(argument.type, argument.attributes.get("onnx.dim_params"))
         graph.input.append(self._info(name, type, position))
         default = argument.attributes.get("onnx.default")
@@ -154,14 +156,14 @@ class _Converter:
             self.refuse(f"%{ssa} is defined a second time", position)
         names[ssa] = ""
 
-    def _define(self, ssa: str, wanted: str, names: Names, position: int) -> str:
+    def _define(self, ssa: str, hint: str, names: Names, position: int) -> str:
         if ssa in names:
             self.refuse(f"%{ssa} is defined a second time", position)
-        name, count = wanted, 0
-        while name in self.taken:
+        name, count = hint, 0
+        while name in self.used:
             count += 1
-            name = f"{wanted}'{count}"
-        self.taken.add(name)
+            name = f"{hint}'{count}"
+        self.used.add(name)
         names[ssa] = name
         self.positions[name] = position
         return name
@@ -224,8 +226,8 @@ class _Converter:
         """The attributes that the op has, and the text of those that it has not."""
         known: list[AttributeProto] = []
         unknown: dict[str, str] = {}
-        for given, value in operation.attributes.items():
-            name = "value" if given == "sparse_value" else given
+        for key, value in operation.attributes.items():
+            name = "value" if key == "sparse_value" else key
             if name in form.kinds and form.kinds[name] != _KINDS.GRAPH:
                 known.append(self._attribute(name, value, form.kinds[name], operation))
             elif name not in (_NAME, *form.consumed):
@@ -236,8 +238,8 @@ class _Converter:
         try:
             return helper.make_attribute(name, _plain(value, kind), attr_type=kind)
         except (TypeError, ValueError, AttributeError, KeyError):
-            wanted = _KINDS.AttributeType.Name(kind)
-            self.refuse(f"attribute {name!r} is not what ONNX expects: {wanted}", operation.position)
+            hint = _KINDS.AttributeType.Name(kind)
+            self.refuse(f"attribute {name!r} is not what ONNX expects: {hint}", operation.position)
 
     def _call(self, node: NodeProto, version: int) -> NodeProto:
         """A call of a function that holds the node, for an op of another version than the rest of the model."""
@@ -259,11 +261,11 @@ class _Converter:
         key = f"{name}.{len(self.functions)}"
         imports = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
         parameters = [name or f"none.{k}" for k, name in enumerate(_inner_names(node))]
-        given = [name for name in node.output if name]
+        outputs = [name for name in node.output if name]
         self.functions.append(
-            FunctionProto(name=key, domain=VERSION, input=parameters, output=given, node=nodes, opset_import=imports)
+            FunctionProto(name=key, domain=VERSION, input=parameters, output=outputs, node=nodes, opset_import=imports)
         )
-        return NodeProto(op_type=key, domain=VERSION, name=node.name, input=node.input, output=given)
+        return NodeProto(op_type=key, domain=VERSION, name=node.name, input=node.input, output=outputs)
 
 
 def _inner_names(node: NodeProto) -> list[str]:
@@ -273,18 +275,18 @@ def _inner_names(node: NodeProto) -> list[str]:
 
 def _trimmed(inputs: list[str], form: OpForm) -> list[str]:
     """The inputs without blanks at the end, which only Loop keeps."""
-    kept = list(inputs)
-    while kept and not kept[-1] and form.name != "Loop":
-        kept.pop()
-    return kept
+    operands = list(inputs)
+    while operands and not operands[-1] and form.name != "Loop":
+        operands.pop()
+    return operands
 
 
-def with_dim_names(type: Type, given: Any) -> Type:
+def with_dim_names(type: Type, names: Any) -> Type:
     """The type with the names that `onnx.dim_params = "0:batch,2:length"` gives its dims."""
-    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape) or not isinstance(given, str):
+    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape) or not isinstance(names, str):
         return type
     shape = list(type.shape)
-    for axis, name in re.findall(r"(\d+)\s*:\s*([^,]+)", given):
+    for axis, name in re.findall(r"(\d+)\s*:\s*([^,]+)", names):
         if int(axis) < len(shape) and not isinstance(shape[int(axis)], int):
             shape[int(axis)] = dims.name(name.strip())
     return TensorType(type.dtype, tuple(shape))

@@ -54,17 +54,17 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 
 def _entry(program: Program) -> Function:
-    found = {function.name: function for function in program.functions if function.block is not None}
+    functions = {function.name: function for function in program.functions if function.block is not None}
     for name in program.entries:
-        if name not in found:
+        if name not in functions:
             raise LoadError(f"the entry point @{name} is no function of {program.name}")
-    named = [found[name] for name in program.entries] or list(found.values())
+    named = [functions[name] for name in program.entries] or list(functions.values())
     if len(named) == 1:
         return named[0]
-    if "main_graph" in found:
-        return found["main_graph"]
+    if "main_graph" in functions:
+        return functions["main_graph"]
     raise LoadError(
-        f"{program.name} has {len(found)} functions and {len(program.entries) or 'no'} entry points",
+        f"{program.name} has {len(functions)} functions and {len(program.entries) or 'no'} entry points",
         fix='name one: "onnx.EntryPoint"() {func = @main_graph} : () -> ()',
     )
 
@@ -76,9 +76,9 @@ def read_function(program: Program, function: Function, options: LoadOptions) ->
     try:
         module = read_model(converted.model, options, declared=declared)
     except WhorlError as error:
-        raise _placed(error, program, function, converted.positions) from None
-    given = zip(function.results, function.result_attributes, strict=True)
-    types = [with_dim_names(type, texts.get("onnx.dim_params")) for type, texts in given if type is not None]
+        raise _at_location(error, program, function, converted.positions) from None
+    pairs = zip(function.results, function.result_attributes, strict=True)
+    types = [with_dim_names(type, texts.get("onnx.dim_params")) for type, texts in pairs if type is not None]
     module.output_names = converted.result_names
     module.declared = dict(zip(converted.result_names, types, strict=True))
     return ReadFunction(
@@ -93,8 +93,8 @@ def read_function(program: Program, function: Function, options: LoadOptions) ->
     )
 
 
-def _placed(error: WhorlError, program: Program, function: Function, positions: dict[str, int]) -> WhorlError:
+def _at_location(error: WhorlError, program: Program, function: Function, positions: dict[str, int]) -> WhorlError:
     """The error with the line and column of the operation it names, or of the function."""
     named = (positions[name] for name in re.findall(r"'([^']*)'", error.where) if name in positions)
-    place = program.place(next(named, function.position))
-    return type(error)(error.message, f"{place}: {error.where}" if error.where else place, error.fix)
+    location = program.locate(next(named, function.position))
+    return type(error)(error.message, f"{location}: {error.where}" if error.where else location, error.fix)

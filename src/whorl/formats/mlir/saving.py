@@ -64,10 +64,10 @@ def _texts(name: str, type: Type, named: set[str]) -> dict[str, str]:
 
 def _dim_names(module: Module) -> set[str]:
     """The names that the file gives to dims of inputs and outputs, not those that inference makes up."""
-    given = [*((value.name, value.type) for value in module.main.arguments), *module.declared.items()]
+    declared = [*((value.name, value.type) for value in module.main.arguments), *module.declared.items()]
     return {
         text
-        for name, type in given
+        for name, type in declared
         if isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
         for axis, dim in enumerate(type.shape)
         if (text := _bare_name(dim)) and text.partition("'")[0] != f"{name}.{axis}"

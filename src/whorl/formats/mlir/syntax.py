@@ -94,7 +94,7 @@ class Program:
     locations: dict[str, str] = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
 
-    def place(self, position: int) -> str:
+    def locate(self, position: int) -> str:
         """`file:line:column` of a position in the text."""
         line, column = self.coordinates(position)
         return f"{self.name}:{line}:{column}"
@@ -102,6 +102,6 @@ class Program:
     def coordinates(self, position: int) -> tuple[int, int]:
         """The line and the column of a position, both from 1."""
         if not self.starts:
-            self.starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
+            self.starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
         line = bisect_right(self.starts, position)
         return line + self.line, position - self.starts[line - 1] + 1
