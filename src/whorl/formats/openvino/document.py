@@ -1,4 +1,4 @@
-"""What an IR file says, before anything is made of it: layers, ports, edges, and the maps of layers with bodies."""
+"""An IR file as data: layers, ports, edges, and the maps of layers with bodies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from whorl.ir.types import TensorType
 
 @dataclass(slots=True)
 class Port:
-    """A port of a layer: its id in the file, the declared type (None for an input that says none), tensor names."""
+    """A port of a layer: its id in the file, the declared type (None for an input without one), tensor names."""
 
     id: int
     type: TensorType | None = None

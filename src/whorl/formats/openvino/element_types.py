@@ -43,7 +43,7 @@ _BY_PORT = {names[1]: BY_NAME[hub] for hub, names in NAMES.items()} | {
 
 
 def element_type(text: str, what: str) -> np.dtype:
-    """The element type that an attribute names; case does not matter. Errors: LoadError OV404 says what names it."""
+    """The element type that an attribute names; case does not matter. Errors: LoadError OV404."""
     try:
         return _BY_ATTRIBUTE[text.strip().lower()]
     except KeyError:

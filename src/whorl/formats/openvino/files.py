@@ -16,7 +16,7 @@ from whorl.formats.openvino import ops
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.control import read as control
 from whorl.formats.openvino.document import Layer, Net
-from whorl.formats.openvino.reading.context import Frame, IrOptions
+from whorl.formats.openvino.reading.context import IrOptions, ReadContext
 from whorl.formats.openvino.reading.net import Reading
 from whorl.formats.openvino.reading.parameters import parameter_type
 from whorl.formats.openvino.reading.states import add_states, finish_states
@@ -55,26 +55,26 @@ def _read(source: str | os.PathLike[str] | bytes, options: IrOptions, weights: A
     return read_module(net, _weights(weights, path.with_suffix(".bin")), options)
 
 
-def _weights(given: str | os.PathLike[str] | bytes | None, beside: Path | None) -> Weights:
-    if isinstance(given, bytes | bytearray | memoryview):
-        return Weights(bytes(given))
-    path = beside if given is None else Path(given)
+def _weights(source: str | os.PathLike[str] | bytes | None, beside: Path | None) -> Weights:
+    if isinstance(source, bytes | bytearray | memoryview):
+        return Weights(bytes(source))
+    path = beside if source is None else Path(source)
     return Weights(None) if path is None else weights_in(path)
 
 
 def read_module(net: Net, weights: Weights, options: IrOptions) -> Module:
     """A net as a typed module. Errors: LoadError with a code."""
-    frame = Frame(weights, options)
+    context = ReadContext(weights, options)
     region = Region(net.name)
     build = Builder(region, Inference())
-    parameters = _add_inputs(net, build, frame)
-    states = add_states(net, build, frame)
-    reading = Reading(net, parameters, build, frame)
+    parameters = _add_inputs(net, build, context)
+    states = add_states(net, build, context)
+    reading = Reading(net, parameters, build, context)
     sinks = reading.wiring.sinks()
     if not sinks:
-        raise problem("OV207", "the net has no Result and no Assign", frame.place())
+        raise problem("OV207", "the net has no Result and no Assign", context.location())
     reading.read(sinks)
-    frame.variables |= reading.assigned
+    context.variables |= reading.assigned
     results = [layer for layer in sinks if layer.id in reading.results]
     module = Module(region, [])
     arguments = {value.name: value for value in region.arguments}
@@ -89,29 +89,29 @@ def read_module(net: Net, weights: Weights, options: IrOptions) -> Module:
         outputs[name] = {"names": names, "layer": layer.name}
         module.output_names.append(name)
         region.results.append(value)
-    finish_states(module, states, parameters, build, frame)
+    finish_states(module, states, parameters, build, context)
     for root in (module.main, *(state.initial for state in module.states if state.initial is not None)):
         for inner in walk_regions(root):
             remove_unused_nodes(inner, lambda node: node.op.pure and not node.regions)
-    module.metadata = _metadata(net, outputs, frame, parameters)
+    module.metadata = _metadata(net, outputs, context, parameters)
     return module
 
 
-def _add_inputs(net: Net, build: Builder, frame: Frame) -> dict[int, Value]:
+def _add_inputs(net: Net, build: Builder, context: ReadContext) -> dict[int, Value]:
     """The Parameters as arguments, in the file's order."""
-    found: dict[int, Value] = {}
+    parameters: dict[int, Value] = {}
     taken: set[str] = set()
     counts: dict[str, int] = {}
     for layer in net.layers:
         if layer.type.lower() == "parameter":
-            type = parameter_type(layer, frame)
+            type = parameter_type(layer, context)
             names = layer.outputs[0].names if layer.outputs else ()
             name = _unique(names[0] if names else layer.name, taken, counts)
             taken.add(name)
             value = build.region.add_argument(name, type)
             build.inference.set_type(value, type)
-            found[layer.id] = value
-    return found
+            parameters[layer.id] = value
+    return parameters
 
 
 def _result_names(layer: Layer, reading: Reading) -> tuple[tuple[str, ...], str]:
@@ -127,15 +127,15 @@ def _result_names(layer: Layer, reading: Reading) -> tuple[tuple[str, ...], str]
 
 def _unique(name: str, taken: Container[str], counts: dict[str, int]) -> str:
     """The name, or with a number behind where it is taken. `counts`: the last number behind each name."""
-    found = name = name or "value"
-    while found in taken:
+    candidate = name = name or "value"
+    while candidate in taken:
         counts[name] = counts.get(name, 0) + 1
-        found = f"{name}.{counts[name]}"
-    return found
+        candidate = f"{name}.{counts[name]}"
+    return candidate
 
 
-def _metadata(net: Net, outputs: dict[str, Any], frame: Frame, parameters: dict[int, Value]) -> dict[str, Any]:
-    """What only the file says: kept for writing it back."""
+def _metadata(net: Net, outputs: dict[str, Any], context: ReadContext, parameters: dict[int, Value]) -> dict[str, Any]:
+    """What the module does not represent, for writing it back."""
     inputs = {
         parameters[layer.id].name: {
             "names": layer.outputs[0].names,
@@ -154,6 +154,6 @@ def _metadata(net: Net, outputs: dict[str, Any], frame: Frame, parameters: dict[
             "inputs": inputs,
             "outputs": outputs,
             "layers": {layer.name: layer.rt_info for layer in net.layers if layer.rt_info},
-            "warnings": list(dict.fromkeys(frame.warnings)),
+            "warnings": list(dict.fromkeys(context.warnings)),
         },
     }

@@ -14,7 +14,7 @@ from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.control.port_maps import Connections
 from whorl.formats.openvino.control.slices import length_along, not_whole, require_axis, require_parts
 from whorl.formats.openvino.document import Layer, PortMap
-from whorl.formats.openvino.reading.context import Frame
+from whorl.formats.openvino.reading.context import ReadContext
 from whorl.ir.build import Builder
 from whorl.ir.graph import Value
 from whorl.ops.core.base import known_ints
@@ -25,25 +25,25 @@ from whorl.ops.movement.indexing import Gather
 from whorl.ops.movement.shapes import Shape
 
 
-def apply_plugin_slices(found: Connections, inputs: Sequence[Value], layer: Layer, frame: Frame) -> None:
-    """Refuse what the plugin refuses of axes and parts, and what makes it read or leave memory that is nobody's.
+def apply_plugin_slices(connections: Connections, inputs: Sequence[Value], layer: Layer, context: ReadContext) -> None:
+    """Refuse what the plugin refuses of axes and parts, and what makes it read outside of memory or leave it undefined.
 
     Errors: LoadError OV311, OV312.
     """
-    where = frame.place(layer)
-    for entry in (*found.sliced, *found.concatenated):
+    where = context.location(layer)
+    for entry in (*connections.sliced, *connections.concatenated):
         if entry.axis is not None and entry.axis < 0:
             kind = "sliced input" if entry.is_input else "concatenated output"
             raise problem("OV312", f"the axis of a {kind} is {entry.axis}", where, "count it from the first")
-    for entry in found.sliced:
+    for entry in connections.sliced:
         require_axis(entry, inputs[entry.external], where)
         require_parts(entry, where)
     is_loop = layer.type.lower() == "loop"
-    number = known_ints(inputs[0]) if is_loop else declared_count(found, inputs)
-    found.outputs = [_joined(entry, number is not None, where) for entry in found.outputs]
+    number = known_ints(inputs[0]) if is_loop else declared_count(connections, inputs)
+    connections.outputs = [_concatenation(entry, number is not None, where) for entry in connections.outputs]
 
 
-def _joined(entry: PortMap, is_fixed: bool, where: str) -> PortMap:
+def _concatenation(entry: PortMap, is_fixed: bool, where: str) -> PortMap:
     """Concatenations whose length only a run knows take parts of the length of their stride.
 
     `is_fixed`: the number of iterations is known before.
@@ -55,36 +55,38 @@ def _joined(entry: PortMap, is_fixed: bool, where: str) -> PortMap:
     return replace(entry, part_size=abs(entry.stride))
 
 
-def plugin_count(found: Connections, inputs: Sequence[Value], build: Builder, layer: Layer, frame: Frame) -> Value:
+def plugin_count(
+    connections: Connections, inputs: Sequence[Value], build: Builder, layer: Layer, context: ReadContext
+) -> Value:
     """A TensorIterator's number of iterations. Errors: LoadError OV311, OV313; at run time a Gather fails."""
-    where = frame.place(layer)
-    lengths = {entry.external: length_along(entry, inputs[entry.external]) for entry in found.sliced}
-    declared, counts = declared_count(found, inputs), list[int]()
-    for entry in found.sliced:
+    where = context.location(layer)
+    lengths = {entry.external: length_along(entry, inputs[entry.external]) for entry in connections.sliced}
+    declared, counts = declared_count(connections, inputs), list[int]()
+    for entry in connections.sliced:
         if (length := lengths[entry.external]) is not None:
             counts.append(_known_count(entry, length, where))
     if declared is not None:
-        counts += [_known_count(entry, declared * entry.part_size, where) for entry in found.concatenated]
-        counts += [declared] * bool(found.concatenated)
+        counts += [_known_count(entry, declared * entry.part_size, where) for entry in connections.concatenated]
+        counts += [declared] * bool(connections.concatenated)
     if len(set(counts)) > 1:
         text = f"There are at least two different iterations numbers: {min(counts)} and {max(counts)}"
         raise problem("OV313", text, where, "slice and join as many parts, over the whole of each axis")
-    open_slices = [entry for entry in found.sliced if lengths[entry.external] is None]
+    open_slices = [entry for entry in connections.sliced if lengths[entry.external] is None]
     if open_slices:
         return _open_count(open_slices, counts[:1], inputs, build, layer)
     return build.int64(counts[0] if counts else 1, name="trip_count")
 
 
-def declared_count(found: Connections, inputs: Sequence[Value]) -> int | None:
-    """The number by which the core declares shapes: of the last slice of known length, else of what is joined first."""
+def declared_count(connections: Connections, inputs: Sequence[Value]) -> int | None:
+    """The core's number, which declares shapes: by the last slice of known length, else by the first concatenation."""
     declared = None
-    for entry in found.sliced:
+    for entry in connections.sliced:
         if (length := length_along(entry, inputs[entry.external])) is not None and entry.part_size > 0:
             start, end = (n + length * (n < 0) for n in (entry.start, entry.end))
             declared = (abs(end - start) + 1) // entry.part_size
-    if found.sliced or not found.concatenated:
+    if connections.sliced or not connections.concatenated:
         return declared
-    first = found.concatenated[0]
+    first = connections.concatenated[0]
     return abs(first.end - first.start) // max(first.part_size, 1)
 
 

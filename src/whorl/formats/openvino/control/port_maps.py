@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.document import Body, Layer, PortMap
-from whorl.formats.openvino.reading.context import Frame
+from whorl.formats.openvino.reading.context import ReadContext
 from whorl.ir.graph import Value
 
 PURPOSES = ("", "current_iteration", "execution_condition")
@@ -15,7 +15,7 @@ PURPOSES = ("", "current_iteration", "execution_condition")
 
 @dataclass(slots=True)
 class Connections:
-    """A port map by what it says. Ids are those of Parameters and Results of the body.
+    """A port map by meaning. Ids are those of Parameters and Results of the body.
 
     `fed`: by Parameter the entry that feeds it; `outputs`: the entries of the outputs, in order; `back`: by Parameter
     the Result that it takes from the second iteration on; `number`: the entry of the iteration number; `condition`: the
@@ -37,24 +37,24 @@ class Connections:
 
     @property
     def concatenated(self) -> list[PortMap]:
-        """The entries of outputs that are joined of all iterations."""
+        """The entries of outputs that are concatenated over all iterations."""
         return [entry for entry in self.outputs if entry.axis is not None]
 
 
-def connections(layer: Layer, body: Body, inputs: list[Value], frame: Frame) -> Connections:
+def connections(layer: Layer, body: Body, inputs: list[Value], context: ReadContext) -> Connections:
     """The connections of a body, each of its Parameters fed once and each output mapped. Errors: LoadError OV30x."""
-    where = frame.place(layer)
-    found = Connections()
+    where = context.location(layer)
+    links = Connections()
     for each in body.net.layers:
         if each.type.lower() == "parameter":
-            found.parameters[each.id] = each
+            links.parameters[each.id] = each
         elif each.type.lower() == "result":
-            found.results.add(each.id)
-    _read_inputs(found, [entry for entry in body.ports if entry.is_input], len(inputs), where)
-    _read_outputs(found, [entry for entry in body.ports if not entry.is_input], layer, where)
-    _read_back_edges(found, body.back_edges, layer, frame)
-    for id, parameter in found.parameters.items():
-        if id not in found.fed and (found.number is None or found.number.internal != id):
+            links.results.add(each.id)
+    _read_inputs(links, [entry for entry in body.ports if entry.is_input], len(inputs), where)
+    _read_outputs(links, [entry for entry in body.ports if not entry.is_input], layer, where)
+    _read_back_edges(links, body.back_edges, layer, context)
+    for id, parameter in links.parameters.items():
+        if id not in links.fed and (links.number is None or links.number.internal != id):
             code = "OV309" if id in {to for _, to in body.back_edges} else "OV303"
             raise problem(
                 code,
@@ -62,15 +62,15 @@ def connections(layer: Layer, body: Body, inputs: list[Value], frame: Frame) -> 
                 where,
                 "map an input of the layer to the Parameter",
             )
-    return found
+    return links
 
 
-def _read_inputs(found: Connections, entries: list[PortMap], count: int, where: str) -> None:
+def _read_inputs(links: Connections, entries: list[PortMap], count: int, where: str) -> None:
     externals: set[int] = set()
     internals: set[int] = set()
     for entry in entries:
         _check_purpose(entry, where)
-        if entry.internal not in found.parameters:
+        if entry.internal not in links.parameters:
             raise problem(
                 "OV305", f"input {entry.external} goes to layer {entry.internal}, which is no Parameter", where
             )
@@ -92,12 +92,12 @@ def _read_inputs(found: Connections, entries: list[PortMap], count: int, where: 
         if entry.external >= 0:
             externals.add(entry.external)
         if entry.purpose == "current_iteration":
-            if found.number is not None:
+            if links.number is not None:
                 raise problem("OV323", "two Parameters are to take the current iteration", where, "keep one")
-            found.number = entry
+            links.number = entry
         elif entry.external >= 0:
-            found.fed[entry.internal] = entry
-    found.fed = dict(sorted(found.fed.items(), key=lambda item: item[1].external))
+            links.fed[entry.internal] = entry
+    links.fed = dict(sorted(links.fed.items(), key=lambda item: item[1].external))
 
 
 def _check_purpose(entry: PortMap, where: str) -> None:
@@ -107,17 +107,17 @@ def _check_purpose(entry: PortMap, where: str) -> None:
         raise problem("OV324", f"{kind} has the purpose {entry.purpose!r}", where)
 
 
-def _read_outputs(found: Connections, entries: list[PortMap], layer: Layer, where: str) -> None:
+def _read_outputs(links: Connections, entries: list[PortMap], layer: Layer, where: str) -> None:
     for entry in entries:
         _check_purpose(entry, where)
-        if entry.internal not in found.results:
+        if entry.internal not in links.results:
             raise problem(
                 "OV305", f"output {entry.external} comes from layer {entry.internal}, which is no Result", where
             )
         if entry.purpose == "execution_condition":
-            if found.condition is not None:
+            if links.condition is not None:
                 raise problem("OV316", "two Results are the execution condition", where, "keep one")
-            found.condition = entry.internal
+            links.condition = entry.internal
     mapped = [entry for entry in entries if entry.external >= 0]
     repeated = _repeated(entry.external for entry in mapped)
     if repeated is not None:
@@ -129,7 +129,7 @@ def _read_outputs(found: Connections, entries: list[PortMap], layer: Layer, wher
             f"the layer has {len(layer.outputs)} outputs, its port map {len(mapped)}",
             where,
         )
-    found.outputs = sorted(mapped, key=lambda entry: entry.external)
+    links.outputs = sorted(mapped, key=lambda entry: entry.external)
 
 
 def _repeated(numbers: Iterable[int]) -> int | None:
@@ -141,29 +141,31 @@ def _repeated(numbers: Iterable[int]) -> int | None:
     return None
 
 
-def _read_back_edges(found: Connections, edges: list[tuple[int, int]], layer: Layer, frame: Frame) -> None:
+def _read_back_edges(links: Connections, edges: list[tuple[int, int]], layer: Layer, context: ReadContext) -> None:
     """The first back edge to a Parameter counts, as OpenVINO has it; the iteration number and slices take none."""
     for result, parameter in edges:
-        if result not in found.results or parameter not in found.parameters:
+        if result not in links.results or parameter not in links.parameters:
             raise problem(
-                "OV308", f"a back edge leads from layer {result} to layer {parameter}", frame.place(layer),
+                "OV308", f"a back edge leads from layer {result} to layer {parameter}", context.location(layer),
                 "lead it from a Result to a Parameter",
             )  # fmt: skip
-        if found.number is not None and found.number.internal == parameter:
-            frame.warn("OV314", "a back edge leads to the current iteration, which counts all the same", layer)
-        elif parameter in found.back:
-            frame.warn("OV306", f"two back edges lead to Parameter {parameter}; the first one counts", layer)
-        elif parameter in found.fed and found.fed[parameter].axis is not None:
-            frame.warn("OV307", f"a back edge leads to Parameter {parameter}, which takes slices; it is ignored", layer)
-        elif parameter in found.fed:
-            found.back[parameter] = result
+        if links.number is not None and links.number.internal == parameter:
+            context.warn("OV314", "a back edge leads to the current iteration, which counts all the same", layer)
+        elif parameter in links.back:
+            context.warn("OV306", f"two back edges lead to Parameter {parameter}; the first one counts", layer)
+        elif parameter in links.fed and links.fed[parameter].axis is not None:
+            context.warn(
+                "OV307", f"a back edge leads to Parameter {parameter}, which takes slices; it is ignored", layer
+            )
+        elif parameter in links.fed:
+            links.back[parameter] = result
 
 
-def require_mapped(found: Connections, first: int, count: int, where: str) -> None:
+def require_mapped(links: Connections, first: int, count: int, where: str) -> None:
     """Refuse an input of the layer, from `first` on, that goes nowhere. Errors: LoadError OV310."""
-    used = {entry.external for entry in found.fed.values()}
-    if found.number is not None:
-        used.add(found.number.external)
+    used = {entry.external for entry in links.fed.values()}
+    if links.number is not None:
+        used.add(links.number.external)
     missing = [k for k in range(first, count) if k not in used]
     if missing:
         raise problem(

@@ -14,7 +14,7 @@ from whorl.errors import LoadError
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.control.port_maps import Connections
 from whorl.formats.openvino.document import Layer, PortMap
-from whorl.formats.openvino.reading.context import Frame
+from whorl.formats.openvino.reading.context import ReadContext
 from whorl.ir.build import Builder
 from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, tensor
@@ -26,20 +26,22 @@ from whorl.ops.movement.indexing import Gather
 from whorl.ops.movement.shapes import Reshape, Shape
 
 
-def apply_slices(found: Connections, inputs: list[Value], build: Builder, layer: Layer, frame: Frame) -> None:
+def apply_slices(
+    connections: Connections, inputs: list[Value], build: Builder, layer: Layer, context: ReadContext
+) -> None:
     """Check the slices of a body, and cut its `inputs` so that all parts of what is left follow each other.
 
     Errors: LoadError OV311, OV312.
     """
-    where = frame.place(layer)
-    for entry in found.sliced:
+    where = context.location(layer)
+    for entry in connections.sliced:
         whole = _with_axis(entry, inputs[entry.external], where)
         if not is_canonical(whole):
             _require_rows(whole, where)
             inputs[entry.external] = _cut(whole, inputs[entry.external], layer, build, where)
-            _note_cut(whole, layer, frame)
-        found.fed[entry.internal] = canonical(whole)
-    found.outputs = [_in_order(found, entry, where) for entry in found.outputs]
+            _note_cut(whole, layer, context)
+        connections.fed[entry.internal] = canonical(whole)
+    connections.outputs = [_in_order(connections, entry, where) for entry in connections.outputs]
 
 
 def is_canonical(entry: PortMap) -> bool:
@@ -59,7 +61,7 @@ def require_parts(entry: PortMap, where: str) -> None:
     if entry.part_size < 1 or abs(entry.stride) != entry.part_size:
         raise problem(
             "OV311",
-            f"{_said(entry)} takes parts that overlap or leave gaps",
+            f"{_describe(entry)} takes parts that overlap or leave gaps",
             where,
             "let part_size be the absolute value of stride",
         )
@@ -67,7 +69,7 @@ def require_parts(entry: PortMap, where: str) -> None:
 
 def not_whole(entry: PortMap, where: str, fix: str) -> LoadError:
     """The error for numbers that do not say which rows, OV311."""
-    text = f'Invalid "start","stride","end" values in an iteration component: {_said(entry)}'
+    text = f'Invalid "start","stride","end" values in an iteration component: {_describe(entry)}'
     return problem("OV311", text, where, fix)
 
 
@@ -97,12 +99,12 @@ def _with_axis(entry: PortMap, value: Value, where: str) -> PortMap:
     return entry if rank is None else replace(entry, axis=(entry.axis or 0) % rank)
 
 
-def _in_order(found: Connections, entry: PortMap, where: str) -> PortMap:
+def _in_order(connections: Connections, entry: PortMap, where: str) -> PortMap:
     """A concatenation: the sign of its stride alone gives the order; without slices its ends give a number."""
     if entry.axis is None:
         return entry
     require_parts(entry, where)
-    if found.sliced or found.condition is not None:
+    if connections.sliced or connections.condition is not None:
         if not is_canonical(entry) and (entry.start, entry.end) != (0, -1):
             fix = f"leave out start and end: the results of all iterations are joined; {_PLUGIN}"
             raise not_whole(entry, where, fix)
@@ -137,7 +139,7 @@ def _cut(entry: PortMap, value: Value, layer: Layer, build: Builder, where: str)
     if length is None and layer.type.lower() != "loop":
         return _cut_by_index(first, last, axis, value, build, name)
     if length is not None and first > length + last:
-        text = f"{_said(entry)} lies outside the axis, whose length is {length}"
+        text = f"{_describe(entry)} lies outside the axis, whose length is {length}"
         raise problem("OV311", text, where, "name rows that the value has")
     limits = [build.int64(n) for n in (first, last + 1 or _TO_THE_END, axis)]
     return build.add(Slice(), value, *limits, name=name)
@@ -161,12 +163,14 @@ def _whole(build: Builder, number: int) -> Value:
     return build.constant(np.array(number, np.int64))
 
 
-def _note_cut(entry: PortMap, layer: Layer, frame: Frame) -> None:
-    text = f"{_said(entry)} leaves out rows, by the text; OpenVINO's CPU plugin counts as many and begins at the first"
-    frame.warn("OV311", text, layer)
+def _note_cut(entry: PortMap, layer: Layer, context: ReadContext) -> None:
+    text = (
+        f"{_describe(entry)} leaves out rows, by the text; OpenVINO's CPU plugin counts as many and begins at the first"
+    )
+    context.warn("OV311", text, layer)
 
 
-def _said(entry: PortMap) -> str:
+def _describe(entry: PortMap) -> str:
     return (
         f'"start" = {entry.start}, "stride" = {entry.stride}, "end" = {entry.end}, "part_size" = {entry.part_size} '
         f"of {'input' if entry.is_input else 'output'} {entry.external}"

@@ -1,4 +1,4 @@
-"""How often the body of a Loop or TensorIterator runs: trip counts, and what slices and concatenations say."""
+"""How often the body of a Loop or TensorIterator runs: trip counts, slices and concatenations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from whorl.formats.openvino.control.plugin_slices import plugin_count
 from whorl.formats.openvino.control.port_maps import Connections
 from whorl.formats.openvino.control.slices import is_canonical, length_along, not_whole
 from whorl.formats.openvino.document import Layer, PortMap
-from whorl.formats.openvino.reading.context import Frame
+from whorl.formats.openvino.reading.context import ReadContext
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BY_NAME, INT64, is_integer
 from whorl.ir.graph import Value
@@ -25,7 +25,7 @@ INT32 = BY_NAME["int32"]
 _FOREVER = np.iinfo(np.int64).max
 
 
-def loop_count(trip: Value, build: Builder, frame: Frame, where: str) -> Value | None:
+def loop_count(trip: Value, build: Builder, context: ReadContext, where: str) -> Value | None:
     """A Loop's trip count; None, or the largest number at run time, where it is negative."""
     type = tensor(trip, "the trip count")
     if not is_integer(type.dtype):
@@ -39,7 +39,7 @@ def loop_count(trip: Value, build: Builder, frame: Frame, where: str) -> Value |
             text = f"The number of values in the TripCount is not 1: it is {type}"
             raise problem("OV318", text, where, "give one element")
     known = known_ints(trip)
-    if frame.compat == "openvino-cpu" and type.dtype != INT32 and known is None:
+    if context.compat == "openvino-cpu" and type.dtype != INT32 and known is None:
         trip, type = build.add(Cast(to=INT32), trip, name=trip.name), type.with_dtype(INT32)
     if known is not None and len(known) == 1 and known[0] < 0:
         return None
@@ -52,17 +52,17 @@ def loop_count(trip: Value, build: Builder, frame: Frame, where: str) -> Value |
 
 
 def iterator_count(
-    found: Connections, inputs: Sequence[Value], build: Builder, layer: Layer, frame: Frame
+    connections: Connections, inputs: Sequence[Value], build: Builder, layer: Layer, context: ReadContext
 ) -> Value | None:
     """A TensorIterator's number of iterations, None where its slices bound it. Errors: LoadError OV311, OV313."""
-    where = frame.place(layer)
-    if frame.compat == "openvino-cpu":
-        return plugin_count(found, inputs, build, layer, frame)
-    if not found.sliced:
-        counts = [_joined_count(entry, where) for entry in found.concatenated]
+    where = context.location(layer)
+    if context.compat == "openvino-cpu":
+        return plugin_count(connections, inputs, build, layer, context)
+    if not connections.sliced:
+        counts = [_concatenated_count(entry, where) for entry in connections.concatenated]
         _require_agreement(counts, "concatenate outputs of one length", where)
         return build.constant(np.array((*counts, 1)[0], np.int64), "trip_count")
-    lengths = [(entry, length_along(entry, inputs[entry.external])) for entry in found.sliced]
+    lengths = [(entry, length_along(entry, inputs[entry.external])) for entry in connections.sliced]
     numbers = [length // entry.part_size for entry, length in lengths if length is not None]
     _require_agreement(numbers, "slice inputs of one length", where)
     return None
@@ -74,8 +74,8 @@ def _require_agreement(counts: Sequence[int], fix: str, where: str) -> None:
         raise problem("OV313", text, where, fix)
 
 
-def _joined_count(entry: PortMap, where: str) -> int:
-    """The number of iterations that an output says without slices; one where it says nothing."""
+def _concatenated_count(entry: PortMap, where: str) -> int:
+    """The number of iterations by a concatenated output where there are no slices; 1 by default."""
     if is_canonical(entry) and entry.part_size == 1:
         return 1
     low, high = (entry.end, entry.start) if entry.stride < 0 else (entry.start, entry.end)

@@ -75,12 +75,12 @@ def _branches(index: int, values: Sequence[Value], children: Sequence[NetWriter]
 
 def _outputs(node: Node, sources: Sequence[Source], write: NetWriter) -> list[Source | None]:
     """The outputs of a node whose layer gives tensors; those that are sequences are their rows."""
-    given: list[Source | None] = []
+    stored: list[Source | None] = []
     for value, source in zip(node.outputs, sources, strict=False):
         if isinstance(value.type, SequenceType):
             write.sequences[value] = Rows(source)
-        given.append(None if isinstance(value.type, SequenceType) else source)
-    return given
+        stored.append(None if isinstance(value.type, SequenceType) else source)
+    return stored
 
 
 def tensor_of(type: Type) -> TensorType:

@@ -34,7 +34,7 @@ class BodyWriter:
         return self.child.result(source, name).id
 
     def _copied(self, source: Source, name: str) -> Source:
-        """Elements in a place of their own, as products of one element each: an Identity of what only looks at a
+        """Elements in memory of their own, as products of one element each: an Identity of what only looks at a
         Parameter in another shape copies nothing."""
         shape, dtype = source.type.shape, source.type.dtype
         if isinstance(shape, AnyShape) or not (dtype == BOOL or is_float(dtype) or is_integer(dtype)):

@@ -1,4 +1,4 @@
-"""What loops collect: elements joined by the layer, and put right behind it."""
+"""What loops collect: elements concatenated by the layer, and reordered behind it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BEFORE_ALL = np.iinfo(np.int32).min + 1
 
 
 @dataclass(frozen=True)
-class Joined:
+class Concatenation:
     """How a layer joins elements along `axis`, and what remains: turn their order, move the axis, merge the next."""
 
     axis: int
@@ -32,8 +32,10 @@ class Joined:
     merges: bool = False
 
 
-def element_port(value: Value, how: Collected, child: NetWriter, is_iterator: bool) -> tuple[Source, PortMap, Joined]:
-    """What is joined of a value of the body, the port, and how.
+def element_port(
+    value: Value, how: Collected, child: NetWriter, is_iterator: bool
+) -> tuple[Source, PortMap, Concatenation]:
+    """The element of a collected value, its port, and how the layer concatenates it.
 
     A Loop joins in order, rows of length 1, since passes of OpenVINO refuse other forms. Behind an axis that may be
     empty nothing is joined: there its CPU plugin divides by zero.
@@ -48,37 +50,39 @@ def element_port(value: Value, how: Collected, child: NetWriter, is_iterator: bo
     if not stack and axis == target:
         part = shape[axis]
         if isinstance(part, int) and (is_iterator or (part == 1 and not how.reverse)):
-            return source, sliced_port(False, 0, axis, part, how.reverse), Joined(axis, target)
+            return source, sliced_port(False, 0, axis, part, how.reverse), Concatenation(axis, target)
     turned = how.reverse and is_iterator and stack
-    joined = Joined(axis, target, how.reverse and not turned, not stack)
-    return unsqueeze(child, source, axis), sliced_port(False, 0, axis, 1, turned), joined
+    how_concatenated = Concatenation(axis, target, how.reverse and not turned, not stack)
+    return unsqueeze(child, source, axis), sliced_port(False, 0, axis, 1, turned), how_concatenated
 
 
-def joined_type(element: TensorType, axis: int) -> TensorType:
+def concatenated_type(element: TensorType, axis: int) -> TensorType:
     """The type of what the layer gives, where it joins elements along an axis."""
     shape = () if isinstance(element.shape, AnyShape) else element.shape
     return element.with_shape((*shape[:axis], UNKNOWN, *shape[axis + 1 :]))
 
 
-def put_right(source: Source, joined: Joined, count: Source | None, value: Value, write: NetWriter) -> Source:
+def put_right(
+    source: Source, how_concatenated: Concatenation, count: Source | None, value: Value, write: NetWriter
+) -> Source:
     """The output from what the layer gives: as many elements as the count of iterations, in order, along one axis."""
     if count is not None:
-        source = _counted(source, joined, count, value, write)
-    if joined.reverse:
-        source = _part(source, joined.axis, integers(write, -1), integers(write, BEFORE_ALL), -1, write)
-    if joined.axis < joined.target:
-        source = move_axis(write, source, joined.target)
-    return merge_axes(write, source, joined.target) if joined.merges else source
+        source = _counted(source, how_concatenated, count, value, write)
+    if how_concatenated.reverse:
+        source = _part(source, how_concatenated.axis, integers(write, -1), integers(write, BEFORE_ALL), -1, write)
+    if how_concatenated.axis < how_concatenated.target:
+        source = move_axis(write, source, how_concatenated.target)
+    return merge_axes(write, source, how_concatenated.target) if how_concatenated.merges else source
 
 
-def _counted(source: Source, joined: Joined, count: Source, value: Value, write: NetWriter) -> Source:
+def _counted(source: Source, how_concatenated: Concatenation, count: Source, value: Value, write: NetWriter) -> Source:
     """The first elements; none of them have the other lengths that are proved."""
-    axis = joined.axis
+    axis = how_concatenated.axis
     source = _part(source, axis, integers(write, 0), reshape(write, count, (1,)), 1, write)
     shape = value.type.shape if isinstance(value.type, TensorType) else UNRANKED
-    if isinstance(shape, AnyShape) or joined.merges:
+    if isinstance(shape, AnyShape) or how_concatenated.merges:
         return source
-    others: list[Dim | Source] = [dim for k, dim in enumerate(shape) if k != joined.target]
+    others: list[Dim | Source] = [dim for k, dim in enumerate(shape) if k != how_concatenated.target]
     if all(isinstance(dim, int) for dim in others):
         return source
     target = shape_vector(write, [*others[:axis], count, *others[axis:]])
@@ -89,4 +93,4 @@ def _counted(source: Source, joined: Joined, count: Source, value: Value, write:
 
 def _part(source: Source, axis: int, start: Source, stop: Source, step: int, write: NetWriter) -> Source:
     limits = [start, stop, integers(write, step), integers(write, axis)]
-    return write.layer("Slice", 8, [source, *limits], [joined_type(source.type, axis)])[0]
+    return write.layer("Slice", 8, [source, *limits], [concatenated_type(source.type, axis)])[0]

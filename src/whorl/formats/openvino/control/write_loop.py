@@ -14,7 +14,7 @@ import numpy as np
 
 from whorl.errors import SaveError
 from whorl.formats.openvino.control.write_bodies import BodyWriter, either, one_element, sliced_port
-from whorl.formats.openvino.control.write_collected import Joined, element_port, joined_type, put_right
+from whorl.formats.openvino.control.write_collected import Concatenation, concatenated_type, element_port, put_right
 from whorl.formats.openvino.document import PortMap
 from whorl.formats.openvino.writing.layers import axis_length, concatenate, reshape, scalar
 from whorl.formats.openvino.writing.net import NetWriter, live_nodes
@@ -53,7 +53,7 @@ class Output:
 
     source: Source | None
     type: TensorType = _COUNT
-    joined: Joined | None = None
+    concatenation: Concatenation | None = None
 
 
 class LoopWriter:
@@ -92,8 +92,10 @@ class LoopWriter:
         sources = self.write.finish_body_layer(layer, self.body.inputs, types)
         written = iter(sources)
         count = None if self.surely_runs else sources[-1]
-        found = [self._settled(k, output, output.source or next(written), count) for k, output in enumerate(outputs)]
-        return [self._after(k, source, states) for k, source in enumerate(found)]
+        completed = [
+            self._output_source(k, output, output.source or next(written), count) for k, output in enumerate(outputs)
+        ]
+        return [self._after(k, source, states) for k, source in enumerate(completed)]
 
     def _count(self, index: int) -> None:
         """A state that counts the iterations."""
@@ -105,11 +107,11 @@ class LoopWriter:
         self.body.back_edges.append((result, layer.id))
         self.body.ports.append(PortMap(False, index, result))
 
-    def _settled(self, index: int, output: Output, source: Source, count: Source | None) -> Source:
+    def _output_source(self, index: int, output: Output, source: Source, count: Source | None) -> Source:
         """An output, also where no iteration was run: OpenVINO's CPU plugin then leaves what an earlier run collected,
         and forgets the initial value of a state that the body does not read."""
-        if output.joined is not None:
-            return put_right(source, output.joined, count, self.node.outputs[index], self.write)
+        if output.concatenation is not None:
+            return put_right(source, output.concatenation, count, self.node.outputs[index], self.write)
         is_state = output.source is None and index < self.op.carried
         if count is None or not is_state or self._needs_itself(index):
             return source
@@ -122,9 +124,9 @@ class LoopWriter:
 
     def _needs_itself(self, index: int) -> bool:
         """Whether a state is surely computed from what it was, or the condition is."""
-        found = reached(self.region, [self.arguments[index]])
+        dependent = reached(self.region, [self.arguments[index]])
         goes_on = self.node.inputs[1] is not None and not known_bool(self.region.results[0])
-        return self.region.results[1 + index] in found or (goes_on and self.region.results[0] in found)
+        return self.region.results[1 + index] in dependent or (goes_on and self.region.results[0] in dependent)
 
     def _after(self, index: int, source: Source, states: list[State]) -> Source:
         """An output of the node: for a sequence that was added to, its rows behind those it had."""
@@ -158,7 +160,7 @@ class LoopWriter:
         return least
 
     def _at_least_zero(self, count: Source) -> Source:
-        """A count that is given: none below zero, which would mean for ever."""
+        """A trip count of at least zero: a negative one would mean for ever."""
         dtype = count.type.dtype
         zero = self.write.constant(np.zeros((), dtype), "zero")
         (count,) = self.write.layer("Maximum", 1, [count, zero], [count.type], auto_broadcast="numpy")
@@ -236,8 +238,8 @@ class LoopWriter:
                 continue
             whole = tensor(value)
             axis = how.axis % (whole.rank or 1)
-            kept = replace(how, axis=axis, keep_axis=True).slice_type(whole)
-            layer, source = self.child.parameter(kept, argument.name)
+            sliced = replace(how, axis=axis, keep_axis=True).slice_type(whole)
+            layer, source = self.child.parameter(sliced, argument.name)
             self.body.add_input(self.write.source(value), sliced_port(True, layer.id, axis, how.part, how.reverse))
             if not how.keep_axis:
                 index = self.child.constant(np.array([axis], np.int64), "axis")
@@ -299,11 +301,11 @@ class LoopWriter:
         return Output(None, self._port(result, type) if index < len(self.node.outputs) else type)
 
     def _collected(self, value: Value, how: Collected) -> Output:
-        source, port, joined = element_port(value, how, self.child, self.is_iterator)
+        source, port, concatenation = element_port(value, how, self.child, self.is_iterator)
         port.internal = self.body.result(source, value.name)
         port.external, self.ports = self.ports, self.ports + 1
         self.body.ports.append(port)
-        return Output(None, joined_type(source.type, joined.axis), joined)
+        return Output(None, concatenated_type(source.type, concatenation.axis), concatenation)
 
     def _port(self, result: int, type: TensorType) -> TensorType:
         """Make a Result an output of the layer."""
@@ -331,7 +333,7 @@ def _surely_runs(node: Node, op: Loop) -> bool:
 
 
 def _is_iterator(node: Node, op: Loop) -> bool:
-    """Whether a TensorIterator says it: the lengths of its inputs, fixed and not zero, alone bound the loop."""
+    """Whether a TensorIterator expresses it: the lengths of its inputs, fixed and not zero, alone bound the loop."""
     trip, condition, _, scanned, _ = op.split(node.inputs)
     number = node.regions[0].arguments[0]
     lengths = {how.length(tensor(x)) for x, how in zip(scanned, op.scanned, strict=True)}
@@ -348,22 +350,22 @@ def _is_read(region: Region, argument: Value) -> bool:
 
 def reached(region: Region, arguments: Iterable[Value]) -> set[Value]:
     """What is surely computed from arguments: not counting inner bodies, nor what inference knows anyway."""
-    found = set(arguments)
+    values = set(arguments)
     for node in region.nodes:
-        if not node.regions and not found.isdisjoint(node.inputs):
-            found.update(value for value in node.outputs if value.known is None)
-    return found
+        if not node.regions and not values.isdisjoint(node.inputs):
+            values.update(value for value in node.outputs if value.known is None)
+    return values
 
 
 def _all_need_slices(op: Loop, body: Region) -> bool:
     """Whether every result of a body is computed from a slice, not counting what goes through inner bodies."""
     _, _, states, slices, _ = op.split(body.arguments)
-    found, count = set(slices), 0
-    while len(found) > count:
-        count = len(found)
-        found = reached(body, found)
-        found.update(state for state, after in zip(states, body.results[1:], strict=False) if after in found)
-    return found.issuperset(body.results[1:])
+    reachable, count = set(slices), 0
+    while len(reachable) > count:
+        count = len(reachable)
+        reachable = reached(body, reachable)
+        reachable.update(state for state, after in zip(states, body.results[1:], strict=False) if after in reachable)
+    return reachable.issuperset(body.results[1:])
 
 
 def _is_used(region: Region, value: Value) -> bool:
@@ -379,9 +381,9 @@ def inserted(region: Region, state: Value) -> TensorType | None:
     types = [type for type in types if isinstance(element, TensorType) and type.dtype == element.dtype]
     if not types:
         return None
-    found = types[0]
+    common = types[0]
     for type in types[1:]:
-        joined = join(found, type)
-        assert isinstance(joined, TensorType)
-        found = joined
-    return found
+        union = join(common, type)
+        assert isinstance(union, TensorType)
+        common = union
+    return common

@@ -28,10 +28,10 @@ def constant_of(value: Value | None) -> np.ndarray | None:
     while value is not None and isinstance(value.owner, Node):
         op = value.owner.op
         if isinstance(op, Constant):
-            found = as_array(op.value)
+            elements = as_array(op.value)
             for cast in reversed(casts):
-                found = cast.run(found)
-            return found
+                elements = cast.run(elements)
+            return elements
         if not isinstance(op, Cast):
             return None
         casts.append(op)
@@ -41,14 +41,14 @@ def constant_of(value: Value | None) -> np.ndarray | None:
 
 def integers_of(value: Value | None) -> list[int] | None:
     """The elements of an integer constant in a row; None for all else."""
-    found = constant_of(value)
-    return None if found is None else [int(element) for element in found.reshape(-1)]
+    elements = constant_of(value)
+    return None if elements is None else [int(element) for element in elements.reshape(-1)]
 
 
 def number_of(value: Value | None) -> float | None:
     """The number that a constant of one element holds; None for all else."""
-    found = constant_of(value)
-    return float(found.reshape(-1)[0]) if found is not None and found.size == 1 else None
+    elements = constant_of(value)
+    return float(elements.reshape(-1)[0]) if elements is not None and elements.size == 1 else None
 
 
 def cast(build: Builder, x: Value, dtype: np.dtype) -> Value:
@@ -63,9 +63,9 @@ def index(build: Builder, x: Value) -> Value:
 
 def listed(build: Builder, x: Value) -> Value:
     """The integers of a tensor with at most one axis, as int64 with one axis."""
-    found = constant_of(x)
-    if found is not None:
-        return build.constant(found.reshape(-1).astype(np.int64))
+    elements = constant_of(x)
+    if elements is not None:
+        return build.constant(elements.reshape(-1).astype(np.int64))
     return flat(build, cast(build, x, INT64))
 
 
@@ -85,7 +85,7 @@ def like(build: Builder, x: Value, number: float) -> Value:
 
 
 def length_of(value: Value) -> int | None:
-    """How many numbers there are for axes, where the type says it; a scalar is a list of one. Errors: LoadError."""
+    """How many numbers there are for axes, where the type has it; a scalar is a list of one. Errors: LoadError."""
     shape = tensor(value).shape
     if isinstance(shape, AnyShape) or len(shape) > 1:
         return None

@@ -110,7 +110,7 @@ class Row(Generic[O]):
         inputs: Sequence[Source] | None = None,
         types: Sequence[TensorType] | None = None,
     ) -> list[Source]:
-        """The layer itself, of the node's inputs and output types unless others are given."""
+        """The layer itself, of the node's inputs and output types, or of others."""
         sources = [writer.source(value) for value in node.inputs] if inputs is None else inputs
         attributes = {each.attribute: each.write(getattr(op, each.name)) for each in self.fields} | {**self.constants}
         return writer.layer(self.type, self.opset, sources, types or types_of(node.outputs), "", **attributes)

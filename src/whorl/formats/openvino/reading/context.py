@@ -1,4 +1,4 @@
-"""What holds while an IR file is read: its weights, the options, the variables, the place for messages."""
+"""State of the reader while it reads one net: weights, options, variables, and locations for messages."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class IrOptions:
 
 
 @dataclass
-class Frame:
-    """What holds while one net is read. `regions` are the bodies around it, innermost first.
+class ReadContext:
+    """State of the reader in one net. `regions` are the bodies around it, innermost first.
 
-    `variables` holds what each variable is at the moment: a reader of a layer with bodies passes those that its bodies
+    `variables` maps each variable to its current value: a reader of a layer with bodies passes those that its bodies
     use in and out. `warnings` is shared by all frames of a file.
     """
 
@@ -48,8 +48,8 @@ class Frame:
         """ "" or "openvino-cpu"."""
         return self.options.compat
 
-    def inside(self, region: str) -> Frame:
-        """The frame of a body, `body of Loop 'l'`, with variables of its own. Errors: LoadError past the depth."""
+    def inside(self, region: str) -> ReadContext:
+        """The context of a body, `body of Loop 'l'`, with variables of its own. Errors: LoadError past the depth."""
         if len(self.regions) >= self.options.max_depth:
             raise problem(
                 "OV104",
@@ -58,15 +58,15 @@ class Frame:
             )
         return replace(self, regions=(region, *self.regions), variables={})
 
-    def bare(self) -> Frame:
-        """The same place without variables."""
+    def bare(self) -> ReadContext:
+        """The same context without variables."""
         return replace(self, variables={})
 
-    def around(self, regions: tuple[str, ...]) -> Frame:
-        """A frame of the same file inside other bodies."""
+    def around(self, regions: tuple[str, ...]) -> ReadContext:
+        """A context of the same file inside other bodies."""
         return replace(self, regions=regions)
 
-    def place(self, layer: Layer | None = None) -> str:
+    def location(self, layer: Layer | None = None) -> str:
         """A layer with its line, or the net, and the bodies around it."""
         if layer is None:
             return format_location(*(self.regions or ("the net",)))
@@ -74,9 +74,9 @@ class Frame:
 
     def warn(self, code: str, message: str, layer: Layer | None = None) -> None:
         """Note a problem that does not stop the reading."""
-        self.warnings.append(Warning(code, message, self.place(layer)))
+        self.warnings.append(Warning(code, message, self.location(layer)))
 
 
-BodyReader = Callable[[Layer, list[Value], Builder, Frame], list[Value]]
+BodyReader = Callable[[Layer, list[Value], Builder, ReadContext], list[Value]]
 BODY_READERS: dict[str, BodyReader] = {}
 """The readers of layers with bodies, by the type in lower case: "loop", "tensoriterator", "if"."""

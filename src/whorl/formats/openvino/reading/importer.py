@@ -68,7 +68,7 @@ class IrNode:
         return self.inputs[index] if index < len(self.inputs) else None
 
     def text(self, name: str, default: str | None = None, choices: tuple[str, ...] = ()) -> str:
-        """An attribute in lower case, one of `choices` if any are given. Errors: LoadError."""
+        """An attribute in lower case, one of `choices` if there are any. Errors: LoadError."""
         self.used.add(name)
         value = self.attributes.get(name, default)
         if value is None:
@@ -132,5 +132,5 @@ def importer(name: str, *versions: int) -> Callable[[Importer], Importer]:
 
 def find_importer(type: str, opset: int) -> tuple[int, Importer] | None:
     """The newest version of an op that exists in an opset, and what reads it; types compare without case."""
-    found = [entry for entry in IMPORTERS.get(type.lower(), ()) if entry[0] <= opset]
-    return found[-1] if found else None
+    candidates = [entry for entry in IMPORTERS.get(type.lower(), ()) if entry[0] <= opset]
+    return candidates[-1] if candidates else None

@@ -10,7 +10,7 @@ import numpy as np
 from whorl.errors import LoadError, TypeRuleError, WhorlError
 from whorl.formats.openvino.codes import FIXES, coded, problem, unsupported
 from whorl.formats.openvino.document import Layer, Net
-from whorl.formats.openvino.reading.context import BODY_READERS, Frame
+from whorl.formats.openvino.reading.context import BODY_READERS, ReadContext
 from whorl.formats.openvino.reading.importer import IMPORTERS, Importer, Inputs, IrNode, find_importer
 from whorl.formats.openvino.reading.opaque import opaque_layer
 from whorl.formats.openvino.reading.parameters import compare_parameter
@@ -39,40 +39,40 @@ _ATTRIBUTES = {
     "readvalue": ("variable_id", "variable_type", "variable_shape"),
     "assign": ("variable_id", "variable_type", "variable_shape"),
 }
-"""What layers that no importer reads may say."""
+"""The attributes of layers without an importer."""
 _SINCE = {"loop": 5, "if": 8, "readvalue": 3, "assign": 3}
 """The first opset that has them."""
 _IMPLIED = ("hidden_size", "auto_broadcast", "antialias")
-"""Attributes that change nothing where they are not asked for, here as in OpenVINO."""
+"""Attributes without effect where an importer does not read them, here as in OpenVINO."""
 _LATER = {"mvn": 2, "roipooling": 2, "reorgyolo": 2}
 """Types of layers that opset1 lacks although files of opset1 have them: the opset they are taken from."""
 
 
-def read_net(net: Net, parameters: dict[int, Value], build: Builder, frame: Frame) -> dict[int, Value]:
+def read_net(net: Net, parameters: dict[int, Value], build: Builder, context: ReadContext) -> dict[int, Value]:
     """Add what the net computes to the builder's region. `parameters`: the values by the ids of Parameters.
 
     Gives the values by the ids of Results. Only layers that a Result or an Assign needs are read. Variables in
-    `frame.variables` hold afterwards what the net assigns. Errors: LoadError with a code.
+    `context.variables` hold afterwards what the net assigns. Errors: LoadError with a code.
     """
-    reading = Reading(net, parameters, build, frame)
+    reading = Reading(net, parameters, build, context)
     reading.read(reading.wiring.sinks())
-    frame.variables |= reading.assigned
+    context.variables |= reading.assigned
     return reading.results
 
 
 class Reading:
     """One net while it is read: the values of outputs so far."""
 
-    def __init__(self, net: Net, parameters: dict[int, Value], build: Builder, frame: Frame) -> None:
-        self.wiring = Wiring(net, frame)
-        self.parameters, self.build, self.frame = parameters, build, frame
+    def __init__(self, net: Net, parameters: dict[int, Value], build: Builder, context: ReadContext) -> None:
+        self.wiring = Wiring(net, context)
+        self.parameters, self.build, self.context = parameters, build, context
         self.values: dict[Origin, Value] = {}
         self.results: dict[int, Value] = {}
         self.assigned: dict[str, Value] = {}
 
     def read(self, roots: list[Layer]) -> None:
-        """Read layers and all that they need. Initial values of variables are the business of whoever made these."""
-        nested = bool(self.frame.regions)
+        """Read layers and all that they need. Initial values of variables are read by `states`."""
+        nested = bool(self.context.regions)
         self.build.inference.depth += nested
         try:
             for layer in self.wiring.order(roots, self._is_ready):
@@ -86,10 +86,10 @@ class Reading:
 
     def _flag(self, layer: Layer) -> Value | None:
         """What tells whether the variable of a layer has a value yet."""
-        return self.frame.variables.get(flag_name(_attribute(layer, "variable_id")))
+        return self.context.variables.get(flag_name(_attribute(layer, "variable_id")))
 
     def _read_layer(self, layer: Layer) -> None:
-        where = self.frame.place(layer)
+        where = self.context.location(layer)
         self._note_unknown(layer)
         try:
             values = self._values_of(layer)
@@ -123,7 +123,7 @@ class Reading:
             self._note_opset(layer, opset, _SINCE[type])
 
     def _note_opset(self, layer: Layer, opset: int, first: int) -> None:
-        self.frame.warn("OV503", f"is of opset{opset}, which does not have it; read as of opset{first}", layer)
+        self.context.warn("OV503", f"is of opset{opset}, which does not have it; read as of opset{first}", layer)
 
     def _values_of(self, layer: Layer) -> list[Value]:
         self._require_opset(layer)
@@ -146,32 +146,34 @@ class Reading:
                 return [value]
         inputs = self._inputs(layer)
         if layer.type.lower() in BODY_READERS:
-            return BODY_READERS[layer.type.lower()](layer, inputs, self.build, self.frame)
+            return BODY_READERS[layer.type.lower()](layer, inputs, self.build, self.context)
         return self._imported(layer, inputs)
 
     def _imported(self, layer: Layer, inputs: list[Value]) -> list[Value]:
-        found = self._importer(layer)
-        if found is None:
+        outputs = self._importer(layer)
+        if outputs is None:
             if layer.bodies:
                 raise unsupported("OV505", "has bodies, and its type is not known")
-            self.frame.warn("OV504", "its type is not known; it cannot run, but is written back as it is", layer)
+            self.context.warn("OV504", "its type is not known; it cannot run, but is written back as it is", layer)
             return opaque_layer(layer, inputs, self.build)
-        version, read = found
+        version, read = outputs
         names = output_names(layer)
         declared = [port.type for port in layer.outputs]
         short = self._short_type(layer, inputs)
-        given = Inputs(inputs if short is None else widen(layer.type.lower(), inputs, short, self.build))
-        node = IrNode(layer.type, version, layer.name, given, names, declared, layer.data)
+        node_inputs = Inputs(inputs if short is None else widen(layer.type.lower(), inputs, short, self.build))
+        node = IrNode(layer.type, version, layer.name, node_inputs, names, declared, layer.data)
         values = read(node, self.build)
-        if given.seen < len(given):
-            raise problem("OV211", f"has {len(given)} inputs, its type takes {given.seen}", fix="remove the others")
+        if node_inputs.seen < len(node_inputs):
+            raise problem(
+                "OV211", f"has {len(node_inputs)} inputs, its type takes {node_inputs.seen}", fix="remove the others"
+            )
         self._note_unknown(layer, node.used)
-        found = values if isinstance(values, list) else [values]
-        return found if short is None else [narrow(found[0], short, names[0], self.build)]
+        outputs = values if isinstance(values, list) else [values]
+        return outputs if short is None else [narrow(outputs[0], short, names[0], self.build)]
 
     def _short_type(self, layer: Layer, inputs: list[Value]) -> np.dtype | None:
         """The type of 8 bits in which OpenVINO's CPU plugin saturates the output of a layer, if that is imitated."""
-        if self.frame.compat != "openvino-cpu":
+        if self.context.compat != "openvino-cpu":
             return None
         return saturated_type(layer.type.lower(), inputs, layer.data.get("destination_type", ""))
 
@@ -180,12 +182,12 @@ class Reading:
         opset = opset_of(layer)
         if opset is None:
             return None
-        found = find_importer(layer.type, opset)
+        entry = find_importer(layer.type, opset)
         versions = IMPORTERS.get(layer.type.lower(), [])
-        if found is None and versions:
-            found = versions[0]
-            self._note_opset(layer, opset, found[0])
-        return found
+        if entry is None and versions:
+            entry = versions[0]
+            self._note_opset(layer, opset, entry[0])
+        return entry
 
     def _inputs(self, layer: Layer, count: int | None = None) -> list[Value]:
         if count is not None and len(layer.inputs) != count:
@@ -196,25 +198,25 @@ class Reading:
     def _parameter(self, layer: Layer) -> Value:
         if layer.id not in self.parameters:
             raise problem("OV303", "is fed by nothing", fix="map an input of the layer around the body to it")
-        if self.frame.regions:
-            compare_parameter(layer, self.parameters[layer.id], self.frame)
+        if self.context.regions:
+            compare_parameter(layer, self.parameters[layer.id], self.context)
         return self.parameters[layer.id]
 
     def _constant(self, layer: Layer) -> Value:
-        where = self.frame.place(layer)
+        where = self.context.location(layer)
         stored = stored_type(_attribute(layer, "element_type"), where)
         shape = fixed_shape(_attribute(layer, "shape"), where)
         offset, size = (_size(layer, name) for name in ("offset", "size"))
-        value = constant(self.frame.weights, offset, size, stored, shape)
+        value = constant(self.context.weights, offset, size, stored, shape)
         if size > getattr(value, "nbytes_stored", size):
-            self.frame.warn("OV403", f"has {size} bytes, {value.nbytes_stored} are used", layer)
+            self.context.warn("OV403", f"has {size} bytes, {value.nbytes_stored} are used", layer)
         return self.build.constant(value, (*output_names(layer), layer.name)[0])
 
     def _variable(self, layer: Layer) -> Value:
         name = _attribute(layer, "variable_id")
-        if name not in self.frame.variables:
+        if name not in self.context.variables:
             raise problem("OV604", f"the variable {name!r} has no value here")
-        value, flag = self.frame.variables[name], self._flag(layer)
+        value, flag = self.context.variables[name], self._flag(layer)
         if flag is None:
             return value
         (first,) = self._inputs(layer, 1)
@@ -227,7 +229,7 @@ class Reading:
         for body in layer.bodies.values():
             unknown |= {name for entry in body.ports for name in entry.unknown}
         if unknown:
-            self.frame.warn("OV502", f"the attribute {sorted(unknown)[0]!r} is not known, and not used", layer)
+            self.context.warn("OV502", f"the attribute {sorted(unknown)[0]!r} is not known, and not used", layer)
 
     def _compare(self, layer: Layer, values: list[Value]) -> None:
         """Note where the file declares something else than what is computed."""
@@ -235,17 +237,17 @@ class Reading:
             if port.type is None or not isinstance(value.type, TensorType) or layer.type.lower() == "parameter":
                 continue
             if port.type.dtype != value.type.dtype:
-                self.frame.warn("OV209", f"output {position} is declared {port.type}, computed {value.type}", layer)
+                self.context.warn("OV209", f"output {position} is declared {port.type}, computed {value.type}", layer)
             elif _contradict(port.type, value.type):
-                self.frame.warn("OV208", f"output {position} is declared {port.type}, computed {value.type}", layer)
+                self.context.warn("OV208", f"output {position} is declared {port.type}, computed {value.type}", layer)
 
 
 def _chosen(condition: Value, a: Value, b: Value, name: str, build: Builder) -> Value:
     """The first value where the condition holds, else the second; their shapes may differ."""
     regions = [Region("then_branch"), Region("else_branch")]
-    for place, region in enumerate(regions):
+    for index, region in enumerate(regions):
         arguments = [region.add_argument(value.name, value.type, value.known) for value in (a, b)]
-        region.results = [arguments[place]]
+        region.results = [arguments[index]]
     return build.add_many(If(), [condition, a, b], [name], regions, name)[0]
 
 
@@ -268,14 +270,14 @@ def output_names(layer: Layer) -> list[str]:
 
 
 def opset_of(layer: Layer) -> int | None:
-    """The opset that a layer belongs to; None for a set of operations of somebody else. Errors: LoadError OV503."""
+    """The opset that a layer belongs to; None for a foreign set of operations. Errors: LoadError OV503."""
     text = layer.version.strip().lower()
-    found = _OPSET.fullmatch(text)
-    if found is None and text not in _NAMED_OPSETS:
+    match = _OPSET.fullmatch(text)
+    if match is None and text not in _NAMED_OPSETS:
         if not text:
             raise problem("OV503", "does not say its opset", fix="write version='opset1'")
         return None
-    opset = int(found[1]) if found else _NAMED_OPSETS[text]
+    opset = int(match[1]) if match else _NAMED_OPSETS[text]
     if not 1 <= opset <= NEWEST_OPSET:
         raise problem("OV503", f"is of opset{opset}; opset1 to opset{NEWEST_OPSET} are known")
     return max(opset, _LATER.get(layer.type.lower(), 0))

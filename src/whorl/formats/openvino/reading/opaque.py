@@ -1,4 +1,4 @@
-"""Layers of types that have no importer: kept as they are."""
+"""Layers of types that have no importer: one opaque node each."""
 
 from __future__ import annotations
 

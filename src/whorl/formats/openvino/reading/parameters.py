@@ -1,4 +1,4 @@
-"""What Parameters say of themselves."""
+"""The declared types of Parameters."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from whorl.errors import LoadError
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.document import Layer
 from whorl.formats.openvino.element_types import element_type
-from whorl.formats.openvino.reading.context import Frame
+from whorl.formats.openvino.reading.context import ReadContext
 from whorl.formats.openvino.shapes import shape_of
 from whorl.ir.graph import Value
 from whorl.ir.types import TensorType
 
 OPEN = ("dynamic", "undefined")
-"""Element types that leave it to the value that is given."""
+"""Element types that accept any value."""
 
 
-def parameter_type(layer: Layer, frame: Frame) -> TensorType:
+def parameter_type(layer: Layer, context: ReadContext) -> TensorType:
     """The type that a Parameter states. Errors: LoadError OV404, OV405, OV501."""
-    where = frame.place(layer)
+    where = context.location(layer)
     for name in ("element_type", "shape"):
         if name not in layer.data:
             raise problem("OV501", f"lacks the attribute {name!r}", where)
@@ -32,11 +32,11 @@ def parameter_type(layer: Layer, frame: Frame) -> TensorType:
         raise error.at(where) from None
 
 
-def compare_parameter(layer: Layer, given: Value, frame: Frame) -> None:
-    """Note where a Parameter of a body states another element type than it is given, which rules all the same."""
+def compare_parameter(layer: Layer, value: Value, context: ReadContext) -> None:
+    """Note where a Parameter of a body declares another element type than its value has; the value's type counts."""
     if layer.data.get("element_type", "").strip().lower() in OPEN:
         return
-    declared = parameter_type(layer, frame)
-    actual = given.type.dtype if isinstance(given.type, TensorType) else np.dtype(object)
+    declared = parameter_type(layer, context)
+    actual = value.type.dtype if isinstance(value.type, TensorType) else np.dtype(object)
     if declared.dtype != actual:
-        frame.warn("OV209", f"is declared {declared}, and given {given.type}", layer)
+        context.warn("OV209", f"is declared {declared}, and given {value.type}", layer)

@@ -10,7 +10,7 @@ import numpy as np
 from whorl.errors import LoadError
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.document import Net
-from whorl.formats.openvino.reading.context import Frame
+from whorl.formats.openvino.reading.context import ReadContext
 from whorl.formats.openvino.reading.net import Reading
 from whorl.formats.openvino.reading.variables import Variable, nested_variables
 from whorl.ir.build import Builder
@@ -19,38 +19,40 @@ from whorl.ir.graph import Module, Node, Region, State, Value
 from whorl.ir.types import AnyShape, TensorType, same_kind
 
 LARGEST_DEFAULT = 1 << 28
-"""Elements of a state up to which its zeros are held as the input's default."""
+"""Elements of a state up to which its zeros become the input's default."""
 
 
-def add_states(net: Net, build: Builder, frame: Frame) -> dict[Value, Variable]:
+def add_states(net: Net, build: Builder, context: ReadContext) -> dict[Value, Variable]:
     """The variables that a net and its bodies use, by the arguments of the region that they become."""
-    found: dict[Value, Variable] = {}
+    variables: dict[Value, Variable] = {}
     taken = {value.name for value in build.region.arguments}
-    for variable in nested_variables(net, frame):
+    for variable in nested_variables(net, context):
         name = variable.id if variable.id not in taken else f"{variable.id}.state"
         if name in taken:
-            raise problem("OV605", f"inputs have the name of the variable {variable.id!r}", frame.place(variable.read))
+            raise problem(
+                "OV605", f"inputs have the name of the variable {variable.id!r}", context.location(variable.read)
+            )
         taken.add(name)
         argument = build.region.add_argument(name, variable.type)
         build.inference.set_type(argument, variable.type)
-        frame.variables[variable.id] = argument
-        found[argument] = variable
-    return found
+        context.variables[variable.id] = argument
+        variables[argument] = variable
+    return variables
 
 
 def finish_states(
-    module: Module, variables: dict[Value, Variable], inputs: dict[int, Value], build: Builder, frame: Frame
+    module: Module, variables: dict[Value, Variable], inputs: dict[int, Value], build: Builder, context: ReadContext
 ) -> None:
     """Make what the variables are after a run results of the module, and find what they are at first."""
     for argument, variable in variables.items():
-        after = frame.variables[variable.id]
+        after = context.variables[variable.id]
         if not same_kind(after.type, argument.type):
             message = f"the variable {variable.id!r} is {argument.type}, and {after.type} is assigned to it"
-            raise problem("OV606", message, frame.place(variable.write))
+            raise problem("OV606", message, context.location(variable.write))
         name = _free(f"{variable.id}.next", [*module.output_names, *(value.name for value in module.main.arguments)])
         module.output_names.append(name)
         module.main.results.append(after)
-        initial = _initial(variable, inputs, build, frame)
+        initial = _initial(variable, inputs, build, context)
         module.states.append(State(variable.id, argument.name, name, initial, variable.flag))
         default = _default(argument, initial)
         if default is not None:
@@ -59,19 +61,19 @@ def finish_states(
 
 def _free(name: str, taken: Collection[str]) -> str:
     count = 1
-    found = name
-    while found in taken:
-        found, count = f"{name}.{count}", count + 1
-    return found
+    candidate = name
+    while candidate in taken:
+        candidate, count = f"{name}.{count}", count + 1
+    return candidate
 
 
-def _initial(variable: Variable, inputs: dict[int, Value], build: Builder, frame: Frame) -> Region | None:
+def _initial(variable: Variable, inputs: dict[int, Value], build: Builder, context: ReadContext) -> Region | None:
     """What computes the first value of a variable: the part of its net that leads to its ReadValue, as a region."""
     if variable.flag or variable.is_flag or not variable.read.inputs:
         return None
     region = Region(f"initial {variable.id}")
     arguments = {id: region.add_argument(value.name, value.type, value.known) for id, value in inputs.items()}
-    own = frame if not variable.regions else frame.around(variable.regions)
+    own = context if not variable.regions else context.around(variable.regions)
     reading = Reading(variable.net, {} if variable.regions else arguments, Builder(region, build.inference), own.bare())
     (origin, *_) = reading.wiring.inputs_of(variable.read)
     try:
@@ -79,12 +81,12 @@ def _initial(variable: Variable, inputs: dict[int, Value], build: Builder, frame
     except LoadError as error:
         if error.message.startswith(("OV303", "OV604")):
             message = f"the initial value of the variable {variable.id!r} depends on other variables, or on a body"
-            raise problem("OV604", message, own.place(variable.read), "compute it outside") from None
+            raise problem("OV604", message, own.location(variable.read), "compute it outside") from None
         raise
     value = reading.values[origin]
     if not same_kind(value.type, variable.type):
         message = f"the variable {variable.id!r} is {variable.type}, its initial value {value.type}"
-        raise problem("OV606", message, own.place(variable.read))
+        raise problem("OV606", message, own.location(variable.read))
     region.results = [value]
     return region
 

@@ -8,7 +8,7 @@ from whorl.errors import LoadError
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.document import Layer, Net
 from whorl.formats.openvino.element_types import element_type
-from whorl.formats.openvino.reading.context import Frame
+from whorl.formats.openvino.reading.context import ReadContext
 from whorl.formats.openvino.shapes import shape_of
 from whorl.ir.dtypes import BOOL
 from whorl.ir.types import TensorType
@@ -18,7 +18,7 @@ KINDS = ("readvalue", "assign")
 
 @dataclass(frozen=True)
 class Variable:
-    """A value that is kept between runs: its id, its type, the layer that reads it and the one that writes it.
+    """State between runs: its id, its type, the layer that reads it and the one that writes it.
 
     These are layers of `net`, which is inside the bodies `regions`. With a `flag`, another variable of that name tells
     whether it has a value: the first one depends on what only a body has, and is computed there.
@@ -34,7 +34,7 @@ class Variable:
     is_flag: bool = False
 
 
-def variables_of(net: Net, frame: Frame) -> list[Variable]:
+def variables_of(net: Net, context: ReadContext) -> list[Variable]:
     """The variables that a net itself uses, in the order of their first use. Errors: LoadError OV6xx."""
     layers: dict[str, dict[str, Layer]] = {}
     for layer in net.layers:
@@ -42,28 +42,28 @@ def variables_of(net: Net, frame: Frame) -> list[Variable]:
         if kind not in KINDS:
             continue
         if "variable_id" not in layer.data:
-            raise problem("OV501", "lacks the attribute 'variable_id'", frame.place(layer))
+            raise problem("OV501", "lacks the attribute 'variable_id'", context.location(layer))
         known = layers.setdefault(layer.data["variable_id"], {})
         if kind in known and kind == "assign":
             message = f"writes the variable {layer.data['variable_id']!r}, as {known[kind].title} does"
-            raise problem("OV601", message, frame.place(layer))
+            raise problem("OV601", message, context.location(layer))
         known.setdefault(kind, layer)
-    found = []
+    variables = []
     for id, known in layers.items():
         if "readvalue" not in known:
-            raise problem("OV602", f"no ReadValue reads the variable {id!r}", frame.place(known["assign"]))
+            raise problem("OV602", f"no ReadValue reads the variable {id!r}", context.location(known["assign"]))
         if "assign" not in known:
-            frame.warn("OV603", f"no Assign writes the variable {id!r}", known["readvalue"])
+            context.warn("OV603", f"no Assign writes the variable {id!r}", known["readvalue"])
         read = known["readvalue"]
-        flag = flag_name(id) if frame.regions and _needs_parameters(read, net) else ""
-        found.append(Variable(id, _type(read, frame), read, known.get("assign"), net, frame.regions, flag))
+        flag = flag_name(id) if context.regions and _needs_parameters(read, net) else ""
+        variables.append(Variable(id, _type(read, context), read, known.get("assign"), net, context.regions, flag))
         if flag:
-            found.append(replace(found[-1], id=flag, type=TensorType(BOOL, ()), flag="", is_flag=True))
-    return found
+            variables.append(replace(variables[-1], id=flag, type=TensorType(BOOL, ()), flag="", is_flag=True))
+    return variables
 
 
-def variable_names(frame: Frame, *nets: Net) -> list[str]:
-    """The names that the variables of nets, and of the bodies in them, have in a frame; flags follow their variable."""
+def variable_names(context: ReadContext, *nets: Net) -> list[str]:
+    """The names of the variables of nets, and of bodies in them, in a context; a flag follows its variable."""
     ids: dict[str, None] = {}
     pending = list(nets)
     while pending:
@@ -71,7 +71,7 @@ def variable_names(frame: Frame, *nets: Net) -> list[str]:
             if layer.type.lower() in KINDS and "variable_id" in layer.data:
                 ids[layer.data["variable_id"]] = None
             pending += [body.net for body in layer.bodies.values()]
-    return [name for id in ids for name in (id, flag_name(id)) if name == id or name in frame.variables]
+    return [name for id in ids for name in (id, flag_name(id)) if name == id or name in context.variables]
 
 
 def flag_name(id: str) -> str:
@@ -96,24 +96,24 @@ def _needs_parameters(read: Layer, net: Net) -> bool:
     return False
 
 
-def nested_variables(net: Net, frame: Frame) -> list[Variable]:
+def nested_variables(net: Net, context: ReadContext) -> list[Variable]:
     """The variables that a net or a body inside it uses."""
-    found = variables_of(net, frame)
+    variables = variables_of(net, context)
     for layer in net.layers:
         for tag, body in layer.bodies.items():
-            found += nested_variables(body.net, frame.inside(f"{tag} of {layer.title}"))
+            variables += nested_variables(body.net, context.inside(f"{tag} of {layer.title}"))
     seen: set[str] = set()
-    for variable in found:
+    for variable in variables:
         if variable.id in seen:
             message = f"the variable {variable.id!r} is used in several nets"
-            raise problem("OV605", message, frame.place(variable.read), "use it in one of them")
+            raise problem("OV605", message, context.location(variable.read), "use it in one of them")
         seen.add(variable.id)
-    return found
+    return variables
 
 
-def _type(read: Layer, frame: Frame) -> TensorType:
+def _type(read: Layer, context: ReadContext) -> TensorType:
     """The type a ReadValue states, in version 3 by its port alone."""
-    where, data = frame.place(read), read.data
+    where, data = context.location(read), read.data
     if "variable_type" in data:
         try:
             dtype = element_type(data["variable_type"], "variable_type")

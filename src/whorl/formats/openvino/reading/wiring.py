@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.document import Edge, Layer, Net, Port
-from whorl.formats.openvino.reading.context import Frame
+from whorl.formats.openvino.reading.context import ReadContext
 
 Origin = tuple[int, int]
 """An output: the id of its layer and its position among the outputs."""
@@ -16,16 +16,16 @@ SINKS = ("result", "assign")
 class Wiring:
     """The layers of a net by id, and where each input comes from. Errors: LoadError OV2xx."""
 
-    def __init__(self, net: Net, frame: Frame) -> None:
-        self.frame = frame
+    def __init__(self, net: Net, context: ReadContext) -> None:
+        self.context = context
         self.layers: dict[int, Layer] = {}
         for layer in net.layers:
             other = self.layers.setdefault(layer.id, layer)
             if other is not layer:
                 message = f"has the id {layer.id} of {other.title} in line {other.line}"
-                raise problem("OV201", message, frame.place(layer), "give each layer an id of its own")
-        self._inputs = {layer.id: _positions(layer, layer.inputs, frame) for layer in net.layers}
-        self._outputs = {layer.id: _positions(layer, layer.outputs, frame) for layer in net.layers}
+                raise problem("OV201", message, context.location(layer), "give each layer an id of its own")
+        self._inputs = {layer.id: _positions(layer, layer.inputs, context) for layer in net.layers}
+        self._outputs = {layer.id: _positions(layer, layer.outputs, context) for layer in net.layers}
         self._origins: dict[tuple[int, int], Origin] = {}
         for edge in net.edges:
             self._connect(edge)
@@ -39,7 +39,7 @@ class Wiring:
         for position, port in enumerate(layer.inputs):
             if (layer.id, position) not in self._origins:
                 message = f"nothing is connected to its input {position} (port {port.id})"
-                raise problem("OV205", message, self.frame.place(layer), "add an edge that leads there")
+                raise problem("OV205", message, self.context.location(layer), "add an edge that leads there")
         return [self._origins[layer.id, position] for position in range(len(layer.inputs))]
 
     def order(self, roots: Iterable[Layer], is_ready: Callable[[Layer], bool]) -> list[Layer]:
@@ -76,7 +76,7 @@ class Wiring:
         shown = [layer.title for layer in cycle]
         if len(shown) > 6:
             shown[3:-2] = ["..."]
-        return problem("OV206", f"needs itself: {' <- '.join(shown)}", self.frame.place(start), "use a Loop")
+        return problem("OV206", f"needs itself: {' <- '.join(shown)}", self.context.location(start), "use a Loop")
 
     def _connect(self, edge: Edge) -> None:
         text = (
@@ -84,24 +84,24 @@ class Wiring:
         )
         for id in (edge.from_layer, edge.to_layer):
             if id not in self.layers:
-                raise problem("OV202", f"{text} names layer {id}, which does not exist", self.frame.place())
+                raise problem("OV202", f"{text} names layer {id}, which does not exist", self.context.location())
         source = self._outputs[edge.from_layer].get(edge.from_port)
         target = self._inputs[edge.to_layer].get(edge.to_port)
         for position, id, kind in ((source, edge.from_layer, "output"), (target, edge.to_layer, "input")):
             if position is None:
                 message = f"{text} names an {kind} port that {self.layers[id].title} does not have"
-                raise problem("OV203", message, self.frame.place())
+                raise problem("OV203", message, self.context.location())
         assert source is not None and target is not None
         if (edge.to_layer, target) in self._origins:
             message = f"{text} is a second one to the same port of {self.layers[edge.to_layer].title}"
-            raise problem("OV204", message, self.frame.place())
+            raise problem("OV204", message, self.context.location())
         self._origins[edge.to_layer, target] = edge.from_layer, source
 
 
-def _positions(layer: Layer, ports: list[Port], frame: Frame) -> dict[int, int]:
+def _positions(layer: Layer, ports: list[Port], context: ReadContext) -> dict[int, int]:
     """The position of each port by its id."""
-    found: dict[int, int] = {}
+    positions: dict[int, int] = {}
     for position, port in enumerate(ports):
-        if found.setdefault(port.id, position) != position:
-            raise problem("OV210", f"has two ports with the id {port.id}", frame.place(layer))
-    return found
+        if positions.setdefault(port.id, position) != position:
+            raise problem("OV210", f"has two ports with the id {port.id}", context.location(layer))
+    return positions

@@ -76,7 +76,7 @@ def _mapped(file: BinaryIO, status: os.stat_result) -> MappedFile:
 
 @dataclass(frozen=True)
 class StoredArray:
-    """A constant whose bytes lie in the weights; read, and decoded where the stored form is not NumPy's, when asked.
+    """A constant whose bytes lie in the weights; read on demand, and decoded where the stored form is not NumPy's.
 
     `stored` is the element type in the file; `dtype` the one that it is computed with.
     """
@@ -107,7 +107,7 @@ class StoredArray:
 
 
 def constant(weights: Weights, offset: int, size: int, stored: StoredType, shape: tuple[int, ...]) -> Any:
-    """What a Const layer holds: an array, or one that is read when somebody asks. Errors: LoadError OV401, OV402."""
+    """The elements of a Const layer: an array, or one that is read on demand. Errors: LoadError OV401, OV402."""
     need = size if stored.dtype == STRING else stored.size(math.prod(shape))
     if size < need:
         text = f"{stored.name}[{', '.join(map(str, shape))}]"
@@ -129,20 +129,20 @@ def constant(weights: Weights, offset: int, size: int, stored: StoredType, shape
 def _strings(data: bytes, shape: tuple[int, ...]) -> np.ndarray:
     """Strings: their number, where each begins and the last one ends, as int32; then the bytes of all."""
     count = math.prod(shape)
-    given = int.from_bytes(data[:4], "little", signed=True) if len(data) >= 4 else 0
-    if given != count or count > MAX_STRINGS:
-        raise problem("OV406", f"the constant holds {given} strings, its shape {list(shape)} takes {count}")
+    count_stored = int.from_bytes(data[:4], "little", signed=True) if len(data) >= 4 else 0
+    if count_stored != count or count > MAX_STRINGS:
+        raise problem("OV406", f"the constant holds {count_stored} strings, its shape {list(shape)} takes {count}")
     if len(data) < 8 + 4 * count:
         if not count:
             return np.empty(shape, STRING)
         raise problem("OV406", f"the constant has {len(data)} bytes, too few for the places of {count} strings")
-    places = np.frombuffer(data, "<i4", count + 1, 4).astype(np.int64)
+    ends = np.frombuffer(data, "<i4", count + 1, 4).astype(np.int64)
     body = data[8 + 4 * count :]
-    if places[0] < 0 or places[-1] > len(body) or (np.diff(places) < 0).any():
+    if ends[0] < 0 or ends[-1] > len(body) or (np.diff(ends) < 0).any():
         raise problem("OV406", f"the constant has places of strings outside its {len(body)} bytes of text")
     array = np.empty(count, STRING)
     array[:] = [
         body[low:high].decode("utf-8", "surrogateescape")
-        for low, high in zip(places[:-1].tolist(), places[1:].tolist(), strict=True)
+        for low, high in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
     ]
     return array.reshape(shape)

@@ -74,26 +74,26 @@ def _split(low_bits: int) -> Callable[[Any, int], np.ndarray]:
 
     def decode(data: Any, count: int) -> np.ndarray:
         groups = np.frombuffer(data, np.uint8).reshape(-1, 3).astype(np.uint16)
-        places = np.arange(number - 1, -1, -1, dtype=np.uint16)
-        low = ((groups[:, :1] << 8 | groups[:, 1:2]) >> (places * low_bits)) & ((1 << low_bits) - 1)
-        high = (groups[:, 2:] >> (places * high_bits)) & ((1 << high_bits) - 1)
+        shifts = np.arange(number - 1, -1, -1, dtype=np.uint16)
+        low = ((groups[:, :1] << 8 | groups[:, 1:2]) >> (shifts * low_bits)) & ((1 << low_bits) - 1)
+        high = (groups[:, 2:] >> (shifts * high_bits)) & ((1 << high_bits) - 1)
         return (low | high << low_bits).astype(np.uint8).reshape(-1)[:count]
 
     return decode
 
 
 def _types() -> dict[str, StoredType]:
-    found = {}
+    types = {}
     for hub, (name, _) in NAMES.items():
         dtype = BY_NAME[hub]
-        found[name] = StoredType(name, dtype, bits(dtype), _plain(dtype), dtype in PACKED_BITS)
+        types[name] = StoredType(name, dtype, bits(dtype), _plain(dtype), dtype in PACKED_BITS)
     uint8 = BY_NAME["uint8"]
-    found["boolean"] = StoredType("boolean", BOOL, 8, _truth)
-    found["u1"] = StoredType("u1", uint8, 1, _single_bits)
-    found["u3"] = StoredType("u3", uint8, 3, _split(2))
-    found["u6"] = StoredType("u6", uint8, 6, _split(4))
-    found["nf4"] = StoredType("nf4", FLOAT32, 4, _nf4)
-    return found
+    types["boolean"] = StoredType("boolean", BOOL, 8, _truth)
+    types["u1"] = StoredType("u1", uint8, 1, _single_bits)
+    types["u3"] = StoredType("u3", uint8, 3, _split(2))
+    types["u6"] = StoredType("u6", uint8, 6, _split(4))
+    types["nf4"] = StoredType("nf4", FLOAT32, 4, _nf4)
+    return types
 
 
 STORED = _types()

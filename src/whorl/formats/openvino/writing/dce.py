@@ -1,18 +1,18 @@
-"""Layers that nothing reads."""
+"""Dead code elimination of layers."""
 
 from __future__ import annotations
 
 from whorl.formats.openvino.document import Layer, Net
 
-_KEPT = ("Parameter", "Result", "Assign")
+_LIVE = ("Parameter", "Result", "Assign")
 
 
 def remove_unused_layers(net: Net) -> list[Layer]:
-    """Take out the layers that lead to no Result, no Assign and no layer with bodies; gives these."""
+    """Remove the layers that lead to no Result, no Assign and no layer with bodies, and return them."""
     origins: dict[int, list[int]] = {}
     for edge in net.edges:
         origins.setdefault(edge.to_layer, []).append(edge.from_layer)
-    todo = [layer.id for layer in net.layers if layer.type in _KEPT or layer.bodies]
+    todo = [layer.id for layer in net.layers if layer.type in _LIVE or layer.bodies]
     needed = set(todo)
     while todo:
         new = [origin for origin in origins.get(todo.pop(), ()) if origin not in needed]

@@ -60,7 +60,7 @@ def convert(write: NetWriter, source: Source, dtype: np.dtype) -> Source:
 
 
 def combine(write: NetWriter, type: str, x: Source, y: Source, result: TensorType | None = None) -> Source:
-    """An elementwise layer of two operands, whose result has the first one's type unless another is given."""
+    """An elementwise layer of two operands, whose result has the first one's type by default."""
     return write.layer(type, 1, [x, y], [result or x.type], auto_broadcast="numpy")[0]
 
 

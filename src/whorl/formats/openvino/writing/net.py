@@ -30,7 +30,7 @@ SMALL = 1 << 16
 """Elements of a constant that may be computed with while a file is written."""
 FLOAT16 = BY_NAME["float16"]
 DECOMPRESSION = {"decompression.version": "0"}
-"""What OpenVINO notes at a Convert of constants that are kept in fewer bits."""
+"""What OpenVINO notes at a Convert of constants that are stored in fewer bits."""
 
 Exporter = Callable[[Node, "NetWriter"], Sources]
 
@@ -88,10 +88,10 @@ class NetWriter:
         captured value. Errors: SaveError for None and for what is no tensor."""
         if value is None:
             raise SaveError("lacks an input that OpenVINO needs")
-        found = self.sources.get(value)
-        if found is None:
-            found = self.sources[value] = self._first_use(value)
-        return found
+        source = self.sources.get(value)
+        if source is None:
+            source = self.sources[value] = self._first_use(value)
+        return source
 
     def layer(
         self,
@@ -109,11 +109,11 @@ class NetWriter:
         return self.connect(layer, inputs, outputs)
 
     def constant(self, value: np.ndarray | LazyArray, name: str = "") -> Source:
-        """A Const layer; float32 elements are kept as float16 and converted where that is asked for."""
+        """A Const layer; with `compress` float32 elements are stored as float16 and converted."""
         if self.shared.compress and value.dtype == FLOAT32 and (half := _halved(value)) is not None:
-            (kept,) = self._const(half, name)
+            (stored,) = self._const(half, name)
             (result,) = self.layer(
-                "Convert", 1, [kept], [kept.type.with_dtype(FLOAT32)], name, destination_type=FLOAT32
+                "Convert", 1, [stored], [stored.type.with_dtype(FLOAT32)], name, destination_type=FLOAT32
             )
             self.net.layers[-1].rt_info |= DECOMPRESSION
             return result
@@ -134,7 +134,7 @@ class NetWriter:
         return math.prod(elements.shape) <= SMALL
 
     def through(self, node: Node, build: Callable[..., Value | Sequence[Value]]) -> list[Source]:
-        """Write hub nodes in the node's place: `build(builder, *inputs)` adds them and gives the node's outputs."""
+        """Write hub nodes instead of the node: `build(builder, *inputs)` adds them and returns the node's outputs."""
         region = Region()
         arguments: list[Value | None] = []
         for value in node.inputs:
@@ -152,12 +152,12 @@ class NetWriter:
     # ---- what writers of bodies and files call -----------------------------------------------------------------
 
     def nodes(self, region: Region, results: Sequence[Value] | None = None) -> None:
-        """Write the nodes of a region that its results need, or others in their place."""
+        """Write the nodes of a region that its results, or other values, need."""
         for node in live_nodes(region, region.results if results is None else results):
             self.node(node)
 
     def node(self, node: Node) -> None:
-        """Write one hub node. Errors: SaveError with its place."""
+        """Write one hub node. Errors: SaveError with its location."""
         if isinstance(node.op, Constant):
             self.constants[node.outputs[0]] = node.op.value
             return
@@ -173,7 +173,7 @@ class NetWriter:
         }
 
     def inline(self, region: Region, operands: Sequence[Value | None]) -> None:
-        """Write the nodes of a region here, with operands in the place of its arguments."""
+        """Write the nodes of a region here, with operands for its arguments."""
         for argument, value in zip(region.arguments, operands, strict=True):
             if value is not None:
                 self._alias(argument, value)
@@ -192,9 +192,9 @@ class NetWriter:
 
     def sequence(self, value: Value | None) -> Stored:
         """What a sequence is made of. Errors: SaveError."""
-        found = None if value is None else self.sequences.get(value)
-        if found is not None:
-            return found
+        stored = None if value is None else self.sequences.get(value)
+        if stored is not None:
+            return stored
         if value is None or value not in self.captured or self.outer is None:
             raise SaveError(f"{value!r} is no tensor, and OpenVINO has only tensors")
         around = self.outer.sequence(self.captured[value])
@@ -327,12 +327,12 @@ class NetWriter:
 
 def live_nodes(region: Region, results: Sequence[Value]) -> list[Node]:
     """The nodes of a region that some of its values need, in their order."""
-    needed, found = set(results), []
+    needed, live = set(results), []
     for node in reversed(region.nodes):
         if not needed.isdisjoint(node.outputs):
-            found.append(node)
+            live.append(node)
             needed.update(value for value in node.inputs if value is not None)
-    return found[::-1]
+    return live[::-1]
 
 
 def _text(value: Any) -> str:

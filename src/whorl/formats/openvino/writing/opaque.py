@@ -1,4 +1,4 @@
-"""Writing layers that were kept because their type is not known."""
+"""Writing back layers of unknown types."""
 
 from __future__ import annotations
 

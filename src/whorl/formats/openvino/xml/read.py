@@ -1,4 +1,4 @@
-"""From the elements of an `.xml` to a net: layers, ports, edges, bodies; what is not as it must be has its line."""
+"""From the elements of an `.xml` to a net: layers, ports, edges, bodies; errors name the line."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _port(element: Element, version: int) -> Port:
 
 
 def _output_port(element: Element, version: int) -> Port:
-    """A port that says its element type, or that it is open. Errors: LoadError OV404."""
+    """A port with its element type, or an open one. Errors: LoadError OV404."""
     port, precision = _port(element, version), element.attributes.get("precision", "")
     if port.type is None and precision.lower() not in _OPEN:
         raise problem(
@@ -170,21 +170,21 @@ def _tensor_names(text: str) -> tuple[str, ...]:
 
 def _layer_info(element: Element) -> dict[str, str]:
     """What `<attribute name="decompression" version="0"/>` says: {"decompression.version": "0"}."""
-    found = {}
+    info = {}
     for child in element.all("attribute"):
         name = child.attributes.get("name", "")
-        found |= {f"{name}.{key}": value for key, value in child.attributes.items() if key != "name"}
-    return found
+        info |= {f"{name}.{key}": value for key, value in child.attributes.items() if key != "name"}
+    return info
 
 
 def _net_info(element: Element) -> dict[str, str]:
-    """The values in nested elements, by their names joined with slashes; `<info name="a">` is called `a`."""
-    found: dict[str, str] = {}
+    """The values in nested elements, by their names with slashes between; `<info name="a">` is called `a`."""
+    info: dict[str, str] = {}
     stack = [(child, "") for child in reversed(element.children)]
     while stack:
         child, prefix = stack.pop()
         name = prefix + (child.attributes.get("name", "") if child.tag == "info" else child.tag)
         if "value" in child.attributes:
-            found[name] = child.attributes["value"]
+            info[name] = child.attributes["value"]
         stack += [(inner, f"{name}/") for inner in reversed(child.children)]
-    return found
+    return info

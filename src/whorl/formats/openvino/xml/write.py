@@ -62,30 +62,30 @@ def _attributes(entries: Mapping[str, str], depth: int) -> Iterator[str]:
     """Notes at a layer or port: {"decompression.version": "0"} as `<attribute name="decompression" version="0"/>`."""
     if not entries:
         return
-    said: dict[str, dict[str, object]] = {}
+    attributes: dict[str, dict[str, object]] = {}
     for key, value in entries.items():
         name, _, part = key.rpartition(".")
-        said.setdefault(name, {"name": name})[part] = value
+        attributes.setdefault(name, {"name": name})[part] = value
     yield _line(depth, "<rt_info>")
-    for each in said.values():
+    for each in attributes.values():
         yield _line(depth + 1, _element("attribute", each))
     yield _line(depth, "</rt_info>")
 
 
 def _information(entries: Mapping[str, str], depth: int) -> Iterator[str]:
-    """What a net says of itself: {"framework/name": "onnx"} as nested elements."""
+    """Metadata of a net: {"framework/name": "onnx"} as nested elements."""
     inner: dict[str, dict[str, str]] = {}
     for path, value in entries.items():
         name, _, rest = path.partition("/")
         inner.setdefault(name, {})[rest] = value
     for name, parts in inner.items():
-        tag, said = (name, {}) if _TAG.fullmatch(name) else ("info", {"name": name})
+        tag, attributes = (name, {}) if _TAG.fullmatch(name) else ("info", {"name": name})
         if "" in parts:
-            said["value"] = parts.pop("")
+            attributes["value"] = parts.pop("")
         if not parts:
-            yield _line(depth, _element(tag, said))
+            yield _line(depth, _element(tag, attributes))
             continue
-        yield _line(depth, _element(tag, said, end=">"))
+        yield _line(depth, _element(tag, attributes, end=">"))
         yield from _information(parts, depth + 1)
         yield _line(depth, f"</{tag}>")
 
@@ -95,16 +95,16 @@ def _ports(tag: str, ports: Sequence[Port], depth: int) -> Iterator[str]:
         return
     yield _line(depth, f"<{tag}>")
     for port in ports:
-        said: dict[str, object] = {"id": port.id}
+        attributes: dict[str, object] = {"id": port.id}
         if port.type is not None:
-            said["precision"] = port_name(port.type.dtype)
+            attributes["precision"] = port_name(port.type.dtype)
         if port.names:
-            said["names"] = _name_list(port.names)
+            attributes["names"] = _name_list(port.names)
         shape = () if port.type is None or isinstance(port.type.shape, AnyShape) else port.type.shape
         if not shape and not port.rt_info:
-            yield _line(depth + 1, _element("port", said))
+            yield _line(depth + 1, _element("port", attributes))
             continue
-        yield _line(depth + 1, _element("port", said, end=">"))
+        yield _line(depth + 1, _element("port", attributes, end=">"))
         yield from _attributes(port.rt_info, depth + 2)
         for dim in shape:
             yield _line(depth + 2, f"<dim>{dim if isinstance(dim, int) else -1}</dim>")
@@ -129,13 +129,13 @@ def _body(key: str, body: Body, depth: int) -> Iterator[str]:
 
 
 def _port_map(entry: PortMap) -> dict[str, object]:
-    said: dict[str, object] = {} if entry.axis is None else {"axis": entry.axis}
-    said |= {"external_port_id": entry.external, "internal_layer_id": entry.internal}
+    attributes: dict[str, object] = {} if entry.axis is None else {"axis": entry.axis}
+    attributes |= {"external_port_id": entry.external, "internal_layer_id": entry.internal}
     if entry.axis is not None:
-        said |= {"start": entry.start, "end": entry.end, "stride": entry.stride, "part_size": entry.part_size}
+        attributes |= {"start": entry.start, "end": entry.end, "stride": entry.stride, "part_size": entry.part_size}
     if entry.purpose:
-        said["purpose"] = entry.purpose
-    return said
+        attributes["purpose"] = entry.purpose
+    return attributes
 
 
 def _element(tag: str, attributes: Mapping[str, object], end: str = " />") -> str:

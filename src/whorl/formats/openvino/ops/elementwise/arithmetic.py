@@ -64,7 +64,7 @@ def read_bits(node: IrNode, build: Builder, op: Op) -> list[Value]:
 
 
 def read_division(node: IrNode, build: Builder, op: Div) -> list[Value]:
-    """Integers are truncated, although `m_pythondiv` says otherwise."""
+    """Integers are truncated, in spite of `m_pythondiv`."""
     node.flag("m_pythondiv", True)
     return read_binary(node, build, op)
 

@@ -21,7 +21,7 @@ from whorl.ops.elementwise.conversion import FLOAT8E8M0, SATURATING
 
 FLOAT4 = BY_NAME["float4e2m1"]
 _OF_EIGHT_BITS = (*SATURATING, FLOAT8E8M0)
-"""The floating-point types whose range says what becomes of large numbers."""
+"""The floating-point types whose range decides what large numbers become."""
 
 
 @importer("Convert", 1)

@@ -76,15 +76,15 @@ def interpolate_11(node: IrNode, build: Builder) -> list[Value]:
     return _resized(node, build, node.required(1), by_sizes, _axes(node, 2))
 
 
-def _resized(node: IrNode, build: Builder, given: Value, by_sizes: bool, axes: tuple[int, ...] | None) -> list[Value]:
-    """The CPU plugin widens its filter in the modes of Pillow alone, whatever `antialias` says."""
+def _resized(node: IrNode, build: Builder, extents: Value, by_sizes: bool, axes: tuple[int, ...] | None) -> list[Value]:
+    """The CPU plugin widens its filter in the modes of Pillow alone, whatever `antialias` is."""
     x, mode = _padded(node, build, node.required(0)), node.text("mode", choices=tuple(MODES))
     coordinates = node.text("coordinate_transformation_mode", "half_pixel", (*COORDINATES, _WITHOUT_SHIFT))
     rounding = node.text("nearest_mode", "round_prefer_floor", (*ROUNDINGS, "simple"))
-    given = listed(build, given) if by_sizes else cast(build, given, FLOAT32)
+    extents = listed(build, extents) if by_sizes else cast(build, extents, FLOAT32)
     is_pillow = mode.endswith("_pillow")
     if not by_sizes and (is_pillow or coordinates == "align_corners"):
-        given, by_sizes = _sizes(build, x, given, axes), True
+        extents, by_sizes = _sizes(build, x, extents, axes), True
     op = Resize(
         antialias=int(is_pillow),
         axes=axes,
@@ -95,9 +95,9 @@ def _resized(node: IrNode, build: Builder, given: Value, by_sizes: bool, axes: t
         nearest_mode=rounding,
     )
     if coordinates == _WITHOUT_SHIFT or (rounding == "simple" and mode == "nearest"):
-        return [_written_out(node, build, op, x, given, by_sizes)]
+        return [_written_out(node, build, op, x, extents, by_sizes)]
     op = replace(op, nearest_mode=rounding if mode == "nearest" else "floor")
-    return emit(node, build, op, x, None, *((None, given) if by_sizes else (given,)))
+    return emit(node, build, op, x, None, *((None, extents) if by_sizes else (extents,)))
 
 
 def _sizes(build: Builder, x: Value, scales: Value, axes: tuple[int, ...] | None) -> Value:
@@ -107,23 +107,23 @@ def _sizes(build: Builder, x: Value, scales: Value, axes: tuple[int, ...] | None
     return cast(build, build.add(Floor(), build.add(Mul(), cast(build, lengths, FLOAT32), scales)), INT64)
 
 
-def _written_out(node: IrNode, build: Builder, op: Resize, x: Value, given: Value, by_sizes: bool) -> Value:
+def _written_out(node: IrNode, build: Builder, op: Resize, x: Value, extents: Value, by_sizes: bool) -> Value:
     """What the hub's op has no name for, as nodes."""
-    axes = op.axes if op.axes is not None else tuple(range(length_of(given) or 0))
+    axes = op.axes if op.axes is not None else tuple(range(length_of(extents) or 0))
     resampler, shape = Resampler(build), build.add(Shape(), x)
     kernel = Filter(op.mode == "cubic", op.cubic_coeff_a)
     if op.antialias or (op.mode != "nearest" and tensor(x).rank is None):
         raise UnsupportedError(f"interpolates by {_WITHOUT_SHIFT} in a way that has no form", node.title)
     for k, index in enumerate(axes):
-        length, asked = scalar(build, shape, index), scalar(build, given, k)
-        scale = build.add(Div(), asked, length) if by_sizes else asked
-        count = asked if by_sizes else build.add(Floor(), build.add(Mul(), length, scale))
+        length, requested = scalar(build, shape, index), scalar(build, extents, k)
+        scale = build.add(Div(), requested, length) if by_sizes else requested
+        count = requested if by_sizes else build.add(Floor(), build.add(Mul(), length, scale))
         axis = Axis(index % (tensor(x).rank or 1 << 30), length, count, scale, count)
-        places = resampler.places(axis, op.coordinate_transformation_mode)
+        points = resampler.coordinates(axis, op.coordinate_transformation_mode)
         if op.mode == "nearest":
-            x = resampler.nearest(x, axis, places, op.nearest_mode)
+            x = resampler.nearest(x, axis, points, op.nearest_mode)
         else:
-            x = resampler.weighed(x, axis, places, kernel)
+            x = resampler.weighed(x, axis, points, kernel)
     return x
 
 
@@ -147,27 +147,27 @@ def resize(op: Resize, node: Node, write: NetWriter) -> list[Source]:
     x = node.inputs[0]
     assert x is not None
     shape = ranked(x, "the input")
-    roi, scales, sizes = (_given(value) for value in (*node.inputs, None, None)[1:4])
+    roi, scales, sizes = (_unless_empty(value) for value in (*node.inputs, None, None)[1:4])
     axes = [axis % len(shape) for axis in (range(len(shape)) if op.axes is None else op.axes)]
     known = [None if value is None else write.constant_value(value) for value in (roi, scales, sizes)]
     is_known = all(array is not None for array, value in zip(known, (roi, scales, sizes), strict=True) if value)
     target = ranked(node.outputs[0], "the result")
-    stretches = None
+    resamplings = None
     if is_known and all(isinstance(dim, int) for dim in (*shape, *target)):
-        stretches = op.stretches(shape, target, *known)  # type: ignore[arg-type]
-    asked = _image_axes(shape, axes, known[1], known[2])
-    if asked is None and sorted(axes) == [2, 3]:
-        asked = dict(zip(axes, (None, None), strict=True))
-    if asked and _is_native(op, x, scales is not None) and (stretches is None or _is_steady(op, stretches)):
-        return [_interpolated(node, write, asked, scales, sizes)]
-    if stretches is not None:
-        return write.through(node, lambda build, value, *_: _Fixed(op, build).resized(value, stretches))
+        resamplings = op.stretches(shape, target, *known)  # type: ignore[arg-type]
+    requested = _image_axes(shape, axes, known[1], known[2])
+    if requested is None and sorted(axes) == [2, 3]:
+        requested = dict(zip(axes, (None, None), strict=True))
+    if requested and _is_native(op, x, scales is not None) and (resamplings is None or _is_steady(op, resamplings)):
+        return [_interpolated(node, write, requested, scales, sizes)]
+    if resamplings is not None:
+        return write.through(node, lambda build, value, *_: _Fixed(op, build).resized(value, resamplings))
     if op.antialias:
         raise SaveError("widens its filter by lengths that are not known", fix="antialias 0, or fixed lengths")
     return write.through(node, lambda build, *inputs: _Open(op, build, axes).resized(*inputs))
 
 
-def _given(value: Value | None) -> Value | None:
+def _unless_empty(value: Value | None) -> Value | None:
     """An input, unless it is an empty one that stands for none."""
     if value is None:
         return None
@@ -178,17 +178,17 @@ def _given(value: Value | None) -> Value | None:
 def _image_axes(
     shape: Sequence[Dim], axes: Sequence[int], scales: np.ndarray | None, sizes: np.ndarray | None
 ) -> Mapping[int, Dim | float | None] | None:
-    """Rows and columns with what is asked of them, where it is known that all other axes stay as they are."""
-    given = scales if scales is not None else sizes
-    if given is None:
+    """Rows and columns with their requested sizes or scales, where all other axes are known to be unchanged."""
+    extents = scales if scales is not None else sizes
+    if extents is None:
         return None
-    asked: dict[int, Dim | float | None] = {axis: value.item() for axis, value in zip(axes, given, strict=True)}
+    requested: dict[int, Dim | float | None] = {axis: value.item() for axis, value in zip(axes, extents, strict=True)}
     for axis in (2, 3):
-        asked.setdefault(axis, 1.0 if scales is not None else shape[axis] if axis < len(shape) else 0)
-    stays = [
-        value == (1.0 if scales is not None else shape[axis]) for axis, value in asked.items() if axis not in (2, 3)
+        requested.setdefault(axis, 1.0 if scales is not None else shape[axis] if axis < len(shape) else 0)
+    unchanged = [
+        value == (1.0 if scales is not None else shape[axis]) for axis, value in requested.items() if axis not in (2, 3)
     ]
-    return {axis: asked[axis] for axis in (2, 3)} if all(stays) else None
+    return {axis: requested[axis] for axis in (2, 3)} if all(unchanged) else None
 
 
 def _is_native(op: Resize, x: Value, has_scales: bool) -> bool:
@@ -202,38 +202,38 @@ def _is_native(op: Resize, x: Value, has_scales: bool) -> bool:
     return tensor(x).rank == 4
 
 
-def _is_steady(op: Resize, stretches: dict[int, Stretch]) -> bool:
+def _is_steady(op: Resize, resamplings: dict[int, Stretch]) -> bool:
     """Whether the nearest elements are the same in float32 arithmetic, however it divides by the scale."""
     if op.mode != "nearest":
         return True
     coordinates, rounding = op.coordinate_transformation_mode, op.nearest_mode
-    for stretch in stretches.values():
-        chosen = pick(np.arange(stretch.length), 0, stretch, coordinates, rounding)
-        for places in _places_in_float32(stretch, coordinates):
-            if not np.array_equal(chosen, np.clip(ROUNDINGS[rounding](places), 0, stretch.length - 1)):
+    for resampling in resamplings.values():
+        chosen = pick(np.arange(resampling.length), 0, resampling, coordinates, rounding)
+        for points in _coordinates_in_float32(resampling, coordinates):
+            if not np.array_equal(chosen, np.clip(ROUNDINGS[rounding](points), 0, resampling.length - 1)):
                 return False
     return True
 
 
-def _places_in_float32(stretch: Stretch, coordinates: str) -> list[np.ndarray]:
-    x, one, scale = np.arange(stretch.count, dtype=FLOAT32), np.float32(1), np.float32(stretch.factor)
+def _coordinates_in_float32(resampling: Stretch, coordinates: str) -> list[np.ndarray]:
+    x, one, scale = np.arange(resampling.count, dtype=FLOAT32), np.float32(1), np.float32(resampling.factor)
     if coordinates == "align_corners":
-        last, wide = np.float32(stretch.length - 1), np.float32(max(1, stretch.count - 1))
+        last, wide = np.float32(resampling.length - 1), np.float32(max(1, resampling.count - 1))
         return [x * (last / wide), x * last / wide]
     shift = np.float32(0 if coordinates == "asymmetric" else 0.5)
-    places = [(x + shift) / scale - shift, (x + shift) * (one / scale) - shift]
-    return [p * 0 for p in places] if coordinates == "pytorch_half_pixel" and stretch.count == 1 else places
+    points = [(x + shift) / scale - shift, (x + shift) * (one / scale) - shift]
+    return [p * 0 for p in points] if coordinates == "pytorch_half_pixel" and resampling.count == 1 else points
 
 
 def _interpolated(
     node: Node,
     write: NetWriter,
-    asked: Mapping[int, Dim | float | None],
+    requested: Mapping[int, Dim | float | None],
     scales: Value | None,
     sizes: Value | None,
 ) -> Source:
-    op, given = node.op, scales or sizes
-    assert isinstance(op, Resize) and given is not None
+    op, extents = node.op, scales or sizes
+    assert isinstance(op, Resize) and extents is not None
     attributes = {
         "mode": _NAMES[op.mode],
         "shape_calculation_mode": "sizes" if scales is None else "scales",
@@ -244,9 +244,9 @@ def _interpolated(
         "pads_end": (0,) * 4,
         "cube_coeff": float(op.cubic_coeff_a),
     }
-    values = list(asked.values())
-    numbers = write.source(given) if None in values else write.constant(np.array(values, tensor(given).dtype))
-    inputs = [write.source(node.inputs[0]), numbers, write.constant(np.array(list(asked), np.int64))]
+    values = list(requested.values())
+    numbers = write.source(extents) if None in values else write.constant(np.array(values, tensor(extents).dtype))
+    inputs = [write.source(node.inputs[0]), numbers, write.constant(np.array(list(requested), np.int64))]
     return write.layer("Interpolate", 11, inputs, [tensor(node.outputs[0])], node.name, **attributes)[0]
 
 
@@ -278,29 +278,29 @@ class _Resizing:
 class _Fixed(_Resizing):
     """Known lengths: which elements are taken, and their weights, are constants."""
 
-    def resized(self, x: Value, stretches: dict[int, Stretch]) -> Value:
+    def resized(self, x: Value, resamplings: dict[int, Stretch]) -> Value:
         op, rank = self.op, len(ranked(x, "the input"))
         mode, y = op.coordinate_transformation_mode, self.widened(x)
-        changing = {axis: s for axis, s in stretches.items() if not s.is_identity(mode)}
-        for axis, stretch in changing.items():
-            y = self._nearest(y, axis, stretch) if op.mode == "nearest" else self._weighed(y, axis, stretch)
+        changing = {axis: s for axis, s in resamplings.items() if not s.is_identity(mode)}
+        for axis, resampling in changing.items():
+            y = self._nearest(y, axis, resampling) if op.mode == "nearest" else self._weighed(y, axis, resampling)
         y = self.rounded(y, tensor(x).dtype)
         outside = np.zeros((1,) * rank, np.bool_)
-        for axis, stretch in changing.items():
-            outside = outside | stretch.outside(mode).reshape(-1, *(1,) * (rank - axis - 1))
+        for axis, resampling in changing.items():
+            outside = outside | resampling.outside(mode).reshape(-1, *(1,) * (rank - axis - 1))
         return self.extrapolated(y, self.build.constant(outside)) if outside.any() else y
 
     def _taken(self, x: Value, axis: int, elements: np.ndarray) -> Value:
         return self.build.add(Gather(axis), x, self.build.constant(elements.astype(np.int64)))
 
-    def _nearest(self, x: Value, axis: int, stretch: Stretch) -> Value:
-        op, places = self.op, np.arange(stretch.length)
-        return self._taken(x, axis, pick(places, 0, stretch, op.coordinate_transformation_mode, op.nearest_mode))
+    def _nearest(self, x: Value, axis: int, resampling: Stretch) -> Value:
+        op, points = self.op, np.arange(resampling.length)
+        return self._taken(x, axis, pick(points, 0, resampling, op.coordinate_transformation_mode, op.nearest_mode))
 
-    def _weighed(self, x: Value, axis: int, stretch: Stretch) -> Value:
+    def _weighed(self, x: Value, axis: int, resampling: Stretch) -> Value:
         column = (-1, *(1,) * (len(ranked(x, "the input")) - axis - 1))
         total: Value | None = None
-        for chosen, weight in zip(*self.kernel.taps(stretch, self.op.coordinate_transformation_mode), strict=True):
+        for chosen, weight in zip(*self.kernel.taps(resampling, self.op.coordinate_transformation_mode), strict=True):
             factor = self.build.constant(weight.astype(FLOAT32).reshape(column))
             part = self.write.mul(self._taken(x, axis, chosen), factor)
             total = part if total is None else self.write.add(total, part)
@@ -319,23 +319,23 @@ class _Open(_Resizing):
         self, x: Value, roi: Value | None = None, scales: Value | None = None, sizes: Value | None = None
     ) -> Value:
         op, y, resampler = self.op, self.widened(x), Resampler(self.build)
-        axes = self._axes(x, roi, _given(scales), _given(sizes))
+        axes = self._axes(x, roi, _unless_empty(scales), _unless_empty(sizes))
         outside: Value | None = None
         for axis in axes:
-            places = resampler.places(axis, op.coordinate_transformation_mode)
+            points = resampler.coordinates(axis, op.coordinate_transformation_mode)
             if op.mode == "nearest":
-                y = resampler.nearest(y, axis, places, op.nearest_mode)
+                y = resampler.nearest(y, axis, points, op.nearest_mode)
             else:
-                y = resampler.weighed(y, axis, places, self.kernel)
+                y = resampler.weighed(y, axis, points, self.kernel)
             if op.coordinate_transformation_mode == "tf_crop_and_resize":
-                beyond = self._outside(axis, places, len(ranked(x, "the input")))
+                beyond = self._outside(axis, points, len(ranked(x, "the input")))
                 outside = beyond if outside is None else self.build.add(Or(), outside, beyond)
         y = self.rounded(y, tensor(x).dtype)
         return y if outside is None else self.extrapolated(y, outside)
 
-    def _outside(self, axis: Axis, places: Value, rank: int) -> Value:
+    def _outside(self, axis: Axis, points: Value, rank: int) -> Value:
         """Where elements lie outside the axis, shaped to broadcast."""
-        column = self.build.add(Reshape(), places, self.build.int64(-1, *(1,) * (rank - axis.index - 1)))
+        column = self.build.add(Reshape(), points, self.build.int64(-1, *(1,) * (rank - axis.index - 1)))
         last = self.write.sub(axis.length, self.write.number(1, FLOAT32))
         low = self.build.add(Less(), column, self.write.number(0, FLOAT32))
         return self.build.add(Or(), low, self.build.add(Less(), last, column))

@@ -45,8 +45,8 @@ class Resampler:
     def over(self, x: Value, y: Value) -> Value:
         return self.build.add(Div(), x, y)
 
-    def places(self, axis: Axis, mode: str) -> Value:
-        """The place of every element on the axis before, counted in its elements."""
+    def coordinates(self, axis: Axis, mode: str) -> Value:
+        """The coordinate of every element on the axis before, counted in its elements."""
         write, one, half = self.write, self.number(1), self.number(0.5)
         zero, step = self.number(0), self.build.add(Range(), self.number(0), axis.count, one)
         last, wide = write.sub(axis.length, one), write.sub(axis.resized, one)
@@ -73,28 +73,28 @@ class Resampler:
             return self.build.add(Where(), self.build.add(LessOrEqual(), axis.resized, one), zero, centred)
         return centred
 
-    def nearest(self, x: Value, axis: Axis, places: Value, rounding: str) -> Value:
+    def nearest(self, x: Value, axis: Axis, coordinates: Value, rounding: str) -> Value:
         """The nearest elements."""
         half = self.number(0.5)
         match rounding:
             case "round_prefer_floor":
-                whole = self.build.add(Ceil(), self.write.sub(places, half))
+                whole = self.build.add(Ceil(), self.write.sub(coordinates, half))
             case "round_prefer_ceil":
-                whole = self.build.add(Floor(), self.write.add(places, half))
+                whole = self.build.add(Floor(), self.write.add(coordinates, half))
             case "simple":
                 shrinks = self.build.add(Less(), axis.scale, self.number(1))
-                up, down = self.build.add(Ceil(), places), self.build.add(Floor(), places)
+                up, down = self.build.add(Ceil(), coordinates), self.build.add(Floor(), coordinates)
                 whole = self.build.add(Where(), shrinks, up, down)
             case _:
-                whole = self.build.add(Ceil() if rounding == "ceil" else Floor(), places)
+                whole = self.build.add(Ceil() if rounding == "ceil" else Floor(), coordinates)
         return self._taken(x, axis, whole)
 
-    def weighed(self, x: Value, axis: Axis, places: Value, kernel: Filter) -> Value:
+    def weighed(self, x: Value, axis: Axis, coordinates: Value, kernel: Filter) -> Value:
         """Sums of the elements around."""
-        first = self.build.add(Floor(), places)
+        first = self.build.add(Floor(), coordinates)
         offsets = (-1, 0, 1, 2) if kernel.cubic else (0, 1)
         elements = [self.write.add(first, self.number(offset)) for offset in offsets]
-        weights = [self._weight(self.write.sub(element, places), kernel) for element in elements]
+        weights = [self._weight(self.write.sub(element, coordinates), kernel) for element in elements]
         if kernel.exclude_outside:
             weights = self._inside(axis, elements, weights)
         column = (-1, *(1,) * ((tensor(x).rank or 1) - axis.index - 1))
@@ -124,17 +124,17 @@ class Resampler:
 
     def _inside(self, axis: Axis, elements: Sequence[Value], weights: Sequence[Value]) -> list[Value]:
         """Weights of the elements that exist, with 1 as their sum."""
-        zero, kept = self.number(0), []
+        zero, remaining = self.number(0), []
         for element, weight in zip(elements, weights, strict=True):
             is_low = self.build.add(Less(), element, zero)
             is_high = self.build.add(LessOrEqual(), axis.length, element)
             low = self.build.add(Where(), is_low, zero, weight)
-            kept.append(self.build.add(Where(), is_high, zero, low))
-        total = kept[0]
-        for weight in kept[1:]:
+            remaining.append(self.build.add(Where(), is_high, zero, low))
+        total = remaining[0]
+        for weight in remaining[1:]:
             total = self.write.add(total, weight)
         total = self.build.add(Where(), self.build.add(Equal(), total, zero), self.number(1), total)
-        return [self.over(weight, total) for weight in kept]
+        return [self.over(weight, total) for weight in remaining]
 
     def _taken(self, x: Value, axis: Axis, elements: Value) -> Value:
         """Elements along the axis, at its ends where they lie outside."""
@@ -143,7 +143,7 @@ class Resampler:
         return self.build.add(Gather(axis.index), x, self.write.cast(inside, INT64))
 
 
-def scalar(build: Builder, vector: Value, place: int) -> Value:
+def scalar(build: Builder, vector: Value, index: int) -> Value:
     """One element of a vector as a float32 without axes."""
-    picked = build.add(Gather(0), vector, build.constant(np.array(place, np.int64)))
+    picked = build.add(Gather(0), vector, build.constant(np.array(index, np.int64)))
     return Writer(build).cast(picked, FLOAT32)

@@ -41,7 +41,7 @@ def grid_sample(op: GridSample, node: Node, write: NetWriter) -> list[Source]:
     assert x is not None
     rank = len(ranked(x, "the input")) - 2
     if rank != 2:
-        return write.through(node, lambda build, image, places: sampled_volume(op, build, image, places, rank))
+        return write.through(node, lambda build, image, points: sampled_volume(op, build, image, points, rank))
     attributes = {"align_corners": bool(op.align_corners), "mode": _NAMES[op.mode], "padding_mode": op.padding_mode}
     inputs, types = [write.source(x), write.source(grid)], [tensor(node.outputs[0])]
     return write.layer("GridSample", 9, inputs, types, node.name, **attributes)

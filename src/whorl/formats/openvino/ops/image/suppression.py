@@ -45,7 +45,7 @@ def non_max_suppression_5(node: IrNode, build: Builder) -> list[Value]:
 
 
 def _selected(node: IrNode, build: Builder) -> tuple[Value, Value]:
-    """The boxes [n, 3] and their scores [n], by falling score across classes and images if so asked.
+    """The boxes [n, 3] and their scores [n], by falling score across classes and images with `sort_result_descending`.
 
     A box also goes where its overlap is the limit itself, so that a limit of 0 leaves the best of each class.
     """
@@ -66,13 +66,13 @@ def _selected(node: IrNode, build: Builder) -> tuple[Value, Value]:
         limits[2] = build.constant(np.array(0, np.float32))
     center = node.text("box_encoding", "corner", ("corner", "center")) == "center"
     indices = build.add(NonMaxSuppression(int(center)), boxes, scores, *limits)
-    places = build.add(Gather(1), indices, build.int64(0, 1, 2))
-    found = build.add(GatherND(), scores, places)
+    positions = build.add(Gather(1), indices, build.int64(0, 1, 2))
+    selected = build.add(GatherND(), scores, positions)
     if node.flag("sort_result_descending", True):
         count = build.add(Shape(end=1), indices)
-        found, order = build.add_many(TopK(axis=0), [found, count], ["scores", "order"])
+        selected, order = build.add_many(TopK(axis=0), [selected, count], ["scores", "order"])
         indices = build.add(Gather(0), indices, order)
-    return indices, found
+    return indices, selected
 
 
 def _one_at_most(build: Builder, count: Value | None) -> Value | None:

@@ -1,4 +1,4 @@
-"""Volumes sampled at the places of a grid, written as sums of gathered elements."""
+"""Volumes sampled at the points of a grid, written as sums of gathered elements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from whorl.ops.movement.indexing import Gather, GatherElements
 from whorl.ops.movement.shapes import Expand, Reshape, Shape, Unsqueeze
 
 Tap = tuple[Value, Value, Value]
-"""Elements along an axis inside it, their weights, and whether they were inside, all [N, places]."""
+"""Elements along an axis inside it, their weights, and whether they were inside, all [N, points]."""
 
 
 def sampled_volume(op: GridSample, build: Builder, x: Value, grid: Value, rank: int) -> Value:
@@ -43,15 +43,15 @@ class _Volume:
 
     def sampled(self, grid: Value, rank: int) -> Value:
         build, shape = self.build, self.build.add(Shape(), self.x)
-        places = self.write.cast(build.add(Reshape(), grid, build.int64(0, -1, rank)), FLOAT32)
+        coordinates = self.write.cast(build.add(Reshape(), grid, build.int64(0, -1, rank)), FLOAT32)
         axes: list[tuple[Value, list[Tap]]] = []
         for k in range(rank):
             length = self.write.cast(build.add(Gather(0), shape, self._whole(2 + k)), FLOAT32)
-            place = build.add(Gather(2), places, self._whole(rank - 1 - k))
-            axes.append((length, self._taps(place, length)))
+            coordinate = build.add(Gather(2), coordinates, self._whole(rank - 1 - k))
+            axes.append((length, self._taps(coordinate, length)))
         lead = build.add(Shape(end=2), self.x)
         flat = build.add(Reshape(), self.write.cast(self.x, self.dtype), build.int64(0, 0, -1))
-        count = build.add(Shape(start=1, end=2), places)
+        count = build.add(Shape(start=1, end=2), coordinates)
         target = build.add_many(Concat(0), [lead, count], ["target"])[0]
         total: Value | None = None
         for crossing in itertools.product(*(taps for _, taps in axes)):
@@ -64,45 +64,47 @@ class _Volume:
     def _whole(self, number: int) -> Value:
         return self.build.constant(np.array(number, np.int64))
 
-    def _taps(self, place: Value, length: Value) -> list[Tap]:
+    def _taps(self, coordinate: Value, length: Value) -> list[Tap]:
         write, one, half = self.write, self.number(1), self.number(0.5)
         if self.op.align_corners:
             low, high = self.number(0), write.sub(length, one)
-            place = write.mul(write.mul(write.add(place, one), half), high)
+            coordinate = write.mul(write.mul(write.add(coordinate, one), half), high)
         else:
             low, high = self.number(-0.5), write.sub(length, half)
-            place = write.mul(write.sub(write.mul(write.add(place, one), length), one), half)
+            coordinate = write.mul(write.sub(write.mul(write.add(coordinate, one), length), one), half)
         if self.op.mode == "nearest":
-            element = self._thrown_back(self.build.add(Round(), place), low, high)
+            element = self._thrown_back(self.build.add(Round(), coordinate), low, high)
             return [self._tap(element, None, length, low, high)]
-        place = self._thrown_back(place, low, high)
-        first = self.build.add(Floor(), place)
-        return [self._tap(e, place, length, low, high) for e in (first, write.add(first, one))]
+        coordinate = self._thrown_back(coordinate, low, high)
+        first = self.build.add(Floor(), coordinate)
+        return [self._tap(e, coordinate, length, low, high) for e in (first, write.add(first, one))]
 
-    def _tap(self, element: Value, place: Value | None, length: Value, low: Value, high: Value) -> Tap:
+    def _tap(self, element: Value, coordinate: Value | None, length: Value, low: Value, high: Value) -> Tap:
         write, one, zero = self.write, self.number(1), self.number(0)
-        weight = one if place is None else write.sub(one, self.build.add(Abs(), write.sub(element, place)))
+        weight = one if coordinate is None else write.sub(one, self.build.add(Abs(), write.sub(element, coordinate)))
         above, below = self.build.add(GreaterOrEqual(), element, zero), self.build.add(Less(), element, length)
         inside = self.build.add(And(), above, below)
         element = self._thrown_back(element, low, high)
         return self.build.add(Clip(), element, zero, write.sub(length, one)), weight, inside
 
-    def _thrown_back(self, place: Value, low: Value, high: Value) -> Value:
-        """The place reflected at both ends until it is between them, where the mode asks for that."""
+    def _thrown_back(self, coordinate: Value, low: Value, high: Value) -> Value:
+        """The coordinate reflected at both ends until it is between them, where the mode demands that."""
         if self.op.padding_mode != "reflection":
-            return place
+            return coordinate
         write, width = self.write, self.write.sub(high, low)
         period = write.add(width, width)
-        past = write.sub(place, low)
+        past = write.sub(coordinate, low)
         turn = write.sub(past, write.mul(self.build.add(Floor(), self.build.add(Div(), past, period)), period))
         near = self.build.add_many(Min(), [turn, write.sub(period, turn)], ["near"])[0]
         is_flat = self.build.add(LessOrEqual(), width, self.number(0))
-        inside = self.build.add(And(), *(self.build.add(LessOrEqual(), a, b) for a, b in ((low, place), (place, high))))
+        inside = self.build.add(
+            And(), *(self.build.add(LessOrEqual(), a, b) for a, b in ((low, coordinate), (coordinate, high)))
+        )
         back = self.build.add(Where(), is_flat, low, write.add(low, near))
-        return self.build.add(Where(), inside, place, back)
+        return self.build.add(Where(), inside, coordinate, back)
 
     def _crossing(self, flat: Value, target: Value, lengths: Sequence[Value], taps: Sequence[Tap]) -> Value:
-        """The elements at one corner around every place, weighed; 0 outside where the mode says so."""
+        """The elements at one corner around every point, weighed; 0 outside in that mode."""
         write, (index, weight, inside) = self.write, taps[0]
         for length, (element, other, within) in zip(lengths[1:], taps[1:], strict=True):
             index = write.add(write.mul(index, length), element)

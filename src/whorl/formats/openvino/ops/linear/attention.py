@@ -42,8 +42,8 @@ def scaled_dot_product_attention_13(node: IrNode, build: Builder) -> list[Value]
 def _reached(build: Builder, q: Value, k: Value) -> Value:
     """[queries, keys]: whether a key stands no later than a query."""
     zero, one = (build.constant(np.array(n, np.int64)) for n in (0, 1))
-    places = []
+    positions = []
     for x, axis in ((q, 1), (k, 0)):
         count = build.add(Squeeze(), build.add(Shape(start=-2, end=-1), x), build.int64(0))
-        places.append(build.add(Unsqueeze(), build.add(Range(), zero, count, one), build.int64(axis)))
-    return build.add(LessOrEqual(), places[1], places[0])
+        positions.append(build.add(Unsqueeze(), build.add(Range(), zero, count, one), build.int64(axis)))
+    return build.add(LessOrEqual(), positions[1], positions[0])

@@ -24,7 +24,7 @@ _FAR = (1 << 63) - 1
 
 @importer("MatMul", 1)
 def mat_mul_1(node: IrNode, build: Builder) -> list[Value]:
-    """The last two axes of an operand change places if so asked; a vector has no two."""
+    """The last two axes of an operand are swapped by its flag; a vector has no two."""
     a, b = node.required(0), node.required(1)
     a = turned(build, a) if node.flag("transpose_a", False) else a
     b = turned(build, b) if node.flag("transpose_b", False) else b

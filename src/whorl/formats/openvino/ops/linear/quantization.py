@@ -33,15 +33,15 @@ from whorl.ops.windows.convolution import LARGEST_PRODUCT, Conv, ConvInteger, Co
 
 @importer("FakeQuantize", 1)
 def fake_quantize_1(node: IrNode, build: Builder) -> list[Value]:
-    """x held inside the input range, as the nearest of `levels` numbers across the output range."""
+    """x clipped to the input range, as the nearest of `levels` numbers across the output range."""
     x, low, high, out_low, out_high = (node.required(n) for n in range(5))
     steps = like(build, x, node.integer("levels") - 1)
     span = build.add(Div(), build.add(Sub(), x, low), build.add(Sub(), high, low))
     level = build.add(Div(), build.add(Round(), build.add(Mul(), span, steps)), steps)
     inside = build.add(Add(), build.add(Mul(), level, build.add(Sub(), out_high, out_low)), out_low)
     least, most = (build.add_many(op, [low, high], ["bound"])[0] for op in (Min(), Max()))
-    held = build.add(Where(), build.add(Greater(), x, most), out_high, inside)
-    return emit(node, build, Where(), build.add(LessOrEqual(), x, least), out_low, held)
+    capped = build.add(Where(), build.add(Greater(), x, most), out_high, inside)
+    return emit(node, build, Where(), build.add(LessOrEqual(), x, least), out_low, capped)
 
 
 _EXACT = (1 << 24) - 1
@@ -62,16 +62,17 @@ def _spread(build: Builder, value: Value, x: Value, axis: int, block_size: int) 
     if math.prod(lengths) == 1:
         return build.add(Reshape(), value, build.int64()) if lengths else value
     shape = ranked(x, "the input")
-    place = 0 if len(shape) == 1 else axis % len(shape)
+    channels = 0 if len(shape) == 1 else axis % len(shape)
     if not block_size:
-        return build.add(Reshape(), value, build.int64(*(-1 if k == place else 1 for k in range(len(shape)))))
-    write, length = Writer(build), shape[place]
+        return build.add(Reshape(), value, build.int64(*(-1 if k == channels else 1 for k in range(len(shape)))))
+    write, length = Writer(build), shape[channels]
     if not isinstance(length, int):
         raise SaveError("has blocks along an axis whose length is not known", fix="make it fixed")
-    before, count, after = lengths[:place], lengths[place], lengths[place + 1 :]
-    repeated = build.add(Expand(), write.unsqueeze(value, place + 1), build.int64(*before, count, block_size, *after))
+    before, count, after = lengths[:channels], lengths[channels], lengths[channels + 1 :]
+    blocks = build.int64(*before, count, block_size, *after)
+    repeated = build.add(Expand(), write.unsqueeze(value, channels + 1), blocks)
     whole = write.reshape(repeated, (*before, count * block_size, *after))
-    return whole if count * block_size == length else write.slice(whole, place, 0, length)
+    return whole if count * block_size == length else write.slice(whole, channels, 0, length)
 
 
 @rewritten(QuantizeLinear)
@@ -93,7 +94,7 @@ def quantize_linear(
 
 
 def _limited(build: Builder, level: Value, target: np.dtype) -> Value:
-    """Whole numbers as integers of a range, held inside it."""
+    """Whole numbers as integers, clipped to their range."""
     write, wide = Writer(build), tensor(level).dtype
     low, high = (write.number(bound, wide) for bound in RANGES[target])
     return write.cast(build.add(Clip(), level, low, high), target)

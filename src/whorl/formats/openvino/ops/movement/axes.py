@@ -60,7 +60,7 @@ def split_1(node: IrNode, build: Builder) -> list[Value]:
 
 @importer("VariadicSplit", 1)
 def variadic_split_1(node: IrNode, build: Builder) -> list[Value]:
-    """Parts of given lengths; -1 is what the others leave."""
+    """Parts of listed lengths; -1 is what the others leave."""
     x, axis, lengths = node.required(0), fixed_axis(node, 1), listed(build, node.required(2))
     fixed = integers_of(lengths)
     if fixed is None or -1 in fixed:
@@ -94,21 +94,21 @@ def transpose_1(node: IrNode, build: Builder) -> list[Value]:
 
 
 def _transposed_at_run_time(node: IrNode, build: Builder, x: Value, order: Value) -> list[Value]:
-    """Elements gathered by their row-major places: sums of a place on each axis times the axis's stride."""
+    """Elements gathered by their row-major offsets: sums of an index on each axis times the axis's stride."""
     rank = tensor(x).rank
     if rank is None:
         raise LoadError("the order is computed at run time, the rank is not known", node.title, "make one a Const")
     shape = build.add(Shape(), x)
     strides = build.add(CumProd(exclusive=1, reverse=1), shape, build.int64(0))
     lengths, strides = (build.add(Gather(), row, order) for row in (shape, strides))
-    places = whole(build, 0)
+    offsets = whole(build, 0)
     for axis in range(rank):
         pick = whole(build, axis)
         length, stride = (build.add(Gather(), row, pick) for row in (lengths, strides))
         steps = build.add(Range(), whole(build, 0), length, whole(build, 1))
         column = build.add(Reshape(), build.add(Mul(), steps, stride), build.int64(-1, *(1,) * (rank - 1 - axis)))
-        places = build.add(Add(), places, column)
-    return emit(node, build, Gather(), flat(build, x) if rank else build.add(Reshape(), x, build.int64(1)), places)
+        offsets = build.add(Add(), offsets, column)
+    return emit(node, build, Gather(), flat(build, x) if rank else build.add(Reshape(), x, build.int64(1)), offsets)
 
 
 @importer("Slice", 8)
@@ -124,16 +124,16 @@ def slice_8(node: IrNode, build: Builder) -> list[Value]:
 @importer("Reverse", 1)
 def reverse_1(node: IrNode, build: Builder) -> list[Value]:
     """The axes are listed, or marked by truth values."""
-    x, given = node.required(0), node.required(1)
+    x, selector = node.required(0), node.required(1)
     if node.text("mode", "index", ("index", "mask")) == "mask":
-        mask = constant_of(given)
+        mask = constant_of(selector)
         if mask is None:
-            axes = flat(build, build.add(NonZero(), cast(build, given, BOOL)))
+            axes = flat(build, build.add(NonZero(), cast(build, selector, BOOL)))
             axes = build.add(Reshape(), axes, build.int64(-1))
         else:
             axes = build.int64(*np.flatnonzero(mask).tolist(), name="axes")
     else:
-        axes = listed(build, given)
+        axes = listed(build, selector)
     count = length_of(axes)
     if count == 0:
         return emit(node, build, Identity(), x)
@@ -183,7 +183,7 @@ def write_transpose(op: Transpose, node: Node, write: NetWriter) -> list[Source]
 
 @exporter(Split)
 def write_split(op: Split, node: Node, write: NetWriter) -> list[Source]:
-    """Parts of given lengths, equal ones, or equal ones with a rest."""
+    """Parts of listed lengths, equal ones, or equal ones with a rest."""
     x = node.inputs[0]
     assert x is not None
     lengths = node.inputs[1] if len(node.inputs) > 1 else None

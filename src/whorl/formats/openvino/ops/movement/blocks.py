@@ -18,7 +18,7 @@ from whorl.ops.movement.shapes import Reshape, Shape
 from whorl.ops.reduce.reductions import ReduceProd
 
 
-def _joined(build: Builder, *parts: Value) -> Value:
+def _concatenate(build: Builder, *parts: Value) -> Value:
     return build.add_many(Concat(0), parts, ["shape"])[0]
 
 
@@ -36,8 +36,8 @@ def read_depth_to_space(node: IrNode, build: Builder, op: DepthToSpace) -> list[
     order = [0, depth_axis]
     for axis in range(count):
         order += [2 + count + axis, block_axis + axis]
-    cut = build.add(Reshape(allowzero=1), x, _joined(build, first, *parts, lengths))
-    target = _joined(build, first, depth, build.add(Mul(), lengths, blocks))
+    cut = build.add(Reshape(allowzero=1), x, _concatenate(build, first, *parts, lengths))
+    target = _concatenate(build, first, depth, build.add(Mul(), lengths, blocks))
     return emit(node, build, Reshape(allowzero=1), build.add(Transpose(tuple(order)), cut), target)
 
 
@@ -49,12 +49,12 @@ def read_space_to_depth(node: IrNode, build: Builder, op: SpaceToDepth) -> list[
         return emit(node, build, op, x)
     count = rank - 2
     first, depth = build.add(Shape(end=1), x), build.add(Shape(start=1, end=2), x)
-    places = [build.add(Shape(start=n, end=n + 1), x) for n in range(2, rank)]
-    steps = [build.add(Div(), length, build.int64(size)) for length in places]
-    cut = build.add(Reshape(allowzero=1), x, _joined(build, first, depth, *_pairs(build, steps, size)))
+    lengths = [build.add(Shape(start=n, end=n + 1), x) for n in range(2, rank)]
+    steps = [build.add(Div(), length, build.int64(size)) for length in lengths]
+    cut = build.add(Reshape(allowzero=1), x, _concatenate(build, first, depth, *_pairs(build, steps, size)))
     inner, outer = range(3, 3 + 2 * count, 2), range(2, 2 + 2 * count, 2)
     order = (0, *inner, 1, *outer) if mode == "DCR" else (0, 1, *inner, *outer)
-    target = _joined(build, first, build.add(Mul(), depth, build.int64(size**count)), *steps)
+    target = _concatenate(build, first, build.add(Mul(), depth, build.int64(size**count)), *steps)
     return emit(node, build, Reshape(allowzero=1), build.add(Transpose(order), cut), target)
 
 
@@ -75,7 +75,7 @@ def shuffle_channels_1(node: IrNode, build: Builder) -> list[Value]:
     length = build.add(Slice(), length, build.int64(0), build.int64(1))
     rest = build.add(Div(), length, build.int64(group))
     last = build.add(ReduceProd(keepdims=1), after, build.int64(0))
-    cut = build.add(Reshape(allowzero=1), x, _joined(build, before, build.int64(group), rest, last))
+    cut = build.add(Reshape(allowzero=1), x, _concatenate(build, before, build.int64(group), rest, last))
     return emit(node, build, Reshape(allowzero=1), build.add(Transpose((0, 2, 1, 3)), cut), shape)
 
 

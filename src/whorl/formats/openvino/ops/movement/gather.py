@@ -54,11 +54,11 @@ def _gathered(node: IrNode, build: Builder, negative: bool) -> list[Value]:
     least = build.add(Neg(), length) if negative else like(build, length, 0)
     valid = build.add(And(), build.add(GreaterOrEqual(), indices, least), build.add(Less(), indices, length))
     safe = build.add(Where(), valid, indices, like(build, length, 0))
-    found = _of_batches(node, build, x, safe, axis, batch) if batch else build.add(Gather(axis), x, safe)
-    mask = _over(node, build, valid, found, axis, batch)
-    if tensor(found).dtype == BOOL:
-        return emit(node, build, And(), mask, found)
-    return emit(node, build, Where(), mask, found, like(build, found, 0))
+    gathered = _of_batches(node, build, x, safe, axis, batch) if batch else build.add(Gather(axis), x, safe)
+    mask = _over(node, build, valid, gathered, axis, batch)
+    if tensor(gathered).dtype == BOOL:
+        return emit(node, build, And(), mask, gathered)
+    return emit(node, build, Where(), mask, gathered, like(build, gathered, 0))
 
 
 def _rank(node: IrNode, value: Value) -> int:
@@ -73,7 +73,7 @@ def _is_inside(x: Value, indices: Value, axis: int, negative: bool) -> bool:
     if tensor(x).dtype == STRING or _is_counter(indices):
         return True
     known, shape = indices.known, tensor(x).shape
-    if known is None or not all(isinstance(place, int) for place in known.flat):
+    if known is None or not all(isinstance(index, int) for index in known.flat):
         return False
     if isinstance(shape, AnyShape) or not -len(shape) <= axis < len(shape):
         length = None
@@ -81,7 +81,7 @@ def _is_inside(x: Value, indices: Value, axis: int, negative: bool) -> bool:
         length = shape[axis]
     if not isinstance(length, int):
         return negative or min(known.flat, default=0) >= 0
-    return all((-length if negative else 0) <= place < length for place in known.flat)
+    return all((-length if negative else 0) <= index < length for index in known.flat)
 
 
 def _is_counter(value: Value) -> bool:
@@ -105,17 +105,17 @@ def _of_batches(node: IrNode, build: Builder, x: Value, indices: Value, axis: in
     moved = [*range(batch), axis, *(k for k in range(batch, rank) if k != axis)]
     if axis != batch:
         x = build.add(Transpose(tuple(moved)), x)
-    found = build.add(GatherND(batch), x, build.add(Unsqueeze(), cast(build, indices, INT64), build.int64(-1)))
+    gathered = build.add(GatherND(batch), x, build.add(Unsqueeze(), cast(build, indices, INT64), build.int64(-1)))
     before = [*range(batch + width, axis + width)]
     order = [*range(batch), *before, *range(batch, batch + width), *range(axis + width, rank - 1 + width)]
-    return found if axis == batch else build.add(Transpose(tuple(order)), found)
+    return gathered if axis == batch else build.add(Transpose(tuple(order)), gathered)
 
 
-def _over(node: IrNode, build: Builder, valid: Value, found: Value, axis: int, batch: int) -> Value:
+def _over(node: IrNode, build: Builder, valid: Value, gathered: Value, axis: int, batch: int) -> Value:
     """The truth values of indices, with an axis of length 1 for every axis that comes behind them in the result."""
-    if not batch and tensor(found).rank is None and axis >= 0:
-        return aligned(build, found, valid, axis)
-    rank, width = _rank(node, found), _rank(node, valid) - batch
+    if not batch and tensor(gathered).rank is None and axis >= 0:
+        return aligned(build, gathered, valid, axis)
+    rank, width = _rank(node, gathered), _rank(node, valid) - batch
     of_x = rank - width + 1
     behind = of_x - 1 - axis % of_x
     before = axis % of_x - batch if batch else 0
@@ -135,13 +135,15 @@ def read_gather_nd(node: IrNode, build: Builder, op: GatherND) -> list[Value]:
 
 @importer("GatherND", 5)
 def gather_nd_5(node: IrNode, build: Builder) -> list[Value]:
-    """The batch axes of the result are joined into one."""
+    """The batch axes of the result are merged into one."""
     batch, indices = node.integer("batch_dims", 0), cast(build, node.required(1), INT64)
     if batch < 2:
         return emit(node, build, GatherND(batch), node.required(0), indices)
-    found = build.add(GatherND(batch), node.required(0), indices)
-    joined = build.add(ReduceProd(), build.add(Shape(0, batch), found))
-    return emit(node, build, Reshape(allowzero=1), found, build.add(Concat(0), joined, build.add(Shape(batch), found)))
+    gathered = build.add(GatherND(batch), node.required(0), indices)
+    batch_size = build.add(ReduceProd(), build.add(Shape(0, batch), gathered))
+    return emit(
+        node, build, Reshape(allowzero=1), gathered, build.add(Concat(0), batch_size, build.add(Shape(batch), gathered))
+    )
 
 
 @exporter(Gather)
@@ -162,11 +164,11 @@ def array_feature_extractor(_op: ArrayFeatureExtractor, build: Builder, x: Value
 
 @rewritten(Compress)
 def compress(op: Compress, build: Builder, x: Value, condition: Value) -> Value:
-    """Slices at the places that are true."""
-    places = build.add(Reshape(), build.add(NonZero(), condition), build.int64(-1))
+    """Slices at the indices that are true."""
+    indices = build.add(Reshape(), build.add(NonZero(), condition), build.int64(-1))
     if op.axis is None:
-        return build.add(Gather(), build.add(Reshape(), x, build.int64(-1)), places)
-    return build.add(Gather(op.axis), x, places)
+        return build.add(Gather(), build.add(Reshape(), x, build.int64(-1)), indices)
+    return build.add(Gather(op.axis), x, indices)
 
 
 @exporter(Where)
@@ -204,8 +206,8 @@ class _Guarded:
 
 def _guarded(node: Node) -> _Guarded | None:
     """The Gather that a choice comes from, as it was read."""
-    mask, found, zero = node.inputs
-    gather = _owner(found, Gather)
+    mask, slices, zero = node.inputs
+    gather = _owner(slices, Gather)
     chosen = None if gather is None else _owner(gather.inputs[1], Where)
     if gather is None or chosen is None or not _is_zero(zero) or not _is_zero(chosen.inputs[2]):
         return None
@@ -233,8 +235,8 @@ def _owner(value: Value | None, kind: type[Op]) -> Node | None:
 
 
 def _is_zero(value: Value | None) -> bool:
-    found = constant_of(value)
-    return found is not None and found.size == 1 and not found.reshape(-1)[0]
+    elements = constant_of(value)
+    return elements is not None and elements.size == 1 and not elements.reshape(-1)[0]
 
 
 def _is_over(mask: Value | None, valid: Value | None, x: Value, axis: int) -> bool:

@@ -38,7 +38,7 @@ def _length(build: Builder, x: Value, axis: int) -> Value:
     return build.add(Squeeze(), build.add(Shape(axis, axis + 1 or None), x), build.int64(0))
 
 
-def _places(build: Builder, begin: Value, end: Value, length: Value) -> Value:
+def _positions(build: Builder, begin: Value, end: Value, length: Value) -> Value:
     """The positions from `begin` elements before an axis to `end` elements after it."""
     return build.add(Range(), build.add(Neg(), begin), build.add(Add(), length, end), _whole(build, 1))
 
@@ -47,7 +47,7 @@ def _mirrored(build: Builder, x: Value, axis: int, begin: Value, end: Value) -> 
     """An axis continued with its end elements repeated: ... 1 0 | 0 1 2 | 2 1 ..."""
     length = _length(build, x, axis)
     period = build.add(Add(), length, length)
-    turn = build.add(Mod(), _places(build, begin, end, length), period)
+    turn = build.add(Mod(), _positions(build, begin, end, length), period)
     back = build.add(Sub(), build.add(Sub(), period, _whole(build, 1)), turn)
     return build.add(Gather(axis), x, build.add(Where(), build.add(Less(), turn, length), turn, back))
 
@@ -56,8 +56,8 @@ def _wrapped(build: Builder, x: Value, axis: int, begin: Value, end: Value) -> V
     """An axis that starts over; negative numbers crop it first."""
     length, zero = _length(build, x, axis), _whole(build, 0)
     first, last = (build.add_many(Max(), [zero, build.add(Neg(), number)], ["cropped"])[0] for number in (begin, end))
-    kept = build.add(Sub(), build.add(Sub(), length, first), last)
-    turn = build.add(Mod(), build.add(Sub(), _places(build, begin, end, length), first), kept)
+    remaining = build.add(Sub(), build.add(Sub(), length, first), last)
+    turn = build.add(Mod(), build.add(Sub(), _positions(build, begin, end, length), first), remaining)
     return build.add(Gather(axis), x, build.add(Add(), turn, first))
 
 
@@ -84,7 +84,7 @@ def pad(op: Pad, node: Node, write: NetWriter) -> list[Source]:
     x = node.inputs[0]
     assert x is not None
     _, pads, value, axes = (*node.inputs, None, None)[:4]
-    rank, given = tensor(x).rank, write.constant_value(pads)
+    rank, counts = tensor(x).rank, write.constant_value(pads)
     if rank is None:
         raise SaveError("pads an input of unknown rank", fix="declare the shape")
     if op.mode != "constant":
@@ -92,11 +92,11 @@ def pad(op: Pad, node: Node, write: NetWriter) -> list[Source]:
     if value is not None and write.constant_value(value) is None:
         return write.through(node, _filled)
     named = list(range(rank)) if axes is None else write.constant_value(axes)
-    if given is None or named is None:
+    if counts is None or named is None:
         return write.through(node, lambda build, *inputs: _computed(node, write, build, rank, *inputs))
     ends = [[0] * rank, [0] * rank]
     for k, axis in enumerate(int(n) for n in named):
-        ends[0][axis % rank], ends[1][axis % rank] = int(given[k]), int(given[k + len(named)])
+        ends[0][axis % rank], ends[1][axis % rank] = int(counts[k]), int(counts[k + len(named)])
     if op.mode == "wrap":
         return write.through(node, lambda build, value, *_: _around(build, value, *ends))
     inputs = [write.source(x), *(write.constant(np.array(numbers, np.int64)) for numbers in ends)]
@@ -144,8 +144,8 @@ def _computed(
     far = build.int64((1 << 63) - 1)
     halves = [build.add(Slice(), pads, build.int64(0), count), build.add(Slice(), pads, count, far)]
     if axes is not None:
-        zeros, places = build.int64(*(0,) * rank), build.add(Cast(INT64), axes)
-        halves = [build.add(ScatterElements(0), zeros, places, half) for half in halves]
+        zeros, axis_numbers = build.int64(*(0,) * rank), build.add(Cast(INT64), axes)
+        halves = [build.add(ScatterElements(0), zeros, axis_numbers, half) for half in halves]
     if op.mode == "wrap":
         for axis in range(rank):
             x = _wrapped(build, x, axis, *(build.add(Gather(0), half, _whole(build, axis)) for half in halves))

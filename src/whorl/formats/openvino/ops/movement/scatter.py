@@ -31,8 +31,8 @@ def scatter_update_3(node: IrNode, build: Builder) -> list[Value]:
     """Slices along an axis; along axis 0 they are those of ScatterND, which need not copy the indices."""
     data, indices, updates, axis = node.required(0), node.required(1), node.required(2), fixed_axis(node, 3)
     if not axis:
-        places = build.add(Unsqueeze(), cast(build, indices, INT64), build.int64(-1))
-        return emit(node, build, ScatterND(), data, places, updates)
+        positions = build.add(Unsqueeze(), cast(build, indices, INT64), build.int64(-1))
+        return emit(node, build, ScatterND(), data, positions, updates)
     indices = index(build, indices)
     if tensor(indices).rank != 1:
         parts = [build.add(Shape(0, axis), data), build.int64(-1)]
@@ -41,8 +41,8 @@ def scatter_update_3(node: IrNode, build: Builder) -> list[Value]:
         updates = build.add(Reshape(), updates, build.add(Concat(0), *parts))
         indices = flat(build, indices)
     column = aligned(build, updates, indices, axis)
-    places = build.add(Expand(), column, build.add(Shape(), updates))
-    return emit(node, build, ScatterElements(axis), data, places, updates)
+    positions = build.add(Expand(), column, build.add(Shape(), updates))
+    return emit(node, build, ScatterElements(axis), data, positions, updates)
 
 
 @importer("ScatterNDUpdate", 4)
@@ -122,15 +122,15 @@ def write_scatter_nd(op: ScatterND, node: Node, write: NetWriter) -> list[Source
 
 @rewritten(TensorScatter)
 def tensor_scatter(op: TensorScatter, build: Builder, cache: Value, update: Value, first: Value | None = None) -> Value:
-    """The places of the rows of each batch, for ScatterElements."""
+    """The positions of the rows of each batch, for ScatterElements."""
     rank = tensor(cache).rank
     if rank is None:
         raise SaveError("the rank of the cache is not known", fix="declare its shape")
     axis = op.axis % rank
-    places = counted(build, length_of_axis(build, update, axis))
-    places = build.add(Reshape(), places, build.int64(-1, *(1,) * (rank - 1 - axis)))
+    positions = counted(build, length_of_axis(build, update, axis))
+    positions = build.add(Reshape(), positions, build.int64(-1, *(1,) * (rank - 1 - axis)))
     if first is not None:
-        places = build.add(Add(), build.add(Reshape(), first, build.int64(-1, *(1,) * (rank - 1))), places)
+        positions = build.add(Add(), build.add(Reshape(), first, build.int64(-1, *(1,) * (rank - 1))), positions)
     if op.mode == "circular":
-        places = build.add(Mod(), places, length_of_axis(build, cache, axis))
-    return build.add(ScatterElements(axis), cache, build.add(Expand(), places, build.add(Shape(), update)), update)
+        positions = build.add(Mod(), positions, length_of_axis(build, cache, axis))
+    return build.add(ScatterElements(axis), cache, build.add(Expand(), positions, build.add(Shape(), update)), update)

@@ -1,4 +1,4 @@
-"""Ranges, indices that are searched, and elements that are picked by their size."""
+"""Ranges, searches for indices, and selection of elements by size."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ from whorl.ops.reduce.reductions import ArgMax, ArgMin, ArgumentReduction, Reduc
 @importer("Range", 1)
 def range_1(node: IrNode, build: Builder) -> list[Value]:
     """Start, stop and step, all of one element type."""
-    given = [one(build, node.required(k)) for k in range(3)]
-    return _counted_out(node, build, given, tensor(given[0]).dtype, tensor(given[0]).dtype)
+    bounds = [one(build, node.required(k)) for k in range(3)]
+    return _counted_out(node, build, bounds, tensor(bounds[0]).dtype, tensor(bounds[0]).dtype)
 
 
 @importer("Range", 4)
 def range_4(node: IrNode, build: Builder) -> list[Value]:
     """Start, stop and step may be of different element types; the numbers counted in floats are rounded to integers."""
     dtype = node.dtype("output_type")
-    given = [one(build, node.required(k)) for k in range(3)]
-    floats = [tensor(value).dtype for value in given if is_float(tensor(value).dtype)]
-    return _counted_out(node, build, given, floats[0] if floats and not is_float(dtype) else dtype, dtype)
+    bounds = [one(build, node.required(k)) for k in range(3)]
+    floats = [tensor(value).dtype for value in bounds if is_float(tensor(value).dtype)]
+    return _counted_out(node, build, bounds, floats[0] if floats and not is_float(dtype) else dtype, dtype)
 
 
 def _counted_out(node: IrNode, build: Builder, ends: list[Value], dtype: np.dtype, result: np.dtype) -> list[Value]:
@@ -98,7 +98,7 @@ def one_hot_16(node: IrNode, build: Builder) -> list[Value]:
 
 
 def _one_hot(node: IrNode, build: Builder, mode: str) -> list[Value]:
-    """In the element types of which engines have kernels: places and depth in int64, integers and truth values too."""
+    """In the element types that engines have kernels for: indices and depth in int64, integers and truth values too."""
     indices, depth = cast(build, node.required(0), INT64), one(build, cast(build, node.required(1), INT64))
     on, off = (flat(build, node.required(k)) for k in (2, 3))
     fixed, dtype = constant_of(indices), tensor(on).dtype
@@ -114,7 +114,7 @@ def _one_hot(node: IrNode, build: Builder, mode: str) -> list[Value]:
 
 @importer("NonZero", 3)
 def non_zero_3(node: IrNode, build: Builder) -> list[Value]:
-    """The places in an element type that is asked for; a scalar has one place."""
+    """Indices in the declared element type; a scalar has one."""
     x = node.required(0)
     if tensor(x).rank == 0:
         x = build.add(Reshape(), x, build.int64(1))
@@ -126,17 +126,19 @@ def non_zero_3(node: IrNode, build: Builder) -> list[Value]:
 
 @importer("TopK", 1, 3, 11)
 def top_k_1(node: IrNode, build: Builder) -> list[Value]:
-    """Sorted by value, which any order allows, or by place; of equals the first comes first, as `stable` asks."""
+    """Sorted by value, which any order allows, or by index; of equals the first comes first, as `stable` demands."""
     node.flag("stable", False)
     x, count = node.required(0), build.add(Reshape(), cast(build, node.required(1), INT64), build.int64(1))
     axis, largest = node.integer("axis"), node.text("mode", None, ("max", "min")) == "max"
     order, dtype = node.text("sort", "value", ("value", "index", "none")), node.dtype("index_element_type", "i32")
-    values, places = build.add_many(TopK(axis, int(largest)), [x, count], [node.outputs[0], "places"], name=node.name)
+    values, positions = build.add_many(
+        TopK(axis, int(largest)), [x, count], [node.outputs[0], "places"], name=node.name
+    )
     if order == "index":
-        places = build.add_many(TopK(axis, largest=0), [places, count], ["places"])[0]
-        values = build.add_many(GatherElements(axis), [x, places], node.outputs[:1])[0]
-    (places,) = build.add_many(Cast(dtype), [places], [*node.outputs, "places"][1:2])
-    return [values, places]
+        positions = build.add_many(TopK(axis, largest=0), [positions, count], ["places"])[0]
+        values = build.add_many(GatherElements(axis), [x, positions], node.outputs[:1])[0]
+    (positions,) = build.add_many(Cast(dtype), [positions], [*node.outputs, "places"][1:2])
+    return [values, positions]
 
 
 @importer("Einsum", 7)
@@ -148,7 +150,7 @@ def einsum_7(node: IrNode, build: Builder) -> list[Value]:
 
 @importer("Unique", 10)
 def unique_10(node: IrNode, build: Builder) -> list[Value]:
-    """The different elements or slices, the place of each one's first, where each element went, and how often.
+    """The distinct elements or slices, the first index of each, the index of each element among them, and counts.
 
     Integers are told apart in int64.
     """
@@ -159,11 +161,11 @@ def unique_10(node: IrNode, build: Builder) -> list[Value]:
     op = Unique(fixed[0] if fixed else None, int(node.flag("sorted", True)))
     kinds = [node.dtype("index_element_type", "i64"), node.dtype("count_element_type", "i64")]
     x = node.required(0)
-    kept = is_float(tensor(x).dtype) or tensor(x).dtype == STRING
-    given = x if kept else cast(build, x, INT64)
-    found = build.add_many(op, [given], ["values", "first", "inverse", "counts"], name=node.name)
-    wanted = zip(found, (tensor(x).dtype, kinds[0], kinds[0], kinds[1]), strict=True)
-    return [cast(build, value, dtype) for value, dtype in wanted]
+    is_native = is_float(tensor(x).dtype) or tensor(x).dtype == STRING
+    data = x if is_native else cast(build, x, INT64)
+    results = build.add_many(op, [data], ["values", "first", "inverse", "counts"], name=node.name)
+    pairs = zip(results, (tensor(x).dtype, kinds[0], kinds[0], kinds[1]), strict=True)
+    return [cast(build, value, dtype) for value, dtype in pairs]
 
 
 @importer("SearchSorted", 15)
@@ -187,8 +189,8 @@ def bucketize_3(node: IrNode, build: Builder) -> list[Value]:
 
 def _counted(node: IrNode, build: Builder, op: Op, row: Value, values: Value, dtype: np.dtype) -> list[Value]:
     """How many elements of the row, which lies along the last axis, stand in a relation to each value."""
-    found = build.add(op, row, build.add(Unsqueeze(), values, build.int64(-1)))
-    numbers = build.add(Cast(dtype), found)
+    matches = build.add(op, row, build.add(Unsqueeze(), values, build.int64(-1)))
+    numbers = build.add(Cast(dtype), matches)
     return emit(node, build, ReduceSum(keepdims=0), numbers, build.int64(-1))
 
 
@@ -211,36 +213,36 @@ def _top_k(write: NetWriter, x: Source, count: Source, axis: int, mode: str, val
 
 @exporter(ArgMax, ArgMin)
 def write_argument(op: ArgumentReduction, node: Node, write: NetWriter) -> list[Source]:
-    """The place of the first of the elements in order; the last of equals is the first one from the other end."""
+    """The index of the first of the elements in order; the last of equals is the first one from the other end."""
     x = node.inputs[0]
     assert x is not None
     (result,), rank = types_of(node.outputs), tensor(x).rank
     if rank == 0:
         return [scalar(write, 0)]
     if op.select_last_index:
-        return write.through(node, lambda build, y: _last_storage(op, build, y))
+        return write.through(node, lambda build, y: _last_position(op, build, y))
     mode = "max" if op.largest else "min"
     shape = tensor(x).shape
     if isinstance(shape, AnyShape):
-        kept = TensorType(INT64, UNRANKED)
+        reduced = TensorType(INT64, UNRANKED)
     else:
-        kept = TensorType(INT64, tuple(1 if k == op.axis % len(shape) else dim for k, dim in enumerate(shape)))
-    places = _top_k(write, write.source(x), scalar(write, 1), op.axis, mode, kept.with_dtype(tensor(x).dtype))[1]
+        reduced = TensorType(INT64, tuple(1 if k == op.axis % len(shape) else dim for k, dim in enumerate(shape)))
+    positions = _top_k(write, write.source(x), scalar(write, 1), op.axis, mode, reduced.with_dtype(tensor(x).dtype))[1]
     if op.keepdims:
-        return [places]
+        return [positions]
     axes = write.constant(np.array([op.axis], np.int64))
-    return write.layer("Squeeze", 1, [places, axes], [result])
+    return write.layer("Squeeze", 1, [positions, axes], [result])
 
 
-def _last_storage(op: ArgumentReduction, build: Builder, x: Value) -> Value:
+def _last_position(op: ArgumentReduction, build: Builder, x: Value) -> Value:
     rows = (build.int64(each) for each in (-1, np.iinfo(np.int64).min, op.axis, -1))
-    place = build.add(type(op)(op.axis, op.keepdims), build.add(Slice(), x, *rows))
-    return build.add(Sub(), build.add(Sub(), length_of_axis(build, x, op.axis), whole(build, 1)), place)
+    position = build.add(type(op)(op.axis, op.keepdims), build.add(Slice(), x, *rows))
+    return build.add(Sub(), build.add(Sub(), length_of_axis(build, x, op.axis), whole(build, 1)), position)
 
 
 @exporter(NonZero)
 def write_non_zero(op: NonZero, node: Node, write: NetWriter) -> list[Source]:
-    """A scalar has no axes, and so no rows of places."""
+    """A scalar has no axes, and so no rows of indices."""
     x = write.source(node.inputs[0])
     (result,) = types_of(node.outputs)
     if x.type.rank == 0:
@@ -252,15 +254,15 @@ def write_non_zero(op: NonZero, node: Node, write: NetWriter) -> list[Source]:
 def write_one_hot(op: OneHot, node: Node, write: NetWriter) -> list[Source]:
     """Negative indices are counted from the front first; both values are inputs of their own."""
     (indices, depth, values) = node.inputs
-    place, count = convert(write, write.source(indices), INT64), drop_axes(write, write.source(depth))
+    position, count = convert(write, write.source(indices), INT64), drop_axes(write, write.source(depth))
     count = convert(write, count, INT64)
-    negative = write.layer("Less", 1, [place, scalar(write, 0)], [place.type.with_dtype(BOOL)])[0]
-    moved = write.layer("Add", 1, [place, count], [place.type])[0]
-    place = write.layer("Select", 1, [negative, moved, place], [place.type])[0]
+    negative = write.layer("Less", 1, [position, scalar(write, 0)], [position.type.with_dtype(BOOL)])[0]
+    moved = write.layer("Add", 1, [position, count], [position.type])[0]
+    position = write.layer("Select", 1, [negative, moved, position], [position.type])[0]
     pair, axis = write.source(values), scalar(write, 0)
     single = pair.type.with_shape(())
     off, on = (write.layer("Gather", 8, [pair, scalar(write, k), axis], [single], batch_dims=0)[0] for k in (0, 1))
-    return write.layer("OneHot", 1, [place, count, on, off], types_of(node.outputs), axis=op.axis)
+    return write.layer("OneHot", 1, [position, count, on, off], types_of(node.outputs), axis=op.axis)
 
 
 @rewritten(Trilu)
@@ -271,8 +273,8 @@ def trilu(op: Trilu, build: Builder, x: Value, k: Value | None = None) -> Value:
     if k is not None:
         shift = k if tensor(k).rank == 0 else build.add(Reshape(), k, build.int64())
         diagonal = build.add(Add(), diagonal, build.add(Cast(INT64), shift))
-    kept = build.add(GreaterOrEqual() if op.upper else LessOrEqual(), across, diagonal)
-    return build.add(Where(), kept, x, like(build, x, 0))
+    is_inside = build.add(GreaterOrEqual() if op.upper else LessOrEqual(), across, diagonal)
+    return build.add(Where(), is_inside, x, like(build, x, 0))
 
 
 @rewritten(Dropout)

@@ -37,7 +37,7 @@ from whorl.ops.reduce.reductions import ReduceProd
 
 @importer("ShapeOf", 1, 3)
 def shape_of_1(node: IrNode, build: Builder) -> list[Value]:
-    """Version 3 says the element type."""
+    """Version 3 has the element type as an attribute."""
     x, dtype = node.required(0), node.dtype("output_type", "i64")
     if dtype == INT64:
         return emit(node, build, Shape(), x)
@@ -51,7 +51,7 @@ def read_reshape(node: IrNode, build: Builder, op: Reshape) -> list[Value]:
 
 @importer("Squeeze", 1, 15)
 def squeeze_1(node: IrNode, build: Builder) -> list[Value]:
-    """An axis that is longer than 1 stays, asked for or not; without axes all of length 1 go."""
+    """A listed axis that is longer than 1 remains; without a list all of length 1 are dropped."""
     node.flag("allow_axis_skip", False)
     x, axes = node.required(0), node.input(1)
     if axes is None or length_of(axes) == 0:
@@ -77,7 +77,7 @@ def unsqueeze_1(node: IrNode, build: Builder) -> list[Value]:
 
 @importer("Broadcast", 1, 3)
 def broadcast_1(node: IrNode, build: Builder) -> list[Value]:
-    """To a shape; `explicit` says which axis of the result each axis of the input becomes."""
+    """To a shape; `explicit` maps each axis of the input to one of the result."""
     x, shape, mapping = node.required(0), listed(build, node.required(1)), constant_of(node.input(2))
     mode = node.text("mode", "numpy", ("numpy", "none", "explicit", "bidirectional", "pdpd"))
     if mode == "pdpd":
@@ -109,9 +109,9 @@ def tile_1(node: IrNode, build: Builder) -> list[Value]:
     return emit(node, build, Tile(), build.add(Reshape(allowzero=1), x, shape), repeats)
 
 
-def _ones(build: Builder, wanted: Value, given: Value) -> Value:
-    """As many ones as are wanted more than given."""
-    missing = build.add(Max(), build.add(Sub(), wanted, given), build.constant(np.array(0, np.int64)))
+def _ones(build: Builder, longer: Value, shorter: Value) -> Value:
+    """As many ones as one length exceeds another."""
+    missing = build.add(Max(), build.add(Sub(), longer, shorter), build.constant(np.array(0, np.int64)))
     count = build.add(Reshape(), missing, build.int64(1))
     return build.add(ConstantOfShape(np.ones(1, np.int64)), count)
 
@@ -161,12 +161,12 @@ def write_squeeze(op: Squeeze, node: Node, write: NetWriter) -> list[Source]:
     if axes is not None and write.constant_value(axes) is None and rank is not None and left is not None:
         return write.through(node, lambda build, y, going: without_axes_at_run_time(build, y, going, rank, left))
     if axes is not None:
-        given = [write.source(axes)]
+        listed_axes = [write.source(axes)]
     elif not isinstance(shape, AnyShape) and all(isinstance(dim, int) for dim in shape):
-        given = [integers(write, *(k for k, dim in enumerate(shape) if dim == 1))]
+        listed_axes = [integers(write, *(k for k, dim in enumerate(shape) if dim == 1))]
     else:
-        given = []
-    return write.layer("Squeeze", 1, [x, *given], types_of(node.outputs))
+        listed_axes = []
+    return write.layer("Squeeze", 1, [x, *listed_axes], types_of(node.outputs))
 
 
 @exporter(Unsqueeze)
@@ -192,7 +192,7 @@ def write_tile(op: Tile, node: Node, write: NetWriter) -> Source | list[Source]:
 
 
 def _tiled(build: Builder, x: Value, repeats: Value, rank: int) -> Value:
-    """Each axis behind one of length 1, which is broadcast and joined with it."""
+    """Each axis behind one of length 1, which is broadcast and merged with it."""
     shape = build.add(Shape(), x)
     apart = build.add(Unsqueeze(), x, build.int64(*range(0, 2 * rank, 2)))
     pairs = build.add(Concat(1), *(build.add(Unsqueeze(), each, build.int64(1)) for each in (repeats, shape)))
@@ -210,7 +210,7 @@ def write_filled(op: ConstantOfShape, node: Node, write: NetWriter) -> list[Sour
 
 @exporter(Range)
 def write_range(op: Range, node: Node, write: NetWriter) -> list[Source]:
-    """OpenVINO's CPU plugin counts backwards where there is nothing to count, so the limit is kept behind the start."""
+    """OpenVINO's CPU plugin counts backwards where there is nothing to count, so the limit is bounded by the start."""
     (result,) = types_of(node.outputs)
     start, limit, step = (drop_axes(write, write.source(value)) for value in node.inputs)
     steps, *ends = (write.constant_value(node.inputs[k]) for k in (2, 0, 1))
@@ -218,7 +218,7 @@ def write_range(op: Range, node: Node, write: NetWriter) -> list[Source]:
         falling = write.layer("Less", 1, [step, scalar(write, 0, result.dtype)], [result.with_dtype(BOOL)])[0]
         limits = [write.layer(kind, 1, [limit, start], [limit.type])[0] for kind in ("Minimum", "Maximum")]
         (limit,) = write.layer("Select", 1, [falling, *limits], [limit.type])
-    elif _is_kept_behind(node.inputs[1], node.inputs[0]):
+    elif _is_bounded_by(node.inputs[1], node.inputs[0]):
         pass
     elif any(end is None for end in ends):
         kind = "Maximum" if (steps > 0).all() else "Minimum"
@@ -228,7 +228,7 @@ def write_range(op: Range, node: Node, write: NetWriter) -> list[Source]:
     return write.layer("Range", 4, [start, limit, step], [result], output_type=result.dtype)
 
 
-def _is_kept_behind(limit: Value | None, start: Value | None) -> bool:
+def _is_bounded_by(limit: Value | None, start: Value | None) -> bool:
     """Whether an earlier writing took the extreme of the limit and the start."""
     owner = None if limit is None else limit.owner
     return isinstance(owner, Node) and isinstance(owner.op, Max | Min) and start in owner.inputs

@@ -36,11 +36,11 @@ class _Plan:
 def strided_slice_1(node: IrNode, build: Builder) -> list[Value]:
     """Cut, then drop axes, then insert new ones."""
     x, begin, end = node.required(0), listed(build, node.required(1)), listed(build, node.required(2))
-    given = node.input(3)
+    stride_input = node.input(3)
     count = length_of(begin)
     if count is None:
         raise LoadError("the number of slices is not known", node.title, "give begin a fixed length")
-    strides = build.int64(*(1,) * count) if given is None else listed(build, given)
+    strides = build.int64(*(1,) * count) if stride_input is None else listed(build, stride_input)
     plan = _planned(node, count)
     if plan.entries:
         rows = _ends(node, build, plan, begin, end, strides)
@@ -53,8 +53,8 @@ def strided_slice_1(node: IrNode, build: Builder) -> list[Value]:
 
 
 def _mask(node: IrNode, name: str, count: int) -> list[bool]:
-    given = node.integers(name, ())
-    return [k < len(given) and bool(given[k]) for k in range(count)]
+    bits = node.integers(name, ())
+    return [k < len(bits) and bool(bits[k]) for k in range(count)]
 
 
 def _planned(node: IrNode, count: int) -> _Plan:
@@ -64,17 +64,17 @@ def _planned(node: IrNode, count: int) -> _Plan:
     middle = ellipsis.index(True) if any(ellipsis) else count
     plan = _Plan()
     for k in range(middle):
-        _place(plan, k, new[k], shrink[k], len(plan.axes), len(plan.axes) - len(plan.dropped) + len(plan.new))
+        _add_entry(plan, k, new[k], shrink[k], len(plan.axes), len(plan.axes) - len(plan.dropped) + len(plan.new))
     behind = _Plan()
     for k in range(count - 1, middle, -1):
-        kept = len(behind.axes) - len(behind.dropped) + len(behind.new)
-        _place(behind, k, new[k], shrink[k], -1 - len(behind.axes), -1 - kept)
+        behind_count = len(behind.axes) - len(behind.dropped) + len(behind.new)
+        _add_entry(behind, k, new[k], shrink[k], -1 - len(behind.axes), -1 - behind_count)
     return _Plan(*(getattr(plan, name) + getattr(behind, name) for name in ("entries", "axes", "dropped", "new")))
 
 
-def _place(plan: _Plan, entry: int, is_new: bool, shrinks: bool, axis: int, place: int) -> None:
+def _add_entry(plan: _Plan, entry: int, is_new: bool, shrinks: bool, axis: int, position: int) -> None:
     if is_new:
-        plan.new.append(place)
+        plan.new.append(position)
         return
     plan.entries.append(entry)
     plan.axes.append(axis)
@@ -119,13 +119,13 @@ def _picked(build: Builder, row: Value, plan: _Plan) -> Value:
 
 
 def _row(build: Builder, fixed: list[int] | None, row: Value, plan: _Plan, is_open: list[bool], ends: Value) -> Value:
-    """The starts or ends, with the open ones in place."""
+    """The starts or ends, with the open ones filled in."""
     open_ends = integers_of(ends)
     if fixed is not None and open_ends is not None:
         chosen = zip(is_open, open_ends, fixed, strict=True)
         return build.int64(*(free if opened else number for opened, free, number in chosen))
-    given = _picked(build, row, plan)
-    return build.add(Where(), build.constant(np.array(is_open)), ends, given) if any(is_open) else given
+    chosen_rows = _picked(build, row, plan)
+    return build.add(Where(), build.constant(np.array(is_open)), ends, chosen_rows) if any(is_open) else chosen_rows
 
 
 def _after(build: Builder, starts: Value, ends: Value, dropped: list[bool]) -> Value:

@@ -69,9 +69,9 @@ def _one_direction(
     after = step(inner, part, before, w, r, bias)
     t = inner.add(Sub(), inner.add(Sub(), steps, inner.constant(np.array(1, np.int64))), i) if reverse else i
     inside = inner.add(Less(), t, lengths)
-    kept = [inner.add(Where(), inside, new, old) for new, old in zip(after, before, strict=True)]
+    states = [inner.add(Where(), inside, new, old) for new, old in zip(after, before, strict=True)]
     y = inner.add(Where(), inside, after[0], inner.number(0))
-    body.results = [inner.add(Identity(), go), *kept, y]
+    body.results = [inner.add(Identity(), go), *states, y]
     loop = Loop(len(state), (scanned,), (Collected(1, reverse),))
     names = [*(f"last{n}" for n in range(len(state))), "y"]
     *last, y = build.add_many(loop, [None, None, *state, x, *fixed], names, [body])

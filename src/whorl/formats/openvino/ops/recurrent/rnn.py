@@ -34,18 +34,18 @@ _DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False,
 
 
 def _functions(node: IrNode, default: Sequence[str]) -> list[Activation]:
-    """The activations of the cell; the entries of alpha and beta belong to those at the same places."""
+    """The activations of the cell; the entries of alpha and beta belong to those at the same index."""
     names = [part.strip() for part in node.text("activations", ",".join(default)).split(",")]
     if len(names) < len(default):
         raise LoadError(f"names {len(names)} activations, expected {len(default)}", node.title)
     alpha, beta = node.numbers("activations_alpha", ()), node.numbers("activations_beta", ())
-    found = []
+    functions = []
     for k, name in enumerate(names[: len(default)]):
         if name not in ("sigmoid", "tanh", "relu", "hardsigmoid"):
             raise LoadError(f"names the activation {name!r}", node.title, "sigmoid, tanh, relu or hardsigmoid")
         parameters = ((*alpha, *(_HARD.alpha,) * 3)[k], (*beta, *(_HARD.beta,) * 3)[k])
-        found.append(Activation(name, *(parameters if name == _HARD.name else (0.0, 0.0))))
-    return found
+        functions.append(Activation(name, *(parameters if name == _HARD.name else (0.0, 0.0))))
+    return functions
 
 
 def _clip(node: IrNode) -> float | None:
@@ -335,7 +335,7 @@ class _Sequence:
 
     def _attributes(self, hidden: int) -> tuple[tuple[str, Any], ...]:
         op = self.op
-        found: dict[str, Any] = {
+        attributes: dict[str, Any] = {
             "direction": op.direction,
             "hidden_size": hidden,
             "activations": ",".join(f.name for f in op.functions()[0]),
@@ -344,8 +344,8 @@ class _Sequence:
             "clip": float(op.clip or 0),
         }
         if isinstance(op, GRU):
-            found["linear_before_reset"] = bool(op.linear_before_reset)
-        return tuple(found.items())
+            attributes["linear_before_reset"] = bool(op.linear_before_reset)
+        return tuple(attributes.items())
 
     def _hidden(self, r: Value) -> int:
         size = self.op.hidden_size or ranked(r, "R")[2]

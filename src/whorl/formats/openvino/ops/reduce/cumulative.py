@@ -45,7 +45,7 @@ def write_cum_sum(op: CumSum, node: Node, write: NetWriter, row: Row[Any]) -> li
 
 @exporter(CumProd)
 def write_cum_prod(op: CumProd, node: Node, write: NetWriter) -> list[Source]:
-    """The product of all elements, each with ones in the place of those that do not count."""
+    """The product of all elements, with ones instead of those that do not count."""
     fixed, rank = write.constant_value(node.inputs[1]), tensor(node.outputs[0]).rank
     if fixed is not None:
         axis = int(fixed.reshape(-1)[0])
@@ -57,10 +57,10 @@ def write_cum_prod(op: CumProd, node: Node, write: NetWriter) -> list[Source]:
 
 def _products_at_run_time(op: CumProd, build: Builder, x: Value, axis: Value, rank: int) -> Value:
     """Those along each axis, and a choice among them."""
-    place = build.add(Mod(), build.add(Cast(INT64), axis), whole(build, rank))
+    position = build.add(Mod(), build.add(Cast(INT64), axis), whole(build, rank))
     result = _products(op, build, x, 0)
     for k in range(1, rank):
-        along = build.add(Equal(), place, whole(build, k))
+        along = build.add(Equal(), position, whole(build, k))
         result = build.add(Where(), along, _products(op, build, x, k), result)
     return result
 
@@ -71,10 +71,10 @@ def _products(op: CumProd, build: Builder, x: Value, axis: int) -> Value:
         raise SaveError("the rank of the input is not known", fix="declare its shape")
     order = (*(k for k in range(rank) if k != axis % rank), axis % rank)
     rows = build.add(Unsqueeze(), build.add(Transpose(order), x), build.int64(-2))
-    place = counted(build, length_of_axis(build, x, axis))
-    here = build.add(Unsqueeze(), place, build.int64(1))
-    left, right = (here, place) if op.reverse else (place, here)
+    position = counted(build, length_of_axis(build, x, axis))
+    here = build.add(Unsqueeze(), position, build.int64(1))
+    left, right = (here, position) if op.reverse else (position, here)
     counts = build.add(Less() if op.exclusive else LessOrEqual(), left, right)
-    kept = build.add(Where(), counts, rows, like(build, x, 1))
+    factors = build.add(Where(), counts, rows, like(build, x, 1))
     back = tuple(int(k) for k in np.argsort(order))
-    return build.add(Transpose(back), build.add(ReduceProd(keepdims=0), kept, build.int64(-1)))
+    return build.add(Transpose(back), build.add(ReduceProd(keepdims=0), factors, build.int64(-1)))

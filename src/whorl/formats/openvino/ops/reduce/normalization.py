@@ -76,7 +76,7 @@ def mvn_6(node: IrNode, build: Builder) -> list[Value]:
 
 
 def _centred(node: IrNode, build: Builder, x: Value, axes: Value, epsilon: float, inside: bool) -> Value:
-    """x less its mean, over its deviation if so asked."""
+    """x less its mean, over its deviation with `normalize_variance`."""
     centred = build.add(Sub(), x, build.add(ReduceMean(keepdims=1), x, axes), name=node.outputs[0])
     if not node.flag("normalize_variance", True):
         return centred
@@ -156,8 +156,8 @@ def _normalized_batch(
         far = write.sub(data, centre)
         spread = build.add(ReduceMean(keepdims=1, noop_with_empty_axes=1), write.mul(far, far), axes)
         new = [build.add(Reshape(), value, build.int64(-1)) for value in (centre, spread)]
-        kept, added = write.number(op.momentum, wide), write.number(1 - op.momentum, wide)
-        mixed = [write.add(write.mul(a, kept), write.mul(n, added)) for a, n in zip(used, new, strict=True)]
+        decay, added = write.number(op.momentum, wide), write.number(1 - op.momentum, wide)
+        mixed = [write.add(write.mul(a, decay), write.mul(n, added)) for a, n in zip(used, new, strict=True)]
         running, used = [write.cast(value, old) for value in mixed], new
     ratio = build.add(Div(), factor, build.add(Sqrt(), write.add(used[1], write.number(op.epsilon, wide))))
     centre, ratio, shift = (_on_channels(build, value, rank) for value in (used[0], ratio, shift))

@@ -158,5 +158,5 @@ def _composed(op: Reduction, build: Builder, x: Value, axes: Value | None) -> Va
 
 
 def _finite(build: Builder, x: Value) -> Value:
-    """The numbers, 0 in the place of infinities."""
+    """The numbers, 0 instead of infinities."""
     return build.add(Where(), build.add(IsInf(), x), like(build, x, 0), x)

@@ -146,7 +146,7 @@ def write_length(op: SequenceLength, node: Node, write: NetWriter) -> Source:
 
 @exporter(ConcatFromSequence)
 def write_concat(op: ConcatFromSequence, node: Node, write: NetWriter) -> Source:
-    """The tensors joined, or the rows' axis moved and merged with another."""
+    """The tensors concatenated, or the rows' axis moved and merged with another."""
     stored = write.sequence(node.inputs[0])
     if isinstance(stored, Items) and not stored.sources:
         raise SaveError("joins the elements of an empty sequence")

@@ -29,8 +29,8 @@ def _axes(node: IrNode) -> list[tuple[int, int | None]]:
     lengths = None if sizes is None else integers_of(sizes)
     if axes is None or (sizes is not None and lengths is None):
         raise LoadError("has axes or sizes that are computed", node.title, "make them constants")
-    found = [None if n < 0 else n for n in lengths or ()] or [None] * len(axes)
-    return [(axis if axis >= 0 else axis - 1, n) for axis, n in zip(axes, found, strict=True)]
+    own_lengths = [None if n < 0 else n for n in lengths or ()] or [None] * len(axes)
+    return [(axis if axis >= 0 else axis - 1, n) for axis, n in zip(axes, own_lengths, strict=True)]
 
 
 def _transformed(build: Builder, op: DFT, x: Value, axis: int, length: int | None) -> Value:
@@ -90,8 +90,8 @@ def dft(op: DFT, build: Builder, x: Value, dft_length: Value | None = None, axis
     rank, parts = len(shape), shape[-1]
     if parts not in (1, 2):
         raise SaveError(f"transforms {x.type}, whose last axis may hold one part or two", fix="declare the shape")
-    place = _row(build, _place(build, axis, rank))
-    inputs = [place]
+    axis_row = _row(build, _axis_index(build, axis, rank))
+    inputs = [axis_row]
     if dft_length is not None:
         inputs.append(_row(build, write.cast(dft_length, np.dtype(INT64))))
     result = op.infer(x, dft_length, axis)
@@ -120,7 +120,7 @@ def _first_half(op: DFT, build: Builder, x: Value, inputs: list[Value]) -> Value
     return build.add(Slice(), whole, build.int64(0), bins, inputs[0])
 
 
-def _place(build: Builder, axis: Value | None, rank: int) -> Value:
+def _axis_index(build: Builder, axis: Value | None, rank: int) -> Value:
     """The axis counted from the front."""
     if axis is None:
         return build.int64(rank - 2)

@@ -1,4 +1,4 @@
-"""Pooling to a given number of windows, read."""
+"""Pooling to a fixed number of windows."""
 
 from __future__ import annotations
 
@@ -66,27 +66,27 @@ def adaptive_avg_pool_8(node: IrNode, build: Builder) -> list[Value]:
 
 @importer("AdaptiveMaxPool", 8)
 def adaptive_max_pool_8(node: IrNode, build: Builder) -> list[Value]:
-    """The largest elements, found by their places in the flattened plane."""
+    """The largest elements, by their indices in the flattened plane."""
     x, least = node.required(0), like(build, node.required(0), -np.inf)
     plane = build.add(Shape(start=2), x)
     size = build.add(ReduceProd(keepdims=0), plane)
     counted = build.add(Range(), _whole(build, 0), size, _whole(build, 1))
-    places = build.add(Expand(), build.add(Reshape(), counted, plane), build.add(Shape(), x))
+    positions = build.add(Expand(), build.add(Reshape(), counted, plane), build.add(Shape(), x))
     flat_shape = build.add_many(Concat(0), [build.add(Shape(end=2), x), build.int64(-1)], ["flat"])[0]
     flat = build.add(Reshape(), x, flat_shape)
 
-    def pool(places: Value, windows: Value) -> Value:
-        values = build.add(Reshape(), _taken(build, flat, places), build.add(Shape(), places))
+    def pool(positions: Value, windows: Value) -> Value:
+        values = build.add(Reshape(), _taken(build, flat, positions), build.add(Shape(), positions))
         shown = build.add(Where(), windows, build.add(Unsqueeze(), values, build.int64(-2)), least)
         best = build.add(ArgMax(-1, keepdims=0), shown)
-        return build.add(GatherElements(-1), places, best)
+        return build.add(GatherElements(-1), positions, best)
 
-    chosen = _pooled(node, build, places, pool)
+    chosen = _pooled(node, build, positions, pool)
     values = build.add(Reshape(), _taken(build, flat, chosen), build.add(Shape(), chosen))
     return [values, cast(build, chosen, node.dtype("index_element_type", "i64"))]
 
 
-def _taken(build: Builder, flat: Value, places: Value) -> Value:
+def _taken(build: Builder, flat: Value, positions: Value) -> Value:
     """Elements of flattened planes."""
-    shape = build.add_many(Concat(0), [build.add(Shape(end=2), places), build.int64(-1)], ["flat"])[0]
-    return build.add(GatherElements(2), flat, build.add(Reshape(), places, shape))
+    shape = build.add_many(Concat(0), [build.add(Shape(end=2), positions), build.int64(-1)], ["flat"])[0]
+    return build.add(GatherElements(2), flat, build.add(Reshape(), positions, shape))

@@ -40,7 +40,7 @@ def window_fields(node: IrNode) -> dict[str, Any]:
 def window_attributes(
     op: Windowed, rank: int, pads: Sequence[int] | None = None, pad: str = "NOTSET"
 ) -> dict[str, Any]:
-    """The attributes of a layer; padding is the op's own unless another is given."""
+    """The attributes of a layer; padding is the op's own by default."""
     ends = tuple(pads or op.pads or (0,) * (2 * rank))
     return {
         "strides": op.strides or (1,) * rank,

@@ -71,14 +71,14 @@ def deform_conv(op: DeformConv, node: Node, write: NetWriter) -> Source:
 
 
 @rewritten(MaxUnpool)
-def max_unpool(op: MaxUnpool, build: Builder, x: Value, places: Value, output_shape: Value | None = None) -> Value:
+def max_unpool(op: MaxUnpool, build: Builder, x: Value, indices: Value, output_shape: Value | None = None) -> Value:
     """Elements scattered over zeros, which are continued at the end of the axes."""
     zero = np.zeros((), tensor(x).dtype)
     covered = [n for n in op.pooled(ranked(x, "the input")) if isinstance(n, int)]
     if len(covered) < len(op.kernel_shape) + 2:
         raise SaveError("scatters over lengths that are not known", fix="fixed lengths")
     flat = build.constant(np.zeros(int(np.prod(covered)), zero.dtype))
-    rows = [build.add(Reshape(), value, build.int64(-1)) for value in (places, x)]
+    rows = [build.add(Reshape(), value, build.int64(-1)) for value in (indices, x)]
     y = build.add(Reshape(), build.add(ScatterElements(0), flat, *rows), build.int64(*covered))
     if output_shape is None:
         return y

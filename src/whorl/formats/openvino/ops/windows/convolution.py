@@ -85,7 +85,7 @@ def _merged(build: Builder, filters: Value) -> Value:
 
 
 def _transposed(node: IrNode, build: Builder, group: int, filters: Value) -> list[Value]:
-    """Padding is automatic only where an output shape is given, of which explicit padding asks no more than a cut."""
+    """Padding is automatic only with an output shape, to which explicit padding merely cuts the result."""
     x, shape = node.required(0), node.input(2)
     rank, pad = len(node.integers("strides")), auto_pad(node)
     extra = node.integers("output_padding", ())

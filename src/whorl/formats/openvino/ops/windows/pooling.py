@@ -84,16 +84,16 @@ def _padded(op: Pool, build: Builder, x: Value, number: float) -> Value:
 
 @importer("MaxPool", 8, 14)
 def max_pool_8(node: IrNode, build: Builder) -> list[Value]:
-    """The places are counted in the flattened tensor from `axis` on."""
+    """The indices are counted in the flattened tensor from `axis` on."""
     op, x = MaxPool(**_fields(node, _rounding(node)), output_count=2), node.required(0)
-    y, places = build.add_many(op, [x], [node.outputs[0], "places"], name=node.name)
+    y, indices = build.add_many(op, [x], [node.outputs[0], "places"], name=node.name)
     axis = node.integer("axis", 0)
     if axis:
         size = build.add(ReduceProd(keepdims=1), build.add(ShapeOf(start=axis), x), build.int64(0))
-        places = build.add(Mod(), places, size)
+        indices = build.add(Mod(), indices, size)
     dtype = node.dtype("index_element_type", "i64")
-    places = places if dtype == INT64 else build.add_many(Cast(dtype), [places], node.outputs[1:])[0]
-    return [_largest(op, node, build, x) if _is_padded_far(op) else _bounded(op, build, y), places]
+    indices = indices if dtype == INT64 else build.add_many(Cast(dtype), [indices], node.outputs[1:])[0]
+    return [_largest(op, node, build, x) if _is_padded_far(op) else _bounded(op, build, y), indices]
 
 
 def _bounded(op: MaxPool, build: Builder, y: Value) -> Value:
@@ -177,19 +177,19 @@ def max_pool(op: MaxPool, node: Node, write: NetWriter) -> list[Source]:
 def _whole(op: MaxPool, node: Node, build: Builder, x: Value) -> Sequence[Value]:
     """Small integers through floats, which hold them exactly."""
     wide = build.add(Cast(FLOAT32), x)
-    y, *places = build.add_many(op, [wide], [value.name for value in node.outputs])
-    return [build.add(Cast(tensor(x).dtype), y), *places]
+    y, *indices = build.add_many(op, [wide], [value.name for value in node.outputs])
+    return [build.add(Cast(tensor(x).dtype), y), *indices]
 
 
 def _columns_first(op: MaxPool, build: Builder, x: Value) -> Sequence[Value]:
-    """The places with the first spatial axis fastest, out of those with the last one fastest."""
+    """The indices with the first spatial axis fastest, out of those with the last one fastest."""
     lengths = [length for length in ranked(x, "the input")[2:] if isinstance(length, int)]
     if len(lengths) < len(op.kernel_shape):
         raise SaveError("counts places by columns over lengths that are not known", fix="storage_order 0")
-    y, places = build.add_many(dataclasses.replace(op, storage_order=0), [x], ["y", "places"])
+    y, indices = build.add_many(dataclasses.replace(op, storage_order=0), [x], ["y", "places"])
     steps = np.cumprod([1, *lengths], dtype=np.int64)
-    rest = build.add(Mod(), places, build.int64(int(steps[-1])))
-    result = build.add(Mul(), build.add(Div(), places, build.int64(int(steps[-1]))), build.int64(int(steps[-1])))
+    rest = build.add(Mod(), indices, build.int64(int(steps[-1])))
+    result = build.add(Mul(), build.add(Div(), indices, build.int64(int(steps[-1]))), build.int64(int(steps[-1])))
     for axis in reversed(range(len(lengths))):
         length = build.int64(lengths[axis])
         part = build.add(Mul(), build.add(Mod(), rest, length), build.int64(int(steps[axis])))
