@@ -23,11 +23,12 @@ from whorl.ir.graph import Value
 from whorl.ir.types import tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, accumulator
 from whorl.ops.core.writer import Writer
-from whorl.ops.elementwise.arithmetic import Add, Clip, Div, Max, Min, Mul, Round, Sub
+from whorl.ops.elementwise.arithmetic import Add, Clip, Div, Max, Min, Mul, Neg, Round, Sub
 from whorl.ops.elementwise.casting import Cast
-from whorl.ops.elementwise.comparison import Greater, LessOrEqual, Where
-from whorl.ops.linear.quantization import RANGES, DequantizeLinear, QuantizeLinear
+from whorl.ops.elementwise.comparison import Equal, Greater, LessOrEqual, Where
+from whorl.ops.linear.quantization import RANGES, UINT8, DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
 from whorl.ops.movement.shapes import Expand, Reshape
+from whorl.ops.reduce.reductions import ReduceMax, ReduceMin
 from whorl.ops.windows.convolution import LARGEST_PRODUCT, Conv, ConvInteger, Convolution, QLinearConv
 
 
@@ -111,6 +112,20 @@ def dequantize_linear(
         value = write.sub(value, write.cast(_spread(build, zero_point, x, op.axis, op.block_size), whole))
     factor = write.cast(_spread(build, scale, x, op.axis, op.block_size), wide)
     return write.cast(write.mul(write.cast(value, wide), factor), target)
+
+
+@rewritten(DynamicQuantizeLinear)
+def dynamic_quantize_linear(op: DynamicQuantizeLinear, build: Builder, x: Value) -> list[Value]:
+    """The function of ONNX divides zeros by a scale of 0; the hub's scale is then 1."""
+    write = Writer(build)
+    zero, one, top = (write.number(n, FLOAT32) for n in (0, 1, 255))
+    low = build.add(Min(), build.add(ReduceMin(keepdims=0), x), zero)
+    high = build.add(Max(), build.add(ReduceMax(keepdims=0), x), zero)
+    scale = build.add(Div(), write.sub(high, low), top)
+    scale = build.add(Where(), build.add(Equal(), low, high), one, scale)
+    offset = build.add(Round(), build.add(Clip(), build.add(Div(), build.add(Neg(), low), scale), zero, top))
+    level = write.add(build.add(Round(), build.add(Div(), x, scale)), offset)
+    return [_limited(build, level, UINT8), scale, write.cast(offset, UINT8)]
 
 
 @rewritten(ConvInteger)
