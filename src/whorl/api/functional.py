@@ -127,4 +127,5 @@ def _is_mdf(body: Body) -> bool:
 
 
 def _as_list(results: list[Any] | np.ndarray) -> list[Any]:
-    return results if isinstance(results, list) else [results]
+    """Several results come as a plain list; one that is a sequence is a list of its own class."""
+    return results if type(results) is list else [results]
