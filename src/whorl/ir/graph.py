@@ -96,6 +96,14 @@ class Op:
         """The index of an operand that the result surely is, bit by bit, by the intervals of all; else None."""
         return None
 
+    def is_identity(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        """Whether the first output surely is the first input, bit by bit, and other outputs depend on nothing else."""
+        return False
+
+    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        """Whether an output of the first input's type surely is that input: elements move only where lengths change."""
+        return False
+
     def infer_regions(self, node: Node, inference: RegionInference) -> tuple[Type, ...]:
         """Output types of an op with regions; types the regions on the way."""
         raise TypeError(f"{self.name} has no regions")

@@ -16,10 +16,10 @@ from whorl.passes.context import Context, PassOptions
 from whorl.passes.cse import cse
 from whorl.passes.dce import dce
 from whorl.passes.fold_constants import fold_constants
-from whorl.passes.origins import unfold_constants
 from whorl.passes.report import PassRun, Report
 from whorl.passes.simplify import simplify
 from whorl.passes.simplify_control_flow import simplify_control_flow
+from whorl.passes.unfold_constants import unfold_constants
 from whorl.passes.value_ranges import value_ranges
 
 Pass = Callable[[Module, Context], None]

@@ -26,21 +26,21 @@ def apply_rules(module: Module, context: Context, rules: RuleSet, fold: Fold, *,
     What a rule makes is visited at once, so that a chain is simplified from its beginning to its end in one walk.
     `fold` is asked before any rule; where the module `is_folded` already, only of nodes that are new or read such.
     """
-    rewriters: dict[Region, Rewriter] = {}
+    rewriters: dict[Region, RegionRewriter] = {}
     regions = [module.main]
     while regions:
         region = regions.pop()
-        rewriters[region] = Rewriter(region, rules, context, fold, is_folded)
+        rewriters[region] = RegionRewriter(region, rules, context, fold, is_folded)
         regions += (inner for node in region.nodes for inner in node.regions)
     rewrite(module.main, context.inference, lambda node, build: rewriters[build.region].visit(node, build))
 
 
-class Rewriter:
+class RegionRewriter:
     """The rules at work in one region."""
 
     def __init__(self, region: Region, rules: RuleSet, context: Context, fold: Fold, is_folded: bool) -> None:
         self.rules, self.context, self.fold, self.is_folded = rules, context, fold, is_folded
-        self.barren: dict[type[Op], set[Value]] = {}
+        self.no_match_above: dict[type[Op], set[Value]] = {}
         """Negative cache: values whose producers were searched in vain, by op kind. A search walks the whole chain."""
         self._counts = count_uses(region)
         self._build = Builder(region, context.inference)

@@ -185,7 +185,19 @@ class Elementwise(Op, abstract=True):
 
     dtypes: ClassVar[frozenset[np.dtype]] = frozenset()
     """The element types accepted; empty for all."""
+    idempotent: ClassVar[bool] = False
+    """f(x, x) is x, bit by bit."""
+    cancels: ClassVar[bool] = False
+    """f(x, x) is 0 for integers and bools."""
     any_length = True
+
+    def neutral(self, dtype: np.dtype) -> float | None:
+        """The number c for which f(x, c) is x for every x, bit by bit; of zeros the sign counts."""
+        return None
+
+    def absorbing(self, dtype: np.dtype) -> float | None:
+        """The number c for which f(x, c) is c for every x."""
+        return None
 
     def infer(self, *inputs: Any, **options: Any) -> TensorType:
         dtype = same_dtype(*inputs)

@@ -13,7 +13,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import BY_NAME, INTEGERS, PACKED_BITS, SIGNED
+from whorl.ir.dtypes import BY_NAME, INTEGERS, PACKED_BITS, SIGNED, is_float, is_integer
 from whorl.ir.elements.base import Elements
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals, corners, within
@@ -61,6 +61,9 @@ class Identity(Op):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return inputs
 
+    def is_identity(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return True
+
 
 @dataclass(frozen=True)
 class Add(Elementwise):
@@ -78,6 +81,9 @@ class Add(Elementwise):
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return corners(operator.add, inputs, tensor(result).dtype)
 
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return -0.0 if is_float(dtype) else 0
+
 
 @dataclass(frozen=True)
 class Sub(Elementwise):
@@ -85,6 +91,7 @@ class Sub(Elementwise):
 
     dtypes = NUMBERS
     symbolic = True
+    cancels = True
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x - y
@@ -94,6 +101,9 @@ class Sub(Elementwise):
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return corners(operator.sub, inputs, tensor(result).dtype)
+
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return 0
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,12 @@ class Mul(Elementwise):
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return corners(operator.mul, inputs, tensor(result).dtype)
+
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return 1
+
+    def absorbing(self, dtype: np.dtype) -> float | None:
+        return 0 if is_integer(dtype) else None
 
 
 @dataclass(frozen=True)
@@ -151,6 +167,9 @@ class Div(Elementwise):
             return None
         ends = [_truncated(int(a), int(b)) for a in (x.low, x.high) for b in (y.low, y.high)]
         return Interval(min(ends), max(ends))
+
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return 1
 
 
 @dataclass(frozen=True)
@@ -357,6 +376,7 @@ class Max(Elementwise):
     """The largest of any number of inputs; NaN where one is NaN. Source: ONNX Max-13."""
 
     dtypes = NUMBERS
+    idempotent = True
 
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         return reduce(larger, inputs)
@@ -376,12 +396,19 @@ class Max(Elementwise):
     def selected_operand(self, inputs: Intervals, operands: Sequence[Fact | None]) -> int | None:
         return _extreme_operand(inputs, operands, lambda x, y: x.low > y.high)
 
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return np.iinfo(dtype).min if is_integer(dtype) else -math.inf
+
+    def is_identity(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return len(inputs) == 1
+
 
 @dataclass(frozen=True)
 class Min(Elementwise):
     """The smallest of any number of inputs; NaN where one is NaN. Source: ONNX Min-13."""
 
     dtypes = NUMBERS
+    idempotent = True
 
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         return reduce(smaller, inputs)
@@ -401,6 +428,12 @@ class Min(Elementwise):
     def selected_operand(self, inputs: Intervals, operands: Sequence[Fact | None]) -> int | None:
         return _extreme_operand(inputs, operands, lambda x, y: x.high < y.low)
 
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return np.iinfo(dtype).max if is_integer(dtype) else math.inf
+
+    def is_identity(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return len(inputs) == 1
+
 
 @dataclass(frozen=True)
 class Sum(Elementwise):
@@ -413,6 +446,9 @@ class Sum(Elementwise):
 
     def scalar(self, k: NativeBuilder, *elements: Expr) -> Expr:
         return k.cast(_native_total(k, elements), elements[0].dtype)
+
+    def is_identity(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return len(inputs) == 1
 
 
 @dataclass(frozen=True)
@@ -427,6 +463,9 @@ class Mean(Elementwise):
     def scalar(self, k: NativeBuilder, *elements: Expr) -> Expr:
         total = _native_total(k, elements)
         return k.cast(k.div(total, k.const(len(elements), total.dtype)), elements[0].dtype)
+
+    def is_identity(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return len(inputs) == 1
 
 
 def _total(inputs: tuple[np.ndarray, ...]) -> np.ndarray:
@@ -490,6 +529,9 @@ class Clip(Elementwise):
         if x is None or (low is None and high is None) or any(y is not None and y.nan for y in (x, low, high)):
             return None
         return 0 if (low is None or low.high < x.low) and (high is None or high.low > x.high) else None
+
+    def is_identity(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return all(limit is None for limit in inputs[1:])
 
 
 def _check_bound(bound: TensorType, what: str) -> None:

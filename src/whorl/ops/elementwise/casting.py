@@ -95,6 +95,9 @@ class Cast(Elementwise):
         with np.errstate(all="ignore"):
             return Interval(float(dtype.type(x.low)), float(dtype.type(x.high)))
 
+    def is_identity(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return inputs[0] is not None and tensor(inputs[0]).dtype == tensor(outputs[0]).dtype
+
 
 def _native_power_of_two(k: NativeBuilder, x: Expr, saturate: bool, round_mode: str) -> Expr:
     """float8e8m0 of a number: the code made of the exponent of a float64, one more where the fraction rounds up."""

@@ -25,6 +25,7 @@ class And(Elementwise):
     """Whether both are true. Source: ONNX And-7."""
 
     dtypes = _BOOL_ONLY
+    idempotent = True
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x & y
@@ -39,12 +40,19 @@ class And(Elementwise):
         known = _known_truths(inputs)
         return truth(False if False in known else True if None not in known else None)
 
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return 1
+
+    def absorbing(self, dtype: np.dtype) -> float | None:
+        return 0
+
 
 @dataclass(frozen=True)
 class Or(Elementwise):
     """Whether one or both are true. Source: ONNX Or-7."""
 
     dtypes = _BOOL_ONLY
+    idempotent = True
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x | y
@@ -59,12 +67,19 @@ class Or(Elementwise):
         known = _known_truths(inputs)
         return truth(True if True in known else False if None not in known else None)
 
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return 0
+
+    def absorbing(self, dtype: np.dtype) -> float | None:
+        return 1
+
 
 @dataclass(frozen=True)
 class Xor(Elementwise):
     """Whether exactly one is true. Source: ONNX Xor-7."""
 
     dtypes = _BOOL_ONLY
+    cancels = True
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x ^ y
@@ -75,6 +90,9 @@ class Xor(Elementwise):
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         x, y = _known_truths(inputs)
         return truth(None if x is None or y is None else x != y)
+
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return 0
 
 
 @dataclass(frozen=True)
@@ -99,6 +117,7 @@ class BitwiseAnd(Elementwise):
     """The bits that both have. Source: ONNX BitwiseAnd-18."""
 
     dtypes = WHOLE
+    idempotent = True
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x & y
@@ -106,12 +125,19 @@ class BitwiseAnd(Elementwise):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("and", x, y)
 
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return _all_ones(dtype)
+
+    def absorbing(self, dtype: np.dtype) -> float | None:
+        return 0
+
 
 @dataclass(frozen=True)
 class BitwiseOr(Elementwise):
     """The bits that one or both have. Source: ONNX BitwiseOr-18."""
 
     dtypes = WHOLE
+    idempotent = True
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x | y
@@ -119,18 +145,28 @@ class BitwiseOr(Elementwise):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("or", x, y)
 
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return 0
+
+    def absorbing(self, dtype: np.dtype) -> float | None:
+        return _all_ones(dtype)
+
 
 @dataclass(frozen=True)
 class BitwiseXor(Elementwise):
     """The bits that exactly one has. Source: ONNX BitwiseXor-18."""
 
     dtypes = WHOLE
+    cancels = True
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x ^ y
 
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("xor", x, y)
+
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return 0
 
 
 @dataclass(frozen=True)
@@ -168,6 +204,13 @@ class BitShift(Elementwise):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("shl" if self.direction == "LEFT" else "shr", x, y)
 
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return 0
+
 
 def _known_truths(inputs: Intervals) -> list[bool | None]:
     return [bool(x.low) if x is not None and x.is_point else None for x in inputs]
+
+
+def _all_ones(dtype: np.dtype) -> int:
+    return -1 if dtype.kind == "i" else int(np.iinfo(dtype).max)

@@ -64,6 +64,9 @@ class Pow(Elementwise):
         may_fail = all(view.dtype.kind in "iu" for view in inputs) and inputs[1].dtype not in _SHORT_UNSIGNED
         return [k.materialise(view) for view in views] if may_fail and views is not None else views
 
+    def neutral(self, dtype: np.dtype) -> float | None:
+        return 1
+
 
 _SHORT_UNSIGNED = frozenset(BY_NAME[n] for n in ("uint8", "uint16", "uint32"))
 """The unsigned types whose values all fit int64."""

@@ -82,6 +82,12 @@ class Transpose(Rearranging):
         (x,) = inputs
         return [transpose_view(k, x, self.perm or range(len(x.shape))[::-1])]
 
+    def is_identity(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        rank = tensor(outputs[0]).rank
+        if self.perm is None:
+            return rank is not None and rank < 2
+        return self.perm == tuple(range(len(self.perm)))
+
 
 @dataclass(frozen=True)
 class Concat(Rearranging):
@@ -137,6 +143,9 @@ class Concat(Rearranging):
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return union(inputs)
+
+    def is_identity(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return len(inputs) == 1
 
 
 def _other_axes(shapes: Sequence[tuple[Dim, ...]], axis: int) -> list[tuple[int, list[Dim]]]:
@@ -217,6 +226,9 @@ class Split(Rearranging):
         firsts = accumulate(parts, initial=0)
         return [slice_axis(k, x, axis, fixed(first), fixed(part)) for first, part in zip(firsts, parts, strict=False)]
 
+    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return len(outputs) == 1
+
 
 @dataclass(frozen=True)
 class Slice(Rearranging):
@@ -294,6 +306,12 @@ class Slice(Rearranging):
             step[axis], firsts[axis] = stride, check_slice(k, low, high, stride, x.shape[axis], shape[axis])
         return [slice_view(k, x, firsts, step, shape)]
 
+    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        if len(inputs) < 5 or inputs[4] is None:
+            return True
+        steps = known_ints(inputs[4])
+        return steps is not None and all(step > 0 for step in steps)
+
 
 def _elements(fact: Fact, count: int) -> tuple[Dim, ...]:
     return known_dims(fact) or (UNKNOWN,) * count
@@ -332,6 +350,9 @@ class Tile(Rearranging):
         source = k.materialise_reread(x)
         pairs = [length for pair in zip(times, x.shape, strict=True) for length in pair]
         return [reshape_view(k, map_indices(k, source, pairs, lambda index: index[1::2], 0), shape)]
+
+    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return True
 
 
 @dataclass(frozen=True)

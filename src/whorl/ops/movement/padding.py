@@ -118,6 +118,10 @@ class Pad(Rearranging):
         value = inputs[2] if len(inputs) > 2 and operands[2] is not None else Interval(0, 0)
         return union((inputs[0], value))
 
+    def is_identity(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        pads = known_ints(inputs[1])
+        return pads is not None and not any(pads)
+
 
 def pad_array(x: np.ndarray, ends: Sequence[tuple[int, int]], fill: np.ndarray) -> np.ndarray:
     """x with `ends` = (before, after) elements of `fill` on each axis; negative numbers crop."""

@@ -112,6 +112,9 @@ class Reshaping(Rearranging, abstract=True):
         k.fail_unless(k.compare("eq", k.const(dims.product(shape)), k.const(inputs[0].size)))
         return [reshape_view(k, inputs[0], shape)]
 
+    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return True
+
 
 @dataclass(frozen=True)
 class Reshape(Reshaping):
@@ -340,6 +343,9 @@ class Expand(Rearranging):
         if shape.known is None or not all_fixed(list(shape.known.flat)):
             _require_fit(k, shape, full)
         return [broadcast_view(k, x, full)]
+
+    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return True
 
 
 def _require_fit(k: NativeBuilder, shape: View, full: Sequence[Dim]) -> None:

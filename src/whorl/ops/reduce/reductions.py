@@ -216,6 +216,9 @@ class ReduceSum(SymbolicReduction):
             total = total + element
         return total
 
+    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return is_integer(tensor(outputs[0]).dtype)
+
 
 @dataclass(frozen=True)
 class ReduceProd(SymbolicReduction):
@@ -228,6 +231,9 @@ class ReduceProd(SymbolicReduction):
 
     def combine(self, elements: tuple[Dim, ...]) -> Dim:
         return dims.product(elements)
+
+    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return is_integer(tensor(outputs[0]).dtype)
 
 
 @dataclass(frozen=True)
@@ -246,6 +252,9 @@ class ReduceMax(SymbolicReduction):
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return inputs[0] if _has_elements(operands[0]) else None
 
+    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return True
+
 
 @dataclass(frozen=True)
 class ReduceMin(SymbolicReduction):
@@ -262,6 +271,9 @@ class ReduceMin(SymbolicReduction):
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return inputs[0] if _has_elements(operands[0]) else None
+
+    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return True
 
 
 def _extremes(dtype: np.dtype) -> tuple[float, float]:
@@ -294,6 +306,9 @@ class ReduceMean(Reduction):
             return k.div(total, k.const(count, total.dtype))
         wide = np.dtype(np.uint64) if total.dtype in UNSIGNED else INT64
         return k.cast(k.div(k.cast(total, wide), k.const(dims.call("max", count, 1), wide)), total.dtype)
+
+    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+        return is_integer(tensor(outputs[0]).dtype)
 
 
 @dataclass(frozen=True)

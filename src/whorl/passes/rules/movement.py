@@ -114,11 +114,11 @@ def _known_expansion(m: Match) -> Value | None:
 def _past_elementwise(m: Match) -> Value | None:
     """Bring two movements together that only elementwise ops part, where they then undo or become each other."""
     kind = Transpose if isinstance(m.node.op, Transpose) else Reshaping
-    barren = m.rewriter.barren.setdefault(kind, set())
+    no_match = m.rewriter.no_match_above.setdefault(kind, set())
     chain: list[tuple[Node, int]] = []
     passed: list[Value] = []
     value = m.node.inputs[0]
-    while value is not None and value not in barren and m.rewriter.uses(value) == 1:
+    while value is not None and value not in no_match and m.rewriter.uses(value) == 1:
         node = maker(value)
         if node is None:
             break
@@ -130,7 +130,7 @@ def _past_elementwise(m: Match) -> Value | None:
         chain.append((node, place))
         passed.append(value)
         value = node.inputs[place]
-    barren.update(passed)
+    no_match.update(passed)
     return None
 
 

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Protocol
 
 import numpy as np
 
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.graph import Node, Op, Value
 from whorl.ir.types import TensorType
-
-if TYPE_CHECKING:
-    from whorl.passes.rewriting import Rewriter
+from whorl.passes.context import Context
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,17 @@ C, C1, C2 = (Variable(name, constant=True) for name in ("c", "c1", "c2"))
 ANY = Variable("any")
 
 
+class Rewriter(Protocol):
+    """What rules may ask of the region that they rewrite, and what adds nodes to it."""
+
+    context: Context
+    no_match_above: dict[type[Op], set[Value]]
+
+    def uses(self, value: Value) -> int: ...
+    def add(self, op: Op, inputs: Sequence[Value | None], outputs: int = 1) -> list[Value]: ...
+    def constant(self, value: np.ndarray | np.generic) -> Value: ...
+
+
 class Match:
     """A place where a pattern fits: the node at its root, and the values that its names stand for."""
 
@@ -96,7 +105,7 @@ class Match:
         """A new node, simplified at once."""
         return self.rewriter.add(op, inputs)[0]
 
-    def constant(self, value: Any) -> Value:
+    def constant(self, value: np.ndarray | np.generic) -> Value:
         """A new constant."""
         return self.rewriter.constant(value)
 
