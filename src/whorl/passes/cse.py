@@ -28,11 +28,11 @@ def cse(module: Module, context: Context) -> None:
         if key is None:
             return None
         candidates = tables.setdefault(build.region, {}).setdefault(key, [])
-        found = _Candidate(node)
+        candidate = _Candidate(node)
         for earlier in candidates:
-            if earlier.is_equal(found) and context.may_edit("cse"):
+            if earlier.is_equal(candidate) and context.may_edit("cse"):
                 return earlier.node.outputs
-        candidates.append(found)
+        candidates.append(candidate)
         return None
 
     rewrite(module.main, context.inference, visit)

@@ -133,10 +133,10 @@ def computed(op: Op, inputs: Sequence[Any], size: int, context: Context) -> Sequ
     else:
         lazy = op.lazily(*(None if x is None else elements_of(x) for x in inputs))
         if lazy is not None:
-            settled = [_settled(each, context) for each in lazy]
-            if len(settled) == 1:
-                context.origins.note(op, inputs, settled[0])
-            return settled
+            materialised = [_materialise(each, context) for each in lazy]
+            if len(materialised) == 1:
+                context.origins.note(op, inputs, materialised[0])
+            return materialised
         if size > context.pool.budget:
             context.report.skip(op, "the result is larger than the memory budget")
             return None
@@ -147,10 +147,10 @@ def computed(op: Op, inputs: Sequence[Any], size: int, context: Context) -> Sequ
         return None
     if is_small:
         return results
-    kept = [context.pool.keep(result) for result in results]
-    if len(kept) == 1:
-        context.origins.note(op, inputs, kept[0])
-    return kept
+    pooled = [context.pool.keep(result) for result in results]
+    if len(pooled) == 1:
+        context.origins.note(op, inputs, pooled[0])
+    return pooled
 
 
 def _objection(op: Op, inputs: Sequence[Any], size: int, options: PassOptions) -> str:
@@ -165,7 +165,7 @@ def _objection(op: Op, inputs: Sequence[Any], size: int, options: PassOptions) -
     return ""
 
 
-def _settled(elements: Elements, context: Context) -> Any:
+def _materialise(elements: Elements, context: Context) -> Any:
     """Elements computed at once where they are few, or wait for too many others."""
     if elements.size <= SMALL:
         if any(x.size > MOST_READ for x in elements.inputs):

@@ -45,41 +45,41 @@ def peel_constant_iterations(node: Node, build: Builder, context: Context) -> Se
         context.report.skip(node.op, str(stopped))
         context.refused.add(node)
         return None
-    return _peeled(node, run, build, context)
+    return _peel(node, run, build, context)
 
 
 def _constants(node: Node, outputs: Sequence[Any], build: Builder, context: Context) -> Sequence[Value | None] | None:
-    given = list(zip(outputs, node.outputs, strict=False))
-    if not all(_can_be_said(found, value) for found, value in given):
+    pairs = list(zip(outputs, node.outputs, strict=False))
+    if not all(_is_expressible(result, value) for result, value in pairs):
         context.report.skip(node.op, "gives what no constant can hold")
         return None
-    if sum(_bytes(found) for found, _ in given) > LARGEST_RESULT:
+    if sum(_bytes(result) for result, _ in pairs) > LARGEST_RESULT:
         context.report.skip(node.op, "is smaller as a loop")
         context.refused.add(node)
         return None
     if not context.may_edit("evaluate_loop"):
         return None
-    return [_said(found, value.name, build) for found, value in given]
+    return [_as_value(result, value.name, build) for result, value in pairs]
 
 
-def _can_be_said(found: Any, value: Value) -> bool:
+def _is_expressible(result: Any, value: Value) -> bool:
     """Whether a value is a tensor, or a short sequence of tensors."""
-    if isinstance(found, list) and isinstance(value.type, SequenceType) and found:
-        return len(found) <= LONGEST_SEQUENCE and all(isinstance(item, np.ndarray) for item in found)
-    return isinstance(found, np.ndarray)
+    if isinstance(result, list) and isinstance(value.type, SequenceType) and result:
+        return len(result) <= LONGEST_SEQUENCE and all(isinstance(item, np.ndarray) for item in result)
+    return isinstance(result, np.ndarray)
 
 
-def _bytes(found: Any) -> int:
-    return sum(map(_bytes, found)) if isinstance(found, list) else found.nbytes
+def _bytes(result: Any) -> int:
+    return sum(map(_bytes, result)) if isinstance(result, list) else result.nbytes
 
 
-def _said(found: Any, name: str, build: Builder) -> Value:
-    if isinstance(found, np.ndarray):
-        return build.constant(found, name)
-    return build.add(SequenceConstruct(), *(build.constant(item, name) for item in found), name=name)
+def _as_value(result: Any, name: str, build: Builder) -> Value:
+    if isinstance(result, np.ndarray):
+        return build.constant(result, name)
+    return build.add(SequenceConstruct(), *(build.constant(item, name) for item in result), name=name)
 
 
-def _peeled(node: Node, run: LoopRun, build: Builder, context: Context) -> Sequence[Value | None] | None:
+def _peel(node: Node, run: LoopRun, build: Builder, context: Context) -> Sequence[Value | None] | None:
     """The loop from the first iteration on that is not known. What it collects is not cut in two."""
     op, count = run.op, run.iteration.index
     if not count or op.collected or op.scanned or any(not isinstance(v, np.ndarray) for v in run.iteration.state):

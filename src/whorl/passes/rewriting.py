@@ -87,9 +87,9 @@ class RegionRewriter:
 
     def constant(self, value: Any) -> Value:
         """A new constant; NumPy gives a scalar where an array of rank 0 is meant."""
-        found = self._build.constant(np.asarray(value) if isinstance(value, np.generic) else value, self._hint)
-        self._new.add(found)
-        return found
+        constant = self._build.constant(np.asarray(value) if isinstance(value, np.generic) else value, self._hint)
+        self._new.add(constant)
+        return constant
 
     def _simplified(self, node: Node) -> Sequence[Value | None] | None:
         before, self._hint = self._hint, node.outputs[0].name if node.outputs else ""

@@ -18,11 +18,11 @@ def simplify_if(
 ) -> Sequence[Value | None] | None:
     """What takes the place of an If: the branch that is taken, or, of the values in `used`, what both branches give."""
     condition, *captured = node.inputs
-    taken = None if condition is None else known_bool(condition)
-    if taken is not None:
+    is_true = None if condition is None else known_bool(condition)
+    if is_true is not None:
         if not context.may_edit("IfOfConst"):
             return None
-        return inline(node.regions[0 if taken else 1], [v for v in captured if v is not None], build)
+        return inline(node.regions[0 if is_true else 1], [v for v in captured if v is not None], build)
     common = {
         k: found for k, v in enumerate(node.outputs) if v in used and (found := _common(node, k, build)) is not None
     }

@@ -49,8 +49,8 @@ def iterations(node: Node, *, by_condition: bool = True) -> tuple[int, float]:
 
 def _number(trip: Value) -> int | None:
     """A trip count, at least 0, where it is known."""
-    found = known_ints(trip)
-    return None if found is None or len(found) != 1 else max(found[0], 0)
+    elements = known_ints(trip)
+    return None if elements is None or len(elements) != 1 else max(elements[0], 0)
 
 
 def _int(length: object) -> int | None:

@@ -20,7 +20,8 @@ import numpy as np
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode
 from whorl.ir.dtypes import FLOAT32, INT64
-from whorl.kernel.program import Buffer, Const, For, Program, Store, Var, index_const
+from whorl.ir.native.expressions import Buffer, Const, Var, index_const
+from whorl.kernel.program import For, Program, Store
 from whorl.runtime.compiled.entries import entry_of
 
 i, x = Var(INT64, "i", False), Buffer("x", FLOAT32, (5,))

@@ -71,8 +71,8 @@ def joins_small(m: Match) -> bool:
     known = [shape for shape in shapes if shape is not None]
     rank = max(map(len, known))
     padded = [(1,) * (rank - len(shape)) + shape for shape in known]
-    joined = math.prod(max(lengths) if min(lengths) else 0 for lengths in zip(*padded, strict=True))
-    return joined <= max(_SMALL, 2 * sum(map(math.prod, known)))
+    broadcast = math.prod(max(lengths) if min(lengths) else 0 for lengths in zip(*padded, strict=True))
+    return broadcast <= max(_SMALL, 2 * sum(map(math.prod, known)))
 
 
 def is_whole(m: Match) -> bool:
@@ -96,22 +96,24 @@ def is_not_scalar(name: str) -> Condition:
 
 def elements(value: Value | None, most: int = _LARGEST) -> np.ndarray | None:
     """The elements of a constant that has not more than so many."""
-    held = constant_of(value)
-    if held is None or math.prod(held.value.shape) > most:
+    constant = constant_of(value)
+    if constant is None or math.prod(constant.value.shape) > most:
         return None
-    return as_array(held.value)
+    return as_array(constant.value)
 
 
 def all_are(name: str, test: Callable[[np.ndarray], np.ndarray | bool]) -> Condition:
     """Every element of a constant passes a test; false for an empty one. No more is read than is needed."""
 
-    def holds(m: Match) -> bool:
-        held = constant_of(m[name])
-        if held is None or held.value.dtype == STRING or not math.prod(held.value.shape):
+    def passes(m: Match) -> bool:
+        constant = constant_of(m[name])
+        if constant is None or constant.value.dtype == STRING or not math.prod(constant.value.shape):
             return False
-        return bool(np.all(test(_first(held.value)))) and all(np.all(test(block)) for block in blocks(held.value))
+        return bool(np.all(test(_first(constant.value)))) and all(
+            np.all(test(block)) for block in blocks(constant.value)
+        )
 
-    return holds
+    return passes
 
 
 def _first(value: np.ndarray | LazyArray) -> np.ndarray:

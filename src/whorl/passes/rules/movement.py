@@ -49,13 +49,13 @@ def target_of(shape: Sequence[Dim], source: TensorType) -> list[int] | None:
 
     A named length is 0 where the source has it on that axis, else -1, at most once and beside nothing that may be 0.
     """
-    given = () if isinstance(source.shape, AnyShape) else source.shape
+    source_shape = () if isinstance(source.shape, AnyShape) else source.shape
     target: list[int] = []
     for axis, dim in enumerate(shape):
         if isinstance(dim, int):
             target.append(dim)
         else:
-            target.append(0 if axis < len(given) and dims.equal(dim, given[axis]) else -1)
+            target.append(0 if axis < len(source_shape) and dims.equal(dim, source_shape[axis]) else -1)
     if any(dim == 0 for dim in shape if isinstance(dim, int)) or target.count(-1) > 1:
         return None
     if -1 in target and any(bounds(dim)[0] < 1 for dim, n in zip(shape, target, strict=True) if n != -1):
@@ -123,13 +123,13 @@ def _past_elementwise(m: Match) -> Value | None:
         if node is None:
             break
         if isinstance(node.op, kind):
-            return _joined(m, node, chain) if chain else None
-        place = moved_operand(node)
-        if place is None:
+            return _after_movements(m, node, chain) if chain else None
+        index = moved_operand(node)
+        if index is None:
             break
-        chain.append((node, place))
+        chain.append((node, index))
         passed.append(value)
-        value = node.inputs[place]
+        value = node.inputs[index]
     no_match.update(passed)
     return None
 
@@ -144,7 +144,7 @@ def moved_operand(node: Node) -> int | None:
     return shaped[0] if same_shape(tensor_type(node.inputs[shaped[0]]), tensor_type(node.outputs[0])) else None
 
 
-def _joined(m: Match, first: Node, chain: Sequence[tuple[Node, int]]) -> Value | None:
+def _after_movements(m: Match, first: Node, chain: Sequence[tuple[Node, int]]) -> Value | None:
     """The elementwise ops after both movements."""
     source = first.inputs[0]
     if source is None:
@@ -167,8 +167,8 @@ def _joined(m: Match, first: Node, chain: Sequence[tuple[Node, int]]) -> Value |
             return None
         else:
             value = m.add(Reshape(), source, m.constant(np.array(target, np.int64)))
-    for node, place in reversed(chain):
-        value = m.add(node.op, *(value if k == place else other for k, other in enumerate(node.inputs)))
+    for node, index in reversed(chain):
+        value = m.add(node.op, *(value if k == index else other for k, other in enumerate(node.inputs)))
     return value
 
 

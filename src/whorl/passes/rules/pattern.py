@@ -70,7 +70,7 @@ class Rewriter(Protocol):
 
 
 class Match:
-    """A place where a pattern fits: the node at its root, and the values that its names stand for."""
+    """A match of a pattern: the node at its root, and the values that its names stand for."""
 
     __slots__ = ("node", "rewriter", "values")
 
@@ -87,9 +87,9 @@ class Match:
 
     def array(self, name: str) -> np.ndarray:
         """The elements of a constant."""
-        held = constant_of(self.values[name])
-        assert held is not None
-        return as_array(held.value)
+        constant = constant_of(self.values[name])
+        assert constant is not None
+        return as_array(constant.value)
 
     @property
     def result(self) -> Value:
@@ -133,7 +133,7 @@ Condition = Callable[[Match], bool]
 
 @dataclass(frozen=True)
 class Rule:
-    """Where `pattern` fits and every condition of `when` holds, `result` takes the place of its root."""
+    """Where `pattern` fits and every condition of `when` holds, `result` replaces its root."""
 
     name: str
     pattern: Apply
@@ -141,37 +141,37 @@ class Rule:
     when: tuple[Condition, ...] = field(default=(), kw_only=True)
 
     def apply(self, node: Node, rewriter: Rewriter) -> Sequence[Value] | None:
-        """The values that take the place of the node's outputs; None where the rule says nothing of it."""
-        found = Match(node, rewriter)
-        if not fits_inputs(self.pattern, node, found) or not all(holds(found) for holds in self.when):
+        """The values that replace the node's outputs; None where the rule does not apply."""
+        match = Match(node, rewriter)
+        if not fits_inputs(self.pattern, node, match) or not all(condition(match) for condition in self.when):
             return None
         if isinstance(self.result, (Variable, Apply)):
-            return [found.build(self.result)]
-        values = self.result(found)
+            return [match.build(self.result)]
+        values = self.result(match)
         return [values] if isinstance(values, Value) else values
 
 
-def fits(pattern: Pattern, value: Value | None, found: Match) -> bool:
+def fits(pattern: Pattern, value: Value | None, match: Match) -> bool:
     """Whether a value is what the pattern stands for; its names are bound on the way."""
     if value is None:
         return False
     if isinstance(pattern, Variable):
         if pattern.constant is not None and pattern.constant is not is_constant(value):
             return False
-        return found.values.setdefault(pattern.name, value) is value
+        return match.values.setdefault(pattern.name, value) is value
     owner = value.owner
     if not isinstance(owner, Node) or type(owner.op) is not pattern.op or value.index:
         return False
-    if pattern.once and found.rewriter.uses(value) != 1:
+    if pattern.once and match.rewriter.uses(value) != 1:
         return False
-    return fits_inputs(pattern, owner, found)
+    return fits_inputs(pattern, owner, match)
 
 
-def fits_inputs(pattern: Apply, node: Node, found: Match) -> bool:
+def fits_inputs(pattern: Apply, node: Node, match: Match) -> bool:
     """Whether the inputs of a node are what the pattern says of them."""
     if len(node.inputs) != len(pattern.inputs):
         return False
-    return all(fits(p, value, found) for p, value in zip(pattern.inputs, node.inputs, strict=True))
+    return all(fits(p, value, match) for p, value in zip(pattern.inputs, node.inputs, strict=True))
 
 
 def constant_of(value: Value | None) -> Constant | None:
@@ -212,12 +212,12 @@ class RuleSet:
         self._by_op: dict[type[Op], list[AnyRule]] = {}
 
     def __getitem__(self, op: Op) -> Sequence[AnyRule]:
-        found = self._by_op.get(type(op))
-        if found is None:
-            found = [rule for rule in self.rules if _is_for(rule, type(op))]
-            found.sort(key=lambda rule: -rule.pattern.size if isinstance(rule, Rule) else 0)
-            self._by_op[type(op)] = found
-        return found
+        rules = self._by_op.get(type(op))
+        if rules is None:
+            rules = [rule for rule in self.rules if _is_for(rule, type(op))]
+            rules.sort(key=lambda rule: -rule.pattern.size if isinstance(rule, Rule) else 0)
+            self._by_op[type(op)] = rules
+        return rules
 
 
 def _is_for(rule: AnyRule, kind: type[Op]) -> bool:

@@ -102,14 +102,14 @@ def _gathered_piece(m: Match) -> Value | None:
     borders = None if axis is None else _borders(joined, axis)
     if axis is None or borders is None or m.node.op.axis % (tensor_type(m.node.inputs[0]).rank or 1) != axis:
         return None
-    place = int(index) + (borders[-1] if index < 0 else 0)
-    found = next((k for k in range(len(borders) - 1) if borders[k] <= place < borders[k + 1]), None)
+    position = int(index) + (borders[-1] if index < 0 else 0)
+    found = next((k for k in range(len(borders) - 1) if borders[k] <= position < borders[k + 1]), None)
     if found is None:
         return None
     piece = joined.inputs[found]
     if piece is not None and borders[found + 1] - borders[found] == 1:
         return m.add(Squeeze(), piece, m.constant(np.array([axis], INT64)))
-    return m.add(Gather(axis), piece, m.constant(np.array(place - borders[found], INT64)))
+    return m.add(Gather(axis), piece, m.constant(np.array(position - borders[found], INT64)))
 
 
 def _sliced_pieces(m: Match) -> Value | None:
@@ -158,13 +158,13 @@ def _onto_constants(m: Match) -> Value | None:
     operands = [(k, v) for k, v in enumerate(m.node.inputs) if v is not None and not is_constant(v)]
     if len(operands) != 1 or isinstance(m.node.op, Where) or tensor_type(m.result).rank is None:
         return None
-    place, value = operands[0]
+    position, value = operands[0]
     chosen = maker(value)
     if chosen is None or m.rewriter.uses(value) != 1:
         return None
     if isinstance(chosen.op, Where) and all(is_constant(v) for v in chosen.inputs[1:]):
         sources = [1, 2]
-    elif isinstance(chosen.op, Gather) and is_constant(chosen.inputs[0]) and _all_scalars(m, place):
+    elif isinstance(chosen.op, Gather) and is_constant(chosen.inputs[0]) and _all_scalars(m, position):
         sources = [0]
     else:
         return None
@@ -173,15 +173,15 @@ def _onto_constants(m: Match) -> Value | None:
     results = []
     for k in sources:
         source = chosen.inputs[k]
-        results.append(m.add(m.node.op, *(source if j == place else v for j, v in enumerate(m.node.inputs))))
+        results.append(m.add(m.node.op, *(source if j == position else v for j, v in enumerate(m.node.inputs))))
     if not all(is_constant(v) for v in results):
         return None
     replaced = dict(zip(sources, results, strict=True))
     return m.add(chosen.op, *(replaced.get(k, v) for k, v in enumerate(chosen.inputs)))
 
 
-def _all_scalars(m: Match, place: int) -> bool:
-    return all(k == place or v is None or static_shape(v.type) == () for k, v in enumerate(m.node.inputs))
+def _all_scalars(m: Match, position: int) -> bool:
+    return all(k == position or v is None or static_shape(v.type) == () for k, v in enumerate(m.node.inputs))
 
 
 def _grows(m: Match, table: Value | None) -> bool:

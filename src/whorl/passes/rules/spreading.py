@@ -68,8 +68,8 @@ def _unspread(m: Match) -> Value | None:
             continue
         shapes = [tensor_type(v).shape for j, v in enumerate(m.node.inputs) if j != k and v is not None]
         before = () if isinstance(source.op, ConstantOfShape) else tensor_type(source.inputs[0]).shape
-        kept = broadcast_shapes(*shapes, before)
-        if same_shape(TensorType(m.dtype, kept), tensor_type(m.result)):
+        shape = broadcast_shapes(*shapes, before)
+        if same_shape(TensorType(m.dtype, shape), tensor_type(m.result)):
             is_filled = isinstance(source.op, ConstantOfShape)
             small = m.constant(source.op.element.reshape(())) if is_filled else source.inputs[0]  # type: ignore[attr-defined]
             return m.add(m.node.op, *(small if j == k else v for j, v in enumerate(m.node.inputs)))

@@ -115,8 +115,8 @@ def _channel_operand(m: Match) -> tuple[Node, np.ndarray] | None:
     inner, rank = _sole(m), tensor_type(m.result).rank
     if inner is None or rank is None or rank < 2 or len(m.node.inputs) != 2:
         return None
-    found = _channels(m.node.inputs[1], rank)
-    return None if found is None else (inner, found)
+    channels = _channels(m.node.inputs[1], rank)
+    return None if channels is None else (inner, channels)
 
 
 def _sole(m: Match) -> Node | None:
@@ -129,13 +129,13 @@ def _sole(m: Match) -> Node | None:
 
 
 def _factor(m: Match) -> Value | None:
-    found = _channel_operand(m)
-    return None if found is None else _scaled(m, found[0], found[1], None)
+    operand = _channel_operand(m)
+    return None if operand is None else _scaled(m, operand[0], operand[1], None)
 
 
 def _summand(m: Match) -> Value | None:
-    found = _channel_operand(m)
-    return None if found is None else _scaled(m, found[0], None, found[1])
+    operand = _channel_operand(m)
+    return None if operand is None else _scaled(m, operand[0], None, operand[1])
 
 
 def _normalized(m: Match) -> Value | None:

@@ -211,23 +211,23 @@ class _Unrolled:
             else elements
         )
         ordered = list(parts)[::-1] if how.reverse else list(parts)
-        joined = build.add(Concat(axis), *ordered, name=name)
+        concatenated = build.add(Concat(axis), *ordered, name=name)
         if self.predicates is None or all(flag is None for flag in self.predicates.flags):
-            return joined
+            return concatenated
         rows = tensor_type(parts[0]).shape
         assert isinstance(rows, tuple)
         part = rows[axis]
         if not isinstance(part, int):
             raise CannotUnroll("how many rows an iteration collects is known only when it runs")
-        return self._cut(joined, axis, part, len(elements), how.reverse, name)
+        return self._cut(concatenated, axis, part, len(elements), how.reverse, name)
 
-    def _cut(self, joined: Value, axis: int, rows: int, count: int, reverse: bool, name: str) -> Value:
+    def _cut(self, concatenated: Value, axis: int, rows: int, count: int, reverse: bool, name: str) -> Value:
         """The rows of the iterations that run: the first ones; the last ones where each is put in front."""
         assert self.predicates is not None
         build, done = self.build, self.predicates.count()
         size = build.add(Mul(), done, build.int64(rows), name="rows")
         if not reverse:
-            return build.add(Slice(), joined, build.int64(0), size, build.int64(axis), name=name)
+            return build.add(Slice(), concatenated, build.int64(0), size, build.int64(axis), name=name)
         total = build.int64(rows * count)
         start = build.add(Sub(), total, size, name="start")
-        return build.add(Slice(), joined, start, total, build.int64(axis), name=name)
+        return build.add(Slice(), concatenated, start, total, build.int64(axis), name=name)

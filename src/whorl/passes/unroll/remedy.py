@@ -51,10 +51,10 @@ class TripCountSources:
         counts += [lambda length=length: self._names(length) for length in lengths]
         for count in counts:
             try:
-                found = [*count()]
+                sources = [*count()]
             except Unfixable:
                 continue
-            for origin in found:
+            for origin in sources:
                 if isinstance(origin, str):
                     remedy.lengths[origin] = EXAMPLE
                 else:
