@@ -122,6 +122,43 @@ def test_every_module_imports_only_what_its_layer_may() -> None:
     assert not found, "\n" + "\n".join(found)
 
 
+def runtime_imports(module: str, source: str) -> set[str]:
+    """The modules of whorl that a module of the runtime reaches through imports within the runtime."""
+    reached, pending = set[str](), [(module, source)]
+    while pending:
+        _, source = pending.pop()
+        for each in imports(ast.parse(source)):
+            name = each.name
+            while name.startswith("whorl.") and not (path := PACKAGE.parent / f"{name.replace('.', '/')}.py").is_file():
+                name = name.rpartition(".")[0]
+            if name.startswith("whorl.") and name not in reached:
+                reached.add(name)
+                if name.startswith("whorl.runtime."):
+                    pending.append((name, path.read_text(encoding="utf-8")))
+    return reached
+
+
+def compiled_code(modules: set[str]) -> set[str]:
+    """Those that belong to a layer between passes and runtime, or to compiled code of the runtime."""
+    layers = RULES.layers[RULES.layers.index("passes") + 1 : RULES.layers.index("runtime")]
+    compiling = tuple(f"whorl.{each}." for each in (*layers, "runtime.compiled"))
+    return {module for module in modules if module.startswith(compiling)}
+
+
+def test_interpreter_reaches_nothing_that_compiles() -> None:
+    for path in sorted((PACKAGE / "runtime" / "interpreter").glob("*.py")):
+        reached = runtime_imports(path.stem, path.read_text(encoding="utf-8"))
+        assert not compiled_code(reached), f"{path.name} reaches {sorted(compiled_code(reached))}"
+
+
+def test_import_of_compiled_code_by_another_module_is_reached() -> None:
+    source = "from whorl.runtime.states import States\nfrom whorl.runtime.compiled.partition import partition"
+    reached = runtime_imports("control", source)
+    assert {"whorl.runtime.compiled.partition", "whorl.lowering.graphs", "whorl.codegen.target"} <= compiled_code(
+        reached
+    )
+
+
 @pytest.mark.parametrize(
     ("path", "source", "fault"),
     [

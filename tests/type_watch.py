@@ -13,7 +13,8 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Linear
 from whorl.ir.graph import Module, Node, Region, Value, as_values
 from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, TensorType, Type
-from whorl.runtime.interpreter.plan import BranchKernel, LoopKernel, Plan
+from whorl.runtime.interpreter.control import BranchKernel, LoopKernel
+from whorl.runtime.interpreter.plan import Plan
 from whorl.runtime.interpreter.step import Run
 
 RELAXATIONS = ("declared", "named", "shared", "blank", "unranked")
@@ -61,7 +62,7 @@ class Watch:
         options = whorl.SessionOptions()
         options.backend = "interpreter"
         self.session = whorl.InferenceSession(module, options)
-        self.session._plan = WatchedPlan(self.session._plan, module.main, self)  # type: ignore[assignment]
+        self.session.plan = WatchedPlan(self.session.plan, module.main, self)  # type: ignore[assignment]
         self.names: list[dict[str, int]] = []
         self.problems: list[str] = []
         self.seen = 0
@@ -140,10 +141,10 @@ class WatchedPlan:
     def descend(self, kernel: Any, node: Node) -> None:
         match kernel:
             case LoopKernel():
-                kernel.plan = WatchedPlan(kernel.plan, node.regions[0], self.watch)  # type: ignore[assignment]
+                kernel.plan = WatchedPlan(kernel.plan, node.regions[0], self.watch)
             case BranchKernel():
                 pairs = zip(kernel.plans, node.regions, strict=True)
-                kernel.plans = [WatchedPlan(plan, region, self.watch) for plan, region in pairs]  # type: ignore[misc]
+                kernel.plans = [WatchedPlan(plan, region, self.watch) for plan, region in pairs]
 
     def reporting(self, step: Any) -> Any:
         kernel, watch = step.kernel, self.watch

@@ -14,7 +14,7 @@ from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType
 from whorl.ops.control.flow import Collected, Loop, Scanned
 from whorl.ops.control.iteration import Iteration
-from whorl.runtime.compiled.loop import CompiledLoop, NativeRun
+from whorl.runtime.compiled.loop import CompiledLoop, LoopRun
 
 FRACTION_BITS = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}
 LEAST_EXPONENT = {"float16": -14, "bfloat16": -126, "float32": -126, "float64": -1022}
@@ -59,7 +59,7 @@ class Batch:
             self.slices[id(array)] = Value("x", TensorType(array.dtype, (self.length,)), self.body, 0)
         return self.slices[id(array)]
 
-    def compiled(self, cases: Sequence[Case]) -> NativeRun:
+    def compiled(self, cases: Sequence[Case]) -> LoopRun:
         build = Builder(self.body, self.inference)
         results = [build.add(case.op, *(self.given(x) for x in case.inputs)) for case in cases]
         kinds = (np.dtype(np.int64), np.dtype(bool))
@@ -75,7 +75,7 @@ class Batch:
         Builder(self.main, self.inference).add_many(op, inputs, names, regions=[self.body])
         node: Node = self.main.nodes[-1]
         iteration = Iteration(op, [None, None, *self.rows, *(x for x, _, _ in self.constants)], (0, 0))
-        run = NativeRun(CompiledLoop(node, iteration), iteration)
+        run = LoopRun(CompiledLoop(node, iteration), iteration)
         calls = {call.op.name for call in run.compiled.program.program.calls}
         assert not calls, f"{', '.join(calls)} have no native form"
         return run

@@ -12,7 +12,7 @@ from fuzz.cell_programs import Feeds, Program
 from fuzz.forms import Slack
 from fuzz.likeness import difference
 from whorl.ir.graph import Module
-from whorl.runtime.compiled.background import in_background
+from whorl.runtime.compiled.background import compile_in_background
 
 BACKENDS = ("native", "auto")
 REPEATS = 3
@@ -96,7 +96,7 @@ def compare(program: Program, backend: str, expected: list[Outcome]) -> Fault | 
     for step, n in enumerate(order_of(program)):
         feeds = {name: array.copy() for name, array in program.runs[n].items()}
         if backend == "auto" and step and program.seed % 4 == 0:
-            in_background(bool).result()
+            compile_in_background(bool).result()
         found = run(tested, feeds)
         fault = judge(program, backend, expected[n], found, step)
         if fault and expected[n].outputs is None:

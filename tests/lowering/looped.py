@@ -29,8 +29,8 @@ from whorl.ops.control.iteration import Iteration
 from whorl.ops.elementwise.arithmetic import Identity, Neg
 from whorl.ops.elementwise.comparison import Where
 from whorl.ops.movement.axes import Transpose
-from whorl.runtime.compiled.loop import CompiledLoop, NativeRun
-from whorl.runtime.compiled.memory import Pair
+from whorl.runtime.compiled.loop import CompiledLoop, LoopRun
+from whorl.runtime.compiled.memory import DoubleBuffer
 
 STEPS = 3
 BATCH = 8
@@ -197,22 +197,23 @@ def looped(cases: Sequence[Case], seed: int = 0) -> tuple[Node, Iteration]:
     return built.finish(results)
 
 
-def interpreted(run: NativeRun) -> tuple[int, list[np.ndarray]]:
+def interpreted(run: LoopRun) -> tuple[int, list[np.ndarray]]:
     """How the program ends when it is interpreted from the start, and what it collects."""
     program: Program = run.compiled.program.program
-    pairs = [(pair.arrays[0].copy(), np.zeros_like(pair.arrays[1])) for pair in run.pairs if isinstance(pair, Pair)]
+    states = [state for state in run.states if isinstance(state, DoubleBuffer)]
+    pairs = [(state.arrays[0].copy(), np.zeros_like(state.arrays[1])) for state in states]
     outs = [np.zeros((STEPS, *sizes(t)), t.dtype) for t in run.compiled.program.collected]
     arrays = [x for pair in pairs for x in pair] + run.rows + run.captured + outs
     outcome = interpret(program, [0, STEPS, True], arrays)
     return outcome.status, outcome.arrays[len(arrays) - len(outs) :]
 
 
-def compiled_run(cases: Sequence[Case], seed: int = 0) -> NativeRun:
+def compiled_run(cases: Sequence[Case], seed: int = 0) -> LoopRun:
     """A verified program of the cases, ready to run."""
     node, iteration = looped(cases, seed)
     compiled = CompiledLoop(node, iteration)
     verify_program(compiled.program.program)
-    return NativeRun(compiled, iteration)
+    return LoopRun(compiled, iteration)
 
 
 def check_failure(case: Case, seed: int = 0) -> None:

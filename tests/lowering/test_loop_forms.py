@@ -15,7 +15,7 @@ from whorl.kernel.verify import verify_program
 from whorl.lowering.graphs import lower_graph
 from whorl.ops.control.flow import Loop
 from whorl.ops.control.iteration import Iteration
-from whorl.runtime.compiled.loop import CompiledLoop, NativeRun
+from whorl.runtime.compiled.loop import CompiledLoop, LoopRun
 from whorl.runtime.session import Session
 
 FORM = """
@@ -101,7 +101,7 @@ def by_loop(text: str, feeds: dict[str, np.ndarray]) -> list[np.ndarray] | None:
     iteration = Iteration(node.op, inputs, (0, 0))
     compiled = CompiledLoop(node, iteration)
     verify_program(compiled.program.program)
-    run = NativeRun(compiled, iteration)
+    run = LoopRun(compiled, iteration)
     compiled.slice = 2
     while not iteration.is_over:
         if not run.advance(None):

@@ -10,7 +10,7 @@ import pytest
 from whorl.debug import debug
 from whorl.ir.dtypes import BY_NAME
 from whorl.runtime import buffer_pool
-from whorl.runtime.buffer_pool import LARGE, empty, is_recycled, maker
+from whorl.runtime.buffer_pool import LARGE, empty, is_recycled, make_allocator
 
 FLOAT32 = np.dtype(np.float32)
 SHAPE = (LARGE // 4, 3)
@@ -52,7 +52,7 @@ def test_array_is_like_any_other() -> None:
 
 @pytest.mark.parametrize(("shape", "dtype"), [((3,), FLOAT32), (SHAPE, np.dtype(object)), ((), FLOAT32)])
 def test_small_arrays_and_objects_have_their_own_memory(shape, dtype) -> None:
-    for array in (empty(shape, dtype), maker(shape, dtype)()):
+    for array in (empty(shape, dtype), make_allocator(shape, dtype)()):
         assert array.shape == shape and not is_recycled(array)
 
 
@@ -86,7 +86,7 @@ def test_poison_makes_every_float_of_fresh_memory_nan(monkeypatch, dtype, shape)
     monkeypatch.setenv("WHORL_DEBUG", "poison")
     debug.cache_clear()
     try:
-        for make in (empty, lambda shape, dtype: maker(shape, dtype)()):
+        for make in (empty, lambda shape, dtype: make_allocator(shape, dtype)()):
             assert np.isnan(make(shape, BY_NAME[dtype]).astype(np.float64)).all()
         assert (empty(shape, np.dtype(np.int64)) > 1 << 62).all()
     finally:

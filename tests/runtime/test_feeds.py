@@ -9,7 +9,7 @@ import whorl
 from whorl.ir.dims import name
 from whorl.ir.dtypes import BY_NAME, STRING
 from whorl.ir.types import MapType, OptionalType, SequenceType, TensorType
-from whorl.runtime.feeds import checked
+from whorl.runtime.feeds import check_value
 
 F32 = np.dtype(np.float32)
 
@@ -20,7 +20,7 @@ def tensor(dtype, *shape):
 
 def refusal(value, type):
     with pytest.raises(whorl.RunError) as caught:
-        checked(value, type, "input 'x'")
+        check_value(value, type, "input 'x'")
     return str(caught.value)
 
 
@@ -42,7 +42,7 @@ def refusal(value, type):
     ],
 )
 def test_python_numbers_take_the_declared_type(value, type, expected):
-    array = checked(value, type, "x")
+    array = check_value(value, type, "x")
     assert array.dtype == type.dtype and array.shape == np.shape(expected)
     assert np.array_equal(array, expected)
 
@@ -103,13 +103,13 @@ def test_ragged_list_is_refused():
 
 
 def test_array_of_another_byte_order_is_taken():
-    array = checked(np.array([1, 2], ">f4"), tensor("float32", 2), "x")
+    array = check_value(np.array([1, 2], ">f4"), tensor("float32", 2), "x")
     assert array.dtype == F32 and array.dtype.isnative and array.tolist() == [1, 2]
 
 
 def test_array_is_taken_without_a_copy():
     array = np.zeros((2, 3), np.float32)[:, ::2]
-    assert checked(array, tensor("float32", 2, 2), "x") is array
+    assert check_value(array, tensor("float32", 2, 2), "x") is array
 
 
 class DlPack:
@@ -131,7 +131,7 @@ class OnOtherDevice(DlPack):
 
 
 def test_dlpack_is_taken():
-    assert checked(DlPack(np.arange(3, dtype=np.float32)), tensor("float32", "n"), "x").tolist() == [0, 1, 2]
+    assert check_value(DlPack(np.arange(3, dtype=np.float32)), tensor("float32", "n"), "x").tolist() == [0, 1, 2]
 
 
 def test_dlpack_of_the_wrong_type_is_not_converted():
@@ -187,7 +187,7 @@ class ArrayLike:
 
 
 def test_array_interface_is_taken():
-    assert checked(ArrayLike(), tensor("float32", 2), "x").tolist() == [1.5, 2.5]
+    assert check_value(ArrayLike(), tensor("float32", 2), "x").tolist() == [1.5, 2.5]
 
 
 @pytest.mark.parametrize(
@@ -204,14 +204,14 @@ def test_array_interface_is_taken():
     ids=["list", "tuple", "U", "object", "bytes", "mixed", "StringDType"],
 )
 def test_text_is_taken_in_every_form(value):
-    array = checked(value, tensor("string", "n"), "x")
+    array = check_value(value, tensor("string", "n"), "x")
     assert array.dtype == STRING and array.tolist() == ["ab", "ç"]
     assert all(type(text) is str for text in array.flat)
 
 
 def test_scalar_and_empty_text_are_taken():
-    assert checked("ab", tensor("string"), "x").tolist() == "ab"
-    assert checked([], tensor("string", 0), "x").dtype == STRING
+    assert check_value("ab", tensor("string"), "x").tolist() == "ab"
+    assert check_value([], tensor("string", 0), "x").dtype == STRING
 
 
 def test_object_that_is_not_text_is_refused_with_its_place():
@@ -220,7 +220,7 @@ def test_object_that_is_not_text_is_refused_with_its_place():
 
 
 def test_sequences_are_lists_of_what_the_element_takes():
-    items = checked(([1, 2], np.zeros(3, np.float32)), SequenceType(tensor("float32", "n")), "x")
+    items = check_value(([1, 2], np.zeros(3, np.float32)), SequenceType(tensor("float32", "n")), "x")
     assert [item.tolist() for item in items] == [[1, 2], [0, 0, 0]]
 
 
@@ -232,13 +232,13 @@ def test_wrong_item_of_a_sequence_is_named():
 
 
 def test_optional_takes_none_or_a_value():
-    assert checked(None, OptionalType(tensor("float32")), "x") is None
-    assert checked(2, OptionalType(tensor("float32")), "x") == 2
+    assert check_value(None, OptionalType(tensor("float32")), "x") is None
+    assert check_value(2, OptionalType(tensor("float32")), "x") == 2
 
 
 def test_map_takes_a_dictionary_of_its_kinds():
     type = MapType(BY_NAME["int64"], tensor("float32"))
-    assert checked({1: 2, np.int64(3): 0.5}, type, "x") == {1: 2.0, 3: 0.5}
+    assert check_value({1: 2, np.int64(3): 0.5}, type, "x") == {1: 2.0, 3: 0.5}
     assert refusal({"a": 1}, type) == "input 'x' has the key 'a', expected map(int64, float32[])\n  fix: use int64 keys"
     assert refusal([1], type) == "input 'x' is list, expected map(int64, float32[])\n  fix: feed a dictionary"
     assert refusal({1: "a"}, type).startswith("input 'x'[1] is string[], expected float32[]")

@@ -5,7 +5,7 @@ import pytest
 from onnx import parser
 
 import whorl
-from whorl.runtime.interpreter.plan import LoopKernel
+from whorl.runtime.interpreter.control import LoopKernel
 
 APPENDED = """
 main (int64 n, float[k,3] x, float[1,3] row) => (float[m,3] y) {
@@ -173,9 +173,9 @@ def run_both(text, feeds):
     found = session.run(None, feeds)
     reasons = [
         reason
-        for step in session._plan.steps
+        for step in session.plan.steps
         if isinstance(step.kernel, LoopKernel)
-        for reason in step.kernel.native.reasons
+        for reason in step.kernel.runner.reasons
     ]
     assert not reasons
     return expected, found
@@ -260,8 +260,8 @@ def test_one_program_serves_every_first_length():
         feeds = {"n": np.array(5000), "x": np.zeros((start, 3), F), "row": np.ones((1, 3), F)}
         (found,) = session.run(None, feeds)
         assert found.shape == (start + 10000, 3)
-    (kernel,) = (step.kernel for step in session._plan.steps if isinstance(step.kernel, LoopKernel))
-    assert len(kernel.native.forms.programs) == 1
+    (kernel,) = (step.kernel for step in session.plan.steps if isinstance(step.kernel, LoopKernel))
+    assert len(kernel.runner.programs.all) == 1
 
 
 def test_length_that_must_fit_is_an_error_with_its_iteration():
@@ -304,6 +304,6 @@ def test_lengths_that_vary_are_left_open_after_some_programs():
         feeds = {name: rng.uniform(-0.5, 0.5, shape).astype(F) for name, shape in shapes.items()}
         for e, f in zip(oracle.run(None, feeds), native.run(None, feeds), strict=True):
             np.testing.assert_allclose(f, e, rtol=1e-5, atol=1e-6)
-    kernels = [step.kernel for step in native._plan.steps if isinstance(step.kernel, LoopKernel)]
-    assert all(len(kernel.native.forms.programs) < 12 for kernel in kernels)
-    assert not [reason for kernel in kernels for reason in kernel.native.reasons]
+    kernels = [step.kernel for step in native.plan.steps if isinstance(step.kernel, LoopKernel)]
+    assert all(len(kernel.runner.programs.all) < 12 for kernel in kernels)
+    assert not [reason for kernel in kernels for reason in kernel.runner.reasons]

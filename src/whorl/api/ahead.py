@@ -28,7 +28,7 @@ from whorl.ir.walk import clone_region
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.graphs import GraphProgram, lower_graph
 from whorl.lowering.storage import lengths_of, native_type
-from whorl.runtime.feeds import checked
+from whorl.runtime.feeds import check_value
 from whorl.runtime.library import LoadedLibrary
 from whorl.runtime.node_arg import NodeArg
 
@@ -193,7 +193,7 @@ def _with_constants(module: Module, inputs: Mapping[str, Any]) -> Region:
     for argument in fixed:
         value = defaults.get(argument.name)
         if argument.name in inputs:
-            value = checked(inputs[argument.name], argument.type, f"input {argument.name!r}")
+            value = check_value(inputs[argument.name], argument.type, f"input {argument.name!r}")
         node = Node(Constant(value), [], (), argument.name)
         node.outputs = [argument]
         argument.owner, argument.index = node, 0

@@ -17,7 +17,7 @@ from whorl.passes.context import Context, PassOptions
 from whorl.passes.unroll.control_flow import remedy_of, unroll_control_flow
 from whorl.passes.unroll.fix_inputs import fix_inputs
 from whorl.passes.unroll.remedy import Remedy
-from whorl.runtime.feeds import checked
+from whorl.runtime.feeds import check_value
 
 MAX_ITERATIONS = 256
 """Copies of a body that are made unless the caller allows more."""
@@ -57,7 +57,7 @@ def _deloop(
     if dims or inputs:
         types = {value.name: value.type for value in module.main.arguments}
         values = {
-            name: checked(x, types[name], f"input {name!r}") if name in types else x for name, x in inputs.items()
+            name: check_value(x, types[name], f"input {name!r}") if name in types else x for name, x in inputs.items()
         }
         module = fix_inputs(module, dims, values)
         pipeline.optimize(module)

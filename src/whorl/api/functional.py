@@ -13,7 +13,7 @@ from whorl.api.models import HasModule, load_module
 from whorl.formats.onnx.bodies import load_body
 from whorl.formats.registry import MDF, ONNX, format_of
 from whorl.ir.graph import Module, Region
-from whorl.runtime.functional import Ways, run_branch, run_loop, run_scan, with_captured
+from whorl.runtime.functional import ScanLayout, run_branch, run_loop, run_scan, with_captured
 from whorl.runtime.limits import Limits
 
 Body = object
@@ -68,7 +68,7 @@ def scan(
     copies and collects nothing where it is never called. Errors: RunError, LimitError. Source: ONNX Scan-25.
     """
     limits = Limits(max_iterations, timeout)
-    ways = Ways(scan_input_axes, scan_input_directions, scan_output_axes, scan_output_directions)
+    layout = ScanLayout(scan_input_axes, scan_input_directions, scan_output_axes, scan_output_directions)
     if _is_mdf(body):
         results = MDF.part("functions").scan(
             *state_and_scan_inputs,
@@ -83,7 +83,7 @@ def scan(
             **captured,
         )
         return _as_list(results)
-    return run_scan(state_and_scan_inputs, num_scan_inputs, ways, _resolve(body, captured), limits)
+    return run_scan(state_and_scan_inputs, num_scan_inputs, layout, _resolve(body, captured), limits)
 
 
 def if_(

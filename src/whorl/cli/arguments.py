@@ -12,8 +12,8 @@ from whorl.errors import WhorlError
 from whorl.formats.options import MAX_DEPTH, Compat, Condition, LoadOptions, Precision, SaveOptions
 from whorl.formats.registry import FORMATS, Format, format_of, format_to_write, listed
 from whorl.ir.graph import Module
+from whorl.runtime.backends import BACKENDS
 from whorl.runtime.limits import Limits, Progress
-from whorl.runtime.session import BACKENDS
 
 _, PLUGIN = get_args(Compat)
 LOADING = "condition_when_omitted", "max_depth", "compat", "precision"

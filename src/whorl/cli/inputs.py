@@ -21,7 +21,7 @@ from whorl.ir.dtypes import STRING
 from whorl.ir.graph import Module
 from whorl.ir.infer import names_in_type
 from whorl.ir.types import OptionalType, SequenceType, TensorType, Type
-from whorl.runtime.feeds import checked
+from whorl.runtime.feeds import check_value
 
 
 def inputs_of(arguments: argparse.Namespace, module: Module, fills: bool = True) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def read_inputs(entries: Sequence[str], module: Module) -> dict[str, Any]:
         else:
             raise UsageError(f"--input {entry!r} has no '='", fix="write NAME=VALUE, or name a .npz file")
         for key, value in values.items():
-            inputs[key] = checked(value, _declared(key, types), f"input {key!r}")
+            inputs[key] = check_value(value, _declared(key, types), f"input {key!r}")
     return inputs
 
 

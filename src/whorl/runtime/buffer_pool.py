@@ -43,7 +43,7 @@ def empty(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     return np.asarray(Block(poison(_take(size)), shape, dtype))
 
 
-def maker(shape: Sequence[int], dtype: np.dtype) -> Callable[[], np.ndarray]:
+def make_allocator(shape: Sequence[int], dtype: np.dtype) -> Callable[[], np.ndarray]:
     """What makes such an array; for small ones without a detour."""
     is_small = math.prod(shape) * dtype.itemsize < LARGE and not debug().poisons
     return partial(np.empty if is_small else empty, tuple(shape), dtype)
@@ -51,7 +51,7 @@ def maker(shape: Sequence[int], dtype: np.dtype) -> Callable[[], np.ndarray]:
 
 def is_recycled(array: np.ndarray) -> bool:
     """Whether an array is all that lies in its memory, which is not NumPy's own."""
-    return type(array.base) is Block
+    return isinstance(array.base, Block)
 
 
 def _take(size: int) -> np.ndarray:

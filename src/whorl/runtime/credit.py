@@ -6,21 +6,14 @@ for nothing, and a loop that goes on for long is compiled all the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from whorl.codegen.target import compiled_bytes
-
 LEAST, OF_A_NODE = 3 << 16, 3 << 6
 """Bytes of LLVM IR that a run may compile: at least, and for each node of the model where that is more."""
 LOWERING = 1 << 7
 """Bytes of IR that take as long to compile as lowering one node."""
-LATE = 500
-"""Iterations of a loop after which it is compiled all the same: it may have many more."""
 
 
 class Credit:
-    """How many bytes of IR a run may still compile. What the disk has compiled already costs next to nothing."""
+    """How many bytes of IR a run may still compile."""
 
     def __init__(self, nodes: int) -> None:
         self.left = max(LEAST, OF_A_NODE * nodes)
@@ -29,11 +22,6 @@ class Credit:
     def is_spent(self) -> bool:
         return self.left <= 0
 
-    @contextmanager
-    def charged(self, nodes: int = 0) -> Iterator[None]:
-        """Pay for what is compiled inside, and for lowering so many nodes."""
-        before = compiled_bytes()
-        try:
-            yield
-        finally:
-            self.left -= compiled_bytes() - before + LOWERING * nodes
+    def spend(self, compiled: int, nodes: int) -> None:
+        """Pay for so many compiled bytes of IR, and for lowering so many nodes."""
+        self.left -= compiled + LOWERING * nodes

@@ -1,9 +1,10 @@
-"""What a caller feeds, made into what a run takes: nothing is narrowed, and what does not fit is refused."""
+"""Converts a caller's values to run-time values: nothing is narrowed, and what does not fit is refused."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
 
 import ml_dtypes
 import numpy as np
@@ -11,24 +12,33 @@ import numpy as np
 from whorl.errors import RunError
 from whorl.ir.dtypes import COMPLEX, FLOATS, INTEGERS, NAMES, STRING, name_of
 from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, TensorType, Type, type_of
+from whorl.runtime.values import is_array, is_map
 
 
-def checked(value: Any, type: Type, what: str) -> Any:
-    """A caller's value in the form a run takes. Errors: RunError names `what`, its type and the declared one."""
+def is_feeds(feeds: object) -> TypeGuard[Mapping[str, object]]:
+    return isinstance(feeds, Mapping)
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(value, list | tuple)
+
+
+def check_value(value: object, type: Type, what: str) -> Any:
+    """A caller's value in the form that a run takes. Errors: RunError names `what`, its type and the declared one."""
     match type:
         case TensorType():
-            return _tensor(value, type, what)
+            return check_tensor(value, type, what)
         case SequenceType():
-            if not isinstance(value, list | tuple):
+            if not _is_list(value):
                 raise RunError(f"{what} is {_shown(value)}, expected {type}", fix="feed a list of arrays")
-            return [checked(item, type.element, f"{what}[{k}]") for k, item in enumerate(value)]
+            return [check_value(item, type.element, f"{what}[{k}]") for k, item in enumerate(value)]
         case OptionalType():
-            return None if value is None else checked(value, type.element, what)
+            return None if value is None else check_value(value, type.element, what)
         case MapType():
             return _map(value, type, what)
 
 
-def _tensor(value: Any, type: TensorType, what: str) -> np.ndarray:
+def check_tensor(value: object, type: TensorType, what: str) -> np.ndarray:
     array = _array(value, type, what)
     if array.dtype != type.dtype:
         fix = "feed strings" if type.dtype == STRING else f"convert it, for example with .astype({str(type.dtype)!r})"
@@ -42,13 +52,13 @@ def _fits(array: np.ndarray, type: TensorType) -> bool:
     """Whether rank and fixed lengths agree; names are not compared, since real models use one name for two lengths."""
     if isinstance(type.shape, AnyShape):
         return True
-    same_rank = len(type.shape) == array.ndim
-    return same_rank and all(d == n or not isinstance(d, int) for d, n in zip(type.shape, array.shape, strict=True))
+    has_rank = len(type.shape) == array.ndim
+    return has_rank and all(d == n or not isinstance(d, int) for d, n in zip(type.shape, array.shape, strict=True))
 
 
-def _array(value: Any, type: TensorType, what: str) -> np.ndarray:
+def _array(value: object, type: TensorType, what: str) -> np.ndarray:
     """Arrays as they are; Python numbers and lists in the declared element type where that loses nothing."""
-    is_python = not isinstance(value, np.ndarray | np.generic) and not hasattr(value, "__array__")
+    is_python = not hasattr(value, "__array__")
     if is_python and hasattr(value, "__dlpack__"):
         return _from_dlpack(value, what)
     try:
@@ -59,7 +69,7 @@ def _array(value: Any, type: TensorType, what: str) -> np.ndarray:
         return _strings(array, what)
     if array.dtype == object:
         raise RunError(f"{what} is {_shown(value)}, expected {type}", fix="feed a NumPy array")
-    return _converted(array, type.dtype, what) if is_python else array.astype(array.dtype.newbyteorder("="), copy=False)
+    return _convert(array, type.dtype, what) if is_python else array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _from_dlpack(value: Any, what: str) -> np.ndarray:
@@ -71,23 +81,23 @@ def _from_dlpack(value: Any, what: str) -> np.ndarray:
 
 def _refusal(what: str, problem: str, error: Exception, fix: str) -> RunError:
     """An error whose fix is the hint of the library that the value comes from ("Use ..."), if it gives one."""
-    said, begin, hint = re.sub(r"\s+", " ", str(error)).partition(" Use ")
-    return RunError(f"{what} {problem}: {said}", fix=begin.lower().lstrip() + hint.rstrip(".") if hint else fix)
+    message, begin, hint = re.sub(r"\s+", " ", str(error)).partition(" Use ")
+    return RunError(f"{what} {problem}: {message}", fix=begin.lower().lstrip() + hint.rstrip(".") if hint else fix)
 
 
-def _converted(array: np.ndarray, wanted: np.dtype, what: str) -> np.ndarray:
-    """Numbers that Python made, in the declared type; those of another kind stay what they are."""
-    kinds = "iu" if wanted in INTEGERS else "iuf" if wanted in FLOATS else "iufc" if wanted in COMPLEX else ""
+def _convert(array: np.ndarray, dtype: np.dtype, what: str) -> np.ndarray:
+    """Numbers that Python made, in the declared type; those of another kind as they are, for the caller to refuse."""
+    kinds = "iu" if dtype in INTEGERS else "iuf" if dtype in FLOATS else "iufc" if dtype in COMPLEX else ""
     if array.size and array.dtype.kind not in kinds:
         return array
     with np.errstate(all="ignore"):
-        converted = array.astype(wanted)
-    if not _is_kept(array, converted):
-        raise RunError(f"{what} holds values that {name_of(wanted)} cannot", fix="feed an array of the right type")
+        converted = array.astype(dtype)
+    if not _is_lossless(array, converted):
+        raise RunError(f"{what} holds values that {name_of(dtype)} cannot", fix="feed an array of the right type")
     return converted
 
 
-def _is_kept(array: np.ndarray, converted: np.ndarray) -> bool:
+def _is_lossless(array: np.ndarray, converted: np.ndarray) -> bool:
     """Whether integers stayed equal; real and complex numbers are rounded, but stay finite."""
     if array.dtype.kind in "fc":
         return bool(np.array_equal(np.isfinite(array), np.isfinite(_wide(converted))))
@@ -117,15 +127,16 @@ def _strings(array: np.ndarray, what: str) -> np.ndarray:
     return result
 
 
-def _map(value: Any, type: MapType, what: str) -> dict[Any, Any]:
-    if not isinstance(value, dict):
+def _map(value: object, type: MapType, what: str) -> dict[object, object]:
+    if not is_map(value):
         raise RunError(f"{what} is {_shown(value)}, expected {type}", fix="feed a dictionary")
     for key in value:
         if not isinstance(key, str if type.key == STRING else int | np.integer):
             raise RunError(f"{what} has the key {key!r}, expected {type}", fix=f"use {name_of(type.key)} keys")
-    return {key: checked(item, type.value, f"{what}[{key!r}]").item() for key, item in value.items()}
+    items = {key: check_value(item, type.value, f"{what}[{key!r}]") for key, item in value.items()}
+    return {key: item.item() if is_array(item) else item for key, item in items.items()}
 
 
-def _shown(value: Any) -> str:
-    known = isinstance(value, np.ndarray) and value.dtype in NAMES and value.dtype != STRING
+def _shown(value: object) -> str:
+    known = is_array(value) and value.dtype in NAMES and value.dtype != STRING
     return str(type_of(value)) if known else type(value).__name__

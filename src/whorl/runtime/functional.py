@@ -19,9 +19,10 @@ from whorl.ir.walk import clone_node, clone_region
 from whorl.ops.control.flow import Collected, Loop, Scanned, check_one
 from whorl.ops.control.iteration import Iteration
 from whorl.ops.elementwise.casting import Cast
-from whorl.runtime.feeds import checked
+from whorl.runtime.feeds import check_tensor, check_value
 from whorl.runtime.limits import Budget, Limits
 from whorl.runtime.session import Session
+from whorl.runtime.values import is_array, is_sequence
 
 Body = Callable[..., Any] | Module
 """Of arrays to arrays; a module may have defaults for inputs that are no part of the loop."""
@@ -31,17 +32,19 @@ def run_loop(M: Any, cond: Any, v_initial: Sequence[Any], body: Body, limits: Li
     """ONNX Loop: final states, then what the body collected, stacked on a new first axis. Errors: RunError."""
     trip, condition = trip_count(M), condition_of(cond)
     if callable(body):
-        call = _Call("loop", body, takes_flags=True, joined=_stacked)
-        return call.run(Loop(len(v_initial)), [trip, condition, *map(_copied, v_initial)], limits)
+        call = _Call("loop", body, takes_flags=True, collect=_stack_each)
+        return call.run(Loop(len(v_initial)), [trip, condition, *map(_copy, v_initial)], limits)
     region, constants = _body(body, 2 + len(v_initial), 1 + len(v_initial))
     _widen_number(region)
     _check_flags(region)
-    op = Loop(len(v_initial), (), _stacked(len(region.results) - 1 - len(v_initial)))
-    return _run("loop", op, [trip, condition, *_fitting(v_initial, region.arguments[2:]), *constants], region, limits)
+    op = Loop(len(v_initial), (), _stack_each(len(region.results) - 1 - len(v_initial)))
+    return _run(
+        "loop", op, [trip, condition, *_check_inputs(v_initial, region.arguments[2:]), *constants], region, limits
+    )
 
 
 @dataclasses.dataclass(frozen=True)
-class Ways:
+class ScanLayout:
     """How a Scan cuts its inputs and joins its outputs: axes and directions, None for the defaults."""
 
     input_axes: Sequence[int] | None = None
@@ -50,46 +53,46 @@ class Ways:
     output_directions: Sequence[int] | None = None
 
 
-def run_scan(inputs: Sequence[Any], num_scan_inputs: int, ways: Ways, body: Body, limits: Limits) -> list[Any]:
+def run_scan(inputs: Sequence[Any], num_scan_inputs: int, layout: ScanLayout, body: Body, limits: Limits) -> list[Any]:
     """ONNX Scan over initial states and scanned arrays: final states, then the scan outputs. Errors: RunError."""
     states = len(inputs) - num_scan_inputs
     if num_scan_inputs < 1 or states < 0:
         raise RunError(f"num_scan_inputs is {num_scan_inputs}, with {len(inputs)} arrays given")
-    axes = _entries(ways.input_axes, num_scan_inputs, "scan_input_axes")
-    backwards = _directions(ways.input_directions, num_scan_inputs, "scan_input_directions")
+    axes = _entries(layout.input_axes, num_scan_inputs, "scan_input_axes")
+    backwards = _directions(layout.input_directions, num_scan_inputs, "scan_input_directions")
     op = Loop(states, tuple(map(Scanned, axes, backwards)), keep_shapes=True)
 
-    def joined(count: int) -> tuple[Collected, ...]:
-        axes = _entries(ways.output_axes, count, "scan_output_axes")
-        backwards = _directions(ways.output_directions, count, "scan_output_directions")
+    def collect(count: int) -> tuple[Collected, ...]:
+        axes = _entries(layout.output_axes, count, "scan_output_axes")
+        backwards = _directions(layout.output_directions, count, "scan_output_directions")
         return tuple(map(Collected, axes, backwards))
 
     if callable(body):
-        call = _Call("scan", body, takes_flags=False, joined=joined)
-        return call.run(op, [None, None, *map(_copied, inputs)], limits)
+        call = _Call("scan", body, takes_flags=False, collect=collect)
+        return call.run(op, [None, None, *map(_copy, inputs)], limits)
     region, constants = _body(body, len(inputs), states)
-    arrays = _fitting(inputs, region.arguments)
+    arrays = _check_inputs(inputs, region.arguments)
     number, go_on = Value("iteration", _NUMBER, region, 0), Value("keep_going", _FLAG, region, 1)
     region.arguments[:0] = [number, go_on]
     region.results.insert(0, go_on)
-    op = dataclasses.replace(op, collected=joined(len(region.results) - 1 - states))
+    op = dataclasses.replace(op, collected=collect(len(region.results) - 1 - states))
     return _run("scan", op, [None, None, *arrays, *constants], region, limits)
 
 
 def run_branch(cond: Any, then_branch: Body, else_branch: Body, limits: Limits) -> list[Any]:
-    """ONNX If: what the branch gives that the condition chooses; branches take nothing. Errors: RunError."""
+    """ONNX If: the outputs of the branch that the condition chooses; branches have no inputs. Errors: RunError."""
     condition = condition_of(cond)
     if condition is None or condition.size != 1:
         raise RunError("the condition is not one truth value")
-    taken = then_branch if condition.reshape(()) else else_branch
-    if callable(taken):
-        answer = taken()
-        given = answer if isinstance(answer, tuple) else (answer,)
-        return [_copied(value) for value in as_values(given)]
-    return Session(taken, limits, once=True).execute(None, {})
+    branch = then_branch if condition.reshape(()) else else_branch
+    if callable(branch):
+        return [_copy(value) for value in as_values(branch())]
+    return Session(branch, limits, once=True).execute(None, {})
 
 
 _NUMBER, _FLAG = TensorType(INT64, ()), TensorType(BOOL, ())
+_NUMPY: tuple[type[object], ...] = (np.ndarray, np.generic)
+_CONVERTIBLE: tuple[type[object], ...] = (int, list, *_NUMPY)
 
 
 def _entries(values: Sequence[int] | None, count: int, what: str) -> Sequence[int]:
@@ -106,7 +109,7 @@ def _directions(values: Sequence[int] | None, count: int, what: str) -> list[boo
     return [bool(entry) for entry in entries]
 
 
-def _stacked(count: int) -> tuple[Collected, ...]:
+def _stack_each(count: int) -> tuple[Collected, ...]:
     return (Collected(),) * count
 
 
@@ -118,26 +121,27 @@ def trip_count(value: Any) -> np.ndarray | None:
     """The trip count as int64; integers of any width are taken. Errors: RunError."""
     if _is_omitted(value):
         return None
-    if isinstance(value, np.ndarray | np.generic) and is_integer(value.dtype):
-        value = value.tolist()
-    return checked(value, TensorType(INT64), "the trip count")
+    if isinstance(value, _NUMPY):
+        array = np.asarray(value)
+        value = array.tolist() if is_integer(array.dtype) else array
+    return check_tensor(value, TensorType(INT64), "the trip count")
 
 
 def condition_of(value: Any) -> np.ndarray | None:
     """The condition as bool; the numbers 0 and 1 are taken. Errors: RunError."""
     if _is_omitted(value):
         return None
-    if isinstance(value, int | list | np.ndarray | np.generic):
+    if isinstance(value, _CONVERTIBLE):
         array = np.asarray(value)
         if is_integer(array.dtype) and np.isin(array, (0, 1)).all():
             value = array.astype(BOOL)
-    return checked(value, TensorType(BOOL), "the condition")
+    return check_tensor(value, TensorType(BOOL), "the condition")
 
 
-def _copied(value: Any) -> Any:
-    """An array of its own, whatever the caller or the body does to theirs; lists item by item, text as objects."""
-    if isinstance(value, list):
-        return [_copied(item) for item in value]
+def _copy(value: object) -> object:
+    """A copy, since the caller or the body may change theirs; lists item by item, text as objects."""
+    if is_sequence(value):
+        return [_copy(item) for item in value]
     if value is None:
         return None
     array = np.array(value)
@@ -164,8 +168,8 @@ def _body(module: Module, inputs: int, outputs: int) -> tuple[Region, list[np.nd
 
 def with_captured(module: Module, captured: Mapping[str, Any]) -> Module:
     """The module with values for those of its inputs that captured values are called like. Errors: RunError."""
-    given = {value.name: value.type for value in module.main.arguments if value.name in captured}
-    values = {name: checked(captured[name], type, f"captured {name!r}") for name, type in given.items()}
+    types = {value.name: value.type for value in module.main.arguments if value.name in captured}
+    values = {name: check_value(captured[name], type, f"captured {name!r}") for name, type in types.items()}
     return dataclasses.replace(module, defaults={**module.defaults, **values}) if values else module
 
 
@@ -192,16 +196,16 @@ def _check_flags(region: Region) -> None:
             raise RunError(error.message, fix=error.fix) from None
 
 
-def _fitting(values: Sequence[Any], arguments: Sequence[Value]) -> list[Any]:
+def _check_inputs(values: Sequence[Any], arguments: Sequence[Value]) -> list[Any]:
     return [
-        checked(value, unshaped(argument.type), f"input {argument.name!r} of the body")
+        check_value(value, unshaped(argument.type), f"input {argument.name!r} of the body")
         for value, argument in zip(values, arguments, strict=False)
     ]
 
 
 def _run(name: str, op: Loop, inputs: list[Any], body: Region, limits: Limits) -> list[Any]:
     """A program of one Loop, run once."""
-    used = set().union(*(names_in_type(value.type) for value in body.arguments))
+    used = {name for value in body.arguments for name in names_in_type(value.type)}
     region, inference = Region("main"), Inference(used)
     types = [_type(value, argument.type) for value, argument in zip(inputs, body.arguments, strict=True)]
     operands = [
@@ -218,9 +222,9 @@ def _run(name: str, op: Loop, inputs: list[Any], body: Region, limits: Limits) -
     return Session(module, limits, once=True).execute(None, feeds)
 
 
-def _type(value: Any, declared: Type) -> Type:
+def _type(value: object, declared: Type) -> Type:
     """The type of an operand: an array's own, since a list and None say nothing of their elements."""
-    return type_of(value) if isinstance(value, np.ndarray) else unshaped(declared)
+    return type_of(value) if is_array(value) else unshaped(declared)
 
 
 # ---- a function as body ------------------------------------------------------------------------------------------
@@ -228,12 +232,12 @@ def _type(value: Any, declared: Type) -> Type:
 
 @dataclasses.dataclass(frozen=True)
 class _Call:
-    """A loop over a Python function: `joined` says, for a number of collected values, how each is joined."""
+    """A loop over a Python function: `collect` says, for a number of collected values, how each is collected."""
 
     name: str
     body: Callable[..., Any]
     takes_flags: bool
-    joined: Callable[[int], tuple[Collected, ...]]
+    collect: Callable[[int], tuple[Collected, ...]]
 
     def run(self, op: Loop, inputs: list[Any], limits: Limits) -> list[Any]:
         """Final states and collected values."""
@@ -250,24 +254,22 @@ class _Call:
                 budget.check_iteration(iteration.index)
                 results = self._results(arguments)
                 if iteration.index == 0:
-                    iteration.op = dataclasses.replace(op, collected=self.joined(len(results) - 1 - op.carried))
+                    iteration.op = dataclasses.replace(op, collected=self.collect(len(results) - 1 - op.carried))
                     iteration.elements = [[] for _ in iteration.op.collected]
                 _check(iteration.op, arguments, results)
                 iteration.take(results)
             except RunError as error:
-                raise self._placed(error, iteration.index) from None
+                raise self._locate(error, iteration.index) from None
             except Exception as error:
                 error.add_note(f"in iteration {iteration.index} of whorl.{self.name}")
                 raise
         return [*iteration.state, *(iteration.collected() if iteration.index else [])]
 
     def _results(self, arguments: list[Any]) -> list[Any]:
-        answer = self.body(*map(_copied, arguments if self.takes_flags else arguments[2:]))
-        given = answer if isinstance(answer, tuple) else (answer,)
-        results = [_copied(value) for value in as_values(given)]
+        results = [_copy(x) for x in as_values(self.body(*map(_copy, arguments[0 if self.takes_flags else 2 :])))]
         return results if self.takes_flags else [np.array(True), *results]
 
-    def _placed(self, error: RunError, index: int) -> RunError:
+    def _locate(self, error: RunError, index: int) -> RunError:
         title = f"Loop {self.name!r} (iteration {index})"
         where = f"{error.where} in body of {title}" if error.where else title
         return type(error)(error.message, where, error.fix)

@@ -15,7 +15,7 @@ from whorl.codegen.library.ports import ELEMENT_TYPES, MARK, MOST_AXES, OPEN, Po
 from whorl.codegen.statuses import FIRST_FAILURE, NO_MEMORY
 from whorl.errors import LoadError, MemoryLimitError, RunError
 from whorl.runtime.compiled.memory import address
-from whorl.runtime.feeds import checked
+from whorl.runtime.feeds import check_value
 
 _DTYPES = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
 _DEEPEST = 64
@@ -63,7 +63,7 @@ class LoadedLibrary:
         if missing:
             raise RunError(f"missing inputs: {', '.join(missing)}", fix="feed every input")
         given = [
-            np.array(checked(feeds[p.name], p.type, f"input {p.name!r}"), order="C", copy=None) for p in self.inputs
+            np.array(check_value(feeds[p.name], p.type, f"input {p.name!r}"), order="C", copy=None) for p in self.inputs
         ]
         places = [_Array() if port.is_open else np.empty(port.shape, port.dtype) for port in self.outputs]
         self._call([address(x) for x in given], [_place(place) for place in places], self._lengths(given))

@@ -7,13 +7,14 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.errors import CancelledError, IterationLimitError, MemoryLimitError, RunError, TimeLimitError
 from whorl.ir.dtypes import STRING
+from whorl.runtime.credit import Credit
 from whorl.runtime.trace import Trace
+from whorl.runtime.values import is_array, is_sequence
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -52,17 +53,27 @@ _NUMBERS = (
 
 
 class Budget:
-    """What is left of the limits of one run that is under way."""
+    """What is left of the limits of one run that is under way, and where it records what happens.
 
-    def __init__(self, limits: Limits, stopped: Callable[[], bool], trace: Trace | None = None) -> None:
-        self.limits, self.stopped, self.trace = limits, stopped, trace
+    `credit` bounds what it compiles. Memory counts once for all views of it, until nothing refers to it any more.
+    """
+
+    def __init__(
+        self, limits: Limits, stopped: Callable[[], bool], trace: Trace | None = None, credit: Credit | None = None
+    ) -> None:
+        self.limits, self.stopped, self.trace, self.credit = limits, stopped, trace, credit or Credit(0)
         self.deadline = math.inf if limits.timeout is None else time.monotonic() + limits.timeout
-        self.held = 0
+        self.bytes_in_use = 0
         self.raised: Exception | None = None
         self._living: dict[int, weakref.ref[np.ndarray]] = {}
 
+    @property
+    def counts_iterations(self) -> bool:
+        """Whether the iterations of every loop matter: to a limit, to the caller or to a trace."""
+        return bool(self.limits.max_iterations is not None or self.limits.progress or self.trace)
+
     def check(self) -> None:
-        """Raise if the time is over or somebody asked to stop."""
+        """Raise if the time is over or the run was cancelled."""
         if self.stopped():
             raise CancelledError("the run was cancelled")
         if time.monotonic() > self.deadline:
@@ -84,7 +95,7 @@ class Budget:
         self.check()
 
     def report(self, loop: str, done: int, total: int | None) -> None:
-        """Tell the progress callback; an exception of its own is kept for the caller of the run."""
+        """Call the progress callback; an exception of its own reaches the caller of the run as it is."""
         if self.limits.progress is None:
             return
         try:
@@ -97,46 +108,46 @@ class Budget:
         """Raise if `count` bytes more would pass the limit; nothing is recorded."""
         if not self.has_room(count):
             raise MemoryLimitError(
-                f"holding {self.held + count} bytes passes the limit of {self.limits.max_memory}",
+                f"holding {self.bytes_in_use + count} bytes passes the limit of {self.limits.max_memory}",
                 fix="raise max_memory",
             )
 
     def has_room(self, count: int) -> bool:
         """Whether `count` bytes more would stay within the limit."""
-        return self.limits.max_memory is None or self.held + count <= self.limits.max_memory
+        return self.limits.max_memory is None or self.bytes_in_use + count <= self.limits.max_memory
 
-    def hold(self, made: Any, inputs: Iterable[Any] = ()) -> None:
-        """Count the memory of what a node made until nothing refers to it; what its inputs own is not new."""
+    def count(self, made: object, inputs: Iterable[object] = ()) -> None:
+        """Count the memory of a node's results until nothing refers to it; what its inputs own is not new."""
         if self.limits.max_memory is None:
             return
         owners = {id(array): array for array in _owners(made)}
-        old = {id(array) for value in inputs for array in _owners(value)}
+        known = {id(array) for value in inputs for array in _owners(value)}
         for key, array in owners.items():
-            if key in old or key in self._living:
+            if key in known or key in self._living:
                 continue
-            count = bytes_of(array)
-            self.reserve(count)
-            self.held += count
-            self._living[key] = weakref.ref(array, self._forget(key, count))
+            size = bytes_of(array)
+            self.reserve(size)
+            self.bytes_in_use += size
+            self._living[key] = weakref.ref(array, self._forget(key, size))
 
-    def _forget(self, key: int, count: int) -> Callable[[Any], None]:
-        def forget(_: Any) -> None:
+    def _forget(self, key: int, size: int) -> Callable[[object], None]:
+        def forget(_: object) -> None:
             del self._living[key]
-            self.held -= count
+            self.bytes_in_use -= size
 
         return forget
 
 
 UNLIMITED = Budget(Limits(), bool)
-"""The budget of what nobody limits and nobody stops, but for signals."""
+"""The budget of a run without limits, which only signals stop."""
 
 
-def _owners(value: Any) -> Iterator[np.ndarray]:
+def _owners(value: object) -> Iterator[np.ndarray]:
     """The arrays whose memory a value uses: itself, or what it is a view of."""
-    if isinstance(value, list):
+    if is_sequence(value):
         for item in value:
             yield from _owners(item)
-    elif isinstance(value, np.ndarray):
+    elif is_array(value):
         while isinstance(value.base, np.ndarray):
             value = value.base
         yield value
@@ -147,6 +158,6 @@ def bytes_of(array: np.ndarray) -> int:
     return array.nbytes + (sum(map(len, array.flat)) if array.dtype == STRING else 0)
 
 
-def largest(values: Iterable[Any]) -> int:
+def largest_bytes(values: Iterable[object]) -> int:
     """The memory of the largest array that the values use."""
     return max((array.nbytes for value in values for array in _owners(value)), default=0)

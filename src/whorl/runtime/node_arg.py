@@ -1,4 +1,4 @@
-"""What a session tells of a model's inputs and outputs."""
+"""A session's description of a model's inputs and outputs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def input_args(module: Module) -> dict[str, NodeArg]:
 
 
 def output_args(module: Module) -> list[NodeArg]:
-    """The outputs: what inference found of their shapes, in the file's words where inference knows none."""
+    """The outputs, with the dims that inference proved, and those that the file declares where it proved none."""
     names = _declared_names(module)
     return [
         NodeArg(name, _shape(type, module.declared.get(name, type), names), type_string(type))
@@ -40,19 +40,20 @@ def output_args(module: Module) -> list[NodeArg]:
 
 def _declared_names(module: Module) -> set[str]:
     """The names that the file gives to dims of inputs and outputs; inference makes up others."""
-    names = set().union(*(names_in_type(type) for type in module.declared.values()))
-    return names.union(*(_operand_dims(value) for value in module.main.arguments))
+    declared = {name for type in module.declared.values() for name in names_in_type(type)}
+    return declared.union(*(_input_names(value) for value in module.main.arguments))
 
 
-def _operand_dims(value: Value) -> set[str]:
+def _input_names(value: Value) -> set[str]:
+    """The names in an input's type, without those that inference derives from the input's own name."""
     return {name for name in names_in_type(value.type) if name.partition("'")[0].rpartition(".")[0] != value.name}
 
 
 def _shape(type: Type, declared: Type, names: set[str]) -> list[int | str | None]:
-    found, said = _dims(type), _dims(declared)
-    if len(said) != len(found):
-        said = (UNKNOWN,) * len(found)
-    shown = [(_shown(a, names), _shown(b, names)) for a, b in zip(found, said, strict=True)]
+    proved, written = _dims(type), _dims(declared)
+    if len(written) != len(proved):
+        written = (UNKNOWN,) * len(proved)
+    shown = [(_shown(a, names), _shown(b, names)) for a, b in zip(proved, written, strict=True)]
     return [b if a is None else a for a, b in shown]
 
 

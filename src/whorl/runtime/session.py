@@ -2,68 +2,46 @@
 
 from __future__ import annotations
 
-import os
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from whorl.codegen.target import is_available
 from whorl.errors import MemoryLimitError, RunError
 from whorl.ir.constants import as_array
+from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
 from whorl.ir.types import OptionalType
+from whorl.runtime.backends import Mode, choose_mode
 from whorl.runtime.buffer_pool import is_recycled
-from whorl.runtime.compiled.explain import Verdict, explain
-from whorl.runtime.compiled.fast_path import Direct
 from whorl.runtime.credit import Credit
-from whorl.runtime.feeds import checked
+from whorl.runtime.feeds import check_value, is_feeds
 from whorl.runtime.interpreter.plan import Plan
 from whorl.runtime.interpreter.step import Run
 from whorl.runtime.limits import Budget, Limits
 from whorl.runtime.states import States
 from whorl.runtime.trace import Trace
+from whorl.runtime.values import is_array, is_map, is_sequence
+
+if TYPE_CHECKING:
+    from whorl.runtime.compiled.compiler import Compiler
+    from whorl.runtime.compiled.explain import Verdict
 
 
 class Flag(Protocol):
-    """What tells a run to stop; a `threading.Event` is one."""
+    """Tells a run to stop; a `threading.Event` is one."""
 
     def is_set(self) -> bool: ...
 
 
-@dataclass(frozen=True)
-class Mode:
-    """What compiles: a loop after so many interpreted iterations (None never), other nodes (`segments`) at once.
-
-    `waits`: a run waits for the compiler; else the interpreter serves until the code is there.
-    """
-
-    loops_after: int | None
-    segments: bool
-    waits: bool
-
-
-BACKENDS = {"native": Mode(0, True, True), "auto": Mode(500, True, False), "interpreter": Mode(None, False, True)}
-"""The backends by name."""
-ONCE = Mode(500, False, True)
-"""For a program that runs once: only a long loop is worth compiling."""
-
-LOOPS = Mode(0, False, True)
-"""For a program that is one long loop: what that collects is written where the caller gets it."""
-
-
-def chosen_mode(name: str | Mode | None, once: bool) -> Mode:
-    """The backend named, else the one of the environment variable WHORL_BACKEND, else native code."""
-    if isinstance(name, Mode):
-        return name
-    chosen = name or os.environ.get("WHORL_BACKEND")
-    if not chosen:
-        return ONCE if once else BACKENDS["native"]
-    if chosen not in BACKENDS:
-        raise RunError(f"there is no backend {chosen!r}", fix=f"choose from {', '.join(BACKENDS)}")
-    return BACKENDS[chosen]
+def load_compiler(mode: Mode) -> Compiler | None:
+    """The compiler of a mode, loaded when one is first needed; None where everything is interpreted."""
+    if not mode.compiles:
+        return None
+    compiler: type[Compiler] = import_whole("whorl.runtime.compiled.compiler").Compiler
+    return compiler(mode)
 
 
 class Session:
@@ -75,27 +53,29 @@ class Session:
     def __init__(
         self, module: Module, limits: Limits | None = None, backend: str | Mode | None = None, once: bool = False
     ) -> None:
-        self.module, self.limits, self.mode = module, limits or Limits(), chosen_mode(backend, once)
-        self._plan = Plan(module.main, self.mode.segments and is_available())
+        self.module, self.limits, self.mode = module, limits or Limits(), choose_mode(backend, once)
+        self._compiler = load_compiler(self.mode)
+        self.plan = Plan(module.main, self._compiler)
         self._inputs = {value.name: value for value in module.main.arguments}
-        self._states = States(module)
-        self._direct = Direct(self._plan, list(self._inputs))
-        self._may_go_directly = self.limits == Limits() and not module.states
+        self._states = States(module, load_compiler(replace(self.mode, subgraphs=False)))
+        self._fast_path = None if self._compiler is None else self._compiler.fast_path(self.plan, list(self._inputs))
+        self._may_take_fast_path = self.limits == Limits() and not module.states
         self._cancelled = threading.Event()
         self._trace: Trace | None = None
 
     def record(self, trace: Trace) -> None:
-        """Let every run from now on tell a trace what it does."""
-        self._trace, self._may_go_directly = trace, False
+        """Record what every run from now on does."""
+        self._trace, self._may_take_fast_path = trace, False
 
     def recorded(self) -> Trace | None:
-        """The trace that runs told until now, which they tell nothing more; None if there is none."""
+        """The trace of the runs until now, to which later ones add nothing; None if there is none."""
         trace, self._trace = self._trace, None
         return trace
 
     def explain(self) -> list[Verdict]:
-        """How the nodes ran in the runs so far: natively, or interpreted for what reason."""
-        return explain(self._plan)
+        """How the nodes ran so far: natively, or interpreted for what reason."""
+        explain: Callable[[Plan], list[Verdict]] = import_whole("whorl.runtime.compiled.explain").explain
+        return explain(self.plan)
 
     def execute(
         self,
@@ -105,44 +85,45 @@ class Session:
         stop: Flag | None = None,
     ) -> list[Any]:
         """Outputs by name, all of them in the model's order where no names are given. Errors: RunError, LimitError."""
-        if self._direct.launches and self._may_go_directly and limits is None and stop is None and type(feeds) is dict:
-            outputs = self._direct.run(feeds, self._cancelled)
+        fast_path = self._fast_path if self._may_take_fast_path and limits is None and stop is None else None
+        if fast_path is not None and fast_path.launches and isinstance(feeds, dict):
+            outputs = fast_path.run(feeds, self._cancelled)
             if outputs is not None:
                 return outputs if not output_names else [outputs[k] for k in self._positions(output_names)]
-        wanted = self._positions(output_names)
+        positions = self._positions(output_names)
         own = self._cancelled
         stopped = own.is_set if stop is None else lambda: own.is_set() or stop.is_set()
-        budget = Budget(limits or self.limits, stopped, self._trace)
-        run = Run(budget, self.mode.loops_after, self.mode.waits, Credit(len(self.module.main.nodes)))
+        run = Run(Budget(limits or self.limits, stopped, self._trace, Credit(len(self.module.main.nodes))))
         if self.module.states:
-            return self._continue(feeds, wanted, run)
-        return self._run(self._arguments(feeds), wanted, run)
+            return self._continue(feeds, positions, run)
+        return self._run(self._arguments(feeds), positions, run)
 
-    def _run(self, arguments: list[Any], wanted: list[int], run: Run) -> list[Any]:
+    def _run(self, arguments: list[object], positions: list[int], run: Run) -> list[object]:
         """The outputs at some positions, for arguments that are checked."""
         budget = run.budget
         try:
             with np.errstate(all="ignore"):
-                results = self._plan(run, *arguments)
+                results = self.plan(run, *arguments)
         except RunError:
             if budget.raised is not None:
                 raise budget.raised from None
             raise
-        self._direct.learn(arguments)
-        given: set[int] = set()
-        for value in (*arguments, *self._plan.template):
-            _note(value, given)
-        return [self._handed_out(results[k], self.module.output_names[k], given, budget) for k in wanted]
+        if self._fast_path is not None:
+            self._fast_path.learn(arguments)
+        shared: set[int] = set()
+        for value in (*arguments, *self.plan.template):
+            _add_arrays(value, shared)
+        return [self._own_output(results[k], self.module.output_names[k], shared, budget) for k in positions]
 
-    def _continue(self, feeds: Mapping[str, Any], wanted: list[int], run: Run) -> list[Any]:
+    def _continue(self, feeds: Mapping[str, object], positions: list[int], run: Run) -> list[object]:
         """A run that begins with the states as they are, and leaves what they become if it ends well."""
         states = self.module.states
         with self._states.lock, np.errstate(all="ignore"):
-            feeds = self._states.feeds(feeds, self._arguments, run)
-            kept = [self.module.output_names.index(state.output) for state in states]
-            outputs = self._run(self._arguments(feeds), [*wanted, *kept], run)
-            self._states.keep(outputs[len(wanted) :])
-        return outputs[: len(wanted)]
+            feeds = self._states.add_to(feeds, self._arguments, run)
+            next_states = [self.module.output_names.index(state.output) for state in states]
+            outputs = self._run(self._arguments(feeds), [*positions, *next_states], run)
+            self._states.update(outputs[len(positions) :])
+        return outputs[: len(positions)]
 
     def cancel(self) -> None:
         """Stop every run under way, from any thread: each ends with CancelledError. Later runs are not stopped."""
@@ -155,10 +136,10 @@ class Session:
     def __setstate__(self, state: dict[str, Any]) -> None:
         Session.__init__(self, state["module"], state["limits"], state["mode"])
 
-    def _handed_out(self, value: Any, name: str, given: set[int], budget: Budget) -> Any:
+    def _own_output(self, value: object, name: str, shared: set[int], budget: Budget) -> object:
         """An output as the caller's own; the copies that this takes count as memory of the run."""
         try:
-            return owned(value, given, budget)
+            return own(value, shared, budget)
         except MemoryLimitError as error:
             raise error.at(f"output {name!r}") from None
         except MemoryError as error:
@@ -176,9 +157,9 @@ class Session:
                 raise RunError(f"the model has no output {name!r}", fix=f"choose from {', '.join(known)}")
         return [known.index(name) for name in names]
 
-    def _arguments(self, feeds: Mapping[str, Any]) -> list[Any]:
+    def _arguments(self, feeds: object) -> list[object]:
         inputs, defaults = self._inputs, self.module.defaults
-        if not isinstance(feeds, Mapping):
+        if not is_feeds(feeds):
             raise RunError(f"the feeds are {type(feeds).__name__}, expected a dictionary", fix="write {name: array}")
         for name in feeds:
             if name not in inputs:
@@ -191,7 +172,7 @@ class Session:
         if missing:
             raise RunError(f"missing inputs: {', '.join(missing)}", fix="feed every input that has no default")
         return [
-            checked(feeds[name], value.type, f"input {name!r}")
+            check_value(feeds[name], value.type, f"input {name!r}")
             if name in feeds
             else as_array(defaults[name])
             if name in defaults
@@ -200,26 +181,28 @@ class Session:
         ]
 
 
-def _note(value: Any, given: set[int]) -> None:
-    """Remember the arrays that a caller, or the program's constants, can see change."""
-    if isinstance(value, list):
+def _add_arrays(value: object, shared: set[int]) -> None:
+    """Remember the arrays of a value that a caller, or the program's constants, can see change."""
+    if is_sequence(value):
         for item in value:
-            _note(item, given)
-    elif isinstance(value, np.ndarray):
-        given.add(id(value))
+            _add_arrays(item, shared)
+    elif is_array(value):
+        shared.add(id(value))
 
 
-def owned(value: Any, given: set[int], budget: Budget) -> Any:
-    """The value as the caller's own: views, constants, inputs and what was already given out are copied."""
-    if isinstance(value, list):
-        return [owned(item, given, budget) for item in value]
-    if not isinstance(value, np.ndarray):
-        return dict(value) if isinstance(value, dict) else value
+def own(value: object, shared: set[int], budget: Budget) -> object:
+    """The value as the caller's own: views, constants, inputs and arrays of other outputs are copied."""
+    if is_sequence(value):
+        return [own(item, shared, budget) for item in value]
+    if is_map(value):
+        return dict(value)
+    if not is_array(value):
+        return value
     flags = value.flags
     is_alone = is_recycled(value) or (value.base is None and flags.owndata)
-    if not (is_alone and flags.writeable and flags.c_contiguous) or id(value) in given:
+    if not (is_alone and flags.writeable and flags.c_contiguous) or id(value) in shared:
         budget.reserve(value.nbytes)
         value = np.array(value, order="C", copy=True)
-        budget.hold(value)
-    given.add(id(value))
+        budget.count(value)
+    shared.add(id(value))
     return value

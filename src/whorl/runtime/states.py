@@ -12,47 +12,53 @@ from whorl.errors import MemoryLimitError, RunError
 from whorl.ir.forking import renew_in_children
 from whorl.ir.graph import Module, State
 from whorl.ir.types import AnyShape, TensorType, Type
-from whorl.runtime.feeds import checked
+from whorl.runtime.feeds import check_value, is_feeds
+from whorl.runtime.interpreter.accelerator import Accelerator
 from whorl.runtime.interpreter.plan import Plan
 from whorl.runtime.interpreter.step import Run
 
 
 class States:
-    """What the states of a module are now. Whoever reads or changes several holds `lock`."""
+    """The current states of a module.
 
-    def __init__(self, module: Module) -> None:
+    Invariant: several of them are read or changed under `lock` only, so that threads see those of one run.
+    """
+
+    def __init__(self, module: Module, accelerator: Accelerator | None) -> None:
         self.renew()
         renew_in_children(self)
         self.module = module
         self.states = {state.name: state for state in module.states}
         self._types: dict[str, Type] = {value.name: value.type for value in module.main.arguments}
-        self._values: dict[str, Any] = {}
-        self._plans = {name: Plan(each.initial) for name, each in self.states.items() if each.initial is not None}
+        self._values: dict[str, object] = {}
+        self._plans = {
+            name: Plan(each.initial, accelerator) for name, each in self.states.items() if each.initial is not None
+        }
 
     def renew(self) -> None:
-        """A lock that nobody holds."""
+        """A free lock: that of a fork's parent may be taken."""
         self.lock = threading.RLock()
 
     def get(self) -> dict[str, Any]:
-        """A copy of what each is, by its name; None for one that has no value yet."""
+        """A copy of each, by its name; None for one that has no value yet."""
         with self.lock:
             return {name: np.array(self._values[name]) if self._has_value(name) else None for name in self._shown()}
 
-    def set(self, values: Mapping[str, Any]) -> None:
+    def set(self, values: object) -> None:
         """Set some of them. Errors: RunError, and then none is changed."""
-        if not isinstance(values, Mapping):
+        if not is_feeds(values):
             raise RunError(f"the states are {type(values).__name__}, expected a dictionary", fix="write {name: array}")
-        found: dict[str, Any] = {}
+        new: dict[str, object] = {}
         for name, value in values.items():
             state = self._state(name)
-            found[name] = np.array(checked(value, self._types[state.input], f"state {name!r}"))
+            new[name] = np.array(check_value(value, self._types[state.input], f"state {name!r}"))
             if state.flag:
-                found[state.flag] = np.array(True)
+                new[state.flag] = np.array(True)
         with self.lock:
-            self._values |= found
+            self._values |= new
 
     def reset(self, *names: str) -> None:
-        """Forget what these are, all where none is named. Errors: RunError."""
+        """Forget these, all where none is named. Errors: RunError."""
         states = [self._state(name) for name in names or self._shown()]
         with self.lock:
             for state in states:
@@ -68,29 +74,31 @@ class States:
         flag = self.states[name].flag
         return name in self._values and (not flag or bool(self._values.get(flag, False)))
 
-    def feeds(self, given: Any, checked_inputs: Callable[[Mapping[str, Any]], list[Any]], run: Run) -> Any:
-        """What a run is given, and the states that it is not given. `checked_inputs` makes arguments of feeds.
+    def add_to(
+        self, feeds: Mapping[str, object], arguments_of: Callable[[Mapping[str, object]], list[object]], run: Run
+    ) -> Mapping[str, object]:
+        """The feeds of a run with the states that are not among them. `arguments_of` makes checked arguments of feeds.
 
         Errors: RunError.
         """
-        if not isinstance(given, Mapping):
-            return given
-        found: dict[str, Any] = {}
-        first = [state for state in self.states.values() if state.input not in given]
-        for state in first:
-            found[state.input] = self._values[state.name] if state.name in self._values else self._zeros(state)
-        computed = [state for state in first if state.name not in self._values and state.name in self._plans]
+        if not is_feeds(feeds):
+            return feeds
+        added: dict[str, object] = {}
+        missing = [state for state in self.states.values() if state.input not in feeds]
+        for state in missing:
+            added[state.input] = self._values[state.name] if state.name in self._values else self._zeros(state)
+        computed = [state for state in missing if state.name not in self._values and state.name in self._plans]
         if computed:
-            arguments = dict(zip(self._types, checked_inputs({**given, **found}), strict=True))
+            arguments = dict(zip(self._types, arguments_of({**feeds, **added}), strict=True))
             for state in computed:
                 assert state.initial is not None
                 (value,) = self._plans[state.name](run, *(arguments[x.name] for x in state.initial.arguments))
                 what = f"the first value of state {state.name!r}"
-                found[state.input] = checked(value, self._types[state.input], what)
-        return {**given, **found}
+                added[state.input] = check_value(value, self._types[state.input], what)
+        return {**feeds, **added}
 
-    def keep(self, values: Sequence[Any]) -> None:
-        """Take over what a run made of them, in their order."""
+    def update(self, values: Sequence[object]) -> None:
+        """Replace all by the states that a run ends with, in their order."""
         self._values |= dict(zip(self.states, values, strict=True))
 
     def _zeros(self, state: State) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,20 +14,20 @@ from whorl.ir.forking import renew_in_children
 
 MAIN, COMPILE = "main graph", "compile"
 LARGEST = 1 << 18
-"""Spans that are kept; later ones are counted only."""
+"""Spans that are recorded; later ones are counted only."""
 
 now = time.perf_counter
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that took a while; `facts` are shown with it."""
+    """A piece of work on a lane; `facts` are shown with it."""
 
     lane: str
     name: str
     start: float
     stop: float
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Trace:
@@ -40,10 +41,10 @@ class Trace:
         renew_in_children(self)
 
     def renew(self) -> None:
-        """A lock that nobody holds."""
+        """A free lock: that of a fork's parent may be taken."""
         self._lock = threading.Lock()
 
-    def add(self, lane: str, name: str, start: float, **facts: Any) -> None:
+    def add(self, lane: str, name: str, start: float, **facts: object) -> None:
         """A span that ends now."""
         span = Span(lane, name, start, now(), facts)
         with self._lock:
@@ -58,11 +59,11 @@ class Trace:
 
     def lanes(self) -> list[str]:
         """The names of lanes: the main graph, the loops in the order in which they began, and compilation."""
-        found = dict.fromkeys(span.lane for span in sorted(self.spans, key=lambda span: span.start))
-        loops = [lane for lane in found if lane not in (MAIN, COMPILE)]
+        lanes = dict.fromkeys(span.lane for span in sorted(self.spans, key=lambda span: span.start))
+        loops = [lane for lane in lanes if lane not in (MAIN, COMPILE)]
         return [MAIN, *loops, COMPILE]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """The trace in Chrome's format; times are in microseconds from the beginning."""
         numbers = {lane: number for number, lane in enumerate(self.lanes())}
         names = [
@@ -85,8 +86,8 @@ class Trace:
             }
             for span in self.spans
         ]
-        told = {"dropped_spans": self.dropped} if self.dropped else {}
-        return {"traceEvents": [*names, *order, *events], "displayTimeUnit": "ns", "otherData": told}
+        other = {"dropped_spans": self.dropped} if self.dropped else {}
+        return {"traceEvents": [*names, *order, *events], "displayTimeUnit": "ns", "otherData": other}
 
     def write(self, path: str | Path) -> None:
         """Write the trace to a file that chrome://tracing and ui.perfetto.dev open."""

@@ -10,7 +10,7 @@ from onnx_text import model
 
 import whorl
 from whorl.runtime.compiled.launch import Launch
-from whorl.runtime.compiled.partition import Stretch
+from whorl.runtime.compiled.partition import CompiledSubgraph
 from whorl.runtime.compiled.program_cache import MOST_SIGNATURES
 
 F32 = np.float32
@@ -49,14 +49,14 @@ def both(proto, feeds) -> whorl.InferenceSession:
     return made
 
 
-def stretch(made: whorl.InferenceSession) -> Stretch:
-    (part,) = made._plan.parts
-    assert isinstance(part, Stretch)
+def subgraph(made: whorl.InferenceSession) -> CompiledSubgraph:
+    (part,) = made.plan.parts
+    assert isinstance(part, CompiledSubgraph)
     return part
 
 
 def launches(made: whorl.InferenceSession) -> int:
-    return sum(isinstance(found, Launch) for found in stretch(made).segment.found.values())
+    return sum(isinstance(found, Launch) for found in subgraph(made).cache.programs.values())
 
 
 @pytest.mark.parametrize("length", [0, 1, 7, 1000])
@@ -99,7 +99,7 @@ def test_unaligned_input_is_read_right():
     assert z.tolist() == [2, 6, 12, 20]
 
 
-def test_op_without_a_native_form_splits_the_stretch():
+def test_op_without_a_native_form_splits_the_subgraph():
     made = both(UNIQUE, {"x": np.arange(5000, dtype=F32) % 100})
     assert [verdict.how for verdict in made.explain()] == ["native", "interpreted", "native"]
 
@@ -119,7 +119,7 @@ def test_failure_names_the_node_as_the_interpreter_does():
 
 
 @pytest.mark.parametrize("trips", [0, 1, 5, 60])
-def test_short_loop_is_part_of_its_segment(trips):
+def test_short_loop_is_part_of_its_subgraph(trips):
     made = session(DOUBLED)
     (y,) = made.run(None, {"n": np.array(trips), "x": np.ones(3, F32)})
     assert y.tolist() == [2.0**trips] * 3
@@ -137,8 +137,8 @@ def test_long_loop_runs_on_its_own():
     trips = (1 << 24) + 1
     for _ in range(3):
         assert made.run(None, {"n": np.array(trips), "x": np.array(7)})[0] == trips // 2 - 7
-    assert stretch(made).parts
-    assert not made._direct.launches
+    assert subgraph(made).parts
+    assert not made._fast_path.launches
     assert made.run(None, {"n": np.array(2), "x": np.array(7)})[0] == 8
 
 
@@ -246,8 +246,8 @@ def test_objects_with_dlpack_are_read_without_a_copy():
 
 
 def test_without_a_compiler_everything_is_interpreted(monkeypatch):
-    monkeypatch.setattr("whorl.runtime.session.is_available", lambda: False)
-    monkeypatch.setattr("whorl.runtime.compiled.loop.is_available", lambda: False)
+    monkeypatch.setattr("whorl.runtime.compiled.compiler.is_available", lambda: False)
+    monkeypatch.setattr("whorl.runtime.compiled.loop_programs.is_available", lambda: False)
     made = session(DOUBLED)
     assert made.run(None, {"n": np.array(5), "x": np.ones(3, F32)})[0].tolist() == [32.0] * 3
-    assert not any(isinstance(part, Stretch) for part in made._plan.parts)
+    assert not any(isinstance(part, CompiledSubgraph) for part in made.plan.parts)

@@ -9,7 +9,7 @@ from onnx_text import model
 import whorl
 from whorl.debug import debug
 from whorl.ops.elementwise.arithmetic import Neg
-from whorl.runtime.compiled import program_cache as segments
+from whorl.runtime.compiled import program_cache
 
 ALONE = "main (float[n] x) => (float[n] y) { a = Abs(x)\n b = Neg(a)\n y = Exp(b) }"
 LOOPED = """main (int64 M, float[n] x) => (float[n] y) {
@@ -68,7 +68,7 @@ def test_fault_of_the_compiler_leaves_everything_to_the_interpreter(monkeypatch)
     def fail(_):
         raise RuntimeError("LLVM said no")
 
-    monkeypatch.setattr(segments, "Launch", fail)
+    monkeypatch.setattr(program_cache, "Launch", fail)
     session = native(ALONE)
     np.testing.assert_allclose(session.run(None, {"x": X})[0], np.exp(-np.abs(X)), rtol=1e-6)
     assert [v.reason for v in session.explain()] == ["a fault of whorl's own: RuntimeError: LLVM said no"]

@@ -25,7 +25,7 @@ from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.types import TensorType
 from whorl.mdf.model import Datum, Graph
-from whorl.runtime.functional import Ways, condition_of, run_branch, run_loop, run_scan, trip_count, with_captured
+from whorl.runtime.functional import ScanLayout, condition_of, run_branch, run_loop, run_scan, trip_count, with_captured
 from whorl.runtime.limits import Limits
 
 MDF_SUFFIXES = (".json", ".yaml", ".yml", ".bson")
@@ -77,7 +77,7 @@ def scan(
     limits = Limits(max_iterations, timeout)
     inputs = (*inputs, *_listed(named.pop("initial_state_and_scan_inputs", ())))
     resolved = _resolved(body, named)
-    ways = Ways(scan_input_axes, scan_input_directions, scan_output_axes, scan_output_directions)
+    layout = ScanLayout(scan_input_axes, scan_input_directions, scan_output_axes, scan_output_directions)
     if isinstance(resolved, Graph):
         attributes = {
             "num_scan_inputs": num_scan_inputs,
@@ -88,7 +88,7 @@ def scan(
         }
         written = {key: value for key, value in attributes.items() if value is not None}
         return _called("Scan", list(map(_plain, inputs)), {**written, "body": resolved}, named, limits)
-    return _one_or_all(run_scan(_fitting(inputs, resolved, 0), num_scan_inputs, ways, resolved, limits))
+    return _one_or_all(run_scan(_fitting(inputs, resolved, 0), num_scan_inputs, layout, resolved, limits))
 
 
 def if_(cond: Datum, *, then_branch: Datum, else_branch: Datum, timeout: float | None = None, **named: Datum) -> Datum:

@@ -17,9 +17,10 @@ from whorl.mdf.model import Datum, Graph
 from whorl.mdf.random.draws import Replay
 from whorl.mdf.simulation import SavedState, Simulation, Times, Trace
 from whorl.mdf.variables import Cell
+from whorl.runtime.backends import BACKENDS, LOOPS, choose_mode
 from whorl.runtime.buffer_pool import LARGE
 from whorl.runtime.limits import Limits
-from whorl.runtime.session import BACKENDS, LOOPS, Session, chosen_mode
+from whorl.runtime.session import Session
 
 MOST_PROGRAMS = 32
 """Programs that a graph keeps."""
@@ -67,7 +68,7 @@ class Prepared:
 
     def __init__(self, program: Program, limits: Limits | None, backend: str | None) -> None:
         self.program = program
-        mode = chosen_mode(backend, once=False)
+        mode = choose_mode(backend, once=False)
         self.session = Session(program.module, limits, mode)
         self._for_long = Session(program.module, limits, LOOPS) if mode == BACKENDS["native"] else self.session
         rows = [tensor(program.module.main.results[index]) for index in {*program.collected.values()}]

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from contextlib import contextmanager
+from typing import TypeVar
 
 from whorl.codegen.target import charge, compiled_bytes
 from whorl.ops.core.aside import run_aside
+from whorl.runtime.credit import Credit
+
+T = TypeVar("T")
 
 
-def in_background(work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-    """Let the thread do some work after what it was given before."""
-    return _thread().submit(work, *arguments)
+def compile_in_background(work: Callable[[], T]) -> Future[T]:
+    """Queue work for the one thread that compiles while the interpreter serves."""
+    return _thread().submit(work)
 
 
 @functools.cache
@@ -26,14 +30,24 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_thread.cache_clear)
 
 
-def compile_aside(work: Callable[..., Any], arguments: Sequence[Any], check: Callable[[], None]) -> Any:
-    """What compiling gives, unless `check` raises first; it then goes on all the same, for the runs to come."""
-    result, size = run_aside(_measured, (work, arguments), check, ends=False)
+def compile_aside(work: Callable[[], T], check: Callable[[], None]) -> T:
+    """The result of compiling, unless `check` raises first; compiling then goes on, for the runs to come."""
+    result, size = run_aside(_measure, (work,), check, ends=False)
     charge(size)
     return result
 
 
-def _measured(work: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Any, int]:
-    """What compiling gives, and how many bytes of IR this thread compiled for it."""
+def _measure(work: Callable[[], T]) -> tuple[T, int]:
+    """The result of compiling, and how many bytes of IR this thread compiled for it."""
     before = compiled_bytes()
-    return work(*arguments), compiled_bytes() - before
+    return work(), compiled_bytes() - before
+
+
+@contextmanager
+def spend(credit: Credit, nodes: int = 0) -> Generator[None]:
+    """Let a run's credit pay for what is compiled inside, and for lowering so many nodes."""
+    before = compiled_bytes()
+    try:
+        yield
+    finally:
+        credit.spend(compiled_bytes() - before, nodes)

@@ -6,37 +6,38 @@ import ctypes
 import functools
 import time
 from collections.abc import Callable
-from typing import Any
 
 from whorl.codegen import callers as cells
 
 PERIOD = 10_000_000
-"""Nanoseconds from one look at limits, cancelling and signals to the next."""
+"""Nanoseconds from one poll of limits, cancelling and signals to the next."""
 _Block = ctypes.c_int64 * cells.COUNT
 _FORMAT = ctypes.c_char_p(b"LL")
 _restore = ctypes.pythonapi.PyErr_Restore
 _restore.argtypes, _restore.restype = [ctypes.c_void_p] * 3, None
 
 
-class Caller:
-    """The context: a block of cells with the functions that machine code calls, and what these call in Python."""
+class RunContext:
+    """A block of cells with the functions that machine code calls, and what these call in Python.
+
+    Invariant: cells refer to Python objects by bare addresses, so the context keeps every one of them alive.
+    """
 
     def __init__(self) -> None:
         self.block = _Block.from_buffer_copy(_template())
         self.address = ctypes.addressof(self.block)
-        self._check: Callable[[], Any] | None = None
-        self._others: list[Any] = []
+        self._alive: dict[str, object] = {}
 
-    def watch(self, check: Callable[[], None]) -> None:
-        """Before a run: call this now and then; what it raises ends the run."""
-        self._check = answer = functools.partial(_answer, check)
+    def set_check(self, check: Callable[[], None]) -> None:
+        """Before a run: the program polls `check`; what that raises ends it."""
+        self._alive["check"] = answer = functools.partial(_answer, check)
         self.block[cells.CHECK] = id(answer)
         self.block[cells.NEXT] = time.monotonic_ns() + PERIOD
 
-    def serve(self, run: Callable[[int, int], int], grow: Callable[[int, int], int]) -> None:
-        """What runs ops, by their numbers, and what gives memory."""
-        self._others = [run, grow]
-        self.block[cells.RUN_OP], self.block[cells.GROW_BLOCK] = id(run), id(grow)
+    def set_callbacks(self, run_op: Callable[[int, int], int], grow: Callable[[int, int], int]) -> None:
+        """What runs ops, by their numbers, and what enlarges memory."""
+        self._alive["run_op"], self._alive["grow"] = run_op, grow
+        self.block[cells.RUN_OP], self.block[cells.GROW_BLOCK] = id(run_op), id(grow)
 
     def raise_error(self) -> None:
         """After a run: raise what was raised inside, if anything was."""
@@ -57,19 +58,19 @@ def _template() -> bytes:
     block[: len(cells.FUNCTIONS)] = cells.functions()
     block[cells.PERIOD], block[cells.CLOCK] = PERIOD, _clock()
     for n, name in enumerate(cells.PYTHON, cells.INTERFACE):
-        block[n] = _address(getattr(ctypes.pythonapi, name))
+        block[n] = _address(ctypes.pythonapi, name)
     block[cells.FORMAT] = ctypes.cast(_FORMAT, ctypes.c_void_p).value or 0
     return bytes(block)
 
 
 def _clock() -> int:
-    """The clock that `time.monotonic_ns` reads, on systems that have it by this name and number; else none."""
+    """The clock that `time.monotonic_ns` reads, on systems that have it by this name and number; else 0."""
     try:
-        found = time.get_clock_info("monotonic").implementation
-        return _address(ctypes.CDLL(None).clock_gettime) if found == "clock_gettime(CLOCK_MONOTONIC)" else 0
+        clock = time.get_clock_info("monotonic").implementation
+        return _address(ctypes.CDLL(None), "clock_gettime") if clock == "clock_gettime(CLOCK_MONOTONIC)" else 0
     except (AttributeError, OSError, TypeError):
         return 0
 
 
-def _address(function: Any) -> int:
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
+def _address(library: ctypes.CDLL, function: str) -> int:
+    return ctypes.cast(library[function], ctypes.c_void_p).value or 0

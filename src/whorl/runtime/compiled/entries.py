@@ -6,19 +6,19 @@ import ctypes
 import math
 import mmap
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from whorl.debug import debug
 from whorl.errors import VerifyError
-from whorl.ir.dtypes import BOOL
+from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.native.expressions import Buffer
 from whorl.kernel.interpret import Outcome, interpret
 from whorl.kernel.program import Program
+from whorl.runtime.compiled.memory import array_at
 
 Entry = Callable[[int], int]
-"""Takes the address of the block of cells and gives a status."""
+"""Takes the address of the block of cells and returns a status."""
 _Native = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
@@ -29,9 +29,9 @@ def entry_of(program: Program, address: int) -> Entry:
     """
     native = _Native(address)
     if debug().by_programs and not program.growing:
-        return lambda cells: _interpreted(program, _Cells(program, cells))
+        return lambda cells: _run_by_interpreter(program, _Cells(program, cells))
     if debug().guarded and not program.calls:
-        return lambda cells: _guarded(program, native, cells)
+        return lambda cells: _run_guarded(program, native, cells)
     return native
 
 
@@ -42,8 +42,7 @@ class _Cells:
         self.program = program
         self.buffers = [*program.buffers, *program.scratch]
         count = len(program.scalars) + len(self.buffers)
-        memory: Any = (ctypes.c_int64 * count).from_address(address)
-        self.values = np.frombuffer(memory, np.int64)
+        self.values = array_at(address, (count,), INT64)
         self.scalars = self.values[: len(program.scalars)]
         self.addresses = self.values[len(program.scalars) :]
         self.rows = self._rows()
@@ -55,7 +54,7 @@ class _Cells:
         return int(self.scalars[0]), max(0, int(self.scalars[1] - self.scalars[0]))
 
     def extent(self, buffer: Buffer) -> tuple[int, int]:
-        """Where, in bytes from a buffer's address, the part begins that a run may use, and its size."""
+        """The part of a buffer that a run may use: its offset from the buffer's address, and its size, in bytes."""
         first, rows = self.rows
         inner = math.prod(int(n) for n in buffer.shape if n is not None) * buffer.dtype.itemsize  # type: ignore[arg-type]
         return (first * inner, rows * inner) if None in buffer.shape else (0, inner)
@@ -64,7 +63,7 @@ class _Cells:
 # ---- by the interpreter of kernel programs ---------------------------------------------------------------------
 
 
-def _interpreted(program: Program, cells: _Cells) -> int:
+def _run_by_interpreter(program: Program, cells: _Cells) -> int:
     arrays = [_array_at(int(a), b, cells) for a, b in zip(cells.addresses, program.buffers, strict=False)]
     scalars = [bool(x) if v.dtype == BOOL else int(x) for v, x in zip(program.scalars, cells.scalars, strict=True)]
     origin = program.origin
@@ -75,18 +74,18 @@ def _interpreted(program: Program, cells: _Cells) -> int:
     if outcome.status:
         return outcome.status
     cells.scalars[:] = [int(x) for x in outcome.scalars]
-    places = {id(array): int(a) for array, a in zip(arrays, cells.addresses, strict=False)}
-    cells.addresses[: len(arrays)] = [places[id(array)] for array in outcome.arrays]
+    starts = {id(array): int(a) for array, a in zip(arrays, cells.addresses, strict=False)}
+    cells.addresses[: len(arrays)] = [starts[id(array)] for array in outcome.arrays]
     return 0
 
 
-def _require_same(program: Program, found: Outcome, expected: Outcome) -> None:
-    """Refuse what an optimised program gives where it is not what the program gave before; sums may differ in order."""
-    if found.status != expected.status:
-        raise VerifyError(f"the optimised program ends with status {found.status}, before it was {expected.status}")
-    if found.status:
+def _require_same(program: Program, outcome: Outcome, expected: Outcome) -> None:
+    """Refuse results of an optimised program that are not those of the program before; sums may differ in order."""
+    if outcome.status != expected.status:
+        raise VerifyError(f"the optimised program ends with status {outcome.status}, before it was {expected.status}")
+    if outcome.status:
         return
-    for buffer, ours, theirs in zip(program.buffers, found.arrays, expected.arrays, strict=True):
+    for buffer, ours, theirs in zip(program.buffers, outcome.arrays, expected.arrays, strict=True):
         if buffer in program.spare:
             continue
         if not np.allclose(ours.astype(np.float64), theirs.astype(np.float64), 1e-3, 1e-5, equal_nan=True):
@@ -97,18 +96,14 @@ def _array_at(address: int, buffer: Buffer, cells: _Cells) -> np.ndarray:
     """A buffer's memory; one of unknown length reaches to the last row that the run uses."""
     rows = sum(cells.rows)
     shape = [rows if n is None else int(n) for n in buffer.shape]  # type: ignore[arg-type]
-    size = math.prod(shape) * buffer.dtype.itemsize
-    if not size:
-        return np.empty(shape, buffer.dtype)
-    memory: Any = (ctypes.c_uint8 * size).from_address(address)
-    return np.frombuffer(memory, buffer.dtype, math.prod(shape)).reshape(shape)
+    return array_at(address, shape, buffer.dtype)
 
 
 # ---- against guard pages ---------------------------------------------------------------------------------------
 
 
 class _Guarded:
-    """A copy of memory that ends where a page begins that nobody may touch; before it, there is another such page."""
+    """A copy of memory that ends where a page without access begins; there is another such page before it."""
 
     def __init__(self, original: int, size: int) -> None:
         self.original, self.size = original, size
@@ -126,17 +121,18 @@ class _Guarded:
         ctypes.memmove(self.original, self.address, self.size)
 
 
-def _guarded(program: Program, native: Entry, address: int) -> int:
+def _run_guarded(program: Program, native: Entry, address: int) -> int:
     """Run machine code on copies of all memory. Scratch memory that lies in one block has pages between its parts."""
     cells = _Cells(program, address)
-    kept = [n for n, buffer in enumerate(cells.buffers) if not buffer.grows]
-    own, starts = cells.addresses[kept], [cells.extent(cells.buffers[n]) for n in kept]
-    copies = [_Guarded(int(a) + start, size) for a, (start, size) in zip(own, starts, strict=True)]
-    places = [copy.address - start for copy, (start, _) in zip(copies, starts, strict=True)]
-    cells.addresses[kept] = places
-    homes = dict(zip(places, own.tolist(), strict=True))
+    fixed = [n for n, buffer in enumerate(cells.buffers) if not buffer.grows]
+    originals = [int(a) for a in cells.addresses[fixed]]
+    extents = [cells.extent(cells.buffers[n]) for n in fixed]
+    copies = [_Guarded(a + offset, size) for a, (offset, size) in zip(originals, extents, strict=True)]
+    starts = [copy.address - offset for copy, (offset, _) in zip(copies, extents, strict=True)]
+    cells.addresses[fixed] = starts
+    original_of = dict(zip(starts, originals, strict=True))
     status = native(address)
-    cells.addresses[kept] = [homes[place] for place in cells.addresses[kept].tolist()]
+    cells.addresses[fixed] = [original_of[int(start)] for start in cells.addresses[fixed]]
     for copy in copies:
         copy.copy_back()
     return status

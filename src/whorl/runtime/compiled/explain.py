@@ -11,10 +11,13 @@ from whorl.kernel.program import Program
 from whorl.lowering.storage import NATIVE
 from whorl.runtime.compiled.launch import Launch
 from whorl.runtime.compiled.loop import CompiledLoop
-from whorl.runtime.compiled.partition import Part, Stretch
+from whorl.runtime.compiled.loop_programs import LoopPrograms
+from whorl.runtime.compiled.partition import CompiledSubgraph
 from whorl.runtime.compiled.refusals import Refusal
-from whorl.runtime.interpreter.plan import BranchKernel, LoopKernel, Plan
-from whorl.runtime.interpreter.step import Step
+from whorl.runtime.interpreter.accelerator import Part
+from whorl.runtime.interpreter.control import BranchKernel, LoopKernel, RegionPlan
+from whorl.runtime.interpreter.plan import Plan
+from whorl.runtime.interpreter.step import Interpreted, Step
 
 NO_REASON = Refusal("")
 NATIVELY, INTERPRETED, UNKNOWN = "native", "interpreted", "not reached"
@@ -22,78 +25,83 @@ NATIVELY, INTERPRETED, UNKNOWN = "native", "interpreted", "not reached"
 
 @dataclass(frozen=True)
 class Verdict:
-    """How nodes ran that follow each other. `calls` are those among them, or inside, that native code leaves to NumPy.
+    """How consecutive nodes ran. `calls` are those among them, or inside, that native code leaves to NumPy.
 
-    `inside` tells of the bodies and branches of an interpreted node. `traceback` is that of a fault of whorl's own.
+    `inside` are the verdicts on the bodies and branches of an interpreted node. `traceback` is set
+    for a fault of whorl's own.
     """
 
     title: str
     nodes: int
     how: str
     reason: str = ""
-    calls: list[str] = field(default_factory=list)
-    inside: list[Verdict] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list[str])
+    inside: list[Verdict] = field(default_factory=list["Verdict"])
     traceback: str = ""
 
 
-def explain(plan: Plan) -> list[Verdict]:
+def explain(plan: RegionPlan) -> list[Verdict]:
     """Verdicts on all nodes of a plan, in order."""
-    return _of_parts(plan.parts, {})
+    return _of_parts(plan.parts, {}) if isinstance(plan, Plan) else []
 
 
 def _of_parts(parts: Sequence[Part], reasons: dict[Node, Refusal]) -> list[Verdict]:
-    found: list[Verdict] = []
+    """Verdicts on parts; `reasons` are refusals of single nodes that the subgraphs around them have met."""
+    verdicts: list[Verdict] = []
     for part in parts:
-        if isinstance(part, Stretch):
-            found += _of_stretch(part, reasons)
-        else:
-            found += [_of_step(step, reasons) for step in part]
-    return found
+        if isinstance(part, CompiledSubgraph):
+            verdicts += _of_subgraph(part, reasons)
+        elif isinstance(part, Interpreted):
+            verdicts += [_of_step(step, reasons) for step in part.steps]
+    return verdicts
 
 
-def _of_stretch(stretch: Stretch, reasons: dict[Node, Refusal]) -> list[Verdict]:
-    attempts = list(stretch.segment.found.values())
-    if stretch.parts:
+def _of_subgraph(subgraph: CompiledSubgraph, reasons: dict[Node, Refusal]) -> list[Verdict]:
+    attempts = list(subgraph.cache.programs.values())
+    if subgraph.parts:
         refused = [a for a in attempts if isinstance(a, Refusal) and a.position is not None]
-        own = {stretch.steps[a.position].node: a for a in refused if a.position is not None}
-        return _of_parts(stretch.parts, reasons | own)
-    nodes = [step.node for step in stretch.steps]
+        own = {subgraph.steps[a.position].node: a for a in refused if a.position is not None}
+        return _of_parts(subgraph.parts, reasons | own)
+    nodes = [step.node for step in subgraph.steps]
     launch = next((a for a in attempts if isinstance(a, Launch)), None)
     if launch is not None:
-        return [Verdict(stretch.title, _count(nodes), NATIVELY, "", _calls(launch.graph.program))]
+        return [Verdict(subgraph.title, _count(nodes), NATIVELY, "", _calls(launch.graph.program))]
     if len(nodes) == 1 and nodes[0].regions:
-        return [_of_step(stretch.steps[0], reasons)]
-    refusal = next((a for a in attempts if isinstance(a, Refusal)), _not_yet(stretch))
+        return [_of_step(subgraph.steps[0], reasons)]
+    refusal = next((a for a in attempts if isinstance(a, Refusal)), _not_yet(subgraph))
     how = INTERPRETED if refusal.reason else UNKNOWN
-    inside = [v for step in stretch.steps if step.node.regions for v in _of_parts([[step]], reasons)]
-    return [Verdict(stretch.title, _count(nodes), how, refusal.reason, [], inside, refusal.traceback)]
+    inside = [_of_step(step, reasons) for step in subgraph.steps if step.node.regions]
+    return [Verdict(subgraph.title, _count(nodes), how, refusal.reason, [], inside, refusal.traceback)]
 
 
-def _not_yet(stretch: Stretch) -> Refusal:
-    """Why nobody has tried to compile a stretch, if it ran."""
-    if stretch.segment.is_late:
+def _not_yet(subgraph: CompiledSubgraph) -> Refusal:
+    """Why a subgraph that ran was never compiled."""
+    if subgraph.cache.is_late:
         return Refusal("runs have compiled as much as one may so far, the next one goes on")
-    return Refusal("it ran too seldom to be worth compiling") if stretch.segment.seen else NO_REASON
+    return Refusal("it ran too seldom to be worth compiling") if subgraph.cache.requests else NO_REASON
 
 
 def _of_step(step: Step, reasons: dict[Node, Refusal]) -> Verdict:
-    node, count = step.node, _count([step.node])
-    match step.kernel:
-        case LoopKernel(native=native, plan=plan):
-            attempts = list(native.forms.programs)
+    return _of_kernel(step.kernel, step.node, reasons.get(step.node, NO_REASON))
+
+
+def _of_kernel(kernel: object, node: Node, refusal: Refusal) -> Verdict:
+    count = _count([node])
+    match kernel:
+        case LoopKernel(runner=LoopPrograms(programs=programs), plan=plan):
+            attempts = programs.all
             compiled = next((a for a in attempts if isinstance(a, CompiledLoop)), None)
             if compiled is not None:
                 return Verdict(node.title, count, NATIVELY, "", _calls(compiled.program.program))
-            refusal = next((a for a in attempts if isinstance(a, Refusal)), None)
-            if refusal is None:
+            refused = next((a for a in attempts if isinstance(a, Refusal)), None)
+            if refused is None:
                 return Verdict(node.title, count, UNKNOWN)
-            return Verdict(node.title, count, INTERPRETED, refusal.reason, [], explain(plan), refusal.traceback)
+            return Verdict(node.title, count, INTERPRETED, refused.reason, [], explain(plan), refused.traceback)
         case BranchKernel(plans=plans):
             inside = [verdict for plan in plans for verdict in explain(plan)]
-            refusal = reasons.get(node, NO_REASON)
             return Verdict(node.title, count, INTERPRETED, refusal.reason, [], inside, refusal.traceback)
-    refusal = reasons.get(node, NO_REASON)
-    return Verdict(node.title, count, INTERPRETED, refusal.reason or _why(node), traceback=refusal.traceback)
+        case _:
+            return Verdict(node.title, count, INTERPRETED, refusal.reason or _why(node), traceback=refusal.traceback)
 
 
 def _count(nodes: Sequence[Node]) -> int:

@@ -1,4 +1,4 @@
-"""A program of straight-line code ready to run: its machine code, and the memory that each run borrows."""
+"""A compiled subgraph ready to run: its machine code, and the memory that each run borrows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from whorl.kernel.polls import insert_polls, least_seconds
 from whorl.kernels.aligned import aligned_empty
 from whorl.lowering.graphs import GraphProgram
 from whorl.lowering.storage import lengths_of, sizes
-from whorl.runtime.buffer_pool import empty, maker
-from whorl.runtime.compiled.callbacks import efforts_of, run_any, run_op
-from whorl.runtime.compiled.context import Caller
+from whorl.runtime.buffer_pool import empty, make_allocator
+from whorl.runtime.compiled.callbacks import efforts_of, run_op, run_op_any_length
+from whorl.runtime.compiled.context import RunContext
 from whorl.runtime.compiled.entries import entry_of
-from whorl.runtime.compiled.memory import Blocks, address
+from whorl.runtime.compiled.memory import BYTES, GrowableMemory, address
 from whorl.runtime.limits import UNLIMITED, Budget
 
 SPARE_BYTES = 1 << 26
@@ -29,12 +29,14 @@ SPARE_BYTES = 1 << 26
 SPARE_COUNT = 4
 CONTIGUOUS = 0x101
 """NumPy's flags of an array that is row-major and aligned."""
-_BYTES = np.dtype(np.uint8)
 _CELL = ctypes.sizeof(ctypes.c_int64)
 
 
 class Launch:
-    """Machine code of a graph program. Any number of threads may run it at once."""
+    """Machine code of a graph program.
+
+    Invariant: a run owns the memory that it borrows, so any number of threads may run it at once.
+    """
 
     def __init__(self, graph: GraphProgram) -> None:
         self.graph = graph
@@ -42,8 +44,8 @@ class Launch:
         first = len(program.scalars)
         first_out = first + len(graph.inputs) + len(graph.constants)
         self.outputs = [(sizes(t), t.dtype) for n, t in enumerate(graph.outputs) if n not in graph.grown]
-        self.makers = [maker(shape, dtype) for shape, dtype in self.outputs]
-        self.in_place, self.out_place = first * _CELL, first_out * _CELL
+        self.allocators = [make_allocator(shape, dtype) for shape, dtype in self.outputs]
+        self.inputs_offset, self.outputs_offset = first * _CELL, first_out * _CELL
         filled = [*range(first, first + len(graph.inputs)), *range(first_out, first + len(program.buffers))]
         offset = None if debug().changes_runs else address_offset()
         self.least_seconds = least_seconds(program)
@@ -58,7 +60,7 @@ class Launch:
         self.pack_outputs = struct.Struct(f"{len(self.outputs)}q").pack_into
         self.has_calls = bool(program.calls)
         self.needs_help = self.has_calls or self.polls or bool(program.growing)
-        self.spare: list[Memory] = []
+        self.spare: list[RunMemory] = []
 
     def run(self, arrays: Sequence[np.ndarray], budget: Budget = UNLIMITED) -> list[np.ndarray] | None:
         """Outputs for the arrays of `graph.inputs`, row-major and of the right types; None if the program failed.
@@ -66,14 +68,14 @@ class Launch:
         What the budget, a signal's handler or an op's callback raises ends the program and is raised here.
         """
         try:
-            memory = self.spare.pop() if self.spare else Memory(self.graph, self.needs_help)
-            results = [make() for make in self.makers]
+            memory = self.spare.pop() if self.spare else RunMemory(self.graph, self.needs_help)
+            results = [allocate() for allocate in self.allocators]
         except (MemoryError, IndexError, ValueError):
             return None
         poison(memory.arena)
         key = id if self.takes_arrays else address
-        self.pack_inputs(memory.block, self.in_place, *map(key, arrays))
-        self.pack_outputs(memory.block, self.out_place, *map(key, results))
+        self.pack_inputs(memory.block, self.inputs_offset, *map(key, arrays))
+        self.pack_outputs(memory.block, self.outputs_offset, *map(key, results))
         if not self.needs_help:
             status = self.entry(memory.address)
         else:
@@ -83,22 +85,22 @@ class Launch:
         return None if status else results
 
     def _run_with_help(
-        self, memory: Memory, arrays: Sequence[np.ndarray], results: list[np.ndarray], budget: Budget
+        self, memory: RunMemory, arrays: Sequence[np.ndarray], results: list[np.ndarray], budget: Budget
     ) -> tuple[int, list[np.ndarray]]:
         """Run a program that calls back: to be stopped, for ops that have no native form, or for memory that grows."""
         if self.has_calls:
-            memory.show(arrays, results)
-        memory.watch(budget)
+            memory.set_arrays(arrays, results)
+        memory.set_budget(budget)
         status = self.entry(memory.address)
         if self.has_calls:
-            memory.show((), ())
+            memory.set_arrays((), ())
         if status:
-            memory.settle(True)
-            memory.caller.raise_error()
+            memory.trim(failed=True)
+            memory.context.raise_error()
             return status, results
         for n in memory.outputs:
-            results.insert(n, memory.grown(n))
-        memory.settle(False)
+            results.insert(n, memory.copy_grown(n))
+        memory.trim(failed=False)
         return status, results
 
     @property
@@ -107,14 +109,14 @@ class Launch:
         return self.graph.arena.size + sum(np.dtype(d).itemsize * int(np.prod(s)) for s, d in self.outputs)
 
 
-class Memory:
+class RunMemory:
     """What one run at a time uses: the block of cells, with the constants' addresses in place, and scratch memory."""
 
     def __init__(self, graph: GraphProgram, needs_help: bool) -> None:
         program = graph.program
         self.graph = graph
         self.size = graph.arena.size
-        self.arena = aligned_empty((self.size,), _BYTES)
+        self.arena = aligned_empty((self.size,), BYTES)
         start = address(self.arena)
         inputs, outputs = [0] * len(graph.inputs), [0] * (len(graph.outputs) - len(graph.grown))
         cells = [*[0] * len(program.scalars), *inputs, *map(address, graph.constants), *outputs]
@@ -126,7 +128,7 @@ class Memory:
         self.address = ctypes.addressof(self.block)
         self.arrays: dict[Buffer, np.ndarray] = {}
         self.fixed: dict[Buffer, np.ndarray] = {}
-        self.blocks = Blocks()
+        self.buffers = GrowableMemory()
         self.growing = [n for n, buffer in enumerate(program.scratch) if buffer.grows]
         self.outputs = {
             n: (
@@ -139,37 +141,36 @@ class Memory:
         }
         self.budget = UNLIMITED
         if needs_help:
-            self.caller = Caller()
-            self.caller.serve(self._run_op, self.blocks.grow)
-            self.block[self.callback_cell] = self.caller.address
+            self.context = RunContext()
+            self.context.set_callbacks(self._run_op, self.buffers.grow)
+            self.block[self.callback_cell] = self.context.address
         if self.growing:
-            self._forget()
+            self._free_growable()
         if program.calls:
             self.efforts = efforts_of(program)
-            given = program.buffers[len(inputs) : len(inputs) + len(graph.constants)]
-            self.fixed = dict(zip(given, graph.constants, strict=True)) | self._scratch()
+            constants = program.buffers[len(inputs) : len(inputs) + len(graph.constants)]
+            self.fixed = dict(zip(constants, graph.constants, strict=True)) | self._scratch()
 
-    def watch(self, budget: Budget) -> None:
-        """Before a run that may call back: whose limits it keeps."""
+    def set_budget(self, budget: Budget) -> None:
+        """Before a run that may call back: the limits that hold for it."""
         self.budget = budget
-        self.caller.watch(budget.check)
+        self.context.set_check(budget.check)
 
-    def _forget(self) -> None:
-        """Take all memory from what grows."""
-        self.blocks.arrays.clear()
+    def _free_growable(self) -> None:
+        self.buffers.arrays.clear()
         for n in self.growing:
             self.block[self.scratch_cell + n] = 0
         for n in range(len(self.growing)):
             self.block[self.callback_cell + 2 + n] = 0
 
-    def settle(self, failed: bool) -> None:
-        """After a run: what has grown keeps its memory for the next one, unless it is much, or the cells are stale."""
-        size = self.block[self.callback_cell + 2 : self.callback_cell + 2 + len(self.growing)]
-        if failed or debug().poisons or sum(size) > SPARE_BYTES:
-            self._forget()
+    def trim(self, failed: bool) -> None:
+        """After a run: growable buffers stay for the next one, unless they are large, or the cells are stale."""
+        sizes = self.block[self.callback_cell + 2 : self.callback_cell + 2 + len(self.growing)]
+        if failed or debug().poisons or sum(sizes) > SPARE_BYTES:
+            self._free_growable()
 
-    def grown(self, output: int) -> np.ndarray:
-        """A copy of an output that lies in memory that grows."""
+    def copy_grown(self, output: int) -> np.ndarray:
+        """A copy of an output that lies in a growable buffer."""
         cell, shape, lengths, dtype = self.outputs[output]
         for axis, scalar in lengths:
             shape[axis] = self.block[scalar]
@@ -179,17 +180,17 @@ class Memory:
         return result
 
     def _scratch(self) -> dict[Buffer, np.ndarray]:
-        found = {}
+        arrays: dict[Buffer, np.ndarray] = {}
         for buffer, offset in zip(self.graph.program.scratch, self.graph.arena.offsets, strict=True):
             if buffer.grows:
                 continue
             shape = tuple(int(n or 0) for n in buffer.shape)  # type: ignore[arg-type]
             count = int(np.prod(shape)) * buffer.dtype.itemsize
-            found[buffer] = self.arena[offset : offset + count].view(buffer.dtype).reshape(shape)
-        return found
+            arrays[buffer] = self.arena[offset : offset + count].view(buffer.dtype).reshape(shape)
+        return arrays
 
-    def show(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
-        """Say which arrays the ops that have no native form see in this run; none after it."""
+    def set_arrays(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
+        """The arrays that callbacks read and write in this run; none after it, so that they can be freed."""
         buffers = self.graph.program.buffers
         own = dict(zip(buffers, inputs, strict=False))
         own |= dict(zip(reversed(buffers), reversed(outputs), strict=False))
@@ -198,5 +199,5 @@ class Memory:
     def _run_op(self, number: int, cells: int) -> int:
         call = self.graph.program.calls[number]
         if call.output_lengths:
-            return 0 if run_any(call, self.efforts[number], self.blocks, cells, self.budget) else 1
+            return 0 if run_op_any_length(call, self.efforts[number], self.buffers, cells, self.budget) else 1
         return 0 if run_op(call, self.efforts[number], self.arrays, self.budget) else 1

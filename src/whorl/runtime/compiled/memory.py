@@ -1,9 +1,10 @@
-"""The memory of carried values: two arrays that trade places, or blocks that grow with what they hold."""
+"""The memory of carried values: two arrays that are swapped, or growable buffers."""
 
 from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,46 +15,50 @@ from whorl.ir.types import TensorType
 from whorl.kernels.aligned import aligned_empty
 from whorl.lowering.storage import lengths_of
 from whorl.runtime.buffer_pool import empty
+from whorl.runtime.values import is_array, is_sequence
 
 WASTE = 1 << 20
 """Bytes that a value may leave unused behind it before it is copied to memory of its own."""
-_BYTES = np.dtype(np.uint8)
+BYTES = np.dtype(np.uint8)
 _OFFSET = address_offset()
 
 
-class Blocks:
+class GrowableMemory:
     """Memory that a program asks for while it runs, by address."""
 
     def __init__(self) -> None:
         self.arrays: dict[int, np.ndarray] = {}
 
-    def take(self, size: int) -> int:
-        """The address of a new block."""
-        array = poison(aligned_empty((size,), _BYTES))
-        found = address(array)
-        self.arrays[found] = array
-        return found
+    def allocate(self, size: int) -> int:
+        """The address of a new buffer."""
+        array = poison(aligned_empty((size,), BYTES))
+        start = address(array)
+        self.arrays[start] = array
+        return start
 
     def replace(self, old: int, size: int) -> int:
-        """The address of a new block in the place of an old one, whose contents nobody needs."""
-        found = self.take(size)
+        """The address of a new buffer instead of an old one, whose contents are lost."""
+        start = self.allocate(size)
         self.arrays.pop(old, None)
-        return found
+        return start
 
     def grow(self, old: int, size: int) -> int:
-        """A larger block with the contents of an old one, which is given back; 0 where there is no memory."""
+        """A larger buffer with the contents of an old one, which is given back; 0 where there is no memory."""
         try:
-            found = self.take(size)
+            start = self.allocate(size)
         except (MemoryError, ValueError, OverflowError):
             return 0
         before = self.arrays.pop(old, None) if old else None
         if before is not None:
-            self.arrays[found][: len(before)] = before
-        return found
+            self.arrays[start][: len(before)] = before
+        return start
 
 
-class Pair:
-    """Two arrays for a carried value of fixed shape; one holds it, and the next one is computed into the other."""
+class DoubleBuffer:
+    """Two arrays for a carried value of fixed shape: the current value, and the one that an iteration computes.
+
+    A program swaps their addresses, so only the address in its cells tells which of them is current.
+    """
 
     capacities: tuple[int, ...] = ()
 
@@ -62,22 +67,22 @@ class Pair:
         self.arrays[0][...] = value
         self.addresses = tuple(map(address, self.arrays))
 
-    def current(self, place: int, cells: np.ndarray) -> np.ndarray:
+    def current(self, start: int, cells: np.ndarray) -> np.ndarray:
         """The array at an address."""
-        return self.arrays[self.addresses.index(place)]
+        return self.arrays[self.addresses.index(start)]
 
 
-class Lengthening:
-    """Two blocks for a carried value whose lengths along `axes` change; `cell` is the first of its lengths."""
+class GrowableDoubleBuffer:
+    """Two growable buffers for a carried value whose lengths along `axes` change: those are in cells from `cell`."""
 
-    def __init__(self, value: np.ndarray, blocks: Blocks, size: int, axes: tuple[int, ...], cell: int) -> None:
-        self.blocks, self.axes, self.cell = blocks, axes, cell
+    def __init__(self, value: np.ndarray, buffers: GrowableMemory, size: int, axes: tuple[int, ...], cell: int) -> None:
+        self.buffers, self.axes, self.cell = buffers, axes, cell
         self.shape, self.dtype = value.shape, value.dtype
-        first = blocks.take(size)
-        blocks.arrays[first][: value.nbytes] = np.ascontiguousarray(value).reshape(-1).view(_BYTES)
+        first = buffers.allocate(size)
+        buffers.arrays[first][: value.nbytes] = np.ascontiguousarray(value).reshape(-1).view(BYTES)
         self.addresses, self.capacities = (first, 0), (size, 0)
 
-    def current(self, place: int, cells: np.ndarray) -> np.ndarray:
+    def current(self, start: int, cells: np.ndarray) -> np.ndarray:
         """The value at an address."""
         shape = list(self.shape)
         for n, axis in enumerate(self.axes):
@@ -85,38 +90,54 @@ class Lengthening:
         size = math.prod(shape) * self.dtype.itemsize
         if not size:
             return np.empty(shape, self.dtype)
-        block = self.blocks.arrays[place]
-        found = block[:size].view(self.dtype).reshape(shape)
-        return found.copy() if len(block) - size > WASTE and len(block) > 2 * size else found
+        buffer = self.buffers.arrays[start]
+        value = buffer[:size].view(self.dtype).reshape(shape)
+        return value.copy() if len(buffer) - size > WASTE and len(buffer) > 2 * size else value
 
 
-class Rows(NamedTuple):
-    """What tells one sequence of equal tensors from another, in the place of a dtype and a shape."""
+class SequenceSignature(NamedTuple):
+    """The signature of a sequence of equal tensors, in the form of an element type and a shape."""
 
-    dtype: Any
-    shape: tuple[int, ...]
+    dtype: tuple[str, np.dtype | None, tuple[int, ...]]
+    shape: tuple[int, ...] = ()
 
 
-def signature_of(value: Any) -> np.ndarray | Rows | None:
-    """What a program depends on of a carried value; None for one that it cannot hold."""
-    if not isinstance(value, list):
-        return value if isinstance(value, np.ndarray) else None
-    kinds = {(x.dtype, x.shape) if isinstance(x, np.ndarray) else None for x in value}
-    if None in kinds or len(kinds) > 1:
+def state_signature(value: object) -> np.ndarray | SequenceSignature | None:
+    """What a program depends on of a carried value; None for one that has no native form."""
+    if is_array(value):
+        return value
+    if not is_sequence(value):
         return None
-    return Rows(("sequence", *kinds), ())
+    kinds: set[tuple[np.dtype, tuple[int, ...]]] = set()
+    for item in value:
+        if not is_array(item):
+            return None
+        kinds.add((item.dtype, item.shape))
+    if len(kinds) > 1:
+        return None
+    dtype, shape = next(iter(kinds), (None, ()))
+    return SequenceSignature(("sequence", dtype, shape))
 
 
-def as_rows(value: Any, type: TensorType) -> np.ndarray:
+def stack_sequence(value: np.ndarray | Sequence[np.ndarray], type: TensorType) -> np.ndarray:
     """A tensor, or the tensors of a sequence stacked."""
-    if not isinstance(value, list):
+    if isinstance(value, np.ndarray):
         return value
     shape = tuple(n for n in lengths_of(type)[1:] if isinstance(n, int))
     return np.stack(value) if value else np.empty((0, *shape), type.dtype)
 
 
+def array_at(start: int, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """The tensor at an address, in the program's own memory."""
+    size = math.prod(shape) * dtype.itemsize
+    if not size:
+        return np.empty(shape, dtype)
+    memory: Any = (ctypes.c_char * size).from_address(start)  # NumPy's annotations do not know ctypes as buffers
+    return np.frombuffer(memory, dtype).reshape(shape)
+
+
 def address(array: np.ndarray) -> int:
-    """Where the first element of an array lies."""
+    """The address of the first element of an array."""
     if _OFFSET is None:
         return array.ctypes.data
     return ctypes.c_size_t.from_address(id(array) + _OFFSET).value

@@ -1,4 +1,4 @@
-"""Partition of a plan: steps that native code runs together, and what of them is left to the interpreter.
+"""Splits a plan into subgraphs that compile and steps that are interpreted.
 
 A node without a native form is interpreted from then on, with a subgraph before and one after it; an op that has a form
 for other inputs runs by `run` from inside a program. A program of many statements is cut in parts: LLVM takes longer
@@ -15,61 +15,56 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Union
 
 import numpy as np
 
 from whorl.errors import LimitError, WhorlError
 from whorl.ir.graph import Node, Value
 from whorl.runtime.compiled.launch import Launch
-from whorl.runtime.compiled.program_cache import MOST_NODES, Segment, holds_loop, is_native_candidate
+from whorl.runtime.compiled.program_cache import MOST_NODES, ProgramCache, has_loop, is_native_candidate
 from whorl.runtime.compiled.refusals import Refusal
-from whorl.runtime.interpreter.step import Run, Step, interpret, placed
+from whorl.runtime.interpreter.accelerator import Part
+from whorl.runtime.interpreter.step import Interpreted, Run, Step, locate_error
 from whorl.runtime.trace import MAIN, now
 
-Part = Union["Stretch", list[Step]]
+MOST_FAILURES = 2
+"""Runs in which a subgraph with loops may fail before its loops run on their own: they may be too long for it."""
 
 
-def run_parts(run: Run, env: list[Any], parts: Sequence[Part]) -> None:
-    """Run stretches, and the steps between them, on the values in the slots."""
-    for part in parts:
-        if isinstance(part, Stretch):
-            part(run, env)
-        else:
-            interpret(run, env, part)
-
-
-def parts_of(
-    steps: Sequence[Step],
-    constants: Mapping[int, Node],
-    is_native: Callable[[Step], bool] = lambda step: is_native_candidate(step.node),
+def partition(
+    steps: Sequence[Step], constants: Mapping[int, Node], waits: bool, has_native_form: Callable[[Step], bool]
 ) -> list[Part]:
-    """The steps in order, those together that native code may run."""
+    """The steps in order, neighbours that machine code may run together as one part."""
     parts: list[Part] = []
-    for native, group in itertools.groupby(steps, is_native):
+    for is_native, group in itertools.groupby(steps, has_native_form):
         members = list(group)
-        if native:
-            starts = range(0, len(members), MOST_NODES)
-            parts += [Stretch(members[n : n + MOST_NODES], constants) for n in starts]
+        if is_native:
+            parts += _cut(members, MOST_NODES, constants, waits)
         else:
-            parts.append(members)
-    if len(parts) == 1 and isinstance(parts[0], Stretch):
+            parts.append(Interpreted(members))
+    if len(parts) == 1 and isinstance(parts[0], CompiledSubgraph):
         parts[0].is_whole = True
     return parts
 
 
-MOST_FAILURES = 2
-"""Runs in which a native stretch with loops may fail before its loops run on their own: they may be too long for it."""
+def partition_by_ops(steps: Sequence[Step], constants: Mapping[int, Node], waits: bool) -> list[Part]:
+    return partition(steps, constants, waits, lambda step: is_native_candidate(step.node))
 
 
-class Stretch:
+def _cut(steps: Sequence[Step], most: int, constants: Mapping[int, Node], waits: bool) -> list[CompiledSubgraph]:
+    starts = range(0, len(steps), most)
+    return [CompiledSubgraph(steps[n : n + most], constants, waits) for n in starts]
+
+
+class CompiledSubgraph:
     """Consecutive steps as one subgraph that may be compiled; `parts` once it was split, since some of it cannot be.
 
-    A failed run leaves the slots of its inputs as they were, so that the steps can be interpreted from them.
+    Invariant: a failed run leaves the slots of its inputs as they were, so that the steps can be interpreted from them.
+    `waits`: a run waits for the compiler.
     """
 
-    def __init__(self, steps: list[Step], constants: Mapping[int, Node]) -> None:
-        self.steps, self.constants = steps, constants
+    def __init__(self, steps: Sequence[Step], constants: Mapping[int, Node], waits: bool) -> None:
+        self.steps, self.constants, self.waits = steps, constants, waits
         values = dict(_slotted_values(steps))
         made = {slot for step in steps for slot in step.outputs}
         read = [slot for slot in dict.fromkeys(k for step in steps for k in step.inputs if k) if slot not in made]
@@ -77,96 +72,94 @@ class Stretch:
         self.inputs = [slot for slot in read if slot not in constants]
         self.outputs = sorted(made - ended)
         self.frees = tuple(ended.intersection(self.inputs))
-        self.segment = Segment(
+        self.cache = ProgramCache(
             [step.node for step in steps],
             [values[slot] for slot in self.inputs],
             [values[slot] for slot in self.outputs],
             [constants[slot] for slot in read if slot in constants],
         )
-        self.title = self.segment.title
+        self.title = self.cache.title
         self.parts: list[Part] = []
         self.is_whole = False
         self.failures = 0
+        self._interpreted = Interpreted(steps)
 
-    def __call__(self, run: Run, env: list[Any]) -> None:
-        if self.parts:
-            run_parts(run, env, self.parts)
-        elif run.counts and self.segment.loop is not None:
-            run_parts(run, env, self._apart)
-        elif not self._runs_natively(run, env):
-            run_parts(run, env, self.parts or [self.steps])
+    def __call__(self, run: Run, slots: list[object]) -> None:
+        if not self.parts:
+            if self.cache.loop is not None and run.budget.counts_iterations:
+                return _run_parts(run, slots, self._without_loops)
+            if self._run_compiled(run, slots):
+                return None
+        return _run_parts(run, slots, self.parts or [self._interpreted])
 
     @functools.cached_property
-    def _apart(self) -> list[Part]:
-        """The steps with loops left out of stretches, so that their iterations are counted."""
-        return parts_of(self.steps, self.constants, lambda step: not holds_loop(step.node))
+    def _without_loops(self) -> list[Part]:
+        """The steps with loops left out of subgraphs, so that their iterations are counted."""
+        return partition(self.steps, self.constants, self.waits, lambda step: not has_loop(step.node))
 
-    def _runs_natively(self, run: Run, env: list[Any]) -> bool:
-        arrays = [env[slot] for slot in self.inputs]
-        if not self.segment.accepts(arrays):
+    def _run_compiled(self, run: Run, slots: list[object]) -> bool:
+        """Run machine code; False where there is none for these inputs, or where it failed."""
+        arrays = self.cache.require_arrays([slots[slot] for slot in self.inputs])
+        if arrays is None:
             return False
-        in_loop = any(i is not None for _, i in run.frames)
-        trace, known = run.budget.trace, len(self.segment.found)
+        trace, known = run.budget.trace, len(self.cache.programs)
         start = now() if trace is not None else 0.0
-        check = run.budget.check if run.waits else None
+        is_alone = self.is_whole and not run.frames
         try:
-            found = self.segment.find(arrays, in_loop, self.is_whole and not run.frames, check, run.credit)
+            program = self.cache.find(arrays, run.is_in_loop, is_alone, run.budget, self.waits)
         except LimitError as error:
-            raise placed(error, self.steps[0].node, run) from None
-        if trace is not None and len(self.segment.found) > known:
-            trace.add_compilation(self.title, start, found.reason if isinstance(found, Refusal) else None)
-        if isinstance(found, Refusal):
-            self._split(found)
-        if not isinstance(found, Launch):
+            raise locate_error(error, self.steps[0].node, run) from None
+        if trace is not None and len(self.cache.programs) > known:
+            trace.add_compilation(self.title, start, program.reason if isinstance(program, Refusal) else None)
+        if isinstance(program, Refusal):
+            self._split(program)
+        if not isinstance(program, Launch):
             return False
-        if self._launch(found, arrays, run, env):
+        if self._launch(program, arrays, run, slots):
             return True
         self.failures += 1
-        if self.segment.loop is not None and self.failures >= MOST_FAILURES:
-            self.parts = self._apart
+        if self.cache.loop is not None and self.failures >= MOST_FAILURES:
+            self.parts = self._without_loops
         return False
 
-    def _launch(self, launch: Launch, arrays: Sequence[np.ndarray], run: Run, env: list[Any]) -> bool:
-        """Run the segment; False where it failed, or where only the interpreter may stay within the memory limit."""
+    def _launch(self, launch: Launch, arrays: Sequence[np.ndarray], run: Run, slots: list[object]) -> bool:
+        """Run the program; False where it failed, or where only the interpreter may stay within the memory limit."""
         budget = run.budget
         start = now() if budget.trace is not None else 0.0
         try:
             budget.check()
             budget.require_time(launch.least_seconds)
+            if run.is_memory_limited and (launch.graph.program.growing or not budget.has_room(launch.bytes)):
+                return False
+            results = self.cache.run(launch, arrays, budget)
         except WhorlError as error:
-            raise placed(error, self.steps[0].node, run) from None
-        if run.watched and (launch.graph.program.growing or not budget.has_room(launch.bytes)):
-            return False
-        try:
-            results = self.segment.run(launch, arrays, budget)
-        except WhorlError as error:
-            raise placed(error, self.steps[0].node, run) from None
+            raise locate_error(error, self.steps[0].node, run) from None
         if budget.trace is not None and not run.frames:
             budget.trace.add(MAIN, self.title, start, native=True, failed=results is None)
         if results is None:
             return False
-        if run.watched:
-            budget.hold(results)
+        if run.is_memory_limited:
+            budget.count(results)
         for slot, value in zip(self.outputs, results, strict=True):
-            env[slot] = value
+            slots[slot] = value
         for slot in self.frees:
-            env[slot] = None
+            slots[slot] = None
         return True
 
     def _split(self, refusal: Refusal) -> None:
-        """Leave one node to the interpreter, and what comes before and after it to stretches of their own."""
+        """Leave one node to the interpreter, and what comes before and after it to subgraphs of their own."""
         if refusal.parts > 1:
-            most = math.ceil(len(self.steps) / refusal.parts)
-            starts = range(0, len(self.steps), most)
-            self.parts = [Stretch(self.steps[n : n + most], self.constants) for n in starts]
-            return
-        if refusal.position is None:
-            return
-        first, second = refusal.position, refusal.position + 1
-        before, after = (
-            [Stretch(group, self.constants)] if group else [] for group in (self.steps[:first], self.steps[second:])
-        )
-        self.parts = [*before, self.steps[first:second], *after]
+            self.parts = [*_cut(self.steps, math.ceil(len(self.steps) / refusal.parts), self.constants, self.waits)]
+        elif refusal.position is not None:
+            n, most = refusal.position, len(self.steps)
+            before = _cut(self.steps[:n], most, self.constants, self.waits)
+            after = _cut(self.steps[n + 1 :], most, self.constants, self.waits)
+            self.parts = [*before, Interpreted([self.steps[n]]), *after]
+
+
+def _run_parts(run: Run, slots: list[object], parts: Sequence[Part]) -> None:
+    for part in parts:
+        part(run, slots)
 
 
 def _slotted_values(steps: Sequence[Step]) -> Iterator[tuple[int, Value]]:

@@ -1,12 +1,11 @@
-"""The preheader of a native loop: nodes that read fixed values only, and products of slices taken all at once."""
+"""The preheader of a native loop: loop-invariant nodes, and products of all slices of a scanned value at once."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,34 +14,35 @@ from whorl.codegen.target import MachineCode
 from whorl.debug import poison
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Region, Value, as_values
-from whorl.ir.native.expressions import Buffer, Var, index_const
-from whorl.ir.types import AnyShape, TensorType
+from whorl.ir.native.expressions import Buffer, Expr, Var, index_const
 from whorl.kernel.polls import insert_polls
 from whorl.kernel.program import Call, For, Program
 from whorl.kernels.aligned import aligned_empty
 from whorl.kernels.product.layout import packed_shape
 from whorl.lowering.layout import prepare
 from whorl.lowering.products import Hoisted, hoist_products, slice_captured
+from whorl.lowering.storage import sizes
 from whorl.ops.control.flow import Loop, Scanned
 from whorl.ops.core.work import Effort
 from whorl.passes.licm import invariant_nodes
-from whorl.runtime.compiled.context import Caller
+from whorl.runtime.compiled.context import RunContext
 from whorl.runtime.compiled.memory import address
 from whorl.runtime.limits import Budget
 
 _BLOCK, _MOST_ROWS = 24, 144
-"""Rows that are multiplied together, if no number up to the second that divides their count is as good."""
+"""Rows that are multiplied together: the first, unless a divisor of their count up to the second is as good."""
 _TILE = 12
 """Rows that keep the registers of the widest machines busy."""
 _Entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
 @dataclass
-class Prologue:
-    """Nodes of the body that read only captured values: they run once before the loop, which captures their results.
+class LoopPreheader:
+    """Loop-invariant nodes of a body: they run once before the loop, which captures their results.
 
-    `sliced` are numbers of captured values that the loop scans, `hoisted` products that it scans after these.
-    `constants` holds captured values that are the same in every run, and what follows from those alone.
+    `sliced` are positions of captured values that the loop scans, `hoisted` products that it scans after these.
+    `constants` are captured values that are the same in every run, and results that follow from them alone: these are
+    computed in the first run only.
     """
 
     nodes: list[Node]
@@ -50,8 +50,8 @@ class Prologue:
     results: list[Value]
     sliced: list[int]
     hoisted: list[Hoisted]
-    constants: dict[Value, Any] = field(default_factory=dict)
-    efforts: dict[Node, Effort] = field(default_factory=dict)
+    constants: dict[Value, np.ndarray] = field(default_factory=dict[Value, np.ndarray])
+    efforts: dict[Node, Effort] = field(default_factory=dict[Node, Effort])
 
     def run(
         self,
@@ -62,7 +62,7 @@ class Prologue:
         budget: Budget,
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The rows that the loop scans, and what it captures besides the captured values."""
-        env: dict[Value, Any] = dict(zip(self.captured, captured, strict=True)) | self.constants
+        env: dict[Value, np.ndarray] = dict(zip(self.captured, captured, strict=True)) | self.constants
         for node in self.nodes:
             if node.outputs[0] in env:
                 continue
@@ -83,55 +83,58 @@ class Prologue:
 
 
 class Workspace:
-    """Memory of one run that the next one may use: fresh memory costs more than many a short loop."""
+    """Memory of one run that the next one uses again: fresh memory costs more than many a short loop."""
 
     def __init__(self) -> None:
-        self.arrays: dict[Any, np.ndarray] = {}
+        self.arrays: dict[Hashable, np.ndarray] = {}
 
-    def array(self, key: Any, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    def array(self, key: Hashable, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
         """An array without contents, the same at the next run if it asks for the same."""
-        found = self.arrays.get(key)
-        if found is None or found.shape != tuple(shape) or found.dtype != dtype:
-            found = self.arrays[key] = aligned_empty(shape, dtype)
-        return poison(found)
+        array = self.arrays.get(key)
+        if array is None or array.shape != tuple(shape) or array.dtype != dtype:
+            array = self.arrays[key] = aligned_empty(shape, dtype)
+        return poison(array)
 
     @property
     def size(self) -> int:
         return sum(array.nbytes for array in self.arrays.values())
 
 
-def split_off(body: Region, loop: Node, length: int | None, constants: Mapping[int, np.ndarray]) -> Prologue:
-    """Take out of a body what can be computed before the loop, which then scans and captures the results.
+def hoist_to_preheader(
+    body: Region, loop: Node, length: int | None, constants: Mapping[int, np.ndarray]
+) -> LoopPreheader:
+    """Move what is loop-invariant out of a body; the loop then scans and captures the results.
 
     `length` is a bound of the iterations that will most likely be reached. `constants` are the captured values, by
-    number, that are the same in every run.
+    position, that are the same in every run.
     """
     op = loop.op
     assert isinstance(op, Loop)
     _, _, _, slices, captured = op.split(body.arguments)
-    sliced, hoisted = [], []
+    sliced: list[tuple[int, Value]] = []
+    hoisted: list[Hoisted] = []
     prepare(body, captured)
     if length is not None:
         sliced = slice_captured(body, captured, length)
         hoisted = hoist_products(body, [*slices, *(value for _, value in sliced)], captured, length)
     scanned = [*(value for _, value in sliced), *(h.output for h in hoisted)]
     used = body.used_values()
-    place = len(body.arguments) - len(captured)
+    position = len(body.arguments) - len(captured)
     for value in scanned:
         argument = Value(value.name, value.type, body, 0)
-        body.arguments.insert(place, argument)
-        place += 1
+        body.arguments.insert(position, argument)
+        position += 1
         if value in used:
             body.replace_uses({value: argument})
     body.set_arguments(body.arguments)
     loop.op = replace(op, scanned=(*op.scanned, *(Scanned() for _ in scanned)))
     nodes, results = _move_invariants(body, captured, [h.panels for h in hoisted])
     known = {captured[n]: array for n, array in constants.items()}
-    return Prologue(nodes, list(captured), results, [n for n, _ in sliced], hoisted, known)
+    return LoopPreheader(nodes, list(captured), results, [n for n, _ in sliced], hoisted, known)
 
 
 def _move_invariants(body: Region, captured: list[Value], needed: Sequence[Value]) -> tuple[list[Node], list[Value]]:
-    """Take out what gives the same in every iteration; the body then captures what it reads of that."""
+    """Remove the nodes that compute the same in every iteration; the body then captures what it reads of them."""
     moved, _ = invariant_nodes(body, captured, lambda node: node.op.pure and not node.regions)
     hoisted = set(moved)
     body.nodes = [node for node in body.nodes if node not in hoisted]
@@ -148,8 +151,6 @@ def _rows_product(
     hoisted: Hoisted, rows: np.ndarray, panels: np.ndarray, memory: Workspace, number: int, budget: Budget
 ) -> np.ndarray:
     """Each slice times the matrix, stacked as the loop scans them."""
-    type = hoisted.output.type
-    assert isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
     count, inner, columns = len(rows) * hoisted.slice_rows, hoisted.inner, hoisted.columns
     block = _block_rows(count)
     blocks = -(-count // block)
@@ -161,12 +162,13 @@ def _rows_product(
     result = memory.array(("product", number), (blocks * block, columns), rows.dtype)
     scratch = memory.array(("rows", number), (block, inner), rows.dtype)
     arrays = (result, scratch, left, panels)
-    caller = Caller()
-    caller.watch(budget.check)
-    cells = np.array([blocks, *map(address, arrays), caller.address], np.int64)
-    if _multiplier(rows.dtype, block, inner, columns, panels.shape[2])[1](address(cells)):
-        caller.raise_error()
-    return result[:count].reshape(len(rows), *type.shape)  # type: ignore[arg-type]
+    context = RunContext()
+    context.set_check(budget.check)
+    cells = np.array([blocks, *map(address, arrays), context.address], np.int64)
+    _, multiply = _multiplier(rows.dtype, block, inner, columns, panels.shape[2])
+    if multiply(address(cells)):
+        context.raise_error()
+    return result[:count].reshape(len(rows), *sizes(hoisted.output.type))
 
 
 def _block_rows(count: int) -> int:
@@ -181,20 +183,22 @@ def _fullness(rows: int) -> float:
 
 
 @functools.lru_cache(maxsize=64)
-def _multiplier(dtype: np.dtype, rows: int, inner: int, columns: int, width: int) -> tuple[MachineCode, Any]:
+def _multiplier(
+    dtype: np.dtype, rows: int, inner: int, columns: int, width: int
+) -> tuple[MachineCode, Callable[[int], int]]:
     """Code that multiplies any number of blocks of rows by a matrix in panels, and its entry."""
     count, block = Var(INT64, "count", False), Var(INT64, "block", False)
     result, left = Buffer("result", dtype, (None, rows, columns)), Buffer("left", dtype, (None, rows, inner))
     scratch = Buffer("rows", dtype, (rows, inner))
     panels = Buffer("panels", dtype, packed_shape(inner, columns, width))
     zero = index_const(0)
-    places = [
+    operands: list[tuple[Buffer, tuple[Expr, ...]]] = [
         (result, (block, zero, zero)),
         (scratch, (zero, zero)),
         (left, (block, zero, zero)),
         (panels, (zero, zero, zero)),
     ]
-    call = Call("packed_matmul", places, (rows, inner, columns, width))
+    call = Call("packed_matmul", operands, (rows, inner, columns, width))
     program = Program([count], [result, scratch, left, panels], [], [For(block, count, [call])])
     insert_polls(program)
     code = MachineCode(emit(program), "whorl_run")

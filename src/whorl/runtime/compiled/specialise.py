@@ -1,12 +1,12 @@
-"""A Loop typed for the operands it meets, with what can be computed before it hoisted to its preheader.
+"""Specialises a Loop to its operands: their shapes as types, and loop-invariant nodes hoisted to its preheader.
 
-Sequences of equal tensors are carried as rows; what an empty one will hold follows from the tensor that the body
+Sequences of equal tensors are carried as rows; the element type of an empty one follows from the tensor that the body
 inserts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -22,21 +22,18 @@ from whorl.lowering.ill_typed import set_aside
 from whorl.ops.control.flow import Loop, Scanned
 from whorl.ops.control.iteration import Iteration
 from whorl.ops.sequence.sequences import SequenceInsert
-from whorl.runtime.compiled.preheader import Prologue, split_off
-
-Free = Mapping[tuple[int, int], str]
-"""Names for lengths that a program takes as they come, by operand (carried, scanned, captured) and axis.
-
-The axes of a scanned operand are those of its slices.
-"""
+from whorl.runtime.compiled.preheader import LoopPreheader, hoist_to_preheader
+from whorl.runtime.compiled.shape_signatures import DynamicDims
 
 
-def specialise(node: Node, iteration: Iteration, free: Free) -> tuple[Node, Prologue, list[np.ndarray | None]]:
-    """A copy of a Loop typed for these operands, what was moved out of it, and the captured values that are fixed."""
+def specialise(
+    node: Node, iteration: Iteration, dynamic: DynamicDims
+) -> tuple[Node, LoopPreheader, list[np.ndarray | None]]:
+    """A copy of a Loop typed for these operands, its preheader, and the captured values that are constants."""
     op = node.op
     assert isinstance(op, Loop)
     trip, condition, _, _, outer = op.split(node.inputs)
-    facts = _facts(node, iteration, free)
+    facts = _facts(node, iteration, dynamic)
     body = clone_region(node.regions[0])
     copy = Node(op, [], [body], node.name)
     copy.inputs = [trip, condition, *facts]  # type: ignore[list-item]
@@ -45,9 +42,9 @@ def specialise(node: Node, iteration: Iteration, free: Free) -> tuple[Node, Prol
     constants = [_constant(v) for v in outer]
     goes_on = not iteration.stops or _is_true(body.results[0])
     length = iteration.bound if goes_on else None
-    prologue = split_off(body, copy, length, {n: x for n, x in enumerate(constants) if x is not None})
-    fixed = constants + [_constant(v) for v in prologue.results]
-    return copy, prologue, fixed
+    preheader = hoist_to_preheader(body, copy, length, {n: x for n, x in enumerate(constants) if x is not None})
+    fixed = constants + [_constant(v) for v in preheader.results]
+    return copy, preheader, fixed
 
 
 def _infer(loop: Node) -> Sequence[Type]:
@@ -58,33 +55,33 @@ def _infer(loop: Node) -> Sequence[Type]:
     return types
 
 
-def _facts(node: Node, iteration: Iteration, free: Free) -> list[Fact]:
+def _facts(node: Node, iteration: Iteration, dynamic: DynamicDims) -> list[Fact]:
     """What is known of the operands: carried, scanned, captured."""
     op = node.op
     assert isinstance(op, Loop)
     states, outer = _state_facts(node, iteration), op.split(node.inputs)[4]
-    facts = [*states, *_scanned_facts(op, iteration, free, len(states)), *_captured_facts(outer, iteration)]
+    facts = [*states, *_scanned_facts(op, iteration, dynamic, len(states)), *_captured_facts(outer, iteration)]
     scanned = range(len(states), len(states) + len(op.scanned))
-    return [fact if n in scanned else _freed(fact, n, free) for n, fact in enumerate(facts)]
+    return [fact if n in scanned else _with_dynamic(fact, n, dynamic) for n, fact in enumerate(facts)]
 
 
-def _freed(fact: Fact, number: int, free: Free) -> Fact:
-    """The fact without the lengths that have names."""
+def _with_dynamic(fact: Fact, number: int, dynamic: DynamicDims) -> Fact:
+    """The fact with names for its dynamic dims."""
     if not isinstance(fact.type, TensorType) or isinstance(fact.type.shape, AnyShape):
         return fact
-    if all((number, axis) not in free for axis in range(len(fact.type.shape))):
+    if all((number, axis) not in dynamic for axis in range(len(fact.type.shape))):
         return fact
-    return Known(fact.type.with_shape(_named(fact.type.shape, number, free)))
+    return Known(fact.type.with_shape(_named(fact.type.shape, number, dynamic)))
 
 
-def _named(shape: Sequence[Dim], number: int, free: Free) -> tuple[Dim, ...]:
-    return tuple(dims.name(free[number, axis]) if (number, axis) in free else n for axis, n in enumerate(shape))
+def _named(shape: Sequence[Dim], number: int, dynamic: DynamicDims) -> tuple[Dim, ...]:
+    return tuple(dims.name(dynamic[number, axis]) if (number, axis) in dynamic else n for axis, n in enumerate(shape))
 
 
-def _scanned_facts(op: Loop, iteration: Iteration, free: Free, first: int) -> list[Fact]:
-    facts = []
+def _scanned_facts(op: Loop, iteration: Iteration, dynamic: DynamicDims, first: int) -> list[Fact]:
+    facts: list[Fact] = []
     for number, (x, how) in enumerate(zip(iteration.rows, op.scanned, strict=True), first):
-        slice = _named(x.shape[1:], number, free)
+        slice = _named(x.shape[1:], number, dynamic)
         shape = _whole(x.shape[0], slice, how) if how.keep_axis else _unmoved((x.shape[0], *slice), how.axis)
         facts.append(Known(TensorType(x.dtype, shape)))
     return facts
@@ -109,26 +106,26 @@ def _state_facts(node: Node, iteration: Iteration) -> list[Fact]:
     body = clone_region(node.regions[0])
     scanned = zip(_scanned_facts(op, iteration, {}, 0), op.scanned, strict=True)
     slices = [Known(how.slice_type(tensor(fact))) for fact, how in scanned]
-    given = [*facts, *slices, *_captured_facts(outer, iteration)]
-    for argument, fact in zip(body.arguments[2:], given, strict=True):
+    inputs = [*facts, *slices, *_captured_facts(outer, iteration)]
+    for argument, fact in zip(body.arguments[2:], inputs, strict=True):
         argument.type, argument.known = fact.type, fact.known
     inference = Inference()
     inference.depth = 1
     inference.region(body)
     states = op.split(body.arguments)[2]
     for n in empty:
-        facts[n] = Known(SequenceType(_inserted(body, states[n])))
+        facts[n] = Known(SequenceType(_inserted_type(body, states[n])))
     return facts
 
 
-def _inserted(body: Region, sequence: Value) -> TensorType:
+def _inserted_type(body: Region, sequence: Value) -> TensorType:
     """The type of the tensors put into a sequence that is empty at first."""
     for node in body.nodes:
         if isinstance(node.op, SequenceInsert) and node.inputs[0] is sequence and node.inputs[1] is not None:
-            found = node.inputs[1].type
-            if isinstance(found, TensorType) and not isinstance(found.shape, AnyShape):
-                return found
-    raise Unsupported(f"nothing tells the shape of the tensors in {sequence.name!r}")
+            type = node.inputs[1].type
+            if isinstance(type, TensorType) and not isinstance(type.shape, AnyShape):
+                return type
+    raise Unsupported(f"the shape of the tensors in {sequence.name!r} is not known")
 
 
 def _whole(count: int, slice: tuple[Dim, ...], how: Scanned) -> tuple[Dim, ...]:
@@ -145,7 +142,7 @@ def _unmoved(shape: tuple[Dim, ...], axis: int) -> tuple[Dim, ...]:
 
 
 def _numbers(value: Value | None) -> np.ndarray | None:
-    """The known elements of an operand where all are numbers, which then hold for every run."""
+    """The known elements of an operand where all are numbers, which then are the same in every run."""
     if value is None or value.known is None or not all(isinstance(e, bool | int | float) for e in value.known.flat):
         return None
     return value.known

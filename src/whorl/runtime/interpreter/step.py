@@ -1,10 +1,10 @@
-"""Nodes ready to run one after the other, the run that they are part of, and the errors that they may meet."""
+"""One node at run time: a step, the run that it is part of, and the errors that it may meet."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,48 +13,60 @@ from whorl.ir.graph import Node, as_types, as_values
 from whorl.ir.types import AnyShape, TensorType, Type, fact_of, type_of
 from whorl.ops.core.work import Effort
 from whorl.ops.random.distributions import Generator
-from whorl.runtime.credit import Credit
-from whorl.runtime.limits import Budget, largest
+from whorl.runtime.limits import Budget, largest_bytes
 from whorl.runtime.trace import MAIN, now
 
-Kernel = Callable[..., Any]
+Kernel = Callable[..., object]
+"""Computes a node: from arrays, or other values of a run, to one or a tuple of them."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """A region that a run is in; `iteration` is None in a branch."""
+
+    title: str
+    iteration: int | None = None
 
 
 class Run:
-    """One run under way: its budget, and the regions it is in, outermost first, with their iteration numbers."""
+    """One run under way: its budget, the regions it is in, outermost first, and its streams of random numbers."""
 
-    __slots__ = ("budget", "counts", "credit", "frames", "generators", "native_after", "waits", "watched")
+    __slots__ = ("budget", "frames", "generators", "is_memory_limited")
 
-    def __init__(
-        self, budget: Budget, native_after: int | None = None, waits: bool = True, credit: Credit | None = None
-    ) -> None:
-        self.budget, self.native_after, self.waits = budget, native_after, waits
-        self.credit = credit or Credit(0)
-        self.watched = budget.limits.max_memory is not None
-        limits = budget.limits
-        self.counts = bool(limits.max_iterations is not None or limits.progress or budget.trace)
-        self.frames: list[list[Any]] = []
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.is_memory_limited = budget.limits.max_memory is not None
+        self.frames: list[Frame] = []
         self.generators: dict[Node, Generator] = {}
 
-    def where(self, title: str, depth: int | None = None) -> str:
-        """The place of a node, with the iteration of every loop around it; `depth` counts the regions that are."""
-        shown = (name if i is None else f"{name} (iteration {i})" for name, i in reversed(self.frames[:depth]))
+    def location(self, title: str, depth: int | None = None) -> str:
+        """The location of a node, with the iteration of every loop around it, in the outermost `depth` regions."""
+        shown = [
+            frame.title if frame.iteration is None else f"{frame.title} (iteration {frame.iteration})"
+            for frame in reversed(self.frames[:depth])
+        ]
         return format_location(title, *shown)
+
+    @property
+    def is_in_loop(self) -> bool:
+        return any(frame.iteration is not None for frame in self.frames)
 
 
 class Step:
-    """One node ready to run: where its inputs lie, where its outputs go, and which values end here."""
+    """One node ready to run: the slots of its inputs and outputs, and of the values that it is the last to read."""
 
-    __slots__ = ("effort", "frees", "inputs", "kernel", "needs_run", "node", "outputs", "single")
+    __slots__ = ("effort", "frees", "inputs", "kernel", "needs_run", "node", "outputs", "single_output")
 
-    def __init__(self, node: Node, kernel: Kernel, needs_run: bool, inputs: tuple[int, ...], outputs: tuple[int, ...]):
+    def __init__(
+        self, node: Node, kernel: Kernel, needs_run: bool, inputs: tuple[int, ...], outputs: tuple[int, ...]
+    ) -> None:
         self.node, self.kernel, self.needs_run, self.inputs, self.outputs = node, kernel, needs_run, inputs, outputs
-        self.single = outputs[0] if len(outputs) == 1 else -1
+        self.single_output = outputs[0] if len(outputs) == 1 else -1
         self.frees: tuple[int, ...] = ()
         self.effort: Effort | None = None
 
-    def compute(self, run: Run, inputs: list[Any]) -> Any:
-        """What the node gives; an op that takes long is stopped by limits and signals, as far as it can be."""
+    def compute(self, run: Run, inputs: list[object]) -> object:
+        """The results of the node; an op that takes long is stopped by limits and signals, as far as it can be."""
         if self.node.regions:
             return self.kernel(run, *inputs)
         if self.effort is None:
@@ -62,105 +74,113 @@ class Step:
         return self.effort.run(self.kernel, [run, *inputs] if self.needs_run else inputs, run.budget.check)
 
 
-def interpret(run: Run, env: list[Any], steps: Sequence[Step]) -> None:
-    """Run nodes one after the other on the values in the slots."""
-    trace = run.budget.trace
-    if trace is None or run.frames:
-        return interpret_each(run, env, steps)
-    for step in steps:
-        start = now()
-        try:
-            interpret_each(run, env, [step])
-        finally:
-            trace.add(MAIN, step.node.title, start)
-    return None
+class Interpreted:
+    """A part of a plan that is interpreted: its steps, one after the other."""
+
+    __slots__ = ("steps",)
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self.steps = steps
+
+    def __call__(self, run: Run, slots: list[object]) -> None:
+        trace = run.budget.trace
+        if trace is None or run.frames:
+            interpret(run, slots, self.steps)
+            return
+        for step in self.steps:
+            start = now()
+            try:
+                interpret(run, slots, [step])
+            finally:
+                trace.add(MAIN, step.node.title, start)
 
 
-def interpret_each(run: Run, env: list[Any], steps: Sequence[Step]) -> None:
-    """Run nodes one after the other, without a trace."""
-    budget, watched = run.budget, run.watched
+def interpret(run: Run, slots: list[object], steps: Sequence[Step]) -> None:
+    """Run nodes one after the other on the values in their slots."""
+    budget, is_memory_limited = run.budget, run.is_memory_limited
     for step in steps:
-        inputs = [env[k] for k in step.inputs]
+        inputs = [slots[k] for k in step.inputs]
         try:
             budget.check()
-            if watched:
-                foresee(step, inputs, budget)
+            if is_memory_limited:
+                reserve_results(step, inputs, budget)
             result = step.compute(run, inputs)
-            if step.single >= 0 and type(result) is np.ndarray:
-                env[step.single] = result
+            if step.single_output >= 0 and type(result) is np.ndarray:
+                slots[step.single_output] = result
             else:
                 for slot, value in zip(step.outputs, as_values(result), strict=False):
-                    env[slot] = value
-            if watched and not step.node.regions:
-                budget.hold([env[k] for k in step.outputs], inputs)
+                    slots[slot] = value
+            if is_memory_limited and not step.node.regions:
+                budget.count([slots[k] for k in step.outputs], inputs)
         except WhorlError as error:
-            raise placed(error, step.node, run) from None
+            raise locate_error(error, step.node, run) from None
         except Exception as error:
-            raise explained(error, step.node, inputs, run) from error
+            raise explain_failure(error, step.node, inputs, run) from error
         for slot in step.frees:
-            env[slot] = None
+            slots[slot] = None
 
 
-def placed(error: WhorlError, node: Node, run: Run) -> WhorlError:
-    """A kernel's own error with its place; what inference refuses at run time is a RunError too."""
+def locate_error(error: WhorlError, node: Node, run: Run) -> WhorlError:
+    """A kernel's own error with its location; what inference refuses at run time is a RunError too."""
     if isinstance(error, RunError):
-        return error.at(run.where(node.title))
-    return RunError(error.message, error.where or run.where(node.title), error.fix)
+        return error.at(run.location(node.title))
+    return RunError(error.message, error.where or run.location(node.title), error.fix)
 
 
-def explained(error: Exception, node: Node, inputs: Sequence[Any], run: Run) -> RunError:
-    """Why a kernel failed: what the type rules say of its inputs, else what NumPy or Python says."""
-    where = run.where(node.title)
+def explain_failure(error: Exception, node: Node, inputs: Sequence[object], run: Run) -> RunError:
+    """Why a kernel failed: what the type rules object to in its inputs, else the text of NumPy or Python."""
+    where = run.location(node.title)
     if isinstance(error, MemoryError):
         return MemoryLimitError(f"no memory: {error}", where, "use smaller tensors, or set max_memory")
     if isinstance(error, RecursionError):
         return RunError("graphs are nested too deep for this interpreter", where)
     if isinstance(error, ValueError | OverflowError) and str(error).startswith(_TOO_LARGE):
-        return MemoryLimitError(f"a tensor of it is larger than memory can ever hold{_made(node, inputs)}", where)
+        results = _result_types(node, inputs)
+        return MemoryLimitError(f"a tensor of it is larger than memory can ever hold{results}", where)
     pairs = zip(node.inputs, inputs, strict=False)
-    given = ", ".join(f"{value.name}: {type_of(x)}" for value, x in pairs if value is not None and x is not None)
+    shown = ", ".join(f"{value.name}: {type_of(x)}" for value, x in pairs if value is not None and x is not None)
     try:
-        types_of(node, inputs)
+        infer_results(node, inputs)
     except WhorlError as rule:
-        return RunError(f"{rule.message} ({given})", where, rule.fix)
-    return RunError(f"{str(error) or type(error).__name__} ({given})", where)
+        return RunError(f"{rule.message} ({shown})", where, rule.fix)
+    return RunError(f"{str(error) or type(error).__name__} ({shown})", where)
 
 
 _TOO_LARGE = ("array is too big", "Maximum allowed", "maximum supported", "Python int too large to convert")
 """How NumPy says that a shape is beyond what it can count."""
 
 
-def _made(node: Node, inputs: Sequence[Any]) -> str:
-    """What a node would give, where its type rules tell."""
+def _result_types(node: Node, inputs: Sequence[object]) -> str:
+    """The types of a node's results for an error text; empty where inference refuses the inputs."""
     try:
-        types = types_of(node, inputs)
+        types = infer_results(node, inputs)
     except WhorlError:
         return ""
     return ": " + ", ".join(map(str, types)) if types else ""
 
 
-def types_of(node: Node, inputs: Sequence[Any]) -> tuple[Type, ...]:
-    """The types of what a node will give for these very inputs; nothing for a node with regions."""
+def infer_results(node: Node, inputs: Sequence[object]) -> tuple[Type, ...]:
+    """The types of a node's results for these very inputs; empty for a node with regions."""
     if node.regions:
         return ()
     return as_types(node.op.infer(*(None if x is None else fact_of(x) for x in inputs)))
 
 
-def foresee(step: Step, inputs: Sequence[Any], budget: Budget) -> None:
-    """Refuse a node whose results will not fit, before it allocates them.
+def reserve_results(step: Step, inputs: Sequence[object], budget: Budget) -> None:
+    """Refuse a node whose results do not fit, before it allocates them.
 
-    Results no larger than an input may be views of it: those are counted when they are there.
+    Results no larger than an input may be views of it: those are counted once they exist.
     """
     try:
-        types = types_of(step.node, inputs)
+        types = infer_results(step.node, inputs)
     except WhorlError:
         return
-    size = sum(_size(type) for type in types[: len(step.outputs)])
-    if size > largest(inputs):
+    size = sum(_bytes_of_type(type) for type in types[: len(step.outputs)])
+    if size > largest_bytes(inputs):
         budget.reserve(size)
 
 
-def _size(type: Type) -> int:
+def _bytes_of_type(type: Type) -> int:
     """The bytes of a tensor; 0 where its shape is not known in full."""
     if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
         return 0

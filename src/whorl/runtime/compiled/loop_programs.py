@@ -1,0 +1,202 @@
+"""Runs long loops natively: when a Loop changes over from the interpreter, and its programs by operand shapes.
+
+A loop on strings, optionals or sequences of unequal tensors has no native form.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable
+from concurrent.futures import Future
+
+import numpy as np
+
+from whorl.codegen.target import is_available
+from whorl.errors import LimitError, RunError
+from whorl.ir.forking import renew_in_children
+from whorl.ir.graph import Node
+from whorl.ops.control.iteration import Iteration
+from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
+from whorl.runtime.compiled.loop import CompiledLoop, LoopRun
+from whorl.runtime.compiled.memory import SequenceSignature, state_signature
+from whorl.runtime.compiled.program_cache import has_loop
+from whorl.runtime.compiled.refusals import Refusal, refusal_of
+from whorl.runtime.compiled.shape_signatures import MOST_PROGRAMS, OperandShapes, ProgramsByShape
+from whorl.runtime.interpreter.accelerator import LoopRunner
+from whorl.runtime.interpreter.step import Frame, Run
+from whorl.runtime.limits import Budget
+from whorl.runtime.trace import now
+
+POLL_EVERY = 64
+"""Iterations between polls for the background compiler."""
+WORTHWHILE = 16
+"""Iterations that must be left for a loop that was interpreted so far to change over."""
+LATE = 500
+"""Iterations of a loop after which it is compiled without credit: it may have many more."""
+LONG_BITS = 16
+"""Trip counts that differ by less than this factor, as a power of two, share a program."""
+
+
+class LoopPrograms(LoopRunner):
+    """The program cache of one Loop node: a `CompiledLoop` or `Refusal` for each signature of operand shapes.
+
+    It takes over after so many interpreted iterations; `waits`: for the compiler, which else works in the background.
+    """
+
+    def __init__(self, node: Node, after: int, waits: bool) -> None:
+        self.node, self.after, self.waits = node, after, waits
+        self.is_nested = any(has_loop(each) for each in node.regions[0].nodes)
+        self.interpreted = 0
+        self.programs = ProgramsByShape[CompiledLoop | Refusal]()
+        self.pending: Future[CompiledLoop | Refusal] | None = None
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """In the child of a fork, where nothing is under way."""
+        self.pending = None
+
+    def serves(self, run: Run) -> bool:
+        """Where memory is limited, the interpreter counts it; native code counts iterations of outermost loops only."""
+        return not run.is_memory_limited and not (self.is_nested and run.budget.limits.max_iterations is not None)
+
+    def is_due(self, iteration: Iteration, run: Run) -> bool:
+        """Late enough that compiling pays, and where the program is there or may be waited for."""
+        after = self.after
+        if run.budget.credit.is_spent and after < LATE and not self._is_made(iteration):
+            after = LATE
+        remaining = None if iteration.bound is None else iteration.bound - iteration.index
+        pays = after == 0 or (self.interpreted >= after and (remaining is None or remaining >= WORTHWHILE))
+        if pays and (self.waits or (iteration.index % POLL_EVERY == 0 and self._is_ready(iteration))):
+            return True
+        self.interpreted += 1
+        return False
+
+    def _is_made(self, iteration: Iteration) -> bool:
+        """Whether there is a program, or surely none."""
+        signature = self._signature(iteration)
+        return isinstance(signature, Refusal) or self.programs.find(*signature) is not None
+
+    def _is_ready(self, iteration: Iteration) -> bool:
+        """Whether there is a program, or surely none; else one is made in the background."""
+        if self._is_made(iteration):
+            return True
+        if self.pending is None or self.pending.done():
+            snapshot = copy.copy(iteration)
+            self.pending = compile_in_background(lambda: self.compile_for(snapshot))
+        return False
+
+    def run(self, iteration: Iteration, frame: Frame, run: Run, is_outermost: bool) -> list[np.ndarray] | None:
+        """Run a loop to its end; returns the rows it collected.
+
+        None where there is no native form, or where native code met an error: the iteration then stands at most a slice
+        before it, for the interpreter to meet it again and name its location.
+        """
+        with spend(run.budget.credit):
+            return self._run(iteration, frame, run.budget, is_outermost)
+
+    def _run(self, iteration: Iteration, frame: Frame, budget: Budget, is_outermost: bool) -> list[np.ndarray] | None:
+        native = self._begin(iteration, budget)
+        if native is None:
+            return None
+        trace = budget.trace
+        while not iteration.is_over:
+            frame.iteration = iteration.index
+            budget.check_iteration(iteration.index)
+            first, start = iteration.index, now()
+            is_done = native.advance(budget.limits.max_iterations)
+            if trace is not None:
+                count = iteration.index - first
+                trace.add(self.node.title, "slice", start, iteration=first, iterations=count, native=True)
+            if not is_done:
+                for elements, rows in zip(iteration.elements, native.collected(), strict=True):
+                    elements.extend(rows[k, ...] for k in range(len(rows)))
+                return None
+            if is_outermost:
+                budget.report(self.node.title, iteration.index, iteration.bound)
+        native.finish()
+        return native.collected()
+
+    def _begin(self, iteration: Iteration, budget: Budget) -> LoopRun | None:
+        trace, known, start = budget.trace, len(self.programs.all), now()
+        program = self._wait_for(iteration, budget)
+        if trace is not None and len(self.programs.all) > known:
+            trace.add_compilation(self.node.title, start, program.reason if isinstance(program, Refusal) else None)
+        if isinstance(program, Refusal):
+            return None
+        try:
+            return LoopRun(program, iteration, budget)
+        except LimitError:
+            raise
+        except (RunError, ValueError, ArithmeticError, IndexError, TypeError, MemoryError):
+            return None
+        except Exception as error:
+            refusal_of(error, self.node.title)
+            return None
+
+    def _wait_for(self, iteration: Iteration, budget: Budget) -> CompiledLoop | Refusal:
+        """As `compile_for`, while limits are polled; where one is passed, compiling goes on in the background."""
+        signature = self._signature(iteration)
+        if isinstance(signature, Refusal):
+            return signature
+        snapshot = copy.copy(iteration)
+        return self.programs.find(*signature) or compile_aside(lambda: self.compile_for(snapshot), budget.check)
+
+    def compile_for(self, iteration: Iteration) -> CompiledLoop | Refusal:
+        """The program for a loop about to run, or why there is none."""
+        signature = self._signature(iteration)
+        if isinstance(signature, Refusal):
+            return signature
+        return self.programs.find(*signature) or self._compile(iteration, *signature)
+
+    def _signature(self, iteration: Iteration) -> tuple[Hashable, OperandShapes] | Refusal:
+        """What a program depends on; why there can be none."""
+        if not is_available():
+            return Refusal("llvmlite is not installed")
+        carried: list[np.ndarray | SequenceSignature] = []
+        for x in iteration.state:
+            signature = state_signature(x)
+            if signature is None:
+                return _NOT_TENSORS
+            carried.append(signature)
+        if not all(isinstance(x, np.ndarray) for x in iteration.captured):
+            return _NOT_TENSORS
+        shapes: list[tuple[Hashable, tuple[int, ...]]] = [(x.dtype, x.shape) for x in carried]
+        shapes += [(x.dtype, x.shape[1:]) for x in iteration.rows]
+        shapes += [(x.dtype, x.shape) for x in iteration.captured]
+        reached = tuple(iteration.bound is not None and len(x) >= iteration.bound for x in iteration.captured if x.ndim)
+        return (reached, (iteration.bound or 0).bit_length() // LONG_BITS), shapes
+
+    def _compile(self, iteration: Iteration, flags: Hashable, shapes: OperandShapes) -> CompiledLoop | Refusal:
+        dynamic = self.programs.choose_dynamic_dims(shapes)
+        if len(self.programs.all) >= MOST_PROGRAMS:
+            return Refusal(f"it met more than {MOST_PROGRAMS} combinations of shapes")
+        try:
+            program: CompiledLoop | Refusal = CompiledLoop(self.node, iteration, dynamic)
+        except Exception as error:
+            program = refusal_of(error, self.node.title)
+        if isinstance(program, Refusal):
+            if dynamic:
+                return self._compile_static(iteration, flags, shapes)
+            self.programs.add({}, flags, shapes, program)
+            return program
+        states = len(iteration.state)
+        lengths = enumerate(program.program.lengths)
+        growable = {(n, axis): f"{n}.{axis}" for n, steps in lengths for axis in steps if n < states}
+        self.programs.add({**dynamic, **growable}, flags, shapes, program)
+        return program
+
+    def _compile_static(self, iteration: Iteration, flags: Hashable, shapes: OperandShapes) -> CompiledLoop | Refusal:
+        try:
+            program: CompiledLoop | Refusal = CompiledLoop(self.node, iteration)
+        except Exception as error:
+            program = refusal_of(error, self.node.title)
+        self.programs.add({}, flags, shapes, program)
+        return program
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why there was no native form, for each combination of shapes without one."""
+        return [program.reason for program in self.programs.all if isinstance(program, Refusal)]
+
+
+_NOT_TENSORS = Refusal("it takes values that are not tensors, or sequences of tensors that differ")
