@@ -296,7 +296,7 @@ class Slice(Rearranging):
             return None
         if 0 in strides or not starts.size == ends.size == len(named) == len(strides):
             return None
-        if not all_fixed((*x.shape, *fixed_lengths(outputs[0]))):
+        if not all_fixed((*x.shape, *lengths(outputs[0]))):
             ends = [(read_int64(k, starts, n), read_int64(k, ends, n), step) for n, step in enumerate(strides)]
             return [slice_at_run_time(k, x, [axis % len(x.shape) for axis in named], ends)]
         shape, firsts, step = fixed_lengths(outputs[0]), [k.const(0)] * len(x.shape), [1] * len(x.shape)
