@@ -17,8 +17,8 @@ SHAPE = (LARGE // 4, 3)
 
 
 @pytest.fixture(autouse=True)
-def nothing_kept() -> None:
-    buffer_pool._kept.clear()
+def nothing_spare() -> None:
+    buffer_pool._spare.clear()
 
 
 def place(array: np.ndarray) -> int:
@@ -65,11 +65,11 @@ def test_memory_of_another_size_is_left() -> None:
     assert place(empty(SHAPE, FLOAT32)) == where
 
 
-def test_a_few_are_kept() -> None:
+def test_a_few_are_spare() -> None:
     arrays = [empty(SHAPE, FLOAT32) for _ in range(9)]
     del arrays
     gc.collect()
-    assert len(buffer_pool._kept) == buffer_pool._kept.maxlen
+    assert len(buffer_pool._spare) == buffer_pool._spare.maxlen
 
 
 def test_memory_given_back_last_is_taken_first() -> None:

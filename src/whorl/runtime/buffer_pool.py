@@ -1,4 +1,4 @@
-"""Memory of large results, used again once nobody holds them: fresh pages cost the system more than many a loop."""
+"""A pool of the memory of large results, which later results reuse: fresh pages cost more than many a loop."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from whorl.debug import debug, poison
 from whorl.kernels.aligned import aligned_empty
 
 LARGE, LARGEST = 1 << 17, 1 << 26
-"""Bytes of the arrays whose memory is kept."""
-_kept: deque[np.ndarray] = deque(maxlen=6)
+"""Bytes of the arrays whose memory goes to the pool."""
+_spare: deque[np.ndarray] = deque(maxlen=6)
 
 
 class Block:
@@ -23,16 +23,15 @@ class Block:
 
     def __init__(self, memory: np.ndarray, shape: Sequence[int], dtype: np.dtype) -> None:
         self.memory = memory
-        place = memory.__array_interface__["data"]
         self.__array_interface__: dict[str, Any] = {
             "version": 3,
             "typestr": dtype.str,
             "shape": tuple(shape),
-            "data": place,
+            "data": memory.__array_interface__["data"],
         }
 
     def __del__(self) -> None:
-        _kept.append(self.memory)
+        _spare.append(self.memory)
 
 
 def empty(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
@@ -44,7 +43,7 @@ def empty(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
 
 
 def make_allocator(shape: Sequence[int], dtype: np.dtype) -> Callable[[], np.ndarray]:
-    """What makes such an array; for small ones without a detour."""
+    """A function that makes such arrays; for small ones NumPy's own."""
     is_small = math.prod(shape) * dtype.itemsize < LARGE and not debug().poisons
     return partial(np.empty if is_small else empty, tuple(shape), dtype)
 
@@ -55,13 +54,13 @@ def is_recycled(array: np.ndarray) -> bool:
 
 
 def _take(size: int) -> np.ndarray:
-    """Memory of a size: what was given back last, which caches may still hold, or fresh."""
-    for _ in range(len(_kept)):
+    """Memory of a size: the latest in the pool, which caches may still hold, or fresh."""
+    for _ in range(len(_spare)):
         try:
-            found = _kept.pop()
+            memory = _spare.pop()
         except IndexError:
             break
-        if found.nbytes == size:
-            return found
-        _kept.appendleft(found)
+        if memory.nbytes == size:
+            return memory
+        _spare.appendleft(memory)
     return aligned_empty((size,), np.dtype(np.uint8))

@@ -19,11 +19,11 @@ from whorl.runtime.feeds import check_value
 
 _DTYPES = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
 _DEEPEST = 64
-"""Loops around a failure whose iterations are told."""
+"""Loops around a failure whose iterations an error names."""
 
 
 class _Tensor(ctypes.Structure):
-    """What a library says of an input or output."""
+    """A library's description of an input or output."""
 
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -36,7 +36,7 @@ class _Tensor(ctypes.Structure):
 
 
 class _Array(ctypes.Structure):
-    """Where a library puts an output of which only the run knows the lengths."""
+    """An output of which only the run knows the lengths: its address and its shape."""
 
     _fields_ = (("data", ctypes.c_void_p), ("shape", ctypes.c_int64 * MOST_AXES))
 
@@ -46,7 +46,7 @@ class LoadedLibrary:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        functions = _opened(self.path)
+        functions = _open(self.path)
         self.name = functions.name
         self.inputs, self.outputs = _ports(functions.input), _ports(functions.output)
         self.lengths = functions.lengths()
@@ -56,36 +56,37 @@ class LoadedLibrary:
     def execute(self, output_names: Sequence[str] | None, feeds: Mapping[str, Any]) -> list[np.ndarray]:
         """Outputs by name, all of them where no names are given. Errors: RunError."""
         names = [port.name for port in self.outputs]
-        wanted = list(output_names or names)
-        _require_known("output", wanted, names)
+        requested = list(output_names or names)
+        _require_known("output", requested, names)
         _require_known("input", feeds, [port.name for port in self.inputs])
         missing = [f"{port.name!r} ({port.type})" for port in self.inputs if port.name not in feeds]
         if missing:
             raise RunError(f"missing inputs: {', '.join(missing)}", fix="feed every input")
-        given = [
+        inputs = [
             np.array(check_value(feeds[p.name], p.type, f"input {p.name!r}"), order="C", copy=None) for p in self.inputs
         ]
-        places = [_Array() if port.is_open else np.empty(port.shape, port.dtype) for port in self.outputs]
-        self._call([address(x) for x in given], [_place(place) for place in places], self._lengths(given))
+        outputs = [_Array() if port.is_open else np.empty(port.shape, port.dtype) for port in self.outputs]
+        self._call([address(x) for x in inputs], [_address_of(x) for x in outputs], self._lengths(inputs))
         results = [
-            _taken(x, port) if isinstance(x, _Array) else x for x, port in zip(places, self.outputs, strict=True)
+            _copy_and_free(x, port) if isinstance(x, _Array) else x
+            for x, port in zip(outputs, self.outputs, strict=True)
         ]
-        return [results[names.index(name)] for name in wanted]
+        return [results[names.index(name)] for name in requested]
 
     def _lengths(self, inputs: Sequence[np.ndarray]) -> list[int]:
         """The lengths that have names, which inputs must agree on."""
-        found: dict[str, tuple[int, str]] = {}
+        lengths: dict[str, tuple[int, str]] = {}
         for port, array in zip(self.inputs, inputs, strict=True):
             for name, size in zip(port.dims, array.shape, strict=False):
-                before, other = found.setdefault(name, (size, port.name))
+                before, other = lengths.setdefault(name, (size, port.name))
                 if name and before != size:
                     raise RunError(f"{name!r} is {before} in input {other!r} and {size} in {port.name!r}")
-        return [found[name][0] for name in self.lengths]
+        return [lengths[name][0] for name in self.lengths]
 
     def _call(self, inputs: list[int], outputs: list[int], lengths: list[int]) -> None:
         iterations = (ctypes.c_int64 * _DEEPEST)()
-        given = (ctypes.c_int64 * (len(lengths) + 1))(*lengths)
-        status = self._run(_table(inputs), _table(outputs), given, None, iterations)
+        numbers = (ctypes.c_int64 * (len(lengths) + 1))(*lengths)
+        status = self._run(_table(inputs), _table(outputs), numbers, None, iterations)
         if not status:
             return
         message = self._message(status).decode()
@@ -105,12 +106,12 @@ def _require_known(what: str, names: Iterable[str], known: Sequence[str]) -> Non
             raise RunError(f"the library has no {what} {name!r}", fix=f"choose from {', '.join(known) or 'none'}")
 
 
-def _place(output: np.ndarray | _Array) -> int:
+def _address_of(output: np.ndarray | _Array) -> int:
     return ctypes.addressof(output) if isinstance(output, _Array) else address(output)
 
 
-def _taken(array: _Array, port: Port) -> np.ndarray:
-    """A copy of an output that the library gave memory to, which is freed."""
+def _copy_and_free(array: _Array, port: Port) -> np.ndarray:
+    """A copy of an output in memory that the library allocated, which is freed."""
     result = np.empty(tuple(array.shape[: len(port.shape)]), port.dtype)
     if array.data:
         ctypes.memmove(address(result), array.data, result.nbytes)
@@ -138,14 +139,14 @@ class _Functions:
         self.run.argtypes, self.run.restype = [ctypes.c_void_p] * 5, ctypes.c_int32
 
     def lengths(self) -> list[str]:
-        """What the lengths are called that a run is given."""
-        found: list[str] = []
-        while name := self.length(len(found)):
-            found.append(name.decode())
-        return found
+        """The names of the lengths that are arguments of a run."""
+        names: list[str] = []
+        while name := self.length(len(names)):
+            names.append(name.decode())
+        return names
 
 
-def _loaded(path: Path) -> ctypes.CDLL:
+def _load_library(path: Path) -> ctypes.CDLL:
     """The library of a file as it is now: the system's loader remembers files by their names, too."""
     if os.name != "posix":
         return ctypes.CDLL(str(path))
@@ -155,9 +156,9 @@ def _loaded(path: Path) -> ctypes.CDLL:
         return ctypes.CDLL(str(link))
 
 
-def _opened(path: Path) -> _Functions:
+def _open(path: Path) -> _Functions:
     try:
-        library = _loaded(path.resolve())
+        library = _load_library(path.resolve())
     except OSError as error:
         raise LoadError(f"the library cannot be loaded: {error}", str(path)) from None
     try:
@@ -171,13 +172,13 @@ def _opened(path: Path) -> _Functions:
 
 def _ports(described: Any) -> list[Port]:
     """Inputs or outputs in their order."""
-    found: list[Port] = []
-    while entry := described(len(found)):
+    ports: list[Port] = []
+    while entry := described(len(ports)):
         tensor = entry.contents
         shape = tuple(tensor.shape[: tensor.rank])
         names = tuple(name.decode() if name else "" for name in tensor.dims[: tensor.rank]) if OPEN in shape else ()
-        found.append(Port(tensor.name.decode(), _DTYPES[tensor.type], shape, names))
-    return found
+        ports.append(Port(tensor.name.decode(), _DTYPES[tensor.type], shape, names))
+    return ports
 
 
 def _table(addresses: Sequence[int]) -> Any:

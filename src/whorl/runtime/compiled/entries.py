@@ -15,7 +15,7 @@ from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.native.expressions import Buffer
 from whorl.kernel.interpret import Outcome, interpret
 from whorl.kernel.program import Program
-from whorl.runtime.compiled.memory import array_at
+from whorl.runtime.compiled.memory import array_at, buffer_shape
 
 Entry = Callable[[int], int]
 """Takes the address of the block of cells and returns a status."""
@@ -56,7 +56,7 @@ class _Cells:
     def extent(self, buffer: Buffer) -> tuple[int, int]:
         """The part of a buffer that a run may use: its offset from the buffer's address, and its size, in bytes."""
         first, rows = self.rows
-        inner = math.prod(int(n) for n in buffer.shape if n is not None) * buffer.dtype.itemsize  # type: ignore[arg-type]
+        inner = math.prod(buffer_shape(buffer, unknown=1)) * buffer.dtype.itemsize
         return (first * inner, rows * inner) if None in buffer.shape else (0, inner)
 
 
@@ -94,9 +94,7 @@ def _require_same(program: Program, outcome: Outcome, expected: Outcome) -> None
 
 def _array_at(address: int, buffer: Buffer, cells: _Cells) -> np.ndarray:
     """A buffer's memory; one of unknown length reaches to the last row that the run uses."""
-    rows = sum(cells.rows)
-    shape = [rows if n is None else int(n) for n in buffer.shape]  # type: ignore[arg-type]
-    return array_at(address, shape, buffer.dtype)
+    return array_at(address, buffer_shape(buffer, unknown=sum(cells.rows)), buffer.dtype)
 
 
 # ---- against guard pages ---------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from whorl.runtime.buffer_pool import empty, make_allocator
 from whorl.runtime.compiled.callbacks import efforts_of, run_op, run_op_any_length
 from whorl.runtime.compiled.context import RunContext
 from whorl.runtime.compiled.entries import entry_of
-from whorl.runtime.compiled.memory import BYTES, GrowableMemory, address
+from whorl.runtime.compiled.memory import BYTES, GrowableMemory, address, buffer_shape
 from whorl.runtime.limits import UNLIMITED, Budget
 
 SPARE_BYTES = 1 << 26
@@ -184,7 +184,7 @@ class RunMemory:
         for buffer, offset in zip(self.graph.program.scratch, self.graph.arena.offsets, strict=True):
             if buffer.grows:
                 continue
-            shape = tuple(int(n or 0) for n in buffer.shape)  # type: ignore[arg-type]
+            shape = buffer_shape(buffer)
             count = int(np.prod(shape)) * buffer.dtype.itemsize
             arrays[buffer] = self.arena[offset : offset + count].view(buffer.dtype).reshape(shape)
         return arrays

@@ -33,6 +33,7 @@ from whorl.runtime.compiled.memory import (
     GrowableDoubleBuffer,
     GrowableMemory,
     address,
+    buffer_shape,
     stack_sequence,
 )
 from whorl.runtime.compiled.preheader import Workspace
@@ -118,7 +119,7 @@ class LoopRun:
         pairs = zip(self.collected_shapes, program.collected, strict=True)
         self.collected_rows = [empty((self.capacity, *shape), t.dtype) for shape, t in pairs]
         self.scratch = [
-            None if b.grows else self.memory.array(n, [int(length or 0) for length in b.shape], b.dtype)  # type: ignore[arg-type]
+            None if b.grows else self.memory.array(n, buffer_shape(b), b.dtype)
             for n, b in enumerate(program.program.scratch)
         ]
         self._set_addresses()

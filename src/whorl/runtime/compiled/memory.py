@@ -11,6 +11,7 @@ import numpy as np
 
 from whorl.codegen.arrays import address_offset
 from whorl.debug import poison
+from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.types import TensorType
 from whorl.kernels.aligned import aligned_empty
 from whorl.lowering.storage import lengths_of
@@ -125,6 +126,11 @@ def stack_sequence(value: np.ndarray | Sequence[np.ndarray], type: TensorType) -
         return value
     shape = tuple(n for n in lengths_of(type)[1:] if isinstance(n, int))
     return np.stack(value) if value else np.empty((0, *shape), type.dtype)
+
+
+def buffer_shape(buffer: Buffer, unknown: int = 0) -> tuple[int, ...]:
+    """The shape of a buffer whose lengths are numbers, but for the first, which may be unknown."""
+    return tuple(unknown if n is None else n for n in buffer.shape if not isinstance(n, Expr))
 
 
 def array_at(start: int, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:

@@ -36,7 +36,7 @@ def specialise(
     facts = _facts(node, iteration, dynamic)
     body = clone_region(node.regions[0])
     copy = Node(op, [], [body], node.name)
-    copy.inputs = [trip, condition, *facts]  # type: ignore[list-item]
+    copy.inputs = [trip, condition, *facts]  # type: ignore[list-item]  # inference reads only types and elements
     types = _infer(copy)
     copy.outputs = [Value(v.name, t, copy, v.index) for v, t in zip(node.outputs, types, strict=False)]
     constants = [_constant(v) for v in outer]

@@ -142,7 +142,7 @@ class LoopKernel:
 
     def _infer(self, facts: list[Fact | None]) -> list[Type]:
         node = Node(self.op, [], [clone_region(self.node.regions[0])], self.node.name)
-        node.inputs = facts  # type: ignore[assignment]
+        node.inputs = facts  # type: ignore[assignment]  # inference reads only types and elements of inputs
         inference = Inference()
         inference.depth = 1
         return list(self.op.infer_regions(node, inference))[self.op.carried :]
