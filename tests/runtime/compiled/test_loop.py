@@ -1,215 +1,46 @@
-"""Native loops in a session: the same results, errors and limits as the interpreter."""
+"""One execution of a compiled loop: slices, state, and where it stands after a failure."""
 
-import threading
+from __future__ import annotations
 
 import numpy as np
-import pytest
-from onnx import parser
+from onnx_text import model
 
 import whorl
-from whorl.conformance.cases import load_cases
-from whorl.conformance.runner import run
-from whorl.runtime.interpreter.control import LoopKernel
+from whorl.ops.control.flow import Loop
+from whorl.ops.control.iteration import Iteration
+from whorl.runtime.compiled.loop import CompiledLoop, LoopRun
 
-COUNT = """
-count (int64 n, float[3] x) => (float[3] y, float[k,3] seen) {
-  y, seen = Loop (n, "", x) <body = step (int64 i, bool go, float[3] h) => (bool on, float[3] next, float[3] half) {
-    on = Identity (go)
-    next = Add (h, one)
-    half = Mul (next, scale)
-    one = Constant <value_float = 1.0> ()
-    scale = Constant <value_floats = [0.5, 0.25, 2.0]> ()
-  }>
-}
-"""
-READ_ROW = """
-main (int64 n, float[12] table) => (float[k] rows) {
-  rows = Loop <body = rollout (int64 i, bool go) => (bool on, float row) {
-    on = Identity (go)
-    row = Gather (table, i)
-  }> (n, "")
-}
-"""
-COLLATZ = """
-main (int64 x) => (int64 steps) {
-  true = Constant <value = bool {1}> ()
-  zero = Constant <value_int = 0> ()
-  last, steps = Loop ("", true, x, zero) <body = step (int64 i, bool go, int64 v, int64 s)
-      => (bool on, int64 w, int64 t) {
-    one = Constant <value_int = 1> ()
-    two = Constant <value_int = 2> ()
-    three = Constant <value_int = 3> ()
-    rest = Mod (v, two)
-    odd = Equal (rest, one)
-    w = If (odd) <then_branch = up () => (int64 a) { b = Mul (v, three)
-                                                     a = Add (b, one) },
-                  else_branch = down () => (int64 c) { c = Div (v, two) }>
-    t = Add (s, one)
-    on = Greater (w, one)
-  }>
-}
-"""
-FOREVER = """
-main (float x) => (float y) {
-  y = Loop ("", "", x) <body = step (int64 i, bool go, float h) => (bool on, float next) {
-    on = Identity (go)
-    next = Add (h, x)
-  }>
-}
-"""
+SUMS = model("""main (int64 n, float x, float[12] table) => (float y, float[k] sums) {
+    y, sums = Loop (n, "", x) <body = b (int64 i, bool go, float s) => (bool on, float next, float out) {
+        on = Identity(go)
+        row = Gather(table, i)
+        next = Add(s, row)
+        out = Identity(next)
+    }>
+}""")
 
 
-def model(text: str):
-    return parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>{text}')
+def compiled(trips: int) -> tuple[LoopRun, Iteration]:
+    (node,) = whorl.load(SUMS).main.nodes
+    assert isinstance(node.op, Loop)
+    inputs = [np.int64(trips), None, np.array(1, "f"), np.arange(12, dtype="f")]
+    iteration = Iteration(node.op, inputs, (0, 0))
+    return LoopRun(CompiledLoop(node, iteration), iteration), iteration
 
 
-def session(text: str, **options) -> whorl.InferenceSession:
-    chosen = whorl.SessionOptions()
-    chosen.backend = "native"
-    for name, value in options.items():
-        setattr(chosen, name, value)
-    return whorl.InferenceSession(model(text), chosen)
+def test_slices_stop_where_they_must_and_go_on_from_there() -> None:
+    run, iteration = compiled(6)
+    assert run.advance(2)
+    assert (iteration.index, [rows.tolist() for rows in run.collected()]) == (2, [[1, 2]])
+    assert run.advance(None)
+    assert iteration.is_over
+    run.finish()
+    assert iteration.state == [16]
+    assert run.collected()[0].tolist() == [1, 2, 4, 7, 11, 16]
 
 
-def interpreted(text: str) -> whorl.InferenceSession:
-    return session(text, backend="interpreter")
-
-
-def loop_kernels(made: whorl.InferenceSession):
-    return [step.kernel for step in made.plan.steps if isinstance(step.kernel, LoopKernel)]
-
-
-@pytest.mark.slow
-def test_conformance_suite_passes_natively(monkeypatch):
-    monkeypatch.setenv("WHORL_BACKEND", "native")
-    failed = [f"{r.case}: {r.status} {r.message}" for r in run("whorl", timeout=60.0) if r.status != "pass"]
-    assert failed == []
-    assert len(load_cases()) >= 160
-
-
-@pytest.mark.parametrize("trips", [-1, 0, 1, 2, 5000])
-def test_loop_equals_the_interpreter(trips):
-    feeds = {"n": np.array(trips), "x": np.arange(3, dtype=np.float32)}
-    expected = interpreted(COUNT).run(None, feeds)
-    made = session(COUNT)
-    for e, f in zip(expected, made.run(None, feeds), strict=True):
-        np.testing.assert_array_equal(f, e)
-        assert f.dtype == e.dtype
-    assert [verdict.reason for verdict in made.explain() if verdict.reason] == []
-
-
-def test_loop_of_unknown_length_collects_beyond_its_first_memory():
-    text = COUNT.replace('(n, "", x)', '("", true, x)').replace("on = Identity (go)", "on = Less (i, last)")
-    text = text.replace("  y, seen", "  true = Constant <value = bool {1}> ()\n  last = Identity (n)\n  y, seen", 1)
-    y, seen = session(text).run(None, {"n": np.array(4999), "x": np.zeros(3, np.float32)})
-    assert y.tolist() == [5000.0] * 3
-    assert seen.shape == (5000, 3)
-    np.testing.assert_array_equal(seen[:, 2], 2.0 * np.arange(1, 5001, dtype=np.float32))
-
-
-def test_collatz_counts_steps():
-    assert session(COLLATZ).run(None, {"x": np.array(837799)})[0] == 524
-
-
-def test_index_out_of_range_names_loop_iteration_and_node():
-    made = session(READ_ROW)
-    assert made.run(None, {"n": np.array(12), "table": np.arange(12, dtype=np.float32)})[0].shape == (12,)
-    with pytest.raises(whorl.RunError) as caught:
-        made.run(None, {"n": np.array(40), "table": np.arange(12, dtype=np.float32)})
-    with pytest.raises(whorl.RunError) as other:
-        interpreted(READ_ROW).run(None, {"n": np.array(40), "table": np.zeros(12, np.float32)})
-    assert str(caught.value) == str(other.value)
-    assert "(iteration 12): index 12 is outside [-12, 12) of axis 0" in str(caught.value)
-
-
-def test_iterations_are_limited():
-    with pytest.raises(whorl.IterationLimitError, match="more than 1000 iterations"):
-        session(FOREVER, max_iterations=1000).run(None, {"x": np.float32(1)})
-
-
-def test_endless_loop_is_stopped_by_a_timeout():
-    made = session(FOREVER, timeout=0.3)
-    with pytest.raises(whorl.TimeLimitError):
-        made.run(None, {"x": np.float32(1)})
-
-
-def test_endless_loop_is_cancelled_from_another_thread():
-    made, ended = session(FOREVER), threading.Event()
-
-    def cancel() -> None:
-        """Until the run has ended: one that begins later is not stopped."""
-        while not ended.wait(0.1):
-            made.cancel()
-
-    thread = threading.Thread(target=cancel)
-    thread.start()
-    with pytest.raises(whorl.CancelledError):
-        made.run(None, {"x": np.float32(1)})
-    ended.set()
-    thread.join()
-
-
-def test_threads_share_a_session():
-    made = session(COUNT)
-    results = {}
-
-    def work(k: int) -> None:
-        results[k] = made.run(None, {"n": np.array(1000 + k), "x": np.full(3, k, np.float32)})
-
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for k, (y, seen) in results.items():
-        assert y.tolist() == [1000.0 + 2 * k] * 3
-        assert len(seen) == 1000 + k
-
-
-def test_op_without_native_form_runs_from_inside():
-    text = """
-    main (int64 n, float[4,4] x) => (float[4,4] y, float[k] dets) {
-      y, dets = Loop (n, "", x) <body = step (int64 i, bool go, float[4,4] h) => (bool on, float[4,4] next, float det) {
-        on = Identity (go)
-        det = Det (h)
-        shift = Cast <to = 1> (i)
-        next = Add (h, shift)
-      }>
-    }"""
-    feeds = {"n": np.array(50), "x": np.eye(4, dtype=np.float32)}
-    expected = interpreted(text).run(None, feeds)
-    for e, f in zip(expected, session(text).run(None, feeds), strict=True):
-        np.testing.assert_array_equal(f, e)
-
-
-def test_backend_that_does_not_exist_is_refused():
-    with pytest.raises(whorl.RunError, match="there is no backend 'fast'"):
-        session(COUNT, backend="fast")
-
-
-def test_loop_changes_over_to_native_code_on_the_way():
-    made = session(COUNT, backend="auto")
-    trips = 2_000_000
-    y, seen = made.run(None, {"n": np.array(trips), "x": np.zeros(3, np.float32)})
-    (kernel,) = loop_kernels(made)
-    assert 500 <= kernel.runner.interpreted < trips
-    assert y.tolist() == [trips] * 3
-    np.testing.assert_array_equal(seen[:, 2], 2.0 * np.arange(1, trips + 1, dtype=np.float32))
-
-
-def test_slice_whose_number_of_cuts_only_the_run_knows():
-    text = """
-    main (int64 n, float[6] x, bool[1] keep) => (float[6] total) {
-      flat = Constant <value = int64[1] {-1}> ()
-      three = Constant <value = int64[1] {3}> ()
-      total = Loop (n, "", x) <body = step (int64 i, bool go, float[6] h) => (bool on, float[6] next) {
-        on = Identity (go)
-        places = NonZero (keep)
-        starts = Reshape (places, flat)
-        ends = Add (starts, three)
-        part = Slice (h, starts, ends)
-        next = Concat <axis = 0> (part, part)
-      }>
-    }"""
-    feeds = {"n": np.array(20), "x": np.arange(6, dtype=np.float32), "keep": np.array([True])}
-    assert session(text).run(None, feeds)[0].tolist() == [0, 1, 2, 0, 1, 2]
+def test_failed_slice_leaves_the_state_before_it() -> None:
+    run, iteration = compiled(20)
+    assert run.advance(4)
+    assert not run.advance(None)
+    assert (iteration.index, iteration.state) == (4, [7])

@@ -1,0 +1,41 @@
+"""The context of a run: exceptions of what machine code calls reach the caller, once."""
+
+from __future__ import annotations
+
+import ctypes
+
+import pytest
+
+from whorl.codegen import callers as cells
+from whorl.runtime.compiled.context import RunContext
+
+POLL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+
+
+def poll_now(context: RunContext) -> int:
+    context.block[cells.NEXT] = 0
+    return POLL(context.block[cells.POLL])(context.address)
+
+
+def test_context_without_an_error_raises_nothing() -> None:
+    RunContext().raise_error()
+
+
+def test_error_of_the_check_is_raised_once() -> None:
+    def check() -> None:
+        raise TimeoutError("over")
+
+    context = RunContext()
+    context.set_check(check)
+    assert poll_now(context) == 0
+    with pytest.raises(TimeoutError, match="over"):
+        context.raise_error()
+    context.raise_error()
+
+
+def test_check_is_kept_alive_by_the_context() -> None:
+    calls: list[int] = []
+    context = RunContext()
+    context.set_check(lambda: calls.append(1))
+    assert poll_now(context) > 0
+    assert calls == [1]

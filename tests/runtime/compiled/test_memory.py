@@ -1,0 +1,67 @@
+"""Memory of carried values: growable buffers keep their contents, double buffers are told apart by address."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whorl.ir.dtypes import FLOAT32
+from whorl.ir.types import TensorType
+from whorl.runtime.compiled.memory import (
+    DoubleBuffer,
+    GrowableDoubleBuffer,
+    GrowableMemory,
+    address,
+    array_at,
+    stack_sequence,
+    state_signature,
+)
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+def test_address_is_that_of_the_first_element() -> None:
+    assert address(X) == X.ctypes.data
+    assert address(X[1:]) == X.ctypes.data + 12
+    np.testing.assert_array_equal(array_at(address(X), X.shape, X.dtype), X)
+
+
+def test_buffer_that_grows_keeps_its_contents_and_frees_the_old_one() -> None:
+    buffers = GrowableMemory()
+    old = buffers.allocate(8)
+    buffers.arrays[old][:] = 7
+    new = buffers.grow(old, 32)
+    assert list(buffers.arrays) == [new]
+    assert buffers.arrays[new][:8].tolist() == [7] * 8
+
+
+def test_buffer_that_cannot_grow_is_address_zero() -> None:
+    buffers = GrowableMemory()
+    old = buffers.allocate(8)
+    assert buffers.grow(old, 1 << 62) == 0
+    assert list(buffers.arrays) == [old]
+
+
+def test_double_buffer_begins_with_the_value() -> None:
+    pair, cells = DoubleBuffer(X), np.zeros(1, np.int64)
+    np.testing.assert_array_equal(pair.current(pair.addresses[0], cells), X)
+    assert pair.current(pair.addresses[1], cells) is pair.arrays[1]
+
+
+def test_growable_value_has_the_lengths_in_its_cells() -> None:
+    pair = GrowableDoubleBuffer(X, GrowableMemory(), 2 * X.nbytes, (0,), 1)
+    assert pair.current(pair.addresses[0], np.array([9, 2])).tolist() == X.tolist()
+    assert pair.current(pair.addresses[0], np.array([9, 1])).tolist() == X[:1].tolist()
+    assert pair.current(0, np.array([9, 0])).shape == (0, 3)
+
+
+def test_sequences_have_a_signature_where_their_tensors_are_equal() -> None:
+    assert state_signature(X) is X
+    assert state_signature([X, X]) == state_signature([X])
+    assert state_signature([X, X[0]]) is None
+    assert state_signature(None) is None
+
+
+def test_sequence_is_stacked_and_an_empty_one_has_no_rows() -> None:
+    type = TensorType(FLOAT32, (2, 2, 3))
+    assert stack_sequence([X, X], type).shape == (2, 2, 3)
+    assert stack_sequence([], type).shape == (0, 2, 3)

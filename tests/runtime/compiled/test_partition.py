@@ -1,0 +1,66 @@
+"""Partition: what becomes native, what is left to the interpreter, and failures."""
+
+import numpy as np
+import pytest
+from onnx_text import model
+from runtime.native_sessions import DOUBLED, F32, both, launches, session, subgraph
+
+import whorl
+
+UNIQUE = model("""main (float[n] x) => (float[k] y, float[n] z) {
+    a = Neg(x)
+    u = Unique(a)
+    y = Abs(u)
+    z = Exp(a)
+}""")
+ROW = model("main (float[n, 2] x, int64 i) => (float[2] y) { a = Neg(x) [read] b = Gather(a, i) y = Abs(b) }")
+
+
+def test_op_without_a_native_form_splits_the_subgraph():
+    made = both(UNIQUE, {"x": np.arange(5000, dtype=F32) % 100})
+    assert [verdict.how for verdict in made.explain()] == ["native", "interpreted", "native"]
+
+
+def test_failure_names_the_node_as_the_interpreter_does():
+    feeds = {"x": np.zeros((3, 2), F32), "i": np.array(3)}
+    made = session(ROW)
+    assert made.run(None, feeds | {"i": np.array(2)})[0].shape == (2,)
+    messages = []
+    for each in (made, session(ROW, "interpreter")):
+        with pytest.raises(whorl.RunError) as caught:
+            each.run(None, feeds)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+    assert "Gather 'read'" in messages[0]
+    assert made.run(None, feeds | {"i": np.array(-1)})[0].shape == (2,)
+
+
+@pytest.mark.parametrize("trips", [0, 1, 5, 60])
+def test_short_loop_is_part_of_its_subgraph(trips):
+    made = session(DOUBLED)
+    (y,) = made.run(None, {"n": np.array(trips), "x": np.ones(3, F32)})
+    assert y.tolist() == [2.0**trips] * 3
+    assert launches(made) == 1
+
+
+def test_long_loop_runs_on_its_own():
+    proto = model("""main (int64 n, int64 x) => (int64 y) {
+        y = Loop (n, "", x) <body = b (int64 i, bool go, int64 h) => (bool on, int64 next) {
+            on = Identity(go)
+            next = Sub(i, h)
+        }>
+    }""")
+    made = session(proto)
+    trips = (1 << 24) + 1
+    for _ in range(3):
+        assert made.run(None, {"n": np.array(trips), "x": np.array(7)})[0] == trips // 2 - 7
+    assert subgraph(made).parts
+    assert not made._fast_path.launches
+    assert made.run(None, {"n": np.array(2), "x": np.array(7)})[0] == 8
+
+
+def test_iterations_are_counted_where_they_are_limited():
+    made = session(DOUBLED, max_iterations=4)
+    assert made.run(None, {"n": np.array(4), "x": np.ones(3, F32)})[0].tolist() == [16.0] * 3
+    with pytest.raises(whorl.IterationLimitError, match="more than 4 iterations"):
+        made.run(None, {"n": np.array(5), "x": np.ones(3, F32)})
