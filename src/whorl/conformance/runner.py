@@ -143,8 +143,13 @@ class Bench:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the worker."""
         if self._worker is not None:
             self._worker.close()
+            self._worker = None
 
     def judge(self, case: Case) -> Result:
         """Run one case and compare; a crash counts only in a fresh process, as an earlier case may have damaged it."""
@@ -168,9 +173,7 @@ class Bench:
             self._worker = self._worker or Worker(self.backend)
             return self._worker.ask(question, self.timeout)
         except WorkerLost as lost:
-            if self._worker is not None:
-                self._worker.close()
-            self._worker = None
+            self.close()
             return Answer(lost.status, lost.message)
 
 

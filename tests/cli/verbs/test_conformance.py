@@ -41,3 +41,11 @@ def test_no_such_case_or_backend_is_an_error(whorl):
     assert whorl("conformance", "--only", "none", "--json").document["error"]["kind"] == "UsageError"
     told = whorl("conformance", "--backend", "abacus")
     assert told.code == 2 and told.err.startswith("whorl: there is no backend 'abacus'\n  fix: choose from whorl, ")
+
+
+def test_cases_are_exported(whorl, tmp_path):
+    told = whorl("conformance", *ONE, "--export", tmp_path / "cases")
+    assert (told.code, told.out) == (0, f"1 cases in {tmp_path / 'cases'}\n")
+    assert (tmp_path / "cases" / "decided" / "swap_2_trips" / "model.onnx").is_file()
+    again = whorl("conformance", "--export", tmp_path / "cases")
+    assert again.code != 0 and "is not empty" in again.err

@@ -6,10 +6,12 @@ The engine runs in processes of its own. The exit code is 1 where a case that ON
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from whorl.cli.arguments import UsageError, seconds
 from whorl.conformance.backends import BACKENDS
 from whorl.conformance.cases import load_cases
+from whorl.conformance.export import export_suite
 from whorl.conformance.report import is_conformant, to_json
 from whorl.conformance.runner import matches, run
 from whorl.conformance.suite import run_and_report
@@ -33,6 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=seconds, default=10.0, metavar="SECONDS", help="for one question to the engine (default 10)"
     )
     parser.add_argument(
+        "--export",
+        metavar="FOLDER",
+        help="run nothing: write the cases as files for any language, in the layout of onnx's backend tests",
+    )
+    parser.add_argument(
         "--json",
         nargs="?",
         default="",
@@ -49,6 +56,9 @@ def execute(arguments: argparse.Namespace) -> int:
     cases = load_cases()
     if not any(matches(case.name, only) for case in cases):
         raise UsageError(f"no case is named like {', '.join(only)}", fix="patterns are as in while_*")
+    if arguments.export is not None:
+        print(f"{export_suite(Path(arguments.export), only)} cases in {arguments.export}")
+        return 0
     if arguments.json != PRINT:
         return run_and_report(backend, arguments.json or None, only, arguments.timeout)
     results = run(backend, only, arguments.timeout)
