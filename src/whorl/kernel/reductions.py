@@ -27,8 +27,7 @@ MOST_STEPS, MOST_OPERATIONS = 64, 512
 FEW_STEPS = 4
 """Steps up to which it does wherever its elements lie."""
 ROWS = (16, 8, 4, 2)
-"""Rows that are taken at a time, if their number is a multiple, else `ROWS_AT_A_TIME` and the rest one by one."""
-ROWS_AT_A_TIME = 8
+"""Rows of a tile: the first of these that fits and divides their number; without one, there are no tiles."""
 MOST_ROW_OPERATIONS = 256
 MOST_TRANSPOSED = 1 << 22
 """Elements of a tensor up to which it is transposed."""
