@@ -38,7 +38,7 @@ def mapped(function: Function, arrays: Sequence[np.ndarray], output: str, featur
     """The outputs; `features` are taken from the host, by the names with a minus."""
     names = [next(name for name, dtype in BY_NAME.items() if dtype == x.dtype) for x in arrays]
     source = emit(mapping(function, names, output))
-    code = MachineCode(source, FUNCTION) if not features else _limited(source, features)
+    code = MachineCode(source, FUNCTION) if not features else _Limited(source, features)
     result = np.empty(len(arrays[0]), BY_NAME[output])
     held = [*(np.ascontiguousarray(x) for x in arrays), result]
     cells = np.array([len(result), *(x.ctypes.data for x in held)], np.int64)
@@ -46,7 +46,7 @@ def mapped(function: Function, arrays: Sequence[np.ndarray], output: str, featur
     return result
 
 
-class _limited:
+class _Limited:
     """Code for the host's processor without some of its features."""
 
     def __init__(self, source: Module, features: str) -> None:

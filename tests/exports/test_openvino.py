@@ -83,12 +83,12 @@ def originals(export: Export) -> list[str]:
     return [value.name for value in export.model.graph.input]
 
 
-@pytest.mark.parametrize("framework, name, exporter", CASES)
+@pytest.mark.parametrize(("framework", "name", "exporter"), CASES)
 def test_conversion(framework, name, exporter, tmp_path):
     check(converted(export_of(framework, name, exporter), tmp_path))
 
 
-@pytest.mark.parametrize("framework, name, exporter", REFUSED)
+@pytest.mark.parametrize(("framework", "name", "exporter"), REFUSED)
 def test_conversion_is_refused_by_openvino(framework, name, exporter, tmp_path):
     with pytest.raises(Exception, match=REFUSED[framework, name, exporter]):
         converted(export_of(framework, name, exporter), tmp_path)

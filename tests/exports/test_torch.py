@@ -23,12 +23,12 @@ REFUSED = {
 """What the exporters say of the cases that they cannot export."""
 
 
-@pytest.mark.parametrize("name, exporter", [pair for pair in PAIRS if pair not in REFUSED])
+@pytest.mark.parametrize(("name", "exporter"), [pair for pair in PAIRS if pair not in REFUSED])
 def test_function(name, exporter):
     check(export_of(CASES[name], exporter))
 
 
-@pytest.mark.parametrize("name, exporter", REFUSED)
+@pytest.mark.parametrize(("name", "exporter"), REFUSED)
 def test_function_is_refused_by_the_exporter(name, exporter):
     with pytest.raises(Exception, match=REFUSED[name, exporter]):
         export_of(CASES[name], exporter)

@@ -220,8 +220,7 @@ def check_failure(case: Case, seed: int = 0) -> None:
     """Machine code and interpreted program both end where `op.run` refuses the inputs of an iteration."""
     run = compiled_run([case], seed)
     with pytest.raises(RunError):
-        for step in range(STEPS):
-            case.expected(step)
+        list(map(case.expected, range(STEPS)))
     assert case.native != any(call.op.name in case.names for call in run.compiled.program.program.calls)
     assert interpreted(run)[0] == 1
     assert not run.advance(None)

@@ -145,7 +145,9 @@ WORDS = np.array([["a", "x"], ["b", "y"], ["c", "x"], ["a", "z"]], object)
 NUMBERS = np.random.default_rng(0).integers(0, 4, (30, 2))
 
 
-@pytest.mark.parametrize("x, kind", [(WORDS, StringTensorType), (NUMBERS, Int64TensorType)], ids=["words", "numbers"])
+@pytest.mark.parametrize(
+    ("x", "kind"), [(WORDS, StringTensorType), (NUMBERS, Int64TensorType)], ids=["words", "numbers"]
+)
 @pytest.mark.parametrize(
     "estimator",
     [preprocessing.OneHotEncoder(handle_unknown="ignore", sparse_output=False), preprocessing.OrdinalEncoder()],

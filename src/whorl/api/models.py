@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 class HasModule(Protocol):
     """A model that can be made a module: an `MdfModel`, whose package is imported for MDF files only."""
 
-    def module(self) -> Module: ...
+    def module(self) -> Module:
+        """The model as a module."""
+        ...
 
 
 Source = File | Module | HasModule
@@ -71,9 +73,9 @@ def _read(source: Source, options: LoadOptions, folding: Context | None = None) 
 def save(
     source: Source, path: str | os.PathLike[str], *, opset: int | None = None, compress_to_fp16: bool = False
 ) -> None:
-    """Write whatever `load` takes as `.onnx`, `.onnxtxt`, `.mlir`, OpenVINO `.xml` (with a `.bin` beside it), or
-    MDF's `.json`, `.yaml` or `.yml`.
+    """Write whatever `load` takes, in the format that the ending of the path names.
 
+    `.onnx`, `.onnxtxt`, `.mlir`, OpenVINO's `.xml` (with a `.bin` beside it), MDF's `.json`, `.yaml` or `.yml`.
     Weights over 1 GiB go into a file beside `.onnx`. `opset` is the version of ai.onnx to write; without it, the
     model's own or the lowest above that can express it. `compress_to_fp16` keeps float32 weights of `.xml` as float16.
     Errors: LoadError; SaveError names the op and the opset that could express it.

@@ -11,8 +11,10 @@ from whorl.runtime.limits import Progress
 
 
 class GraphOptimizationLevel(enum.IntEnum):
-    """onnxruntime's levels, without effect on results: ORT_DISABLE_ALL keeps what `optimized_model_filepath` names as
-    it was read, at every other level it is what `optimize` makes.
+    """onnxruntime's levels, without effect on results.
+
+    ORT_DISABLE_ALL keeps what `optimized_model_filepath` names as it was read, at every other level it is what
+    `optimize` makes.
     """
 
     ORT_DISABLE_ALL = 0
@@ -72,9 +74,11 @@ class _Options:
 
 
 class SessionOptions(_Options):
-    """How a session is made. whorl's own come first; of onnxruntime's, `optimized_model_filepath` does something: the
-    model is written there, optimised unless `graph_optimization_level` is ORT_DISABLE_ALL; and `enable_profiling` with
-    `profile_file_prefix`: `InferenceSession.end_profiling` writes a Chrome trace of the runs.
+    """How a session is made: whorl's own options, then onnxruntime's.
+
+    Of onnxruntime's, `optimized_model_filepath` does something: the model is written there, optimised unless
+    `graph_optimization_level` is ORT_DISABLE_ALL; and `enable_profiling` with `profile_file_prefix`:
+    `InferenceSession.end_profiling` writes a Chrome trace of the runs.
 
     `max_iterations` of any one loop, `timeout` in seconds and `max_memory` in bytes bound every run; `max_depth` is for
     nested graphs. `progress(loop, done, total)` is called after every iteration of an outermost loop, or slice of one

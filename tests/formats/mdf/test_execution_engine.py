@@ -65,7 +65,7 @@ def test_other_array_formats_are_refused():
 
 
 @pytest.mark.parametrize(
-    "value, names, expected",
+    ("value", "names", "expected"),
     [
         ("3 + 4", {}, 7),
         ("[x, 4]", {"x": 3}, [3, 4]),

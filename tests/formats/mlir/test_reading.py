@@ -107,6 +107,12 @@ def test_elements_of_constants(text: str, type: str, expected: np.ndarray | None
         assert found.size == 2
 
 
+def read_functions(text: str) -> None:
+    program = parse_program(text, "m.mlir")
+    for function in program.functions:
+        read_function(program, function, LoadOptions())
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -213,9 +219,7 @@ def test_elements_of_constants(text: str, type: str, expected: np.ndarray | None
 )
 def test_what_is_wrong_is_refused_with_its_line_and_column(text: str, message: str) -> None:
     with pytest.raises(whorl.LoadError) as refused:
-        program = parse_program(text, "m.mlir")
-        for function in program.functions:
-            read_function(program, function, LoadOptions())
+        read_functions(text)
     assert str(refused.value).startswith(message), str(refused.value)
 
 

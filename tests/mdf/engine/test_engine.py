@@ -38,7 +38,7 @@ def outputs(engine, *times, node="N", initializer=None) -> list:
 
 
 @pytest.mark.parametrize(
-    "text, value",
+    ("text", "value"),
     [("1.0 * 2", 2), ("5 / 2", 2.5), ("4 / 2", 2), ("1.0", 1.0), ("k", 2.0), ("k + 0", 2), ("numpy.sqrt(4)", 2.0)],
 )
 def test_whole_float_of_arithmetic_becomes_an_int(text, value):
@@ -57,13 +57,13 @@ PASSES = {"termination": {"environment_state_update": {"type": "AfterNPasses", "
 SUM = {"x": {"default_initial_value": 0, "value": "x + i"}}
 
 
-@pytest.mark.parametrize("version, total", [("0.4.15", 10), ("0.4.13", 30)])
+@pytest.mark.parametrize(("version", "total"), [("0.4.15", 10), ("0.4.13", 30)])
 def test_value_in_a_port_is_used_once_or_kept(version, total):
     found = engine({"N": node(SUM, inputs={"i": {}})}, conditions=PASSES, inputs=version)
     assert outputs(found, None, initializer={"i": 10}) == [total]
 
 
-@pytest.mark.parametrize("reduce, value", [("overwrite", 3), ("add", 2 * 5 + 3), ("multiply", 2 * 5 * 3)])
+@pytest.mark.parametrize(("reduce", "value"), [("overwrite", 3), ("add", 2 * 5 + 3), ("multiply", 2 * 5 * 3)])
 @pytest.mark.parametrize("version", ["0.4.15", "0.4.13"])
 def test_edges_into_one_port_are_joined(reduce, value, version):
     nodes = {"A": node({"x": {"value": 5}}), "B": node({"x": {"value": 3}})}
@@ -166,7 +166,7 @@ def test_error_names_node_part_and_expression():
 
 
 @pytest.mark.parametrize(
-    "reduce, weight, message",
+    ("reduce", "weight", "message"),
     [
         ("add", 1, "input port 'i': its values cannot be joined: operands could not be broadcast"),
         ("overwrite", [1, 2, 3, 4], "input port 'i', edge from 'o' of node 'A': the weight cannot scale its value"),
@@ -180,7 +180,7 @@ def test_values_that_do_not_go_together_are_an_error(reduce, weight, message):
 
 
 @pytest.mark.parametrize(
-    "nodes, message",
+    ("nodes", "message"),
     [
         ({"N": node(functions={"f": {"value": "g"}, "g": {"value": "f"}})}, "node 'N': functions 'f', 'g' need each"),
         ({"N": node({"x": {"value": "__import__('os')"}})}, "parameter 'x' of node 'N': expression .* is refused"),

@@ -10,7 +10,7 @@ from whorl.mdf.schedule.scheduler import Schedule
 
 
 @pytest.mark.parametrize(
-    "type, kwargs, calls",
+    ("type", "kwargs", "calls"),
     [
         ("Always", {}, "AB AB AB AB"),
         ("Never", {}, "A A A A"),
@@ -72,7 +72,7 @@ def test_finished_port_ends_a_call():
 
 
 @pytest.mark.parametrize(
-    "given, message",
+    ("given", "message"),
     [
         (condition("Sometimes"), "there is no condition type 'Sometimes'"),
         (condition("While", func="f"), "condition While calls a Python function, which no file can hold"),

@@ -9,7 +9,7 @@ from whorl.mdf.schedule.durations import common_measure, duration
 
 
 @pytest.mark.parametrize(
-    "value, unit, seconds",
+    ("value", "unit", "seconds"),
     [
         ("5 ms", "ms", Fraction(5, 1000)),
         ("5ms", "s", Fraction(5, 1000)),

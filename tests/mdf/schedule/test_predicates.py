@@ -8,7 +8,7 @@ from whorl.mdf.schedule.scheduler import Schedule
 
 
 @pytest.mark.parametrize(
-    "comparator, threshold, is_met",
+    ("comparator", "threshold", "is_met"),
     [("<", 2, False), ("<=", 2, True), ("==", 2.05, True), ("!=", 2.05, False), (">", 1, True), (">=", 2.5, False)],
 )
 def test_threshold_compares_one_element_within_tolerance(comparator, threshold, is_met):

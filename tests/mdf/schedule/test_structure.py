@@ -14,7 +14,7 @@ def senders(text: str) -> Dependencies:
 
 
 @pytest.mark.parametrize(
-    "before, owner, type, kwargs, after",
+    ("before", "owner", "type", "kwargs", "after"),
     [
         ("A B:A C:B", "C", "BeforeNode", {"node": "A"}, "A:C B:A C"),
         ("A B C", "C", "BeforeNodes", {"nodes": ["A", "B"]}, "A:C B:C C"),
@@ -47,7 +47,7 @@ def test_operations_that_contradict_each_other_are_refused():
 
 
 @pytest.mark.parametrize(
-    "kwargs, message",
+    ("kwargs", "message"),
     [
         ({"node": "A"}, "cannot place node 'A' by 'A'"),
         ({}, "cannot place node 'A' by no node"),

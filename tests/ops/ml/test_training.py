@@ -31,7 +31,7 @@ def test_adam_corrects_the_rate_only_after_the_first_update():
 
 
 @pytest.mark.parametrize("mode", ["standard", "nesterov"])
-@pytest.mark.parametrize("count, beta", [(FIRST, 1.0), (LATER, 0.25)])
+@pytest.mark.parametrize(("count", "beta"), [(FIRST, 1.0), (LATER, 0.25)])
 def test_momentum_takes_the_whole_gradient_at_first(count, beta, mode):
     op = Momentum(alpha=0.5, beta=0.25, mode=mode, norm_coefficient=0.0)
     x, v = ml_oracle.result(op, RATE, count, X, G, V)

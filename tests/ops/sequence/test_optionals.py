@@ -38,7 +38,7 @@ def test_get_element_of_nothing_is_refused():
     assert str(caught.value) == "the optional is empty\n  fix: ask OptionalHasElement first"
 
 
-@pytest.mark.parametrize("value, answer", [(None, False), (np.zeros(0), True), ([], True)])
+@pytest.mark.parametrize(("value", "answer"), [(None, False), (np.zeros(0), True), ([], True)])
 def test_has_element_tells_nothing_from_empty(value, answer):
     found = OptionalHasElement().run(value)
     assert found.shape == () and found.dtype == np.bool_ and found == answer

@@ -47,7 +47,7 @@ UNKNOWN_ELEMENTS = Known(SequenceType(TensorType(FLOAT32)))
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("position, length", [(0, 1), (2, 3), (-1, 3), (-3, 1)])
+@pytest.mark.parametrize(("position", "length"), [(0, 1), (2, 3), (-1, 3), (-3, 1)])
 def test_at_position_counts_from_both_ends(position, length, dtype):
     assert SequenceAt().run(vectors(1, 2, 3), number(position, dtype)).shape == (length,)
 
@@ -60,7 +60,7 @@ def test_at_position_outside_is_refused(position):
 
 
 @pytest.mark.parametrize(
-    "position, lengths",
+    ("position", "lengths"),
     [(None, [1, 2, 9]), (0, [9, 1, 2]), (1, [1, 9, 2]), (2, [1, 2, 9]), (-1, [1, 9, 2]), (-2, [9, 1, 2])],
 )
 def test_insert_puts_the_tensor_before_the_position(position, lengths):
@@ -76,7 +76,9 @@ def test_insert_position_outside_is_refused(position):
     assert str(caught.value) == f"position {position} is outside [-2, 2] of a sequence of length 2"
 
 
-@pytest.mark.parametrize("position, lengths", [(None, [1, 2]), (0, [2, 3]), (1, [1, 3]), (-3, [2, 3]), (-1, [1, 2])])
+@pytest.mark.parametrize(
+    ("position", "lengths"), [(None, [1, 2]), (0, [2, 3]), (1, [1, 3]), (-3, [2, 3]), (-1, [1, 2])]
+)
 def test_erase_drops_the_element_at_the_position(position, lengths):
     left = SequenceErase().run(vectors(1, 2, 3), None if position is None else number(position))
     assert [len(x) for x in left] == lengths
@@ -201,7 +203,7 @@ def test_concat_axis_outside_is_refused():
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("split, lengths", [(2, [2, 2, 1]), (5, [5]), (9, [5]), ([1, 0, 4],) * 2, (None, [1] * 5)])
+@pytest.mark.parametrize(("split", "lengths"), [(2, [2, 2, 1]), (5, [5]), (9, [5]), ([1, 0, 4],) * 2, (None, [1] * 5)])
 def test_split_gives_parts_of_the_lengths(split, lengths, dtype):
     x = np.arange(10, dtype=np.float32).reshape(2, 5)
     parts = SplitToSequence(axis=1).run(x, None if split is None else np.array(split, dtype))
@@ -235,7 +237,7 @@ def test_split_zero_is_refused():
 
 
 @pytest.mark.parametrize(
-    "length, split, part",
+    ("length", "split", "part"),
     [(6, 2, "2"), (5, 2, "?"), (2, 5, "2"), (N * 4, 2, "2"), (N, 2, "?"), (5, [1, 4], "?"), (4, [2, 2], "2")],
 )
 def test_split_infers_the_length_all_parts_share(length, split, part):

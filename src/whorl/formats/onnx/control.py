@@ -51,7 +51,7 @@ def read_loop(node: OnnxNode, proto: NodeProto, scope: Scope, context: ReadConte
         condition = scope.build.constant(np.array(True), "keep_going")
     inner = scope.child("body")
     inputs = _inputs(graph)
-    number, go_on = (_flag_type(inputs, k, dtype, node) for k, dtype in ((0, INT64), (1, BOOL)))
+    number, go_on = (_flag_type(inputs, k, dtype) for k, dtype in ((0, INT64), (1, BOOL)))
     types: list[Type | None] = [number, go_on, *(value.type for value in carried)]
     inner.region.results = read_body(graph, inner, context.inside(f"body of {node.title}"), types)
     extra = len(inner.region.results) - 1 - len(carried)
@@ -71,7 +71,7 @@ def _inputs(graph: GraphProto) -> list:
     return [info for info in graph.input if info.name not in constants]
 
 
-def _flag_type(inputs: list, index: int, dtype: np.dtype, node: OnnxNode) -> TensorType:
+def _flag_type(inputs: list, index: int, dtype: np.dtype) -> TensorType:
     """The type of the iteration number or the condition inside: one element, of the rank that the body declares."""
     if index >= len(inputs):
         raise LoadError(f"its body takes {len(inputs)} inputs, expected the iteration number and the condition first")

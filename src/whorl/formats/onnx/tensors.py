@@ -125,7 +125,7 @@ def type_from(proto: onnx.TypeProto, what: str, depth: int = 0) -> Type:
         raise LoadError(f"{what} has a type nested deeper than 16")
     match proto.WhichOneof("value"):
         case "tensor_type":
-            return TensorType(from_onnx(proto.tensor_type.elem_type, what), _shape(proto.tensor_type, what))
+            return TensorType(from_onnx(proto.tensor_type.elem_type, what), _shape(proto.tensor_type))
         case "sequence_type":
             return SequenceType(type_from(proto.sequence_type.elem_type, what, depth + 1))
         case "optional_type":
@@ -138,13 +138,13 @@ def type_from(proto: onnx.TypeProto, what: str, depth: int = 0) -> Type:
     raise LoadError(f"{what} declares no type")
 
 
-def _shape(proto: onnx.TypeProto.Tensor, what: str) -> Shape:
+def _shape(proto: onnx.TypeProto.Tensor) -> Shape:
     if not proto.HasField("shape"):
         return UNRANKED
-    return tuple(_dim(dim, what) for dim in proto.shape.dim)
+    return tuple(_dim(dim) for dim in proto.shape.dim)
 
 
-def _dim(dim: onnx.TensorShapeProto.Dimension, what: str) -> Dim:
+def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
     if dim.HasField("dim_value") and dim.dim_value >= 0:
         return int(dim.dim_value)
     if dim.dim_param:

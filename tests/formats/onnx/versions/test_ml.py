@@ -89,7 +89,7 @@ def test_label_encoder_tensors_are_written_as_lists(version):
 
 
 @pytest.mark.parametrize(
-    "x, attributes",
+    ("x", "attributes"),
     [
         (STRINGS, {"keys_strings": ["a", "b"], "values_int64s": [0, 1], "default_int64": -3}),
         (NUMBERS, {"keys_int64s": [0, 1], "values_strings": ["a", "b"], "default_string": "?"}),
@@ -134,7 +134,7 @@ CLASSIFIER = NODES | {
 
 @pytest.mark.parametrize("version", [1, 3])
 @pytest.mark.parametrize(
-    "name, attributes, weights",
+    ("name", "attributes", "weights"),
     [("TreeEnsembleRegressor", REGRESSOR, "target_weights"), ("TreeEnsembleClassifier", CLASSIFIER, "class_weights")],
 )
 def test_trees_float_tensors_are_written_as_lists_before_version_3(name, attributes, weights, version):
@@ -173,7 +173,7 @@ def test_ensemble_is_written_as_a_regressor_before_version_5(version):
 
 
 @pytest.mark.parametrize(
-    "changed, reason",
+    ("changed", "reason"),
     [
         ({"nodes_modes": np.array([0, 6, 4], np.uint8)}, "tests membership in sets"),
         (
@@ -199,7 +199,7 @@ def test_ensemble_of_doubles_is_refused_before_version_5():
 
 
 @pytest.mark.parametrize(
-    "name, x, attributes",
+    ("name", "x", "attributes"),
     [
         ("Imputer", FLOAT_ROWS, {"imputed_value_floats": [1.0], "replaced_value_float": 2.0}),
         ("OneHotEncoder", NUMBERS, {"cats_int64s": [0, 1]}),

@@ -16,7 +16,7 @@ Y = np.array([[2, 2, -2], [-2, -3, 3]])
 TRUE_FALSE = np.array([True, True, False, False]), np.array([True, False, True, False])
 
 
-@pytest.mark.parametrize("type", (*ARITHMETIC, *COMPARISONS, "SquaredDifference"))
+@pytest.mark.parametrize("type", [*ARITHMETIC, *COMPARISONS, "SquaredDifference"])
 @pytest.mark.parametrize("dtype", [np.float32, np.int32])
 def test_numbers(type: str, dtype: type) -> None:
     check_layer(type, 1, [X.astype(dtype), (np.abs(Y) if type == "Power" else Y[0]).astype(dtype)])
@@ -27,7 +27,7 @@ def test_other_element_types(dtype: type) -> None:
     check_layer("Add", 1, [np.abs(X).astype(dtype), np.abs(Y).astype(dtype)])
 
 
-@pytest.mark.parametrize("type", (*ARITHMETIC, *COMPARISONS, "SquaredDifference"))
+@pytest.mark.parametrize("type", [*ARITHMETIC, *COMPARISONS, "SquaredDifference"])
 def test_scalars_and_empty_tensors(type: str) -> None:
     check_layer(type, 1, [np.array(3, np.float32), np.array([1, 2, 4], np.float32)])
     check_layer(type, 1, [np.zeros((0, 3), np.float32), np.array([1, 2, 4], np.float32)])

@@ -226,7 +226,7 @@ TYPES = "float32", "float16", "bfloat16", "int8", "uint8", "int64", "bool"
 
 
 @pytest.mark.parametrize("source", TYPES)
-@pytest.mark.parametrize("target", (*TYPES, "int16"))
+@pytest.mark.parametrize("target", [*TYPES, "int16"])
 def test_conversions_written(source: str, target: str) -> None:
     x = np.array([0, 1, 3, 100]) if source in ("uint8", "bool") else np.array([-100, -1, 0, 2.5])
     if target.startswith("uint"):
