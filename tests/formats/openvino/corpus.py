@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 
 HERE = Path(__file__).parent
 CORPUS = Path(os.environ.get("WHORL_CORPUS") or HERE.parents[3] / "shared" / "corpus") / "openvino"
@@ -50,6 +53,12 @@ class Run:
 def models() -> tuple[str, ...]:
     """`probes/M05_swap`, for every model; nothing where the corpus is missing."""
     return tuple(sorted(str(path.relative_to(CORPUS).with_suffix("")) for path in CORPUS.glob("*/*.xml")))
+
+
+def or_skipped(chosen: Sequence[str]) -> list[Any]:
+    """Models as parameters of a test: one that is skipped where the corpus is missing."""
+    reason = f"there is no corpus in {CORPUS}"
+    return list(chosen) if models() else [pytest.param(None, marks=pytest.mark.skip(reason=reason))]
 
 
 def path_of(model: str) -> Path:

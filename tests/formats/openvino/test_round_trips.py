@@ -61,8 +61,7 @@ WITH_OUTPUTS = [model for model in corpus.models() if any("ovcpu" in run.outputs
 DIFFERENT = corpus.known_differences() if WITH_OUTPUTS else {}
 
 
-@pytest.mark.skipif(not corpus.models(), reason="the corpus of OpenVINO models is not there")
-@pytest.mark.parametrize("model", [model for model in WITH_OUTPUTS if model not in DIFFERENT])
+@pytest.mark.parametrize("model", corpus.or_skipped([model for model in WITH_OUTPUTS if model not in DIFFERENT]))
 def test_ir_written_again_gives_openvinos_outputs(model, engine):
     reasons = known("unwritable.txt")
     module = whorl.load(corpus.path_of(model))

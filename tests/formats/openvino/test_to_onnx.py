@@ -1,7 +1,7 @@
 """IR converted to ONNX: onnxruntime gives what whorl gives for the IR, for every model of the corpus that loads."""
 
 import pytest
-from formats.openvino.corpus import CORPUS, models, path_of, readable, runs, same
+from formats.openvino.corpus import or_skipped, path_of, readable, runs, same
 
 import whorl
 from whorl.errors import RunError
@@ -21,8 +21,7 @@ def outcome(run, feeds):
         return str(error)
 
 
-@pytest.mark.skipif(not models(), reason=f"there is no corpus in {CORPUS}")
-@pytest.mark.parametrize("model", readable())
+@pytest.mark.parametrize("model", or_skipped(readable()))
 def test_model_of_the_corpus_runs_in_onnxruntime(model, tmp_path):
     module = load_ir(path_of(model), IrOptions())
     whorl.save(module, tmp_path / "m.onnx")
