@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 WORD = re.compile(r"[A-Za-z_]\w*")
-PUBLIC = "src/whorl/api/", "src/whorl/formats/mdf/execution_engine.py"
-"""Modules whose names users call."""
+PUBLIC = "src/whorl/api/", "src/whorl/formats/mdf/execution_engine.py", "src/whorl/conformance/pytest_plugin.py"
+"""Modules whose names users or pytest call."""
 EXEMPT = {
     "parse_module": "docs/text-form.md: tests and debugging read modules as text",
     "parse_region": "docs/text-form.md: tests and debugging read modules as text",

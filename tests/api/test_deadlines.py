@@ -71,7 +71,7 @@ def test_interrupt_from_the_keyboard_ends_optimize():
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()
     try:
-        with pytest.raises(KeyboardInterrupt):  # noqa: PT012  in which run it comes is chance
+        with pytest.raises(KeyboardInterrupt):
             for _ in range(100):
                 whorl.optimize(FOLDED, timeout=60.0)
     finally:

@@ -95,7 +95,7 @@ def value_proto(value: Value, type: TypeProto, name: str) -> TensorProto | Seque
     if type.HasField("optional_type"):
         return _optional_proto(value, type.optional_type.elem_type, name)
     if type.HasField("sequence_type"):
-        return _sequence_proto(value, type.sequence_type.elem_type, name)
+        return _sequence_proto(value, name)
     return numpy_helper.from_array(value, name)
 
 
@@ -113,7 +113,7 @@ def _optional_proto(value: Value, element: TypeProto, name: str) -> OptionalProt
     return proto
 
 
-def _sequence_proto(value: Sequence[Value], element: TypeProto, name: str) -> SequenceProto:
+def _sequence_proto(value: Sequence[Value], name: str) -> SequenceProto:
     proto = SequenceProto(name=name, elem_type=SequenceProto.TENSOR)
     proto.tensor_values.extend(numpy_helper.from_array(item) for item in value)
     return proto

@@ -128,12 +128,12 @@ def hoist_to_preheader(
             body.replace_uses({value: argument})
     body.set_arguments(body.arguments)
     loop.op = replace(op, scanned=(*op.scanned, *(Scanned() for _ in scanned)))
-    nodes, results = _move_invariants(body, captured, [h.panels for h in hoisted])
+    nodes, results = _move_invariants(body, captured)
     known = {captured[n]: array for n, array in constants.items()}
     return LoopPreheader(nodes, list(captured), results, [n for n, _ in sliced], hoisted, known)
 
 
-def _move_invariants(body: Region, captured: list[Value], needed: Sequence[Value]) -> tuple[list[Node], list[Value]]:
+def _move_invariants(body: Region, captured: list[Value]) -> tuple[list[Node], list[Value]]:
     """Remove the nodes that compute the same in every iteration; the body then captures what it reads of them."""
     moved, _ = invariant_nodes(body, captured, lambda node: node.op.pure and not node.regions)
     hoisted = set(moved)
