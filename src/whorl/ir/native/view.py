@@ -48,6 +48,11 @@ class View:
         """The shape of a tensor whose lengths are all numbers, as ops without `any_length` see them."""
         return tuple(fixed(n) for n in self.shape)
 
+    @property
+    def fixed_size(self) -> int:
+        """The number of elements of a tensor whose lengths are all numbers."""
+        return fixed(self.size)
+
 
 def fixed(length: Dim) -> int:
     """A length that is a number. Errors: TypeError if it is a dim."""
