@@ -138,8 +138,11 @@ class LoopPrograms(LoopRunner):
         signature = self._signature(iteration)
         if isinstance(signature, Refusal):
             return signature
+        program = self.programs.find(*signature)
+        if program is not None:
+            return program
         snapshot = copy.copy(iteration)
-        return self.programs.find(*signature) or compile_aside(lambda: self.compile_for(snapshot), budget.check)
+        return compile_aside(lambda: self.compile_for(snapshot), budget.check)
 
     def compile_for(self, iteration: Iteration) -> CompiledLoop | Refusal:
         """The program for a loop about to run, or why there is none."""
