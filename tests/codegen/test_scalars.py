@@ -12,7 +12,7 @@ import pytest
 from codegen.batches import Case, check, fails
 from whorl.ir.dtypes import BOOL, BY_NAME, name_of
 from whorl.ir.graph import REGISTRY, Op
-from whorl.lowering.storage import NATIVE
+from whorl.lowering.native_types import NATIVE
 from whorl.ops.core.base import COMPUTED_FLOATS, Elementwise
 from whorl.ops.elementwise.arithmetic import Clip, Div, Max, Min, Mod
 from whorl.ops.elementwise.casting import BitCast, Cast, CastLike

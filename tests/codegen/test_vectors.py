@@ -8,7 +8,7 @@ import pytest
 
 from codegen.maps import ARM, BASELINE, V3, for_machine, mapping
 from whorl.ir.dtypes import BY_NAME, name_of
-from whorl.lowering.storage import NATIVE
+from whorl.lowering.native_types import NATIVE
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.nonlinear import Celu, Gelu, HardSwish, Mish, Relu, Selu, Softplus, Swish
 

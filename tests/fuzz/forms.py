@@ -16,7 +16,7 @@ from onnx import helper
 from onnx.defs import OpSchema, get_schema
 
 from whorl.ir.dtypes import BY_NAME
-from whorl.lowering.storage import NATIVE
+from whorl.lowering.native_types import NATIVE
 
 OPSET = 28
 SCHEMA_NAMES = {"float": "float32", "double": "float64"}

@@ -23,7 +23,7 @@ from whorl.ir.types import TensorType
 from whorl.kernel.interpret import interpret
 from whorl.kernel.program import Program
 from whorl.kernel.verify import verify_program
-from whorl.lowering.storage import sizes
+from whorl.lowering.native_types import sizes
 from whorl.ops.control.flow import Collected, Loop, Scanned
 from whorl.ops.control.iteration import Iteration
 from whorl.ops.elementwise.arithmetic import Identity, Neg

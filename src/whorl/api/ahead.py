@@ -27,7 +27,7 @@ from whorl.ir.types import AnyShape, Known, TensorType, Type, type_string
 from whorl.ir.walk import clone_region
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.graphs import GraphProgram, lower_graph
-from whorl.lowering.storage import lengths_of, native_type
+from whorl.lowering.native_types import lengths_of, native_type
 from whorl.runtime.feeds import check_value
 from whorl.runtime.library import LoadedLibrary
 from whorl.runtime.node_arg import NodeArg

@@ -40,7 +40,9 @@ class Uses:
     """The statements, by their identity, that themselves use a buffer; kept right while statements change."""
 
     members: defaultdict[Buffer, set[int]]
-    inner: dict[int, tuple[Statement, frozenset[int]]] = field(default_factory=dict)
+    inner: dict[int, tuple[Statement, frozenset[int]]] = field(
+        default_factory=dict[int, tuple[Statement, frozenset[int]]]
+    )
 
     @classmethod
     def of(cls, program: Program) -> Uses:
@@ -83,6 +85,8 @@ class Uses:
                     statement.buffer, statement.index = target, at(statement.index)
                 case Call():
                     statement.addresses = [(target, at(i)) if b is source else (b, i) for b, i in statement.addresses]
+                case _:
+                    pass
         self.members[target] |= there
 
     def drop(self, block: Block, store: Store) -> None:
@@ -181,7 +185,7 @@ def _may_forward(uses: Uses, block: Block, copy: _Copy) -> bool:
             over = True
         elif uses.has(statement, target):
             there = uses.inside(statement) & uses.members[target]
-            if number != copy.number or there != {id(copy.store)}:
+            if number != copy.number or set(there) != {id(copy.store)}:
                 return False
     return not any(_needs(s, copy) for s in all_statements(block) if id(s) in uses.members[source])
 
@@ -250,7 +254,7 @@ def _self_copies(nest: Statement, buffer: Buffer) -> list[Store]:
     """The stores of a nest that leave the elements of a buffer, which it stores once, as they are."""
     values = {s.var: s.value for s in all_statements([nest]) if isinstance(s, Assign) and s.var.once}
     stores = [s for s in all_statements([nest]) if isinstance(s, Store) and s.buffer is buffer]
-    result = []
+    result: list[Store] = []
     for store in stores if len(stores) == 1 else ():
         value = values.get(store.value, store.value) if isinstance(store.value, Var) else store.value
         if isinstance(value, Load) and value.buffer is buffer and same_index(value.index, store.index):

@@ -58,7 +58,8 @@ def interpret(program: Program, scalars: Sequence[Any], arrays: Sequence[np.ndar
         written = np.zeros(array.size, bool) if buffer in program.results else None
         machine.memory[buffer] = _Memory(array, array.reshape(-1), written)
     for buffer in program.scratch:
-        array = np.zeros(0 if buffer.grows else tuple(n or 0 for n in buffer.shape), buffer.dtype)  # type: ignore[arg-type]
+        shape = [n for n in buffer.shape if isinstance(n, int)]
+        array: np.ndarray = np.zeros(0 if buffer.grows else shape, buffer.dtype)
         machine.memory[buffer] = _Memory(array, array.reshape(-1), np.zeros(array.size, bool))
     status = 0
     with np.errstate(all="ignore"):
@@ -80,6 +81,11 @@ class _Failed(Exception):
         self.status = status
 
 
+Path = tuple[tuple[int, int], ...]
+"""The iterations of parallel loops that something is part of, outermost first: the loop's number and its own."""
+Step = Callable[[list[Any]], Any]
+
+
 @dataclass
 class _Memory:
     """An array, its elements in a row, and which of them have been written (None: all)."""
@@ -87,20 +93,15 @@ class _Memory:
     array: np.ndarray
     flat: np.ndarray
     written: np.ndarray | None = None
-    writers: dict[int, Path] = field(default_factory=dict)
-    readers: dict[int, Path] = field(default_factory=dict)
-
-
-Path = tuple[tuple[int, int], ...]
-"""The iterations of parallel loops that something is part of, outermost first: the loop's number and its own."""
-Step = Callable[[list[Any]], Any]
+    writers: dict[int, Path] = field(default_factory=dict[int, Path])
+    readers: dict[int, Path] = field(default_factory=dict[int, Path])
 
 
 @dataclass
 class _Machine:
-    registers: dict[str, Any] = field(default_factory=dict)
-    memory: dict[Buffer, _Memory] = field(default_factory=dict)
-    plans: dict[Expr, list[Step]] = field(default_factory=dict)
+    registers: dict[str, Any] = field(default_factory=dict[str, Any])
+    memory: dict[Buffer, _Memory] = field(default_factory=dict[Buffer, _Memory])
+    plans: dict[Expr, list[Step]] = field(default_factory=dict[Expr, list[Step]])
     path: Path = ()
     loops: int = 0
 
@@ -215,7 +216,7 @@ class _Machine:
 
     def call(self, call: Call) -> None:
         kernel = KERNELS[call.kernel].meaning
-        parts = []
+        parts: list[np.ndarray] = []
         extents = kernel.extents(call.numbers, call.dtype)
         for number, ((buffer, index), extent) in enumerate(zip(call.addresses, extents, strict=True)):
             memory, first = self.memory[buffer], self.position(buffer, index, [int(self.value(i)) for i in index])
@@ -254,6 +255,8 @@ class _Machine:
             case Apply():
                 function = _function(expr)
                 return lambda values: function(*[values[p] for p in positions])
+            case _:
+                pass
         raise VerifyError(f"{expr!r} is no expression")
 
     def register(self, var: Var) -> Any:
@@ -289,26 +292,40 @@ class _Machine:
 # ---- operations ----------------------------------------------------------------------------------------------
 
 
+def _is_nan(x: Any) -> bool:
+    return bool(x != x)
+
+
+def _choose(condition: Any, x: Any, y: Any) -> Any:
+    return x if condition else y
+
+
 def _function(expr: Apply) -> Callable[..., Any]:
     """An operation on NumPy scalars."""
     op, source, target = expr.op, expr.args[0].dtype, expr.dtype
     if op == "select":
-        return lambda condition, x, y: x if condition else y
+        return _choose
     if op == "cast":
-        return lambda x: convert(np.asarray(x), target, False)[()]
+        return _on_scalar(lambda x: convert(x, target, False))
     if op == "bits":
-        return lambda x: np.asarray(x).view(target)[()]
+        return _on_scalar(lambda x: x.view(target))
     if op == "not" and source == BOOL:
         return np.logical_not
+    if op == "isnan":
+        return _is_nan
     if op in _COMMON:
         return _COMMON[op]
     if not is_float(source):
-        whole = _ON_INTEGERS[op]
+        whole: Callable[..., int] = _ON_INTEGER[op] if op in _ON_INTEGER else _ON_INTEGERS[op]
         return lambda *args: _wrapped(whole(*(int(a) for a in args), target), target)
     if op in _EXACTLY:
         exact = np.vectorize(_EXACTLY[op], otypes=[FLOAT64])
-        return lambda x: np.asarray(exact(FLOAT64.type(x))).astype(target)[()]
+        return _on_scalar(lambda x: np.asarray(exact(x.astype(FLOAT64))).astype(target))
     return _ON_FLOATS[op]
+
+
+def _on_scalar(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[Any], Any]:
+    return lambda x: function(np.asarray(x))[()]
 
 
 def _wrapped(number: int, dtype: np.dtype) -> Any:
@@ -334,20 +351,24 @@ def _sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x)) if x < 0 else x
 
 
-_COMMON: dict[str, Callable[..., Any]] = {
+_COMMON: dict[str, Callable[[Any, Any], Any]] = {
     "lt": np.less,
     "le": np.less_equal,
     "gt": np.greater,
     "ge": np.greater_equal,
     "eq": np.equal,
     "ne": np.not_equal,
-    "isnan": lambda x: x != x,
     "min": lambda x, y: x if x < y or x != x else y,
     "max": lambda x, y: x if x > y or x != x else y,
     "minimum": lambda x, y: x if x < y or x != x else y,
     "maximum": lambda x, y: x if x > y or x != x else y,
 }
-_ON_INTEGERS: dict[str, Callable[..., int]] = {
+_ON_INTEGER: dict[str, Callable[[int, np.dtype], int]] = {
+    "not": lambda x, dtype: ~x,
+    "neg": lambda x, dtype: -x,
+    "abs": lambda x, dtype: abs(x),
+}
+_ON_INTEGERS: dict[str, Callable[[int, int, np.dtype], int]] = {
     "add": lambda x, y, dtype: x + y,
     "sum": lambda x, y, dtype: x + y,
     "sub": lambda x, y, dtype: x - y,
@@ -358,9 +379,6 @@ _ON_INTEGERS: dict[str, Callable[..., int]] = {
     "and": lambda x, y, dtype: x & y,
     "or": lambda x, y, dtype: x | y,
     "xor": lambda x, y, dtype: x ^ y,
-    "not": lambda x, dtype: ~x,
-    "neg": lambda x, dtype: -x,
-    "abs": lambda x, dtype: abs(x),
     "shl": lambda x, y, dtype: x << y if 0 <= y < 8 * dtype.itemsize else 0,
     "shr": _right,
 }

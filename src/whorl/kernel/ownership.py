@@ -53,7 +53,7 @@ def verify_ownership(program: Program) -> None:
 class _Walk:
     """The state between two statements: buffers that may share memory, and those whose contents are lost."""
 
-    sharers: dict[Buffer, frozenset[Buffer]] = field(default_factory=dict)
+    sharers: dict[Buffer, frozenset[Buffer]] = field(default_factory=dict[Buffer, frozenset[Buffer]])
     lost: frozenset[Buffer] = frozenset()
 
     def join(self, other: _Walk) -> bool:

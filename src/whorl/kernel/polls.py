@@ -59,7 +59,7 @@ class _Work:
 
     unknown: int | None = None
     stop: Var | None = None
-    known: dict[Expr, int] = field(default_factory=dict)
+    known: dict[Expr, int] = field(default_factory=dict[Expr, int])
 
     def of_block(self, block: Sequence[Statement]) -> int | None:
         total = 0
@@ -92,6 +92,8 @@ class _Work:
                 return 1 + KERNELS[kernel].meaning.steps(numbers) // LANES
             case RunOp():
                 return OP_WORK
+            case _:
+                pass
         return 1 + sum(self.of_expr(expr) for expr in expressions(statement))
 
     def trips(self, condition: Expr) -> int | None:
@@ -103,6 +105,8 @@ class _Work:
                 return 1
             case Apply(op="and", args=args):
                 return min((n for n in map(self.trips, args) if n is not None), default=None)
+            case _:
+                pass
         return None
 
     def of_expr(self, expr: Expr) -> int:
@@ -118,6 +122,8 @@ def _operation(expr: Expr) -> int:
             return _FUNCTION_WORK if op in FUNCTIONS else _ROOT_WORK if op in _COSTLY else 1
         case Load():
             return 1
+        case _:
+            pass
     return 0
 
 
@@ -152,6 +158,8 @@ class _Inserter:
             case Call():
                 statement.polls = True
                 self.count += 1
+            case _:
+                pass
         return 0, [statement]
 
     def poll(self, block: Block, work: int) -> None:

@@ -39,7 +39,7 @@ class For:
 
     var: Var
     extent: Expr
-    body: list[Statement] = field(default_factory=list)
+    body: list[Statement] = field(default_factory=lambda: list[Statement]())
     parallel: bool = False
 
 
@@ -48,8 +48,8 @@ class When:
     """`if condition: then; else: other`."""
 
     condition: Expr
-    then: list[Statement] = field(default_factory=list)
-    other: list[Statement] = field(default_factory=list)
+    then: list[Statement] = field(default_factory=lambda: list[Statement]())
+    other: list[Statement] = field(default_factory=lambda: list[Statement]())
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class While:
 
     head: list[Statement]
     condition: Expr
-    body: list[Statement] = field(default_factory=list)
+    body: list[Statement] = field(default_factory=lambda: list[Statement]())
 
 
 @dataclass(slots=True)
@@ -100,8 +100,8 @@ class RunOp:
     inputs: list[Buffer | None]
     outputs: list[Buffer]
     node: str = ""
-    input_lengths: list[tuple[Expr, ...]] = field(default_factory=list)
-    output_lengths: list[tuple[Var, ...]] = field(default_factory=list)
+    input_lengths: list[tuple[Expr, ...]] = field(default_factory=list[tuple[Expr, ...]])
+    output_lengths: list[tuple[Var, ...]] = field(default_factory=list[tuple[Var, ...]])
 
 
 @dataclass(slots=True)
@@ -160,9 +160,9 @@ class Program:
     buffers: list[Buffer]
     scratch: list[Buffer]
     body: list[Statement]
-    calls: list[RunOp] = field(default_factory=list)
-    results: list[Buffer] = field(default_factory=list)
-    spare: list[Buffer] = field(default_factory=list)
+    calls: list[RunOp] = field(default_factory=list[RunOp])
+    results: list[Buffer] = field(default_factory=list[Buffer])
+    spare: list[Buffer] = field(default_factory=list[Buffer])
     origin: Program | None = None
     """The program before it was optimised, kept where both are to be run and compared."""
 

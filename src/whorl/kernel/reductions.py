@@ -45,9 +45,9 @@ class _Around:
     """The outermost loop of unknown length around a statement, what it changes, and what was made before it."""
 
     loop: While
-    before: Block = field(default_factory=list)
-    changed: set[Buffer] = field(default_factory=set)
-    transposed: dict[tuple[Buffer, int], Buffer] = field(default_factory=dict)
+    before: Block = field(default_factory=lambda: list[Statement]())
+    changed: set[Buffer] = field(default_factory=set[Buffer])
+    transposed: dict[tuple[Buffer, int], Buffer] = field(default_factory=dict[tuple[Buffer, int], Buffer])
 
     def __post_init__(self) -> None:
         self.changed = {b for s in all_statements([self.loop]) for b in written(s)}
@@ -149,7 +149,7 @@ class _WriteOut:
 
     def rows(self, loop: For) -> None:
         """Take several rows at a time where a loop over rows combines each with the totals of the columns."""
-        inner = loop.body
+        inner, last = loop.body, loop
         while len(inner) == 1 and isinstance(inner[0], For) and inner[0].parallel:
             last, inner = inner[0], inner[0].body
         totals = _totals(inner)

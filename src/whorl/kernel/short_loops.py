@@ -70,4 +70,6 @@ def _piece(loop: For, start: int, count: int, number: str) -> For:
                 body.append(Assign(fresh[var], replacement.expr(value)))
             case Store(buffer, index, value):
                 body.append(Store(buffer, tuple(map(replacement.expr, index)), replacement.expr(value)))
+            case _:
+                pass
     return For(step, index_const(count), body, parallel=True)

@@ -73,6 +73,8 @@ def _counter(loop: While) -> tuple[Var, Var] | None:
             case For() if all(isinstance(s, For | Store | Assign) for s in all_statements(statement.body)):
                 if all(s.var.once for s in all_statements(statement.body) if isinstance(s, Assign)):
                     continue
+            case _:
+                pass
         return None
     return i, go
 

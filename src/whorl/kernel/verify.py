@@ -65,10 +65,10 @@ class _Check:
     """The walk over a program: what it has seen so far."""
 
     buffers: set[Buffer]
-    names: dict[str, Var] = field(default_factory=dict)
-    assigned_once: set[Var] = field(default_factory=set)
-    reads: dict[Expr, frozenset[Var]] = field(default_factory=dict)
-    calls: list[RunOp] = field(default_factory=list)
+    names: dict[str, Var] = field(default_factory=dict[str, Var])
+    assigned_once: set[Var] = field(default_factory=set[Var])
+    reads: dict[Expr, frozenset[Var]] = field(default_factory=dict[Expr, frozenset[Var]])
+    calls: list[RunOp] = field(default_factory=list[RunOp])
 
     def name(self, var: Var) -> None:
         if self.names.setdefault(var.name, var) is not var:
@@ -136,6 +136,8 @@ class _Check:
                 if status == 0:
                     raise VerifyError("a failure has status 0")
                 return frozenset(self.names.values())
+            case _:
+                pass
         return known
 
     def loop(self, loop: For, known: frozenset[Var]) -> frozenset[Var]:
@@ -207,7 +209,9 @@ class _Check:
                 problem = _problem(expr)
                 if problem:
                     raise VerifyError(f"{text(expr)}: {problem}")
-        return frozenset().union(*(self.reads[part] for part in parts(expr)))
+            case _:
+                pass
+        return frozenset[Var]().union(*(self.reads[part] for part in parts(expr)))
 
 
 def parts(expr: Expr) -> tuple[Expr, ...]:
@@ -217,6 +221,8 @@ def parts(expr: Expr) -> tuple[Expr, ...]:
             return (*expr.index, *(n for n in expr.buffer.shape if isinstance(n, Expr)))
         case Apply():
             return expr.args
+        case _:
+            pass
     return ()
 
 
@@ -247,6 +253,8 @@ def _assigned(statements: Sequence[Statement]) -> Iterator[Var]:
                 yield from _assigned((*then, *other))
             case While(head=head, body=body):
                 yield from _assigned((*head, *body))
+            case _:
+                pass
 
 
 def _problem(expr: Apply) -> str:

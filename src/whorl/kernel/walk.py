@@ -24,6 +24,8 @@ def blocks(statement: Statement) -> Iterator[Block]:
         case While():
             yield statement.head
             yield statement.body
+        case _:
+            pass
 
 
 def all_statements(block: Sequence[Statement]) -> Iterator[Statement]:
@@ -58,6 +60,8 @@ def expressions(statement: Statement) -> Iterator[Expr]:
         case RunOp(input_lengths=operands):
             for lengths in operands:
                 yield from lengths
+        case _:
+            pass
 
 
 def written(statement: Statement) -> Iterator[Buffer]:
@@ -71,6 +75,8 @@ def written(statement: Statement) -> Iterator[Buffer]:
             yield from outputs
         case Call(addresses=addresses):
             yield from (buffer for buffer, _ in addresses)
+        case _:
+            pass
 
 
 def assigned(statement: Statement) -> Iterator[Var]:
@@ -81,6 +87,8 @@ def assigned(statement: Statement) -> Iterator[Var]:
         case RunOp(output_lengths=result):
             for registers in result:
                 yield from registers
+        case _:
+            pass
 
 
 def loads(block: Sequence[Statement]) -> Iterator[Load]:
@@ -149,6 +157,8 @@ def rename_buffers(block: Sequence[Statement], names: Mapping[Buffer, Buffer]) -
             case RunOp(inputs=inputs, outputs=outputs):
                 statement.inputs = [None if b is None else names.get(b, b) for b in inputs]
                 statement.outputs = [names.get(b, b) for b in outputs]
+            case _:
+                pass
 
 
 @dataclass
@@ -159,7 +169,7 @@ class Replacement:
     """
 
     part: Callable[[Expr], Expr | None]
-    done: dict[Expr, Expr] = field(default_factory=dict)
+    done: dict[Expr, Expr] = field(default_factory=dict[Expr, Expr])
 
     def expr(self, expr: Expr) -> Expr:
         for inner in parts_in_order(expr):
@@ -179,6 +189,8 @@ class Replacement:
                 values = tuple(self.done[a] for a in args)
                 same = all(a is b for a, b in zip(values, args, strict=True))
                 return expr if same else Apply(dtype, op, values)
+            case _:
+                pass
         result = self.part(expr)
         return expr if result is None else result
 
@@ -205,3 +217,5 @@ class Replacement:
                 statement.addresses = [(b, tuple(self.expr(i) for i in index)) for b, index in statement.addresses]
             case RunOp():
                 statement.input_lengths = [tuple(self.expr(n) for n in lengths) for lengths in statement.input_lengths]
+            case _:
+                pass

@@ -21,6 +21,7 @@ from whorl.ir.types import TensorType
 from whorl.kernel.program import RunOp, Statement, Take
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import all_statements, used_by
+from whorl.lowering.native_types import lengths_of
 from whorl.lowering.statements import LENGTHS, Statements
 
 MATERIALIZE_COST = 48
@@ -56,8 +57,8 @@ class KernelBuilder(Statements):
 
     def name_lengths(self, type: TensorType, view: View) -> View:
         """The view with the lengths that its type says; names that are new stand for what the view has."""
-        shape = []
-        for dim, length in zip(type.shape, view.shape, strict=True):  # type: ignore[arg-type]
+        shape: list[Dim] = []
+        for dim, length in zip(lengths_of(type), view.shape, strict=True):
             if length != dim:
                 count = self.let(self.length(length), "n")
                 self.fail_unless(self.compare("le", count, self.const(MOST_ELEMENTS)), LENGTHS)
@@ -182,9 +183,11 @@ class KernelBuilder(Statements):
         """An op computed by its `run` from tensors whose lengths only the run knows."""
         operands = [None if x is None else x if x.buffer is not None else self.copy(x) for x in inputs]
         lengths = [() if x is None else tuple(self.length(n) for n in x.shape) for x in operands]
-        buffers, output_lengths, views = [], [], []
+        buffers: list[Buffer] = []
+        output_lengths: list[tuple[Var, ...]] = []
+        views: list[View] = []
         for type in outputs:
-            registers = tuple(self.variable(INT64, "n") for _ in type.shape)  # type: ignore[union-attr]
+            registers = tuple(self.variable(INT64, "n") for _ in lengths_of(type))
             shape: tuple[int | Expr | None, ...] = registers
             buffers.append(Buffer(self.fresh("s"), type.dtype, shape, True))
             self.add_scratch(buffers[-1])
@@ -220,6 +223,8 @@ class KernelBuilder(Statements):
         match last:
             case Apply(op="add", args=(start, end)) if end is probe and probe not in parts_in_order(start):
                 return element.buffer, (*element.index[:-1], start)
+            case _:
+                pass
         return None
 
     def address(self, view: View) -> Address:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from whorl.ir import dims
-from whorl.ir.dims import Linear
+from whorl.ir.dims import Dim, Linear
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.native.expressions import Buffer, Expr, Var
@@ -20,8 +20,9 @@ from whorl.ir.native.view import Index, View
 from whorl.ir.types import AnyShape, TensorType
 from whorl.lowering.builder import MOST_TRIPS, KernelBuilder
 from whorl.lowering.expressions import Unsupported
+from whorl.lowering.native_types import lengths_of
 from whorl.lowering.statements import LENGTHS
-from whorl.lowering.storage import Target, first_element, lengths_of, memory_type, require_lengths
+from whorl.lowering.storage import Target, first_element, memory_type, require_lengths
 from whorl.ops.control.flow import Collected, Loop
 
 
@@ -48,11 +49,12 @@ class Rows:
         if not how.stack:
             part = _part(value, how)
             shape[axis:axis] = [part] if part else []
-        if not all(isinstance(n, int) for n in shape):
+        sizes = [n for n in shape if isinstance(n, int)]
+        if len(sizes) < len(shape):
             raise Unsupported(f"{_title(value)} collects elements whose lengths only the run knows")
         if isinstance(bound, int) and length == bound * (part or 1):
-            return Rows(k.temporary(type.dtype, (bound, *shape)), type, how, bound, part)
-        buffer = Buffer(k.fresh("rows"), type.dtype, (None, *shape), True)
+            return Rows(k.temporary(type.dtype, (bound, *sizes)), type, how, bound, part)
+        buffer = Buffer(k.fresh("rows"), type.dtype, (None, *sizes), True)
         k.add_scratch(buffer)
         return Rows(buffer, type, how, None, part)
 
@@ -138,7 +140,7 @@ def bound_of(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> 
 
 def _slice_counts(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> list[Any]:
     """The number of slices of each scanned input, checked as far as they must agree."""
-    counts = []
+    counts: list[Dim] = []
     for value, how in zip(op.split(node.inputs)[3], op.scanned, strict=True):
         length = env[value].shape[how.axis % len(env[value].shape)]
         counts.append(dims.call("floor", length, how.part))

@@ -31,7 +31,7 @@ from whorl.ops.reduce.normalization import BatchNormalization
 from whorl.ops.windows.convolution import Conv, with_bias
 from whorl.ops.windows.native_convolution import Ending, blocked, convolution, is_native
 
-INPUTS = {BatchNormalization: 4, Mul: 1, Add: 1}
+INPUTS: dict[type[Op], int] = {BatchNormalization: 4, Mul: 1, Add: 1}
 """How many inputs a step after a convolution has besides the value that it changes."""
 
 
@@ -49,6 +49,8 @@ def _folded(steps: Sequence[Op], values: Sequence[np.ndarray], factor: np.ndarra
                 factor, term = factor * operands[0], term * operands[0]
             case Add():
                 term = term + operands[0]
+            case _:
+                pass
     return factor, term
 
 
@@ -88,14 +90,14 @@ class FilterBias(Op, abstract=True):
 
 @dataclass(frozen=True)
 class BlockConvolution(Op, abstract=True):
-    """A convolution by filters in blocks, plus a tensor if it is given, kept within bounds.
+    """A convolution by filters in blocks, plus a tensor if it is given, kept within limits.
 
     Inputs: X, filters, bias, offsets of the taps, the tensor to add. `shape` is that of the filters before.
     """
 
     op: Conv
     shape: tuple[int, ...]
-    bounds: tuple[float, float] | None = None
+    limits: tuple[float, float] | None = None
 
     def run(
         self,
@@ -109,7 +111,7 @@ class BlockConvolution(Op, abstract=True):
         filters = np.concatenate([unpack_filters(row, each) for row in packed]).reshape(self.shape)
         y = with_bias(self.op.run(x.astype(packed.dtype, copy=False), filters), bias)
         y = y if added is None else y + added
-        return (y if self.bounds is None else np.clip(y, *self.bounds)).astype(x.dtype, copy=False)
+        return (y if self.limits is None else np.clip(y, *self.limits)).astype(x.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return [cast_view(k, self.native(k, inputs), inputs[0].dtype)]
@@ -118,7 +120,7 @@ class BlockConvolution(Op, abstract=True):
         """The result in memory; in the features of a larger tensor from a number on, where that is given."""
         (x, packed, bias, offsets), added = inputs[:4], inputs.optional(4)
         tracks = self.op.tracks(x, k.view(x.dtype, self.shape, _no_element, 0))
-        ending = Ending(added, self.bounds, into)
+        ending = Ending(added, self.limits, into)
         return convolution(k, widen_view(k, x), packed, bias, tracks, self.shape[0], offsets, ending)
 
 
@@ -181,7 +183,7 @@ def lay_out_convolutions(body: Region, captured: Sequence[Value]) -> None:
 
 
 def _join_convolutions(body: Region) -> None:
-    """Let convolutions whose results are only merged along the features write them where they are to be."""
+    """Let convolutions whose results are only joined along the features write them where they are to be."""
     readers = _readers(body)
     gone: set[Node] = set()
     for position, node in enumerate(body.nodes):
@@ -275,11 +277,11 @@ class _Chain:
     fixed: set[Value]
     readers: Mapping[Value, Sequence[Node | None]]
     fused: set[Node]
-    nodes: list[Node] = field(default_factory=list)
-    steps: list[Op] = field(default_factory=list)
-    values: list[Value] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list[Node])
+    steps: list[Op] = field(default_factory=list[Op])
+    values: list[Value] = field(default_factory=list[Value])
     added: Value | None = None
-    bounds: tuple[float, float] | None = None
+    limits: tuple[float, float] | None = None
 
     def follow(self) -> _Chain:
         """Take in what follows: steps on features, one sum with another tensor, bounds."""
@@ -364,7 +366,7 @@ def _bounds(node: Node) -> tuple[float, float] | None:
         return 0.0, math.inf
     if not isinstance(node.op, Clip):
         return None
-    result = []
+    result: list[float] = []
     for value, default in zip((*node.inputs[1:], None, None), (-math.inf, math.inf), strict=False):
         if value is None:
             result.append(default)

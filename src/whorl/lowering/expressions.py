@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from typing import Any
@@ -51,7 +51,7 @@ class LoweringFault(Unsupported):
 
 
 @contextmanager
-def contained() -> Iterator[None]:
+def contained() -> Generator[None]:
     """Turn unforeseen exceptions into a LoweringFault, so that the node that was being lowered can be left out."""
     try:
         yield
@@ -68,7 +68,7 @@ class Expressions:
         self.dims: dict[str, Expr] = {}
         self.counts: dict[Any, Linear] = {}
         self._numbers = itertools.count()
-        self._expressions: dict[tuple, Expr] = {}
+        self._expressions: dict[Hashable, Expr] = {}
 
     def fresh(self, hint: str) -> str:
         """A name that nothing else in the program has."""
@@ -145,7 +145,7 @@ class Expressions:
         key = (op, result, *map(id, args))
         return self._shared(key, lambda: Apply(result, op, args))
 
-    def _shared(self, key: tuple, make: Callable[[], Expr]) -> Expr:
+    def _shared(self, key: Hashable, make: Callable[[], Expr]) -> Expr:
         if key not in self._expressions:
             self._expressions[key] = make()
         return self._expressions[key]
@@ -219,4 +219,6 @@ def _fold(op: str, args: Sequence[Expr]) -> Expr | int | None:
             return FALSE if x is TRUE else TRUE
         case ("select", (x, a, b)) if x is TRUE or x is FALSE or a is b:
             return b if x is FALSE else a
+        case _:
+            pass
     return None

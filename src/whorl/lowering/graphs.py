@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,17 +26,10 @@ from whorl.lowering.convolutions import FilterBlocks
 from whorl.lowering.expressions import TooLong, Unsupported, contained
 from whorl.lowering.ill_typed import set_aside
 from whorl.lowering.layout import prepare
+from whorl.lowering.native_types import is_fixed, lengths_of, native_type, sizes
 from whorl.lowering.products import InPanels
 from whorl.lowering.regions import lower_region
-from whorl.lowering.storage import (
-    Target,
-    fill_all,
-    is_fixed,
-    lengths_of,
-    memory_shape,
-    native_type,
-    sizes,
-)
+from whorl.lowering.storage import Target, fill_all, memory_shape
 from whorl.passes.dce import remove_unused_nodes
 
 FOLDED_GROWTH = 1 << 16
@@ -58,7 +51,7 @@ class GraphProgram:
     outputs: tuple[TensorType, ...]
     arena: Arena
     may_fail: bool
-    grown: dict[int, Grown] = field(default_factory=dict)
+    grown: dict[int, Grown] = field(default_factory=lambda: dict[int, Grown]())
     names: tuple[str, ...] = ()
 
 
@@ -72,9 +65,11 @@ class Grown:
 
 @dataclass
 class Folded:
-    """What nodes on constants gave, live so that programs of one model share it."""
+    """What nodes on constants gave, stored so that programs of one model share it."""
 
-    results: dict[tuple, tuple[tuple[Any, ...], tuple[np.ndarray, ...]]] = field(default_factory=dict)
+    results: dict[Hashable, tuple[tuple[object, ...], tuple[np.ndarray, ...]]] = field(
+        default_factory=dict[Hashable, tuple[tuple[object, ...], tuple[np.ndarray, ...]]]
+    )
 
     def run(self, node: Node, inputs: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
         """The results of a pure node, computed once for the very same arrays."""
@@ -152,7 +147,7 @@ def _fold(region: Region, folded: Folded) -> None:
             values = folded.run(node, inputs)
         except (RunError, ValueError, ArithmeticError, IndexError, TypeError):
             continue
-        if len(values) == len(node.outputs) == 1 and isinstance(values[0], np.ndarray):
+        if len(values) == len(node.outputs) == 1:
             fixed[node.outputs[0]] = values[0]
             region.nodes[position] = _replace_by_constant(node, values[0])
 
@@ -253,11 +248,11 @@ class _Outputs:
 
     k: KernelBuilder
     trading: set[Buffer]
-    types: list[TensorType] = field(default_factory=list)
-    fixed: list[Buffer] = field(default_factory=list)
-    grown: dict[int, tuple[Buffer, dict[int, int]]] = field(default_factory=dict)
-    lengths: list[Var] = field(default_factory=list)
-    targets: list[Target] = field(default_factory=list)
+    types: list[TensorType] = field(default_factory=list[TensorType])
+    fixed: list[Buffer] = field(default_factory=list[Buffer])
+    grown: dict[int, tuple[Buffer, dict[int, int]]] = field(default_factory=dict[int, tuple[Buffer, dict[int, int]]])
+    lengths: list[Var] = field(default_factory=list[Var])
+    targets: list[Target] = field(default_factory=list[Target])
 
     def add(self, value: Value, view: View) -> None:
         """Place the next output."""
@@ -282,7 +277,7 @@ class _Outputs:
 
     def _lengths(self, shape: Sequence[Any]) -> dict[int, int]:
         """Scalars of the program for the lengths that are no numbers, by axis."""
-        result = {}
+        result: dict[int, int] = {}
         for axis, length in enumerate(shape):
             if not isinstance(length, int):
                 var = self.k.variable(INT64, "length", once=False)

@@ -51,6 +51,8 @@ def _captured_count(node: Node) -> int:
     match node.op:
         case Loop():
             return len(node.op.split(node.inputs)[4])
+        case _:
+            pass
     return len(node.inputs) - 1
 
 
@@ -121,7 +123,8 @@ def products_of_slices(node: Node) -> list[Node]:
 def _whole_product(hoisted: Hoisted, rows: Value, how: Scanned, panels: Value | None) -> list[Node]:
     """The product of all slices, the scanned axis first."""
     made: list[Node] = []
-    shape, dtype = list(_sizes(rows)), rows.type.dtype  # type: ignore[union-attr]
+    assert isinstance(rows.type, TensorType)
+    shape, dtype = list(_sizes(rows)), rows.type.dtype
     axis = how.axis % len(shape)
     if axis:
         order = (axis, *(n for n in range(len(shape)) if n != axis))

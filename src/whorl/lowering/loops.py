@@ -20,6 +20,7 @@ from whorl.kernel.program import Assign, Program, Statement, While
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.collecting import require_part
 from whorl.lowering.expressions import Unsupported
+from whorl.lowering.native_types import is_single, lengths_of, native_type, sizes
 from whorl.lowering.regions import enter_body, lower_region
 from whorl.lowering.storage import (
     GrowableBuffers,
@@ -27,12 +28,8 @@ from whorl.lowering.storage import (
     carried_view,
     commit_iteration,
     growable_buffers,
-    is_single,
-    lengths_of,
     memory_type,
-    native_type,
     require_same_shapes,
-    sizes,
     snapshot_element,
 )
 from whorl.ops.control.flow import Loop
@@ -83,7 +80,7 @@ class _LoopLowering:
     op: Loop
     fixed: Sequence[np.ndarray | None]
     k: KernelBuilder = field(default_factory=KernelBuilder)
-    memory: dict[int, Buffer] = field(default_factory=dict)
+    memory: dict[int, Buffer] = field(default_factory=dict[int, Buffer])
 
     def lower(self) -> LoopProgram:
         op, body, k = self.op, self.node.regions[0], self.k

@@ -101,6 +101,8 @@ def laid_out(node: Node, fixed: set[Value]) -> list[Node]:
                 return _turned(node, a, b)
         case Gemm(transA=0, transB=turned) if node.inputs[1] in fixed and _is_worth(node):
             return _by_panels(node, _stored(node.inputs[1], fixed), bool(turned))
+        case _:
+            pass
     return [node]
 
 

@@ -39,7 +39,7 @@ class Readers:
             if node.inputs and node.inputs[0] is not None:
                 first[node.inputs[0]].append(node.op)
             through = isinstance(node.op, Elementwise | Identity)
-            chain_ends = frozenset().union(*(ends[v] for v in node.outputs)) if through else frozenset((node,))
+            chain_ends = frozenset[object]().union(*(ends[v] for v in node.outputs)) if through else frozenset((node,))
             for value in node.inputs:
                 if value is not None:
                     ends[value] |= chain_ends
@@ -50,7 +50,7 @@ class Readers:
         ends = self.ends.get(value, frozenset())
         if not view.is_fixed or view.size == 1 or view.buffer is not None:
             return k.materialise_costly(view)
-        if ends == {getattr(value.type, "shape", None)}:
+        if ends == frozenset[object]((getattr(value.type, "shape", None),)):
             return k.cache_in_nest(view)
         return (
             k.materialise(view)

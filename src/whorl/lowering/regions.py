@@ -25,6 +25,7 @@ from whorl.kernel.program import Statement, When, While
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.collecting import Rows, bound_of, limit_of, require_end
 from whorl.lowering.expressions import Unsupported, contained
+from whorl.lowering.native_types import fixed_type, is_fixed, is_single, lengths_of, sizes
 from whorl.lowering.readers import Readers
 from whorl.lowering.storage import (
     GrowableBuffers,
@@ -34,15 +35,10 @@ from whorl.lowering.storage import (
     commit_iteration,
     fill_all,
     first_element,
-    fixed_type,
     growable_scratch,
-    is_fixed,
-    is_single,
-    lengths_of,
     memory_type,
     require_lengths,
     require_same_shapes,
-    sizes,
     snapshot,
     snapshot_element,
 )
@@ -83,7 +79,7 @@ def lower_region(region: Region, env: dict[Value, View], k: KernelBuilder, carri
 def _appended(region: Region, env: dict[Value, View], carried: int) -> dict[Value, Buffer]:
     """The values that become carried ones, each with the memory of that one, behind whose end it may put elements."""
     states = region.arguments[2 : 2 + carried]
-    appended = {}
+    appended: dict[Value, Buffer] = {}
     for state, result in zip(states, region.results[1 : 1 + carried], strict=True):
         while isinstance(result.owner, Node) and isinstance(result.owner.op, Identity):
             source = result.owner.inputs[0]
@@ -133,6 +129,8 @@ def lower_node(node: Node, env: dict[Value, View], k: KernelBuilder) -> Sequence
             return _lower_if(node, env, k)
         case Loop():
             return _lower_inner(node, node.op, env, k)
+        case _:
+            pass
     types = [memory_type(value, k) for value in node.outputs]
     inputs = [None if value is None else env[value] for value in node.inputs]
     fixed = all(x is None or x.is_fixed for x in inputs) and all(is_fixed(t) for t in types)
@@ -204,6 +202,8 @@ def _view_of_storage(storage: Var | Buffer | GrowableBuffers, type: TensorType, 
             return k.scalar(storage, lengths_of(type))
         case GrowableBuffers():
             return k.view_of(storage.now, lengths_of(type))
+        case _:
+            pass
     return k.view_of(storage, lengths_of(type))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -59,7 +59,7 @@ class Statements(Expressions):
             self.block.append(When(condition, [], [Fail(1, reason, self.node, self.around)]))
 
     @contextmanager
-    def failing_at(self, node: str, around: tuple[tuple[str, Var | None], ...]) -> Iterator[None]:
+    def failing_at(self, node: str, around: tuple[tuple[str, Var | None], ...]) -> Generator[None]:
         """What fails inside is a failure of this node, in the regions around it."""
         outer, self.node, self.around = (self.node, self.around), node, around
         try:
@@ -68,7 +68,7 @@ class Statements(Expressions):
             self.node, self.around = outer
 
     @contextmanager
-    def when(self, condition: Expr) -> Iterator[None]:
+    def when(self, condition: Expr) -> Generator[None]:
         """Statements that run only where a condition holds."""
         statement = When(condition)
         with self.into(statement.then):
@@ -76,7 +76,7 @@ class Statements(Expressions):
         self.block.append(statement)
 
     @contextmanager
-    def repeat_while(self, condition: Callable[[], Expr]) -> Iterator[None]:
+    def repeat_while(self, condition: Callable[[], Expr]) -> Generator[None]:
         """Statements that run again and again, each time only if a condition, computed anew, holds."""
         statement = While([], TRUE)
         with self.into(statement.head):
@@ -86,7 +86,7 @@ class Statements(Expressions):
         self.block.append(statement)
 
     @contextmanager
-    def into(self, block: list[Statement]) -> Iterator[None]:
+    def into(self, block: list[Statement]) -> Generator[None]:
         """Append to another block for a while."""
         outer, self.block = self.block, block
         try:
@@ -95,7 +95,7 @@ class Statements(Expressions):
             self.block = outer
 
     @contextmanager
-    def loop(self, extent: Dim | Expr, parallel: bool = False, hint: str = "i") -> Iterator[Expr]:
+    def loop(self, extent: Dim | Expr, parallel: bool = False, hint: str = "i") -> Generator[Expr]:
         """A loop over `range(extent)`; one over a single number is no loop."""
         if extent == 1:
             yield self.const(0)
@@ -108,7 +108,7 @@ class Statements(Expressions):
         self.block.append(statement)
 
     @contextmanager
-    def nest(self, shape: Sequence[Dim], parallel: bool = True) -> Iterator[Index]:
+    def nest(self, shape: Sequence[Dim], parallel: bool = True) -> Generator[Index]:
         """A nest over every index of a shape."""
         if not shape:
             yield ()

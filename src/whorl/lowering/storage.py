@@ -8,39 +8,21 @@ length that is not 1 may change at will, because row-major addresses do not depe
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from whorl.ir import dims
-from whorl.ir.dtypes import BY_NAME, COMPLEX, INT64, STRING, name_of
+from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Value
 from whorl.ir.native.expressions import Buffer, Expr, Var
 from whorl.ir.native.view import Index, View
-from whorl.ir.types import AnyShape, SequenceType, TensorType, Type
+from whorl.ir.types import SequenceType, TensorType
 from whorl.kernel.program import Swap, Take
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.expressions import Unsupported
+from whorl.lowering.native_types import fixed_type, lengths_of, native_type
 from whorl.lowering.statements import LENGTHS
-
-NATIVE = frozenset(BY_NAME.values()) - COMPLEX - {STRING}
-"""The element types that have native code."""
-
-
-MOST_BYTES = 1 << 62
-"""Bytes of a tensor, also of one that is never in memory: indices and distances are 64 bits wide."""
-
-
-def native_type(type: Type, what: str) -> TensorType:
-    """A tensor type of known rank whose element type has native code, or Unsupported."""
-    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape):
-        raise Unsupported(f"{what} is {type}")
-    if type.dtype not in NATIVE:
-        raise Unsupported(f"{what} is {name_of(type.dtype)}")
-    if math.prod(d for d in type.shape if isinstance(d, int)) * type.dtype.itemsize > MOST_BYTES:
-        raise Unsupported(f"{what} is {type}, more than memory can ever hold")
-    return type
 
 
 def memory_type(value: Value, k: KernelBuilder, what: str = "") -> TensorType:
@@ -50,31 +32,6 @@ def memory_type(value: Value, k: KernelBuilder, what: str = "") -> TensorType:
         return native_type(value.type, title)
     element = fixed_type(value.type.element, f"an element of {title}")
     return TensorType(element.dtype, (k.count_of(value), *lengths_of(element)))
-
-
-def fixed_type(type: Type, what: str) -> TensorType:
-    """A tensor type with numbers for lengths and an element type with native code, or Unsupported."""
-    result = native_type(type, what)
-    if not is_fixed(result):
-        raise Unsupported(f"the shape of {what} changes or is not known: {type}")
-    return result
-
-
-def is_fixed(type: TensorType) -> bool:
-    """Whether every length is a number."""
-    return not isinstance(type.shape, AnyShape) and all(isinstance(d, int) for d in type.shape)
-
-
-def sizes(type: Type) -> tuple[int, ...]:
-    """The shape of a tensor whose lengths are all numbers."""
-    assert isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
-    return tuple(int(d) for d in type.shape)  # type: ignore[arg-type]
-
-
-def lengths_of(type: TensorType) -> tuple[Any, ...]:
-    """The lengths of a tensor of known rank: numbers and dims."""
-    assert not isinstance(type.shape, AnyShape)
-    return type.shape
 
 
 @dataclass(frozen=True)
@@ -91,11 +48,6 @@ StateStorage = Var | tuple[Buffer, Buffer] | GrowableBuffers
 """Storage of a carried value: a register for one element, else the current buffer and the next one."""
 Target = tuple[View, Buffer, Index]
 """A tensor, the buffer it goes to, and the index there that comes before its own."""
-
-
-def is_single(type: TensorType) -> bool:
-    """Whether a tensor surely has one element."""
-    return math.prod(lengths_of(type)) == 1
 
 
 def growable_buffers(k: KernelBuilder, name: str, type: TensorType) -> GrowableBuffers:
@@ -226,6 +178,8 @@ def carried_view(storage: StateStorage, type: TensorType, k: KernelBuilder) -> V
             return k.scalar(storage, lengths_of(type))
         case GrowableBuffers():
             return k.view_of(storage.now, lengths_of(type))
+        case _:
+            pass
     return k.view_of(storage[0], lengths_of(type))
 
 

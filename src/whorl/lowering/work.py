@@ -57,4 +57,6 @@ def _trips(condition: Expr, most: int) -> int:
             return max(0, int(bound))
         case Apply(op="and", args=args):
             return min(_trips(part, most) for part in args)
+        case _:
+            pass
     return most

@@ -12,7 +12,7 @@ from whorl.llvm.module import Module
 from whorl.llvm.value import Index, Value
 from whorl.lowering.arena import ALIGNMENT
 from whorl.lowering.graphs import GraphProgram
-from whorl.lowering.storage import lengths_of
+from whorl.lowering.native_types import lengths_of
 
 
 def define_run(module: Module, library: Library, depth: int, linkage: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from whorl.ir.graph import Node, Op, walk
 from whorl.ir.types import TensorType
 from whorl.kernel.program import Program
-from whorl.lowering.storage import NATIVE
+from whorl.lowering.native_types import NATIVE
 from whorl.runtime.compiled.launch import Launch
 from whorl.runtime.compiled.loop import CompiledLoop
 from whorl.runtime.compiled.loop_programs import LoopPrograms

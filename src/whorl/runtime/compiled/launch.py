@@ -16,7 +16,7 @@ from whorl.ir.native.expressions import Buffer
 from whorl.kernel.polls import insert_polls, least_seconds
 from whorl.kernels.aligned import aligned_empty
 from whorl.lowering.graphs import GraphProgram
-from whorl.lowering.storage import lengths_of, sizes
+from whorl.lowering.native_types import lengths_of, sizes
 from whorl.runtime.buffer_pool import empty, make_allocator
 from whorl.runtime.compiled.callbacks import efforts_of, run_op, run_op_any_length
 from whorl.runtime.compiled.context import RunContext

@@ -21,7 +21,7 @@ from whorl.ir.types import TensorType
 from whorl.kernel.polls import insert_polls
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop
-from whorl.lowering.storage import lengths_of
+from whorl.lowering.native_types import lengths_of
 from whorl.lowering.work import turns_of
 from whorl.ops.control.iteration import Iteration
 from whorl.runtime.buffer_pool import empty

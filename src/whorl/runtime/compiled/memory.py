@@ -14,7 +14,7 @@ from whorl.debug import poison
 from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.types import TensorType
 from whorl.kernels.aligned import aligned_empty
-from whorl.lowering.storage import lengths_of
+from whorl.lowering.native_types import lengths_of
 from whorl.runtime.buffer_pool import empty
 from whorl.runtime.values import is_array, is_sequence
 

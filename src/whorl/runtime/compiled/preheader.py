@@ -20,8 +20,8 @@ from whorl.kernel.program import Call, For, Program
 from whorl.kernels.aligned import aligned_empty
 from whorl.kernels.product.layout import packed_shape
 from whorl.lowering.layout import prepare
+from whorl.lowering.native_types import sizes
 from whorl.lowering.products import Hoisted, hoist_products, slice_captured
-from whorl.lowering.storage import sizes
 from whorl.ops.control.flow import Loop, Scanned
 from whorl.ops.core.work import Effort
 from whorl.passes.licm import invariant_nodes

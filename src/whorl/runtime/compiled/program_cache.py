@@ -24,7 +24,7 @@ from whorl.ir.types import Known, TensorType, tensor
 from whorl.ir.walk import clone_node
 from whorl.lowering.expressions import LoweringFault, TooLong, Unsupported
 from whorl.lowering.graphs import Folded, GraphProgram, lower_graph
-from whorl.lowering.storage import NATIVE
+from whorl.lowering.native_types import NATIVE
 from whorl.lowering.work import work_of
 from whorl.ops.control.flow import If, Loop
 from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
