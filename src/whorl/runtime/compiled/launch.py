@@ -133,7 +133,7 @@ class RunMemory:
         self.outputs = {
             n: (
                 self.scratch_cell + g.scratch,
-                list(lengths_of(graph.outputs[n])),
+                [d if isinstance(d, int) else 0 for d in lengths_of(graph.outputs[n])],
                 list(g.lengths.items()),
                 graph.outputs[n].dtype,
             )
