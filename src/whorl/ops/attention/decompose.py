@@ -103,23 +103,23 @@ class _Bias:
 
     def _conditions(self, nonpad: Value | None) -> list[Value]:
         """When a query may attend a key."""
-        write, op, found = self.write, self.op, list[Value]()
+        write, op, conditions = self.write, self.op, list[Value]()
         position = write.build.constant(self.past + np.arange(self.queries)[:, None])
         if nonpad is not None:
             nonpad = write.unsqueeze(write.cast(nonpad, INT64), 1, 2, 3)
             start = write.sub(nonpad, write.number(self.queries, np.dtype(np.int64)))
             position = write.add(start, position)
         if op.is_causal:
-            found.append(write.node(LessOrEqual(), self.key, position))
+            conditions.append(write.node(LessOrEqual(), self.key, position))
         if op.left_window_size >= 0:
             reach = write.number(op.left_window_size, INT64)
-            found.append(write.node(GreaterOrEqual(), self.key, write.sub(position, reach)))
+            conditions.append(write.node(GreaterOrEqual(), self.key, write.sub(position, reach)))
         if op.right_window_size >= 0:
             reach = write.number(op.right_window_size, INT64)
-            found.append(write.node(LessOrEqual(), self.key, write.add(position, reach)))
+            conditions.append(write.node(LessOrEqual(), self.key, write.add(position, reach)))
         if nonpad is not None:
-            found.append(write.node(Less(), self.key, nonpad))
-        return found
+            conditions.append(write.node(Less(), self.key, nonpad))
+        return conditions
 
     def _whole(self, mask: Value) -> Value:
         """A mask for every key; those past its end may not be attended."""
@@ -128,6 +128,6 @@ class _Bias:
         if missing <= 0:
             return mask
         dtype = tensor(mask).dtype
-        nothing = np.zeros(1, dtype) if dtype == BOOL else np.full(1, -math.inf, dtype)
-        rest = self.write.node(ConstantOfShape(nothing), self.write.build.int64(*shape[:-1], missing))
+        fill = np.zeros(1, dtype) if dtype == BOOL else np.full(1, -math.inf, dtype)
+        rest = self.write.node(ConstantOfShape(fill), self.write.build.int64(*shape[:-1], missing))
         return self.write.concat([mask, rest], len(shape) - 1)

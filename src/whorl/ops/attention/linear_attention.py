@@ -74,9 +74,11 @@ class LinearAttention(Op):
             raise TypeRuleError(f"update_rule {self.update_rule!r} does not exist", fix=f"one of {', '.join(_RULES)}")
         if self.q_num_heads <= 0 or self.kv_num_heads <= 0 or self.q_num_heads % self.kv_num_heads:
             raise TypeRuleError(f"{self.q_num_heads} query heads cannot share {self.kv_num_heads} states")
-        for name, given, wanted in zip(("decay", "beta"), (decay, beta), _RULES[self.update_rule], strict=True):
-            if given != wanted:
-                raise TypeRuleError(f"update_rule {self.update_rule!r} {'needs' if wanted else 'takes no'} {name}")
+        for name, is_present, is_required in zip(
+            ("decay", "beta"), (decay, beta), _RULES[self.update_rule], strict=True
+        ):
+            if is_present != is_required:
+                raise TypeRuleError(f"update_rule {self.update_rule!r} {'needs' if is_required else 'takes no'} {name}")
 
     def run(
         self,
@@ -154,8 +156,8 @@ class CausalConvWithState(Op):
         unify_lengths("the middle dim of weight", 1, one)
         if isinstance(k, int) and k < 1:
             raise TypeRuleError("weight holds no taps")
-        kept = unify_lengths("length of past_state", k - 1, past[2])
-        return TensorType(dtype, (batch, channels, length)), TensorType(dtype, (batch, channels, kept))
+        state_length = unify_lengths("length of past_state", k - 1, past[2])
+        return TensorType(dtype, (batch, channels, length)), TensorType(dtype, (batch, channels, state_length))
 
     def run(
         self, x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None = None, past_state: np.ndarray | None = None

@@ -47,14 +47,14 @@ class RotaryEmbedding(Op):
         if isinstance(rotated, int) and (rotated % 2 or (isinstance(size, int) and rotated > size)):
             raise TypeRuleError(f"{rotated} of {size} elements of a head cannot be rotated in pairs")
         shape = dims_of(x, tensor(x).rank or 4, "X")
-        places = shape[0], shape[-2 if len(shape) == 4 else 1]
+        positions = shape[0], shape[-2 if len(shape) == 4 else 1]
         for name, cache in (("cos_cache", cos), ("sin_cache", sin)):
             *rows, columns = dims_of(cache, 3 if position_ids is None else 2, name)
             unify_lengths(f"columns of {name}", rotated // 2, columns)
             if position_ids is None:
-                _check_places(name, rows, places)
+                _check_positions(name, rows, positions)
         if position_ids is not None:
-            _check_places("position_ids", dims_of(position_ids, 2, "position_ids"), places)
+            _check_positions("position_ids", dims_of(position_ids, 2, "position_ids"), positions)
         return tensor(x)
 
     def _head_size(self, x: Fact) -> Dim:
@@ -115,10 +115,10 @@ class RotaryEmbedding(Op):
         return x.reshape(*x.shape[:2], heads, x.shape[2] // heads)
 
 
-def _check_places(what: str, rows: Sequence[Dim], places: Sequence[Dim]) -> None:
+def _check_positions(what: str, rows: Sequence[Dim], positions: Sequence[Dim]) -> None:
     """Refuse what is not given for the batch and the tokens of X."""
-    for axis, (given, wanted) in enumerate(zip(rows, places, strict=True)):
-        unify_lengths(f"axis {axis} of {what}", wanted, given)
+    for axis, (actual, expected) in enumerate(zip(rows, positions, strict=True)):
+        unify_lengths(f"axis {axis} of {what}", expected, actual)
 
 
 def _pairs(rotated: int, interleaved: int) -> tuple[slice, slice]:

@@ -38,9 +38,9 @@ class If(Op):
         then, other = (region.results for region in node.regions)
         if len(then) != len(other):
             raise TypeRuleError(f"then_branch gives {len(then)} values, else_branch {len(other)}")
-        taken = None if condition is None else known_bool(condition)
-        if taken is not None:
-            return tuple(escape(value.type, visible) for value in (then if taken else other))
+        predicate = None if condition is None else known_bool(condition)
+        if predicate is not None:
+            return tuple(escape(value.type, visible) for value in (then if predicate else other))
         return tuple(
             _common(a.type, b.type, visible, f"output {k} is {a.type} in then_branch and {b.type} in else_branch")
             for k, (a, b) in enumerate(zip(then, other, strict=True))
@@ -64,8 +64,8 @@ class Scanned:
         if isinstance(type.shape, AnyShape):
             return type
         axis = normal_axis(self.axis, len(type.shape), "scanned axis")
-        kept = (self.part,) if self.keep_axis else ()
-        return type.with_shape(type.shape[:axis] + kept + type.shape[axis + 1 :])
+        sliced = (self.part,) if self.keep_axis else ()
+        return type.with_shape(type.shape[:axis] + sliced + type.shape[axis + 1 :])
 
     def length(self, type: TensorType) -> Dim:
         """The number of slices."""
@@ -92,7 +92,7 @@ class Collected:
         """Whether elements of a rank are stacked."""
         return self.stack or not rank
 
-    def joined_type(self, element: TensorType, length: Dim) -> TensorType:
+    def collected_type(self, element: TensorType, length: Dim) -> TensorType:
         """The type of `length` elements joined."""
         if isinstance(element.shape, AnyShape):
             return element
@@ -181,7 +181,7 @@ class Loop(Op):
         types = [escape(value.type, visible) for value in (*states, *extra[: self.last])]
         for value, how in zip(extra[self.last :], self.collected, strict=True):
             element = Known(escape(tensor(value, "a collected value"), visible))
-            types.append(how.joined_type(tensor(element), length))
+            types.append(how.collected_type(tensor(element), length))
         return tuple(types)
 
     def length(self, node: Node) -> Dim:

@@ -53,12 +53,12 @@ class Iteration:
             _check_shapes(self.state, state)
         self.state, self.last = state, list(results[first : first + op.last])
         elements = zip(self.elements, results[first + op.last :], op.collected, strict=True)
-        for k, (held, element, how) in enumerate(elements):
-            if held:
-                _check_element(k, held[0], element)
+        for k, (values, element, how) in enumerate(elements):
+            if values:
+                _check_element(k, values[0], element)
             else:
                 _check_part(k, element, how)
-            held.append(detach(element))
+            values.append(detach(element))
         self.index += 1
 
     @property
@@ -81,23 +81,23 @@ class Iteration:
         `rows` are those of iterations that ran elsewhere after the ones taken here, stacked on a first axis.
         """
         if not rows:
-            return [_join(held, how) for held, how in zip(self.elements, self.op.collected, strict=True)]
+            return [_join(values, how) for values, how in zip(self.elements, self.op.collected, strict=True)]
         pairs = zip(self.elements, rows, self.op.collected, strict=True)
-        return [_join_rows(held, more, how) for held, more, how in pairs]
+        return [_join_rows(values, more, how) for values, more, how in pairs]
 
 
-def empty_collected(joined: TensorType, how: Collected) -> np.ndarray:
+def empty_collected(collected: TensorType, how: Collected) -> np.ndarray:
     """What zero iterations collect: length 0, and 0 for every other dim that nobody proved."""
     declared = how.declared.shape if how.declared is not None else UNRANKED
     if not isinstance(declared, AnyShape):
-        declared = how.joined_type(TensorType(joined.dtype, declared), 0).shape
-    shape = declared if isinstance(joined.shape, AnyShape) else joined.shape
+        declared = how.collected_type(TensorType(collected.dtype, declared), 0).shape
+    shape = declared if isinstance(collected.shape, AnyShape) else collected.shape
     if isinstance(shape, AnyShape):
-        return np.zeros(0, joined.dtype)
+        return np.zeros(0, collected.dtype)
     fallback = declared if not isinstance(declared, AnyShape) and len(declared) == len(shape) else (0,) * len(shape)
     sizes = [a if isinstance(a, int) else b if isinstance(b, int) else 0 for a, b in zip(shape, fallback, strict=True)]
     sizes[how.axis % len(sizes)] = 0
-    return np.zeros(sizes, joined.dtype) if joined.dtype != STRING else np.empty(sizes, object)
+    return np.zeros(sizes, collected.dtype) if collected.dtype != STRING else np.empty(sizes, object)
 
 
 def _bound(trip: int | None, rows: Sequence[np.ndarray], may_differ: bool) -> int | None:
@@ -129,20 +129,20 @@ def _slices(value: np.ndarray, how: Scanned, index: int, whole: bool) -> np.ndar
 
 def _join(elements: list[np.ndarray], how: Collected) -> np.ndarray:
     ordered = elements[::-1] if how.reverse else elements
-    axis, stacks = _joined_axis(elements[0].shape, how)
+    axis, stacks = _collected_axis(elements[0].shape, how)
     return np.stack(ordered, axis) if stacks else np.concatenate(ordered, axis)
 
 
-def _join_rows(held: list[np.ndarray], rows: np.ndarray, how: Collected) -> np.ndarray:
-    stacked = np.concatenate([np.stack(held), rows]) if held else rows
-    ordered, (axis, stacks) = stacked[::-1] if how.reverse else stacked, _joined_axis(stacked.shape[1:], how)
+def _join_rows(elements: list[np.ndarray], rows: np.ndarray, how: Collected) -> np.ndarray:
+    stacked = np.concatenate([np.stack(elements), rows]) if elements else rows
+    ordered, (axis, stacks) = stacked[::-1] if how.reverse else stacked, _collected_axis(stacked.shape[1:], how)
     moved = np.ascontiguousarray(np.moveaxis(ordered, 0, axis) if axis else ordered)
     if stacks:
         return moved
     return moved.reshape(*moved.shape[:axis], moved.shape[axis] * moved.shape[axis + 1], *moved.shape[axis + 2 :])
 
 
-def _joined_axis(shape: Sequence[int], how: Collected) -> tuple[int, bool]:
+def _collected_axis(shape: Sequence[int], how: Collected) -> tuple[int, bool]:
     """The axis along which elements of a shape are joined, and whether it is new."""
     stacks = how.stacks(len(shape))
     rank = len(shape) + stacks
@@ -163,7 +163,7 @@ def _check_element(index: int, first: np.ndarray, element: np.ndarray) -> None:
 
 def _check_part(index: int, element: np.ndarray, how: Collected) -> None:
     """An element to concatenate has as many rows as the loop says."""
-    axis, stacks = _joined_axis(element.shape, how)
+    axis, stacks = _collected_axis(element.shape, how)
     if how.part is None or stacks or element.shape[axis] == how.part:
         return
     raise RunError(

@@ -64,7 +64,7 @@ class NonMaxSuppression(Op):
         chosen = []
         for n, (image, classes) in enumerate(zip(self._corners(boxes), scores, strict=True)):
             for c, row in enumerate(classes):
-                chosen += [(n, c, box) for box in _kept(image, row, limit, allowed, least)]
+                chosen += [(n, c, box) for box in _suppress_overlaps(image, row, limit, allowed, least)]
         return np.array(chosen, np.int64).reshape(-1, 3)
 
     def _corners(self, boxes: np.ndarray) -> np.ndarray:
@@ -81,16 +81,18 @@ def _number(value: np.ndarray | None, what: str, default: Any) -> Any:
     return default if value is None or not value.size else one_element(value, what)
 
 
-def _kept(boxes: np.ndarray, scores: np.ndarray, limit: int, allowed: np.floating, least: float | None) -> list[int]:
+def _suppress_overlaps(
+    boxes: np.ndarray, scores: np.ndarray, limit: int, allowed: np.floating, least: float | None
+) -> list[int]:
     """The boxes of one class that stay, the best first."""
     order = np.argsort(-scores, kind="stable")
     order = order if least is None else order[scores[order] > np.float32(least)]
-    kept: list[int] = []
-    while order.size and len(kept) < limit:
+    selected: list[int] = []
+    while order.size and len(selected) < limit:
         best, order = order[0], order[1:]
-        kept.append(int(best))
+        selected.append(int(best))
         order = order[~(_overlaps(boxes[best], boxes[order]) > allowed)]
-    return kept
+    return selected
 
 
 def _overlaps(box: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -46,7 +46,7 @@ def regions_aligned(k: NativeBuilder, x: Any, rois: Any, images: Any, shape: Seq
     with k.loop(shape[0]) as r:
         image = k.let(k.cast(images.at((r,)), INT64))
         k.fail_unless(_both(k, k.compare("ge", image, k.const(0)), k.compare("lt", image, k.const(x.shape[0]))))
-        rows, columns = (_axis(k, rois, r, place, shape[3 - place], x.shape[3 - place], cells) for place in (1, 0))
+        rows, columns = (_axis(k, rois, r, c, shape[3 - c], x.shape[3 - c], cells) for c in (1, 0))
         with k.nest(shape[1:]) as (c, row, column):
             value = _cell(k, x, (image, c), (rows, row), (columns, column), cells.largest)
             k.store(result, (r, c, row, column), value)
@@ -57,10 +57,10 @@ def _both(k: NativeBuilder, a: Any, b: Any) -> Any:
     return k.apply("and", a, b)
 
 
-def _axis(k: NativeBuilder, rois: Any, r: Any, place: int, bins: int, length: int, cells: Cells) -> _Axis:
-    """One axis of a region, whose corners are at `place` and `place` + 2."""
+def _axis(k: NativeBuilder, rois: Any, r: Any, column: int, bins: int, length: int, cells: Cells) -> _Axis:
+    """One axis of a region, whose corners are at `column` and `column` + 2."""
     dtype = rois.dtype
-    corners = [rois.at((r, k.const(n))) for n in (place, place + 2)]
+    corners = [rois.at((r, k.const(n))) for n in (column, column + 2)]
     start, end = (k.sub(k.mul(v, k.const(cells.scale, dtype)), k.const(cells.shift, dtype)) for v in corners)
     extent = k.sub(end, start)
     if cells.at_least_one:
@@ -105,11 +105,11 @@ def _points(k: NativeBuilder, axis: _Axis, cell: Any) -> Iterator[list[tuple[Any
         many = k.cast(k.apply("max", axis.count, k.const(1)), dtype)
         offset = k.div(k.mul(k.add(k.cast(n, dtype), number(0.5)), axis.size), many)
         point = k.let(k.add(k.add(axis.start, k.mul(k.cast(cell, dtype), axis.size)), offset))
-        seen = _both(k, k.compare("ge", point, number(-1)), k.compare("le", point, number(axis.length)))
+        is_sampled = _both(k, k.compare("ge", point, number(-1)), k.compare("le", point, number(axis.length)))
         inside = k.apply("min", k.apply("max", point, number(0)), number(axis.length - 1))
         floor = k.apply("floor", inside)
         low = k.let(k.cast(floor, INT64))
         part = k.sub(inside, floor)
         high = k.apply("min", k.add(low, k.const(1)), k.const(axis.length - 1))
-        weights = [k.let(k.select(seen, w, number(0))) for w in (k.sub(number(1), part), part)]
+        weights = [k.let(k.select(is_sampled, w, number(0))) for w in (k.sub(number(1), part), part)]
         yield [(low, weights[0]), (k.let(high), weights[1])]

@@ -9,7 +9,7 @@ import numpy as np
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64, is_integer
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index
-from whorl.ops.image.resampling import ROUNDINGS, Filter, Stretch
+from whorl.ops.image.resampling import ROUNDINGS, AxisResize, Filter
 from whorl.ops.native.index_maps import embed_numbers, map_indices, replace_at
 
 LONGEST = 1 << 13
@@ -18,16 +18,16 @@ EXACT_BITS = 32
 """Integers of so many bits are exact as float64."""
 
 
-def picked(k: NativeBuilder, x: Any, index: int, axis: Stretch, mode: str, rounding: str) -> Any:
+def picked(k: NativeBuilder, x: Any, index: int, axis: AxisResize, mode: str, rounding: str) -> Any:
     """Native form of `pick`: the nearest elements along one axis."""
-    places = axis.positions(mode, np.float32)
-    nearest = ROUNDINGS[rounding](places if axis.scale is None else places.astype(np.float32))
+    positions = axis.positions(mode, np.float32)
+    nearest = ROUNDINGS[rounding](positions if axis.scale is None else positions.astype(np.float32))
     chosen = embed_numbers(k, np.clip(nearest, 0, axis.length - 1).astype(np.int64).tolist(), INT64, (axis.count,))
     shape = replace_at(x.shape, index, axis.count)
     return map_indices(k, x, shape, lambda at: replace_at(at, index, chosen.at((at[index],))), chosen.cost + 1)
 
 
-def resampled(k: NativeBuilder, x: Any, index: int, axis: Stretch, kernel: Filter, mode: str) -> Any:
+def resampled(k: NativeBuilder, x: Any, index: int, axis: AxisResize, kernel: Filter, mode: str) -> Any:
     """Native form of `resample`: one axis interpolated, kept in memory."""
     elements, weights = kernel.taps(axis, mode)
     taps, count = elements.shape
@@ -35,11 +35,11 @@ def resampled(k: NativeBuilder, x: Any, index: int, axis: Stretch, kernel: Filte
     factors = embed_numbers(k, weights.astype(x.dtype).reshape(-1).tolist(), x.dtype, (taps, count))
     source = k.materialise_reread(x)
 
-    def at(place: Any) -> Any:
+    def at(coordinates: Any) -> Any:
         total = k.const(0, x.dtype)
         for tap in range(taps):
-            own = (k.const(tap), place[index])
-            total = k.add(total, k.mul(source.at(replace_at(place, index, chosen.at(own))), factors.at(own)))
+            own = (k.const(tap), coordinates[index])
+            total = k.add(total, k.mul(source.at(replace_at(coordinates, index, chosen.at(own))), factors.at(own)))
         return total
 
     return k.materialise(k.view(x.dtype, replace_at(x.shape, index, count), at, 4 * taps))

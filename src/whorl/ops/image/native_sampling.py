@@ -17,24 +17,24 @@ FAR = 2.0**22
 """Places are held inside [-FAR, FAR], where float32 tells them from their neighbours."""
 
 
-def within_reach(k: NativeBuilder, place: Any) -> Any:
-    """A place held inside [-FAR, FAR]; one that is NaN lies far before the axis."""
-    first, last = k.const(-FAR, place.dtype), k.const(FAR, place.dtype)
-    place = k.select(k.apply("isnan", place, dtype=BOOL), first, place)
-    return k.apply("min", k.apply("max", place, first), last)
+def within_reach(k: NativeBuilder, position: Any) -> Any:
+    """A position held inside [-FAR, FAR]; one that is NaN lies far before the axis."""
+    first, last = k.const(-FAR, position.dtype), k.const(FAR, position.dtype)
+    position = k.select(k.apply("isnan", position, dtype=BOOL), first, position)
+    return k.apply("min", k.apply("max", position, first), last)
 
 
 MOST_TAPS = 16
-"""Elements read for one place, up to which the sum is written out."""
+"""Elements read for one position, up to which the sum is written out."""
 CUBIC = -0.75
 """The coefficient of the cubic kernel."""
 
 
 @dataclass(frozen=True)
 class _Tap:
-    """An element along an axis: its place, whether it lies on the axis, and its weight (None: the only one)."""
+    """An element along an axis: its position, whether it lies on the axis, and its weight (None: the only one)."""
 
-    place: Any
+    index: Any
     inside: Any
     weight: Any
 
@@ -49,7 +49,7 @@ class Sampling:
     align_corners: bool
 
     def sampled(self, x: Any, grid: Any, shape: Sequence[int]) -> Any:
-        """x [N, C, axes...] at grid [N, places..., rank]; None where too many elements are read for a place."""
+        """x [N, C, axes...] at grid [N, positions..., rank]; None where too many elements are read for a position."""
         k, rank = self.k, len(x.shape) - 2
         reach = {"nearest": 1, "linear": 2, "cubic": 4}[self.mode]
         if reach**rank > MOST_TAPS or not all(x.shape[2:]):
@@ -58,7 +58,7 @@ class Sampling:
         def at(index: Index) -> Any:
             n, c, *spots = index
             columns = [grid.at((n, *spots, k.const(column))) for column in reversed(range(rank))]
-            axes = [self.taps(length, place) for length, place in zip(x.shape[2:], columns, strict=True)]
+            axes = [self.taps(length, position) for length, position in zip(x.shape[2:], columns, strict=True)]
             total = None
             for taps in itertools.product(*axes):
                 term = self._term(x, (n, c), taps)
@@ -69,7 +69,7 @@ class Sampling:
 
     def _term(self, x: Any, before: tuple[Any, Any], taps: Sequence[_Tap]) -> Any:
         k = self.k
-        value, inside, weight = x.at((*before, *(tap.place for tap in taps))), k.const(True, BOOL), None
+        value, inside, weight = x.at((*before, *(tap.index for tap in taps))), k.const(True, BOOL), None
         for tap in taps:
             inside = k.apply("and", inside, tap.inside)
             weight = tap.weight if weight is None else k.mul(weight, tap.weight) if tap.weight is not None else None
@@ -77,26 +77,26 @@ class Sampling:
         return value if weight is None else k.mul(value, k.cast(weight, x.dtype))
 
     def taps(self, length: int, spot: Any) -> list[_Tap]:
-        """The elements along an axis that a place of the grid reads."""
+        """The elements along an axis that a position of the grid reads."""
         k = self.k
         number = self._numbers(spot.dtype)
         if self.align_corners:
             low, high = 0.0, length - 1.0
-            place = k.mul(k.div(k.add(spot, number(1)), number(2)), number(length - 1))
+            position = k.mul(k.div(k.add(spot, number(1)), number(2)), number(length - 1))
         else:
             low, high = -0.5, length - 0.5
-            place = k.div(k.sub(k.mul(k.add(spot, number(1)), number(length)), number(1)), number(2))
-        place = within_reach(k, place)
+            position = k.div(k.sub(k.mul(k.add(spot, number(1)), number(length)), number(1)), number(2))
+        position = within_reach(k, position)
         if self.mode == "nearest":
-            place = k.apply("rint", place)
+            position = k.apply("rint", position)
         if self.padding == "reflection":
-            place = self._reflected(place, low, high)
+            position = self._reflected(position, low, high)
         if self.mode == "nearest":
-            return [self._tap(place, None, length, low, high)]
+            return [self._tap(position, None, length, low, high)]
         first = {"linear": 0, "cubic": -1}[self.mode]
-        base = k.apply("floor", place)
+        base = k.apply("floor", position)
         elements = [k.add(base, number(step)) for step in range(first, 2 - first)]
-        return [self._tap(e, self._weight(k.sub(e, place)), length, low, high) for e in elements]
+        return [self._tap(e, self._weight(k.sub(e, position)), length, low, high) for e in elements]
 
     def _tap(self, element: Any, weight: Any, length: int, low: float, high: float) -> _Tap:
         k, number = self.k, self._numbers(element.dtype)
@@ -105,19 +105,19 @@ class Sampling:
             inside = k.apply("and", k.compare("ge", element, number(0)), k.compare("lt", element, number(length)))
         elif self.padding == "reflection":
             element = self._reflected(element, low, high)
-        kept = k.apply("min", k.apply("max", element, number(0)), number(length - 1))
-        return _Tap(k.cast(kept, INT64), inside, weight)
+        clamped = k.apply("min", k.apply("max", element, number(0)), number(length - 1))
+        return _Tap(k.cast(clamped, INT64), inside, weight)
 
-    def _reflected(self, place: Any, low: float, high: float) -> Any:
-        """The place thrown back at both ends until it is between them; one that is there stays."""
-        k, number, width = self.k, self._numbers(place.dtype), high - low
+    def _reflected(self, position: Any, low: float, high: float) -> Any:
+        """The position thrown back at both ends until it is between them; one that is there stays."""
+        k, number, width = self.k, self._numbers(position.dtype), high - low
         if width <= 0:
             return number(low)
-        turn = k.apply("fmod", k.sub(place, number(low)), number(2 * width))
+        turn = k.apply("fmod", k.sub(position, number(low)), number(2 * width))
         turn = k.select(k.compare("lt", turn, number(0)), k.add(turn, number(2 * width)), turn)
         thrown = k.add(number(low), k.apply("min", turn, k.sub(number(2 * width), turn)))
-        outside = k.apply("or", k.compare("lt", place, number(low)), k.compare("gt", place, number(high)))
-        return k.select(outside, thrown, place)
+        outside = k.apply("or", k.compare("lt", position, number(low)), k.compare("gt", position, number(high)))
+        return k.select(outside, thrown, position)
 
     def _weight(self, distance: Any) -> Any:
         """The weight of an element at a distance."""

@@ -129,11 +129,11 @@ class RoiAlign(Op):
             raise RunError(f"a region has {count} points a cell along an axis", fix="set sampling_ratio")
         offsets = (np.arange(count, dtype=size.dtype) + size.dtype.type(0.5)) * size / size.dtype.type(max(1, count))
         points = start + np.arange(bins, dtype=size.dtype)[:, None] * size + offsets
-        seen = (points >= -1) & (points <= length)
+        inside = (points >= -1) & (points <= length)
         points = np.clip(points, 0, max(0, length - 1))
         low = np.floor(points).astype(np.intp)
         part = points - low.astype(points.dtype)
-        return low, np.minimum(low + 1, max(0, length - 1)), (1 - part) * seen, part * seen
+        return low, np.minimum(low + 1, max(0, length - 1)), (1 - part) * inside, part * inside
 
 
 def image_index(index: int, count: int) -> int:

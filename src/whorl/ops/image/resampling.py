@@ -28,7 +28,7 @@ ROUNDINGS = {
 
 
 @dataclass(frozen=True)
-class Stretch:
+class AxisResize:
     """One axis of `length` elements resized to `count`. `scale` is the factor asked for, None where a size was.
 
     `resized` is scale * length, which may be a fraction; `roi` is the part of the axis that is shown.
@@ -49,7 +49,7 @@ class Stretch:
         return self.count / self.length if self.scale is None else self.scale
 
     def positions(self, mode: str, precision: type[np.floating] = np.float64) -> np.ndarray:
-        """The place of every output element, counted in input elements; by the formulas of ONNX Resize-19.
+        """The position of every output element, counted in input elements; by the formulas of ONNX Resize-19.
 
         Quotients by a scale are rounded to `precision`.
         """
@@ -113,14 +113,14 @@ class Filter:
         far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
         return np.where(d <= 1, near, np.where(d < 2, far, 0))
 
-    def taps(self, axis: Stretch, mode: str) -> tuple[np.ndarray, np.ndarray]:
+    def taps(self, axis: AxisResize, mode: str) -> tuple[np.ndarray, np.ndarray]:
         """Input elements and their weights, both [taps, output elements]."""
         positions = axis.positions(mode)
-        stretch = min(1.0, axis.factor) if self.antialias else 1.0
-        reach = (2 if self.cubic else 1) / stretch
+        filter_scale = min(1.0, axis.factor) if self.antialias else 1.0
+        reach = (2 if self.cubic else 1) / filter_scale
         first = np.floor(positions - reach) + 1
         elements = first + np.arange(math.ceil(2 * reach))[:, None]
-        weights = self.weigh((elements - positions) * stretch)
+        weights = self.weigh((elements - positions) * filter_scale)
         if self.exclude_outside:
             weights = np.where((elements < 0) | (elements >= axis.length), 0, weights)
         if self.antialias or self.exclude_outside:
@@ -129,7 +129,7 @@ class Filter:
         return np.clip(elements, 0, axis.length - 1).astype(np.intp), weights
 
 
-def resample(x: np.ndarray, index: int, axis: Stretch, kernel: Filter, mode: str) -> np.ndarray:
+def resample(x: np.ndarray, index: int, axis: AxisResize, kernel: Filter, mode: str) -> np.ndarray:
     """One axis of x interpolated, in x's element type."""
     elements, weights = kernel.taps(check_axis(axis), mode)
     column = (-1, *(1,) * (x.ndim - index - 1))
@@ -144,14 +144,14 @@ def real_dtype(dtype: np.dtype) -> np.dtype:
     return np.finfo(dtype).dtype if dtype in COMPLEX else dtype
 
 
-def pick(x: np.ndarray, index: int, axis: Stretch, mode: str, rounding: str) -> np.ndarray:
-    """The nearest elements along one axis of x; a scale is a float32, so a place is no more precise than that."""
-    places = check_axis(axis).positions(mode, np.float32)
-    nearest = ROUNDINGS[rounding](places if axis.scale is None else places.astype(np.float32))
+def pick(x: np.ndarray, index: int, axis: AxisResize, mode: str, rounding: str) -> np.ndarray:
+    """The nearest elements along one axis of x; a scale is a float32, so a position is no more precise than that."""
+    positions = check_axis(axis).positions(mode, np.float32)
+    nearest = ROUNDINGS[rounding](positions if axis.scale is None else positions.astype(np.float32))
     return x.take(np.clip(nearest, 0, axis.length - 1).astype(np.intp), axis=index)
 
 
-def check_axis(axis: Stretch) -> Stretch:
+def check_axis(axis: AxisResize) -> AxisResize:
     """Refuse to make elements out of none."""
     if axis.count and not axis.length:
         raise RunError(f"an axis of length 0 cannot be resized to {axis.count}")

@@ -36,7 +36,7 @@ from whorl.ops.image.native_resampling import (
     resampled,
     rounded_view,
 )
-from whorl.ops.image.resampling import COORDINATES, ROUNDINGS, Filter, Stretch, pick, resample, rounded
+from whorl.ops.image.resampling import COORDINATES, ROUNDINGS, AxisResize, Filter, pick, resample, rounded
 from whorl.ops.native.index_maps import cast_view, fixed_lengths, widen_view
 
 POLICIES = ("stretch", "not_larger", "not_smaller")
@@ -44,7 +44,7 @@ POLICIES = ("stretch", "not_larger", "not_smaller")
 
 @dataclass(frozen=True)
 class Resize(Op):
-    """Every output element is a weighted sum of the input elements around its place, or the nearest one.
+    """Every output element is a weighted sum of the input elements around its position, or the nearest one.
 
     Inputs: X, roi, scales, sizes; the last two exclude each other and an empty one is as good as omitted, roi matters
     to tf_crop_and_resize only. Their entries belong to `axes`, all axes where it is None. An axis gets as many elements
@@ -76,8 +76,8 @@ class Resize(Op):
             raise TypeRuleError("has neither scales nor sizes", fix="give one of them")
         if scales is not None and sizes is not None and known_length(scales) and known_length(sizes):
             raise TypeRuleError("has both scales and sizes", fix="give one of them")
-        given = [fact for fact in (scales, sizes) if fact is not None]
-        entries = known_length(given[0]) if len(given) == 1 else None
+        operands = [fact for fact in (scales, sizes) if fact is not None]
+        entries = known_length(operands[0]) if len(operands) == 1 else None
         shape = tensor(x).shape
         if isinstance(shape, AnyShape):
             return tensor(x).with_shape(unknown_shape(None if self.axes is not None else entries))
@@ -86,10 +86,10 @@ class Resize(Op):
             raise TypeRuleError(f"{'sizes' if scales is None else 'scales'} has {entries} entries for {len(axes)} axes")
         lengths = [shape[axis] for axis in axes]
         if scales is None:
-            found = self._sized(lengths, known_dims(sizes))
+            resized = self._sized(lengths, known_dims(sizes))
         else:
-            found = _scaled(lengths, None if sizes is not None else known_dims(scales))
-        return tensor(x).with_shape(_replaced(shape, axes, found))
+            resized = _scaled(lengths, None if sizes is not None else known_dims(scales))
+        return tensor(x).with_shape(_replaced(shape, axes, resized))
 
     def _check_attributes(self, dtype: np.dtype) -> None:
         allowed = {
@@ -136,16 +136,16 @@ class Resize(Op):
         (type,) = check_types(self, x, roi, scales, sizes)
         if 0 in type.shape:  # type: ignore[union-attr]
             return np.zeros(type.shape, x.dtype)  # type: ignore[union-attr]
-        stretches = self.stretches(x.shape, type.shape, roi, scales, sizes)  # type: ignore[union-attr]
+        axis_resizes = self.axis_resizes(x.shape, type.shape, roi, scales, sizes)  # type: ignore[union-attr]
         coordinates = self.coordinate_transformation_mode
-        changing = {i: s for i, s in stretches.items() if not s.is_identity(coordinates)}
+        changing = {i: s for i, s in axis_resizes.items() if not s.is_identity(coordinates)}
         result = x if self.mode == "nearest" or not changing else _computed(x)
         kernel = Filter(self.mode == "cubic", self.cubic_coeff_a, bool(self.antialias), bool(self.exclude_outside))
-        for index, stretch in changing.items():
+        for index, resize in changing.items():
             if self.mode == "nearest":
-                result = pick(result, index, stretch, coordinates, self.nearest_mode)
+                result = pick(result, index, resize, coordinates, self.nearest_mode)
             else:
-                result = resample(result, index, stretch, kernel, coordinates)
+                result = resample(result, index, resize, kernel, coordinates)
         result = result if result.dtype == x.dtype else rounded(result, x.dtype)
         return self._extrapolated(result, changing)
 
@@ -153,25 +153,27 @@ class Resize(Op):
         x, roi, scales, sizes = inputs[0], *(inputs.optional(n) for n in (1, 2, 3))
         target, axes = fixed_lengths(outputs[0]), self._axes(len(inputs[0].shape))
         factors = None if scales is None or not scales.size else numbers(scales)
-        given = numbers(sizes, INT64) if sizes is not None and sizes.size else None
+        known_sizes = numbers(sizes, INT64) if sizes is not None and sizes.size else None
         is_sized = scales is None or not scales.size
-        if given is None and is_sized and self.keep_aspect_ratio_policy == "stretch":
-            given = np.array([target[axis] for axis in axes], np.int64)
+        if known_sizes is None and is_sized and self.keep_aspect_ratio_policy == "stretch":
+            known_sizes = np.array([target[axis] for axis in axes], np.int64)
         part = numbers(roi)
         is_cropped = self.coordinate_transformation_mode == "tf_crop_and_resize"
-        if (given is None and factors is None) or (is_cropped and (part is None or part.shape != (2 * len(axes),))):
+        if (known_sizes is None and factors is None) or (
+            is_cropped and (part is None or part.shape != (2 * len(axes),))
+        ):
             return None
-        return self._lower(k, x, self.stretches(x.fixed_shape, target, part, factors, given))
+        return self._lower(k, x, self.axis_resizes(x.fixed_shape, target, part, factors, known_sizes))
 
-    def _lower(self, k: NativeBuilder, x: Any, stretches: dict[int, Stretch]) -> Sequence[Any] | None:
+    def _lower(self, k: NativeBuilder, x: Any, axis_resizes: dict[int, AxisResize]) -> Sequence[Any] | None:
         mode, coordinates = self.mode, self.coordinate_transformation_mode
-        changing = {i: s for i, s in stretches.items() if not s.is_identity(coordinates)}
+        changing = {i: s for i, s in axis_resizes.items() if not s.is_identity(coordinates)}
         if any((s.count and not s.length) or not 0 <= s.count <= LONGEST for s in changing.values()):
             return None
         result, dtype = x, x.dtype
         if mode == "nearest":
-            for index, stretch in changing.items():
-                result = picked(k, result, index, stretch, coordinates, self.nearest_mode)
+            for index, resize in changing.items():
+                result = picked(k, result, index, resize, coordinates, self.nearest_mode)
         elif changing:
             if is_integer(dtype) and 8 * dtype.itemsize > EXACT_BITS:
                 return None
@@ -179,13 +181,15 @@ class Resize(Op):
             kernel = Filter(mode == "cubic", self.cubic_coeff_a, bool(self.antialias), bool(self.exclude_outside))
             if any(s.count * len(kernel.taps(s, coordinates)[0]) > LONGEST for s in changing.values()):
                 return None
-            for index, stretch in changing.items():
-                result = resampled(k, result, index, stretch, kernel, coordinates)
+            for index, resize in changing.items():
+                result = resampled(k, result, index, resize, kernel, coordinates)
             result = rounded_view(k, result, dtype)
-        outside = {index: stretch.outside(coordinates) for index, stretch in changing.items()}
+        outside = {index: resize.outside(coordinates) for index, resize in changing.items()}
         return [extrapolated(k, result, outside, self.extrapolation_value)]
 
-    def stretches(self, shape: Sequence[int], target: Any, roi: Any, scales: Any, sizes: Any) -> dict[int, Stretch]:
+    def axis_resizes(
+        self, shape: Sequence[int], target: Any, roi: Any, scales: Any, sizes: Any
+    ) -> dict[int, AxisResize]:
         """How each of the axes is resized."""
         axes = self._axes(len(shape))
         factors: list[float | None] = [None] * len(axes)
@@ -199,14 +203,14 @@ class Resize(Op):
                 raise RunError(f"tf_crop_and_resize needs a roi of {2 * len(axes)} entries")
             parts = [(float(start), float(end)) for start, end in zip(roi[: len(axes)], roi[len(axes) :], strict=True)]
         rows = zip(axes, factors, parts, strict=True)
-        return {axis: Stretch(shape[axis], target[axis], factor, part) for axis, factor, part in rows}
+        return {axis: AxisResize(shape[axis], target[axis], factor, part) for axis, factor, part in rows}
 
-    def _extrapolated(self, value: np.ndarray, stretches: dict[int, Stretch]) -> np.ndarray:
+    def _extrapolated(self, value: np.ndarray, axis_resizes: dict[int, AxisResize]) -> np.ndarray:
         """The value with the elements that lie outside the input replaced."""
         outside = np.zeros((1,) * value.ndim, np.bool_)
-        for index, stretch in stretches.items():
+        for index, resize in axis_resizes.items():
             column = (-1, *(1,) * (value.ndim - index - 1))
-            outside = outside | stretch.outside(self.coordinate_transformation_mode).reshape(column)
+            outside = outside | resize.outside(self.coordinate_transformation_mode).reshape(column)
         if not outside.any():
             return value
         return np.where(outside, np.array(self.extrapolation_value).astype(value.dtype), value)

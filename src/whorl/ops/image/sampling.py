@@ -1,4 +1,4 @@
-"""Reading an image at fractional places: the sampling grid of an affine map, and sampling by a grid."""
+"""Reading an image at fractional positions: the sampling grid of an affine map, and sampling by a grid."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from whorl.ops.windows.geometry import spatial_rank
 class GridSample(Op):
     """Y[n, c, o] is X[n, c] interpolated at grid[n, o], where -1 and 1 are the ends of an axis of X.
 
-    X [N, C, axes...], grid [N, places..., rank] with the last axis of X first, Y [N, C, places...]. The ends are the
+    X [N, C, axes...], grid [N, lengths..., rank] with the last axis of X first, Y [N, C, lengths...]. The ends are the
     centres of the outer elements with `align_corners`, else their outer edges. Outside X are zeros, its border, or its
-    reflection at the ends. A place that is NaN lies far before the axis. 16-bit floats are computed in float32,
+    reflection at the ends. A position that is NaN lies far before the axis. 16-bit floats are computed in float32,
     integers in float64 and then truncated. Source: ONNX GridSample-22.
     """
 
@@ -57,9 +57,9 @@ class GridSample(Op):
         if rank is None:
             return TensorType(dtype, UNRANKED)
         batch, channels, *_ = dims_of(x, rank + 2, "X")
-        rows, *places, width = dims_of(grid, rank + 2, "grid")
+        rows, *lengths, width = dims_of(grid, rank + 2, "grid")
         unify_lengths("the last axis of grid", rank, width)
-        return TensorType(dtype, (unify_lengths("the batch", batch, rows), channels, *places))
+        return TensorType(dtype, (unify_lengths("the batch", batch, rows), channels, *lengths))
 
     def _check_attributes(self, dtype: np.dtype) -> None:
         allowed = {"mode": ("linear", "nearest", "cubic"), "padding_mode": ("zeros", "border", "reflection")}
@@ -74,9 +74,9 @@ class GridSample(Op):
         exact = self.mode == "nearest"
         image = x if exact else widen(x) if x.dtype in FLOATS | COMPLEX else x.astype(FLOAT64)
         y = np.empty((len(x), x.shape[1], *grid.shape[1:-1]), image.dtype)
-        for picture, places, result in zip(image, widen(grid), y, strict=True):
-            axes = zip(picture.shape[1:], np.moveaxis(places, -1, 0)[::-1], strict=True)
-            taps = [self._taps(length, place.reshape(-1)) for length, place in axes]
+        for picture, positions, result in zip(image, widen(grid), y, strict=True):
+            axes = zip(picture.shape[1:], np.moveaxis(positions, -1, 0)[::-1], strict=True)
+            taps = [self._taps(length, position.reshape(-1)) for length, position in axes]
             result[...] = weighted(picture, taps).reshape(result.shape)
         return y.astype(x.dtype, copy=False)
 
@@ -88,17 +88,17 @@ class GridSample(Op):
         y = sampling.sampled(k.materialise(wide), k.materialise_reread(widen_view(k, grid)), fixed_lengths(outputs[0]))
         return None if y is None else [cast_view(k, y, x.dtype)]
 
-    def _taps(self, length: int, places: np.ndarray) -> Taps:
-        """The elements along one axis that each place reads, and their weights."""
+    def _taps(self, length: int, normalised: np.ndarray) -> Taps:
+        """The elements along one axis that each position reads, and their weights."""
         if self.align_corners:
-            low, high, place = 0.0, length - 1.0, (places + 1) / 2 * (length - 1)
+            low, high, position = 0.0, length - 1.0, (normalised + 1) / 2 * (length - 1)
         else:
-            low, high, place = -0.5, length - 0.5, ((places + 1) * length - 1) / 2
-        place = within_reach(place)
-        place = np.rint(place) if self.mode == "nearest" else place
+            low, high, position = -0.5, length - 0.5, ((normalised + 1) * length - 1) / 2
+        position = within_reach(position)
+        position = np.rint(position) if self.mode == "nearest" else position
         if self.padding_mode == "reflection":
-            place = np.where((place < low) | (place > high), reflected(place, low, high), place)
-        elements, weights = spread(place, self.mode)
+            position = np.where((position < low) | (position > high), reflected(position, low, high), position)
+        elements, weights = spread(position, self.mode)
         if self.padding_mode == "zeros":
             return elements, weights, length
         if self.padding_mode == "reflection":
@@ -107,34 +107,34 @@ class GridSample(Op):
 
 
 Taps = tuple[np.ndarray, np.ndarray, int]
-"""Elements (whole numbers, outside the axis maybe) and weights along an axis, both [taps, places]; the axis' length."""
+"""Elements (whole, maybe outside the axis) and weights along an axis, both [taps, positions]; the axis length."""
 
 
-def spread(place: np.ndarray, mode: str) -> tuple[np.ndarray, np.ndarray]:
-    """The elements around each place and their weights, both [taps, places]."""
+def spread(position: np.ndarray, mode: str) -> tuple[np.ndarray, np.ndarray]:
+    """The elements around each position and their weights, both [taps, positions]."""
     if mode == "nearest":
-        return place[None], np.ones_like(place)[None]
+        return position[None], np.ones_like(position)[None]
     reach = 2 if mode == "cubic" else 1
-    elements = np.floor(place) + np.arange(1 - reach, 1 + reach, dtype=place.dtype)[:, None]
-    return elements, Filter(mode == "cubic").weigh(elements - place).astype(place.dtype)
+    elements = np.floor(position) + np.arange(1 - reach, 1 + reach, dtype=position.dtype)[:, None]
+    return elements, Filter(mode == "cubic").weigh(elements - position).astype(position.dtype)
 
 
-def reflected(place: np.ndarray, low: float, high: float) -> np.ndarray:
-    """The place thrown back at both ends until it is between them."""
+def reflected(position: np.ndarray, low: float, high: float) -> np.ndarray:
+    """The position thrown back at both ends until it is between them."""
     width = high - low
     if width <= 0:
-        return np.full_like(place, low)
-    turn = np.mod(place - low, 2 * width)
-    return (low + np.minimum(turn, 2 * width - turn)).astype(place.dtype)
+        return np.full_like(position, low)
+    turn = np.mod(position - low, 2 * width)
+    return (low + np.minimum(turn, 2 * width - turn)).astype(position.dtype)
 
 
-def within_reach(places: np.ndarray) -> np.ndarray:
+def within_reach(positions: np.ndarray) -> np.ndarray:
     """Places held inside [-FAR, FAR]; one that is NaN lies far before the axis."""
-    return np.clip(np.where(np.isnan(places), -FAR, places), -FAR, FAR)
+    return np.clip(np.where(np.isnan(positions), -FAR, positions), -FAR, FAR)
 
 
 def weighted(image: np.ndarray, axes: Sequence[Taps]) -> np.ndarray:
-    """Image [C, axes...] -> [C, places]: the weighted sum of the elements that the taps of all axes cross at.
+    """Image [C, axes...] -> [C, positions]: the weighted sum of the elements that the taps of all axes cross at.
 
     Elements outside the image count as 0. With a single tap the element itself is given, of any type.
     """
@@ -156,7 +156,7 @@ def weighted(image: np.ndarray, axes: Sequence[Taps]) -> np.ndarray:
 
 
 def _inside(flat: np.ndarray, index: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """The elements at the places inside, and zero (an empty string) elsewhere."""
+    """The elements at the positions inside, and zero (an empty string) elsewhere."""
     zero = "" if flat.dtype == STRING else np.zeros((), flat.dtype)
     if not flat.shape[1]:
         return np.full((len(flat), len(index)), zero, flat.dtype)
@@ -165,7 +165,7 @@ def _inside(flat: np.ndarray, index: np.ndarray, inside: np.ndarray) -> np.ndarr
 
 @dataclass(frozen=True)
 class AffineGrid(Op):
-    """grid[n, place] = theta[n] applied to (x, y, 1) or (x, y, z, 1); x runs from -1 to 1 over the last axis.
+    """grid[n, position] = theta[n] applied to (x, y, 1) or (x, y, z, 1); x runs from -1 to 1 over the last axis.
 
     Inputs: theta [N, 2, 3] or [N, 3, 4], size [N, C, (D,) H, W]; output [N, (D,) H, W, 2 or 3]. The ends are element
     centres with `align_corners`, else outer edges. 16-bit floats are computed in float32. Source: ONNX AffineGrid-20.
@@ -192,13 +192,13 @@ class AffineGrid(Op):
     def run(self, theta: np.ndarray, size: np.ndarray) -> np.ndarray:
         check_types(self, theta, size)
         dtype = accumulator(theta.dtype)
-        axes = [self._places(length) for length in size[2:].tolist()]
-        places = np.stack([*np.meshgrid(*axes, indexing="ij")[::-1], np.ones(tuple(map(len, axes)))], axis=-1)
-        grid = np.einsum("nij,...j->n...i", theta.astype(dtype, copy=False), places.astype(dtype))
+        axes = [self._axis_positions(length) for length in size[2:].tolist()]
+        positions = np.stack([*np.meshgrid(*axes, indexing="ij")[::-1], np.ones(tuple(map(len, axes)))], axis=-1)
+        grid = np.einsum("nij,...j->n...i", theta.astype(dtype, copy=False), positions.astype(dtype))
         return grid.astype(theta.dtype, copy=False)
 
-    def _places(self, length: int) -> np.ndarray:
-        """The places of the elements of an axis; the middle of a single one."""
+    def _axis_positions(self, length: int) -> np.ndarray:
+        """The positions of the elements of an axis; the middle of a single one."""
         if length == 1:
             return np.zeros(1)
         ends = np.linspace(-1, 1, length)
@@ -208,15 +208,15 @@ class AffineGrid(Op):
         theta, shape = widen_view(k, inputs[0]), fixed_lengths(outputs[0])
         if max(shape[1:-1]) > LONGEST:
             return None
-        axes = [embed_numbers(k, self._places(n).tolist(), theta.dtype, (n,)) for n in shape[1:-1]]
+        axes = [embed_numbers(k, self._axis_positions(n).tolist(), theta.dtype, (n,)) for n in shape[1:-1]]
         source = k.materialise_reread(theta)
 
         def at(index: Index) -> Any:
             batch, *spots, row = index
-            places = [axis.at((i,)) for axis, i in zip(axes, spots, strict=True)][::-1]
-            total = k.mul(source.at((batch, row, k.const(0))), places[0])
-            for column, place in enumerate(places[1:], 1):
-                total = k.add(total, k.mul(source.at((batch, row, k.const(column))), place))
-            return k.add(total, source.at((batch, row, k.const(len(places)))))
+            coordinates = [axis.at((i,)) for axis, i in zip(axes, spots, strict=True)][::-1]
+            total = k.mul(source.at((batch, row, k.const(0))), coordinates[0])
+            for column, coordinate in enumerate(coordinates[1:], 1):
+                total = k.add(total, k.mul(source.at((batch, row, k.const(column))), coordinate))
+            return k.add(total, source.at((batch, row, k.const(len(coordinates)))))
 
         return [cast_view(k, k.view(theta.dtype, shape, at, 12), inputs[0].dtype)]

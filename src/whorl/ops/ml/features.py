@@ -24,16 +24,16 @@ class ArrayFeatureExtractor(Op):
     domain: ClassVar[str] = "ai.onnx.ml"
 
     def infer(self, x: Fact, indices: Fact) -> TensorType:
-        given, chosen = tensor(x), tensor(indices, "indices")
-        require_dtype(given.dtype, NUMBERS | {STRING})
+        operand, chosen = tensor(x), tensor(indices, "indices")
+        require_dtype(operand.dtype, NUMBERS | {STRING})
         if chosen.dtype != INT64:
             raise TypeRuleError(f"indices are {chosen}, expected int64")
-        if isinstance(given.shape, AnyShape):
-            return given
-        if not given.shape:
+        if isinstance(operand.shape, AnyShape):
+            return operand
+        if not operand.shape:
             raise TypeRuleError("input is a scalar, it has no features")
         count = UNKNOWN if isinstance(chosen.shape, AnyShape) else dims.product(chosen.shape)
-        return given.with_shape((*given.shape[:-1], count) if len(given.shape) > 1 else (1, count))
+        return operand.with_shape((*operand.shape[:-1], count) if len(operand.shape) > 1 else (1, count))
 
     def run(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         if not x.ndim:
@@ -108,10 +108,10 @@ class Imputer(Op):
     replaced_value_int64: int = 0
 
     def infer(self, x: Fact) -> TensorType:
-        given = numbers(x)
-        if not self._values(given.dtype):
-            raise TypeRuleError(f"has no imputed values for {given}")
-        return given
+        operand = numbers(x)
+        if not self._values(operand.dtype):
+            raise TypeRuleError(f"has no imputed values for {operand}")
+        return operand
 
     def _values(self, dtype: np.dtype) -> tuple[float, ...] | tuple[int, ...]:
         return self.imputed_value_int64s if dtype.kind == "i" else self.imputed_value_floats
@@ -138,9 +138,9 @@ class Normalizer(Op):
     def infer(self, x: Fact) -> TensorType:
         if self.norm not in ("MAX", "L1", "L2"):
             raise TypeRuleError(f"norm {self.norm!r} is none of MAX, L1, L2")
-        given = numbers(x)
-        table_dims(given)
-        return given.with_dtype(FLOAT32)
+        operand = numbers(x)
+        table_dims(operand)
+        return operand.with_dtype(FLOAT32)
 
     def run(self, x: np.ndarray) -> np.ndarray:
         if table(x).shape[1] == 0:
@@ -169,14 +169,14 @@ class Scaler(Op):
     scale: tuple[float, ...] = ()
 
     def infer(self, x: Fact) -> TensorType:
-        given = numbers(x)
-        if given.rank:
-            assert not isinstance(given.shape, AnyShape)
-            features = given.shape[-1]
+        operand = numbers(x)
+        if operand.rank:
+            assert not isinstance(operand.shape, AnyShape)
+            features = operand.shape[-1]
             for what, values in (("offset", self.offset), ("scale", self.scale)):
                 if len(values) > 1 and dims.differ(features, len(values)):
                     raise TypeRuleError(f"{what} has {len(values)} elements for {features} features")
-        return TensorType(FLOAT32, given.shape)
+        return TensorType(FLOAT32, operand.shape)
 
     def run(self, x: np.ndarray) -> np.ndarray:
         wide = x if x.dtype == np.float64 else x.astype(np.float32, copy=False)

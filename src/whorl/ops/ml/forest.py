@@ -81,13 +81,13 @@ class Forest:
         for k in range(int(count.max(initial=0))):
             rows = np.nonzero(count > k)[0]
             vote = first[rows] + k
-            place = rows, self.target[vote]
+            positions = rows, self.target[vote]
             weight = self.weight[vote]
             if pick is None:
-                votes.score[place] += weight
+                votes.score[positions] += weight
             else:
-                votes.score[place] = np.where(votes.voted[place], pick(votes.score[place], weight), weight)
-            votes.voted[place] = True
+                votes.score[positions] = np.where(votes.voted[positions], pick(votes.score[positions], weight), weight)
+            votes.voted[positions] = True
 
     def leaves(self, x: np.ndarray) -> np.ndarray:
         """The leaf that each row reaches in each tree, [N, T]."""
@@ -145,13 +145,13 @@ def numbered_forest(
     `arrays` features, thresholds and where NaN goes, `votes` (tree, node id, target, weight). A tree starts at the
     node that is listed first. Votes of inner nodes are ignored.
     """
-    place = {key: k for k, key in enumerate(zip(trees, nodes, strict=True))}
-    if len(place) < len(nodes):
+    positions = {key: k for k, key in enumerate(zip(trees, nodes, strict=True))}
+    if len(positions) < len(nodes):
         raise RunError("two nodes of a tree have the same id")
     is_leaf = np.array([mode == "LEAF" for mode in modes], np.bool_)
     code = np.where(is_leaf, ~(np.cumsum(is_leaf) - 1), np.cumsum(~is_leaf) - 1)
     inner = np.nonzero(~is_leaf)[0].tolist()
-    true, false = (code[[_found(place, trees[k], side[k]) for k in inner]] for side in children)
+    true, false = (code[[_find_node(positions, trees[k], side[k]) for k in inner]] for side in children)
     starts: dict[int, int] = {}
     for k, tree in enumerate(trees):
         starts.setdefault(tree, k)
@@ -159,25 +159,25 @@ def numbered_forest(
     numbers = {name: number for number, name in enumerate(MODES)}
     feature, threshold, missing = (array[inner] for array in arrays)
     mode = np.array([numbers.get(modes[k], len(MODES)) for k in inner], np.uint8)
-    first, count, target, weight = _leaf_votes(place, code, votes)
+    first, count, target, weight = _leaf_votes(positions, code, votes)
     return Forest(roots, feature, threshold, mode, missing, true, false, first, count, target, weight)
 
 
-def _found(place: dict[tuple[int, int], int], tree: int, node: int) -> int:
-    if (tree, node) not in place:
+def _find_node(positions: dict[tuple[int, int], int], tree: int, node: int) -> int:
+    if (tree, node) not in positions:
         raise RunError(f"tree {tree} points to node {node}, which is not there")
-    return place[tree, node]
+    return positions[tree, node]
 
 
 def _leaf_votes(
-    place: dict[tuple[int, int], int],
+    positions: dict[tuple[int, int], int],
     code: np.ndarray,
     votes: tuple[Sequence[int], Sequence[int], Sequence[int], np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The votes grouped by leaf, in their order: first and count of each leaf, then target and weight of each vote."""
     trees, nodes, targets, weights = votes
-    held = np.array([_found(place, tree, node) for tree, node in zip(trees, nodes, strict=True)], np.int64)
-    leaf = ~code[held]
+    indices = np.array([_find_node(positions, tree, node) for tree, node in zip(trees, nodes, strict=True)], np.int64)
+    leaf = ~code[indices]
     order = np.argsort(leaf, kind="stable")
     order = order[leaf[order] >= 0]
     count = np.bincount(leaf[order], minlength=int((code < 0).sum()))

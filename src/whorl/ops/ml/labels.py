@@ -28,9 +28,9 @@ def _key(value: Any) -> Any:
 
 def looked_up(x: np.ndarray, entries: Mapping[Any, Any], default: Any, dtype: np.dtype) -> np.ndarray:
     """Every element replaced by its entry, or by the default."""
-    found = np.empty(x.size, dtype)
-    found[:] = [entries.get(_key(value), default) for value in x.reshape(-1).tolist()]
-    return found.reshape(x.shape)
+    result = np.empty(x.size, dtype)
+    result[:] = [entries.get(_key(value), default) for value in x.reshape(-1).tolist()]
+    return result.reshape(x.shape)
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class CategoryMapper(Op):
     default_string: str = "_Unused"
 
     def infer(self, x: Fact) -> TensorType:
-        given = tensor(x)
-        require_dtype(given.dtype, frozenset((STRING, INT64)))
+        operand = tensor(x)
+        require_dtype(operand.dtype, frozenset((STRING, INT64)))
         if len(self.cats_int64s) != len(self.cats_strings):
             raise TypeRuleError(f"has {len(self.cats_int64s)} cats_int64s and {len(self.cats_strings)} cats_strings")
-        return given.with_dtype(INT64 if given.dtype == STRING else STRING)
+        return operand.with_dtype(INT64 if operand.dtype == STRING else STRING)
 
     def run(self, x: np.ndarray) -> np.ndarray:
         if x.dtype == STRING:
@@ -78,24 +78,24 @@ class LabelEncoder(Op):
     values_strings: tuple[str, ...] = ()
     values_tensor: np.ndarray | None = None
 
-    def _given(self, what: str) -> tuple[np.dtype, Sequence[Any]]:
+    def _read_entries(self, what: str) -> tuple[np.dtype, Sequence[Any]]:
         """The keys or the values, with their element type."""
-        held = getattr(self, f"{what}_tensor")
-        if held is not None:
-            return held.dtype, held.reshape(-1).tolist()
+        array = getattr(self, f"{what}_tensor")
+        if array is not None:
+            return array.dtype, array.reshape(-1).tolist()
         kinds = (("strings", STRING), ("int64s", INT64), ("floats", FLOAT32))
-        found = [(dtype, getattr(self, f"{what}_{kind}")) for kind, dtype in kinds if getattr(self, f"{what}_{kind}")]
-        if not found:
+        matches = [(dtype, getattr(self, f"{what}_{kind}")) for kind, dtype in kinds if getattr(self, f"{what}_{kind}")]
+        if not matches:
             raise TypeRuleError(f"has no {what}")
-        return found[0]
+        return matches[0]
 
     @cached_property
     def keys(self) -> tuple[np.dtype, Sequence[Any]]:
-        return self._given("keys")
+        return self._read_entries("keys")
 
     @cached_property
     def values(self) -> tuple[np.dtype, Sequence[Any]]:
-        return self._given("values")
+        return self._read_entries("values")
 
     @property
     def default(self) -> Any:
@@ -108,12 +108,12 @@ class LabelEncoder(Op):
         return self.default_int64 if dtype.kind == "i" else self.default_float
 
     def infer(self, x: Fact) -> TensorType:
-        given = tensor(x)
-        if given.dtype != self.keys[0]:
-            raise TypeRuleError(f"input is {given}, the keys are {name_of(self.keys[0])}")
+        operand = tensor(x)
+        if operand.dtype != self.keys[0]:
+            raise TypeRuleError(f"input is {operand}, the keys are {name_of(self.keys[0])}")
         if len(self.keys[1]) != len(self.values[1]):
             raise TypeRuleError(f"has {len(self.keys[1])} keys and {len(self.values[1])} values")
-        return given.with_dtype(self.values[0])
+        return operand.with_dtype(self.values[0])
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return looked_up(x, self._entries, self.default, self.values[0])
@@ -136,13 +136,13 @@ class OneHotEncoder(Op):
     zeros: int = 1
 
     def infer(self, x: Fact) -> TensorType:
-        given = tensor(x)
-        require_dtype(given.dtype, NUMBERS | {STRING})
-        if not self._categories(given.dtype):
-            raise TypeRuleError(f"has no categories for {name_of(given.dtype)}")
-        if isinstance(given.shape, AnyShape):
+        operand = tensor(x)
+        require_dtype(operand.dtype, NUMBERS | {STRING})
+        if not self._categories(operand.dtype):
+            raise TypeRuleError(f"has no categories for {name_of(operand.dtype)}")
+        if isinstance(operand.shape, AnyShape):
             return TensorType(FLOAT32)
-        return TensorType(FLOAT32, (*given.shape, len(self._categories(given.dtype))))
+        return TensorType(FLOAT32, (*operand.shape, len(self._categories(operand.dtype))))
 
     def _categories(self, dtype: np.dtype) -> tuple[str, ...] | tuple[int, ...]:
         return self.cats_strings if dtype == STRING else self.cats_int64s
@@ -150,10 +150,10 @@ class OneHotEncoder(Op):
     def run(self, x: np.ndarray) -> np.ndarray:
         categories = self._categories(x.dtype)
         elements = x if x.dtype == STRING else x.astype(np.int64)
-        places = looked_up(elements, {c: k for k, c in enumerate(categories)}, -1, INT64)
-        if not self.zeros and (places < 0).any():
-            raise RunError(f"{elements[places < 0].tolist()[0]!r} is not among the categories")
-        return (places[..., None] == np.arange(len(categories))).astype(np.float32)
+        indices = looked_up(elements, {c: k for k, c in enumerate(categories)}, -1, INT64)
+        if not self.zeros and (indices < 0).any():
+            raise RunError(f"{elements[indices < 0].tolist()[0]!r} is not among the categories")
+        return (indices[..., None] == np.arange(len(categories))).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -165,9 +165,9 @@ class ZipMap(Op):
     classlabels_strings: tuple[str, ...] = ()
 
     def infer(self, x: Fact) -> SequenceType:
-        given = tensor(x)
-        require_dtype(given.dtype, frozenset((FLOAT32,)))
-        table_dims(given)
+        operand = tensor(x)
+        require_dtype(operand.dtype, frozenset((FLOAT32,)))
+        table_dims(operand)
         if bool(self.classlabels_int64s) == bool(self.classlabels_strings):
             raise TypeRuleError("needs integer labels or string labels, one of the two")
         return SequenceType(MapType(STRING if self.classlabels_strings else INT64, TensorType(FLOAT32, ())))
@@ -241,12 +241,12 @@ class DictVectorizer(Op):
     string_vocabulary: tuple[str, ...] = ()
 
     def infer(self, x: Fact) -> TensorType:
-        given = _map_type(x)
-        if given.key != (STRING if self.string_vocabulary else INT64):
-            raise TypeRuleError(f"input is {given}, its keys are not those of the vocabulary")
-        if not isinstance(given.value, TensorType):
-            raise TypeRuleError(f"input is {given}, expected scalars as values")
-        return TensorType(given.value.dtype, (1, len(self.string_vocabulary or self.int64_vocabulary)))
+        operand = _map_type(x)
+        if operand.key != (STRING if self.string_vocabulary else INT64):
+            raise TypeRuleError(f"input is {operand}, its keys are not those of the vocabulary")
+        if not isinstance(operand.value, TensorType):
+            raise TypeRuleError(f"input is {operand}, expected scalars as values")
+        return TensorType(operand.value.dtype, (1, len(self.string_vocabulary or self.int64_vocabulary)))
 
     def run(self, x: dict[Any, Any]) -> np.ndarray:
         dtype = value_dtype(x)

@@ -169,9 +169,9 @@ class SVMClassifier(Op):
             "prob_a": (len(self.prob_a), len(self.pairs) if self.prob_a else 0),
             "prob_b": (len(self.prob_b), len(self.prob_a)),
         }
-        for what, (given, expected) in need.items():
-            if given != expected:
-                raise TypeRuleError(f"{what} has {given} elements, expected {expected}")
+        for what, (actual, expected) in need.items():
+            if actual != expected:
+                raise TypeRuleError(f"{what} has {actual} elements, expected {expected}")
 
     def run(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self._run_vectors(x) if self.vector_count else self._run_linear(x)

@@ -18,18 +18,18 @@ NUMBERS = frozenset((FLOAT32, FLOAT64, INT32, INT64))
 
 def numbers(fact: Fact, what: str = "input") -> TensorType:
     """The type of a tensor of numbers, or an error."""
-    given = tensor(fact, what)
-    require_dtype(given.dtype, NUMBERS)
-    return given
+    operand = tensor(fact, what)
+    require_dtype(operand.dtype, NUMBERS)
+    return operand
 
 
-def table_dims(given: TensorType) -> tuple[Dim, Dim]:
+def table_dims(operand: TensorType) -> tuple[Dim, Dim]:
     """The rows and features of a table; a tensor of rank 1 is one row."""
-    if isinstance(given.shape, AnyShape):
+    if isinstance(operand.shape, AnyShape):
         return UNKNOWN, UNKNOWN
-    if len(given.shape) not in (1, 2):
-        raise TypeRuleError(f"input is {given}, expected rows of features", fix="reshape it to two axes")
-    return (1, given.shape[0]) if len(given.shape) == 1 else (given.shape[0], given.shape[1])
+    if len(operand.shape) not in (1, 2):
+        raise TypeRuleError(f"input is {operand}, expected rows of features", fix="reshape it to two axes")
+    return (1, operand.shape[0]) if len(operand.shape) == 1 else (operand.shape[0], operand.shape[1])
 
 
 def table(x: np.ndarray) -> np.ndarray:

@@ -29,8 +29,8 @@ class Optimizer(Op, abstract=True):
     """How many state tensors belong to one optimized tensor."""
 
     def infer(self, rate: Fact, count: Fact, *inputs: Fact) -> tuple[TensorType, ...]:
-        for given, accepted in ((rate, (FLOAT32, FLOAT64)), (count, (INT64,))):
-            require_dtype(tensor(given).dtype, frozenset(accepted))
+        for operand, accepted in ((rate, (FLOAT32, FLOAT64)), (count, (INT64,))):
+            require_dtype(tensor(operand).dtype, frozenset(accepted))
         groups = self._grouped(inputs)
         for tensors in zip(*groups, strict=True):
             types = [tensor(x) for x in tensors]
@@ -155,9 +155,9 @@ class Gradient(Op):
         if len(inputs) != len(self.xs) + len(self.zs):
             raise TypeRuleError(f"has {len(inputs)} inputs for {len(self.xs)} xs and {len(self.zs)} zs")
         types = tuple(tensor(x) for x in inputs[: len(self.xs)])
-        for given in types:
-            if not is_float(given.dtype) or given.dtype == BY_NAME["bfloat16"]:
-                raise TypeRuleError(f"cannot derive by {given}")
+        for operand in types:
+            if not is_float(operand.dtype) or operand.dtype == BY_NAME["bfloat16"]:
+                raise TypeRuleError(f"cannot derive by {operand}")
         return types
 
     def run(self, *inputs: np.ndarray) -> Any:

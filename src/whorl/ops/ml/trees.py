@@ -68,13 +68,13 @@ class TreeEnsemble(Op):
         return max(self.leaf_targetids, default=0) + 1 if self.n_targets is None else self.n_targets
 
     def infer(self, x: Fact) -> TensorType:
-        given = tensor(x)
-        require_dtype(given.dtype, frozenset((FLOAT32, FLOAT64, BY_NAME["float16"])))
+        operand = tensor(x)
+        require_dtype(operand.dtype, frozenset((FLOAT32, FLOAT64, BY_NAME["float16"])))
         if self.aggregate_function not in range(len(AGGREGATES)) or self.post_transform not in range(len(TRANSFORMS)):
             raise TypeRuleError(f"aggregate {self.aggregate_function} or post {self.post_transform} is not defined")
         self._check_lengths()
-        rows, _ = table_dims(given)
-        return given.with_shape((rows, self.target_count))
+        rows, _ = table_dims(operand)
+        return operand.with_shape((rows, self.target_count))
 
     def _check_lengths(self) -> None:
         node_lengths = {
@@ -135,7 +135,7 @@ class TreeEnsemble(Op):
         sets = np.split(values.astype(dtype), np.nonzero(np.isnan(values))[0] + 1)
         if len(sets) < len(nodes):
             raise RunError(f"{len(nodes)} nodes test membership, membership_values has {len(sets)} sets")
-        return {node: found[~np.isnan(found)] for node, found in zip(nodes, sets, strict=False)}
+        return {node: members[~np.isnan(members)] for node, members in zip(nodes, sets, strict=False)}
 
 
 def _children(numbers: Sequence[int], leaves: Sequence[int]) -> np.ndarray:
@@ -235,9 +235,9 @@ class NumberedTrees(Op, abstract=True):
         return forest
 
 
-def either(held: np.ndarray | None, values: tuple[float, ...]) -> np.ndarray:
+def either(array: np.ndarray | None, values: tuple[float, ...]) -> np.ndarray:
     """An attribute that is given as a tensor or as floats."""
-    return np.array(values, np.float32) if held is None else held.reshape(-1)
+    return np.array(values, np.float32) if array is None else array.reshape(-1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -214,8 +214,8 @@ class Dropout(Random):
         x, chance = inputs[0], _chance(*inputs)
         if not chance:
             return _undropped(x)
-        kept = np.asarray(generator.uniform(size=x.shape) >= chance)
-        return np.where(kept, widen(x) * (1 / (1 - chance)), 0).astype(x.dtype, copy=False), kept
+        mask = np.asarray(generator.uniform(size=x.shape) >= chance)
+        return np.where(mask, widen(x) * (1 / (1 - chance)), 0).astype(x.dtype, copy=False), mask
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, training = inputs[0], inputs.optional(2)

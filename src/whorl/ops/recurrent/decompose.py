@@ -46,12 +46,12 @@ class CheckedLengths(Op, abstract=True):
         return lengths.astype(np.int64)[:, None]
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        kept = k.materialise(inputs[0])
-        for row in range(kept.fixed_shape[0]):
-            length = k.cast(kept.at((k.const(row),)), INT64)
+        lengths = k.materialise(inputs[0])
+        for row in range(lengths.fixed_shape[0]):
+            length = k.cast(lengths.at((k.const(row),)), INT64)
             inside = k.apply("and", k.compare("ge", length, k.const(0)), k.compare("le", length, k.const(self.steps)))
             k.fail_unless(inside)
-        return [k.view(INT64, (*kept.shape, 1), lambda index: k.cast(kept.at(index[:1]), INT64), 1)]
+        return [k.view(INT64, (*lengths.shape, 1), lambda index: k.cast(lengths.at(index[:1]), INT64), 1)]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class StepBuilder(Builder):
         return x if clip is None else self.add(Clip(), x, self.number(-clip), self.number(clip))
 
     def columns(self, x: Value, start: int, stop: int) -> Value:
-        """Columns of a matrix from one place to another."""
+        """Columns of a matrix from one position to another."""
         return Writer(self).slice(x, 1, start, stop)
 
     def parts(self, x: Value, count: int) -> list[Value]:
@@ -146,7 +146,7 @@ def write_out(op: Any, inputs: Sequence[Value | None], build: Builder) -> list[V
         projected = product if wb is None else build.add(Add(), product, wb)
         direction = _Direction(op, functions, reverse, steps, wide, weights, checked)
         parts.append(direction.walk(projected, own, build))
-    return _joined(op, parts, dtype, build)
+    return _stack_directions(op, parts, dtype, build)
 
 
 def _widened(x: Value | None, wide: np.dtype, build: Builder) -> Value | None:
@@ -196,7 +196,7 @@ class _Direction:
         after = self.op.write_step(inner, self.functions, self.weights.copied(copies.__getitem__), x, state)
         y = after[0]
         if self.lengths is not None:
-            after, y = self._held(inner, i, copies[self.lengths], after, state)
+            after, y = self._freeze_finished(inner, i, copies[self.lengths], after, state)
         body.results = [inner.add(Identity(), go), *after, y]
         inputs = [None, None, *initial, projected, *copies]
         names = [*(f"last{n}" for n in range(len(initial))), "y"]
@@ -206,7 +206,7 @@ class _Direction:
             last = [build.add(Where(), some, s, build.constant(np.array(0, self.dtype))) for s in last]
         return [y, *last]
 
-    def _held(
+    def _freeze_finished(
         self, inner: StepBuilder, i: Value, lengths: Value, after: Sequence[Value], state: Sequence[Value]
     ) -> tuple[list[Value], Value]:
         """States that stand still past a row's length, and the output, which is 0 there."""
@@ -216,14 +216,14 @@ class _Direction:
         return states, inner.add(Where(), inside, after[0], inner.number(0))
 
 
-def _joined(op: Any, parts: Sequence[Sequence[Value]], dtype: np.dtype, build: Builder) -> list[Value]:
+def _stack_directions(op: Any, parts: Sequence[Sequence[Value]], dtype: np.dtype, build: Builder) -> list[Value]:
     """The outputs of all directions side by side, in the op's layout and element type."""
     axes = (1, *(0 for _ in range(op.states)))
     results: list[Value] = []
     for n, axis in enumerate(axes):
         each = [build.add(Unsqueeze(), part[n], build.int64(axis)) for part in parts]
-        joined = build.add_many(Concat(axis), each, ["joined"])[0] if len(each) > 1 else each[0]
+        stacked = build.add_many(Concat(axis), each, ["joined"])[0] if len(each) > 1 else each[0]
         if op.layout:
-            joined = build.add(Transpose((2, 0, 1, 3) if n == 0 else (1, 0, 2)), joined)
-        results.append(joined if tensor(joined).dtype == dtype else build.add(Cast(dtype), joined))
+            stacked = build.add(Transpose((2, 0, 1, 3) if n == 0 else (1, 0, 2)), stacked)
+        results.append(stacked if tensor(stacked).dtype == dtype else build.add(Cast(dtype), stacked))
     return results

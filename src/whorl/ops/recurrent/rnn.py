@@ -135,8 +135,8 @@ class Recurrent(Op, abstract=True):
         names = self.activations or self.defaults * directions
         if len(names) not in (each * directions, len(type(self).activations or ())):
             raise TypeRuleError(f"{len(names)} activations are named, expected {each * directions}")
-        found = activation_functions(names, self.activation_alpha, self.activation_beta)
-        return [tuple(found[d * each : (d + 1) * each]) for d in range(directions)]
+        functions = activation_functions(names, self.activation_alpha, self.activation_beta)
+        return [tuple(functions[d * each : (d + 1) * each]) for d in range(directions)]
 
     # ---- meaning -----------------------------------------------------------------------------------------------
 
@@ -305,8 +305,8 @@ class LSTM(Recurrent):
         i, o, forget, new = b.parts(b.added(x, b.add(MatMul(), h, weights.r), weights.rb), 4)
 
         def opened(gate: Value, peephole: Value | None, memory: Value) -> Value:
-            seen = None if peephole is None else b.add(Mul(), peephole, memory)
-            return b.activated(f, b.clipped(b.added(gate, seen), self.clip))
+            from_memory = None if peephole is None else b.add(Mul(), peephole, memory)
+            return b.activated(f, b.clipped(b.added(gate, from_memory), self.clip))
 
         i = opened(i, peepholes[0], c)
         forget = b.add(Sub(), b.number(1), i) if self.input_forget else opened(forget, peepholes[2], c)

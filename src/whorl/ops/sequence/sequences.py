@@ -38,14 +38,14 @@ def element_of(fact: Fact) -> Type:
 def _check_position(position: Fact | None) -> None:
     if position is None:
         return
-    given = tensor(position, "position")
-    if given.dtype not in (INT32, INT64):
-        raise TypeRuleError(f"position is {given}, expected one int32 or int64")
-    if not isinstance(given.shape, AnyShape) and any(dims.differ(dim, 1) for dim in given.shape):
-        raise TypeRuleError(f"position is {given}, expected one element", fix="insert a Squeeze")
+    operand = tensor(position, "position")
+    if operand.dtype not in (INT32, INT64):
+        raise TypeRuleError(f"position is {operand}, expected one int32 or int64")
+    if not isinstance(operand.shape, AnyShape) and any(dims.differ(dim, 1) for dim in operand.shape):
+        raise TypeRuleError(f"position is {operand}, expected one element", fix="insert a Squeeze")
 
 
-def _place(position: np.ndarray, length: int, last: int) -> int:
+def _resolve_position(position: np.ndarray, length: int, last: int) -> int:
     """A position counted from the front, when it is one of `-length .. last`."""
     index = int(one_element(position, "the position"))
     if not -length <= index <= last:
@@ -96,12 +96,12 @@ class SequenceAt(Op):
         return element_of(sequence)
 
     def run(self, sequence: list[Any], position: np.ndarray) -> Any:
-        return sequence[_place(position, len(sequence), len(sequence) - 1)]
+        return sequence[_resolve_position(position, len(sequence), len(sequence) - 1)]
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         rows, position = inputs
-        place = k.materialise(normalise_indices(k, position, rows.shape[0]))
-        row = read_element(k, place)
+        position_index = k.materialise(normalise_indices(k, position, rows.shape[0]))
+        row = read_element(k, position_index)
         return [map_indices(k, rows, rows.shape[1:], lambda index: (row, *index), 1)]
 
 
@@ -120,8 +120,8 @@ class SequenceInsert(Op):
 
     def run(self, sequence: list[Any], value: Any, position: np.ndarray | None = None) -> list[Any]:
         length = len(sequence)
-        place = length if position is None else _place(position, length, length)
-        return [*sequence[:place], detach(value), *sequence[place:]]
+        index = length if position is None else _resolve_position(position, length, length)
+        return [*sequence[:index], detach(value), *sequence[index:]]
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         rows, value, position = inputs[0], inputs[1], inputs.optional(2)
@@ -140,8 +140,8 @@ class SequenceErase(Op):
 
     def run(self, sequence: list[Any], position: np.ndarray | None = None) -> list[Any]:
         length = len(sequence)
-        place = _place(np.array(-1) if position is None else position, length, length - 1)
-        return sequence[:place] + sequence[place + 1 :]
+        index = _resolve_position(np.array(-1) if position is None else position, length, length - 1)
+        return sequence[:index] + sequence[index + 1 :]
 
 
 @dataclass(frozen=True)
@@ -201,19 +201,19 @@ class ConcatFromSequence(Op):
         k.fail_unless(k.compare("gt", k.length(rows.shape[0]), k.const(0)))
         axis = self.axis % (len(shape) + bool(self.new_axis))
         if self.new_axis:
-            joined_shape = (*shape[:axis], rows.shape[0], *shape[axis:])
+            concat_shape = (*shape[:axis], rows.shape[0], *shape[axis:])
             return [
-                map_indices(k, rows, joined_shape, lambda i: (i[axis], *i[:axis], *i[axis + 1 :]), 0) if axis else rows
+                map_indices(k, rows, concat_shape, lambda i: (i[axis], *i[:axis], *i[axis + 1 :]), 0) if axis else rows
             ]
-        joined_shape = replace_at(shape, axis, rows.shape[0] * shape[axis])
+        concat_shape = replace_at(shape, axis, rows.shape[0] * shape[axis])
         if not axis:
-            return [reshape_view(k, rows, joined_shape)]
+            return [reshape_view(k, rows, concat_shape)]
         length = k.const(max(fixed(shape[axis]), 1))
 
         def source(index: Index) -> Any:
             return (k.div(index[axis], length), *replace_at(index, axis, k.apply("rem", index[axis], length)))
 
-        return [map_indices(k, rows, joined_shape, source, 2 if shape[axis] != 1 else 0)]
+        return [map_indices(k, rows, concat_shape, source, 2 if shape[axis] != 1 else 0)]
 
     def _fits(self, first: tuple[int, ...], other: tuple[int, ...], axis: int) -> bool:
         if self.new_axis or len(first) != len(other):
@@ -233,10 +233,10 @@ class SplitToSequence(Op):
     keepdims: int = 1
 
     def infer(self, data: Fact, split: Fact | None = None) -> SequenceType:
-        given = tensor(data)
+        operand = tensor(data)
         if split is not None and tensor(split, "split").dtype not in (INT32, INT64):
             raise TypeRuleError(f"split is {split.type}, expected int32 or int64")
-        return SequenceType(given.with_shape(self._element_shape(given.shape, split)))
+        return SequenceType(operand.with_shape(self._element_shape(operand.shape, split)))
 
     def _element_shape(self, shape: Shape, split: Fact | None) -> Shape:
         if isinstance(shape, AnyShape):

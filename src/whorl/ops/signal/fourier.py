@@ -41,24 +41,24 @@ class DFT(Op):
     onesided: int = 0
 
     def infer(self, x: Fact, dft_length: Fact | None = None, axis: Fact | None = None) -> TensorType:
-        found = tensor(x)
-        require_dtype(found.dtype, COMPUTED_FLOATS)
-        if isinstance(found.shape, AnyShape):
-            return found
-        parts = found.shape[-1] if found.shape else UNKNOWN
-        if len(found.shape) < 2 or (dims.differ(parts, 1) and dims.differ(parts, 2)):
-            raise TypeRuleError(f"x has shape {list(found.shape)}, expected [..., signal, 1 or 2]")
+        operand = tensor(x)
+        require_dtype(operand.dtype, COMPUTED_FLOATS)
+        if isinstance(operand.shape, AnyShape):
+            return operand
+        parts = operand.shape[-1] if operand.shape else UNKNOWN
+        if len(operand.shape) < 2 or (dims.differ(parts, 1) and dims.differ(parts, 2)):
+            raise TypeRuleError(f"x has shape {list(operand.shape)}, expected [..., signal, 1 or 2]")
         if self.onesided and dims.differ(parts, 2 if self.inverse else 1):
             kind = "inverse takes complex" if self.inverse else "transform takes real"
             raise TypeRuleError(f"the onesided {kind} input, the last axis has length {parts}", fix="set onesided=0")
         last = 1 if self.onesided and self.inverse else 2
-        given = (-2,) if axis is None else known_ints(axis)
-        if given is None:
-            return found.with_shape((UNKNOWN,) * (len(found.shape) - 1) + (last,))
-        at = _signal_axis(given[0], len(found.shape))
-        length = self._length(found.shape[at], dft_length)
+        axes = (-2,) if axis is None else known_ints(axis)
+        if axes is None:
+            return operand.with_shape((UNKNOWN,) * (len(operand.shape) - 1) + (last,))
+        at = _signal_axis(axes[0], len(operand.shape))
+        length = self._length(operand.shape[at], dft_length)
         bins = length // 2 + 1 if self.onesided and not self.inverse else length
-        return found.with_shape((*found.shape[:at], bins, *found.shape[at + 1 : -1], last))
+        return operand.with_shape((*operand.shape[:at], bins, *operand.shape[at + 1 : -1], last))
 
     def _length(self, signal: Dim, dft_length: Fact | None) -> Dim:
         if dft_length is None:
@@ -103,9 +103,9 @@ class STFT(Op):
         batch, length, parts = dims_of(signal, 3, "signal")
         if dims.differ(parts, 1) and dims.differ(parts, 2):
             raise TypeRuleError(f"the last axis of signal has length {parts}, expected 1 or 2")
-        given, step = known_dims(frame_length), known_dims(frame_step)
+        axes, step = known_dims(frame_length), known_dims(frame_step)
         sizes = [dims_of(window, 1, "window")[0]] if window is not None else []
-        sizes += [given[0] if given else UNKNOWN] if frame_length is not None else []
+        sizes += [axes[0] if axes else UNKNOWN] if frame_length is not None else []
         frame = unify_lengths("frame length", *sizes or [length])
         bins = frame // 2 + 1 if self.onesided else frame
         return TensorType(dtype, (batch, _frames(length, frame, step[0] if step else UNKNOWN), bins, 2))

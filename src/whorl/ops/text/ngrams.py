@@ -18,7 +18,7 @@ from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 class Trie:
     """The n-grams of a pool as a tree of tokens: `steps[node, token]` is a node, node 0 the root.
 
-    `numbers[node]` is the place in the pool of the n-gram that ends at a node, -1 if none does.
+    `numbers[node]` is the position in the pool of the n-gram that ends at a node, -1 if none does.
     """
 
     tokens: dict[Any, int]
@@ -48,7 +48,7 @@ class Trie:
 class TfIdfVectorizer(Op):
     """How often each n-gram of the pool occurs in a row: TF count, IDF weight if it does, TFIDF count * weight.
 
-    Tokens of an n-gram stand 1 .. max_skip_count + 1 places apart, evenly; single tokens count once. What n-gram k
+    Tokens of an n-gram stand 1 .. max_skip_count + 1 positions apart, evenly; single tokens count once. What n-gram k
     gives is added to column ngram_indexes[k]. Shapes: [C] gives [M], [N, C] gives [N, M], M = max(ngram_indexes) + 1.
     Source: ONNX TfIdfVectorizer-9.
     """
@@ -64,15 +64,15 @@ class TfIdfVectorizer(Op):
     weights: tuple[float, ...] = ()
 
     def infer(self, x: Fact) -> TensorType:
-        given = tensor(x)
-        if given.dtype not in ((STRING,) if self.pool_strings else (INT32, INT64)):
-            raise TypeRuleError(f"does not accept {name_of(given.dtype)} with this pool")
+        operand = tensor(x)
+        if operand.dtype not in ((STRING,) if self.pool_strings else (INT32, INT64)):
+            raise TypeRuleError(f"does not accept {name_of(operand.dtype)} with this pool")
         self._check()
-        if isinstance(given.shape, AnyShape):
+        if isinstance(operand.shape, AnyShape):
             return TensorType(FLOAT32)
-        if len(given.shape) > 2:
-            raise TypeRuleError(f"input is {given}, expected [C] or [N, C]")
-        return TensorType(FLOAT32, (*given.shape[:-1], self.width))
+        if len(operand.shape) > 2:
+            raise TypeRuleError(f"input is {operand}, expected [C] or [N, C]")
+        return TensorType(FLOAT32, (*operand.shape[:-1], self.width))
 
     def _check(self) -> None:
         if self.mode not in ("TF", "IDF", "TFIDF"):
@@ -82,9 +82,9 @@ class TfIdfVectorizer(Op):
         starts = [*self.ngram_counts, len(self.pool_strings or self.pool_int64s)]
         if not self.ngram_counts or starts[0] < 0 or starts != sorted(starts):
             raise TypeRuleError(f"ngram_counts {list(self.ngram_counts)} does not divide a pool of {starts[-1]}")
-        found = sum((end - start) // size for size, start, end in self._sections)
-        if found != len(self.ngram_indexes):
-            raise TypeRuleError(f"the pool has {found} n-grams, ngram_indexes {len(self.ngram_indexes)} elements")
+        count = sum((end - start) // size for size, start, end in self._sections)
+        if count != len(self.ngram_indexes):
+            raise TypeRuleError(f"the pool has {count} n-grams, ngram_indexes {len(self.ngram_indexes)} elements")
         if self.weights and len(self.weights) != len(self.ngram_indexes):
             raise TypeRuleError(f"has {len(self.weights)} weights for {len(self.ngram_indexes)} n-grams")
 
@@ -134,16 +134,16 @@ class TfIdfVectorizer(Op):
         for distance in range(1, min(self.max_skip_count + 1, max(1, rows.shape[1])) + 1):
             node = np.zeros(rows.shape, np.int64)
             for size in range(1, self.max_gram_length + 1):
-                kept = rows.shape[1] - (size - 1) * distance
-                if kept <= 0 or not codes.size:
+                windows = rows.shape[1] - (size - 1) * distance
+                if windows <= 0 or not codes.size:
                     break
-                wanted = node[:, :kept] * (len(self._trie.tokens) + 1) + rows[:, rows.shape[1] - kept :]
-                at = codes.searchsorted(wanted).clip(max=len(codes) - 1)
-                alive = (node[:, :kept] >= 0) & (codes[at] == wanted)
+                keys = node[:, :windows] * (len(self._trie.tokens) + 1) + rows[:, rows.shape[1] - windows :]
+                at = codes.searchsorted(keys).clip(max=len(codes) - 1)
+                alive = (node[:, :windows] >= 0) & (codes[at] == keys)
                 node = np.where(alive, nodes[at], -1)
                 if size < self.min_gram_length or (size == 1 and distance > 1):
                     continue
-                found = np.where(alive, numbers[node], -1)
-                row, _ = hits = np.nonzero(found >= 0)
-                np.add.at(counts, (row, found[hits]), 1)
+                count = np.where(alive, numbers[node], -1)
+                row, _ = hits = np.nonzero(count >= 0)
+                np.add.at(counts, (row, count[hits]), 1)
         return counts

@@ -94,14 +94,14 @@ class Matcher:
 
     def _step(self, current: frozenset[int], before: str, char: str) -> frozenset[int]:
         key = current, before, char
-        found = self.steps.get(key)
-        if found is None:
+        reached = self.steps.get(key)
+        if reached is None:
             states = (self.states[k] for k in self._closure(current, before, char))
-            found = frozenset(s.following[0] for s in states if s.accepts is not None and s.accepts(char))
+            reached = frozenset(s.following[0] for s in states if s.accepts is not None and s.accepts(char))
             if len(self.steps) >= _REMEMBERED_STEPS:
                 self.steps.clear()
-            self.steps[key] = found
-        return found
+            self.steps[key] = reached
+        return reached
 
     def _closure(self, current: frozenset[int], before: str, after: str) -> set[int]:
         """The states reached without reading, between two characters ("" at the ends of the text)."""
@@ -113,12 +113,12 @@ class Matcher:
                 continue
             reached.add(index)
             state = self.states[index]
-            if state.accepts is None and (not state.assertion or _holds(state.assertion, before, after)):
+            if state.accepts is None and (not state.assertion or _is_satisfied(state.assertion, before, after)):
                 pending.extend(state.following)
         return reached
 
 
-def _holds(assertion: str, before: str, after: str) -> bool:
+def _is_satisfied(assertion: str, before: str, after: str) -> bool:
     match assertion:
         case "begin":
             return not before

@@ -31,7 +31,7 @@ class Chars:
 
 @dataclass(frozen=True)
 class Assertion:
-    """A place in the text: `begin`, `end`, `line_begin`, `line_end`, `boundary`, `inside`."""
+    """A position in the text: `begin`, `end`, `line_begin`, `line_end`, `boundary`, `inside`."""
 
     kind: str
 
@@ -128,9 +128,9 @@ class Parser:
         return self.text.startswith(prefix, self.at)
 
     def take(self, prefix: str) -> bool:
-        found = self.peek(prefix)
-        self.at += len(prefix) * found
-        return found
+        matched = self.peek(prefix)
+        self.at += len(prefix) * matched
+        return matched
 
     def next(self, what: str) -> str:
         if self.at >= len(self.text):
@@ -142,8 +142,8 @@ class Parser:
         stop = self.text.find(end, self.at)
         if stop < 0:
             raise PatternError(f"missing {end} after {what}")
-        found, self.at = self.text[self.at : stop], stop + len(end)
-        return found
+        chars, self.at = self.text[self.at : stop], stop + len(end)
+        return chars
 
     def choice(self) -> Tree:
         """Alternatives up to the closing parenthesis; flags set inside end with it."""
@@ -256,11 +256,11 @@ class Parser:
         return char == ":"
 
     def escape(self) -> Tree:
-        places = {"A": "begin", "z": "end", "b": "boundary", "B": "inside"}
-        if self.at < len(self.text) and self.text[self.at] in places:
-            return Assertion(places[self.next("an escape")])
-        found = self.char_class()
-        return Chars(found) if found is not None else self.literal(self.escaped_char())
+        assertions = {"A": "begin", "z": "end", "b": "boundary", "B": "inside"}
+        if self.at < len(self.text) and self.text[self.at] in assertions:
+            return Assertion(assertions[self.next("an escape")])
+        chars = self.char_class()
+        return Chars(chars) if chars is not None else self.literal(self.escaped_char())
 
     def char_class(self) -> Accepts | None:
         """The class after a backslash: \\d, \\pL, \\P{Lu}; None if there is none."""
@@ -316,9 +316,9 @@ class Parser:
                 raise PatternError(f"[:{name}:] is not a class")
             return self.folded(_POSIX[name.removeprefix("^")], inverted=name.startswith("^"))
         if self.take("\\"):
-            found = self.char_class()
-            if found is not None:
-                return found
+            chars = self.char_class()
+            if chars is not None:
+                return chars
             self.at -= 1
         low = self.member_char()
         high = low

@@ -19,10 +19,10 @@ from whorl.ops.text.re2_syntax import PatternError
 
 
 def _strings(fact: Fact) -> TensorType:
-    given = tensor(fact)
-    if given.dtype != STRING:
-        raise TypeRuleError(f"does not accept {name_of(given.dtype)}, expected string")
-    return given
+    operand = tensor(fact)
+    if operand.dtype != STRING:
+        raise TypeRuleError(f"does not accept {name_of(operand.dtype)}, expected string")
+    return operand
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class StringNormalizer(Op):
     stopwords: tuple[str, ...] = ()
 
     def infer(self, x: Fact) -> TensorType:
-        given = _strings(x)
+        operand = _strings(x)
         if self.case_change_action not in _CASES:
             raise TypeRuleError(f"case_change_action {self.case_change_action!r} is none of {', '.join(_CASES)}")
-        return given.with_shape(self._shape(given.shape))
+        return operand.with_shape(self._shape(operand.shape))
 
     def _shape(self, shape: Shape) -> Shape:
         if isinstance(shape, AnyShape):
@@ -70,8 +70,8 @@ class StringNormalizer(Op):
         compared = str if self.is_case_sensitive else str.lower
         stops = {compared(word) for word in self.stopwords}
         change = _CASES[self.case_change_action]
-        kept = [change(text) for text in x.reshape(-1) if compared(text) not in stops] or [""]
-        return strings_of(kept, (1,) * (x.ndim - 1) + (len(kept),))
+        remaining = [change(text) for text in x.reshape(-1) if compared(text) not in stops] or [""]
+        return strings_of(remaining, (1,) * (x.ndim - 1) + (len(remaining),))
 
 
 @dataclass(frozen=True)
@@ -86,16 +86,16 @@ class StringSplit(Op):
     maxsplit: int | None = None
 
     def infer(self, x: Fact) -> tuple[TensorType, TensorType]:
-        given = _strings(x)
-        shape = UNRANKED if isinstance(given.shape, AnyShape) else (*given.shape, UNKNOWN)
-        return given.with_shape(shape), given.with_dtype(INT64)
+        operand = _strings(x)
+        shape = UNRANKED if isinstance(operand.shape, AnyShape) else (*operand.shape, UNKNOWN)
+        return operand.with_shape(shape), operand.with_dtype(INT64)
 
     def run(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         limit = -1 if self.maxsplit is None else self.maxsplit
         parts = [text.split(self.delimiter or None, limit) for text in x.reshape(-1)]
-        counts = np.array([len(found) for found in parts], np.int64)
+        counts = np.array([len(pieces) for pieces in parts], np.int64)
         width = int(counts.max(initial=0))
-        cells = [cell for found in parts for cell in (*found, *[""] * (width - len(found)))]
+        cells = [cell for pieces in parts for cell in (*pieces, *[""] * (width - len(pieces)))]
         return strings_of(cells, (*x.shape, width)), counts.reshape(x.shape)
 
 

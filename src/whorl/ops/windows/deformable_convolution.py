@@ -1,4 +1,4 @@
-"""Convolution whose windows read at places moved by an input."""
+"""Convolution whose windows read at positions moved by an input."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class DeformConv(Op):
 
     Inputs: X [N, C, axes...], W [M, C / group, kernel...], offset [N, offset_group * taps * rank, windows...] with the
     tap before the axis, B [M], mask [N, offset_group * taps, windows...]. X is interpolated linearly and 0 outside,
-    where places that are NaN lie too; the channels split into offset_group parts that share offsets. 16-bit floats are
+    where positions of NaN lie too; the channels split into offset_group parts that share offsets. 16-bit floats are
     summed in float32.
     Source: ONNX DeformConv-22.
     """
@@ -70,9 +70,11 @@ class DeformConv(Op):
         unify_lengths("the number of offsets", moved[1], taps * rank)
         unify_lengths("the number of mask entries", masked[1], taps)
         counts = windows_of(self, shape).counts(lengths)
-        places = zip(counts, moved[2:], masked[2:], strict=True)
-        found = [unify_lengths(f"the number of windows along axis {axis}", *each) for axis, each in enumerate(places)]
-        return TensorType(dtype, (unify_lengths("the batch", batch, moved[0], masked[0]), features, *found))
+        axis_counts = zip(counts, moved[2:], masked[2:], strict=True)
+        windows = [
+            unify_lengths(f"the number of windows along axis {axis}", *each) for axis, each in enumerate(axis_counts)
+        ]
+        return TensorType(dtype, (unify_lengths("the batch", batch, moved[0], masked[0]), features, *windows))
 
     def run(
         self,
@@ -132,14 +134,14 @@ class DeformConv(Op):
         )
         return np.stack(list(along), axis=1)
 
-    def _columns(self, image: np.ndarray, places: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    def _columns(self, image: np.ndarray, positions: np.ndarray, shares: np.ndarray) -> np.ndarray:
         """[offset_group, C / offset_group, taps, windows]: what the windows read."""
         columns = []
         for g, channels in enumerate(image):
             axes = [
-                (*spread(within_reach(places[g, :, axis].reshape(-1)), "linear"), length)
+                (*spread(within_reach(positions[g, :, axis].reshape(-1)), "linear"), length)
                 for axis, length in enumerate(channels.shape[1:])
             ]
-            read = weighted(channels, axes).reshape(len(channels), len(places[g]), places.shape[-1])
+            read = weighted(channels, axes).reshape(len(channels), len(positions[g]), positions.shape[-1])
             columns.append(read * shares[g])
         return np.stack(columns)

@@ -81,12 +81,12 @@ def convolution(
         image = run.image(n, g, channels, spread)
         first = k.mul(g, k.const(each))
         at = (n, k.add(first, k.const(start)), *(k.const(0) for _ in tracks))
-        places = [(result, at), image, table, run.filters(g), moved(k, term, first), limits]
+        addresses = [(result, at), image, table, run.filters(g), moved(k, term, first), limits]
         if added is not None:
             plane = k.add(k.mul(n, k.const(features)), first)
-            places.append(moved(k, added, k.mul(plane, k.const(math.prod(layout.counts)))))
+            addresses.append(moved(k, added, k.mul(plane, k.const(math.prod(layout.counts)))))
         kernel, numbers = run.kernel(ending)
-        k.call(kernel, places, numbers)
+        k.call(kernel, addresses, numbers)
     return k.view_of(result)
 
 
@@ -109,10 +109,10 @@ class _Run:
         """The channels of a group of an image, spread if they are to be."""
         k, size = self.k, math.prod(t.length for t in self.layout.axes)
         channel = k.add(k.mul(n, k.const(channels)), k.mul(g, k.const(self.depth)))
-        place = moved(k, self.source, k.mul(channel, k.const(size)))
+        address = moved(k, self.source, k.mul(channel, k.const(size)))
         if spread is None:
-            return place
-        k.call("split_phases", [(spread, (k.const(0),)), place], (0, self.depth, *self.layout.split_numbers))
+            return address
+        k.call("split_phases", [(spread, (k.const(0),)), address], (0, self.depth, *self.layout.split_numbers))
         return spread, (k.const(0),)
 
     def filters(self, g: Any) -> Any:
@@ -131,14 +131,14 @@ class _Run:
         return name, (self.features, self.inner, bounded, together, *rest)
 
 
-def windows_together(places: int, image_bytes: int) -> int:
+def windows_together(windows: int, image_bytes: int) -> int:
     """How many windows go by a filter before the next filter has its turn."""
-    return places if image_bytes <= NEAR_BYTES else FEW_WINDOWS
+    return windows if image_bytes <= NEAR_BYTES else FEW_WINDOWS
 
 
-def moved(k: NativeBuilder, place: Any, distance: Any) -> Any:
-    """A place so many elements further."""
-    buffer, index = place
+def moved(k: NativeBuilder, address: Any, distance: Any) -> Any:
+    """An address so many elements further."""
+    buffer, index = address
     return buffer, (*index[:-1], k.add(index[-1], distance))
 
 
@@ -162,8 +162,8 @@ def in_blocks_of(k: NativeBuilder, filters: Any) -> Any:
     for height, first, count in filter_blocks(features):
         with k.nest((group, count, taps, height)) as (g, block, tap, row):
             start = k.add(k.mul(block, k.const(height)), k.const(first))
-            place = k.add(k.mul(start, k.const(taps)), k.add(k.mul(tap, k.const(height)), row))
-            k.store(packed, (g, place), filters.at((g, k.add(start, row), tap)))
+            position = k.add(k.mul(start, k.const(taps)), k.add(k.mul(tap, k.const(height)), row))
+            k.store(packed, (g, position), filters.at((g, k.add(start, row), tap)))
     return k.view_of(packed)
 
 

@@ -1,4 +1,4 @@
-"""Native form of windows that read at moved places, on the views that a kernel builder `k` makes."""
+"""Native form of windows that read at moved positions, on the views that a kernel builder `k` makes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from whorl.kernels.windows import WindowAxis
 from whorl.ops.image.native_sampling import within_reach
 
 DEEPEST = 3
-"""Spatial axes up to which the neighbours of a place are written out."""
+"""Spatial axes up to which the neighbours of a position are written out."""
 
 
 def deformed_columns(
@@ -22,7 +22,7 @@ def deformed_columns(
 ) -> Any:
     """[N, C, taps..., windows...], kept in memory: what every tap of every window reads of x [N, C, axes...].
 
-    The place is moved by offset [N, groups * taps * axes, windows...] and the number found there, interpolated
+    The position is moved by offset [N, groups * taps * axes, windows...] and the number found there, interpolated
     linearly and 0 outside, is multiplied by mask [N, groups * taps, windows...] if there is one.
     """
     kernel, counts = [t.kernel for t in tracks], [t.count for t in tracks]
@@ -32,8 +32,8 @@ def deformed_columns(
         n, c, *rest = index
         tap, window = rest[:rank], tuple(rest[rank:])
         number = k.const(0)
-        for place, length in zip(tap, kernel, strict=True):
-            number = k.add(k.mul(number, k.const(length)), place)
+        for coordinate, length in zip(tap, kernel, strict=True):
+            number = k.add(k.mul(number, k.const(length)), coordinate)
         number = k.add(k.mul(k.div(c, k.const(each)), k.const(taps)), number)
         axes = []
         for axis, (track, t, o) in enumerate(zip(tracks, tap, window, strict=True)):
@@ -47,20 +47,20 @@ def deformed_columns(
     return k.materialise(k.view(x.dtype, (*x.shape[:2], *kernel, *counts), at, 100))
 
 
-def _neighbours(k: NativeBuilder, place: Any, length: int) -> list[tuple[Any, Any, Any]]:
-    """The two elements around a place on an axis: where, whether there is one, and its weight."""
-    dtype, found = place.dtype, []
+def _neighbours(k: NativeBuilder, position: Any, length: int) -> list[tuple[Any, Any, Any]]:
+    """The two elements around a position on an axis: where, whether there is one, and its weight."""
+    dtype, neighbours = position.dtype, []
     for step in range(2):
-        element = k.add(k.apply("floor", place), k.const(step, dtype))
-        weight = k.sub(k.const(1, dtype), k.apply("abs", k.sub(element, place)))
+        element = k.add(k.apply("floor", position), k.const(step, dtype))
+        weight = k.sub(k.const(1, dtype), k.apply("abs", k.sub(element, position)))
         inside = k.apply(
             "and",
             k.compare("ge", element, k.const(0, dtype)),
             k.compare("lt", element, k.const(length, dtype)),
         )
         where = k.cast(k.select(inside, element, k.const(0, dtype)), INT64)
-        found.append((where, inside, k.apply("max", weight, k.const(0, dtype))))
-    return found
+        neighbours.append((where, inside, k.apply("max", weight, k.const(0, dtype))))
+    return neighbours
 
 
 def _interpolated(

@@ -50,10 +50,10 @@ def window_totals(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis], larges
     offsets = k.address(embed_array(k, layout.offsets(1)))
     arrays, numbers = [offsets], (layout.taps, layout.reach(1), *layout.grid)
     if not largest:
-        ones, nothing = (
+        ones, no_bias = (
             k.address(embed_array(k, part)) for part in (np.ones(layout.taps, x.dtype), np.zeros(1, x.dtype))
         )
-        arrays, numbers = [offsets, ones, nothing, nothing], (layout.taps, 0, *numbers[1:])
+        arrays, numbers = [offsets, ones, no_bias, no_bias], (layout.taps, 0, *numbers[1:])
     with k.loop(x.shape[0]) as n, k.loop(x.shape[1]) as c:
         plane = k.add(k.mul(n, k.const(x.shape[1])), c)
         image = moved(k, source, k.mul(plane, k.const(math.prod(x.shape[2:]))))
@@ -67,15 +67,15 @@ def maxima(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis]) -> Any:
     """The largest element of each window, of floats or of integers of 8 bits."""
     if is_float(x.dtype):
         return cast_view(k, window_totals(k, widen_view(k, x), tracks, True), x.dtype)
-    found = window_totals(k, cast_view(k, x, FLOAT32), tracks, True)
+    totals = window_totals(k, cast_view(k, x, FLOAT32), tracks, True)
     least = k.const(np.iinfo(x.dtype).min, FLOAT32)
-    return k.view(x.dtype, found.shape, lambda i: k.cast(k.apply("max", found.at(i), least), x.dtype), 2)
+    return k.view(x.dtype, totals.shape, lambda i: k.cast(k.apply("max", totals.at(i), least), x.dtype), 2)
 
 
-def places_of_maxima(k: NativeBuilder, x: Any, best: Any, tracks: Sequence[WindowAxis], order: Sequence[int]) -> Any:
-    """The place in the flattened x of the first element of each window that is the largest one; -1 where it has none.
+def locate_maxima(k: NativeBuilder, x: Any, best: Any, tracks: Sequence[WindowAxis], order: Sequence[int]) -> Any:
+    """The position in the flattened x of the first element of each window that is the largest; -1 where it has none.
 
-    `order` are the distances between neighbours along the spatial axes, in places of a plane.
+    `order` are the distances between neighbours along the spatial axes, in positions of a plane.
     """
     x, size = k.materialise_reread(x), math.prod(x.shape[2:])
 
@@ -83,21 +83,21 @@ def places_of_maxima(k: NativeBuilder, x: Any, best: Any, tracks: Sequence[Windo
         plane = k.mul(k.add(k.mul(index[0], k.const(x.shape[1])), index[1]), k.const(size))
         most = best.at(index)
 
-        def earlier(found: Any, back: Any) -> Any:
-            """The place of a tap, counted from the last one, if it is the largest; else the one found so far."""
-            inside, place, elements = k.const(True, BOOL), plane, []
+        def earlier(nearest: Any, back: Any) -> Any:
+            """The position of a tap, counted from the last one, if it is the largest; else the result so far."""
+            inside, position, elements = k.const(True, BOOL), plane, []
             for o, b, t, step in zip(index[2:], back, tracks, order, strict=True):
                 tap = k.mul(k.sub(k.const(t.kernel - 1), b), k.const(t.dilation))
                 e = k.add(k.sub(k.mul(o, k.const(t.stride)), k.const(t.begin)), tap)
                 for how, bound in (("ge", 0), ("lt", t.length)):
                     inside = k.apply("and", inside, k.compare(how, e, k.const(bound)))
                 elements.append(clamp_index(k, e, 0, t.length - 1))
-                place = k.add(place, k.mul(e, k.const(step)))
+                position = k.add(position, k.mul(e, k.const(step)))
             value = x.at((*index[:2], *elements))
             equal = k.compare("eq", value, most)
             if is_float(x.dtype):
                 equal = k.apply("or", equal, k.apply("isnan", value, dtype=BOOL))
-            return k.select(k.apply("and", inside, equal), place, found)
+            return k.select(k.apply("and", inside, equal), position, nearest)
 
         return k.reduce([t.kernel for t in tracks], k.const(-1), earlier)
 
@@ -117,8 +117,8 @@ def means(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis], counts: Sequen
 
     def at(index: Index) -> Any:
         count = k.const(1, x.dtype)
-        for place, column in zip(index[2:], tables, strict=True):
-            count = k.mul(count, column.at((place,)))
+        for coordinate, column in zip(index[2:], tables, strict=True):
+            count = k.mul(count, column.at((coordinate,)))
         return k.div(sums.at(index), count)
 
     return k.view(x.dtype, sums.shape, at, 8 + sum(t.cost for t in tables))

@@ -37,13 +37,13 @@ class _Axis:
 
     @property
     def phases(self) -> list[_Phase]:
-        track, found = self.track, []
+        track, phases = self.track, []
         for first in range(min(track.stride, track.length)):
             distances = [first + track.begin - t * track.dilation for t in range(track.kernel)]
             taps = tuple(t for t, d in enumerate(distances) if d % track.stride == 0)
             count = -(-(track.length - first) // track.stride)
-            found.append(_Phase(first, count, taps, tuple(distances[t] // track.stride for t in taps)))
-        return found
+            phases.append(_Phase(first, count, taps, tuple(distances[t] // track.stride for t in taps)))
+        return phases
 
     @property
     def lowest(self) -> int:
@@ -85,7 +85,7 @@ def transposed_convolution(
     term = k.materialise(broadcast_scalar(k, k.const(0, x.dtype), (features,)) if bias is None else bias)
     parts = [_part(k, x, w, axes, phases, group) for phases in itertools.product(*(axis.phases for axis in axes))]
     spread = k.temporary(x.dtype, (depth * plane + OVERREAD_BYTES // x.dtype.itemsize,))
-    source, bias_place, zero = k.address(x), k.address(term), k.const(0)
+    source, bias_address, zero = k.address(x), k.address(term), k.const(0)
     rows = zip(axes, lengths, strict=True)
     spreading = [plane, *(n for axis, length in rows for n in (axis.track.count, -axis.lowest, 1, 1, length))]
     with k.loop(x.shape[0]) as n, k.loop(group) as g:
@@ -96,14 +96,14 @@ def transposed_convolution(
         for part in (p for p in parts if p.filters is not None):
             inner = depth * len(part.offsets)
             filters = moved(k, k.address(part.filters), k.mul(g, k.const(w.shape[1] * inner)))
-            term_place = moved(k, bias_place, first)
-            places = [(part.result, (n, first, zero, zero, zero)), (spread, (zero,)), k.address(part.table), filters]
+            term_address = moved(k, bias_address, first)
+            addresses = [(part.result, (n, first, zero, zero, zero)), (spread, (zero,)), k.address(part.table), filters]
             counts = [phase.count for phase in part.phases]
             together = windows_together(math.prod(counts), depth * plane * x.dtype.itemsize)
             reach = (depth - 1) * plane + max(part.offsets)
             numbers = (w.shape[1], inner, 0, together, reach, *counts, *lengths[1:])
-            k.call("convolution", [*places, term_place, term_place], numbers)
-    return _joined(k, x, parts, axes, features, term, tracks)
+            k.call("convolution", [*addresses, term_address, term_address], numbers)
+    return _interleave(k, x, parts, axes, features, term, tracks)
 
 
 def _part(k: NativeBuilder, x: Any, w: Any, axes: Sequence[_Axis], phases: tuple[_Phase, ...], group: int) -> _Part:
@@ -111,25 +111,25 @@ def _part(k: NativeBuilder, x: Any, w: Any, axes: Sequence[_Axis], phases: tuple
     lengths, depth = [axis.spread for axis in axes], x.shape[1] // group
     offsets = []
     for shifts in itertools.product(*(phase.shifts for phase in phases)):
-        places = [shift - axis.lowest for shift, axis in zip(shifts, axes, strict=True)]
-        offsets.append(WindowGrid(places[0] + 1, places[1] + 1, places[2], lengths[1], lengths[2]).span)
+        distances = [shift - axis.lowest for shift, axis in zip(shifts, axes, strict=True)]
+        offsets.append(WindowGrid(distances[0] + 1, distances[1] + 1, distances[2], lengths[1], lengths[2]).span)
     shape = (x.shape[0], w.shape[1] * group, *(phase.count for phase in phases))
     result = k.temporary(x.dtype, shape)
     if not offsets:
         return _Part(phases, (), result)
     taps = list(itertools.product(*(phase.taps for phase in phases)))
     own = k.temporary(w.dtype, (group, w.shape[1], depth * len(taps)))
-    for place, tap in enumerate(taps):
+    for position, tap in enumerate(taps):
         with k.nest((group, w.shape[1], depth)) as (g, m, c):
             channel = k.add(k.mul(g, k.const(depth)), c)
-            given = tap[AXES - (len(w.shape) - 2) :]
-            value = w.at((channel, m, *(k.const(t) for t in given)))
-            k.store(own, (g, m, k.add(k.mul(c, k.const(len(taps))), k.const(place))), value)
+            coordinates = tap[AXES - (len(w.shape) - 2) :]
+            value = w.at((channel, m, *(k.const(t) for t in coordinates)))
+            k.store(own, (g, m, k.add(k.mul(c, k.const(len(taps))), k.const(position))), value)
     table = embed_array(k, tap_table(offsets, pad_channel_stride(math.prod(lengths)), depth))
     return _Part(phases, tuple(offsets), result, in_blocks_of(k, k.view_of(own)), table)
 
 
-def _joined(
+def _interleave(
     k: NativeBuilder,
     x: Any,
     parts: Sequence[_Part],

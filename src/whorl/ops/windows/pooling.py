@@ -96,10 +96,10 @@ class AveragePool(Pool):
 
 @dataclass(frozen=True)
 class MaxPool(Pool):
-    """The largest element of each window and, as a second output, its place in the flattened X.
+    """The largest element of each window and, as a second output, its position in the flattened X.
 
-    Padding is not looked at; a window of nothing gives the least value and place -1. The first of equal elements is
-    taken, NaN is larger than all. `storage_order` 1 counts places with the first spatial axis fastest.
+    Padding is not looked at; a window of nothing gives the least value and position -1. The first of equal elements is
+    taken, NaN is larger than all. `storage_order` 1 counts positions with the first spatial axis fastest.
     Source: ONNX MaxPool-22.
     """
 
@@ -118,10 +118,10 @@ class MaxPool(Pool):
         if self.output_count < 2:
             return combined(x, tracks, np.maximum, least(x.dtype))
         size = math.prod(x.shape[2:])
-        places = np.arange(size, dtype=np.int64).reshape(x.shape[2:], order="F" if self.storage_order else "C")
-        values, places = _largest(x, np.broadcast_to(places, x.shape), tracks)
+        positions = np.arange(size, dtype=np.int64).reshape(x.shape[2:], order="F" if self.storage_order else "C")
+        values, positions = _largest(x, np.broadcast_to(positions, x.shape), tracks)
         planes = np.arange(math.prod(x.shape[:2]), dtype=np.int64).reshape(*x.shape[:2], *(1,) * len(tracks))
-        return values, np.where(places < 0, -1, places + planes * size)
+        return values, np.where(positions < 0, -1, positions + planes * size)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,), tracks = inputs, self.tracks(inputs[0])
@@ -131,7 +131,7 @@ class MaxPool(Pool):
         if len(outputs) < 2:
             return [best]
         order = np.empty(x.fixed_shape[2:], np.bool_, order="F" if self.storage_order else "C").strides
-        return [best, native_pooling.places_of_maxima(k, x, best, tracks, order)]
+        return [best, native_pooling.locate_maxima(k, x, best, tracks, order)]
 
 
 @dataclass(frozen=True)
@@ -259,20 +259,20 @@ def combined(x: np.ndarray, tracks: Sequence[WindowAxis], combine: np.ufunc, sta
     return x
 
 
-def _largest(x: np.ndarray, places: np.ndarray, tracks: Sequence[WindowAxis]) -> tuple[np.ndarray, np.ndarray]:
-    """Like `combined` with maximum, and the places of the elements taken; the last axis first keeps the order."""
+def _largest(x: np.ndarray, positions: np.ndarray, tracks: Sequence[WindowAxis]) -> tuple[np.ndarray, np.ndarray]:
+    """Like `combined` with maximum, and the positions of the elements taken; the last axis first keeps the order."""
     for axis, track in zip(range(x.ndim - 1, -1, -1), reversed(tracks), strict=False):
         before = (slice(None),) * axis
         shape = (*x.shape[:axis], track.count, *x.shape[axis + 1 :])
         best, where = np.full(shape, least(x.dtype), x.dtype), np.full(shape, -1, np.int64)
         for t in track.near:
             windows, elements = ((*before, part) for part in track.tap(t))
-            kept, candidate = best[windows], x[elements]
-            larger = (~(candidate <= kept) & ~np.isnan(kept)) | (where[windows] < 0)
-            np.copyto(kept, candidate, where=larger)
-            np.copyto(where[windows], places[elements], where=larger)
-        x, places = best, where
-    return x, places
+            current, candidate = best[windows], x[elements]
+            larger = (~(candidate <= current) & ~np.isnan(current)) | (where[windows] < 0)
+            np.copyto(current, candidate, where=larger)
+            np.copyto(where[windows], positions[elements], where=larger)
+        x, positions = best, where
+    return x, positions
 
 
 def _elements(track: WindowAxis) -> np.ndarray:

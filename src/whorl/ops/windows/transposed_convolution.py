@@ -94,13 +94,15 @@ class ConvTranspose(Convolution):
         lengths, kernel = x.shape[2:], w.shape[2:]
         windows = windows_of(self, kernel, self.auto_pad)
         steps = zip(lengths, self.sizes(lengths, kernel), self.reached(lengths, kernel), strict=True)
-        found = []
+        tracks = []
         for axis, (count, size, reached) in enumerate(steps):
             begin, length = windows.padding(axis)[0], cast(int, size)
             if self.output_shape or self.auto_pad.startswith("SAME"):
                 begin = split_padding(cast(int, reached) - length, self.auto_pad)[0]
-            found.append(WindowAxis(length, kernel[axis], windows.strides[axis], windows.dilations[axis], begin, count))
-        return found
+            tracks.append(
+                WindowAxis(length, kernel[axis], windows.strides[axis], windows.dilations[axis], begin, count)
+            )
+        return tracks
 
     def run(self, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:
         check_types(self, x, w, b)
@@ -136,7 +138,7 @@ MOST_NESTS, MOST_PHASES = 1 << 10, 1 << 12
 
 @dataclass(frozen=True)
 class Col2Im(Op):
-    """Adds the columns of X [N, C * taps, blocks] to the places of an image [N, C, axes...] that the blocks cover.
+    """Adds the columns of X [N, C * taps, blocks] to the positions of an image [N, C, axes...] that the blocks cover.
 
     Inputs: X, image_shape, block_shape. The sums of 16-bit floats are kept in float32. Source: ONNX Col2Im-18.
     """
@@ -194,7 +196,7 @@ class Col2Im(Op):
                 pairs = list(zip(index[2:], tracks, spans, strict=True))
                 windows = [k.add(i, k.const(windows.start)) for i, _, (windows, _) in pairs]
                 spots = [k.add(k.mul(i, k.const(t.stride)), k.const(e.start)) for i, t, (_, e) in pairs]
-                place = (*index[:2], *spots)
+                target = (*index[:2], *spots)
                 value = columns.at((*index[:2], *(k.const(t) for t in tap), *windows))
-                k.store(y, place, k.add(k.load(y, place), value))
+                k.store(y, target, k.add(k.load(y, target), value))
         return [cast_view(k, k.view_of(y), x.dtype)]

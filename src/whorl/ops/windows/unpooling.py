@@ -26,7 +26,7 @@ from whorl.ops.windows.geometry import per_axis
 class MaxUnpool(Op):
     """Y[I[k]] = X[k] in the flattened Y, 0 elsewhere. Inputs: X [N, C, windows...], I like X, output_shape.
 
-    An axis of Y has (windows - 1) * stride - pads + kernel elements; the places I count in a Y of these lengths. Where
+    An axis of Y has (windows - 1) * stride - pads + kernel elements; the indices I count in a Y of these lengths. Where
     output_shape asks for more, zeros follow at the end of the axes. Source: ONNX MaxUnpool-22 and its backend tests.
     """
 
@@ -34,24 +34,24 @@ class MaxUnpool(Op):
     pads: tuple[int, ...] | None = None
     strides: tuple[int, ...] | None = None
 
-    def infer(self, x: Fact, places: Fact, output_shape: Fact | None = None) -> TensorType:
+    def infer(self, x: Fact, indices: Fact, output_shape: Fact | None = None) -> TensorType:
         dtype, rank = tensor(x).dtype, len(self.kernel_shape) + 2
         require_dtype(dtype, COMPUTED_FLOATS)
-        require_dtype(tensor(places).dtype, frozenset((INT64,)))
-        pairs = zip(dims_of(x, rank, "X"), dims_of(places, rank, "I"), strict=True)
+        require_dtype(tensor(indices).dtype, frozenset((INT64,)))
+        pairs = zip(dims_of(x, rank, "X"), dims_of(indices, rank, "I"), strict=True)
         pooled = self.pooled([unify_lengths(f"axis {axis} of X and I", *pair) for axis, pair in enumerate(pairs)])
         if any(isinstance(n, int) and n < 0 for n in pooled):
             raise TypeRuleError(f"the pads leave the shape {list(pooled)}")
         if output_shape is None:
             return TensorType(dtype, pooled)
-        asked = known_dims(output_shape)
-        if asked is None:
+        requested = known_dims(output_shape)
+        if requested is None:
             return TensorType(dtype, (UNKNOWN,) * rank)
-        if len(asked) != rank:
-            raise TypeRuleError(f"output_shape has {len(asked)} entries, expected {rank}")
-        if any(isinstance(gap := a - p, int) and gap < 0 for a, p in zip(asked, pooled, strict=True)):
-            raise TypeRuleError(f"output_shape {list(asked)} is smaller than what was pooled, {list(pooled)}")
-        return TensorType(dtype, asked)
+        if len(requested) != rank:
+            raise TypeRuleError(f"output_shape has {len(requested)} entries, expected {rank}")
+        if any(isinstance(gap := a - p, int) and gap < 0 for a, p in zip(requested, pooled, strict=True)):
+            raise TypeRuleError(f"output_shape {list(requested)} is smaller than what was pooled, {list(pooled)}")
+        return TensorType(dtype, requested)
 
     def pooled(self, shape: Sequence[Dim]) -> tuple[Dim, ...]:
         """The shape that the windows cover."""
@@ -60,13 +60,13 @@ class MaxUnpool(Op):
         steps = zip(shape[2:], self.kernel_shape, strides, pads[:rank], pads[rank:], strict=True)
         return (*shape[:2], *((n - 1) * step + kernel - begin - end for n, kernel, step, begin, end in steps))
 
-    def run(self, x: np.ndarray, places: np.ndarray, output_shape: np.ndarray | None = None) -> np.ndarray:
-        check_types(self, x, places, output_shape)
+    def run(self, x: np.ndarray, indices: np.ndarray, output_shape: np.ndarray | None = None) -> np.ndarray:
+        check_types(self, x, indices, output_shape)
         y = np.zeros(cast(tuple[int, ...], self.pooled(x.shape)), x.dtype)
-        if places.size and (places.min() < 0 or places.max() >= y.size):
-            bad = int(places[(places < 0) | (places >= y.size)][0])
+        if indices.size and (indices.min() < 0 or indices.max() >= y.size):
+            bad = int(indices[(indices < 0) | (indices >= y.size)][0])
             raise RunError(f"index {bad} is outside [0, {y.size}) of the pooled shape {list(y.shape)}")
-        y.reshape(-1)[places.reshape(-1)] = x.reshape(-1)
+        y.reshape(-1)[indices.reshape(-1)] = x.reshape(-1)
         if output_shape is None:
             return y
         result = np.zeros(tuple(output_shape.tolist()), x.dtype)
@@ -74,20 +74,20 @@ class MaxUnpool(Op):
         return result
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        x, places = inputs[0], inputs[1]
+        x, indices = inputs[0], inputs[1]
         shape, covered = fixed_lengths(outputs[0]), cast(tuple[int, ...], self.pooled(inputs[0].shape))
-        size, places = math.prod(covered), k.materialise(places)
+        size, indices = math.prod(covered), k.materialise(indices)
         y = k.temporary(x.dtype, covered)
         k.fill(y, broadcast_scalar(k, k.const(0, x.dtype), covered))
 
         def inside(so_far: Any, index: Index) -> Any:
-            place = places.at(index)
-            fits = k.apply("and", k.compare("ge", place, k.const(0)), k.compare("lt", place, k.const(size)))
+            position = indices.at(index)
+            fits = k.apply("and", k.compare("ge", position, k.const(0)), k.compare("lt", position, k.const(size)))
             return k.apply("and", so_far, fits)
 
         k.fail_unless(k.reduce(x.shape, k.const(True, BOOL), inside))
         with k.nest(x.shape, parallel=False) as index:
-            k.store(y, (*(k.const(0) for _ in covered[1:]), places.at(index)), x.at(index))
+            k.store(y, (*(k.const(0) for _ in covered[1:]), indices.at(index)), x.at(index))
         if shape == covered:
             return [k.view_of(y)]
         ends = [(0, length - n) for length, n in zip(shape, covered, strict=True)]

@@ -24,7 +24,7 @@ from whorl.ops.core.writer import Writer
 from whorl.ops.elementwise.arithmetic import Add, Clip, Div, Floor, Max, Min, Mul, Round
 from whorl.ops.elementwise.comparison import Less, Where
 from whorl.ops.elementwise.logic import Or
-from whorl.ops.image.resampling import ROUNDINGS, Filter, Stretch, pick
+from whorl.ops.image.resampling import ROUNDINGS, AxisResize, Filter, pick
 from whorl.ops.image.resize import Resize
 from whorl.ops.movement.indexing import Gather
 from whorl.ops.movement.padding import Pad
@@ -154,7 +154,7 @@ def resize(op: Resize, node: Node, write: NetWriter) -> list[Source]:
     target = ranked(node.outputs[0], "the result")
     resamplings = None
     if is_known and all(isinstance(dim, int) for dim in (*shape, *target)):
-        resamplings = op.stretches(shape, target, *known)  # type: ignore[arg-type]
+        resamplings = op.axis_resizes(shape, target, *known)  # type: ignore[arg-type]
     requested = _image_axes(shape, axes, known[1], known[2])
     if requested is None and sorted(axes) == [2, 3]:
         requested = dict(zip(axes, (None, None), strict=True))
@@ -202,7 +202,7 @@ def _is_native(op: Resize, x: Value, has_scales: bool) -> bool:
     return tensor(x).rank == 4
 
 
-def _is_steady(op: Resize, resamplings: dict[int, Stretch]) -> bool:
+def _is_steady(op: Resize, resamplings: dict[int, AxisResize]) -> bool:
     """Whether the nearest elements are the same in float32 arithmetic, however it divides by the scale."""
     if op.mode != "nearest":
         return True
@@ -215,7 +215,7 @@ def _is_steady(op: Resize, resamplings: dict[int, Stretch]) -> bool:
     return True
 
 
-def _coordinates_in_float32(resampling: Stretch, coordinates: str) -> list[np.ndarray]:
+def _coordinates_in_float32(resampling: AxisResize, coordinates: str) -> list[np.ndarray]:
     x, one, scale = np.arange(resampling.count, dtype=FLOAT32), np.float32(1), np.float32(resampling.factor)
     if coordinates == "align_corners":
         last, wide = np.float32(resampling.length - 1), np.float32(max(1, resampling.count - 1))
@@ -278,7 +278,7 @@ class _Resizing:
 class _Fixed(_Resizing):
     """Known lengths: which elements are taken, and their weights, are constants."""
 
-    def resized(self, x: Value, resamplings: dict[int, Stretch]) -> Value:
+    def resized(self, x: Value, resamplings: dict[int, AxisResize]) -> Value:
         op, rank = self.op, len(ranked(x, "the input"))
         mode, y = op.coordinate_transformation_mode, self.widened(x)
         changing = {axis: s for axis, s in resamplings.items() if not s.is_identity(mode)}
@@ -293,11 +293,11 @@ class _Fixed(_Resizing):
     def _taken(self, x: Value, axis: int, elements: np.ndarray) -> Value:
         return self.build.add(Gather(axis), x, self.build.constant(elements.astype(np.int64)))
 
-    def _nearest(self, x: Value, axis: int, resampling: Stretch) -> Value:
+    def _nearest(self, x: Value, axis: int, resampling: AxisResize) -> Value:
         op, points = self.op, np.arange(resampling.length)
         return self._taken(x, axis, pick(points, 0, resampling, op.coordinate_transformation_mode, op.nearest_mode))
 
-    def _weighed(self, x: Value, axis: int, resampling: Stretch) -> Value:
+    def _weighed(self, x: Value, axis: int, resampling: AxisResize) -> Value:
         column = (-1, *(1,) * (len(ranked(x, "the input")) - axis - 1))
         total: Value | None = None
         for chosen, weight in zip(*self.kernel.taps(resampling, self.op.coordinate_transformation_mode), strict=True):
