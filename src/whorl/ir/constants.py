@@ -10,7 +10,7 @@ import numpy as np
 
 from whorl.errors import WhorlError
 from whorl.ir.dtypes import STRING
-from whorl.ir.elements.base import Held, elements_of
+from whorl.ir.elements.base import Leaf, elements_of
 from whorl.ir.elements.regions import unraveled
 from whorl.ir.graph import Op
 from whorl.ir.types import KNOWN_LIMIT, TensorType
@@ -84,9 +84,9 @@ def sample_of(value: np.ndarray | LazyArray) -> Any:
     source = elements_of(value)
     if source.size <= _SAMPLES:
         return source.numpy().tobytes()
-    places = (unraveled(k * (source.size - 1) // (_SAMPLES - 1), source.shape) for k in range(_SAMPLES))
+    indices = (unraveled(k * (source.size - 1) // (_SAMPLES - 1), source.shape) for k in range(_SAMPLES))
     with np.errstate(all="ignore"):
-        return [source.read(tuple((k, k + 1) for k in place), {}).tobytes() for place in places]
+        return [source.read(tuple((k, k + 1) for k in index), {}).tobytes() for index in indices]
 
 
 def same_elements(a: np.ndarray | LazyArray, b: np.ndarray | LazyArray) -> bool:
@@ -101,7 +101,7 @@ def same_elements(a: np.ndarray | LazyArray, b: np.ndarray | LazyArray) -> bool:
     if a.dtype == STRING:
         return as_array(a).tolist() == as_array(b).tolist()
     x, y = elements_of(a), elements_of(b)
-    if x.nbytes > _COMPARED and not (isinstance(x, Held) and isinstance(y, Held)):
+    if x.nbytes > _COMPARED and not (isinstance(x, Leaf) and isinstance(y, Leaf)):
         return False
     limit = max(x.window, y.window)
     return all(p.tobytes() == q.tobytes() for p, q in zip(x.blocks(limit), y.blocks(limit), strict=True))

@@ -124,8 +124,8 @@ def _key(atom: Atom) -> str:
 
 def linear(terms: dict[Atom, int], constant: int) -> Dim:
     """The normal form; an `int` where no name is left."""
-    kept = tuple(sorted(((a, k) for a, k in terms.items() if k), key=lambda term: _key(term[0])))
-    return _bounded(Linear(kept, constant)) if kept else constant
+    nonzero = tuple(sorted(((a, k) for a, k in terms.items() if k), key=lambda term: _key(term[0])))
+    return _bounded(Linear(nonzero, constant)) if nonzero else constant
 
 
 def _bounded(form: Linear) -> Dim:
@@ -242,10 +242,10 @@ def names_in(dim: Dim) -> set[str]:
     """Every name a dim mentions."""
     if not isinstance(dim, Linear):
         return set()
-    found: set[str] = set()
+    names: set[str] = set()
     for atom, _ in dim.terms:
-        found |= {atom} if isinstance(atom, str) else set().union(*(names_in(a) for a in atom.args))
-    return found
+        names |= {atom} if isinstance(atom, str) else set().union(*(names_in(a) for a in atom.args))
+    return names
 
 
 def substitute(dim: Dim, binding: dict[str, Dim]) -> Dim:

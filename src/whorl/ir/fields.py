@@ -41,28 +41,28 @@ def build_op(text: Struct) -> Op:
     """The op that a text names, its fields checked."""
     if text.name not in REGISTRY:
         fix = suggest(text.name, REGISTRY) or "import the module that defines it before the text is read"
-        raise LoadError(f"{text.name!r} is no known op", text.place, fix)
+        raise LoadError(f"{text.name!r} is no known op", text.location, fix)
     return _build(REGISTRY[text.name], text)
 
 
-def check_inputs(op: Op, given: Sequence[bool], place: str) -> None:
+def check_inputs(op: Op, present: Sequence[bool], location: str) -> None:
     """Refuse a number of inputs that the op cannot take, and `_` (False) for one that it needs."""
     low, high, needed = _signature(type(op))
-    if not low <= len(given) <= high:
+    if not low <= len(present) <= high:
         span = f"{low}" if low == high else f"at least {low}" if high == math.inf else f"{low} to {int(high)}"
-        fix = "write _ for an input that is left out" if len(given) < low else "remove what is too many"
-        raise LoadError(f"{op.name} takes {span} inputs, not {len(given)}", place, fix)
+        fix = "write _ for an input that is left out" if len(present) < low else "remove what is too many"
+        raise LoadError(f"{op.name} takes {span} inputs, not {len(present)}", location, fix)
     for index, name in needed.items():
-        if index < len(given) and not given[index]:
-            raise LoadError(f"{op.name} needs its input {index}, {name!r}", place, "write a value in the place of _")
+        if index < len(present) and not present[index]:
+            raise LoadError(f"{op.name} needs its input {index}, {name!r}", location, "write a value in the place of _")
 
 
-def check_regions(op: Op, count: int, place: str) -> None:
+def check_regions(op: Op, count: int, location: str) -> None:
     """Refuse regions where the op has none, and none where it has some."""
     expected = type(op).infer_regions is not Op.infer_regions
     if expected != bool(count):
         fix = "write them after its line" if expected else "remove them"
-        raise LoadError(f"{op.name} has {'regions' if expected else 'no regions'}", place, fix)
+        raise LoadError(f"{op.name} has {'regions' if expected else 'no regions'}", location, fix)
 
 
 @functools.cache
@@ -92,29 +92,29 @@ def _hints(cls: type) -> dict[str, Any]:
 
 def _build(cls: type, text: Struct) -> Any:
     hints, values = _hints(cls), named(text)
-    for given in text.fields:
-        if given.name not in hints:
-            fix = suggest(given.name, hints) or f"its fields are {', '.join(hints)}" if hints else "it has no fields"
-            raise LoadError(f"{text.name} has no field {given.name!r}", given.place, fix)
-        value = _fitted(given.value, hints[given.name])
+    for entry in text.fields:
+        if entry.name not in hints:
+            fix = suggest(entry.name, hints) or f"its fields are {', '.join(hints)}" if hints else "it has no fields"
+            raise LoadError(f"{text.name} has no field {entry.name!r}", entry.location, fix)
+        value = _fitted(entry.value, hints[entry.name])
         if value is _MISFIT:
-            message = f"{given.name} of {text.name} is {_shown(given.value)}, expected {_named_hint(hints[given.name])}"
-            raise LoadError(message, given.place, "write the value as a dump of such an op does")
-        values[given.name] = value
+            message = f"{entry.name} of {text.name} is {_shown(entry.value)}, expected {_named_hint(hints[entry.name])}"
+            raise LoadError(message, entry.location, "write the value as a dump of such an op does")
+        values[entry.name] = value
     for field in dataclasses.fields(cls):
         if field.name not in values and field.default is field.default_factory is dataclasses.MISSING:
-            raise LoadError(f"{text.name} lacks the field {field.name!r}", text.place, f"add {{{field.name} = ...}}")
+            raise LoadError(f"{text.name} lacks the field {field.name!r}", text.location, f"add {{{field.name} = ...}}")
     return cls(**values)
 
 
 def named(text: Struct) -> dict[str, Any]:
     """The fields of a text as a dictionary, inner ones too. Errors: LoadError where a name is given twice."""
     values: dict[str, Any] = {}
-    for given in text.fields:
-        if given.name in values:
-            raise LoadError(f"{given.name!r} is given twice", given.place, "remove one of them")
-        inner = isinstance(given.value, Struct) and not given.value.name
-        values[given.name] = named(given.value) if inner else given.value
+    for field in text.fields:
+        if field.name in values:
+            raise LoadError(f"{field.name!r} is given twice", field.location, "remove one of them")
+        inner = isinstance(field.value, Struct) and not field.value.name
+        values[field.name] = named(field.value) if inner else field.value
     return values
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 _unforkable = threading.RLock()
 _waited_for: list[AbstractContextManager[Any]] = []
-_taken: list[AbstractContextManager[Any]] = []
+_acquired: list[AbstractContextManager[Any]] = []
 """Locks that the fork under way holds; one that is added meanwhile is not among them."""
 
 
@@ -55,12 +55,12 @@ def _take() -> None:
     _unforkable.acquire()
     for lock in tuple(_waited_for):
         lock.__enter__()
-        _taken.append(lock)
+        _acquired.append(lock)
 
 
 def _leave() -> None:
-    while _taken:
-        _taken.pop().__exit__(None, None, None)
+    while _acquired:
+        _acquired.pop().__exit__(None, None, None)
     _unforkable.release()
 
 

@@ -116,33 +116,35 @@ def read(text: str, start: str, actions: Any, max_depth: int) -> Any:
         raise _syntax_error(error, parser, text) from None
 
 
-def place_of(token: Any) -> str:
+def location_of(token: Any) -> str:
     """Where a token is, as errors write it."""
     return f"line {token.line}, column {token.column}"
 
 
-def _place_at(text: str, index: int) -> str:
+def _location_at(text: str, index: int) -> str:
     line, column = text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
     return f"line {line}, column {column}"
 
 
 def _refuse_depth(text: str, max_depth: int) -> None:
     depth = 0
-    for found in _BRACKETS.finditer(text):
-        depth += bool(found["open"]) - bool(found["close"])
+    for bracket in _BRACKETS.finditer(text):
+        depth += bool(bracket["open"]) - bool(bracket["close"])
         if depth > max_depth:
             message, fix = f"brackets are nested deeper than {max_depth}", "raise max_depth if the text is trusted"
-            raise LoadError(message, _place_at(text, found.start()), fix)
+            raise LoadError(message, _location_at(text, bracket.start()), fix)
 
 
 def _syntax_error(error: Any, parser: Lark, text: str) -> LoadError:
     """What lark found and what its state would have taken."""
     token = getattr(error, "token", None)
-    found, kind = (error.char, "") if token is None else (token, token.type)
+    unexpected, kind = (error.char, "") if token is None else (token, token.type)
     expected = error.interactive_parser.accepts()
-    where = place_of(error) if kind != "$END" else _place_at(text, len(text))
-    shown = "the end of the text" if kind == "$END" else repr(str(found)[:_SHOWN])
-    return LoadError(f"found {shown}, expected {_alternatives(expected, parser)}", where, _fix(found, kind, expected))
+    where = location_of(error) if kind != "$END" else _location_at(text, len(text))
+    shown = "the end of the text" if kind == "$END" else repr(str(unexpected)[:_SHOWN])
+    return LoadError(
+        f"found {shown}, expected {_alternatives(expected, parser)}", where, _fix(unexpected, kind, expected)
+    )
 
 
 def _alternatives(expected: Set[str], parser: Lark) -> str:
@@ -157,8 +159,8 @@ def _alternatives(expected: Set[str], parser: Lark) -> str:
     return " or ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
 
 
-def _fix(found: str, kind: str, expected: Set[str]) -> str:
-    if found == '"':
+def _fix(unexpected: str, kind: str, expected: Set[str]) -> str:
+    if unexpected == '"':
         return "close the text with a second quote on the same line"
     if "COLON" in expected and kind != "$END":
         return "give every value its type where it is made, as in %x: float32[N, 4]"

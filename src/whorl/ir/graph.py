@@ -100,7 +100,7 @@ class Op:
         """Whether the first output surely is the first input, bit by bit, and other outputs depend on nothing else."""
         return False
 
-    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+    def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         """Whether an output of the first input's type surely is that input: elements move only where lengths change."""
         return False
 

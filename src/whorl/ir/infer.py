@@ -34,7 +34,7 @@ class Inference:
     def __init__(self, used_names: Iterable[str] = ()) -> None:
         self.used: set[str] = set(used_names)
         self.counts: dict[str, int] = {}
-        self.given: dict[str, Value] = {}
+        self.owners: dict[str, Value] = {}
         self.visited: set[Node] = set()
         self.problems: list[str] = []
         self.ill_typed: set[Node] = set()
@@ -63,8 +63,8 @@ class Inference:
             if index >= len(types):
                 raise TypeRuleError(f"has {len(node.outputs)} outputs, the op gives {len(types)}", node.title)
             self.set_type(value, types[index])
-            found = known[index] if index < len(known) else None
-            value.known = found if found is not None and found.size <= KNOWN_LIMIT else None
+            elements = known[index] if index < len(known) else None
+            value.known = elements if elements is not None and elements.size <= KNOWN_LIMIT else None
 
     def _region_types(self, node: Node) -> tuple[Type, ...]:
         try:
@@ -124,7 +124,7 @@ class Inference:
             text = f"{hint}'{count}"
         self.used.add(text)
         self.counts[hint] = count
-        self.given[text] = value
+        self.owners[text] = value
         return dims.name(text)
 
     def is_own(self, value: Value, dim: Dim) -> bool:
@@ -132,7 +132,7 @@ class Inference:
         if not isinstance(dim, Linear) or dim.constant or len(dim.terms) != 1:
             return False
         atom, k = dim.terms[0]
-        return k == 1 and isinstance(atom, str) and self.given.get(atom) is value
+        return k == 1 and isinstance(atom, str) and self.owners.get(atom) is value
 
 
 def unshaped(type: Type) -> Type:
@@ -162,21 +162,21 @@ def names_in_type(type: Type) -> set[str]:
 
 def names_of(facts: Iterable[Fact | None]) -> set[str]:
     """Every dim name that facts mention, in types or in known elements."""
-    found: set[str] = set()
+    names: set[str] = set()
     for fact in facts:
         if fact is not None:
-            found |= names_in_type(fact.type)
+            names |= names_in_type(fact.type)
             if fact.known is not None:
-                found = found.union(*(dims.names_in(element) for element in fact.known.flat))
-    return found
+                names = names.union(*(dims.names_in(element) for element in fact.known.flat))
+    return names
 
 
 def escape(type: Type, visible: set[str]) -> Type:
     """A type as seen outside a region: dims over names that are not visible there become unknown."""
     match type:
         case TensorType() if not isinstance(type.shape, AnyShape):
-            seen = (dim if dims.names_in(dim) <= visible else UNKNOWN for dim in type.shape)
-            return TensorType(type.dtype, tuple(seen))
+            shape = (dim if dims.names_in(dim) <= visible else UNKNOWN for dim in type.shape)
+            return TensorType(type.dtype, tuple(shape))
         case SequenceType():
             return SequenceType(escape(type.element, visible))
         case OptionalType():

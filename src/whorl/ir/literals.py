@@ -48,13 +48,13 @@ def unquote(text: str) -> str:
     return _ESCAPE_FORM.sub(_unescape, text[1:-1]) if "\\" in text else text[1:-1]
 
 
-def _unescape(found: re.Match[str]) -> str:
-    letter = found[4]
+def _unescape(match: re.Match[str]) -> str:
+    letter = match[4]
     if letter in _ESCAPES:
         return _ESCAPES[letter]
-    code = int(found[1] or found[2] or found[3] or "110000", 16)
+    code = int(match[1] or match[2] or match[3] or "110000", 16)
     if code > 0x10FFFF:
-        raise LoadError(f"{found[0]} is no escape", fix=r"write \\ \" \n \r \t \x41 \u0041 or \U00000041")
+        raise LoadError(f"{match[0]} is no escape", fix=r"write \\ \" \n \r \t \x41 \u0041 or \U00000041")
     return chr(code)
 
 
@@ -109,11 +109,11 @@ def read_elements(text: str, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndar
 
 
 def _strings(text: str, what: str) -> list[str]:
-    items, place = [], 0
-    while found := _STRINGS.match(text, place):
-        items.append(found[1])
-        place = found.end()
-    if rest := text[place:].strip():
+    items, position = [], 0
+    while match := _STRINGS.match(text, position):
+        items.append(match[1])
+        position = match.end()
+    if rest := text[position:].strip():
         raise LoadError(f"{rest.split()[0]!r} among the elements of {what} is no text", fix="put it in double quotes")
     return items
 

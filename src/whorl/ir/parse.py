@@ -30,13 +30,13 @@ def parse_module(text: str, *, check: bool = True, max_depth: int = MAX_DEPTH) -
     Errors: LoadError with line, column and fix.
     """
     try:
-        found: ModuleText = read(text, "module", _SYNTAX, max_depth)
+        parsed: ModuleText = read(text, "module", _SYNTAX, max_depth)
         builder = _Builder()
-        module = Module(builder.region(found.main), [output.name for output in found.outputs])
-        module.declared = {output.name: output.declared for output in found.outputs if output.declared is not None}
-        module.defaults = _defaults(found)
-        module.metadata = named(found.metadata)
-        _refuse_equal_inputs(found.main)
+        module = Module(builder.region(parsed.main), [output.name for output in parsed.outputs])
+        module.declared = {output.name: output.declared for output in parsed.outputs if output.declared is not None}
+        module.defaults = _defaults(parsed)
+        module.metadata = named(parsed.metadata)
+        _refuse_equal_inputs(parsed.main)
         if check:
             builder.check(module.main)
     except RecursionError:
@@ -58,20 +58,24 @@ def parse_region(text: str, *, check: bool = True, max_depth: int = MAX_DEPTH) -
 
 def _defaults(text: ModuleText) -> dict[str, Any]:
     inputs = {made.name.hint for made in text.main.arguments}
-    for given in text.defaults.fields:
-        if given.name not in inputs:
-            raise LoadError(f"{given.name!r} has a default but is no input", given.place, suggest(given.name, inputs))
-        if not isinstance(given.value, np.ndarray):
-            raise LoadError(f"the default of {given.name!r} is no tensor", given.place, "write float32[2] <1.0 2.0>")
+    for default in text.defaults.fields:
+        if default.name not in inputs:
+            raise LoadError(
+                f"{default.name!r} has a default but is no input", default.location, suggest(default.name, inputs)
+            )
+        if not isinstance(default.value, np.ndarray):
+            raise LoadError(
+                f"the default of {default.name!r} is no tensor", default.location, "write float32[2] <1.0 2.0>"
+            )
     return named(text.defaults)
 
 
 def _refuse_equal_inputs(main: RegionText) -> None:
-    seen: set[str] = set()
+    names: set[str] = set()
     for made in main.arguments:
-        if made.name.hint in seen:
-            raise LoadError(f"two inputs are called {made.name.hint!r}", made.name.place, "rename one of them")
-        seen.add(made.name.hint)
+        if made.name.hint in names:
+            raise LoadError(f"two inputs are called {made.name.hint!r}", made.name.location, "rename one of them")
+        names.add(made.name.hint)
 
 
 @dataclass
@@ -92,8 +96,8 @@ class _Builder:
 
     def node(self, line: Line, scope: dict[tuple[str, int], Value]) -> Node:
         op = build_op(line.op)
-        check_inputs(op, [name is not None for name in line.inputs], line.op.place)
-        check_regions(op, len(line.regions), line.op.place)
+        check_inputs(op, [name is not None for name in line.inputs], line.op.location)
+        check_regions(op, len(line.regions), line.op.location)
         inputs = [None if name is None else _find(scope, name) for name in line.inputs]
         node = Node(op, inputs, [self.region(inner) for inner in line.regions], line.name)
         derived = op.infer_known()[0] if isinstance(op, Constant) else None
@@ -108,16 +112,16 @@ class _Builder:
         """Hold the number and kinds of every node's outputs against what inference says of a copy."""
         copy = clone_region(region)
         pairs = list(zip(walk(region), walk(copy), strict=True))
-        inference = _Placed(names_of(copy.arguments), {other: self.lines[node] for node, other in pairs})
+        inference = _LocatedInference(names_of(copy.arguments), {other: self.lines[node] for node, other in pairs})
         inference.region(copy)
         for node, other in pairs:
             for made, value, inferred in zip(self.lines[node].made, node.outputs, other.outputs, strict=True):
                 if not same_kind(value.type, inferred.type):
                     message = f"{made.name.text} is {value.type} here, {node.op.name} gives {inferred.type}"
-                    raise LoadError(message, made.name.place, "correct the type")
+                    raise LoadError(message, made.name.location, "correct the type")
 
 
-class _Placed(Inference):
+class _LocatedInference(Inference):
     """Inference whose errors say where the text has the node."""
 
     def __init__(self, used: set[str], lines: dict[Node, Line]) -> None:
@@ -125,24 +129,24 @@ class _Placed(Inference):
         self.lines = lines
 
     def node(self, node: Node) -> None:
-        place = self.lines[node].op.place
+        location = self.lines[node].op.location
         try:
             super().node(node)
         except TypeRuleError as error:
-            raise LoadError(error.message, f"{place}: {error.where}", error.fix) from None
+            raise LoadError(error.message, f"{location}: {error.where}", error.fix) from None
         except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError):
             # Type rules may take for granted what a file format checks before them: which inputs are there, how many
             # regions. A text has no such check, so what they run into is a fault of the text.
             message = "its inputs, its fields and its regions do not fit together"
             fix = "compare the numbers of inputs, of regions, of their arguments and results with what the fields say"
-            raise LoadError(message, f"{place}: {node.title}", fix) from None
+            raise LoadError(message, f"{location}: {node.title}", fix) from None
 
 
 def _define(scope: dict[tuple[str, int], Value], made: Made, value: Value) -> None:
     name = made.name
     if scope.setdefault(name.key, value) is not value:
         fix = f"number it where another value has that name: %{name.hint}~{name.number + 1}"
-        raise LoadError(f"{name.text} is defined twice in its region", name.place, fix)
+        raise LoadError(f"{name.text} is defined twice in its region", name.location, fix)
 
 
 def _find(scope: dict[tuple[str, int], Value], name: Name) -> Value:
@@ -150,5 +154,5 @@ def _find(scope: dict[tuple[str, int], Value], name: Name) -> Value:
     if value is None:
         near = suggest(name.hint, (hint for hint, _ in scope))
         fix = near or "a region reads its arguments and its own earlier nodes; pass it outer values as arguments"
-        raise LoadError(f"{name.text} is not defined in its region before this place", name.place, fix)
+        raise LoadError(f"{name.text} is not defined in its region before this place", name.location, fix)
     return value

@@ -119,7 +119,7 @@ def _note_names(value: Value, inference: Inference) -> None:
         inference.used |= names
         for text in names:
             if text.partition("'")[0] == f"{value.name}.{axis}":
-                inference.given.setdefault(text, value)
+                inference.owners.setdefault(text, value)
 
 
 def count_uses(region: Region) -> Counter[Value]:

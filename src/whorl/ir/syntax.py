@@ -12,7 +12,7 @@ from whorl.errors import LoadError
 from whorl.ir import dims
 from whorl.ir.dims import Dim, Linear
 from whorl.ir.dtypes import BY_NAME
-from whorl.ir.grammar import place_of
+from whorl.ir.grammar import location_of
 from whorl.ir.literals import HINT_FORM, read_elements, unquote
 from whorl.ir.types import UNRANKED, AnyShape, MapType, OptionalType, SequenceType, Shape, TensorType, Type
 
@@ -30,7 +30,7 @@ class Name:
     hint: str
     number: int
     text: str
-    place: str
+    location: str
 
     @property
     def key(self) -> tuple[str, int]:
@@ -52,7 +52,7 @@ class Field:
 
     name: str
     value: Any
-    place: str
+    location: str
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Struct:
 
     name: str
     fields: tuple[Field, ...]
-    place: str
+    location: str
 
 
 @dataclass(frozen=True)
@@ -110,28 +110,28 @@ class Syntax:
     def module(self, items: list[Any]) -> ModuleText:
         (name, arguments), *lines, outputs, defaults, metadata = items
         main = RegionText(name, arguments, lines, [output.value for output in outputs])
-        nothing = Struct("", (), "")
-        return ModuleText(main, outputs, defaults or nothing, metadata or nothing)
+        empty = Struct("", (), "")
+        return ModuleText(main, outputs, defaults or empty, metadata or empty)
 
     def region(self, items: list[Any]) -> RegionText:
         (name, arguments), *lines, results = items
         return RegionText(name, arguments, lines, results)
 
     def header(self, items: list[Any]) -> tuple[str, list[Made]]:
-        return _name(items[0]), _given(items[1:])
+        return _name(items[0]), _present(items[1:])
 
     def results(self, items: list[Any]) -> list[Name]:
-        return [_value(token) for token in _given(items)]
+        return [_value(token) for token in _present(items)]
 
     def outputs(self, items: list[Any]) -> list[Output]:
-        return _given(items)
+        return _present(items)
 
     def output(self, items: list[Any]) -> Output:
         return Output(_name(items[0]), items[1], _value(items[2]))
 
     def node(self, items: list[Any]) -> Line:
         made, op, name, inputs, fields, *regions = items
-        struct = Struct(str(op), fields.fields if fields else (), place_of(op))
+        struct = Struct(str(op), fields.fields if fields else (), location_of(op))
         return Line(made, struct, _name(name), inputs, regions)
 
     def targets(self, items: list[Any]) -> list[Made]:
@@ -141,31 +141,31 @@ class Syntax:
         token, type, known = items
         name = _value(token)
         if isinstance(type, TensorType) and not isinstance(type.shape, AnyShape) and dims.UNKNOWN in type.shape:
-            raise LoadError(f"{name.text} has a dim without a name", name.place, "name it, or write * for all dims")
+            raise LoadError(f"{name.text} has a dim without a name", name.location, "name it, or write * for all dims")
         return Made(name, type, None if known is None else _known(name, type, *known))
 
     def operands(self, items: list[Any]) -> list[Name | None]:
-        return [_value(token) if token else None for (token,) in map(list, _given(items))]
+        return [_value(token) if token else None for (token,) in map(list, _present(items))]
 
     def operand(self, items: list[Any]) -> list[Any]:
         return items or [None]
 
     def known(self, items: list[Any]) -> tuple[tuple[int, ...] | None, list[Any]]:
-        return items[0], _given(items[1:])
+        return items[0], _present(items[1:])
 
     def extent(self, items: list[Any]) -> tuple[int, ...]:
-        return tuple(self.integer([token]) for token in _given(items))
+        return tuple(self.integer([token]) for token in _present(items))
 
     # ---- fields ----------------------------------------------------------------------------------------------
 
     def mapping(self, items: list[Any]) -> Struct:
-        return Struct("", tuple(_given(items)), "")
+        return Struct("", tuple(_present(items)), "")
 
     def pair(self, items: list[Any]) -> Field:
-        return Field(_name(items[0]), items[1], place_of(items[0]))
+        return Field(_name(items[0]), items[1], location_of(items[0]))
 
     def struct(self, items: list[Any]) -> Struct:
-        return Struct(str(items[0]), tuple(_given(items[1:])), place_of(items[0]))
+        return Struct(str(items[0]), tuple(_present(items[1:])), location_of(items[0]))
 
     def several(self, items: list[Any]) -> tuple[Any, ...]:
         return tuple(items)
@@ -182,7 +182,7 @@ class Syntax:
     def integer(self, items: list[Any]) -> int:
         token = items[0]
         if len(token) > _DIGITS:
-            raise LoadError(f"a number of {len(token)} digits fits no element type", place_of(token))
+            raise LoadError(f"a number of {len(token)} digits fits no element type", location_of(token))
         return int(token)
 
     def negative_integer(self, items: list[Any]) -> int:
@@ -201,11 +201,11 @@ class Syntax:
         token, shape, elements = items
         lengths = _lengths(shape)
         if lengths is None:
-            raise LoadError("the shape of a tensor with elements has to be numbers", place_of(token))
+            raise LoadError("the shape of a tensor with elements has to be numbers", location_of(token))
         try:
             return read_elements(elements[1:-1], _dtype(token), lengths)
         except LoadError as error:
-            raise error.at(place_of(elements)) from None
+            raise error.at(location_of(elements)) from None
 
     # ---- types -----------------------------------------------------------------------------------------------
 
@@ -213,7 +213,7 @@ class Syntax:
         token, shape = items
         for dim in () if isinstance(shape, AnyShape) else shape:
             if _is_huge(dim) or (isinstance(dim, int) and dim < 0):
-                raise LoadError("an axis is longer than any memory or shorter than 0", place_of(token))
+                raise LoadError("an axis is longer than any memory or shorter than 0", location_of(token))
         return TensorType(_dtype(token), shape)
 
     def sequence_type(self, items: list[Any]) -> SequenceType:
@@ -229,7 +229,7 @@ class Syntax:
         return UNRANKED
 
     def shape(self, items: list[Any]) -> Shape:
-        return tuple(_given(items))
+        return tuple(_present(items))
 
     def unknown(self, items: list[Any]) -> Dim:
         return dims.UNKNOWN
@@ -252,16 +252,16 @@ class Syntax:
     def call(self, items: list[Any]) -> Dim:
         token, *arguments = items
         if token not in _CALLS:
-            raise LoadError(f"{str(token)!r} is no function of lengths", place_of(token), f"use {', '.join(_CALLS)}")
+            raise LoadError(f"{str(token)!r} is no function of lengths", location_of(token), f"use {', '.join(_CALLS)}")
         if token in _DIVISIONS and len(arguments) != 2:
-            raise LoadError(f"{token} takes 2 lengths, not {len(arguments)}", place_of(token))
+            raise LoadError(f"{token} takes 2 lengths, not {len(arguments)}", location_of(token))
         result = dims.call(str(token), *arguments)
         if _is_huge(result):
-            raise LoadError("a length is larger than any memory", place_of(token))
+            raise LoadError("a length is larger than any memory", location_of(token))
         return result
 
 
-def _given(items: list[Any]) -> list[Any]:
+def _present(items: list[Any]) -> list[Any]:
     """The parts that the text has; lark puts None in the place of one that it has not."""
     return [item for item in items if item is not None]
 
@@ -273,23 +273,23 @@ def _name(token: Any) -> str:
     try:
         return unquote(token)
     except LoadError as error:
-        raise error.at(place_of(token)) from None
+        raise error.at(location_of(token)) from None
 
 
 def _value(token: Any) -> Name:
-    found = _VALUE.fullmatch(token)
-    assert found is not None
-    hint, number = found["hint"], found["number"] or "0"
+    match = _VALUE.fullmatch(token)
+    assert match is not None
+    hint, number = match["hint"], match["number"] or "0"
     if hint.startswith('"'):
         hint = _name(token.update(value=hint))
     if len(number) > _DIGITS:
-        raise LoadError(f"a number of {len(number)} digits after ~", place_of(token))
-    return Name(hint, int(number), str(token), place_of(token))
+        raise LoadError(f"a number of {len(number)} digits after ~", location_of(token))
+    return Name(hint, int(number), str(token), location_of(token))
 
 
 def _dtype(token: Any, fix: str = "") -> np.dtype:
     if token not in BY_NAME:
-        raise LoadError(f"{str(token)!r} is no element type", place_of(token), fix or f"use {', '.join(BY_NAME)}")
+        raise LoadError(f"{str(token)!r} is no element type", location_of(token), fix or f"use {', '.join(BY_NAME)}")
     return BY_NAME[token]
 
 
@@ -310,10 +310,12 @@ def _known(name: Name, type: Type, extent: tuple[int, ...] | None, elements: lis
     shape = extent if extent is not None else _lengths(type.shape) if isinstance(type, TensorType) else None
     if shape is None:
         fix = "write it in front of the elements, as in {[2] N, 4}"
-        raise LoadError(f"the elements of {name.text} need a shape, which its type does not say", name.place, fix)
+        raise LoadError(f"the elements of {name.text} need a shape, which its type does not say", name.location, fix)
     flat = np.empty(len(elements), object)
     flat[:] = elements
     try:
         return flat.reshape(shape)
     except (ValueError, OverflowError):
-        raise LoadError(f"the shape {list(shape)} does not fit the known elements of {name.text}", name.place) from None
+        raise LoadError(
+            f"the shape {list(shape)} does not fit the known elements of {name.text}", name.location
+        ) from None

@@ -39,9 +39,9 @@ def print_module(module: Module, elide: int | None = None) -> str:
     lines = printer.lines
     if module.defaults:
         lines.append(f"defaults {format_attribute(module.defaults, elide)}")
-    said = {key: value for key, value in module.metadata.items() if value}
-    if said:
-        lines.append(f"metadata {format_attribute(said, elide)}")
+    metadata = {key: value for key, value in module.metadata.items() if value}
+    if metadata:
+        lines.append(f"metadata {format_attribute(metadata, elide)}")
     return "\n".join(lines) + "\n"
 
 
@@ -115,10 +115,10 @@ def _known(known: np.ndarray, type: Type, elide: int | None) -> str:
     elements = [element.item() if isinstance(element, np.generic) else element for element in known.flat]
     if not all(map(_is_written, elements)):
         return ""
-    said = type.shape if isinstance(type, TensorType) else ()
+    shape = type.shape if isinstance(type, TensorType) else ()
     parts = [format_dim(e) if isinstance(e, Linear | Unknown) else format_attribute(e) for e in elements]
     shown = "..." if elide is not None and known.size > elide else ", ".join(parts)
-    if said == known.shape:
+    if shape == known.shape:
         return f" {{{shown}}}"
     return f" {{[{', '.join(map(str, known.shape))}] {shown}}}"
 

@@ -355,7 +355,7 @@ class KernelBuilder(Statements):
             for axis, n in enumerate(x.shape, len(shape) - len(x.shape)):
                 if n == 1:
                     continue
-                if not self.knows(shape[axis]):
+                if not self.is_available(shape[axis]):
                     shape[axis] = n
                 elif n != shape[axis]:
                     self.fail_unless(self.compare("eq", self.length(n), self.length(shape[axis])), LENGTHS)

@@ -95,7 +95,7 @@ class Expressions:
         terms = [self.mul(self._atom(atom), self.const(factor)) for atom, factor in dim.terms]
         return reduce(self.add, [*terms[1:], self.const(dim.constant)], terms[0])
 
-    def knows(self, dim: Dim) -> bool:
+    def is_available(self, dim: Dim) -> bool:
         """Whether the names in a dim stand for lengths that the program has."""
         return isinstance(dim, int) or (dim is not UNKNOWN and dims.names_in(dim) <= self.dims.keys())
 

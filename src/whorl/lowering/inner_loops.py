@@ -156,10 +156,10 @@ def _scan(node: Node, rows: Value, slice: Value, reverse: bool) -> Value:
     """Give a loop one more scanned value, whose slice is read in position of what the body computed."""
     assert isinstance(node.op, Loop)
     op, body = node.op, node.regions[0]
-    place = 2 + op.carried + len(op.scanned)
-    argument = Value(slice.name, slice.type, body, place)
-    node.inputs.insert(place, rows)
-    body.arguments.insert(place, argument)
+    position = 2 + op.carried + len(op.scanned)
+    argument = Value(slice.name, slice.type, body, position)
+    node.inputs.insert(position, rows)
+    body.arguments.insert(position, argument)
     body.set_arguments(body.arguments)
     body.replace_uses({slice: argument})
     node.op = replace(op, scanned=(*op.scanned, Scanned(0, reverse)))

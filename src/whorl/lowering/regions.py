@@ -160,7 +160,7 @@ def _native_form(
             views = op.lower(k, Operands(inputs), types)
     except Unsupported:
         return None
-    if views is not None and not all(k.knows(n) for view in views for n in view.shape):
+    if views is not None and not all(k.is_available(n) for view in views for n in view.shape):
         return None
     k.block += statements
     return views
@@ -191,7 +191,7 @@ def _result_storage(type: TensorType, k: KernelBuilder) -> Var | Buffer | Growab
     """Where a result of either branch is put: a register for one element, else scratch memory."""
     if is_single(type):
         return k.variable(type.dtype, "r", once=False)
-    if all(map(k.knows, lengths_of(type))):
+    if all(map(k.is_available, lengths_of(type))):
         return k.temporary(type.dtype, lengths_of(type))
     return growable_scratch(k, type)
 
@@ -286,7 +286,7 @@ def _carried_storage(
 
 
 def _new_storage(type: TensorType, k: KernelBuilder) -> tuple[Buffer, Buffer] | GrowableBuffers:
-    if not all(map(k.knows, lengths_of(type))):
+    if not all(map(k.is_available, lengths_of(type))):
         return growable_scratch(k, type)
     now, after = (k.temporary(type.dtype, lengths_of(type)) for _ in range(2))
     k.fixed -= {now, after}

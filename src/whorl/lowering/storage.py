@@ -66,7 +66,7 @@ def growable_buffers(k: KernelBuilder, name: str, type: TensorType) -> GrowableB
 def _own(k: KernelBuilder, type: TensorType) -> list[int]:
     """The axes whose lengths have names that are new."""
     shape = lengths_of(type)
-    axes = [n for n, d in enumerate(shape) if not k.knows(d)]
+    axes = [n for n, d in enumerate(shape) if not k.is_available(d)]
     if any(shape[n] != dims.name(str(shape[n])) for n in axes) or len({str(shape[n]) for n in axes}) < len(axes):
         raise Unsupported(f"the lengths of {type} depend on each other")
     return axes

@@ -113,10 +113,10 @@ class Evaluator:
 
     def _nodes(self, region: Region) -> list[Node]:
         """The nodes that the results depend on."""
-        found = self._needed.get(region)
-        if found is None:
-            found = self._needed[region] = [node for node, _ in live_nodes(region, region.results)][::-1]
-        return found
+        nodes = self._needed.get(region)
+        if nodes is None:
+            nodes = self._needed[region] = [node for node, _ in live_nodes(region, region.results)][::-1]
+        return nodes
 
 
 def known_value(value: Value | None, depth: int = _DEEPEST) -> Any:
@@ -125,8 +125,8 @@ def known_value(value: Value | None, depth: int = _DEEPEST) -> Any:
         return None
     constant = constant_of(value)
     if constant is not None:
-        held = constant.value
-        return as_array(held) if math.prod(held.shape) * held.dtype.itemsize <= _LARGEST_CONSTANT else UNRESOLVED
+        array = constant.value
+        return as_array(array) if math.prod(array.shape) * array.dtype.itemsize <= _LARGEST_CONSTANT else UNRESOLVED
     node = value.owner
     if isinstance(value.type, TensorType) or not isinstance(node, Node) or node.regions or not node.op.pure:
         return UNRESOLVED
@@ -165,7 +165,7 @@ class LoopRun:
         self.inputs = list(inputs)
         trip, condition, _, scanned, _ = self.op.split(inputs)
         self.is_open = any(value is UNRESOLVED for value in (trip, condition, *scanned))
-        self.held = 0
+        self.collected_bytes = 0
         if self.is_open:
             return
         body = node.regions[0]
@@ -191,8 +191,8 @@ class LoopRun:
             results[0] = np.array(True)
         if any(value is UNRESOLVED for value in results):
             return False
-        self.held += sum(getattr(value, "nbytes", 0) for value in results[1 + self.op.carried :])
-        self.evaluator.budget.hold(self.held)
+        self.collected_bytes += sum(getattr(value, "nbytes", 0) for value in results[1 + self.op.carried :])
+        self.evaluator.budget.hold(self.collected_bytes)
         try:
             self.iteration.take(results)
         except WhorlError as error:
@@ -217,19 +217,19 @@ class LoopRun:
             raise Stopped(f"{self.node.title} fails: {error}") from None
         if self.op.last:
             raise Stopped("no iteration runs, so there is no last value")
-        return [*iteration.state, *nothing_collected(self.node)]
+        return [*iteration.state, *empty_collections(self.node)]
 
 
-def nothing_collected(node: Node) -> list[np.ndarray]:
+def empty_collections(node: Node) -> list[np.ndarray]:
     """What no iteration collects; stopped where that depends on the run."""
     assert isinstance(node.op, Loop)
-    found = []
+    arrays = []
     for value, how in zip(node.outputs[node.op.carried + node.op.last :], node.op.collected, strict=False):
         type = tensor_type(value)
         if type.rank is None or any(not isinstance(d, int) for k, d in _other_dims(type, how.axis)):
             raise Stopped("the shape of what no iteration collects is known only at run time")
-        found.append(empty_collected(type, how))
-    return found
+        arrays.append(empty_collected(type, how))
+    return arrays
 
 
 def _other_dims(type: TensorType, axis: int) -> list[tuple[int, Any]]:

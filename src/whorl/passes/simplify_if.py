@@ -24,7 +24,7 @@ def simplify_if(
             return None
         return inline(node.regions[0 if is_true else 1], [v for v in captured if v is not None], build)
     common = {
-        k: found for k, v in enumerate(node.outputs) if v in used and (found := _common(node, k, build)) is not None
+        k: shared for k, v in enumerate(node.outputs) if v in used and (shared := _common(node, k, build)) is not None
     }
     if not common or not context.may_edit("IfGivesTheSame"):
         return None

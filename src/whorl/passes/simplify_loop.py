@@ -19,7 +19,7 @@ from whorl.ops.movement.axes import Slice
 from whorl.ops.movement.indexing import Gather
 from whorl.ops.movement.shapes import Unsqueeze
 from whorl.passes.context import Context
-from whorl.passes.evaluate import Stopped, nothing_collected
+from whorl.passes.evaluate import Stopped, empty_collections
 from whorl.passes.inline import inline
 from whorl.passes.rules.conditions import same_type
 from whorl.passes.rules.pattern import constant_of, tensor_type
@@ -63,7 +63,7 @@ def remove_zero_trip_loop(node: Node, build: Builder, context: Context) -> Repla
     if iterations(node)[1] != 0 or node.op.last or may_refuse(node):
         return None
     try:
-        collected = nothing_collected(node)
+        collected = empty_collections(node)
     except Stopped as stopped:
         context.report.skip(node.op, str(stopped))
         return None

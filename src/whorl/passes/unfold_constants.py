@@ -9,7 +9,7 @@ import numpy as np
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, LazyArray
 from whorl.ir.dtypes import STRING
-from whorl.ir.elements.base import Held
+from whorl.ir.elements.base import Leaf
 from whorl.ir.elements.packed import packed_size
 from whorl.ir.elements.views import Reshaped
 from whorl.ir.graph import Module, Node, Value
@@ -76,7 +76,7 @@ def _stored_bytes(value: np.ndarray | LazyArray) -> int:
     """The bytes that a constant takes in a file, where repeated elements are written once."""
     if isinstance(value, Reshaped):
         value = value.inputs[0]
-    array = value.array if isinstance(value, Held) else value
+    array = value.array if isinstance(value, Leaf) else value
     if isinstance(array, np.ndarray) and array.dtype != STRING and 0 in array.strides:
-        return Held(array).core().nbytes
+        return Leaf(array).core().nbytes
     return packed_size(value.dtype, tuple(value.shape))

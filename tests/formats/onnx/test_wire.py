@@ -15,7 +15,7 @@ from whorl.formats.options import LoadOptions
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import BY_NAME
-from whorl.ir.elements.base import Held
+from whorl.ir.elements.base import Leaf
 from whorl.ir.elements.mapped import Mapped
 from whorl.ir.elements.mapping import mapping_of
 from whorl.ir.elements.packed import Packed, packed_bytes
@@ -120,12 +120,12 @@ def saved_constant(value: object, path: Path) -> onnx.ModelProto:
     return proto
 
 
-WAITING = Mapped(np.negative, [Held(LARGE)], LARGE.dtype, LARGE.shape)
-REPEATED = Held(np.broadcast_to(np.arange(300, dtype=np.float32), (200, 300)))
+WAITING = Mapped(np.negative, [Leaf(LARGE)], LARGE.dtype, LARGE.shape)
+REPEATED = Leaf(np.broadcast_to(np.arange(300, dtype=np.float32), (200, 300)))
 RECIPES = {
     "one element": (np.broadcast_to(np.float32(7), (200, 300)), ["Expand"]),
     "a row": (REPEATED, ["Expand"]),
-    "tiles": (tiled(Held(LARGE[:2, :2]), (300, 20)), ["Expand", "Reshape"]),
+    "tiles": (tiled(Leaf(LARGE[:2, :2]), (300, 20)), ["Expand", "Reshape"]),
     "steps": (np.arange(100_000, -100_000, -3), ["Range"]),
     "other numbers": (np.arange(100_000) ** 2, []),
     "few elements": (np.broadcast_to(np.float32(7), (20, 3)), []),

@@ -7,7 +7,7 @@ import pytest
 
 from whorl.errors import WhorlError
 from whorl.ir.dtypes import BY_NAME
-from whorl.ir.elements.base import Held
+from whorl.ir.elements.base import Leaf
 from whorl.ir.elements.mapped import Mapped
 from whorl.ir.elements.mapping import mapping_of
 from whorl.ir.elements.packed import Packed, packed_bytes, packed_size
@@ -39,7 +39,7 @@ def test_what_passes_the_budget_goes_to_a_file():
 def test_elements_are_evaluated_into_a_file_block_by_block():
     pool = Pool(0)
     array = np.arange(300_000, dtype=np.float32)
-    found = pool.evaluate(Mapped(np.negative, [Held(array)], array.dtype, array.shape))
+    found = pool.evaluate(Mapped(np.negative, [Leaf(array)], array.dtype, array.shape))
     assert mapping_of(found) is not None
     np.testing.assert_array_equal(found, -array)
 
@@ -47,7 +47,7 @@ def test_elements_are_evaluated_into_a_file_block_by_block():
 def test_poison_overwrites_what_no_constant_uses():
     pool = Pool(64 * MIB, poison=True)
     used, forgotten = pool.keep(np.zeros(8192, np.uint8)), pool.keep(np.zeros(8192, np.uint8))
-    pool.collect([Held(used[::2])])
+    pool.collect([Leaf(used[::2])])
     assert not used.any() and (forgotten == POISON).all()
 
 

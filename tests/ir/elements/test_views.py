@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from whorl.ir.elements.base import Elements, Held
+from whorl.ir.elements.base import Elements, Leaf
 from whorl.ir.elements.mapped import Mapped
-from whorl.ir.elements.views import Joined, Placed, Reshaped, tiled, viewed
+from whorl.ir.elements.views import Concatenated, Reshaped, StridedView, tiled, viewed
 
 NUMBERS = np.arange(2 * 3 * 4, dtype=np.int32).reshape(2, 3, 4)
 
 
 def waiting(array: np.ndarray = NUMBERS) -> Elements:
     """Elements that must be computed: the negatives of an array."""
-    return Mapped(np.negative, [Held(array)], array.dtype, array.shape)
+    return Mapped(np.negative, [Leaf(array)], array.dtype, array.shape)
 
 
 VIEWS = {
@@ -42,19 +42,19 @@ def assert_reads(found: Elements, expected: np.ndarray) -> None:
 @pytest.mark.parametrize("name", VIEWS)
 def test_view_of_waiting_elements(name):
     (found,) = viewed(VIEWS[name], waiting()) or ()
-    assert not isinstance(found, Held)
+    assert not isinstance(found, Leaf)
     assert_reads(found, -VIEWS[name](NUMBERS))
 
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_view_of_what_is_held_shares_its_memory(name):
-    (found,) = viewed(VIEWS[name], Held(NUMBERS)) or ()
-    assert isinstance(found, Held) and np.shares_memory(found.array, NUMBERS)
+    (found,) = viewed(VIEWS[name], Leaf(NUMBERS)) or ()
+    assert isinstance(found, Leaf) and np.shares_memory(found.array, NUMBERS)
     assert_reads(found, VIEWS[name](NUMBERS))
 
 
 def test_reshape_of_what_lies_in_another_order_waits():
-    (found,) = viewed(lambda x: x.reshape(12, 2), Held(NUMBERS.T)) or ()
+    (found,) = viewed(lambda x: x.reshape(12, 2), Leaf(NUMBERS.T)) or ()
     assert isinstance(found, Reshaped)
     assert_reads(found, NUMBERS.T.reshape(12, 2))
 
@@ -68,7 +68,7 @@ def test_several_views_at_once():
 def test_views_of_views():
     (turned,) = viewed(lambda x: x.transpose(2, 0, 1), waiting()) or ()
     (cut,) = viewed(lambda x: x[1:3, ::-1], turned) or ()
-    assert isinstance(cut, Placed)
+    assert isinstance(cut, StridedView)
     assert_reads(cut, -NUMBERS.transpose(2, 0, 1)[1:3, ::-1])
 
 
@@ -78,7 +78,7 @@ def test_nothing_and_a_diagonal_are_no_views():
 
 
 def test_joined_and_tiled():
-    assert_reads(Joined([waiting(), Held(NUMBERS)], 1), np.concatenate([-NUMBERS, NUMBERS], 1))
+    assert_reads(Concatenated([waiting(), Leaf(NUMBERS)], 1), np.concatenate([-NUMBERS, NUMBERS], 1))
     found = tiled(waiting(), (2, 1, 3))
     assert found is not None
     assert_reads(found, np.tile(-NUMBERS, (2, 1, 3)))
@@ -91,7 +91,7 @@ def test_shared_part_is_computed_once_a_block():
         calls.append(x.shape)
         return x + 1
 
-    shared: Elements = Mapped(counted, [Held(NUMBERS)], NUMBERS.dtype, NUMBERS.shape)
+    shared: Elements = Mapped(counted, [Leaf(NUMBERS)], NUMBERS.dtype, NUMBERS.shape)
     for _ in range(20):
         shared = Mapped(np.add, [shared, shared], NUMBERS.dtype, NUMBERS.shape)
     np.testing.assert_array_equal(shared.numpy(), (NUMBERS + 1) << 20)

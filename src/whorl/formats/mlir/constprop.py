@@ -29,7 +29,7 @@ from whorl.passes.push_constants import push_constants
 from whorl.passes.report import Report
 from whorl.passes.rewriting import apply_rules
 from whorl.passes.rules.arithmetic import negative, regroupings
-from whorl.passes.rules.conditions import equals, is_not_scalar, keeps_type, static_shape
+from whorl.passes.rules.conditions import equals, is_not_scalar, preserves_type, static_shape
 from whorl.passes.rules.pattern import AnyRule, C, Match, NodeRule, Result, Rule, RuleSet, X, op
 from whorl.passes.simplify_if import simplify_if
 
@@ -328,10 +328,10 @@ def _negated_sum(m: Match) -> Value:
 
 
 RULES: tuple[AnyRule, ...] = (
-    Rule("AddZerosOnRhs", op(Add)(X, C), X, when=(keeps_type("x"), equals("c", 0))),
-    Rule("SubZerosOnRhs", op(Sub)(X, C), X, when=(keeps_type("x"), equals("c", 0))),
-    Rule("MulOnesOnRhs", op(Mul)(X, C), X, when=(keeps_type("x"), equals("c", 1))),
-    Rule("DivOnesOnRhs", op(Div)(X, C), X, when=(keeps_type("x"), equals("c", 1))),
+    Rule("AddZerosOnRhs", op(Add)(X, C), X, when=(preserves_type("x"), equals("c", 0))),
+    Rule("SubZerosOnRhs", op(Sub)(X, C), X, when=(preserves_type("x"), equals("c", 0))),
+    Rule("MulOnesOnRhs", op(Mul)(X, C), X, when=(preserves_type("x"), equals("c", 1))),
+    Rule("DivOnesOnRhs", op(Div)(X, C), X, when=(preserves_type("x"), equals("c", 1))),
     *(
         rule
         for kind in (Add, Mul)

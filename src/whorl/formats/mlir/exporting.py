@@ -18,7 +18,7 @@ from whorl.formats.onnx.schemas import NEWEST
 from whorl.formats.onnx.writer import GraphWriter, Names
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, LazyArray, as_array
-from whorl.ir.elements.base import Held
+from whorl.ir.elements.base import Leaf
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType, Type
@@ -193,4 +193,4 @@ class TypedWriter(GraphWriter):
 
 def _array(value: np.ndarray | LazyArray) -> np.ndarray | LazyArray:
     """The array behind a constant that holds one as it is."""
-    return value.array if isinstance(value, Held) else value
+    return value.array if isinstance(value, Leaf) else value

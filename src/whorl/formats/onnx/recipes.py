@@ -11,7 +11,7 @@ from whorl.errors import SaveError
 from whorl.formats.onnx.exporting import NodeWriter
 from whorl.formats.onnx.schemas import require_type
 from whorl.ir.dtypes import BY_NAME, INT64
-from whorl.ir.elements.base import Held
+from whorl.ir.elements.base import Leaf
 from whorl.ir.elements.views import Reshaped
 from whorl.ir.types import TensorType
 
@@ -29,7 +29,7 @@ def write_recipe(write: NodeWriter, value: Any, hint: str) -> str | None:
     inner, shape = value, tuple(value.shape)
     if isinstance(inner, Reshaped):
         inner = inner.inputs[0]
-    if isinstance(inner, Held):
+    if isinstance(inner, Leaf):
         inner = inner.array
     if not isinstance(inner, np.ndarray):
         return None

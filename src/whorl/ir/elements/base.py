@@ -59,10 +59,10 @@ class Elements:
         if self.shared < 2:
             return self.compute(region, memo)
         key = id(self), region
-        found = memo.get(key)
-        if found is None:
-            found = memo[key] = self.compute(region, memo)
-        return found
+        result = memo.get(key)
+        if result is None:
+            result = memo[key] = self.compute(region, memo)
+        return result
 
     def compute(self, region: Region, memo: Memo) -> np.ndarray:
         """The elements of a region, from those of the inputs."""
@@ -92,11 +92,11 @@ class Elements:
 
     def numpy(self) -> np.ndarray:
         """All elements as an array. It is not kept, but given again as long as somebody has it."""
-        held = None if self._array is None else self._array()
-        if held is None:
-            held = self._whole()
-            self._array = weakref.ref(held)
-        return held
+        array = None if self._array is None else self._array()
+        if array is None:
+            array = self._whole()
+            self._array = weakref.ref(array)
+        return array
 
     def _whole(self) -> np.ndarray:
         with np.errstate(all="ignore"):
@@ -109,10 +109,10 @@ class Elements:
         return result
 
     def __reduce__(self) -> Any:
-        return Held, (self.numpy(),)
+        return Leaf, (self.numpy(),)
 
 
-class Held(Elements):
+class Leaf(Elements):
     """A leaf: elements that lie in memory, or in a file mapped into it. Any strides, also those of repeated axes."""
 
     __slots__ = ("array", "mapping")
@@ -139,18 +139,18 @@ class Held(Elements):
 
 def elements_of(value: Any) -> Elements:
     """A constant's value as elements."""
-    return value if isinstance(value, Elements) else Held(value if isinstance(value, np.ndarray) else value.numpy())
+    return value if isinstance(value, Elements) else Leaf(value if isinstance(value, np.ndarray) else value.numpy())
 
 
-def leaves_of(elements: Elements) -> Iterator[Held]:
+def leaves_of(elements: Elements) -> Iterator[Leaf]:
     """What is held in memory or in files, each once."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     stack = [elements]
     while stack:
         each = stack.pop()
-        if id(each) in seen:
+        if id(each) in visited:
             continue
-        seen.add(id(each))
+        visited.add(id(each))
         stack += each.inputs
-        if isinstance(each, Held):
+        if isinstance(each, Leaf):
             yield each

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from whorl.ir.elements.base import Elements, Held, Memo
+from whorl.ir.elements.base import Elements, Leaf, Memo
 from whorl.ir.elements.regions import Region
 
 Function = Callable[..., np.ndarray]
@@ -38,13 +38,13 @@ def _within(shape: tuple[int, ...], region: Region) -> Region:
 
 def mapped(function: Function, inputs: Sequence[Elements], dtype: np.dtype, shape: tuple[int, ...]) -> Elements:
     """The function of the inputs' elements. Along axes where all inputs repeat it is computed once, and repeats."""
-    arrays = [each.array for each in inputs if isinstance(each, Held)]
+    arrays = [each.array for each in inputs if isinstance(each, Leaf)]
     if len(arrays) == len(inputs):
         repeating = [axis for axis in range(1, len(shape) + 1) if all(_repeats(array, axis) for array in arrays)]
         if math.prod(length for axis, length in enumerate(reversed(shape), 1) if axis not in repeating) <= SMALL:
             with np.errstate(all="ignore"):
                 core = function(*(_cut(array, repeating) for array in arrays))
-            return Held(np.broadcast_to(core, shape))
+            return Leaf(np.broadcast_to(core, shape))
     return Mapped(function, inputs, dtype, shape)
 
 

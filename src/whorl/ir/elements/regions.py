@@ -45,8 +45,8 @@ def unraveled(number: int, shape: Sequence[int]) -> tuple[int, ...]:
     """The index of the element that has a number in row-major order."""
     index = []
     for length in reversed(shape):
-        number, place = divmod(number, length)
-        index.append(place)
+        number, coordinate = divmod(number, length)
+        index.append(coordinate)
     return tuple(reversed(index))
 
 
@@ -82,8 +82,8 @@ def runs(shape: Sequence[int], region: Region) -> Iterator[tuple[int, int]]:
     outer = region[: axis - 1]
     counts = lengths_of(outer)
     for number in range(math.prod(counts)):
-        place = 0
+        block = 0
         for (start, _), offset, length in zip(outer, unraveled(number, counts), shape, strict=False):
-            place = place * length + start + offset
-        place *= shape[axis - 1]
-        yield (place + first) * inner, (place + last) * inner
+            block = block * length + start + offset
+        block *= shape[axis - 1]
+        yield (block + first) * inner, (block + last) * inner

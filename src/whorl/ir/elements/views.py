@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from whorl.ir.elements.base import Elements, Held, Memo
+from whorl.ir.elements.base import Elements, Leaf, Memo
 from whorl.ir.elements.regions import Region, lengths_of, runs, unraveled
 
 View = Callable[..., Any]
@@ -24,16 +24,16 @@ def viewed(view: View, source: Elements, *settings: np.ndarray | None) -> tuple[
         return None
     probe = np.lib.stride_tricks.as_strided(np.empty(1, np.int8), source.shape, _strides(source.shape))
     answer = view(probe, *settings)
-    answers = answer if isinstance(answer, tuple) else (answer,)
-    found = [_as_view(each, probe, source) for each in answers]
-    if any(each is None for each in found):
+    results = answer if isinstance(answer, tuple) else (answer,)
+    views = [_as_view(each, probe, source) for each in results]
+    if any(each is None for each in views):
         return None
-    if isinstance(source, Held):
-        exact = all(isinstance(each, Placed) for each in found) or source.array.flags.c_contiguous
+    if isinstance(source, Leaf):
+        exact = all(isinstance(each, StridedView) for each in views) or source.array.flags.c_contiguous
         if exact:
-            held = view(source.array, *settings)
-            return tuple(Held(each) for each in (held if isinstance(held, tuple) else (held,)))
-    return tuple(each for each in found if each is not None)
+            stored = view(source.array, *settings)
+            return tuple(Leaf(each) for each in (stored if isinstance(stored, tuple) else (stored,)))
+    return tuple(each for each in views if each is not None)
 
 
 def _strides(shape: Sequence[int]) -> list[int]:
@@ -62,7 +62,7 @@ def _as_view(answer: np.ndarray, probe: np.ndarray, source: Elements) -> Element
     used = [axis.source for axis in axes if axis is not None]
     if len(set(used)) < len(used):
         return None
-    return Placed(source, unraveled(first, source.shape), tuple(axes), answer.shape)
+    return StridedView(source, unraveled(first, source.shape), tuple(axes), answer.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def _axis_of(stride: int, length: int, steps: Sequence[int], shape: Sequence[int
     return None
 
 
-class Placed(Elements):
+class StridedView(Elements):
     """Each axis runs along one axis of the source from `start`, forwards or backwards, or repeats."""
 
     __slots__ = ("axes", "start")
@@ -105,9 +105,9 @@ class Placed(Elements):
                 spans[axis.source] = ends[0], ends[1] + 1
                 index[axis.source] = slice(None, None, axis.step)
         part = self.inputs[0].read(tuple(spans), memo)[(..., *index)]
-        kept = [axis.source for axis in self.axes if axis is not None]
-        dropped = [k for k in range(len(spans)) if k not in kept]
-        part = part.transpose(kept + dropped).reshape([part.shape[k] for k in kept])
+        sources = [axis.source for axis in self.axes if axis is not None]
+        dropped = [k for k in range(len(spans)) if k not in sources]
+        part = part.transpose(sources + dropped).reshape([part.shape[k] for k in sources])
         added = tuple(slice(None) if axis is not None else None for axis in self.axes)
         return np.broadcast_to(part[added], lengths_of(region))
 
@@ -129,7 +129,7 @@ class Reshaped(Elements):
         return self.inputs[0].flat(start, stop)
 
 
-class Joined(Elements):
+class Concatenated(Elements):
     """The inputs one after the other along an axis."""
 
     __slots__ = ("axis",)
@@ -156,7 +156,7 @@ def tiled(source: Elements, times: Sequence[int]) -> Elements | None:
     """The elements repeated along each axis."""
     shape = [length for pair in zip(times, source.shape, strict=True) for length in pair]
     index = tuple(part for _ in source.shape for part in (None, slice(None)))
-    found = viewed(lambda array: np.broadcast_to(array[index], shape), source)
-    if found is None:
+    repeated = viewed(lambda array: np.broadcast_to(array[index], shape), source)
+    if repeated is None:
         return None
-    return Reshaped(found[0], tuple(n * length for n, length in zip(times, source.shape, strict=True)))
+    return Reshaped(repeated[0], tuple(n * length for n, length in zip(times, source.shape, strict=True)))

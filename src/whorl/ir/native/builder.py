@@ -46,7 +46,7 @@ class NativeBuilder(Protocol):
         """A dim at run time."""
         ...
 
-    def knows(self, dim: Dim) -> bool:
+    def is_available(self, dim: Dim) -> bool:
         """Whether the names in a dim stand for lengths that the program has."""
         ...
 

@@ -11,7 +11,7 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64, is_float, is_integer, name_of
-from whorl.ir.elements.base import Elements, Held
+from whorl.ir.elements.base import Elements, Leaf
 from whorl.ir.elements.mapped import mapped
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
@@ -116,7 +116,7 @@ def _quantize_lazily(
         return None
     axis = op.axis % x.ndim if x.ndim > 1 else 0
     along = [-1 if k == axis else 1 for k in range(x.ndim)]
-    spread = [Held(each.numpy().reshape(along)) for each in present]
+    spread = [Leaf(each.numpy().reshape(along)) for each in present]
     facts = [None if each is None else Known(TensorType(each.dtype, each.shape)) for each in (x, scale, zero_point)]
 
     def function(block: np.ndarray, *parameters: np.ndarray) -> np.ndarray:

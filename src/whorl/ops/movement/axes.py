@@ -14,7 +14,7 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, STRING
 from whorl.ir.elements.base import Elements
-from whorl.ir.elements.views import Joined, tiled
+from whorl.ir.elements.views import Concatenated, tiled
 from whorl.ir.intervals import Interval, Intervals, union
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
@@ -98,7 +98,7 @@ class Concat(Rearranging):
     axis: int
 
     def lazily(self, *inputs: Elements) -> tuple[Elements, ...]:
-        return (Joined(inputs, run_axis(self.axis, inputs[0].ndim)),)
+        return (Concatenated(inputs, run_axis(self.axis, inputs[0].ndim)),)
 
     def infer(self, *inputs: Fact) -> TensorType:
         dtype = same_dtype(*inputs)
@@ -226,7 +226,7 @@ class Split(Rearranging):
         firsts = accumulate(parts, initial=0)
         return [slice_axis(k, x, axis, fixed(first), fixed(part)) for first, part in zip(firsts, parts, strict=False)]
 
-    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+    def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return len(outputs) == 1
 
 
@@ -306,7 +306,7 @@ class Slice(Rearranging):
             step[axis], firsts[axis] = stride, check_slice(k, low, high, stride, x.shape[axis], shape[axis])
         return [slice_view(k, x, firsts, step, shape)]
 
-    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+    def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         if len(inputs) < 5 or inputs[4] is None:
             return True
         steps = known_ints(inputs[4])
@@ -351,7 +351,7 @@ class Tile(Rearranging):
         pairs = [length for pair in zip(times, x.shape, strict=True) for length in pair]
         return [reshape_view(k, map_indices(k, source, pairs, lambda index: index[1::2], 0), shape)]
 
-    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+    def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return True
 
 

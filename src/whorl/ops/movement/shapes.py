@@ -112,7 +112,7 @@ class Reshaping(Rearranging, abstract=True):
         k.fail_unless(k.compare("eq", k.const(dims.product(shape)), k.const(inputs[0].size)))
         return [reshape_view(k, inputs[0], shape)]
 
-    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+    def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return True
 
 
@@ -344,7 +344,7 @@ class Expand(Rearranging):
             _require_fit(k, shape, full)
         return [broadcast_view(k, x, full)]
 
-    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+    def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return True
 
 

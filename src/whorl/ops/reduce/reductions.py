@@ -13,7 +13,7 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64, INTEGERS, PACKED_BITS, UNSIGNED, is_float, is_integer
-from whorl.ir.elements.base import Elements, Held
+from whorl.ir.elements.base import Elements, Leaf
 from whorl.ir.elements.sums import blockwise_sum, row_major
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals
@@ -116,7 +116,7 @@ class Reduction(Op, abstract=True):
             return None
         total = self.of_sum(blockwise_sum(data), data.size)
         shape = (1,) * data.ndim if self.keepdims else ()
-        return (Held(np.asarray(total).astype(data.dtype).reshape(shape)),)
+        return (Leaf(np.asarray(total).astype(data.dtype).reshape(shape)),)
 
     def of_sum(self, total: np.ndarray, count: int) -> np.ndarray:
         """The result for groups of `count` elements that have these sums."""
@@ -216,7 +216,7 @@ class ReduceSum(SymbolicReduction):
             total = total + element
         return total
 
-    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+    def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return is_integer(tensor(outputs[0]).dtype)
 
 
@@ -232,7 +232,7 @@ class ReduceProd(SymbolicReduction):
     def combine(self, elements: tuple[Dim, ...]) -> Dim:
         return dims.product(elements)
 
-    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+    def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return is_integer(tensor(outputs[0]).dtype)
 
 
@@ -252,7 +252,7 @@ class ReduceMax(SymbolicReduction):
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return inputs[0] if _has_elements(operands[0]) else None
 
-    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+    def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return True
 
 
@@ -272,7 +272,7 @@ class ReduceMin(SymbolicReduction):
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return inputs[0] if _has_elements(operands[0]) else None
 
-    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+    def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return True
 
 
@@ -307,7 +307,7 @@ class ReduceMean(Reduction):
         wide = np.dtype(np.uint64) if total.dtype in UNSIGNED else INT64
         return k.cast(k.div(k.cast(total, wide), k.const(dims.call("max", count, 1), wide)), total.dtype)
 
-    def keeps_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
+    def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return is_integer(tensor(outputs[0]).dtype)
 
 

@@ -52,7 +52,7 @@ def is_scalar(value: Value) -> bool:
     return static_shape(value.type) in ((), (1,))
 
 
-def keeps_type(name: str) -> Condition:
+def preserves_type(name: str) -> Condition:
     """The root gives a tensor of the very type of a value."""
     return lambda m: same_type(m[name].type, m.result.type)
 

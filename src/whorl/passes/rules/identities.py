@@ -26,7 +26,7 @@ from whorl.passes.rules.conditions import (
     fast_math,
     is_truth,
     is_whole,
-    keeps_type,
+    preserves_type,
     same_type,
     static_shape,
 )
@@ -80,7 +80,7 @@ def _elementwise_rules() -> Iterator[Rule]:
             continue
         f, name = op(kind), kind.__name__
         if kind.neutral is not Elementwise.neutral:
-            yield Rule(f"{name}NeutralOnRhs", f(X, C), X, when=(keeps_type("x"), _is_neutral))
+            yield Rule(f"{name}NeutralOnRhs", f(X, C), X, when=(preserves_type("x"), _is_neutral))
         if kind.absorbing is not Elementwise.absorbing:
             yield Rule(f"{name}AbsorbingOnRhs", f(X, C), _absorbed, when=(_is_absorbing,))
         if kind.idempotent:
@@ -91,18 +91,18 @@ def _elementwise_rules() -> Iterator[Rule]:
 
 ELEMENTWISE: tuple[Rule, ...] = (
     *_elementwise_rules(),
-    Rule("MaxNeutralOnLhs", op(Max)(C, X), X, when=(keeps_type("x"), _is_neutral)),
-    Rule("MinNeutralOnLhs", op(Min)(C, X), X, when=(keeps_type("x"), _is_neutral)),
-    Rule("XorTrueOnRhs", op(Xor)(X, C), op(Not)(X), when=(keeps_type("x"), _TRUE)),
+    Rule("MaxNeutralOnLhs", op(Max)(C, X), X, when=(preserves_type("x"), _is_neutral)),
+    Rule("MinNeutralOnLhs", op(Min)(C, X), X, when=(preserves_type("x"), _is_neutral)),
+    Rule("XorTrueOnRhs", op(Xor)(X, C), op(Not)(X), when=(preserves_type("x"), _TRUE)),
 )
 
 # ---- where -------------------------------------------------------------------------------------------------------
 
 _THEN, _ELSE = Variable("then"), Variable("else")
 CHOICES: tuple[Rule, ...] = (
-    Rule("WhereTrue", op(Where)(C, _THEN, _ELSE), _THEN, when=(_TRUE, keeps_type("then"))),
-    Rule("WhereFalse", op(Where)(C, _THEN, _ELSE), _ELSE, when=(_FALSE, keeps_type("else"))),
-    Rule("WhereOfItself", op(Where)(Variable("condition"), ANY, ANY), ANY, when=(keeps_type("any"),)),
+    Rule("WhereTrue", op(Where)(C, _THEN, _ELSE), _THEN, when=(_TRUE, preserves_type("then"))),
+    Rule("WhereFalse", op(Where)(C, _THEN, _ELSE), _ELSE, when=(_FALSE, preserves_type("else"))),
+    Rule("WhereOfItself", op(Where)(Variable("condition"), ANY, ANY), ANY, when=(preserves_type("any"),)),
 )
 
 
@@ -122,7 +122,7 @@ def _is_first(m: Match) -> Value | None:
 
 def _has_first_type(m: Match) -> Value | None:
     """The first input of an op that moves no element while the shape stays the same."""
-    if not m.node.inputs or not m.node.op.keeps_order(m.node.inputs, m.node.outputs):
+    if not m.node.inputs or not m.node.op.preserves_order(m.node.inputs, m.node.outputs):
         return None
     return _first(m) if same_type(_first(m).type, m.result.type) else None
 

@@ -42,8 +42,8 @@ def _flattened(m: Match) -> Value | None:
     for value in pieces:
         inner = maker(value)
         nested = inner is not None and isinstance(inner.op, Concat) and m.rewriter.uses(value) == 1
-        is_joined = nested and inner is not None and _axis(inner) == axis
-        flat += [v for v in inner.inputs if v is not None] if is_joined and inner is not None else [value]
+        is_same_concat = nested and inner is not None and _axis(inner) == axis
+        flat += [v for v in inner.inputs if v is not None] if is_same_concat and inner is not None else [value]
     full = [value for value in flat if not _is_empty(value, axis)] or flat[:1]
     groups = [(fixed, list(group)) for fixed, group in groupby(full, is_constant)]
     if len(full) == len(pieces) and not any(fixed and len(group) > 1 for fixed, group in groups):
@@ -71,10 +71,10 @@ def _rejoined(m: Match) -> Value | None:
 
 def _parts(m: Match) -> Sequence[Value] | None:
     """A Split of a Concat at the borders of its pieces, as the pieces."""
-    joined = maker(m.node.inputs[0])
-    if joined is None or not isinstance(joined.op, Concat) or _axis(joined) != _axis(m.node):
+    concat = maker(m.node.inputs[0])
+    if concat is None or not isinstance(concat.op, Concat) or _axis(concat) != _axis(m.node):
         return None
-    pieces = [value for value in joined.inputs if value is not None]
+    pieces = [value for value in concat.inputs if value is not None]
     if len(pieces) != len(m.node.outputs):
         return None
     pairs = zip(pieces, m.node.outputs, strict=True)
@@ -84,9 +84,9 @@ def _parts(m: Match) -> Sequence[Value] | None:
 # ---- one piece of several ----------------------------------------------------------------------------------------
 
 
-def _borders(joined: Node, axis: int) -> list[int] | None:
+def _borders(concat: Node, axis: int) -> list[int] | None:
     """Where the pieces of a Concat begin, and where the last one ends."""
-    shapes = [static_shape(value.type) for value in joined.inputs if value is not None]
+    shapes = [static_shape(value.type) for value in concat.inputs if value is not None]
     if any(shape is None for shape in shapes):
         return None
     return [0, *accumulate(shape[axis] for shape in shapes if shape is not None)]
@@ -95,43 +95,43 @@ def _borders(joined: Node, axis: int) -> list[int] | None:
 def _gathered_piece(m: Match) -> Value | None:
     """One index into a Concat, as an index into the piece that holds it."""
     assert isinstance(m.node.op, Gather)
-    joined, index = maker(m.node.inputs[0]), elements(m.node.inputs[1])
-    if joined is None or not isinstance(joined.op, Concat) or index is None or index.ndim:
+    concat, index = maker(m.node.inputs[0]), elements(m.node.inputs[1])
+    if concat is None or not isinstance(concat.op, Concat) or index is None or index.ndim:
         return None
-    axis = _axis(joined)
-    borders = None if axis is None else _borders(joined, axis)
+    axis = _axis(concat)
+    borders = None if axis is None else _borders(concat, axis)
     if axis is None or borders is None or m.node.op.axis % (tensor_type(m.node.inputs[0]).rank or 1) != axis:
         return None
     position = int(index) + (borders[-1] if index < 0 else 0)
-    found = next((k for k in range(len(borders) - 1) if borders[k] <= position < borders[k + 1]), None)
-    if found is None:
+    piece_index = next((k for k in range(len(borders) - 1) if borders[k] <= position < borders[k + 1]), None)
+    if piece_index is None:
         return None
-    piece = joined.inputs[found]
-    if piece is not None and borders[found + 1] - borders[found] == 1:
+    piece = concat.inputs[piece_index]
+    if piece is not None and borders[piece_index + 1] - borders[piece_index] == 1:
         return m.add(Squeeze(), piece, m.constant(np.array([axis], INT64)))
-    return m.add(Gather(axis), piece, m.constant(np.array(position - borders[found], INT64)))
+    return m.add(Gather(axis), piece, m.constant(np.array(position - borders[piece_index], INT64)))
 
 
 def _sliced_pieces(m: Match) -> Value | None:
     """A slice of a Concat that cuts between pieces, as the pieces."""
-    joined, n = maker(m.node.inputs[0]), m.node.inputs
-    if joined is None or not isinstance(joined.op, Concat):
+    concat, n = maker(m.node.inputs[0]), m.node.inputs
+    if concat is None or not isinstance(concat.op, Concat):
         return None
-    given = [elements(value) for value in n[1:]]
-    axis, rank = _axis(joined), tensor_type(n[0]).rank
-    borders = None if axis is None else _borders(joined, axis)
+    settings = [elements(value) for value in n[1:]]
+    axis, rank = _axis(concat), tensor_type(n[0]).rank
+    borders = None if axis is None else _borders(concat, axis)
     if borders is None or axis is None or rank is None:
         return None
-    if any(a is None or a.size != 1 for a, v in zip(given, n[1:], strict=True) if v is not None):
+    if any(a is None or a.size != 1 for a, v in zip(settings, n[1:], strict=True) if v is not None):
         return None
-    start, end, *rest = (1 if a is None else int(a.reshape(-1)[0]) for a in given)
+    start, end, *rest = (1 if a is None else int(a.reshape(-1)[0]) for a in settings)
     named = rest[0] if rest and n[3] is not None else 0
     if named % rank != axis or (len(rest) > 1 and rest[1] != 1):
         return None
     first, last, _ = slice(start, end).indices(borders[-1])
     if first not in borders or last not in borders or first >= last or last - first == borders[-1]:
         return None
-    chosen = joined.inputs[borders.index(first) : borders.index(last)]
+    chosen = concat.inputs[borders.index(first) : borders.index(last)]
     return m.add(Concat(axis), *chosen) if len(chosen) > 1 else chosen[0]
 
 

@@ -163,8 +163,8 @@ def _padded(m: Match) -> Value | None:
         return None
     pads, value = elements(inner.inputs[1]), elements(inner.inputs[2]) if len(inner.inputs) > 2 else None
     has_axes = len(inner.inputs) > 3 and inner.inputs[3] is not None
-    given_value = len(inner.inputs) > 2 and inner.inputs[2] is not None
-    if pads is None or has_axes or m.node.op.auto_pad not in ("NOTSET", "VALID") or (given_value and value is None):
+    has_value = len(inner.inputs) > 2 and inner.inputs[2] is not None
+    if pads is None or has_axes or m.node.op.auto_pad not in ("NOTSET", "VALID") or (has_value and value is None):
         return None
     if (value is not None and value.any()) or pads.size < 6 or (pads < 0).any():
         return None

@@ -22,7 +22,7 @@ from whorl.ops.elementwise.comparison import Less, Where
 from whorl.ops.elementwise.logic import And
 from whorl.ops.movement.axes import Concat, Slice
 from whorl.ops.movement.shapes import Reshape, Unsqueeze
-from whorl.passes.evaluate import Stopped, nothing_collected
+from whorl.passes.evaluate import Stopped, empty_collections
 from whorl.passes.inline import inline
 from whorl.passes.rules.pattern import tensor_type
 from whorl.passes.simplify_loop import iterations, may_refuse, slice_at
@@ -64,7 +64,7 @@ def _zero_trip_outputs(node: Node, build: Builder) -> list[Value]:
     if op.last:
         raise CannotUnroll("it never runs, so there is no last value")
     try:
-        empty = nothing_collected(node)
+        empty = empty_collections(node)
     except Stopped as stopped:
         raise CannotUnroll(str(stopped)) from None
     carried = [value for value in node.inputs[2 : 2 + op.carried] if value is not None]

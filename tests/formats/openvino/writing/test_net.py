@@ -12,7 +12,7 @@ from whorl.formats.openvino.document import Net
 from whorl.formats.openvino.xml.read import read_xml
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BY_NAME, STRING
-from whorl.ir.elements.base import Held
+from whorl.ir.elements.base import Leaf
 from whorl.ir.elements.mapped import mapped
 from whorl.ir.graph import Module, Region
 from whorl.ir.infer import Inference
@@ -87,7 +87,7 @@ def test_elements_that_are_computed_as_they_are_read_are_written_block_by_block(
         return block * 2
 
     source = np.arange(1 << 20, dtype=np.float32)
-    written(built(mapped(double, [Held(source)], FLOAT32, source.shape)), tmp_path / "m.xml")  # type: ignore[arg-type]
+    written(built(mapped(double, [Leaf(source)], FLOAT32, source.shape)), tmp_path / "m.xml")  # type: ignore[arg-type]
     assert max(sizes) < 1 << 18
     assert np.array_equal(np.fromfile(tmp_path / "m.bin", np.float32), source * 2)
 

@@ -22,7 +22,7 @@ MAX_NESTING = 1024
 """How deep elements may be nested."""
 MAX_BYTES = 1 << 30
 _CHUNK = 1 << 16
-_NOTHING: Mapping[str, str] = MappingProxyType({})
+_EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class _TreeBuilder(ContentHandler):
         if self._count > MAX_ELEMENTS or len(self._open) >= MAX_NESTING:
             limit = f"{MAX_ELEMENTS} elements" if self._count > MAX_ELEMENTS else f"{MAX_NESTING} nested elements"
             raise problem("OV104", f"the .xml has more than {limit}", f"line {self._parser.getLineNumber()}")
-        element = Element(name, dict(attrs.items()) if len(attrs) else _NOTHING, self._parser.getLineNumber() or 0)
+        element = Element(name, dict(attrs.items()) if len(attrs) else _EMPTY, self._parser.getLineNumber() or 0)
         if not self._open:
             self.root = element
         elif isinstance(siblings := self._open[-1].children, list):
