@@ -160,6 +160,8 @@ def call(kind: str, *args: Dim) -> Dim:
             return _extreme(kind, args)
         case ("mul", _):
             return _product(args)
+        case _:
+            pass
     return _bounded(Linear(((Call(kind, args), 1),)))
 
 
@@ -203,7 +205,8 @@ def _extreme(kind: str, args: tuple[Dim, ...]) -> Dim:
 
 def _product(args: Iterable[Dim]) -> Dim:
     """A product of linear forms as one atom with its factors sorted and its integer factor outside."""
-    factor, rest = 1, []
+    factor = 1
+    rest: list[Dim] = []
     for arg in args:
         if isinstance(arg, int):
             factor *= arg

@@ -68,7 +68,8 @@ def check_regions(op: Op, count: int, location: str) -> None:
 @functools.cache
 def _signature(cls: type[Op]) -> tuple[int, float, dict[int, str]]:
     """The fewest and the most inputs, and which of them are needed: what both `infer` and `run` say."""
-    low, high, needed = 0, math.inf, {}
+    low, high = 0, math.inf
+    needed: dict[int, str] = {}
     for method in (cls.infer, cls.run):
         _, *inputs = inspect.signature(method).parameters.values()
         single = [p for p in inputs if p.kind is not p.VAR_POSITIONAL]
@@ -121,13 +122,19 @@ def named(text: Struct) -> dict[str, Any]:
 def _fitted(value: Any, hint: Any) -> Any:
     """The value as a field of that type holds it, or `_MISFIT`. Fields of any type hold tensors."""
     if hint is Any:
-        return value if isinstance(value, np.ndarray) or value is None else _MISFIT
+        if value is not None and not isinstance(value, np.ndarray):
+            return _MISFIT
+        tensor: np.ndarray | None = value
+        return tensor
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         fitting = (_fitted(value, each) for each in inner)
         return next((each for each in fitting if each is not _MISFIT), _MISFIT)
     if origin is tuple:
-        items = [_fitted(item, inner[0]) for item in value] if isinstance(value, tuple) else [_MISFIT]
+        if not isinstance(value, tuple):
+            return _MISFIT
+        parts: tuple[Any, ...] = value
+        items = [_fitted(item, inner[0]) for item in parts]
         return _MISFIT if any(item is _MISFIT for item in items) else tuple(items)
     if hint is float:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else _MISFIT
@@ -141,7 +148,10 @@ def _shown(value: Any) -> str:
         case Struct():
             return f"{value.name}(...)" if value.name else "{...}"
         case tuple():
-            return f"({', '.join(map(_shown, value[:_SHOWN]))}{', ...' if len(value) > _SHOWN else ''})"
+            parts: tuple[Any, ...] = value
+            return f"({', '.join(map(_shown, parts[:_SHOWN]))}{', ...' if len(parts) > _SHOWN else ''})"
+        case _:
+            pass
     return format_attribute(value, _SHOWN)
 
 

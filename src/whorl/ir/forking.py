@@ -6,7 +6,7 @@ import importlib
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
 from types import ModuleType
 from typing import Any, Protocol
@@ -34,7 +34,7 @@ def renew_in_children(owner: Renewable) -> None:
 
 
 @contextmanager
-def delay_forks() -> Iterator[None]:
+def delay_forks() -> Generator[None]:
     """Forks wait until what is inside is done: no child has to do with the half of it."""
     with _unforkable:
         yield

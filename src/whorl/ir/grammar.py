@@ -149,7 +149,8 @@ def _syntax_error(error: Any, parser: Lark, text: str) -> LoadError:
 
 def _alternatives(expected: Set[str], parser: Lark) -> str:
     """What may stand at a place: `a type`, `',' or ')'`."""
-    left, phrases = set(expected), []
+    left = set(expected)
+    phrases: list[str] = []
     for group, phrase in _GROUPS.items():
         if group <= left:
             left -= group

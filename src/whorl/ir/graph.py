@@ -85,7 +85,7 @@ class Op:
             result = self.run(*(None if x is None else x.known for x in inputs))
         except (TypeError, ValueError, IndexError, ArithmeticError):
             return ()
-        results = result if isinstance(result, tuple) else (result,)
+        results: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
         return tuple(np.asarray(r, dtype=object) for r in results)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
@@ -116,8 +116,16 @@ def as_types(result: Type | tuple[Type, ...]) -> tuple[Type, ...]:
 
 def as_values(result: Any) -> tuple[Any, ...]:
     """`run`'s answer as a tuple in which every tensor is an array, zero-dimensional ones included."""
-    results = result if isinstance(result, tuple) else (result,)
-    return tuple(np.asarray(r) if isinstance(r, np.generic) else r for r in results)
+    results: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
+    return tuple(map(as_value, results))
+
+
+def as_value(value: Any) -> Any:
+    """A value in which a NumPy scalar is an array of rank 0."""
+    if not isinstance(value, np.generic):
+        return value
+    scalar: np.generic = value
+    return np.asarray(scalar)
 
 
 class NodeBuilder(Protocol):
@@ -233,10 +241,10 @@ class Region:
             node.inputs = [None if value is None else values.get(value, value) for value in node.inputs]
         self.results = [values.get(value, value) for value in self.results]
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as flat tables: a chain of nodes is then no deeper for pickle than a single one."""
         index = {value: k for k, value in enumerate(self.arguments)}
-        nodes = []
+        nodes: list[tuple[Any, ...]] = []
         for node in self.nodes:
             inputs = [-1 if value is None else index[value] for value in node.inputs]
             index |= {value: len(index) + k for k, value in enumerate(node.outputs)}
@@ -273,11 +281,11 @@ class Module:
     """
 
     main: Region
-    output_names: list[str] = field(default_factory=list)
-    defaults: dict[str, Any] = field(default_factory=dict)
-    declared: dict[str, Type] = field(default_factory=dict)
-    metadata: dict[str, Any] = field(default_factory=dict)
-    states: list[State] = field(default_factory=list)
+    output_names: list[str] = field(default_factory=list[str])
+    defaults: dict[str, Any] = field(default_factory=dict[str, Any])
+    declared: dict[str, Type] = field(default_factory=dict[str, Type])
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    states: list[State] = field(default_factory=list[State])
 
     @property
     def visible_outputs(self) -> list[str]:
@@ -318,7 +326,9 @@ def walk_regions(region: Region) -> Iterator[Region]:
         yield from node.regions
 
 
-def _rebuild_region(name: str, arguments: list[tuple], nodes: list[tuple], results: list[int]) -> Region:
+def _rebuild_region(
+    name: str, arguments: list[tuple[Any, ...]], nodes: list[tuple[Any, ...]], results: list[int]
+) -> Region:
     """A region from the tables that pickling makes of it."""
     region = Region(name)
     values = [region.add_argument(*argument) for argument in arguments]

@@ -153,7 +153,7 @@ def names_in_type(type: Type) -> set[str]:
     match type:
         case TensorType():
             shape = () if isinstance(type.shape, AnyShape) else type.shape
-            return set().union(*(dims.names_in(dim) for dim in shape))
+            return set[str]().union(*(dims.names_in(dim) for dim in shape))
         case SequenceType() | OptionalType():
             return names_in_type(type.element)
         case MapType():
@@ -181,6 +181,8 @@ def escape(type: Type, visible: set[str]) -> Type:
             return SequenceType(escape(type.element, visible))
         case OptionalType():
             return OptionalType(escape(type.element, visible))
+        case _:
+            pass
     return type
 
 

@@ -109,7 +109,8 @@ def read_elements(text: str, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndar
 
 
 def _strings(text: str, what: str) -> list[str]:
-    items, position = [], 0
+    items: list[str] = []
+    position = 0
     while match := _STRINGS.match(text, position):
         items.append(match[1])
         position = match.end()

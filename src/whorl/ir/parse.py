@@ -82,7 +82,7 @@ def _refuse_equal_inputs(main: RegionText) -> None:
 class _Builder:
     """Makes regions of their texts and remembers where the text has each node."""
 
-    lines: dict[Node, Line] = field(default_factory=dict)
+    lines: dict[Node, Line] = field(default_factory=dict[Node, Line])
 
     def region(self, text: RegionText) -> Region:
         region = Region(text.name)

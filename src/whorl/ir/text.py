@@ -112,7 +112,7 @@ def _outputs(module: Module, results: Sequence[str]) -> Iterator[str]:
 
 def _known(known: np.ndarray, type: Type, elide: int | None) -> str:
     """` {N, 4}`, with the shape in front where the type does not say it; nothing where an element has no text."""
-    elements = [element.item() if isinstance(element, np.generic) else element for element in known.flat]
+    elements: list[Any] = [element.item() if isinstance(element, np.generic) else element for element in known.flat]
     if not all(map(_is_written, elements)):
         return ""
     shape = type.shape if isinstance(type, TensorType) else ()
@@ -168,18 +168,26 @@ def format_attribute(value: Any, elide: int | None = None) -> str:
         case str():
             return quote(value)
         case np.dtype():
-            return name_of(value)
+            dtype: np.dtype = value
+            return name_of(dtype)
         case TensorType() | SequenceType() | OptionalType() | MapType():
             return format_type(value)
-        case tuple() | list() if elide is not None and len(value) > elide:
-            return "(...)"
         case tuple() | list():
-            inside = ", ".join(format_attribute(item, elide) for item in value)
-            return f"({inside}{',' if len(value) == 1 else ''})"
+            items: Sequence[Any] = value
+            if elide is not None and len(items) > elide:
+                return "(...)"
+            inside = ", ".join(format_attribute(item, elide) for item in items)
+            return f"({inside}{',' if len(items) == 1 else ''})"
         case dict():
-            pairs = (f"{word(key)} = {format_attribute(item, elide)}" for key, item in value.items())
+            entries: dict[str, Any] = value
+            pairs = (f"{word(key)} = {format_attribute(item, elide)}" for key, item in entries.items())
             return f"{{{', '.join(pairs)}}}"
-    if isinstance(value, np.ndarray) or hasattr(value, "numpy"):
+        case np.ndarray():
+            array: np.ndarray = value
+            return _tensor(array, elide)
+        case _:
+            pass
+    if hasattr(value, "numpy"):
         return _tensor(value, elide)
     if not dataclasses.is_dataclass(value):
         raise SaveError(f"the text form has no way to write a {type(value).__name__}")

@@ -110,8 +110,9 @@ KNOWN_LIMIT = 256
 def fact_of(value: Any) -> Known:
     """The fact about a value at run time: an array, a list, a dictionary or None."""
     if isinstance(value, np.ndarray):
-        small = value.size <= KNOWN_LIMIT and value.ndim <= 1 and value.dtype != object
-        return Known(TensorType(value.dtype, value.shape), value.astype(object) if small else None)
+        array: np.ndarray = value
+        small = array.size <= KNOWN_LIMIT and array.ndim <= 1 and array.dtype != object
+        return Known(TensorType(array.dtype, array.shape), array.astype(object) if small else None)
     return Known(type_of(value))
 
 
@@ -119,17 +120,22 @@ def type_of(value: Any) -> Type:
     """The type of a value at run time. An empty list and None say nothing of their elements: float32, unranked."""
     match value:
         case np.ndarray():
-            return TensorType(value.dtype, value.shape)
+            array: np.ndarray = value
+            return TensorType(array.dtype, array.shape)
         case list():
-            element = type_of(value[0]) if value else TensorType(np.dtype(np.float32))
-            for other in value[1:]:
+            items: list[Any] = value
+            element = type_of(items[0]) if items else TensorType(np.dtype(np.float32))
+            for other in items[1:]:
                 element = join(element, type_of(other))
             return SequenceType(element)
         case dict():
-            key = np.dtype(object) if value and isinstance(next(iter(value)), str) else np.dtype(np.int64)
+            entries: dict[Any, Any] = value
+            key = np.dtype(object) if entries and isinstance(next(iter(entries)), str) else np.dtype(np.int64)
             return MapType(key, TensorType(np.dtype(np.float32), ()))
         case None:
             return OptionalType(TensorType(np.dtype(np.float32)))
+        case _:
+            pass
     raise TypeRuleError(f"{type(value).__name__} is not a value of a tensor graph", fix="give arrays, lists or None")
 
 
@@ -149,6 +155,8 @@ def same_kind(a: Type, b: Type) -> bool:
             return same_kind(a.element, b.element)
         case MapType(), MapType():
             return a.key == b.key and same_kind(a.value, b.value)
+        case _:
+            pass
     return False
 
 
@@ -181,6 +189,8 @@ def join(a: Type, b: Type) -> Type:
             return SequenceType(join(a.element, b.element))
         case OptionalType(), OptionalType():
             return OptionalType(join(a.element, b.element))
+        case _:
+            pass
     return a
 
 
@@ -198,6 +208,8 @@ def meet(a: Type, b: Type) -> Type:
             return SequenceType(meet(a.element, b.element))
         case OptionalType(), OptionalType():
             return OptionalType(meet(a.element, b.element))
+        case _:
+            pass
     return a
 
 

@@ -47,7 +47,7 @@ class Context:
     options: PassOptions = field(default_factory=PassOptions)
     report: Report = field(default_factory=Report)
     edits: int = 0
-    refused: set[Node] = field(default_factory=set)
+    refused: set[Node] = field(default_factory=set[Node])
     """Loops that could not be evaluated: they are not tried again."""
     origins: Origins = field(default_factory=Origins)
     pool: Pool = field(init=False)

@@ -97,6 +97,8 @@ class Evaluator:
                 return self.region(node.regions[0 if is_true(condition, node) else 1], inputs[1:])
             case Loop():
                 return LoopRun(node, inputs, self).to_end()
+            case _:
+                pass
         if not node.op.pure or any(value is UNRESOLVED for value in inputs):
             return unresolved
         return self._run(node, inputs)
@@ -223,10 +225,10 @@ class LoopRun:
 def empty_collections(node: Node) -> list[np.ndarray]:
     """What no iteration collects; stopped where that depends on the run."""
     assert isinstance(node.op, Loop)
-    arrays = []
+    arrays: list[np.ndarray] = []
     for value, how in zip(node.outputs[node.op.carried + node.op.last :], node.op.collected, strict=False):
         type = tensor_type(value)
-        if type.rank is None or any(not isinstance(d, int) for k, d in _other_dims(type, how.axis)):
+        if type.rank is None or any(not isinstance(d, int) for _, d in _other_dims(type, how.axis)):
             raise Stopped("the shape of what no iteration collects is known only at run time")
         arrays.append(empty_collected(type, how))
     return arrays

@@ -91,7 +91,7 @@ def elements_known(value: Value) -> np.ndarray | None:
     return np.array(elements, type.dtype).reshape(known.shape)
 
 
-def _kind(element: Any) -> type:
+def _kind(element: object) -> type[object]:
     return type(element)
 
 

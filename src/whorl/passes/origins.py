@@ -36,7 +36,7 @@ class Origins:
     A value of an unhashable type is known by its identity, so the entry must go with it: an identity is used again.
     """
 
-    by_identity: dict[int, Origin] = field(default_factory=dict)
+    by_identity: dict[int, Origin] = field(default_factory=dict[int, Origin])
 
     def note(self, op: Op, inputs: Sequence[Any], result: Any) -> None:
         """Record the origin of the only result of an op, if it has much fewer bytes."""
@@ -46,8 +46,9 @@ class Origins:
         known = tuple(self.by_identity.get(id(x), x) for x in inputs)
         behind = sum(_bytes_behind(x) for x in known)
         if size >= GROWTH * behind:
-            self.by_identity[id(result)] = Origin(op, known, behind)
-            weakref.finalize(result, self.by_identity.pop, id(result), None).atexit = False
+            owner: Elements | np.ndarray = result
+            self.by_identity[id(owner)] = Origin(op, known, behind)
+            weakref.finalize(owner, self.by_identity.pop, id(owner), None).atexit = False
 
     def of(self, value: Any) -> Origin | None:
         return self.by_identity.get(id(value))
@@ -65,4 +66,6 @@ def _bytes_behind(source: Any) -> int:
             return source.bytes
         case Elements():
             return sum(leaf.core().nbytes for leaf in leaves_of(source))
+        case _:
+            pass
     return _bytes(source)

@@ -65,12 +65,16 @@ def _constants(node: Node, outputs: Sequence[Any], build: Builder, context: Cont
 def _is_expressible(result: Any, value: Value) -> bool:
     """Whether a value is a tensor, or a short sequence of tensors."""
     if isinstance(result, list) and isinstance(value.type, SequenceType) and result:
-        return len(result) <= LONGEST_SEQUENCE and all(isinstance(item, np.ndarray) for item in result)
+        items: list[Any] = result
+        return len(items) <= LONGEST_SEQUENCE and all(isinstance(item, np.ndarray) for item in items)
     return isinstance(result, np.ndarray)
 
 
 def _bytes(result: Any) -> int:
-    return sum(map(_bytes, result)) if isinstance(result, list) else result.nbytes
+    if not isinstance(result, list):
+        return result.nbytes
+    items: list[Any] = result
+    return sum(map(_bytes, items))
 
 
 def _as_value(result: Any, name: str, build: Builder) -> Value:

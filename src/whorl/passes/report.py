@@ -45,10 +45,10 @@ class PassRun:
 class Report:
     """Counters that passes add to, and figures that the driver fills in."""
 
-    folded: dict[str, Tally] = field(default_factory=dict)
-    skipped: Counter[tuple[str, str]] = field(default_factory=Counter)
-    edits: Counter[str] = field(default_factory=Counter)
-    runs: list[PassRun] = field(default_factory=list)
+    folded: dict[str, Tally] = field(default_factory=dict[str, Tally])
+    skipped: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    edits: Counter[str] = field(default_factory=Counter[str])
+    runs: list[PassRun] = field(default_factory=list[PassRun])
     nodes_before: int = 0
     nodes_after: int = 0
     bytes_before: int = 0

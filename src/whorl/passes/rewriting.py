@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from whorl.ir.build import UNTYPED, Builder
 from whorl.ir.constants import Constant
-from whorl.ir.graph import Module, Node, Op, Region, Value
+from whorl.ir.graph import Module, Node, Op, Region, Value, as_value
 from whorl.ir.rewrite import count_uses, rewrite
 from whorl.passes.context import Context
 from whorl.passes.rules.pattern import RuleSet
@@ -87,7 +85,7 @@ class RegionRewriter:
 
     def constant(self, value: Any) -> Value:
         """A new constant; NumPy gives a scalar where an array of rank 0 is meant."""
-        constant = self._build.constant(np.asarray(value) if isinstance(value, np.generic) else value, self._hint)
+        constant = self._build.constant(as_value(value), self._hint)
         self._new.add(constant)
         return constant
 

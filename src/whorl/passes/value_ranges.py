@@ -107,6 +107,8 @@ class Ranges:
                     self._loop(node, node.op)
                 case _ if not node.regions and node.outputs:
                     self.intervals.update(dict.fromkeys(node.outputs, self._bounds(node)))
+                case _:
+                    pass
 
     def _bounds(self, node: Node) -> Interval | None:
         """The interval of the outputs of a node, which must be alike; None for that of their types."""

@@ -40,15 +40,18 @@ class Pool:
 
     def keep(self, value: Any) -> Any:
         """A new array or elements, counted; an array that passes the budget is put into a file."""
-        if not isinstance(value, np.ndarray) or value.nbytes < COUNTED or value.dtype == STRING:
+        if not isinstance(value, np.ndarray):
             return value
-        root = root_of(value)
+        array: np.ndarray = value
+        if array.nbytes < COUNTED or array.dtype == STRING:
+            return array
+        root = root_of(array)
         if root is None or root.nbytes < COUNTED:
-            return value
-        if self.live + root.nbytes > self.budget and value.nbytes == root.nbytes:
-            return self.spill(value)
+            return array
+        if self.live + root.nbytes > self.budget and array.nbytes == root.nbytes:
+            return self.spill(array)
         self._count(root)
-        return value
+        return array
 
     def evaluate(self, elements: Elements) -> np.ndarray:
         """All elements as an array that is kept: in memory, or in a file where they pass the budget."""
@@ -114,7 +117,7 @@ class Pool:
 
 def root_of(array: np.ndarray) -> np.ndarray | None:
     """The array that owns the memory; None where that is a file or not NumPy's."""
-    root: Any = array
+    root = array
     while isinstance(root.base, np.ndarray):
         root = root.base
     return None if root.base is not None or mapping_of(root) is not None else root
@@ -122,8 +125,12 @@ def root_of(array: np.ndarray) -> np.ndarray | None:
 
 def roots_of(value: Any) -> Iterable[np.ndarray]:
     """The arrays that a constant's value is computed from."""
-    arrays = [leaf.array for leaf in leaves_of(value)] if isinstance(value, Elements) else [value]
-    return [root for array in arrays if isinstance(array, np.ndarray) and (root := root_of(array)) is not None]
+    arrays: list[np.ndarray] = []
+    if isinstance(value, Elements):
+        arrays = [leaf.array for leaf in leaves_of(value)]
+    elif isinstance(value, np.ndarray):
+        arrays = [value]
+    return [root for array in arrays if (root := root_of(array)) is not None]
 
 
 def default_budget() -> int:

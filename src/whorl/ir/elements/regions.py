@@ -43,7 +43,7 @@ def blocks_of(shape: Sequence[int], limit: int) -> Iterator[Region]:
 
 def unraveled(number: int, shape: Sequence[int]) -> tuple[int, ...]:
     """The index of the element that has a number in row-major order."""
-    index = []
+    index: list[int] = []
     for length in reversed(shape):
         number, coordinate = divmod(number, length)
         index.append(coordinate)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.ir.elements.base import Elements, Leaf, Memo
 from whorl.ir.elements.regions import Region, lengths_of, runs, unraveled
 
-View = Callable[..., Any]
+View = Callable[..., np.ndarray | tuple[np.ndarray, ...]]
 """A function of an array that answers a view of it, or several, without reading an element."""
 
 
@@ -38,7 +37,8 @@ def viewed(view: View, source: Elements, *settings: np.ndarray | None) -> tuple[
 
 def _strides(shape: Sequence[int]) -> list[int]:
     """The strides of a row-major array of bytes."""
-    strides, step = [], 1
+    strides: list[int] = []
+    step = 1
     for length in reversed(shape):
         strides.append(step)
         step *= length
@@ -141,7 +141,8 @@ class Concatenated(Elements):
         self.axis = axis
 
     def compute(self, region: Region, memo: Memo) -> np.ndarray:
-        (low, high), parts, offset = region[self.axis], [], 0
+        (low, high), offset = region[self.axis], 0
+        parts: list[np.ndarray] = []
         for each in self.inputs:
             length = each.shape[self.axis]
             first, last = max(low, offset), min(high, offset + length)
@@ -156,7 +157,11 @@ def tiled(source: Elements, times: Sequence[int]) -> Elements | None:
     """The elements repeated along each axis."""
     shape = [length for pair in zip(times, source.shape, strict=True) for length in pair]
     index = tuple(part for _ in source.shape for part in (None, slice(None)))
-    repeated = viewed(lambda array: np.broadcast_to(array[index], shape), source)
+
+    def repeat(array: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(array[index], shape)
+
+    repeated = viewed(repeat, source)
     if repeated is None:
         return None
     return Reshaped(repeated[0], tuple(n * length for n, length in zip(times, source.shape, strict=True)))

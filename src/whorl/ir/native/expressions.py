@@ -118,6 +118,8 @@ def text(expr: Expr) -> str:
         case Apply():
             name = f"cast<{name_of(expr.dtype)}>" if expr.op == "cast" else expr.op
             return f"{name}({', '.join(map(text, expr.args))})"
+        case _:
+            pass
     raise TypeError(f"{expr!r} is no expression")
 
 

@@ -170,7 +170,7 @@ def _onto_constants(m: Match) -> Value | None:
         return None
     if any(_grows(m, chosen.inputs[k]) for k in sources):
         return None
-    results = []
+    results: list[Value] = []
     for k in sources:
         source = chosen.inputs[k]
         results.append(m.add(m.node.op, *(source if j == position else v for j, v in enumerate(m.node.inputs))))

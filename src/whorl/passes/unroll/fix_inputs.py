@@ -52,4 +52,6 @@ def _with_lengths(type: Type, lengths: Mapping[str, int]) -> Type:
             return type.with_shape(tuple(dims.substitute(dim, dict(lengths)) for dim in shape))
         case SequenceType() | OptionalType():
             return dataclasses.replace(type, element=_with_lengths(type.element, lengths))
+        case _:
+            pass
     return type

@@ -130,7 +130,7 @@ class _Unrolled:
     build: Builder
     predicates: _Predicates | None
     state: list[Value] = field(init=False)
-    last: list[Value] = field(init=False, default_factory=list)
+    last: list[Value] = field(init=False, default_factory=list[Value])
     elements: list[list[Value]] = field(init=False)
     condition: Value | None = field(init=False, default=None)
 

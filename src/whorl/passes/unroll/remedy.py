@@ -25,8 +25,8 @@ EXAMPLE = 8
 class Remedy:
     """Named lengths to fix, inputs to fix, each with an example, and iterations to allow."""
 
-    lengths: dict[str, Any] = field(default_factory=dict)
-    inputs: dict[str, Any] = field(default_factory=dict)
+    lengths: dict[str, Any] = field(default_factory=dict[str, Any])
+    inputs: dict[str, Any] = field(default_factory=dict[str, Any])
     iterations: int = 0
 
 
@@ -39,7 +39,7 @@ class TripCountSources:
 
     def __init__(self, module: Module) -> None:
         self._main = module.main
-        self._lengths = set().union(*(names_in_type(value.type) for value in module.main.arguments))
+        self._lengths = set[str]().union(*(names_in_type(value.type) for value in module.main.arguments))
         self._around: Mapping[Region, Node] = {region: node for node in module.nodes() for region in node.regions}
 
     def add(self, node: Node, remedy: Remedy) -> None:
