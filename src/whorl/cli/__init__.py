@@ -96,6 +96,8 @@ def _exit_code(error: WhorlError) -> int:
             return LIMIT
         case RunError():
             return RUN
+        case _:
+            pass
     return OTHER
 
 

@@ -55,6 +55,8 @@ def flat(name: str, value: Any) -> dict[str, np.ndarray]:
             return items
         case dict():
             return {f"{name}/{KEYS}": np.array([*value]), f"{name}/{VALUES}": np.array([*value.values()])}
+        case _:
+            pass
     return {name: _fixed_width(value) if value.dtype == STRING else value}
 
 

@@ -99,6 +99,8 @@ def parse_value(name: str, text: str, type: Type) -> Any:
                 raise UsageError(problem, fix=f"it holds {', '.join(arrays) or 'nothing'}") from None
         case ".pb":
             return _stored(path, type)
+        case _:
+            pass
     return _literal(text, type)
 
 

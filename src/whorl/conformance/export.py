@@ -110,6 +110,8 @@ def _optional_proto(value: Value, element: TypeProto, name: str) -> OptionalProt
         case SequenceProto() as sequence:
             proto.elem_type = OptionalProto.SEQUENCE
             proto.sequence_value.CopyFrom(sequence)
+        case _:
+            pass
     return proto
 
 

@@ -190,6 +190,8 @@ def _format(key: str, value: float | None) -> str:
             return f"{value:.3g}"
         case "memory":
             return f"{value / 1e6:.1f} MB"
+        case _:
+            pass
     return _time(value)
 
 

@@ -109,6 +109,8 @@ def _plain_bson(value: object) -> object:
             return int(value)
         case str() | float():
             return value
+        case _:
+            pass
     raise LoadError(f"it holds a {type(value).__name__}", fix="write numbers, texts, lists and objects")
 
 

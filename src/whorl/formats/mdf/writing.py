@@ -53,6 +53,8 @@ def _plain(value: object, at: str, store: Store) -> object:
             return {str(key): _plain(entry, f"{at}/{key}", store) for key, entry in value.items()}
         case list() | tuple():
             return [_plain(entry, at, store) for entry in value]
+        case _:
+            pass
     return _plain_fields(value, at, store) if isinstance(value, _Part) else value
 
 

@@ -92,6 +92,8 @@ class _Parser:
                     value = -(-value // other)
                 case "mod":
                     value = value % other
+                case _:
+                    pass
         return value
 
     def _factor(self) -> np.ndarray:

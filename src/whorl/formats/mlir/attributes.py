@@ -204,6 +204,8 @@ class AttributeParser(BaseParser):
                 return self._number()
             case MLIRTokenKind.BARE_IDENT:
                 return self._word()
+            case _:
+                pass
         return self.parse_type()
 
     def _symbol(self) -> Symbol:

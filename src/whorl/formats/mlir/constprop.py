@@ -226,6 +226,8 @@ def _special(node: Node, inputs: Sequence[object], manner: Manner) -> list[np.nd
             return _divided(node.op, arrays)
         case Cast():
             return _cast(arrays, type.dtype, manner.options.round_to_int)
+        case _:
+            pass
     return _stepped(arrays, static_shape(manner.declared.get(node.outputs[0].name, type)))
 
 

@@ -130,4 +130,6 @@ def _kind(value: Any) -> int:
             return AttributeProto.FLOATS
         case tuple() if value and all(isinstance(item, str) for item in value):
             return AttributeProto.STRINGS
+        case _:
+            pass
     return AttributeProto.UNDEFINED

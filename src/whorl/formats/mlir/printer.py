@@ -311,6 +311,8 @@ def _attribute_text(op_type: str, attribute: AttributeProto) -> str:
             return f"{print_dense(array)} : {_array_type(array)}"
         case _KINDS.TYPE_PROTO:
             return type_text(type_from(attribute.tp, attribute.name))
+        case _:
+            pass
     raise TypeError(f"attribute {attribute.name!r} has no text")
 
 

@@ -311,4 +311,6 @@ def _plain(value: Any, kind: int) -> Any:
             return proto_of(value)
         case _KINDS.TYPE_PROTO:
             return type_to(value)
+        case _:
+            pass
     raise TypeError(f"kind {kind} has no text")

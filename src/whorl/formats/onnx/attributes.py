@@ -70,6 +70,8 @@ def attribute_value(attribute: AttributeProto, folder: Path | None) -> Any:
             return attribute.g
         case _KINDS.GRAPHS:
             return tuple(attribute.graphs)
+        case _:
+            pass
     raise LoadError(f"{what} has no kind that ONNX defines", fix="write the attribute's type field")
 
 

@@ -134,6 +134,8 @@ def _without_names_in_sequences(type: Type) -> Type:
             return escape(type, set())
         case OptionalType():
             return OptionalType(_without_names_in_sequences(type.element))
+        case _:
+            pass
     return type
 
 

@@ -135,6 +135,8 @@ def type_from(proto: onnx.TypeProto, what: str, depth: int = 0) -> Type:
             return MapType(key, type_from(proto.map_type.value_type, what, depth + 1))
         case "sparse_tensor_type":
             raise UnsupportedError(f"{what} is a sparse tensor", fix="no op takes one; use a dense tensor")
+        case _:
+            pass
     raise LoadError(f"{what} declares no type")
 
 
@@ -203,6 +205,8 @@ def _value(proto: Any, what: str) -> Any:
         case onnx.OptionalProto():
             items = _items(proto, what)
             return _value(items[0], what) if items else None
+        case _:
+            pass
     raise UnsupportedError(f"{what} holds a map")
 
 

@@ -329,6 +329,8 @@ def _attribute(key: str, value: Any, schema: OpSchema) -> AttributeProto:
             value = [proto_of(v) for v in value]
         case bool():
             value = int(value)
+        case _:
+            pass
     if kind == AttributeProto.FLOATS:
         value = [float(v) for v in value]
     elif kind == AttributeProto.FLOAT:

@@ -27,6 +27,8 @@ def _is_elementwise(node: ast.AST) -> bool:
             return _maps_numbers(name) and (name != "round" or len(arguments) == 1)
         case ast.Call(func=function, keywords=keywords):
             return not keywords and _maps_numbers(dotted_name(function))
+        case _:
+            pass
     return True
 
 

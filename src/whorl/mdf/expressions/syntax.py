@@ -151,6 +151,8 @@ class _Checker:
                 return [value, index]
             case ast.Slice(lower=lower, upper=upper, step=step):
                 return [part for part in (lower, upper, step) if part]
+            case _:
+                pass
         raise self.refusal(node)
 
     def chain(self, node: ast.expr, depth: int) -> None:

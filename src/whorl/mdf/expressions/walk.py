@@ -70,6 +70,8 @@ def compile_tree(node: ast.expr, arithmetic: Arithmetic[T]) -> Part[T]:
             return lambda names: arithmetic.item(whole(names), inner(names))
         case ast.Call():
             return _compile_call(node, arithmetic)
+        case _:
+            pass
     return _compile_collection(node, arithmetic)
 
 
@@ -96,6 +98,8 @@ def _compile_collection(node: ast.expr, arithmetic: Arithmetic[T]) -> Part[T]:
                 return lambda names: constant
             whole = compile(value)
             return lambda names: arithmetic.attribute(whole(names), attribute)
+        case _:
+            pass
     raise RunError(f"{type(node).__name__} has no value")
 
 

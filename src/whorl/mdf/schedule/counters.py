@@ -126,6 +126,8 @@ def views_of(every: Iterable[Predicate], index: dict[Slot, int], clock: Clock) -
                 view.modulus = math.lcm(view.modulus, number)
             case Limited(number=number, met=met):
                 views[index[met]].cap = max(views[index[met]].cap, cap_of(number))
+            case _:
+                pass
     if Now() in index:
         views[index[Now()]].cap = max(views[index[Now()]].cap, clock.start + 1)
     return views
@@ -142,6 +144,8 @@ def on_runs(index: dict[Slot, int], nodes: Sequence[str]) -> dict[str, Update]:
             case Usable(giver, user):
                 zeroed[user].append(at)
                 added[giver].append((at, 1))
+            case _:
+                pass
     return {node: Update(tuple(zeroed[node]), tuple(added[node])) for node in nodes}
 
 

@@ -195,6 +195,8 @@ def slots_of(predicate: Predicate) -> Iterator[Slot]:
                 yield from slots
             case Multiple(slot) | Limited(met=slot):
                 yield slot
+            case _:
+                pass
 
 
 def compiled(

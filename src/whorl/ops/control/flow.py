@@ -205,6 +205,8 @@ def first_captured(node: Node) -> int:
             return 1
         case Loop(carried=carried, scanned=scanned):
             return 2 + carried + len(scanned)
+        case _:
+            pass
     return len(node.inputs)
 
 

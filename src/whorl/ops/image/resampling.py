@@ -70,6 +70,8 @@ class AxisResize:
             case "half_pixel_symmetric":
                 shift = self.length / 2 * (1 - self.count / self.resized)
                 return shift + self._divided(x + 0.5, precision) - 0.5
+            case _:
+                pass
         return self._divided(x + 0.5, precision) - 0.5
 
     def _divided(self, x: np.ndarray, precision: type[np.floating]) -> np.ndarray:

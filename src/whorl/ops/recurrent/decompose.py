@@ -115,6 +115,8 @@ class StepBuilder(Builder):
                 return self.add(Mul(), self.add(Tanh(), self.add(Mul(), x, self.number(f.beta))), self.number(f.alpha))
             case "softsign":
                 return self.add(Div(), x, self.add(Add(), self.add(Abs(), x), self.number(1)))
+            case _:
+                pass
         over = self.add(GreaterOrEqual(), x, self.number(f.alpha))
         return self.add(Where(), over, x, self.number(0))
 

@@ -128,6 +128,8 @@ def _is_satisfied(assertion: str, before: str, after: str) -> bool:
             return before in ("", "\n")
         case "line_end":
             return after in ("", "\n")
+        case _:
+            pass
     at_boundary = (before != "" and is_word(before)) != (after != "" and is_word(after))
     return at_boundary == (assertion == "boundary")
 

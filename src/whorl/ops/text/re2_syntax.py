@@ -214,6 +214,8 @@ class Parser:
                 return Assertion("line_end" if self.flags.m else "end")
             case "\\":
                 return self.escape()
+            case _:
+                pass
         self.at -= 1
         if self.bounds() is not None:
             raise PatternError(f"nothing to repeat before {char}")

@@ -216,6 +216,8 @@ def _find_substitute(proto: NodeProto, formal: str, scope: Scope) -> object:
             if lengths is None or lengths[0] is None or lengths[1] is None:
                 return None
             return np.zeros((lengths[0], 2 * lengths[1]), scope.dtype(proto.input[1]) or np.float32)
+        case _:
+            pass
     return None
 
 

@@ -191,6 +191,8 @@ def attribute_value(schema: OpSchema, name: str, value: Datum) -> Datum:
                 return tuple(str(entry) for entry in np.atleast_1d(value).tolist())
             case _KINDS.TENSOR:
                 return _tensor(value)
+            case _:
+                pass
     except (TypeError, ValueError, OverflowError):
         shown = str(value)[:40]
         raise LoadError(f"onnx::{schema.name}: {name} is {shown}, expected {kind.name}") from None

@@ -23,6 +23,8 @@ def data_of_type(type: Type) -> dict[str, object] | None:
             return {"sequence": data_of_type(element)}
         case OptionalType(element=element):
             return {"optional": data_of_type(element)}
+        case _:
+            pass
     return None
 
 

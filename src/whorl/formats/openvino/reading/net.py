@@ -144,6 +144,8 @@ class Reading:
                 if self._flag(layer) is not None:
                     self.assigned[flag_name(name)] = self.build.constant(np.array(True), flag_name(name))
                 return [value]
+            case _:
+                pass
         inputs = self._inputs(layer)
         if layer.type.lower() in BODY_READERS:
             return BODY_READERS[layer.type.lower()](layer, inputs, self.build, self.context)

@@ -346,6 +346,8 @@ def _text(value: Any) -> str:
             return ",".join(map(_text, value))
         case float() | np.floating():
             return repr(float(value))
+        case _:
+            pass
     return str(value)
 
 

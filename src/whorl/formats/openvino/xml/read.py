@@ -77,6 +77,8 @@ def _layer(element: Element, version: int, depth: int) -> Layer:
                 if tag in layer.bodies:
                     raise problem("OV301", f"the layer has two <{tag}>", f"line {child.line}")
                 layer.bodies[tag] = _body(element, child, version, depth - 1)
+            case _:
+                pass
     return layer
 
 

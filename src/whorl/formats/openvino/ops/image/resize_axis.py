@@ -62,6 +62,8 @@ class Resampler:
                 spread = write.add(write.mul(start, last), write.mul(step, slope))
                 middle = write.mul(write.mul(half, write.add(start, end)), last)
                 return self.build.add(Where(), self.build.add(LessOrEqual(), axis.resized, one), middle, spread)
+            case _:
+                pass
         centred = self.over(write.add(step, half), axis.scale)
         if mode == "tf_half_pixel_for_nn":
             return centred

@@ -113,6 +113,8 @@ def _of_no_axes(op: Reduction, build: Builder, x: Value) -> Value:
             return build.add(Mul(), x, x)
         case ReduceLogSum():
             return build.add(Log(), x)
+        case _:
+            pass
     return build.add(Identity(), x)
 
 
@@ -151,6 +153,8 @@ def _composed(op: Reduction, build: Builder, x: Value, axes: Value | None) -> Va
             return build.add(total, build.add(Mul(), x, x), axes)
         case ReduceLogSum():
             return build.add(Log(), build.add(total, x, axes))
+        case _:
+            pass
     assert isinstance(op, ReduceLogSumExp)
     shifts = [_finite(build, build.add(ReduceMax(keep, op.noop_with_empty_axes), x, axes)) for keep in (1, op.keepdims)]
     powers = build.add(Exp(), build.add(Sub(), x, shifts[0]))
