@@ -297,7 +297,7 @@ class _Chain:
             self.added = self._others(node)[0]
         if (node := self._reader()) is not None and (bounds := _bounds(node)) is not None:
             self.nodes.append(node)
-            self.bounds = bounds
+            self.limits = bounds
         return self
 
     def _reader(self) -> Node | None:
@@ -347,7 +347,7 @@ class _Chain:
         offsets = _constant(layout.offsets(shape[1]), "offsets")
         inputs = [x, *blocks.outputs, *term.outputs, *offsets.outputs, self.added]
         last = self.nodes[-1]
-        op = BlockConvolution(conv, shape, self.bounds)
+        op = BlockConvolution(conv, shape, self.limits)
         result = Node(op, inputs if self.added is not None else inputs[:-1], (), self.conv.name)
         result.outputs = last.outputs[:1]
         result.outputs[0].owner = result
