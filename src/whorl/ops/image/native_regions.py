@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Index, View
 from whorl.ops.native.index_maps import broadcast_scalar
 
 MOST_POINTS = 1 << 20
@@ -32,13 +33,13 @@ class Cells:
 class _Axis:
     """The cells along one axis of a region: where it starts, how long a cell is, points of a cell, length of X."""
 
-    start: Any
-    size: Any
-    count: Any
+    start: Expr
+    size: Expr
+    count: Expr
     length: int
 
 
-def regions_aligned(k: NativeBuilder, x: Any, rois: Any, images: Any, shape: Sequence[int], cells: Cells) -> Any:
+def regions_aligned(k: NativeBuilder, x: View, rois: View, images: View, shape: Sequence[int], cells: Cells) -> View:
     """[R, C, height, width] of x [N, C, H, W], the corners rois [R, 4] and the numbers of images [R]."""
     if not x.size or not all(shape):
         return broadcast_scalar(k, k.const(0, x.dtype), shape)
@@ -46,18 +47,18 @@ def regions_aligned(k: NativeBuilder, x: Any, rois: Any, images: Any, shape: Seq
     with k.loop(shape[0]) as r:
         image = k.let(k.cast(images.at((r,)), INT64))
         k.fail_unless(_both(k, k.compare("ge", image, k.const(0)), k.compare("lt", image, k.const(x.shape[0]))))
-        rows, columns = (_axis(k, rois, r, c, shape[3 - c], x.shape[3 - c], cells) for c in (1, 0))
+        rows, columns = (_axis(k, rois, r, c, shape[3 - c], x.fixed_shape[3 - c], cells) for c in (1, 0))
         with k.nest(shape[1:]) as (c, row, column):
             value = _cell(k, x, (image, c), (rows, row), (columns, column), cells.largest)
             k.store(result, (r, c, row, column), value)
     return k.view_of(result)
 
 
-def _both(k: NativeBuilder, a: Any, b: Any) -> Any:
+def _both(k: NativeBuilder, a: Expr, b: Expr) -> Expr:
     return k.apply("and", a, b)
 
 
-def _axis(k: NativeBuilder, rois: Any, r: Any, column: int, bins: int, length: int, cells: Cells) -> _Axis:
+def _axis(k: NativeBuilder, rois: View, r: Expr, column: int, bins: int, length: int, cells: Cells) -> _Axis:
     """One axis of a region, whose corners are at `column` and `column` + 2."""
     dtype = rois.dtype
     corners = [rois.at((r, k.const(n))) for n in (column, column + 2)]
@@ -76,8 +77,8 @@ def _axis(k: NativeBuilder, rois: Any, r: Any, column: int, bins: int, length: i
 
 
 def _cell(
-    k: NativeBuilder, x: Any, before: Any, row: tuple[_Axis, Any], column: tuple[_Axis, Any], largest: bool
-) -> Any:
+    k: NativeBuilder, x: View, before: Index, row: tuple[_Axis, Expr], column: tuple[_Axis, Expr], largest: bool
+) -> Expr:
     """The mean, or the largest weighted neighbour, of the points of a cell; 0 where it has none."""
     dtype, total = x.dtype, k.variable(x.dtype, "acc", once=False)
     k.assign(total, k.const(-np.inf if largest else 0, dtype))
@@ -94,11 +95,11 @@ def _cell(
 
 
 @contextmanager
-def _points(k: NativeBuilder, axis: _Axis, cell: Any) -> Iterator[list[tuple[Any, Any]]]:
+def _points(k: NativeBuilder, axis: _Axis, cell: Expr) -> Iterator[list[tuple[Expr, Expr]]]:
     """A loop over the points of a cell along an axis: two elements of X and their weights for each."""
     dtype = axis.size.dtype
 
-    def number(value: float) -> Any:
+    def number(value: float) -> Expr:
         return k.const(value, dtype)
 
     with k.loop(axis.count) as n:

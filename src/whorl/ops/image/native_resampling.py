@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64, is_integer
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.view import Index
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Index, View
 from whorl.ops.image.resampling import ROUNDINGS, AxisResize, Filter
 from whorl.ops.native.index_maps import embed_numbers, map_indices, replace_at
 
@@ -18,7 +17,7 @@ EXACT_BITS = 32
 """Integers of so many bits are exact as float64."""
 
 
-def picked(k: NativeBuilder, x: Any, index: int, axis: AxisResize, mode: str, rounding: str) -> Any:
+def picked(k: NativeBuilder, x: View, index: int, axis: AxisResize, mode: str, rounding: str) -> View:
     """Native form of `pick`: the nearest elements along one axis."""
     positions = axis.positions(mode, np.float32)
     nearest = ROUNDINGS[rounding](positions if axis.scale is None else positions.astype(np.float32))
@@ -27,7 +26,7 @@ def picked(k: NativeBuilder, x: Any, index: int, axis: AxisResize, mode: str, ro
     return map_indices(k, x, shape, lambda at: replace_at(at, index, chosen.at((at[index],))), chosen.cost + 1)
 
 
-def resampled(k: NativeBuilder, x: Any, index: int, axis: AxisResize, kernel: Filter, mode: str) -> Any:
+def resampled(k: NativeBuilder, x: View, index: int, axis: AxisResize, kernel: Filter, mode: str) -> View:
     """Native form of `resample`: one axis interpolated, kept in memory."""
     elements, weights = kernel.taps(axis, mode)
     taps, count = elements.shape
@@ -35,7 +34,7 @@ def resampled(k: NativeBuilder, x: Any, index: int, axis: AxisResize, kernel: Fi
     factors = embed_numbers(k, weights.astype(x.dtype).reshape(-1).tolist(), x.dtype, (taps, count))
     source = k.materialise_reread(x)
 
-    def at(coordinates: Any) -> Any:
+    def at(coordinates: Index) -> Expr:
         total = k.const(0, x.dtype)
         for tap in range(taps):
             own = (k.const(tap), coordinates[index])
@@ -45,10 +44,10 @@ def resampled(k: NativeBuilder, x: Any, index: int, axis: AxisResize, kernel: Fi
     return k.materialise(k.view(x.dtype, replace_at(x.shape, index, count), at, 4 * taps))
 
 
-def rounded_view(k: NativeBuilder, x: Any, dtype: np.dtype) -> Any:
+def rounded_view(k: NativeBuilder, x: View, dtype: np.dtype) -> View:
     """Native form of `rounded`: interpolated numbers in an element type of at most 32 bits, or a float."""
 
-    def convert(value: Any) -> Any:
+    def convert(value: Expr) -> Expr:
         if dtype == BOOL:
             return k.compare("ne", k.apply("rint", value), k.const(0, value.dtype))
         if not is_integer(dtype):
@@ -60,14 +59,14 @@ def rounded_view(k: NativeBuilder, x: Any, dtype: np.dtype) -> Any:
     return k.view(dtype, x.shape, lambda index: convert(x.at(index)), x.cost + 4)
 
 
-def extrapolated(k: NativeBuilder, x: Any, outside: dict[int, np.ndarray], value: float) -> Any:
+def extrapolated(k: NativeBuilder, x: View, outside: dict[int, np.ndarray], value: float) -> View:
     """x with the elements replaced that lie outside along any axis."""
     tables = {n: embed_numbers(k, mask.tolist(), BOOL, mask.shape) for n, mask in outside.items() if mask.any()}
     if not tables:
         return x
     fill = k.const(np.array(value).astype(x.dtype).item(), x.dtype)
 
-    def at(index: Index) -> Any:
+    def at(index: Index) -> Expr:
         chosen = k.const(False, BOOL)
         for axis, mask in tables.items():
             chosen = k.apply("or", chosen, mask.at((index[axis],)))
@@ -76,7 +75,7 @@ def extrapolated(k: NativeBuilder, x: Any, outside: dict[int, np.ndarray], value
     return k.view(x.dtype, x.shape, at, x.cost + 3)
 
 
-def numbers(view: Any, dtype: np.dtype = FLOAT32) -> np.ndarray | None:
+def numbers(view: View | None, dtype: np.dtype = FLOAT32) -> np.ndarray | None:
     """The elements of a small tensor, if all are known numbers."""
     if view is None or view.known is None or not all(isinstance(e, int | float) for e in view.known.flat):
         return None

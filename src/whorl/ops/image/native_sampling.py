@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.view import Index
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Index, View
 
 FAR = 2.0**22
 """Places are held inside [-FAR, FAR], where float32 tells them from their neighbours."""
 
 
-def within_reach(k: NativeBuilder, position: Any) -> Any:
+def within_reach(k: NativeBuilder, position: Expr) -> Expr:
     """A position held inside [-FAR, FAR]; one that is NaN lies far before the axis."""
     first, last = k.const(-FAR, position.dtype), k.const(FAR, position.dtype)
     position = k.select(k.apply("isnan", position, dtype=BOOL), first, position)
@@ -34,9 +34,9 @@ CUBIC = -0.75
 class _Tap:
     """An element along an axis: its position, whether it lies on the axis, and its weight (None: the only one)."""
 
-    index: Any
-    inside: Any
-    weight: Any
+    index: Expr
+    inside: Expr
+    weight: Expr | None
 
 
 @dataclass(frozen=True)
@@ -48,26 +48,27 @@ class Sampling:
     padding: str
     align_corners: bool
 
-    def sampled(self, x: Any, grid: Any, shape: Sequence[int]) -> Any:
+    def sampled(self, x: View, grid: View, shape: Sequence[int]) -> View | None:
         """x [N, C, axes...] at grid [N, positions..., rank]; None where too many elements are read for a position."""
         k, rank = self.k, len(x.shape) - 2
         reach = {"nearest": 1, "linear": 2, "cubic": 4}[self.mode]
         if reach**rank > MOST_TAPS or not all(x.shape[2:]):
             return None
 
-        def at(index: Index) -> Any:
+        def at(index: Index) -> Expr:
             n, c, *spots = index
             columns = [grid.at((n, *spots, k.const(column))) for column in reversed(range(rank))]
-            axes = [self.taps(length, position) for length, position in zip(x.shape[2:], columns, strict=True)]
-            total = None
+            axes = [self.taps(length, position) for length, position in zip(x.fixed_shape[2:], columns, strict=True)]
+            total: Expr | None = None
             for taps in itertools.product(*axes):
                 term = self._term(x, (n, c), taps)
                 total = term if total is None else k.add(total, term)
+            assert total is not None  # each axis has a tap
             return total
 
         return k.view(x.dtype, shape, at, 30 * reach**rank)
 
-    def _term(self, x: Any, before: tuple[Any, Any], taps: Sequence[_Tap]) -> Any:
+    def _term(self, x: View, before: Index, taps: Sequence[_Tap]) -> Expr:
         k = self.k
         value, inside, weight = x.at((*before, *(tap.index for tap in taps))), k.const(True, BOOL), None
         for tap in taps:
@@ -76,7 +77,7 @@ class Sampling:
         value = k.select(inside, value, k.const(0, x.dtype))
         return value if weight is None else k.mul(value, k.cast(weight, x.dtype))
 
-    def taps(self, length: int, spot: Any) -> list[_Tap]:
+    def taps(self, length: int, spot: Expr) -> list[_Tap]:
         """The elements along an axis that a position of the grid reads."""
         k = self.k
         number = self._numbers(spot.dtype)
@@ -98,7 +99,7 @@ class Sampling:
         elements = [k.add(base, number(step)) for step in range(first, 2 - first)]
         return [self._tap(e, self._weight(k.sub(e, position)), length, low, high) for e in elements]
 
-    def _tap(self, element: Any, weight: Any, length: int, low: float, high: float) -> _Tap:
+    def _tap(self, element: Expr, weight: Expr | None, length: int, low: float, high: float) -> _Tap:
         k, number = self.k, self._numbers(element.dtype)
         inside = k.const(True, BOOL)
         if self.padding == "zeros":
@@ -108,7 +109,7 @@ class Sampling:
         clamped = k.apply("min", k.apply("max", element, number(0)), number(length - 1))
         return _Tap(k.cast(clamped, INT64), inside, weight)
 
-    def _reflected(self, position: Any, low: float, high: float) -> Any:
+    def _reflected(self, position: Expr, low: float, high: float) -> Expr:
         """The position thrown back at both ends until it is between them; one that is there stays."""
         k, number, width = self.k, self._numbers(position.dtype), high - low
         if width <= 0:
@@ -119,7 +120,7 @@ class Sampling:
         outside = k.apply("or", k.compare("lt", position, number(low)), k.compare("gt", position, number(high)))
         return k.select(outside, thrown, position)
 
-    def _weight(self, distance: Any) -> Any:
+    def _weight(self, distance: Expr) -> Expr:
         """The weight of an element at a distance."""
         k, number = self.k, self._numbers(distance.dtype)
         d = k.apply("abs", distance)
@@ -132,5 +133,5 @@ class Sampling:
         beyond = k.select(k.compare("lt", d, number(2)), far, number(0))
         return k.select(k.compare("le", d, number(1)), near, beyond)
 
-    def _numbers(self, dtype: np.dtype) -> Any:
+    def _numbers(self, dtype: np.dtype) -> Callable[[float], Expr]:
         return lambda value: self.k.const(value, dtype)

@@ -165,7 +165,7 @@ class Resize(Op):
             return None
         return self._lower(k, x, self.axis_resizes(x.fixed_shape, target, part, factors, known_sizes))
 
-    def _lower(self, k: NativeBuilder, x: Any, axis_resizes: dict[int, AxisResize]) -> Sequence[Any] | None:
+    def _lower(self, k: NativeBuilder, x: View, axis_resizes: dict[int, AxisResize]) -> Sequence[View] | None:
         mode, coordinates = self.mode, self.coordinate_transformation_mode
         changing = {i: s for i, s in axis_resizes.items() if not s.is_identity(coordinates)}
         if any((s.count and not s.length) or not 0 <= s.count <= LONGEST for s in changing.values()):

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import COMPLEX, FLOAT64, FLOATS, INT64, STRING, is_float
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import UNRANKED, Fact, TensorType, tensor
 from whorl.ops.core.base import (
@@ -211,7 +211,7 @@ class AffineGrid(Op):
         axes = [embed_numbers(k, self._axis_positions(n).tolist(), theta.dtype, (n,)) for n in shape[1:-1]]
         source = k.materialise_reread(theta)
 
-        def at(index: Index) -> Any:
+        def at(index: Index) -> Expr:
             batch, *spots, row = index
             coordinates = [axis.at((i,)) for axis, i in zip(axes, spots, strict=True)][::-1]
             total = k.mul(source.at((batch, row, k.const(0))), coordinates[0])

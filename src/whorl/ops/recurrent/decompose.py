@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +68,7 @@ class Weights:
     def values(self) -> list[Value]:
         return [self.r, *(() if self.rb is None else (self.rb,)), *self.peepholes]
 
-    def copied(self, take: Any) -> Weights:
+    def copied(self, take: Callable[[Value], Value]) -> Weights:
         """The same, as arguments of a region that `take` makes."""
         return Weights(take(self.r), None if self.rb is None else take(self.rb), tuple(map(take, self.peepholes)))
 

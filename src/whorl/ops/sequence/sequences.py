@@ -14,6 +14,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, INT32, INT64
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View, fixed
 from whorl.ir.types import UNRANKED, AnyShape, Fact, SequenceType, Shape, TensorType, Type, join, same_kind, tensor
 from whorl.ops.core.base import detach, known_ints, normal_axis, one_element
@@ -210,7 +211,7 @@ class ConcatFromSequence(Op):
             return [reshape_view(k, rows, concat_shape)]
         length = k.const(max(fixed(shape[axis]), 1))
 
-        def source(index: Index) -> Any:
+        def source(index: Index) -> Sequence[Expr]:
             return (k.div(index[axis], length), *replace_at(index, axis, k.apply("rem", index[axis], length)))
 
         return [map_indices(k, rows, concat_shape, source, 2 if shape[axis] != 1 else 0)]

@@ -14,6 +14,7 @@ from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, tensor
 from whorl.kernels.windows import WindowAxis
@@ -30,7 +31,6 @@ from whorl.ops.native.index_maps import (
     broadcast_scalar,
     cast_view,
     fixed_lengths,
-    lengths,
     read_element,
     slice_axis,
     widen_view,
@@ -193,7 +193,7 @@ class QLinearConv(Convolution):
         limits = np.iinfo(y_zero.dtype)
         low, high = k.const(limits.min, FLOAT32), k.const(limits.max, FLOAT32)
 
-        def at(index: Index) -> Any:
+        def at(index: Index) -> Expr:
             total, m = sums.at(index), index[1:2]
             if b is not None:
                 total = k.add(k.cast(total, INT64), k.cast(b.at(m), INT64))
@@ -236,43 +236,47 @@ def exact_sums(
     return convolve(numbers, weights, op.group, op.tracks(x, w), np.dtype(np.float64)).astype(np.int64)
 
 
-def native_sums(op: Convolution, k: NativeBuilder, x: Any, w: Any, x_zero: Any, w_zero: Any, output: Any) -> Any:
+def native_sums(
+    op: Convolution, k: NativeBuilder, x: View, w: View, x_zero: View | None, w_zero: View | None, output: TensorType
+) -> View | None:
     """Native form of `exact_sums`: whole numbers, of a type that holds every partial sum. None where no kernel has it.
 
     As float32 where these are below 2^24, or as int32, the sum of such sums over parts of the channels; else float64.
     """
-    shape, each = lengths(output), math.prod(w.shape[2:]) * LARGEST_PRODUCT
+    shape, each = fixed_lengths(output), math.prod(w.fixed_shape[2:]) * LARGEST_PRODUCT
     depth = max(1, ((1 << 24) - 1) // max(1, each))
-    dtype = FLOAT32 if w.shape[1] <= depth or (op.group == 1 and each < 1 << 24) else FLOAT64
+    dtype = FLOAT32 if w.fixed_shape[1] <= depth or (op.group == 1 and each < 1 << 24) else FLOAT64
     if not math.prod(shape) or not w.size:
         return broadcast_scalar(k, k.const(0, dtype), shape)
     tracks = op.tracks(x, w)
     if not is_native(tracks, x.fixed_shape[1], dtype.itemsize) or (x_zero is not None and x_zero.size != 1):
         return None
     numbers, weights = _differences(k, x, w, x_zero, w_zero, dtype)
-    if dtype == FLOAT64 or w.shape[1] <= depth:
-        return convolution(k, numbers, blocked(k, weights, op.group), None, tracks, w.shape[0])
+    if dtype == FLOAT64 or w.fixed_shape[1] <= depth:
+        return convolution(k, numbers, blocked(k, weights, op.group), None, tracks, w.fixed_shape[0])
     total = k.temporary(INT32, shape)
-    for first in range(0, w.shape[1], depth):
-        count = min(depth, w.shape[1] - first)
+    for first in range(0, w.fixed_shape[1], depth):
+        count = min(depth, w.fixed_shape[1] - first)
         part = slice_axis(k, numbers, 1, first, count), blocked(k, slice_axis(k, weights, 1, first, count), 1)
-        sums = convolution(k, *part, None, tracks, w.shape[0])
+        sums = convolution(k, *part, None, tracks, w.fixed_shape[0])
         with k.nest(shape) as index:
             value = k.cast(sums.at(index), INT32)
             k.store(total, index, k.add(k.load(total, index), value) if first else value)
     return k.view_of(total)
 
 
-def _differences(k: NativeBuilder, x: Any, w: Any, x_zero: Any, w_zero: Any, dtype: np.dtype) -> tuple[Any, Any]:
+def _differences(
+    k: NativeBuilder, x: View, w: View, x_zero: View | None, w_zero: View | None, dtype: np.dtype
+) -> tuple[View, View]:
     """x - x_zero and w - w_zero as floats."""
     numbers, weights = cast_view(k, x, dtype), cast_view(k, w, dtype)
     if x_zero is not None:
         zero = k.let(k.cast(read_element(k, x_zero), dtype))
         numbers = k.view(dtype, x.shape, lambda index: k.sub(k.cast(x.at(index), dtype), zero), x.cost + 2)
     if w_zero is not None:
-        column = w_zero if w_zero.size > 1 else broadcast_scalar(k, read_element(k, w_zero), (1,))
+        column = w_zero if w_zero.fixed_size > 1 else broadcast_scalar(k, read_element(k, w_zero), (1,))
 
-        def shifted(index: Index) -> Any:
+        def shifted(index: Index) -> Expr:
             return k.sub(k.cast(w.at(index), dtype), k.cast(k.broadcast_element(column, index[:1]), dtype))
 
         weights = k.view(dtype, w.shape, shifted, w.cost + 3)

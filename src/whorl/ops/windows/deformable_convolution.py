@@ -110,9 +110,8 @@ class DeformConv(Op):
         shape, dtype = lengths(outputs[0]), accumulator(x.dtype)
         if not math.prod(shape) or not w.size or not all(x.shape[2:]) or len(x.shape) > 2 + DEEPEST:
             return None
-        image, moves, shares = (
-            None if v is None else k.materialise_reread(widen_view(k, v)) for v in (x, offset, mask)
-        )
+        image, moves = (k.materialise_reread(widen_view(k, v)) for v in (x, offset))
+        shares = None if mask is None else k.materialise_reread(widen_view(k, mask))
         tracks = windows_of(self, w.shape[2:]).tracks(x.fixed_shape[2:])
         columns = deformed_columns(k, image, moves, shares, tracks, self.offset_group)
         rows, windows = math.prod(w.shape[1:]), math.prod(shape[2:])

@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.builder import Address, NativeBuilder
+from whorl.ir.native.expressions import Buffer, Expr
+from whorl.ir.native.view import View, fixed
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.plane.layout import AXES, PhaseSplit, is_addressable, split_phases
@@ -36,9 +37,9 @@ class Ending:
     `into` is a buffer [N, features, axes...] of more features, and the first one there that is to be written.
     """
 
-    added: Any = None
+    added: View | None = None
     bounds: tuple[float, float] | None = None
-    into: tuple[Any, int] | None = None
+    into: tuple[Buffer, int] | None = None
 
 
 def is_native(tracks: Sequence[WindowAxis], channels: int, itemsize: int) -> bool:
@@ -50,21 +51,21 @@ def is_native(tracks: Sequence[WindowAxis], channels: int, itemsize: int) -> boo
 
 def convolution(
     k: NativeBuilder,
-    x: Any,
-    filters: Any,
-    bias: Any,
+    x: View,
+    filters: View,
+    bias: View | None,
     tracks: Sequence[WindowAxis],
     features: int,
-    offsets: Any = None,
+    offsets: View | None = None,
     ending: Ending = Ending(),
-) -> Any:
+) -> View:
     """Windows over x [N, C, axes...] times filters in blocks [group, features / group * taps], kept in memory.
 
     `offsets` are those of the taps, if they lie in memory already; `bias` has an element a feature.
     """
     layout, dtype = split_phases(tracks, x.dtype.itemsize), x.dtype
-    batch, channels = x.shape[:2]
-    group = filters.shape[0]
+    batch, channels = x.shape[0], fixed(x.shape[1])
+    group = fixed(filters.shape[0])
     depth, each = channels // group, features // group
     result, start = ending.into or (k.temporary(dtype, (batch, features, *(t.count for t in tracks))), 0)
     run = _Run(k, layout, depth, each, k.address(x), k.address(filters))
@@ -98,14 +99,14 @@ class _Run:
     layout: PhaseSplit
     depth: int
     features: int
-    source: Any
-    packed: Any
+    source: Address
+    packed: Address
 
     @property
     def inner(self) -> int:
         return self.depth * self.layout.taps
 
-    def image(self, n: Any, g: Any, channels: int, spread: Any) -> Any:
+    def image(self, n: Expr, g: Expr, channels: int, spread: Buffer | None) -> Address:
         """The channels of a group of an image, spread if they are to be."""
         k, size = self.k, math.prod(t.length for t in self.layout.axes)
         channel = k.add(k.mul(n, k.const(channels)), k.mul(g, k.const(self.depth)))
@@ -115,7 +116,7 @@ class _Run:
         k.call("split_phases", [(spread, (k.const(0),)), address], (0, self.depth, *self.layout.split_numbers))
         return spread, (k.const(0),)
 
-    def filters(self, g: Any) -> Any:
+    def filters(self, g: Expr) -> Address:
         return moved(self.k, self.packed, self.k.mul(g, self.k.const(self.features * self.inner)))
 
     def kernel(self, ending: Ending) -> tuple[str, tuple[int, ...]]:
@@ -136,28 +137,28 @@ def windows_together(windows: int, image_bytes: int) -> int:
     return windows if image_bytes <= NEAR_BYTES else FEW_WINDOWS
 
 
-def moved(k: NativeBuilder, address: Any, distance: Any) -> Any:
+def moved(k: NativeBuilder, address: Address, distance: Expr) -> Address:
     """An address so many elements further."""
     buffer, index = address
     return buffer, (*index[:-1], k.add(index[-1], distance))
 
 
-def _limits(k: NativeBuilder, dtype: np.dtype, ending: Ending) -> Any:
+def _limits(k: NativeBuilder, dtype: np.dtype, ending: Ending) -> Address | None:
     if ending.bounds is None:
         return None
     return k.address(embed_array(k, np.array(ending.bounds, dtype)))
 
 
-def blocked(k: NativeBuilder, filters: Any, group: int) -> Any:
+def blocked(k: NativeBuilder, filters: View, group: int) -> View:
     """Filters [features, depth, kernel...] copied into blocks."""
     features, taps = filters.shape[0], math.prod(filters.shape[1:])
     flat = reshape_view(k, k.materialise_reread(filters), (group, features // group, taps))
     return in_blocks_of(k, flat)
 
 
-def in_blocks_of(k: NativeBuilder, filters: Any) -> Any:
+def in_blocks_of(k: NativeBuilder, filters: View) -> View:
     """Filters [group, features, taps] copied into blocks."""
-    group, features, taps = filters.shape
+    group, features, taps = filters.fixed_shape
     packed = k.temporary(filters.dtype, (group, features * taps))
     for height, first, count in filter_blocks(features):
         with k.nest((group, count, taps, height)) as (g, block, tap, row):
@@ -167,7 +168,7 @@ def in_blocks_of(k: NativeBuilder, filters: Any) -> Any:
     return k.view_of(packed)
 
 
-def biases_alone(k: NativeBuilder, bias: Any, dtype: np.dtype, shape: Sequence[int]) -> Any:
+def biases_alone(k: NativeBuilder, bias: View | None, dtype: np.dtype, shape: Sequence[int]) -> View:
     """What a convolution over no channels gives."""
     if bias is None or not math.prod(shape):
         return broadcast_scalar(k, k.const(0, dtype), shape)

@@ -5,21 +5,23 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.view import Index
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Index, View
 from whorl.kernels.windows import WindowAxis
 from whorl.ops.image.native_sampling import within_reach
 
 DEEPEST = 3
 """Spatial axes up to which the neighbours of a position are written out."""
+Neighbour = tuple[Expr, Expr, Expr]
+"""An element along an axis: where it is, whether it lies on the axis, and its weight."""
 
 
 def deformed_columns(
-    k: NativeBuilder, x: Any, offset: Any, mask: Any, tracks: Sequence[WindowAxis], groups: int
-) -> Any:
+    k: NativeBuilder, x: View, offset: View, mask: View | None, tracks: Sequence[WindowAxis], groups: int
+) -> View:
     """[N, C, taps..., windows...], kept in memory: what every tap of every window reads of x [N, C, axes...].
 
     The position is moved by offset [N, groups * taps * axes, windows...] and the number found there, interpolated
@@ -28,7 +30,7 @@ def deformed_columns(
     kernel, counts = [t.kernel for t in tracks], [t.count for t in tracks]
     each, taps, rank = x.shape[1] // groups, math.prod(kernel), len(tracks)
 
-    def at(index: Index) -> Any:
+    def at(index: Index) -> Expr:
         n, c, *rest = index
         tap, window = rest[:rank], tuple(rest[rank:])
         number = k.const(0)
@@ -47,7 +49,7 @@ def deformed_columns(
     return k.materialise(k.view(x.dtype, (*x.shape[:2], *kernel, *counts), at, 100))
 
 
-def _neighbours(k: NativeBuilder, position: Any, length: int) -> list[tuple[Any, Any, Any]]:
+def _neighbours(k: NativeBuilder, position: Expr, length: int) -> list[Neighbour]:
     """The two elements around a position on an axis: where, whether there is one, and its weight."""
     dtype, neighbours = position.dtype, []
     for step in range(2):
@@ -63,9 +65,7 @@ def _neighbours(k: NativeBuilder, position: Any, length: int) -> list[tuple[Any,
     return neighbours
 
 
-def _interpolated(
-    k: NativeBuilder, x: Any, before: tuple[Any, Any], axes: Sequence[Sequence[tuple[Any, Any, Any]]]
-) -> Any:
+def _interpolated(k: NativeBuilder, x: View, before: Index, axes: Sequence[Sequence[Neighbour]]) -> Expr:
     """The weighted sum of the elements that the neighbours on all axes cross at."""
     total, zero = None, k.const(0, x.dtype)
     for crossing in itertools.product(*axes):
@@ -75,4 +75,5 @@ def _interpolated(
         value = x.at((*before, *(where for where, _, _ in crossing)))
         term = k.mul(k.select(inside, value, zero), weight)
         total = term if total is None else k.add(total, term)
+    assert total is not None  # each axis has two neighbours
     return total

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64, is_float
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.view import Index
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Index, View
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.plane.layout import AXES, is_addressable, split_phases
 from whorl.kernels.windows import WindowAxis
@@ -35,7 +35,7 @@ def is_native(tracks: Sequence[WindowAxis]) -> bool:
     return len(tracks) <= AXES and all(t.kernel > 0 for t in tracks) and is_addressable(tracks)
 
 
-def window_totals(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis], largest: bool) -> Any:
+def window_totals(k: NativeBuilder, x: View, tracks: Sequence[WindowAxis], largest: bool) -> View:
     """The sums, or the largest elements, of the windows over x [N, C, axes...], float32 or float64, kept in memory.
 
     A window of nothing gives 0 or minus infinity; NaN is larger than all.
@@ -63,7 +63,7 @@ def window_totals(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis], larges
     return k.view_of(result)
 
 
-def maxima(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis]) -> Any:
+def maxima(k: NativeBuilder, x: View, tracks: Sequence[WindowAxis]) -> View:
     """The largest element of each window, of floats or of integers of 8 bits."""
     if is_float(x.dtype):
         return cast_view(k, window_totals(k, widen_view(k, x), tracks, True), x.dtype)
@@ -72,18 +72,18 @@ def maxima(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis]) -> Any:
     return k.view(x.dtype, totals.shape, lambda i: k.cast(k.apply("max", totals.at(i), least), x.dtype), 2)
 
 
-def locate_maxima(k: NativeBuilder, x: Any, best: Any, tracks: Sequence[WindowAxis], order: Sequence[int]) -> Any:
+def locate_maxima(k: NativeBuilder, x: View, best: View, tracks: Sequence[WindowAxis], order: Sequence[int]) -> View:
     """The position in the flattened x of the first element of each window that is the largest; -1 where it has none.
 
     `order` are the distances between neighbours along the spatial axes, in positions of a plane.
     """
     x, size = k.materialise_reread(x), math.prod(x.shape[2:])
 
-    def at(index: Index) -> Any:
+    def at(index: Index) -> Expr:
         plane = k.mul(k.add(k.mul(index[0], k.const(x.shape[1])), index[1]), k.const(size))
         most = best.at(index)
 
-        def earlier(nearest: Any, back: Any) -> Any:
+        def earlier(nearest: Expr, back: Index) -> Expr:
             """The position of a tap, counted from the last one, if it is the largest; else the result so far."""
             inside, position, elements = k.const(True, BOOL), plane, []
             for o, b, t, step in zip(index[2:], back, tracks, order, strict=True):
@@ -106,7 +106,7 @@ def locate_maxima(k: NativeBuilder, x: Any, best: Any, tracks: Sequence[WindowAx
     return k.materialise(k.view(INT64, best.shape, at, 100))
 
 
-def means(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis], counts: Sequence[np.ndarray]) -> Any:
+def means(k: NativeBuilder, x: View, tracks: Sequence[WindowAxis], counts: Sequence[np.ndarray]) -> View:
     """The sum of each window over the product of its counts along the axes."""
     sums = window_totals(k, x, tracks, False)
     fixed = [int(c[0]) if c.size and (c == c[0]).all() else None for c in counts]
@@ -115,7 +115,7 @@ def means(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis], counts: Sequen
         return k.view(x.dtype, sums.shape, lambda i: k.div(sums.at(i), count), 4)
     tables = [embed_numbers(k, c.tolist(), x.dtype, c.shape) for c in counts]
 
-    def at(index: Index) -> Any:
+    def at(index: Index) -> Expr:
         count = k.const(1, x.dtype)
         for coordinate, column in zip(index[2:], tables, strict=True):
             count = k.mul(count, column.at((coordinate,)))
@@ -124,28 +124,28 @@ def means(k: NativeBuilder, x: Any, tracks: Sequence[WindowAxis], counts: Sequen
     return k.view(x.dtype, sums.shape, at, 8 + sum(t.cost for t in tables))
 
 
-def plane_totals(k: NativeBuilder, x: Any, how: str, finish: Callable[[Any], Any] | None = None) -> Any:
+def plane_totals(k: NativeBuilder, x: View, how: str, finish: Callable[[Expr], Expr] | None = None) -> View:
     """The "sum" or "max" of each plane of x [N, C, axes...], with axes of length 1."""
     flat = reshape_view(k, x, (*x.shape[:2], math.prod(x.shape[2:])))
     totals = reduce_view(k, flat, (2,), how, finish=finish)
     return reshape_view(k, totals, (*x.shape[:2], *(1,) * (len(x.shape) - 2)))
 
 
-def powered(k: NativeBuilder, x: Any, p: int) -> Any:
+def powered(k: NativeBuilder, x: View, p: int) -> View:
     """|x| ** p."""
 
-    def function(v: Any) -> Any:
+    def function(v: Expr) -> Expr:
         return power(k, k.apply("abs", v), float(p), True)
 
     return k.view(x.dtype, x.shape, lambda index: function(x.at(index)), x.cost + 6)
 
 
-def root(k: NativeBuilder, sums: Any, p: int) -> Any:
+def root(k: NativeBuilder, sums: View, p: int) -> View:
     """The p-th root of each element."""
     return k.view(sums.dtype, sums.shape, lambda index: power(k, sums.at(index), 1 / p, True), sums.cost + 6)
 
 
-def power(k: NativeBuilder, base: Any, exponent: float, is_positive: bool) -> Any:
+def power(k: NativeBuilder, base: Expr, exponent: float, is_positive: bool) -> Expr:
     """base ** exponent; few roots and products where they say the same of a base that is not negative."""
     if exponent in (1.0, 2.0):
         return base if exponent == 1 else k.mul(base, base)
@@ -155,7 +155,7 @@ def power(k: NativeBuilder, base: Any, exponent: float, is_positive: bool) -> An
     return k.apply("pow", base, k.const(exponent, base.dtype))
 
 
-def written_out(k: NativeBuilder, count: int, first: Any, step: Callable[[Any, Any], Any]) -> Any:
+def written_out(k: NativeBuilder, count: int, first: Expr, step: Callable[[Expr, Index], Expr]) -> Expr:
     """`for i in range(count): total = step(total, (i,))`, without a loop where there are few."""
     if count > WRITTEN_OUT:
         return k.reduce((count,), first, step)

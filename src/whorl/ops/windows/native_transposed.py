@@ -9,9 +9,10 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Buffer
+from whorl.ir.native.view import View, fixed
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.plane.layout import AXES, pad_channel_stride, tap_table
 from whorl.kernels.windows import WindowAxis, WindowGrid
@@ -62,14 +63,14 @@ class _Part:
 
     phases: tuple[_Phase, ...]
     offsets: tuple[int, ...]
-    result: Any
-    filters: Any = None
-    table: Any = None
+    result: Buffer
+    filters: View | None = None
+    table: View | None = None
 
 
 def transposed_convolution(
-    k: NativeBuilder, x: Any, w: Any, bias: Any, tracks: Sequence[WindowAxis], group: int
-) -> Any:
+    k: NativeBuilder, x: View, w: View, bias: View | None, tracks: Sequence[WindowAxis], group: int
+) -> View | None:
     """Y [N, M, lengths...] of X [N, C, counts...], W [C, M / group, kernel...] and a bias or None, kept in memory.
 
     None where no kernel computes it. Y is not empty, nor are X and W.
@@ -78,10 +79,11 @@ def transposed_convolution(
         return None
     axes = [_Axis(WindowAxis(1, 1, 1, 1, 0, 1))] * (AXES - len(tracks)) + [_Axis(track) for track in tracks]
     lengths = [axis.spread for axis in axes]
-    plane, depth = pad_channel_stride(math.prod(lengths)), x.shape[1] // group
+    plane, depth = pad_channel_stride(math.prod(lengths)), fixed(x.shape[1]) // group
     if depth * plane > FARTHEST:
         return None
-    features = w.shape[1] * group
+    each = fixed(w.shape[1])
+    features = each * group
     term = k.materialise(broadcast_scalar(k, k.const(0, x.dtype), (features,)) if bias is None else bias)
     parts = [_part(k, x, w, axes, phases, group) for phases in itertools.product(*(axis.phases for axis in axes))]
     spread = k.temporary(x.dtype, (depth * plane + OVERREAD_BYTES // x.dtype.itemsize,))
@@ -92,23 +94,25 @@ def transposed_convolution(
         channel = k.add(k.mul(n, k.const(x.shape[1])), k.mul(g, k.const(depth)))
         image = moved(k, source, k.mul(channel, k.const(math.prod(x.shape[2:]))))
         k.call("split_phases", [(spread, (zero,)), image], (0, depth, *spreading))
-        first = k.mul(g, k.const(w.shape[1]))
-        for part in (p for p in parts if p.filters is not None):
+        first = k.mul(g, k.const(each))
+        for part in parts:
+            if part.filters is None or part.table is None:
+                continue
             inner = depth * len(part.offsets)
-            filters = moved(k, k.address(part.filters), k.mul(g, k.const(w.shape[1] * inner)))
+            filters = moved(k, k.address(part.filters), k.mul(g, k.const(each * inner)))
             term_address = moved(k, bias_address, first)
             addresses = [(part.result, (n, first, zero, zero, zero)), (spread, (zero,)), k.address(part.table), filters]
             counts = [phase.count for phase in part.phases]
             together = windows_together(math.prod(counts), depth * plane * x.dtype.itemsize)
             reach = (depth - 1) * plane + max(part.offsets)
-            numbers = (w.shape[1], inner, 0, together, reach, *counts, *lengths[1:])
+            numbers = (each, inner, 0, together, reach, *counts, *lengths[1:])
             k.call("convolution", [*addresses, term_address, term_address], numbers)
     return _interleave(k, x, parts, axes, features, term, tracks)
 
 
-def _part(k: NativeBuilder, x: Any, w: Any, axes: Sequence[_Axis], phases: tuple[_Phase, ...], group: int) -> _Part:
+def _part(k: NativeBuilder, x: View, w: View, axes: Sequence[_Axis], phases: tuple[_Phase, ...], group: int) -> _Part:
     """The filters and offsets of a phase of every axis, and memory for what it gives."""
-    lengths, depth = [axis.spread for axis in axes], x.shape[1] // group
+    lengths, depth = [axis.spread for axis in axes], fixed(x.shape[1]) // group
     offsets = []
     for shifts in itertools.product(*(phase.shifts for phase in phases)):
         distances = [shift - axis.lowest for shift, axis in zip(shifts, axes, strict=True)]
@@ -131,13 +135,13 @@ def _part(k: NativeBuilder, x: Any, w: Any, axes: Sequence[_Axis], phases: tuple
 
 def _interleave(
     k: NativeBuilder,
-    x: Any,
+    x: View,
     parts: Sequence[_Part],
     axes: Sequence[_Axis],
     features: int,
-    term: Any,
+    term: View,
     tracks: Sequence[WindowAxis],
-) -> Any:
+) -> View:
     """Y out of the results of all phases."""
     lengths = [axis.track.length for axis in axes]
     y = k.temporary(x.dtype, (x.shape[0], features, *lengths[AXES - len(tracks) :]))

@@ -183,7 +183,7 @@ class GlobalPool(Op, abstract=True):
         (x,) = inputs
         return [cast_view(k, self.native(k, widen_view(k, x)), x.dtype)]
 
-    def native(self, k: NativeBuilder, x: Any) -> Any:
+    def native(self, k: NativeBuilder, x: View) -> View:
         """The native form of `reduce`."""
         raise NotImplementedError
 
@@ -196,7 +196,7 @@ class GlobalAveragePool(GlobalPool):
         count = math.prod(x.shape[axis] for axis in axes)
         return x.sum(axis=axes, keepdims=True) / x.dtype.type(count)
 
-    def native(self, k: NativeBuilder, x: Any) -> Any:
+    def native(self, k: NativeBuilder, x: View) -> View:
         count = k.const(math.prod(x.shape[2:]), x.dtype)
         return native_pooling.plane_totals(k, x, "sum", lambda total: k.div(total, count))
 
@@ -208,7 +208,7 @@ class GlobalMaxPool(GlobalPool):
     def reduce(self, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
         return x.max(axis=axes, keepdims=True, initial=-np.inf)
 
-    def native(self, k: NativeBuilder, x: Any) -> Any:
+    def native(self, k: NativeBuilder, x: View) -> View:
         return native_pooling.plane_totals(k, x, "max")
 
 
@@ -225,7 +225,7 @@ class GlobalLpPool(GlobalPool):
     def reduce(self, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
         return root((np.abs(x) ** self.p).sum(axis=axes, keepdims=True), self.p)
 
-    def native(self, k: NativeBuilder, x: Any) -> Any:
+    def native(self, k: NativeBuilder, x: View) -> View:
         sums = native_pooling.plane_totals(k, native_pooling.powered(k, x, self.p), "sum")
         return native_pooling.root(k, sums, self.p)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, check_types, dims_of, known_dims, require_dtype, unify_lengths
@@ -80,7 +81,7 @@ class MaxUnpool(Op):
         y = k.temporary(x.dtype, covered)
         k.fill(y, broadcast_scalar(k, k.const(0, x.dtype), covered))
 
-        def inside(so_far: Any, index: Index) -> Any:
+        def inside(so_far: Expr, index: Index) -> Expr:
             position = indices.at(index)
             fits = k.apply("and", k.compare("ge", position, k.const(0)), k.compare("lt", position, k.const(size)))
             return k.apply("and", so_far, fits)
