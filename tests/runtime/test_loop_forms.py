@@ -101,7 +101,7 @@ def test_iterations_are_limited():
 
 @pytest.mark.skipif(not any(map(shutil.which, linker.COMPILERS)), reason="there is no C compiler to link with")
 def test_library_gives_what_a_session_gives(tmp_path):
-    whorl.compile(parse_module(LONG), tmp_path / "m.so", dims={"N": 6}, values={"n": 4})
+    whorl.compile(parse_module(LONG), tmp_path / "m.so", dims={"N": 6}, inputs={"n": 4})
     given = feeds(6, 4)
     expected = Session(parse_module(LONG), backend="interpreter").execute(None, given)
     library = whorl.load_compiled(tmp_path / "m.so")
