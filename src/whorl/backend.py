@@ -31,10 +31,10 @@ class WhorlBackendRep(BackendRep):
         if isinstance(inputs, dict):
             feeds = inputs
         else:
-            given = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
-            if len(given) > len(arguments):
-                raise RunError(f"{len(given)} inputs are given, the model takes {len(arguments)}")
-            feeds = dict(zip(arguments, given, strict=False))
+            values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+            if len(values) > len(arguments):
+                raise RunError(f"{len(values)} inputs are given, the model takes {len(arguments)}")
+            feeds = dict(zip(arguments, values, strict=False))
         outputs = self.session.run(None, feeds)
         names = self.session.module.output_names
         return namedtuple("Outputs", names, rename=True)(*outputs) if names else tuple(outputs)
@@ -97,10 +97,10 @@ class WhorlBackend(Backend):
 def _named(node: NodeProto, inputs: Any) -> dict[str, Any]:
     """The values of a node's inputs by name; a name that occurs twice has one value."""
     names = list(dict.fromkeys(name for name in node.input if name))
-    given = [inputs[name] for name in names if name in inputs] if isinstance(inputs, dict) else list(inputs)
-    if len(given) != len(names):
-        raise RunError(f"{len(given)} values are given for the inputs {', '.join(names) or 'none'}")
-    return {name: _value(value) for name, value in zip(names, given, strict=True)}
+    values = [inputs[name] for name in names if name in inputs] if isinstance(inputs, dict) else list(inputs)
+    if len(values) != len(names):
+        raise RunError(f"{len(values)} values are given for the inputs {', '.join(names) or 'none'}")
+    return {name: _value(value) for name, value in zip(names, values, strict=True)}
 
 
 def _value(value: Any) -> Any:
