@@ -16,6 +16,7 @@ import numpy as np
 
 from whorl.errors import LoadError
 from whorl.ir.graph import REGISTRY, Op
+from whorl.ir.guards import is_array, is_tuple
 from whorl.ir.syntax import Struct
 from whorl.ir.text import format_attribute
 
@@ -122,19 +123,15 @@ def named(text: Struct) -> dict[str, Any]:
 def _fitted(value: Any, hint: Any) -> Any:
     """The value as a field of that type holds it, or `_MISFIT`. Fields of any type hold tensors."""
     if hint is Any:
-        if value is not None and not isinstance(value, np.ndarray):
-            return _MISFIT
-        tensor: np.ndarray | None = value
-        return tensor
+        return value if value is None or is_array(value) else _MISFIT
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         fitting = (_fitted(value, each) for each in inner)
         return next((each for each in fitting if each is not _MISFIT), _MISFIT)
     if origin is tuple:
-        if not isinstance(value, tuple):
+        if not is_tuple(value):
             return _MISFIT
-        parts: tuple[Any, ...] = value
-        items = [_fitted(item, inner[0]) for item in parts]
+        items = [_fitted(item, inner[0]) for item in value]
         return _MISFIT if any(item is _MISFIT for item in items) else tuple(items)
     if hint is float:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else _MISFIT
@@ -144,14 +141,10 @@ def _fitted(value: Any, hint: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    match value:
-        case Struct():
-            return f"{value.name}(...)" if value.name else "{...}"
-        case tuple():
-            parts: tuple[Any, ...] = value
-            return f"({', '.join(map(_shown, parts[:_SHOWN]))}{', ...' if len(parts) > _SHOWN else ''})"
-        case _:
-            pass
+    if isinstance(value, Struct):
+        return f"{value.name}(...)" if value.name else "{...}"
+    if is_tuple(value):
+        return f"({', '.join(map(_shown, value[:_SHOWN]))}{', ...' if len(value) > _SHOWN else ''})"
     return format_attribute(value, _SHOWN)
 
 

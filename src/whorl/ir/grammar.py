@@ -109,7 +109,7 @@ def read(text: str, start: str, actions: Any, max_depth: int) -> Any:
     from lark.exceptions import UnexpectedInput
 
     _refuse_depth(text, max_depth)
-    parser = _parser(actions)
+    parser: Any = _parser(actions)
     try:
         return parser.parse(text, start=start)
     except UnexpectedInput as error:

@@ -10,6 +10,7 @@ import numpy as np
 
 from whorl.errors import format_title
 from whorl.ir.dtypes import single
+from whorl.ir.guards import is_scalar, is_tuple
 from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
@@ -85,7 +86,7 @@ class Op:
             result = self.run(*(None if x is None else x.known for x in inputs))
         except (TypeError, ValueError, IndexError, ArithmeticError):
             return ()
-        results: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
+        results = result if is_tuple(result) else (result,)
         return tuple(np.asarray(r, dtype=object) for r in results)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
@@ -116,16 +117,13 @@ def as_types(result: Type | tuple[Type, ...]) -> tuple[Type, ...]:
 
 def as_values(result: Any) -> tuple[Any, ...]:
     """`run`'s answer as a tuple in which every tensor is an array, zero-dimensional ones included."""
-    results: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
+    results = result if is_tuple(result) else (result,)
     return tuple(map(as_value, results))
 
 
 def as_value(value: Any) -> Any:
     """A value in which a NumPy scalar is an array of rank 0."""
-    if not isinstance(value, np.generic):
-        return value
-    scalar: np.generic = value
-    return np.asarray(scalar)
+    return np.array(value) if is_scalar(value) else value
 
 
 class NodeBuilder(Protocol):
@@ -333,7 +331,8 @@ def _rebuild_region(
     region = Region(name)
     values = [region.add_argument(*argument) for argument in arguments]
     for op, node_name, inputs, outputs, regions in nodes:
-        node = Node(op, [None if k < 0 else values[k] for k in inputs], regions, node_name)
+        operands: list[Value | None] = [None if k < 0 else values[k] for k in inputs]
+        node = Node(op, operands, regions, node_name)
         node.outputs = [Value(text, type, node, k, known) for k, (text, type, known) in enumerate(outputs)]
         values += node.outputs
         region.nodes.append(node)

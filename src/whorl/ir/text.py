@@ -28,6 +28,7 @@ from whorl.ir.constants import Constant, LazyArray, as_array
 from whorl.ir.dims import Atom, Dim, Linear, Unknown
 from whorl.ir.dtypes import name_of
 from whorl.ir.graph import Module, Node, Region, Value
+from whorl.ir.guards import is_array, is_dict, is_dtype, is_list, is_tuple
 from whorl.ir.literals import elements_text, number_text, quote, value_name, word
 from whorl.ir.types import AnyShape, MapType, OptionalType, SequenceType, TensorType, Type
 
@@ -167,26 +168,22 @@ def format_attribute(value: Any, elide: int | None = None) -> str:
             return number_text(value)
         case str():
             return quote(value)
-        case np.dtype():
-            dtype: np.dtype = value
-            return name_of(dtype)
         case TensorType() | SequenceType() | OptionalType() | MapType():
             return format_type(value)
-        case tuple() | list():
-            items: Sequence[Any] = value
-            if elide is not None and len(items) > elide:
-                return "(...)"
-            inside = ", ".join(format_attribute(item, elide) for item in items)
-            return f"({inside}{',' if len(items) == 1 else ''})"
-        case dict():
-            entries: dict[str, Any] = value
-            pairs = (f"{word(key)} = {format_attribute(item, elide)}" for key, item in entries.items())
-            return f"{{{', '.join(pairs)}}}"
-        case np.ndarray():
-            array: np.ndarray = value
-            return _tensor(array, elide)
         case _:
             pass
+    if is_dtype(value):
+        return name_of(value)
+    if is_tuple(value) or is_list(value):
+        if elide is not None and len(value) > elide:
+            return "(...)"
+        inside = ", ".join(format_attribute(item, elide) for item in value)
+        return f"({inside}{',' if len(value) == 1 else ''})"
+    if is_dict(value):
+        pairs = (f"{word(key)} = {format_attribute(item, elide)}" for key, item in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if is_array(value):
+        return _tensor(value, elide)
     if hasattr(value, "numpy"):
         return _tensor(value, elide)
     if not dataclasses.is_dataclass(value):

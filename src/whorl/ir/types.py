@@ -11,6 +11,7 @@ from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import name_of
+from whorl.ir.guards import is_array, is_dict, is_list
 
 
 class AnyShape:
@@ -109,33 +110,26 @@ KNOWN_LIMIT = 256
 
 def fact_of(value: Any) -> Known:
     """The fact about a value at run time: an array, a list, a dictionary or None."""
-    if isinstance(value, np.ndarray):
-        array: np.ndarray = value
-        small = array.size <= KNOWN_LIMIT and array.ndim <= 1 and array.dtype != object
-        return Known(TensorType(array.dtype, array.shape), array.astype(object) if small else None)
+    if is_array(value):
+        small = value.size <= KNOWN_LIMIT and value.ndim <= 1 and value.dtype != object
+        return Known(TensorType(value.dtype, value.shape), value.astype(object) if small else None)
     return Known(type_of(value))
 
 
 def type_of(value: Any) -> Type:
     """The type of a value at run time. An empty list and None say nothing of their elements: float32, unranked."""
-    match value:
-        case np.ndarray():
-            array: np.ndarray = value
-            return TensorType(array.dtype, array.shape)
-        case list():
-            items: list[Any] = value
-            element = type_of(items[0]) if items else TensorType(np.dtype(np.float32))
-            for other in items[1:]:
-                element = join(element, type_of(other))
-            return SequenceType(element)
-        case dict():
-            entries: dict[Any, Any] = value
-            key = np.dtype(object) if entries and isinstance(next(iter(entries)), str) else np.dtype(np.int64)
-            return MapType(key, TensorType(np.dtype(np.float32), ()))
-        case None:
-            return OptionalType(TensorType(np.dtype(np.float32)))
-        case _:
-            pass
+    if is_array(value):
+        return TensorType(value.dtype, value.shape)
+    if is_list(value):
+        element = type_of(value[0]) if value else TensorType(np.dtype(np.float32))
+        for other in value[1:]:
+            element = join(element, type_of(other))
+        return SequenceType(element)
+    if is_dict(value):
+        key = np.dtype(object) if value and isinstance(next(iter(value)), str) else np.dtype(np.int64)
+        return MapType(key, TensorType(np.dtype(np.float32), ()))
+    if value is None:
+        return OptionalType(TensorType(np.dtype(np.float32)))
     raise TypeRuleError(f"{type(value).__name__} is not a value of a tensor graph", fix="give arrays, lists or None")
 
 

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from whorl.ir.dtypes import STRING
 from whorl.ir.elements.base import Elements, leaves_of
 from whorl.ir.graph import Op
+from whorl.ir.guards import is_array
 
 LARGE = 1 << 20
 """Bytes from which the origin of a constant is recorded."""
@@ -41,14 +40,13 @@ class Origins:
     def note(self, op: Op, inputs: Sequence[Any], result: Any) -> None:
         """Record the origin of the only result of an op, if it has much fewer bytes."""
         size = _bytes(result)
-        if size < LARGE or result.dtype == STRING or not isinstance(result, Elements | np.ndarray):
+        if size < LARGE or result.dtype == STRING or not (isinstance(result, Elements) or is_array(result)):
             return
         known = tuple(self.by_identity.get(id(x), x) for x in inputs)
         behind = sum(_bytes_behind(x) for x in known)
         if size >= GROWTH * behind:
-            owner: Elements | np.ndarray = result
-            self.by_identity[id(owner)] = Origin(op, known, behind)
-            weakref.finalize(owner, self.by_identity.pop, id(owner), None).atexit = False
+            self.by_identity[id(result)] = Origin(op, known, behind)
+            weakref.finalize(result, self.by_identity.pop, id(result), None).atexit = False
 
     def of(self, value: Any) -> Origin | None:
         return self.by_identity.get(id(value))

@@ -10,6 +10,7 @@ import numpy as np
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Region, Value, walk
+from whorl.ir.guards import is_list
 from whorl.ir.types import SequenceType
 from whorl.ops.control.flow import Loop, first_captured
 from whorl.ops.elementwise.arithmetic import Add
@@ -64,17 +65,13 @@ def _constants(node: Node, outputs: Sequence[Any], build: Builder, context: Cont
 
 def _is_expressible(result: Any, value: Value) -> bool:
     """Whether a value is a tensor, or a short sequence of tensors."""
-    if isinstance(result, list) and isinstance(value.type, SequenceType) and result:
-        items: list[Any] = result
-        return len(items) <= LONGEST_SEQUENCE and all(isinstance(item, np.ndarray) for item in items)
+    if is_list(result) and isinstance(value.type, SequenceType) and result:
+        return len(result) <= LONGEST_SEQUENCE and all(isinstance(item, np.ndarray) for item in result)
     return isinstance(result, np.ndarray)
 
 
 def _bytes(result: Any) -> int:
-    if not isinstance(result, list):
-        return result.nbytes
-    items: list[Any] = result
-    return sum(map(_bytes, items))
+    return sum(map(_bytes, result)) if is_list(result) else result.nbytes
 
 
 def _as_value(result: Any, name: str, build: Builder) -> Value:

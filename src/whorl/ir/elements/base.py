@@ -15,6 +15,7 @@ import numpy as np
 
 from whorl.ir.elements.mapping import gathered, is_scattered, mapping_of
 from whorl.ir.elements.regions import Region, blocks_of, rectangles, slices_of, whole
+from whorl.ir.guards import is_array
 
 BLOCK = 1 << 17
 """Elements computed at a time: few enough that a chain of operations stays in the processor's cache."""
@@ -139,7 +140,7 @@ class Leaf(Elements):
 
 def elements_of(value: Any) -> Elements:
     """A constant's value as elements."""
-    return value if isinstance(value, Elements) else Leaf(value if isinstance(value, np.ndarray) else value.numpy())
+    return value if isinstance(value, Elements) else Leaf(value if is_array(value) else value.numpy())
 
 
 def leaves_of(elements: Elements) -> Iterator[Leaf]:

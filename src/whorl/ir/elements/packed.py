@@ -22,7 +22,8 @@ def unpacked(data: np.ndarray, dtype: np.dtype, first: int, count: int) -> np.nd
     lanes = ((words[:, None] >> shifts) & words.dtype.type((1 << width) - 1)).astype(np.uint8)
     codes = lanes.reshape(-1)[first % per : first % per + count]
     if dtype in SIGNED:
-        return np.where(codes >> (width - 1), codes.astype(np.int8) - (1 << width), codes).astype(np.int8).astype(dtype)
+        sign = (codes >> (width - 1)).astype(np.int8)
+        return (codes.astype(np.int8) - (sign << width)).astype(np.int8).astype(dtype)
     return codes.astype(dtype) if dtype in UNSIGNED else codes.view(dtype)
 
 

@@ -15,6 +15,7 @@ from whorl.errors import WhorlError
 from whorl.ir.dtypes import STRING
 from whorl.ir.elements.base import Elements, leaves_of
 from whorl.ir.elements.mapping import mapped_file, mapping_of
+from whorl.ir.guards import is_array
 
 COUNTED = 4096
 """Bytes below which a buffer is not worth counting."""
@@ -40,18 +41,15 @@ class Pool:
 
     def keep(self, value: Any) -> Any:
         """A new array or elements, counted; an array that passes the budget is put into a file."""
-        if not isinstance(value, np.ndarray):
+        if not is_array(value) or value.nbytes < COUNTED or value.dtype == STRING:
             return value
-        array: np.ndarray = value
-        if array.nbytes < COUNTED or array.dtype == STRING:
-            return array
-        root = root_of(array)
+        root = root_of(value)
         if root is None or root.nbytes < COUNTED:
-            return array
-        if self.live + root.nbytes > self.budget and array.nbytes == root.nbytes:
-            return self.spill(array)
+            return value
+        if self.live + root.nbytes > self.budget and value.nbytes == root.nbytes:
+            return self.spill(value)
         self._count(root)
-        return array
+        return value
 
     def evaluate(self, elements: Elements) -> np.ndarray:
         """All elements as an array that is kept: in memory, or in a file where they pass the budget."""
