@@ -6,14 +6,14 @@ after installation. First use is a session on a small model with a loop, and one
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
 from functools import partial
+from pathlib import Path
 
 import onnx
-from measuring import Measurement, in_turns, report
+from measuring import Measurement, in_turns, report, with_bytecode
 
 ROUNDS = 7
 FACTORIAL = """
@@ -52,13 +52,11 @@ print(1000 * (imported - start), 1000 * (time.process_time() - start), result)
 """
 
 
-def milliseconds(engine: str, model: bytes, bytecode: str, first_use: bool) -> float:
+def milliseconds(engine: str, model: bytes, bytecode: Path, first_use: bool) -> float:
     """CPU of a new process for the import alone, or for the import and the first use."""
     program = PROGRAM.format(model=model, import_=IMPORTS[engine], session=SESSIONS[engine])
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    env["PYTHONPYCACHEPREFIX"] = bytecode
     printed = subprocess.run(
-        [sys.executable, "-c", program], check=True, capture_output=True, text=True, env=env
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, env=with_bytecode(bytecode)
     ).stdout
     imported, used, result = printed.split()
     assert float(result) == 3628800, f"{engine} says that 10! is {result}"
@@ -67,7 +65,8 @@ def milliseconds(engine: str, model: bytes, bytecode: str, first_use: bool) -> f
 
 def measure() -> list[Measurement]:
     model = onnx.parser.parse_model(FACTORIAL).SerializeToString()
-    with tempfile.TemporaryDirectory() as bytecode:
+    with tempfile.TemporaryDirectory() as name:
+        bytecode = Path(name)
 
         def medians(first_use: bool, rounds: int = ROUNDS) -> dict[str, float]:
             return in_turns({n: partial(milliseconds, n, model, bytecode, first_use) for n in IMPORTS}, rounds)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -45,6 +46,12 @@ class Measurement:
 def use_one_thread() -> None:
     """Keep NumPy's libraries to one thread; takes effect if it is called before NumPy is imported."""
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+
+
+def with_bytecode(folder: Path) -> dict[str, str]:
+    """An environment for new processes that keeps bytecode in this folder, as if all packages were installed."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return environment | {"PYTHONPYCACHEPREFIX": str(folder)}
 
 
 def cpu(work: Callable[[], object]) -> float:

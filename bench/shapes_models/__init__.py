@@ -1,0 +1,1 @@
+"""Families of models whose inputs come in many shapes, for `bench/shapes.py`: a file each, and what measures them."""
