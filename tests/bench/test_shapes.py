@@ -40,7 +40,8 @@ def test_exported_model_runs_the_calls_that_are_read_back(shapes: ModuleType, na
     for call, feeds in zip(family.calls, calls.feeds, strict=True):
         for key, array in call.feeds.items():
             np.testing.assert_array_equal(feeds[key], array)
-    options = whorl.SessionOptions(backend="interpreter")
+    options = whorl.SessionOptions()
+    options.backend = "interpreter"
     whorl.InferenceSession(engines.model_path(tmp_path), options).run(None, calls.feeds[0])
 
 
