@@ -39,6 +39,8 @@ class Op:
     """The native form may write its result over the first input, where that is not read later."""
     moves_elements: ClassVar[bool] = False
     """Every element of an output is an element of the first input."""
+    never_fails: ClassVar[bool] = False
+    """Of tensors of known lengths that `infer` accepts, no element makes `run` fail: `is_total` without a look."""
 
     def __init_subclass__(cls, abstract: bool = False) -> None:
         if abstract:
@@ -96,6 +98,13 @@ class Op:
     def selected_operand(self, inputs: Intervals, operands: Sequence[Fact | None]) -> int | None:
         """The index of an operand that the result surely is, bit by bit, by the intervals of all; else None."""
         return None
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        """Whether operands of these types, in these intervals, surely give results: `run` raises for none but memory.
+
+        Asked only where `infer` accepts the operands, and all values are tensors of known lengths that hold no text.
+        """
+        return self.never_fails
 
     def is_identity(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         """Whether the first output surely is the first input, bit by bit, and other outputs depend on nothing else."""

@@ -33,6 +33,11 @@ class Interval:
         return not self.nan and math.isfinite(self.low) and math.isfinite(self.high)
 
     @property
+    def has_zero(self) -> bool:
+        """Whether an element may be 0."""
+        return self.low <= 0 <= self.high
+
+    @property
     def has_no_sign(self) -> bool:
         """Whether no element is negative, -0 or NaN: of floats, 0 may be either zero."""
         return not self.nan and (self.low > 0 or (self.low == 0 and isinstance(self.low, int)))

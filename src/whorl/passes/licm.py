@@ -1,6 +1,7 @@
 """Loop-invariant code motion: what captured values alone decide is computed once, before the loop.
 
-A node that may fail is hoisted only where an iteration surely runs it: a loop of no iterations must not fail.
+A node that may fail is hoisted only where an iteration surely runs it: a loop of no iterations must not fail. The ops
+say which do not (`totality`).
 """
 
 from __future__ import annotations
@@ -9,16 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant
-from whorl.ir.dtypes import STRING, is_integer
 from whorl.ir.graph import Node, Region, Value
-from whorl.ir.types import TensorType
 from whorl.ops.control.flow import Loop, first_captured
-from whorl.ops.core.base import Elementwise
-from whorl.ops.movement.rearranging import Rearranging
 from whorl.passes.context import Context
-from whorl.passes.rules.conditions import static_shape
 from whorl.passes.rules.pattern import is_constant
 from whorl.passes.simplify_loop import iterations
+from whorl.passes.totality import Totality
 
 
 def hoist_invariants(node: Node, build: Builder, context: Context) -> None:
@@ -54,24 +51,13 @@ def _invariants(node: Node, region: Region) -> list[Node]:
     captured = region.arguments[first + offset :]
     outer = {v for v in captured if is_loop or is_constant(node.inputs[v.index - offset])}
     constants = {v for inner in region.nodes if isinstance(inner.op, Constant) for v in inner.outputs}
+    totality = Totality()
 
     def may_move(inner: Node) -> bool:
         is_own = constants.issuperset(v for v in inner.inputs if v is not None)
-        return not is_own and inner.op.pure and not inner.regions and (surely_runs or cannot_fail(inner))
+        return not is_own and inner.op.pure and not inner.regions and (surely_runs or totality.is_total(inner))
 
     return invariant_nodes(region, outer | constants, may_move)[0]
-
-
-def cannot_fail(node: Node) -> bool:
-    """Whether a node surely gives a result: an elementwise one that divides no integers, or one that moves elements."""
-    types = [value.type for value in (*node.inputs, *node.outputs) if value is not None]
-    if any(static_shape(t) is None or not isinstance(t, TensorType) or t.dtype == STRING for t in types):
-        return False
-    if isinstance(node.op, Rearranging):
-        return len(node.inputs) == 1
-    result = types[-1]
-    divides = isinstance(result, TensorType) and is_integer(result.dtype) and not node.op.symbolic
-    return isinstance(node.op, Elementwise) and not divides
 
 
 def _hoist(node: Node, region: Region, moved: Sequence[Node], build: Builder) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -78,6 +78,17 @@ def known_ints(fact: Fact | None) -> tuple[int, ...] | None:
 def known_dims(fact: Fact | None) -> tuple[Dim, ...] | None:
     """The elements of an integer tensor as dims, if inference follows them."""
     return None if fact is None or fact.known is None else tuple(fact.known.reshape(-1).tolist())
+
+
+def are_numbers(facts: Iterable[Fact | None]) -> bool:
+    """Whether inference knows every element of these operands as a number; an omitted one has none."""
+    return all(fact is None or known_ints(fact) is not None for fact in facts)
+
+
+def length_of(fact: Fact | None, axis: int) -> Dim:
+    """The length of an axis; unknown where the operand is omitted, unranked, or has no such axis."""
+    shape = UNRANKED if fact is None else tensor(fact).shape
+    return UNKNOWN if isinstance(shape, AnyShape) or not -len(shape) <= axis < len(shape) else shape[axis]
 
 
 MAX_RANK = 64
@@ -190,6 +201,7 @@ class Elementwise(Op, abstract=True):
     cancels: ClassVar[bool] = False
     """f(x, x) is 0 for integers and bools."""
     any_length = True
+    never_fails = True
 
     def neutral(self, dtype: np.dtype) -> float | None:
         """The number c for which f(x, c) is x for every x, bit by bit; of zeros the sign counts."""

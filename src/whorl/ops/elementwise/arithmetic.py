@@ -25,6 +25,7 @@ from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     Elementwise,
     accumulator,
+    known_ints,
     larger,
     require_dtype,
     same_dtype,
@@ -45,6 +46,7 @@ class Identity(Op):
     """The input itself: a tensor, sequence, optional or map. Source: ONNX Identity-25."""
 
     any_length = True
+    never_fails = True
 
     def infer(self, x: Fact) -> Type:
         return x.type
@@ -161,6 +163,9 @@ class Div(Elementwise):
         exact = isinstance(y, int) and y > 0 and dims.equal(dims.call("mod", x, y), 0)
         return dims.call("floor", x, y) if floored or exact else UNKNOWN
 
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return not is_integer(tensor(results[0]).dtype) or has_no_zero(inputs[1], operands[1])
+
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         x, y = inputs
         if x is None or y is None or not _divides_positively(y, result):
@@ -207,6 +212,9 @@ class Mod(Elementwise):
         floored = bounds(y)[0] >= 0 and (not self.fmod or bounds(x)[0] >= 0)
         return dims.call("mod", x, y) if floored else UNKNOWN
 
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return not is_integer(tensor(results[0]).dtype) or has_no_zero(inputs[1], operands[1])
+
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         x, y = inputs
         if x is None or y is None or not _divides_positively(y, result):
@@ -222,6 +230,12 @@ def refuse_zero_divisor(x: np.ndarray, y: np.ndarray) -> None:
         return
     index = np.argwhere(y == 0)[0].tolist()
     raise RunError(f"integer division by zero{f', at {index} of the divisor' if index else ''}")
+
+
+def has_no_zero(interval: Interval | None, operand: Fact | None) -> bool:
+    """Whether no element of an operand is 0, by an interval of them or because they are known."""
+    known = known_ints(operand)
+    return all(known) if known is not None else interval is not None and not interval.has_zero
 
 
 def fail_for_zero_divisor(k: NativeBuilder, y: Expr) -> None:

@@ -121,6 +121,8 @@ def _native_power_of_two(k: NativeBuilder, x: Expr, saturate: bool, round_mode: 
 class CastLike(Op):
     """The first input in the element type of the second. Source: ONNX CastLike-25."""
 
+    never_fails = True
+
     saturate: int = 1
     round_mode: str = "up"
 

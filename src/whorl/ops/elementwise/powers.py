@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from whorl.errors import RunError
-from whorl.ir.dtypes import BY_NAME, FLOAT64, INT64
+from whorl.ir.dtypes import BY_NAME, FLOAT64, INT64, is_integer
+from whorl.ir.intervals import Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Operands, View
@@ -66,6 +67,9 @@ class Pow(Elementwise):
 
     def neutral(self, dtype: np.dtype) -> float | None:
         return 1
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return not is_integer(tensor(results[0]).dtype) or (inputs[1] is not None and inputs[1].low >= 0)
 
 
 _SHORT_UNSIGNED = frozenset(BY_NAME[n] for n in ("uint8", "uint16", "uint32"))

@@ -13,6 +13,7 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import INTEGERS, PACKED_BITS
 from whorl.ir.graph import NodeBuilder, Op, Value
+from whorl.ir.intervals import Intervals
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -151,6 +152,9 @@ class Einsum(Op):
         pairs = zip(operands, labels, strict=True)
         total = contract(write, [Operand(write.cast(x, wide), term) for x, term in pairs], spread(result, max(widths)))
         return [write.cast(total, dtype)]
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return sum(tensor(fact).rank or 0 for fact in operands if fact is not None) <= _MOST_LABELS
 
     def run(self, *inputs: np.ndarray) -> np.ndarray:
         check_types(self, *inputs)

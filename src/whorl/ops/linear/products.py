@@ -73,6 +73,8 @@ class MatMul(Op):
     Integers wrap; float16 and bfloat16 are multiplied and summed in float32 and rounded once.
     """
 
+    never_fails = True
+
     def infer(self, a: Fact, b: Fact) -> TensorType:
         dtype = same_dtype(a, b)
         require_dtype(dtype, _NUMBERS)
@@ -111,6 +113,8 @@ class Gemm(Op):
     Shapes: A' [M, K], B' [K, N], C broadcast to [M, N]. C is not read where beta is 0. Integers wrap; a factor that is
     no integer makes the sum a float64, truncated at the end. float16 and bfloat16 are rounded once.
     """
+
+    never_fails = True
 
     alpha: float = 1.0
     beta: float = 1.0
@@ -357,6 +361,8 @@ class Det(Op):
 
     Shapes: [*, M, M] to [*]. float16 and bfloat16 are computed in float32 and rounded once.
     """
+
+    never_fails = True
 
     def infer(self, x: Fact) -> TensorType:
         type = tensor(x)

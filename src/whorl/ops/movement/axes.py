@@ -20,7 +20,15 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View, fixed
 from whorl.ir.types import KNOWN_LIMIT, UNRANKED, AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import known_dims, known_ints, normal_axis, same_dtype, unify_lengths, unknown_shape
+from whorl.ops.core.base import (
+    are_numbers,
+    known_dims,
+    known_ints,
+    normal_axis,
+    same_dtype,
+    unify_lengths,
+    unknown_shape,
+)
 from whorl.ops.core.lazy import lazy_view
 from whorl.ops.movement.lengths import ceil_div, minimum, nonnegative, slice_ends, slice_length
 from whorl.ops.movement.rearranging import (
@@ -56,6 +64,7 @@ class Transpose(Rearranging):
     """Axis k of the result is axis perm[k] of x; without perm the axes are reversed. Source: ONNX Transpose-25."""
 
     any_length = True
+    never_fails = True
 
     perm: tuple[int, ...] | None = None
     lazily = lazy_view
@@ -94,6 +103,7 @@ class Concat(Rearranging):
     """The inputs one after the other along `axis`; all other lengths agree. Source: ONNX Concat-13."""
 
     any_length = True
+    never_fails = True
 
     axis: int
 
@@ -226,6 +236,10 @@ class Split(Rearranging):
         firsts = accumulate(parts, initial=0)
         return [slice_axis(k, x, axis, fixed(first), fixed(part)) for first, part in zip(firsts, parts, strict=False)]
 
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        split = operands[1] if len(operands) > 1 else None
+        return split is None or all(part >= 0 for part in known_ints(split) or (-1,))
+
     def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return len(outputs) == 1
 
@@ -306,6 +320,9 @@ class Slice(Rearranging):
             step[axis], firsts[axis] = stride, check_slice(k, low, high, stride, x.shape[axis], shape[axis])
         return [slice_view(k, x, firsts, step, shape)]
 
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return are_numbers(operands[1:])
+
     def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         if len(inputs) < 5 or inputs[4] is None:
             return True
@@ -350,6 +367,9 @@ class Tile(Rearranging):
         source = k.materialise_reread(x)
         pairs = [length for pair in zip(times, x.shape, strict=True) for length in pair]
         return [reshape_view(k, map_indices(k, source, pairs, lambda index: index[1::2], 0), shape)]
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return all(repeats >= 0 for repeats in known_ints(operands[1]) or (-1,))
 
     def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return True

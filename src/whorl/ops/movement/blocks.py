@@ -50,6 +50,8 @@ class DepthToSpace(Rearranging):
     Channel (row, column, depth) in mode DCR, (depth, row, column) in mode CRD. Source: ONNX DepthToSpace-28.
     """
 
+    never_fails = True
+
     blocksize: int
     mode: str = "DCR"
 
@@ -87,6 +89,8 @@ class SpaceToDepth(Rearranging):
 
     Channel (row, column, depth) in mode DCR, (depth, row, column) in mode CRD. Source: ONNX SpaceToDepth-28.
     """
+
+    never_fails = True
 
     blocksize: int
     mode: str = "DCR"

@@ -19,7 +19,7 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View, fixed
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import known_dims, one_element, same_dtype, unknown_shape
+from whorl.ops.core.base import are_numbers, known_dims, one_element, same_dtype, unknown_shape
 from whorl.ops.movement.lengths import ceil_div, nonnegative
 from whorl.ops.movement.rearranging import (
     Rearranging,
@@ -71,6 +71,9 @@ class ConstantOfShape(Rearranging):
                 k.fail_unless(k.compare("ge", length, k.const(0)))
             shape = tuple(k.new_length(length) for length in lengths_read)
         return [broadcast_scalar(k, k.const(value.reshape(-1)[0].item(), value.dtype), shape)]
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return are_numbers(operands)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return of_array(np.asarray(as_array(self.element)))

@@ -9,10 +9,11 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
+from whorl.ir.intervals import Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import normal_axis, unify_lengths, unknown_shape
+from whorl.ops.core.base import length_of, normal_axis, unify_lengths, unknown_shape
 from whorl.ops.movement.rearranging import Rearranging, in_range, integer_input, run_axis
 from whorl.ops.native.index_maps import is_larger, lengths, map_indices, normalise_indices, replace_at, select_column
 
@@ -54,6 +55,10 @@ class Gather(Rearranging):
             return (*index[:axis], row.at(index[axis : axis + rank]), *index[axis + rank :])
 
         return [map_indices(k, source, lengths(outputs[0]), gather, 1 + row.cost)]
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        length, indices = length_of(operands[0], self.axis), inputs[1]
+        return isinstance(length, int) and indices is not None and -length <= indices.low <= indices.high < length
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ir.types import Shape as Lengths
-from whorl.ops.core.base import broadcast_shapes, known_dims, known_ints, normal_axis, unknown_shape
+from whorl.ops.core.base import are_numbers, broadcast_shapes, known_dims, known_ints, normal_axis, unknown_shape
 from whorl.ops.core.lazy import lazy_view
 from whorl.ops.movement.lengths import bounds, interval_of_counts, quotient
 from whorl.ops.movement.rearranging import (
@@ -48,6 +48,7 @@ class Shape(Op):
     """The lengths of the axes `start` to `end` of x, counted and clamped as Python slices. Source: ONNX Shape-25."""
 
     any_length = True
+    never_fails = True
 
     start: int = 0
     end: int | None = None
@@ -76,6 +77,7 @@ class Size(Op):
     """The number of elements of x, a scalar. Source: ONNX Size-25."""
 
     any_length = True
+    never_fails = True
 
     def infer(self, x: Fact) -> TensorType:
         tensor(x)
@@ -112,8 +114,17 @@ class Reshaping(Rearranging, abstract=True):
         k.fail_unless(k.compare("eq", k.const(dims.product(shape)), k.const(inputs[0].size)))
         return [reshape_view(k, inputs[0], shape)]
 
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return are_numbers(operands[1:]) and dims.equal(_size(operands[0]), _size(results[0]))
+
     def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return True
+
+
+def _size(fact: Fact | None) -> Dim:
+    """The number of elements of a tensor."""
+    shape = UNRANKED if fact is None else tensor(fact).shape
+    return UNKNOWN if isinstance(shape, AnyShape) else dims.product(shape)
 
 
 @dataclass(frozen=True)
@@ -343,6 +354,9 @@ class Expand(Rearranging):
         if shape.known is None or not all_fixed(list(shape.known.flat)):
             _require_fit(k, shape, full)
         return [broadcast_view(k, x, full)]
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return are_numbers(operands[1:])
 
     def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return True

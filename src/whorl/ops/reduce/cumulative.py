@@ -13,11 +13,13 @@ from whorl.errors import TypeRuleError
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INTEGERS, PACKED_BITS, is_integer
 from whorl.ir.graph import Op
+from whorl.ir.intervals import Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
+    are_numbers,
     known_dims,
     known_ints,
     normal_axis,
@@ -81,6 +83,9 @@ class Cumulative(Op, abstract=True):
             rest = np.take(result, range(x.shape[along] - 1), along)
             result = np.concatenate([first, rest], along)
         return (np.flip(result, along) if self.reverse else result).astype(x.dtype, copy=False)
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return are_numbers(operands[1:])
 
     def step(self, total: Dim, element: Dim) -> Dim:
         """The total with one more element."""

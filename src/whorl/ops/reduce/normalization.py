@@ -83,6 +83,8 @@ class BatchNormalization(Op):
     Dtypes: one for X and Y, one for scale and B, one for mean and variance.
     """
 
+    never_fails = True
+
     epsilon: float = 1e-5
     momentum: float = 0.9
     training_mode: int = 0
@@ -143,6 +145,8 @@ class InstanceNormalization(Op):
     Shapes: input [N, C, ...], scale and B [C]. Source: ONNX InstanceNormalization-22.
     """
 
+    never_fails = True
+
     epsilon: float = 1e-5
 
     def infer(self, x: Fact, scale: Fact, b: Fact) -> TensorType:
@@ -179,6 +183,8 @@ class GroupNormalization(Op):
     Shapes: X [N, C, ...], scale and bias [C]; `num_groups` divides C. The statistics are computed in `stash_type` (or
     float32 if that is narrower). Source: ONNX GroupNormalization-21.
     """
+
+    never_fails = True
 
     num_groups: int
     epsilon: float = 1e-5
@@ -241,6 +247,8 @@ class LayerNormalization(Op):
     Source: ONNX LayerNormalization-17.
     """
 
+    never_fails = True
+
     axis: int = -1
     epsilon: float = 1e-5
     stash_type: np.dtype = FLOAT32
@@ -282,6 +290,8 @@ class RMSNormalization(Op):
     The result has the element type of `scale`, which broadcasts to X; the mean is computed in `stash_type`.
     """
 
+    never_fails = True
+
     axis: int = -1
     epsilon: float = 1e-5
     stash_type: np.dtype = FLOAT32
@@ -318,6 +328,8 @@ class RMSNormalization(Op):
 class MeanVarianceNormalization(Op):
     """(X - mean) / (sqrt(variance) + 1e-9) along `axes`. Source: ONNX MeanVarianceNormalization-13."""
 
+    never_fails = True
+
     axes: tuple[int, ...] = (0, 2, 3)
 
     def infer(self, x: Fact) -> TensorType:
@@ -346,6 +358,8 @@ class MeanVarianceNormalization(Op):
 @dataclass(frozen=True)
 class LpNormalization(Op):
     """x / sum(|x| ** p) ** (1 / p) along an axis, 0 where that is 0; p is 1 or 2. Source: ONNX LpNormalization-22."""
+
+    never_fails = True
 
     axis: int = -1
     p: int = 2

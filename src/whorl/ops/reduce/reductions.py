@@ -23,8 +23,10 @@ from whorl.ir.native.view import Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, Shape, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
+    are_numbers,
     known_dims,
     known_ints,
+    length_of,
     normal_axis,
     require_dtype,
     unknown_shape,
@@ -161,6 +163,9 @@ class Reduction(Op, abstract=True):
             k.fail_unless(k.compare("gt", k.length(count), k.const(0)))
         elements = map_elements(k, lambda x: self.before(k, x), data)
         return reduce_view(k, elements, axes, self.how, bool(self.keepdims), lambda total: self.after(k, total, count))
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return are_numbers(operands[1:])
 
     def before(self, k: NativeBuilder, x: Expr) -> Expr:
         """What native code adds up for an element."""
@@ -398,6 +403,9 @@ class ArgumentReduction(Op, abstract=True):
         k.fail_unless(k.compare("gt", k.length(data.shape[axis]), k.const(0)))
         indices = find_extremes(k, data, axis, self.largest, bool(self.select_last_index))
         return [reshape_view(k, indices, shape)]
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return length_of(operands[0], self.axis) != 0
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return interval_of_counts(result.known)

@@ -26,6 +26,7 @@ class Distribution(Op, abstract=True):
     """
 
     any_length = True
+    never_fails = True
 
     axis: int = -1
 

@@ -33,6 +33,8 @@ class Pool(Op, abstract=True):
     With `ceil_mode` a last window may hang over the end, but none starts in the padding there.
     """
 
+    never_fails = True
+
     kernel_shape: tuple[int, ...]
     auto_pad: str = "NOTSET"
     ceil_mode: int = 0
@@ -161,6 +163,8 @@ class LpPool(Pool):
 @dataclass(frozen=True)
 class GlobalPool(Op, abstract=True):
     """One number a plane: X [N, C, axes...] -> [N, C, 1...]."""
+
+    never_fails = True
 
     def infer(self, x: Fact) -> TensorType:
         dtype, rank = tensor(x).dtype, tensor(x).rank
