@@ -42,6 +42,7 @@ def test_run_writes_records_and_takes_initial_values(whorl, oscillator, tmp_path
         "--rtol 1",
         "--atol 0",
         "--profile trace.json",
+        "--phases",
         "--compat openvino-cpu",
     ],
 )

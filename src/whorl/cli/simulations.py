@@ -39,7 +39,7 @@ def add_steps(parser: argparse.ArgumentParser) -> None:
 
 
 OWN_OPTIONS = "--steps", "--dt", "--record", "--initial", "--seed", "--plot"
-OTHERS_OPTIONS = "--random", "--dim", "--test-data", "--rtol", "--atol", "--profile", "--compat"
+OTHERS_OPTIONS = "--random", "--dim", "--test-data", "--rtol", "--atol", "--profile", "--phases", "--compat"
 
 
 def _load(arguments: argparse.Namespace) -> MdfModel:

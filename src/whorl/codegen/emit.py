@@ -13,10 +13,12 @@ from whorl.debug import dump_program
 from whorl.kernel.program import Fail, Program
 from whorl.llvm.function import Function
 from whorl.llvm.module import Machine, Module
+from whorl.phases import Phase, in_phase
 
 FUNCTION = "whorl_run"
 
 
+@in_phase(Phase.EMIT)
 def emit(program: Program, machine: Machine | None = None) -> Module:
     """The LLVM IR of a program, for the host unless a machine is named."""
     return _emit(program, machine or host(), "", None)

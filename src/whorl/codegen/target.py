@@ -16,6 +16,7 @@ from whorl.debug import debug, dump_module
 from whorl.errors import CompileError
 from whorl.ir.forking import delay_forks, import_whole, wait_at_forks
 from whorl.llvm.module import Machine, Module
+from whorl.phases import Phase, in_phase
 
 _compiled = threading.local()
 _WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
@@ -105,6 +106,7 @@ class MachineCode:
     Each has a linker of its own, since LLVM's linker keeps the names and symbols of all that it has ever linked.
     """
 
+    @in_phase(Phase.LINK)
     def __init__(self, module: Module, function: str) -> None:
         program, routines = module.split()
         library = _llvm().JITLibraryBuilder().add_object_img(cached_object_code(program))
@@ -127,6 +129,7 @@ def _routine_code(source: str) -> bytes:
     return cached_object_code(source)
 
 
+@in_phase(Phase.CACHE)
 def cached_object_code(source: str) -> bytes:
     """Object code of a source, from the disk where it was compiled before."""
     llvm = _llvm()
@@ -151,6 +154,7 @@ def charge(size: int) -> None:
     _compiled.size = compiled_bytes() + size
 
 
+@in_phase(Phase.LLVM)
 def object_code(source: str) -> bytes:
     """LLVM IR text as an object file, optimised for the host."""
     charge(len(source))

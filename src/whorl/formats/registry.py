@@ -18,6 +18,7 @@ from whorl.formats.options import File, LoadOptions, SaveOptions
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
 from whorl.passes.context import Context
+from whorl.phases import Phase, phase
 
 if TYPE_CHECKING:
     from whorl.formats.mdf.model import MdfModel
@@ -56,7 +57,7 @@ class Format:
     def load(self, source: File, options: LoadOptions, folding: Context | None = None) -> Module | MdfModel:
         """Read a model. With `folding`, nodes of constants may be computed while it is read. Errors: LoadError."""
         codec = self.part("codec")
-        with collector_paused():
+        with collector_paused(), phase(Phase.PARSE):
             return codec.load(source, options, folding)
 
     def save(self, model: Module | MdfModel, path: Path, options: SaveOptions) -> None:

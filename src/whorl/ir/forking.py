@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 from types import ModuleType
 from typing import Any, Protocol
 
+from whorl.phases import Phase, phase
+
 _unforkable = threading.RLock()
 _waited_for: list[AbstractContextManager[Any]] = []
 _acquired: list[AbstractContextManager[Any]] = []
@@ -42,7 +44,7 @@ def delay_forks() -> Generator[None]:
 
 def import_whole(name: str) -> ModuleType:
     """A module, imported now if need be; the child of a fork could never finish the import of another thread."""
-    with _unforkable:
+    with _unforkable, phase(Phase.IMPORT):
         return importlib.import_module(name)
 
 

@@ -22,6 +22,7 @@ from whorl.ir.types import (
     TensorType,
     Type,
 )
+from whorl.phases import Phase, in_phase
 
 
 class Inference:
@@ -51,6 +52,7 @@ class Inference:
         finally:
             self.depth -= 1
 
+    @in_phase(Phase.INFER)
     def node(self, node: Node) -> None:
         """Set the types and known elements of a node's outputs."""
         if node.regions:

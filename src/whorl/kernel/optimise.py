@@ -17,10 +17,12 @@ from whorl.kernel.short_loops import cut_short_loops
 from whorl.kernel.tiles import cut_into_parts
 from whorl.kernel.verify import verify_program
 from whorl.kernel.walk import copy_program
+from whorl.phases import Phase, in_phase
 
 STEPS = (merge_takes, remove_copies, write_out_reductions, collapse_loops, cut_into_parts, cut_short_loops)
 
 
+@in_phase(Phase.PASSES)
 def optimise(program: Program) -> None:
     """Make a program faster, in place; what it computes stays the same, sums in an order of their own.
 

@@ -31,6 +31,7 @@ from whorl.lowering.products import InPanels
 from whorl.lowering.regions import lower_region
 from whorl.lowering.storage import Target, fill_all, memory_shape
 from whorl.passes.dce import remove_unused_nodes
+from whorl.phases import Phase, in_phase
 
 FOLDED_GROWTH = 1 << 16
 """Bytes by which a node on constants may make more than it reads and still run once, before the program."""
@@ -90,6 +91,7 @@ def _identity(op: Op) -> Op | int:
     return op
 
 
+@in_phase(Phase.LOWER)
 def lower_graph(
     region: Region,
     arguments: Sequence[Fact],

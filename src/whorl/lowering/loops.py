@@ -33,6 +33,7 @@ from whorl.lowering.storage import (
     snapshot_element,
 )
 from whorl.ops.control.flow import Loop
+from whorl.phases import Phase, in_phase
 
 FREE = "?"
 """How names begin that stand for lengths of operands which a program takes as they come."""
@@ -65,6 +66,7 @@ class LoopProgram:
         return len(program.buffers) + len(program.scratch) + 2 + len(program.growing)
 
 
+@in_phase(Phase.LOWER)
 def lower_loop(node: Node, captured: Sequence[np.ndarray | None]) -> LoopProgram:
     """The kernel program of a Loop typed for its operands. `captured` gives values fixed in the program.
 

@@ -21,6 +21,7 @@ from whorl.passes.simplify import simplify
 from whorl.passes.simplify_control_flow import simplify_control_flow
 from whorl.passes.unfold_constants import unfold_constants
 from whorl.passes.value_ranges import value_ranges
+from whorl.phases import Phase, in_phase
 
 Pass = Callable[[Module, Context], None]
 
@@ -80,6 +81,7 @@ def is_chosen(each: Pass, options: PassOptions) -> bool:
     return name not in options.disabled and (not options.only or name in options.only)
 
 
+@in_phase(Phase.PASSES)
 def _run(each: Pass, module: Module, context: Context) -> None:
     """Run one pass and note what it did."""
     began, edits = time.perf_counter(), context.edits

@@ -14,6 +14,7 @@ from whorl.ir.constants import as_array
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
 from whorl.ir.types import OptionalType
+from whorl.phases import Phase, in_phase, phase
 from whorl.runtime.backends import Mode, choose_mode
 from whorl.runtime.buffer_pool import is_recycled
 from whorl.runtime.credit import Credit
@@ -55,7 +56,8 @@ class Session:
     ) -> None:
         self.module, self.limits, self.mode = module, limits or Limits(), choose_mode(backend, once)
         self._compiler = load_compiler(self.mode)
-        self.plan = Plan(module.main, self._compiler)
+        with phase(Phase.PLAN):
+            self.plan = Plan(module.main, self._compiler)
         self._inputs = {value.name: value for value in module.main.arguments}
         self._states = States(module, load_compiler(replace(self.mode, subgraphs=False)))
         self._fast_path = None if self._compiler is None else self._compiler.fast_path(self.plan, list(self._inputs))
@@ -98,6 +100,7 @@ class Session:
             return self._continue(feeds, positions, run)
         return self._run(self._arguments(feeds), positions, run)
 
+    @in_phase(Phase.RUN)
     def _run(self, arguments: list[object], positions: list[int], run: Run) -> list[object]:
         """The outputs at some positions, for arguments that are checked."""
         budget = run.budget

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from whorl.ir.forking import renew_in_children
+from whorl.phases import Phases
 
-MAIN, COMPILE = "main graph", "compile"
+MAIN, COMPILE, PHASES = "main graph", "compile", "phases"
 LARGEST = 1 << 18
 """Spans that are recorded; later ones are counted only."""
 
@@ -57,11 +58,18 @@ class Trace:
         """An attempt to compile that ends now, with the reason where there is no native form."""
         self.add(COMPILE, what, start, **({} if refusal is None else {"refused": refusal}))
 
+    def add_phases(self, phases: Phases) -> None:
+        """The phases of a recording: a lane for those of its thread, others where compilation is shown."""
+        lanes = [Span(PHASES if each.is_main else COMPILE, each.name, each.start, each.stop) for each in phases.spans]
+        with self._lock:
+            self.begun = min(self.begun, phases.begun)
+            self.spans += lanes
+
     def lanes(self) -> list[str]:
-        """The names of lanes: the main graph, the loops in the order in which they began, and compilation."""
+        """The names of lanes: phases, the main graph, the loops in the order in which they began, and compilation."""
         lanes = dict.fromkeys(span.lane for span in sorted(self.spans, key=lambda span: span.start))
-        loops = [lane for lane in lanes if lane not in (MAIN, COMPILE)]
-        return [MAIN, *loops, COMPILE]
+        loops = [lane for lane in lanes if lane not in (MAIN, COMPILE, PHASES)]
+        return [*([PHASES] if PHASES in lanes else []), MAIN, *loops, COMPILE]
 
     def document(self) -> dict[str, object]:
         """The trace in Chrome's format; times are in microseconds from the beginning."""

@@ -1,4 +1,4 @@
-"""`whorl run --profile`: a trace with a lane for the main graph, one a loop, and one for compilation."""
+"""`whorl run --profile` and `--phases`: a trace with lanes for phases, graph, loops and compilation; a table."""
 
 import json
 
@@ -76,3 +76,27 @@ def test_profile_that_is_no_trace_is_refused_and_not_written(whorl, saved, tmp_p
     text = f"whorl: --profile {name!r} does not end in .json\n  fix: {fix}\n"
     assert (told.code, told.out, told.err) == (2, "", text)
     assert [file.name for file in tmp_path.iterdir()] == ["model.onnx"]
+
+
+def test_phases_are_a_table_after_the_outputs(whorl, saved):
+    result = whorl("run", saved(NEST), "--input", "n=1000", "--random", "1", "--phases")
+    assert result.code == 0
+    outputs, table = result.out.split("phase ")
+    assert outputs.startswith("y: float32[4] ")
+    names = [line.split()[0] for line in table.splitlines()[1:]]
+    assert names[-2:] == ["rest", "all"]
+    assert {"parse", "infer", "plan", "lower", "emit", "cache", "link", "run"} <= {*names}
+
+
+def test_phases_are_part_of_the_document(whorl, saved):
+    result = whorl("run", saved(NEST), "--input", "n=3", "--random", "1", "--phases", "--json")
+    document = json.loads(result.out)
+    assert document["phases"]["parse"]["times"] == 1
+    assert set(document["outputs"]) == {"y", "z"}
+
+
+def test_trace_has_the_phases_of_both_threads(whorl, saved, tmp_path):
+    path = tmp_path / "trace.json"
+    assert whorl("run", saved(NEST), "--input", "n=1000", "--random", "1", "--profile", path).code == 0
+    assert {"parse", "plan", "run"} <= {e["name"] for e in spans(path, "phases")}
+    assert {"lower", "link"} <= {e["name"] for e in spans(path, "compile")}

@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from whorl.cli.progress import progress_bar
 from whorl.cli.simulations import OWN_OPTIONS, add_steps, simulate
 from whorl.formats.registry import format_of
 from whorl.ir.types import type_of
+from whorl.phases import Phases, record_phases
 from whorl.runtime.session import Session
 from whorl.runtime.trace import Trace
 
@@ -55,6 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "ui.perfetto.dev: a lane for the main graph, one for each loop with its native slices or interpreted "
         "iterations, one for compilation",
     )
+    parser.add_argument(
+        "--phases",
+        action="store_true",
+        help="run the model as a session does, and say where the time of this first run went: parse, infer, passes, "
+        "lower, LLVM, link, run; in CPU and on the clock. They are lanes of --profile's trace as well",
+    )
     parser.add_argument("--rtol", type=float, help="relative tolerance of comparisons (default 1e-3)")
     parser.add_argument("--atol", type=float, help="absolute tolerance of comparisons (default 1e-7)")
     add_steps(parser)
@@ -71,23 +79,41 @@ def execute(arguments: argparse.Namespace) -> int:
         refuse_options(arguments, ("--dim",), "gives lengths of random inputs, and none are drawn", "add --random SEED")
     if arguments.output and not arguments.output.endswith(".npz"):
         raise UsageError(f"--output {arguments.output!r} does not end in .npz")
-    traces = _traces(arguments.profile)
+    with record_phases() as phases, _profile(phases, _traces(arguments.profile)) as trace:
+        report = _report(arguments, folders, trace)
+    if arguments.json:
+        print_document(report.document | ({"phases": phases.document()} if arguments.phases else {}))
+    else:
+        print("\n".join([*report.lines, *(phases.table() if arguments.phases else ())]))
+    return report.code
+
+
+@dataclass(frozen=True)
+class _Report:
+    """What a run prints, as text and as JSON, and the exit code."""
+
+    lines: list[str]
+    document: dict[str, Any]
+    code: int = 0
+
+
+def _report(arguments: argparse.Namespace, folders: list[Path], trace: Trace | None) -> _Report:
+    """Load and run the model."""
     module = module_of(arguments)
+    once = trace is None and not arguments.phases
     with progress_bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
-        session = Session(module, limits_of(arguments, progress), arguments.backend, once=not traces)
-        with _profile(session, traces):
-            if folders:
-                return _compare_stored(folders, session, arguments)
-            inputs = inputs_of(arguments, module, fills=arguments.random is not None)
-            with suggest_lengths(arguments, module, inputs):
-                outputs = dict(zip(module.visible_outputs, session.execute(None, inputs), strict=True))
+        session = Session(module, limits_of(arguments, progress), arguments.backend, once=once)
+        if trace is not None:
+            session.record(trace)
+        if folders:
+            return _compare_stored(folders, session, arguments)
+        inputs = inputs_of(arguments, module, fills=arguments.random is not None)
+        with suggest_lengths(arguments, module, inputs):
+            outputs = dict(zip(module.visible_outputs, session.execute(None, inputs), strict=True))
     if arguments.output:
         archive.write(Path(arguments.output), outputs)
-    if arguments.json:
-        print_document({"outputs": {name: plain(value) for name, value in outputs.items()}})
-    else:
-        print("\n".join(f"{name}: {shown(value)}" for name, value in outputs.items()))
-    return 0
+    lines = [f"{name}: {shown(value)}" for name, value in outputs.items()]
+    return _Report(lines, {"outputs": {name: plain(value) for name, value in outputs.items()}})
 
 
 def _traces(paths: list[str]) -> list[str]:
@@ -100,18 +126,16 @@ def _traces(paths: list[str]) -> list[str]:
 
 
 @contextmanager
-def _profile(session: Session, paths: list[str]) -> Iterator[None]:
-    """Record the runs inside, and write the trace even where one fails."""
-    if not paths:
-        yield
-        return
-    trace = Trace()
-    session.record(trace)
+def _profile(phases: Phases, paths: list[str]) -> Iterator[Trace | None]:
+    """A trace for the runs inside, written even where one fails."""
+    trace = Trace() if paths else None
     try:
-        yield
+        yield trace
     finally:
-        for path in paths:
-            trace.write(path)
+        if trace is not None:
+            trace.add_phases(phases)
+            for path in paths:
+                trace.write(path)
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
@@ -125,7 +149,7 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
     return sorted(Path(arguments.model).parent.glob("test_data_set_*"))
 
 
-def _compare_stored(folders: list[Path], session: Session, arguments: argparse.Namespace) -> int:
+def _compare_stored(folders: list[Path], session: Session, arguments: argparse.Namespace) -> _Report:
     rtol = RTOL if arguments.rtol is None else arguments.rtol
     atol = ATOL if arguments.atol is None else arguments.atol
     report: dict[str, dict[str, str]] = {}
@@ -134,13 +158,8 @@ def _compare_stored(folders: list[Path], session: Session, arguments: argparse.N
         outputs = session.execute(list(expected), inputs)
         pairs = zip(expected.items(), outputs, strict=True)
         report[folder.name] = {n: difference(e, output, rtol, atol) for (n, e), output in pairs}
-    if arguments.json:
-        print_document({"test_data": report})
-    else:
-        for folder, outputs in report.items():
-            for name, problem in outputs.items():
-                print(f"{folder}: {name}: {problem or 'equal'}")
-    return int(any(problem for outputs in report.values() for problem in outputs.values()))
+    lines = [f"{f}: {name}: {problem or 'equal'}" for f, outputs in report.items() for name, problem in outputs.items()]
+    return _Report(lines, {"test_data": report}, int(any(any(outputs.values()) for outputs in report.values())))
 
 
 def shown(value: Any) -> str:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from whorl.codegen.target import charge, compiled_bytes
 from whorl.ops.core.aside import run_aside
+from whorl.phases import Phase, phase
 from whorl.runtime.credit import Credit
 
 T = TypeVar("T")
@@ -32,7 +33,8 @@ if hasattr(os, "register_at_fork"):
 
 def compile_aside(work: Callable[[], T], check: Callable[[], None]) -> T:
     """The result of compiling, unless `check` raises first; compiling then goes on, for the runs to come."""
-    result, size = run_aside(_measure, (work,), check, ends=False)
+    with phase(Phase.WAITING):
+        result, size = run_aside(_measure, (work,), check, ends=False)
     charge(size)
     return result
 

@@ -22,10 +22,12 @@ from whorl.lowering.ill_typed import set_aside
 from whorl.ops.control.flow import Loop, Scanned
 from whorl.ops.control.iteration import Iteration
 from whorl.ops.sequence.sequences import SequenceInsert
+from whorl.phases import Phase, in_phase
 from whorl.runtime.compiled.preheader import LoopPreheader, hoist_to_preheader
 from whorl.runtime.compiled.shape_signatures import DynamicDims
 
 
+@in_phase(Phase.LOWER)
 def specialise(
     node: Node, iteration: Iteration, dynamic: DynamicDims
 ) -> tuple[Node, LoopPreheader, list[np.ndarray | None]]:
