@@ -26,6 +26,7 @@ from whorl.kernel.program import (
     When,
     While,
 )
+from whorl.kernels.kernel import ANY
 from whorl.kernels.table import KERNELS
 from whorl.llvm.function import Function
 from whorl.llvm.routine import FUEL, NO_POLLS, ask_to_go_on
@@ -240,9 +241,10 @@ class Statements:
     def _call(self, call: Call) -> None:
         f = self.f
         dtypes = [buffer.dtype for buffer, _ in call.addresses]
-        routine = KERNELS[call.kernel].define(f.module, dtypes, call.numbers)
+        routine = KERNELS[call.kernel].define(f.module, dtypes, call.numbers_or(ANY))
         addresses = [self.expressions.address(buffer, index) for buffer, index in call.addresses]
-        arguments = [*addresses, *map(f.index, call.numbers)]
+        numbers = (self.expressions.write(n) if isinstance(n, Expr) else n for n in call.numbers)
+        arguments = [*addresses, *map(f.index, numbers)]
         if not call.polls:
             f.call(routine, "i64", *arguments, *NO_POLLS)
             self.expressions.forget()

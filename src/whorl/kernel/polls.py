@@ -89,7 +89,9 @@ class _Work:
                 least = self.unknown is not None
                 return 1 + (min if least else max)(n for n in branches if n is not None)
             case Call(kernel=kernel, numbers=numbers):
-                return 1 + KERNELS[kernel].meaning.steps(numbers) // LANES
+                if self.unknown is None and any(isinstance(n, Expr) for n in numbers):
+                    return None
+                return 1 + KERNELS[kernel].meaning.steps(statement.numbers_or(self.unknown or 0)) // LANES
             case RunOp():
                 return OP_WORK
             case _:

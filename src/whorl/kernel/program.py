@@ -106,12 +106,19 @@ class RunOp:
 
 @dataclass(slots=True)
 class Call:
-    """Runs one of `KERNELS` on memory that starts at elements of buffers, and on numbers; `polls`: as `Poll` does."""
+    """Runs one of `KERNELS` on memory that starts at elements of buffers, and on numbers; `polls`: as `Poll` does.
+
+    A number that only the run knows is an expression.
+    """
 
     kernel: str
     addresses: list[tuple[Buffer, tuple[Expr, ...]]]
-    numbers: tuple[int, ...]
+    numbers: tuple[int | Expr, ...]
     polls: bool = False
+
+    def numbers_or(self, unknown: int) -> tuple[int, ...]:
+        """The numbers, with one in the place of those that only the run knows."""
+        return tuple(n if isinstance(n, int) else unknown for n in self.numbers)
 
     @property
     def dtype(self) -> np.dtype:
@@ -215,7 +222,8 @@ def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:
                 yield f"{indent}{', '.join(b.name for b in outputs)} = run {op.name}({operands})"
             case Call(kernel, addresses, numbers):
                 memory = [f"{b.name}[{', '.join(map(text, index))}]" for b, index in addresses]
-                yield f"{indent}{kernel}({', '.join((*memory, *map(str, numbers)))})"
+                shown = [text(n) if isinstance(n, Expr) else str(n) for n in numbers]
+                yield f"{indent}{kernel}({', '.join((*memory, *shown))})"
             case Poll(work):
                 yield f"{indent}poll {work}"
             case Fail(status):

@@ -158,7 +158,7 @@ class _Check:
         if call.kernel not in KERNELS:
             raise VerifyError(f"there is no kernel {call.kernel!r}")
         kernel = KERNELS[call.kernel].meaning
-        expected = [call.dtype] * len(kernel.extents(call.numbers, call.dtype))
+        expected = [call.dtype] * len(kernel.extents(call.numbers_or(1), call.dtype))
         for table in kernel.tables:
             expected[table] = INT32
         for number, narrow in kernel.narrow.items():
@@ -168,6 +168,9 @@ class _Check:
             raise VerifyError(f"{call.kernel} takes {len(expected)} addresses: {', '.join(map(name_of, expected))}")
         for buffer, index in call.addresses:
             self.check_address(buffer, index, known)
+        for number in call.numbers:
+            if isinstance(number, Expr):
+                self.read(number, known, INT64)
 
     def declared(self, *buffers: Buffer) -> None:
         for buffer in buffers:

@@ -54,9 +54,10 @@ def expressions(statement: Statement) -> Iterator[Expr]:
             yield condition
         case Reserve(count=count):
             yield count
-        case Call(addresses=addresses):
+        case Call(addresses=addresses, numbers=numbers):
             for _, index in addresses:
                 yield from index
+            yield from (n for n in numbers if isinstance(n, Expr))
         case RunOp(input_lengths=operands):
             for lengths in operands:
                 yield from lengths
@@ -215,6 +216,7 @@ class Replacement:
                 statement.count = self.expr(statement.count)
             case Call():
                 statement.addresses = [(b, tuple(self.expr(i) for i in index)) for b, index in statement.addresses]
+                statement.numbers = tuple(self.expr(n) if isinstance(n, Expr) else n for n in statement.numbers)
             case RunOp():
                 statement.input_lengths = [tuple(self.expr(n) for n in lengths) for lengths in statement.input_lengths]
             case _:

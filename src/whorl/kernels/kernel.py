@@ -14,6 +14,8 @@ Numbers = Sequence[int]
 Arrays = Sequence[np.ndarray]
 Dtypes = Sequence[np.dtype]
 
+ANY = -1
+"""Stands for a number that only the run knows, where a routine is defined."""
 LANES = 16
 """Steps of a kernel that take about as long as a scalar operation."""
 
@@ -48,7 +50,8 @@ class Kernel:
     """A kernel's facets, joined under the name by which programs call it.
 
     `define(module, dtypes, numbers)` adds its routine to a module, for the element types of all operands, and returns
-    the routine's name. Routines take the addresses of all operands and then all numbers, and poll.
+    the routine's name. A number on which the text of a routine does not depend may be `ANY`. Routines take the
+    addresses of all operands and then all numbers, and poll.
     """
 
     name: str

@@ -16,6 +16,10 @@ VECTOR_MATMUL_ROWS, VECTOR_MATMUL_BYTES = 8, 1 << 14
 """Rows that a vector is multiplied by side by side; the part of the result that stays near while rows go by."""
 TILE_ROWS = {64: 12, 32: 6, 16: 6}
 """Rows of a tile by the width of vectors: with two vectors a row, sums and operands fill the registers."""
+TAIL_ROWS = (6, 3, 2, 1)
+"""Rows of the tiles for what is left where only the run knows the rows."""
+BLOCK_ROWS = 96
+"""Rows that are multiplied together where only the run knows how many there are."""
 FEW_SUMS = 8
 """Tiles of few rows are wider, up to a panel, for so many sums that do not wait for each other."""
 FAR_BYTES, FAR_PANELS = 1 << 23, 2

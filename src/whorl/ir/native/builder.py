@@ -116,8 +116,8 @@ class NativeBuilder(Protocol):
         """`for index in extents: acc = step(acc, index)` from `first`, here and now; the result is in a register."""
         ...
 
-    def call(self, kernel: str, addresses: Sequence[Address], numbers: tuple[int, ...]) -> None:
-        """Run one of the kernels on memory that starts at elements of buffers."""
+    def call(self, kernel: str, addresses: Sequence[Address], numbers: tuple[int | Expr, ...]) -> None:
+        """Run one of the kernels on memory that starts at elements of buffers, and on numbers."""
         ...
 
     def share(self, key: Hashable, write: Callable[[], T]) -> T:

@@ -7,19 +7,21 @@ gives the same bits alone and in a batch.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from whorl.ir.dtypes import BY_NAME, UNSIGNED, is_integer, name_of
 from whorl.kernels.aligned import CACHE_LINE
-from whorl.kernels.kernel import LANES, Dtypes, Numbers
+from whorl.kernels.kernel import ANY, LANES, Dtypes, Numbers
 from whorl.kernels.machine import (
+    BLOCK_ROWS,
     FAR_BYTES,
     FAR_PANELS,
     FEW_ROWS,
     FEW_SUMS,
     PREFETCH_BYTES,
+    TAIL_ROWS,
     TILE_ROWS,
     VECTOR_MATMUL_BYTES,
     VECTOR_MATMUL_ROWS,
@@ -126,15 +128,18 @@ def row_blocks(rows: int, most: int) -> Iterator[tuple[int, int, int]]:
 
 
 def define_packed_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
-    """pack rows into scratch; for panels: for blocks of rows: tile."""
+    """pack rows into scratch; for panels: for blocks of rows: tile. The rows may be ANY."""
     rows, inner, columns, width = numbers
     v, stored = vectors_of(dtypes[0], module.machine), dtypes[-1]
-    panels = FAR_PANELS if rows <= FEW_ROWS and inner * columns * stored.itemsize > FAR_BYTES else 1
     tile = _Tile(v, stored, width)
+    if rows == ANY:
+        return _define_for_any_rows(module, tile)
+    is_far = 0 < rows <= FEW_ROWS and ANY not in (inner, columns) and inner * columns * stored.itemsize > FAR_BYTES
+    panels = FAR_PANELS if is_far else 1
     name = f"@whorl.packed_matmul.{tile.suffix}.{rows}x{panels}x{width}"
     if name in module:
         return name
-    f = Routine(module, name, ["_c", "_s", "a", "b"], ["rows", "inner", "columns", "width"], polls=True)
+    f = _packed_matmul(module, name)
     blocks = list(row_blocks(rows, TILE_ROWS[module.machine.vector_bytes]))
     for block in blocks if rows > 1 else ():
         _pack_rows(f, v, *block)
@@ -149,14 +154,49 @@ def define_packed_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> st
     return name
 
 
-def _pack_rows(f: Routine, v: Vectors, height: int, first: int, count: int) -> None:
+def _packed_matmul(module: Module, name: str) -> Routine:
+    return Routine(module, name, ["_c", "_s", "a", "b"], ["rows", "inner", "columns", "width"], polls=True)
+
+
+def _define_for_any_rows(module: Module, tile: _Tile) -> str:
+    """for blocks of rows that fit scratch: tiles of most rows, then one of each lower height that is left."""
+    name = f"@whorl.packed_matmul.{tile.suffix}.any.{tile.panel_width}"
+    if name in module:
+        return name
+    f = _packed_matmul(module, name)
+    v, most = tile.v, TILE_ROWS[module.machine.vector_bytes]
+    rows, inner, columns = f.indices("rows", "inner", "columns")
+    with f.loop(0, rows, BLOCK_ROWS) as start:
+        count = f.least(rows - start, BLOCK_ROWS)
+        a, c = v.offset(f, f["a"], start * inner), v.offset(f, f["c"], start * columns)
+        blocks = list(_heights(f, count, most))
+        for block in blocks:
+            _pack_rows(f, v, *block, source=a)
+        _multiply_tiles(f, replace(tile, vectors=2), blocks, (f.index(0), columns), target=c)
+    f.end()
+    return name
+
+
+def _heights(f: Routine, count: Index, most: int) -> Iterator[tuple[int, Index, Index]]:
+    """Blocks of so many rows: (height, first row, how many)."""
+    first = f.index(0)
+    for height in (most, *(h for h in TAIL_ROWS if h < most)):
+        blocks = (count - first) // height
+        yield height, first, blocks
+        first = first + blocks * height
+
+
+def _pack_rows(
+    f: Routine, v: Vectors, height: int, first: Index | int, count: Index | int, source: Value | None = None
+) -> None:
     """Copy blocks of rows, so that the elements of one k lie side by side."""
     inner = f.argument("inner")
     with f.loop(0, count) as block:
         f.poll(inner * height)
         row = block * height + first
-        source, target = v.offset(f, f["a"], row * inner), v.offset(f, f["s"], row * inner)
-        rows = [v.offset(f, source, inner * r) for r in range(height)]
+        block_source = v.offset(f, f["a"] if source is None else source, row * inner)
+        target = v.offset(f, f["s"], row * inner)
+        rows = [v.offset(f, block_source, inner * r) for r in range(height)]
         with f.loop(0, inner) as k:
             side = v.offset(f, target, k * height)
             for r in range(height):
@@ -164,9 +204,13 @@ def _pack_rows(f: Routine, v: Vectors, height: int, first: int, count: int) -> N
 
 
 def _multiply_tiles(
-    f: Routine, like: _Tile, blocks: Sequence[tuple[int, int, int]], columns: tuple[Index, Index]
+    f: Routine,
+    like: _Tile,
+    blocks: Sequence[tuple[int, Index | int, Index | int]],
+    columns: tuple[Index, Index],
+    target: Value | None = None,
 ) -> None:
-    """All rows by a range of columns, tile by tile."""
+    """All rows by a range of columns, tile by tile, to `target`, or to the first operand."""
     v, stored = like.v, like.stored_type
     inner, all_columns = f.indices("inner", "columns")
     packed = f["a"] if blocks == [(1, 0, 1)] else f["s"]
@@ -180,8 +224,8 @@ def _multiply_tiles(
             with f.loop(0, count) as block:
                 f.poll(inner * (height * tile.columns) // LANES)
                 row = block * height + first
-                target = v.offset(f, f["c"], row * all_columns + j)
-                f.run(tile.name, target, v.offset(f, packed, row * inner), panel, inner, all_columns, left)
+                first_sum = v.offset(f, f["c"] if target is None else target, row * all_columns + j)
+                f.run(tile.name, first_sum, v.offset(f, packed, row * inner), panel, inner, all_columns, left)
 
 
 def _define_tile(module: Module, tile: _Tile) -> None:
