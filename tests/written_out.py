@@ -44,7 +44,7 @@ def interpreted(op: Op, arrays: Arrays, outputs: int = 1) -> list[Any]:
 def compiled(op: Op, arrays: Arrays, outputs: int = 1) -> list[np.ndarray] | None:
     """What machine code gives, without a call of `run`; None where it fails."""
     region = region_of(op, arrays, outputs)
-    launch = Launch(lower_graph(region, [Known(v.type) for v in region.arguments]))
+    launch = Launch(lower_graph(region, [Known(v.type) for v in region.arguments])).bind({})
     assert not launch.graph.program.calls
     given = [x for x in arrays if x is not None]
     return launch.run([np.ascontiguousarray(given[n]) for n in launch.graph.inputs])

@@ -4,10 +4,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from whorl.ir import dims
 from whorl.ir.dtypes import FLOAT32, INT64
 from whorl.ir.native.expressions import Buffer, Load, Var, index_const
 from whorl.kernel.program import For, Program, Store, Swap
 from whorl.lowering.arena import plan_arena
+from whorl.lowering.run_lengths import RunLengths
 
 ZERO = index_const(0)
 
@@ -69,3 +71,16 @@ def test_buffers_alive_at_once_never_overlap(lives):
         for b0, b1, b2, b3 in spans[:k]:
             assert a1 <= b0 or b1 <= a0 or a3 < b2 or b3 < a2 or a0 == a1 or b0 == b1
     assert arena.size <= np.sum([-(-4 * size // 64) * 64 for size, _, _ in lives])
+
+
+def test_buffers_whose_lengths_a_run_knows_share_slots():
+    k = RunLengths()
+    k.take_names({"n": Var(INT64, "n", False)})
+    n = dims.name("n")
+    a, b, c = (k.memory(name, FLOAT32, (n * 4,)) for name in "abc")
+    d = k.memory("d", FLOAT32, (n + 1,))
+    body = [copy(b, a), copy(c, b), copy(d, c)]
+    arena = plan_arena(Program([], [], [a, b, c, d], body), k.shapes)
+    size, offsets = arena.allocate({"n": 100})
+    assert offsets[0] == offsets[2] != offsets[1] == offsets[3]
+    assert size == 2 * -(-100 * 4 * 4 // 64) * 64

@@ -83,7 +83,7 @@ def check(module: whorl.Module, graph: GraphProgram) -> None:
     options = whorl.SessionOptions()
     options.backend = "interpreter"
     expected = whorl.InferenceSession(module, options).run(None, feeds)
-    found = Launch(graph).run([feeds[module.main.arguments[n].name] for n in graph.inputs])
+    found = Launch(graph).bind({}).run([feeds[module.main.arguments[n].name] for n in graph.inputs])
     assert found is not None
     for a, b in zip(expected, found, strict=True):
         np.testing.assert_allclose(b, a, rtol=2e-5, atol=2e-6)

@@ -9,7 +9,7 @@ from whorl.codegen.target import compiled_bytes
 from whorl.runtime import credit
 from whorl.runtime.compiled import loop_programs
 
-LARGEST_PROGRAM = 1 << 17
+LARGEST_PROGRAM = 3 << 17
 
 
 def chain(op: str, length: int, **attributes) -> bytes:

@@ -6,7 +6,7 @@ same number at run time: `equal` and `differ` both answer False then, and whoeve
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 
@@ -249,6 +249,22 @@ def names_in(dim: Dim) -> set[str]:
     for atom, _ in dim.terms:
         names |= {atom} if isinstance(atom, str) else set().union(*(names_in(a) for a in atom.args))
     return names
+
+
+def evaluate(dim: Dim, lengths: Mapping[str, int]) -> int:
+    """The number that a dim is where its names are these lengths. Errors: KeyError, ValueError where it is none."""
+    if isinstance(dim, int):
+        return dim
+    if isinstance(dim, Unknown):
+        raise ValueError("a length is not known")
+    total = dim.constant
+    for atom, k in dim.terms:
+        if isinstance(atom, str):
+            total += k * lengths[atom]
+            continue
+        value = _evaluate(atom.kind, tuple([evaluate(arg, lengths) for arg in atom.args]))
+        total += k * evaluate(value, lengths)
+    return total
 
 
 def substitute(dim: Dim, binding: dict[str, Dim]) -> Dim:

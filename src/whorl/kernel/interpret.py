@@ -8,7 +8,7 @@ writes it, and a division by zero are errors.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,8 +58,8 @@ def interpret(program: Program, scalars: Sequence[Any], arrays: Sequence[np.ndar
         written = np.zeros(array.size, bool) if buffer in program.results else None
         machine.memory[buffer] = _Memory(array, array.reshape(-1), written)
     for buffer in program.scratch:
-        shape = [n for n in buffer.shape if isinstance(n, int)]
-        array: np.ndarray = np.zeros(0 if buffer.grows else shape, buffer.dtype)
+        shape = 0 if buffer.grows else [int(machine.value(n)) if isinstance(n, Expr) else n or 0 for n in buffer.shape]
+        array: np.ndarray = np.zeros(shape, buffer.dtype)
         machine.memory[buffer] = _Memory(array, array.reshape(-1), np.zeros(array.size, bool))
     status = 0
     with np.errstate(all="ignore"):
@@ -74,6 +74,13 @@ def interpret(program: Program, scalars: Sequence[Any], arrays: Sequence[np.ndar
         [machine.registers[v.name] for v in program.scalars],
         [machine.memory[buffer].array for buffer in program.buffers],
     )
+
+
+def shape_in_run(program: Program, buffer: Buffer, scalars: Iterable[Any], unknown: int = 0) -> tuple[int, ...]:
+    """The shape of a buffer in a run with these scalars; a length that the caller alone knows is `unknown`."""
+    machine = _Machine()
+    machine.registers = {v.name: v.dtype.type(x) for v, x in zip(program.scalars, scalars, strict=True)}
+    return tuple(unknown if n is None else int(machine.value(n)) if isinstance(n, Expr) else n for n in buffer.shape)
 
 
 class _Failed(Exception):
@@ -217,7 +224,8 @@ class _Machine:
     def call(self, call: Call) -> None:
         kernel = KERNELS[call.kernel].meaning
         parts: list[np.ndarray] = []
-        extents = kernel.extents(call.numbers, call.dtype)
+        numbers = [int(self.value(n)) if isinstance(n, Expr) else n for n in call.numbers]
+        extents = kernel.extents(numbers, call.dtype)
         for number, ((buffer, index), extent) in enumerate(zip(call.addresses, extents, strict=True)):
             memory, first = self.memory[buffer], self.position(buffer, index, [int(self.value(i)) for i in index])
             if first + extent > memory.flat.size:
@@ -225,7 +233,7 @@ class _Machine:
             parts.append(memory.flat[first : first + extent])
             if memory.written is not None and number < kernel.written:
                 memory.written[first : first + extent] = True
-        kernel.run(parts, call.numbers)
+        kernel.run(parts, numbers)
 
     # ---- expressions -----------------------------------------------------------------------------------------
 

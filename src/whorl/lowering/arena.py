@@ -1,27 +1,60 @@
 """Scratch memory of a program in one block: buffers that are never needed at the same time share their bytes.
 
 The plan is made before the first run. A run borrows a block and gives it back, so runs at the same time have their own.
+Buffers whose lengths follow from those of the inputs share slots, of which each run computes the sizes.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from whorl.ir import dims
+from whorl.ir.dims import Dim
 from whorl.ir.native.expressions import Buffer
 from whorl.kernel.program import Program, RunOp, Statement, Swap
 from whorl.kernel.walk import all_statements, loads, written
 
 ALIGNMENT = 64
+TYPICAL = 64
+"""What a length is taken for while buffers are sorted by their sizes."""
+Shapes = Mapping[Buffer, tuple[Dim, ...]]
+
+
+@dataclass
+class Slot:
+    """Memory behind the fixed block that some buffers use one after the other: the bytes that each of them needs."""
+
+    bytes: list[Dim]
+    lives: list[_Life] = field(default_factory=list["_Life"])
+
+    def is_free(self, life: _Life) -> bool:
+        return not any(life.meets(other) for other in self.lives)
 
 
 @dataclass(frozen=True)
 class Arena:
-    """The bytes that scratch memory takes, and where in it each scratch buffer begins."""
+    """The bytes that scratch memory of fixed size takes, and where in it each scratch buffer begins.
+
+    `slots` follow it; `members` are the numbers of the scratch buffers in them, with those of their slots.
+    """
 
     size: int
     offsets: tuple[int, ...]
+    slots: tuple[tuple[Dim, ...], ...] = ()
+    members: tuple[tuple[int, int], ...] = ()
+
+    def allocate(self, lengths: Mapping[str, int]) -> tuple[int, tuple[int, ...]]:
+        """The size of the whole block, and all offsets, where names are these lengths."""
+        size, starts = self.size, list[int]()
+        for slot in self.slots:
+            starts.append(size)
+            size += _aligned(max(dims.evaluate(count, lengths) for count in slot))
+        offsets = list(self.offsets)
+        for buffer, slot in self.members:
+            offsets[buffer] = starts[slot]
+        return size, tuple(offsets)
 
 
 @dataclass
@@ -36,10 +69,11 @@ class _Life:
         return self.first <= other.last and other.first <= self.last
 
 
-def plan_arena(program: Program) -> Arena:
+def plan_arena(program: Program, shapes: Shapes | None = None) -> Arena:
     """Places for the scratch buffers: the largest first, each at the lowest offset that is free all its life.
 
-    A statement with statements inside counts as one: what a loop uses lives as long as the loop.
+    A statement with statements inside counts as one: what a loop uses lives as long as the loop. Buffers among `shapes`
+    have slots.
     """
     lives = _lives(program)
     order = sorted(range(len(lives)), key=lambda n: -lives[n].size)
@@ -53,7 +87,36 @@ def plan_arena(program: Program) -> Arena:
             offset = max(offset, offsets[other] + lives[other].size)
         offsets[n] = offset
         allocated.append(n)
-    return Arena(max((offsets[n] + lives[n].size for n in allocated), default=0), tuple(offsets))
+    size = max((offsets[n] + lives[n].size for n in allocated), default=0)
+    slots, members = _slots(program.scratch, lives, shapes or {})
+    return Arena(size, tuple(offsets), slots, members)
+
+
+def _slots(
+    scratch: Sequence[Buffer], lives: Sequence[_Life], shapes: Shapes
+) -> tuple[tuple[tuple[Dim, ...], ...], tuple[tuple[int, int], ...]]:
+    """Slots for buffers whose sizes a run knows; those of one size share one rather than others."""
+    bytes = {n: dims.product(shapes[b]) * b.dtype.itemsize for n, b in enumerate(scratch) if b in shapes}
+    typical = {form: _typical(form) for form in set(bytes.values())}
+    slots: list[Slot] = []
+    members: list[tuple[int, int]] = []
+    for n, form in sorted(bytes.items(), key=lambda item: -typical[item[1]]):
+        if isinstance(form, int):
+            continue
+        free = [number for number, slot in enumerate(slots) if slot.is_free(lives[n])]
+        same = [number for number in free if form in slots[number].bytes]
+        if not free:
+            slots.append(Slot([]))
+        number = (same or free or [len(slots) - 1])[0]
+        slots[number].lives.append(lives[n])
+        if form not in slots[number].bytes:
+            slots[number].bytes.append(form)
+        members.append((n, number))
+    return tuple(tuple(slot.bytes) for slot in slots), tuple(members)
+
+
+def _typical(form: Dim) -> int:
+    return dims.evaluate(form, dict.fromkeys(dims.names_in(form), TYPICAL))
 
 
 def _lives(program: Program) -> list[_Life]:
@@ -72,10 +135,14 @@ def _lives(program: Program) -> list[_Life]:
 
 
 def _rounded(buffer: Buffer) -> int:
-    """The bytes of a buffer as it lies in the arena; those that grow lie elsewhere."""
-    if buffer.grows:
+    """The bytes of a buffer as it lies in the fixed block; others lie elsewhere, or in slots."""
+    lengths = [length for length in buffer.shape if isinstance(length, int)]
+    if buffer.grows or len(lengths) < len(buffer.shape):
         return 0
-    size = math.prod(length for length in buffer.shape if isinstance(length, int)) * buffer.dtype.itemsize
+    return _aligned(math.prod(lengths) * buffer.dtype.itemsize)
+
+
+def _aligned(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 

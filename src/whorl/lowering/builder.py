@@ -22,7 +22,8 @@ from whorl.kernel.program import RunOp, Statement, Take
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import all_statements, used_by
 from whorl.lowering.native_types import lengths_of
-from whorl.lowering.statements import LENGTHS, Statements
+from whorl.lowering.run_lengths import RunLengths
+from whorl.lowering.statements import LENGTHS
 
 MATERIALIZE_COST = 48
 """Cost per element above which a tensor is materialised instead of computed again at every use."""
@@ -38,7 +39,7 @@ FUNCTION_COST = 5
 """Operations that a function such as `exp` counts for: enough not to be computed at every reading of an element."""
 
 
-class KernelBuilder(Statements):
+class KernelBuilder(RunLengths):
     """Writes programs on tensors: views, memory for them, and who may write it again."""
 
     def __init__(self) -> None:
@@ -62,6 +63,7 @@ class KernelBuilder(Statements):
             if length != dim:
                 count = self.let(self.length(length), "n")
                 self.fail_unless(self.compare("le", count, self.const(MOST_ELEMENTS)), LENGTHS)
+                self.equate(dim, length)
                 self.name_length(dim, count)
             shape.append(length if isinstance(length, int) else dim)
         return view if tuple(shape) == view.shape else replace(view, shape=tuple(shape))
@@ -83,12 +85,15 @@ class KernelBuilder(Statements):
 
     def temporary(self, dtype: np.dtype, shape: Sequence[Dim], hint: str = "s") -> Buffer:
         """Scratch memory for a tensor; it grows where the lengths are known at run time only."""
-        lengths = tuple(n if isinstance(n, int) else self.let(self.length(n), "n") for n in shape)
-        grows = not all(isinstance(n, int) for n in lengths)
-        buffer = Buffer(self.fresh(hint), dtype, lengths, grows)
+        known = self.shape_in_run(shape)
+        if known is not None:
+            buffer = self.memory(self.fresh(hint), dtype, known)
+        else:
+            lengths = tuple(n if isinstance(n, int) else self.let(self.length(n), "n") for n in shape)
+            buffer = Buffer(self.fresh(hint), dtype, lengths, True)
         self.scratch.append(buffer)
         self.fixed.add(buffer)
-        if grows:
+        if buffer.grows:
             self.reserve(buffer, shape)
         return buffer
 
@@ -153,6 +158,8 @@ class KernelBuilder(Statements):
     def take(self, source: Buffer) -> Buffer:
         """A name for what will be written over a tensor, in the memory that it has."""
         buffer = Buffer(self.fresh("s"), source.dtype, source.shape, source.grows)
+        if source in self.shapes:
+            self.shapes[buffer] = self.shapes[source]
         self.block.append(Take(buffer, source))
         self._memory[buffer] = self.memory_of(source)
         self.may_reuse.add(buffer)
@@ -172,7 +179,7 @@ class KernelBuilder(Statements):
     def run_op(self, op: Op, inputs: Sequence[View | None], outputs: Sequence[TensorType]) -> list[View]:
         """An op computed by its `run`, from buffers that never trade places into scratch memory."""
         operands = [None if x is None else self._whole(x) for x in inputs]
-        results = [self.temporary(t.dtype, tuple(int(d) for d in t.shape)) for t in outputs]  # type: ignore[arg-type, union-attr]
+        results = [self.temporary(t.dtype, lengths_of(t)) for t in outputs]
         call = RunOp(op, operands, results, self.node)
         self.calls.append(call)
         self.may_fail = True
@@ -202,11 +209,16 @@ class KernelBuilder(Statements):
         return views
 
     def _whole(self, view: View) -> Buffer:
-        if view.buffer is not None and view.buffer in self.fixed and view.buffer.shape == view.shape:
+        if view.buffer is not None and view.buffer in self.fixed and self.fills(view):
             return view.buffer
         buffer = self.temporary(view.dtype, view.shape)
         self.fill(buffer, view)
         return buffer
+
+    def fills(self, view: View) -> bool:
+        """Whether a tensor that lies in a buffer is all that this holds."""
+        assert view.buffer is not None
+        return self.shapes.get(view.buffer, view.buffer.shape) == self.shape_in_run(view.shape)
 
     def contiguous(self, view: View) -> Address | None:
         """The first element of a tensor in memory, if the others follow in row-major order."""
@@ -239,7 +251,7 @@ class KernelBuilder(Statements):
     def view_of(self, buffer: Buffer, shape: Sequence[Dim] | None = None, prefix: Index = ()) -> View:
         """The tensor that lies in a buffer, or behind a fixed prefix of its index; a shape is named where it grows."""
         if shape is None:
-            shape = [n for n in buffer.shape if isinstance(n, int)]
+            shape = self.shapes.get(buffer) or [n for n in buffer.shape if isinstance(n, int)]
             assert len(shape) == len(buffer.shape), "memory that grows is viewed by a shape"
         inner = tuple(shape)
         whole = buffer if not prefix else None

@@ -7,8 +7,8 @@ copy.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from whorl.ir import dims
@@ -36,7 +36,7 @@ class Rows:
     buffer: Buffer
     type: TensorType
     how: Collected
-    bound: int | None
+    bound: Dim | None
     part: int = 0
 
     @staticmethod
@@ -49,11 +49,12 @@ class Rows:
         if not how.stack:
             part = _part(value, how)
             shape[axis:axis] = [part] if part else []
-        sizes = [n for n in shape if isinstance(n, int)]
-        if len(sizes) < len(shape):
+        known = k.shape_in_run(shape)
+        if known is None:
             raise Unsupported(f"{_title(value)} collects elements whose lengths only the run knows")
-        if isinstance(bound, int) and length == bound * (part or 1):
-            return Rows(k.temporary(type.dtype, (bound, *sizes)), type, how, bound, part)
+        if bound is not None and k.in_run(bound) is not None and length == bound * (part or 1):
+            return Rows(k.temporary(type.dtype, (bound, *known)), type, how, bound, part)
+        sizes = [n if isinstance(n, int) else k.length(n) for n in known]
         buffer = Buffer(k.fresh("rows"), type.dtype, (None, *sizes), True)
         k.add_scratch(buffer)
         return Rows(buffer, type, how, None, part)
@@ -63,7 +64,8 @@ class Rows:
         shape = self.buffer.shape[1:]
         require_lengths(view.shape, shape, k)
         if self.bound is None:
-            k.reserve_count(self.buffer, k.mul(k.add(i, k.const(1)), k.const(math.prod(shape))))  # type: ignore[arg-type]
+            elements = reduce(k.mul, (n if isinstance(n, Expr) else k.const(n or 0) for n in shape), k.const(1))
+            k.reserve_count(self.buffer, k.mul(k.add(i, k.const(1)), elements))
         return view, self.buffer, (i,)
 
     def view(self, count: Expr, k: KernelBuilder) -> View:

@@ -201,6 +201,8 @@ def _fold(op: str, args: Sequence[Expr]) -> Expr | int | None:
     match op, args:
         case (_, (Const(dtype=t, value=a), Const(value=b))) if t == INT64 and op in _ON_INTEGERS:
             return _ON_INTEGERS[op](int(a), int(b))
+        case (("eq" | "le" | "ge"), (x, y)) if x is y and x.dtype == INT64:
+            return TRUE
         case ("add", (x, Const(dtype=t, value=0))) if t == INT64:
             return x
         case ("add", (Const(dtype=t, value=0), x)) if t == INT64:

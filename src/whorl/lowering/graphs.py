@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import RunError
+from whorl.ir import dims
 from whorl.ir.constants import Constant, as_array
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INT64, STRING
 from whorl.ir.graph import Node, Op, Region, Value, as_values
 from whorl.ir.infer import Inference, names_in_type
@@ -39,11 +41,12 @@ FOLDED_GROWTH = 1 << 16
 
 @dataclass(frozen=True)
 class GraphProgram:
-    """The program of a region at fixed shapes, and where its values lie among the program's buffers.
+    """The program of a region, and where its values lie among the program's buffers.
 
     Buffers, in order: the inputs, by `inputs` their positions among the region's arguments; `constants`, whose contents
-    are the same in every run; the outputs, those in `grown` left out, which lie in memory that grows. Scratch buffer n
-    begins at byte `arena.offsets[n]` of `arena.size` bytes. The first scalars are the lengths that have `names`.
+    are the same in every run; the outputs, those in `grown` left out, which lie in memory that grows. `arena` says
+    where scratch buffers begin. The first scalars are the lengths of inputs that have `names`, then `forms` over them.
+    `shapes` are the lengths of buffers for which memory is there before a run, where these are no numbers.
     """
 
     program: Program
@@ -54,6 +57,8 @@ class GraphProgram:
     may_fail: bool
     grown: dict[int, Grown] = field(default_factory=lambda: dict[int, Grown]())
     names: tuple[str, ...] = ()
+    forms: tuple[Dim, ...] = ()
+    shapes: dict[Buffer, tuple[Dim, ...]] = field(default_factory=lambda: dict[Buffer, tuple[Dim, ...]]())
 
 
 @dataclass(frozen=True)
@@ -98,11 +103,13 @@ def lower_graph(
     folded: Folded | None = None,
     most_trips: int = MOST_TRIPS,
     most_statements: int | None = None,
+    takes_lengths: bool = False,
 ) -> GraphProgram:
-    """The kernel program of a region for arguments of known shapes; their known elements hold in every run.
+    """The kernel program of a region for arguments of these types; their known elements hold in every run.
 
-    Nodes on constants run here, once for all programs that share `folded`. A loop whose length only the run
-    knows fails where it is more than `most_trips`. Raises Unsupported with the reason, and the
+    `takes_lengths`: who runs it computes `forms`, and gives memory for what has lengths over the arguments' names;
+    else that grows while it runs. Nodes on constants run here, once for all programs that share `folded`. A loop whose
+    length only the run knows fails where it is more than `most_trips`. Raises Unsupported with the reason, and the
     region's own node, where something has no native form, TooLong where there are more than `most_statements`;
     TypeRuleError where inference refuses the region.
     """
@@ -115,7 +122,7 @@ def lower_graph(
             remove_unused_nodes(special)
             _fold(special, folded or Folded())
             remove_unused_nodes(special)
-            return _lower(special, most_trips, most_statements)
+            return _lower(special, most_trips, most_statements, takes_lengths)
     except Unsupported as reason:
         result = [origins[v] for v in reason.node.outputs if v in origins] if isinstance(reason.node, Node) else []
         raise reason.at(result[0] if result else None) from None
@@ -189,16 +196,18 @@ def _replace_by_constant(node: Node, value: np.ndarray) -> Node:
     return constant
 
 
-def _lower(region: Region, most_trips: int, most_statements: int | None) -> GraphProgram:
+def _lower(region: Region, most_trips: int, most_statements: int | None, takes_lengths: bool) -> GraphProgram:
     k = KernelBuilder()
     k.most_trips = most_trips
     used = region.used_values()
     inputs = {n: v for n, v in enumerate(region.arguments) if v in used}
     names = _named_lengths(region, k)
+    if takes_lengths:
+        k.take_names(names)
     buffers = {n: _argument(v, k) for n, v in inputs.items()}
     env = {v: _view(buffers[n], v, k) for n, v in inputs.items()}
     results = lower_region(region, env, k)
-    outs = _Outputs(k, {b for pair in swapped_pairs(k.block) for b in pair}, lengths=list(names.values()))
+    outs = _Outputs(k, {b for pair in swapped_pairs(k.block) for b in pair})
     for value, view in zip(region.results, results, strict=True):
         try:
             outs.add(value, view)
@@ -211,18 +220,37 @@ def _lower(region: Region, most_trips: int, most_statements: int | None) -> Grap
     scratch = [b for b in k.scratch if b in used and b not in outs.fixed]
     operands = [(b, array) for b, array in k.constants.items() if b in used]
     buffers_in_order = [*buffers.values(), *(b for b, _ in operands), *outs.fixed]
-    program = Program(outs.lengths, buffers_in_order, scratch, k.block, k.calls, outs.fixed)
+    known = [*names.values(), *k.forms.values()]
+    program = Program([*known, *outs.lengths], buffers_in_order, scratch, k.block, k.calls, outs.fixed)
     optimise(program)
     arrays = tuple(np.ascontiguousarray(array) for _, array in operands)
-    grown = {n: Grown(scratch.index(buffer), axes) for n, (buffer, axes) in outs.grown.items()}
-    arena, types = plan_arena(program), tuple(outs.types)
-    return GraphProgram(program, tuple(buffers), arrays, types, arena, k.may_fail, grown, tuple(names))
+    buffers_used = {*program.buffers, *program.scratch}
+    grown = {n: Grown(scratch.index(buffer), _behind(len(known), axes)) for n, (buffer, axes) in outs.grown.items()}
+    return GraphProgram(
+        program,
+        tuple(buffers),
+        arrays,
+        tuple(outs.types),
+        plan_arena(program, k.shapes),
+        k.may_fail,
+        grown,
+        tuple(names),
+        tuple(k.forms),
+        {b: s for b, s in k.shapes.items() if b in buffers_used and any(not isinstance(n, int) for n in s)},
+    )
+
+
+def _behind(count: int, numbers: dict[int, int]) -> dict[int, int]:
+    return {axis: count + number for axis, number in numbers.items()}
 
 
 def _argument(value: Value, k: KernelBuilder) -> Buffer:
     type = native_type(value.type, f"input {value.name!r}")
-    shape = memory_shape(k, lengths_of(type), {})
-    buffer = Buffer(f"{value.name}.in", type.dtype, shape, not is_fixed(type))
+    shape = k.shape_in_run(lengths_of(type))
+    if shape is not None:
+        buffer = k.memory(f"{value.name}.in", type.dtype, shape)
+    else:
+        buffer = Buffer(f"{value.name}.in", type.dtype, memory_shape(k, lengths_of(type), {}), True)
     k.fixed.add(buffer)
     k.from_caller.add(buffer)
     return buffer
@@ -261,11 +289,13 @@ class _Outputs:
         k, lies = self.k, _whole(view, self.k)
         type = native_type(TensorType(view.dtype, view.shape), f"output {value.name!r}")
         reserved = {*self.fixed, *(buffer for buffer, _ in self.grown.values()), *self.trading}
+        shape = k.shape_in_run(view.shape)
         if lies not in k.scratch or lies in reserved:
             lies = None
-        if is_fixed(type):
+        if shape is not None:
+            type = type.with_shape(shape)
             lies = None if lies is not None and lies.grows else lies
-            out = lies or Buffer(f"out{len(self.types)}", type.dtype, sizes(type))
+            out = lies or k.memory(f"out{len(self.types)}", type.dtype, shape)
             self.fixed.append(out)
         else:
             out = lies or Buffer(f"out{len(self.types)}", type.dtype, memory_shape(k, view.shape, {}), True)
@@ -291,11 +321,13 @@ class _Outputs:
 
 def _whole(view: View, k: KernelBuilder) -> Buffer | None:
     """The buffer that holds a tensor and nothing else, row-major."""
-    if view.buffer is not None and (view.buffer.grows or view.buffer.shape == view.shape):
+    if view.buffer is not None and (view.buffer.grows or k.fills(view)):
         return k.memory_of(view.buffer)
     result = k.contiguous(view)
     if result is None or result[0].grows:
         return None
     buffer, origin = k.memory_of(result[0]), result[1]
-    is_start = all(k.number(position) == 0 for position in origin)
-    return buffer if is_start and math.prod(buffer.shape) == view.size else None  # type: ignore[arg-type]
+    if not all(k.number(position) == 0 for position in origin) or (size := k.in_run(view.size)) is None:
+        return None
+    lengths = k.shapes.get(buffer) or [n for n in buffer.shape if isinstance(n, int)]
+    return buffer if dims.product(lengths) == size else None

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32
 from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.native.builder import NativeBuilder
@@ -22,6 +24,7 @@ from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.kernels.machine import FEW_ROWS
 from whorl.kernels.product.layout import pack_matrix, packed_shape, panel_width, unpack_matrix
 from whorl.kernels.product.meaning import NARROW
+from whorl.lowering.native_types import lengths_of
 from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, widen
 from whorl.ops.elementwise.arithmetic import Identity
 from whorl.ops.elementwise.casting import Cast
@@ -34,6 +37,8 @@ from whorl.ops.native.index_maps import transpose_view, widen_view
 
 _KNOWN = COMPUTED_FLOATS
 """Element types that kernels multiply."""
+LEAST = 2
+"""What a length that only the run knows surely is, where a product is worth panels."""
 HOISTED_BYTES = 1 << 30
 """Memory that products taken before a loop may use."""
 
@@ -41,6 +46,8 @@ HOISTED_BYTES = 1 << 30
 @dataclass(frozen=True)
 class InPanels(Op, abstract=True):
     """A matrix [K, N] in panels so wide; its transpose where asked."""
+
+    any_length = True
 
     width: int
     transposed: bool = False
@@ -56,6 +63,8 @@ class InPanels(Op, abstract=True):
 @dataclass(frozen=True)
 class PanelProduct(Op, abstract=True):
     """The product with a matrix of so many columns that is in panels; `wide` leaves it as its sums are kept."""
+
+    any_length = True
 
     columns: int
     wide: bool = False
@@ -74,6 +83,8 @@ class PanelProduct(Op, abstract=True):
 @dataclass(frozen=True)
 class ProductSum(Op, abstract=True):
     """What a Gemm does with the product of its operands, in its element type."""
+
+    any_length = True
 
     op: Gemm
     dtype: np.dtype
@@ -97,7 +108,7 @@ def laid_out(node: Node, fixed: set[Value]) -> list[Node]:
             a, b = node.inputs
             if b in fixed and _is_matrix(b) and _is_worth(node):
                 return _by_panels(node, _stored(b, fixed), False)
-            if a in fixed and _is_matrix(a) and _is_worth(node) and b is not None and len(_shape(b)) <= 2:
+            if a in fixed and _is_matrix(a) and _is_worth(node) and b is not None and len(_lengths(b)) <= 2:
                 return _turned(node, a, b)
         case Gemm(transA=0, transB=turned) if node.inputs[1] in fixed and _is_worth(node):
             return _by_panels(node, _stored(node.inputs[1], fixed), bool(turned))
@@ -118,32 +129,32 @@ def _stored(matrix: Value | None, fixed: set[Value]) -> Value | None:
 def _by_panels(node: Node, b: Value | None, turned: bool) -> list[Node]:
     assert b is not None
     inner, columns = _shape(b)[::-1] if turned else _shape(b)
-    rows = math.prod(_shape(node.outputs[0])) // columns
+    rows = dims.product(_lengths(node.outputs[0])[:-1])
     panels = _in_panels(b, (inner, columns), rows, turned)
     inputs = [node.inputs[0], panels.outputs[0]]
     if not isinstance(node.op, Gemm):
         return [panels, _taking(node, Node(PanelProduct(columns), inputs, (), node.name))]
     dtype = _dtype(node.outputs[0])
-    wide = TensorType(accumulator(dtype), _shape(node.outputs[0]))
+    wide = TensorType(accumulator(dtype), _lengths(node.outputs[0]))
     product = _node(PanelProduct(columns, True), inputs, wide, "product")
     total = Node(ProductSum(node.op, dtype), [*product.outputs, *node.inputs[2:]], (), node.name)
     return [panels, product, _taking(node, total)]
 
 
-def _in_panels(matrix: Value, shape: tuple[int, int], rows: int, turned: bool) -> Node:
-    """A matrix of that shape, or its transpose, laid out for products of so many rows."""
-    width = panel_width(rows, FLOAT32 if _dtype(matrix) in NARROW else _dtype(matrix))
+def _in_panels(matrix: Value, shape: tuple[int, int], rows: Dim, turned: bool) -> Node:
+    """A matrix of that shape, or its transpose, laid out for products of so many rows; for any number as for few."""
+    width = panel_width(rows if isinstance(rows, int) else 1, FLOAT32 if _dtype(matrix) in NARROW else _dtype(matrix))
     return _node(InPanels(width, turned), [matrix], _type(matrix, packed_shape(*shape, width)), "panels")
 
 
 def _turned(node: Node, a: Value, b: Value) -> list[Node]:
     """a @ b with a fixed, as (b' @ a')'."""
     rows, inner = _shape(a)
-    panels = _in_panels(a, (inner, rows), math.prod(_shape(b)) // inner, True)
+    columns = dims.product(_lengths(b)[1:])
+    panels = _in_panels(a, (inner, rows), columns, True)
     op = PanelProduct(rows)
-    if len(_shape(b)) == 1:
+    if len(_lengths(b)) == 1:
         return [panels, _taking(node, Node(op, [b, panels.outputs[0]], (), node.name))]
-    columns = _shape(b)[1]
     left = _node(Transpose(), [b], _type(b, (columns, inner)), "turned")
     product = _node(op, [left.outputs[0], panels.outputs[0]], _type(b, (columns, rows)), "product")
     return [panels, left, product, _taking(node, Node(Transpose(), product.outputs, (), node.name))]
@@ -173,7 +184,12 @@ def _dtype(value: Value) -> np.dtype:
     return value.type.dtype
 
 
-def _type(like: Value, shape: Sequence[int]) -> TensorType:
+def _lengths(value: Value) -> tuple[Dim, ...]:
+    assert isinstance(value.type, TensorType)
+    return lengths_of(value.type)
+
+
+def _type(like: Value, shape: Sequence[Dim]) -> TensorType:
     return TensorType(_dtype(like), tuple(shape))
 
 
@@ -193,10 +209,15 @@ def _is_matrix(value: Value | None) -> bool:
 def _is_worth(node: Node) -> bool:
     """Whether a product is large enough, and of an element type that kernels multiply."""
     values = [v for v in (*node.inputs, *node.outputs) if v is not None]
-    if not all(_is_static(v) for v in values) or _dtype(values[0]) not in _KNOWN:
+    types = [v.type for v in values]
+    if (
+        any(not isinstance(t, TensorType) or isinstance(t.shape, AnyShape) for t in types)
+        or _dtype(values[0]) not in _KNOWN
+    ):
         return False
-    work = math.prod(_shape(node.outputs[0])) * (_shape(values[0])[-1] if _shape(values[0]) else 0)
-    return work > SMALL
+    lengths = [*_lengths(node.outputs[0]), *_lengths(values[0])[-1:]]
+    is_sure = UNKNOWN not in lengths and bool(_lengths(values[0]))
+    return is_sure and math.prod(n if isinstance(n, int) else LEAST for n in lengths) > SMALL
 
 
 # ---- products of slices --------------------------------------------------------------------------------------
@@ -249,7 +270,7 @@ def hoist_products(
 def _is_worth_hoisting(node: Node, length: int, ready: set[Value] | None) -> bool:
     panels, output = node.inputs[1], node.outputs[0]
     assert panels is not None
-    if ready is not None and panels not in ready:
+    if (ready is not None and panels not in ready) or not (_is_static(output) and _is_static(node.inputs[0])):
         return False
     columns = _shape(output)[-1]
     if _dtype(panels) in NARROW:

@@ -139,7 +139,8 @@ def lower_node(node: Node, env: dict[Value, View], k: KernelBuilder) -> Sequence
         return views
     if not node.op.pure:
         raise Unsupported(f"{node.op.name} is not pure and has no native form")
-    if fixed:
+    known = [x.shape for x in inputs if x is not None] + [lengths_of(t) for t in types]
+    if all(k.shape_in_run(shape) is not None for shape in known):
         return k.run_op(node.op, inputs, types)
     if any(not isinstance(v.type, TensorType) for v in (*node.inputs, *node.outputs) if v is not None):
         raise Unsupported(f"{node.op.name} has no native form for sequences")

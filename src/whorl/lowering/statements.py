@@ -126,7 +126,7 @@ class Statements(Expressions):
         self.assign(result, acc)
         return result
 
-    def call(self, kernel: str, addresses: Sequence[Address], numbers: tuple[int, ...]) -> None:
+    def call(self, kernel: str, addresses: Sequence[Address], numbers: tuple[int | Expr, ...]) -> None:
         """Run a kernel on memory that starts at elements of buffers."""
         self.block.append(Call(kernel, list(addresses), numbers))
 

@@ -82,7 +82,10 @@ def memory_shape(k: KernelBuilder, shape: Sequence[Any], registers: dict[int, Va
 
 
 def first_element(view: View, k: KernelBuilder) -> Expr:
-    """The element of a tensor that has only one."""
+    """The element of a tensor that has only one; the program fails where it has more."""
+    for n in view.shape:
+        if not isinstance(n, int):
+            k.fail_unless(k.compare("eq", k.length(n), k.const(1)), LENGTHS)
     return view.at((k.const(0),) * len(view.shape))
 
 

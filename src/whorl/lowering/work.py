@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from whorl.ir.native.expressions import Apply, Const, Expr
 from whorl.kernel.program import Call, For, Program, RunOp, Statement, When, While
 from whorl.kernels.table import KERNELS
+from whorl.lowering.arena import TYPICAL
 from whorl.lowering.builder import MOST_TRIPS
 
 LANES = 8
@@ -37,8 +38,8 @@ def _work(statements: Sequence[Statement], most: int, inside: bool) -> int:
                 total += _trips(condition, most) * (1 + _work(head, most, inside) + _work(body, most, inside))
             case When(then=then, other=other):
                 total += 1 + max(_work(then, most, inside), _work(other, most, inside))
-            case Call(kernel=kernel, numbers=numbers) if inside:
-                total += KERNELS[kernel].meaning.work(numbers)
+            case Call(kernel=kernel) if inside:
+                total += KERNELS[kernel].meaning.work(statement.numbers_or(TYPICAL))
             case RunOp() if inside:
                 total += OP_WORK
             case _:

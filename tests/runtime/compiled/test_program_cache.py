@@ -6,9 +6,10 @@ import time
 import numpy as np
 import pytest
 from onnx_text import model
-from runtime.native_sessions import F32, SUM, both, launches, session
+from runtime.native_sessions import F32, SUM, both, launches, session, subgraph
 
-from whorl.runtime.compiled.program_cache import MOST_SIGNATURES
+import whorl
+from whorl.runtime.compiled.program_cache import MOST_BOUND, MOST_PROGRAMS
 
 RESHAPED = model("main (float[a, b] x, int64[k] shape) => (y) { n = Neg(x) y = Reshape(n, shape) }")
 
@@ -19,12 +20,35 @@ def test_straight_line_is_one_program(length):
     assert launches(made) == 1
 
 
-def test_each_shape_has_its_program_up_to_a_limit():
+def test_one_program_serves_every_length_from_two_on():
     made = session(SUM)
-    for length in range(2 * MOST_SIGNATURES):
+    for length in (2, 7, 300, 3):
         (z,) = made.run(None, {"x": np.full(length, 3, F32), "y": np.ones(length, F32)})
         assert z.tolist() == [12.0] * length
-    assert launches(made) == MOST_SIGNATURES
+        assert launches(made) == 1
+    for length in (0, 1):
+        made.run(None, {"x": np.full(length, 3, F32), "y": np.ones(length, F32)})
+    assert launches(made) == 3
+
+
+def test_cache_forgets_the_oldest_programs_beyond_a_limit():
+    made = session(RESHAPED)
+    for length in range(2, 2 * MOST_BOUND):
+        made.run(None, {"x": np.ones((2, length), F32), "shape": np.array([length, 2])})
+    assert launches(made) <= MOST_PROGRAMS
+    assert len(subgraph(made).cache.recent) <= MOST_BOUND
+
+
+def test_lengths_that_contradict_their_names_are_errors_as_ever():
+    made = session(SUM)
+    both(SUM, {"x": np.ones(4, F32), "y": np.ones(1, F32)})
+    for x, y in ((4, 3), (4, 1), (3, 4)):
+        feeds = {"x": np.ones(x, F32), "y": np.ones(y, F32)}
+        if y == 1:
+            assert made.run(None, feeds)[0].shape == (4,)
+            continue
+        with pytest.raises(whorl.WhorlError):
+            made.run(None, feeds)
 
 
 def test_shape_that_an_input_holds_is_part_of_the_signature():

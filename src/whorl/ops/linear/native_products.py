@@ -12,8 +12,8 @@ from whorl.ir.dtypes import FLOAT32, FLOAT64, INT64, is_float
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.native.view import Index, View
-from whorl.kernels.machine import FEW_ROWS
-from whorl.kernels.product.layout import packed_shape, panel_width
+from whorl.kernels.machine import BLOCK_ROWS, FEW_ROWS
+from whorl.kernels.product.layout import panel_width
 from whorl.ops.native.index_maps import (
     all_fixed,
     broadcast_scalar,
@@ -28,6 +28,8 @@ SMALL = 512
 """Multiplications up to which a product is written out as loops."""
 _NARROW_BYTES = 32
 """Columns up to which loops over the rows of a matrix have too little to do at once."""
+_NARROW_COLUMNS = 4
+"""Columns up to which a product of matrices of any lengths has too little to do at once."""
 _TILE = 12
 """Rows that keep the registers of the widest machines busy."""
 _LEAST_BLOCK, _MOST_BLOCK, _NEAR_BYTES = 24, 144, 1 << 19
@@ -96,9 +98,7 @@ def _matrix_at(k: NativeBuilder, x: View, index: Index) -> View:
 def _multiply(k: NativeBuilder, a: View, b: View, result: Buffer, prefix: Index, panels: View | None) -> None:
     """The product of two matrices into a buffer, behind a prefix of its index."""
     if not all_fixed((*a.shape, *b.shape)):
-        return (_by_sums if _runs_down(k, b) else _by_loops)(
-            k, k.materialise_reread(a), k.materialise_reread(b), result, prefix
-        )
+        return _multiply_at_run_time(k, a, b, result, prefix, panels)
     (rows, inner), columns = a.fixed_shape, b.fixed_shape[1]
     is_known = a.dtype in (FLOAT32, FLOAT64)
     if panels is None and (not is_known or rows * inner * columns <= SMALL or columns == 1):
@@ -132,6 +132,33 @@ def _multiply(k: NativeBuilder, a: View, b: View, result: Buffer, prefix: Index,
     return None
 
 
+def _multiply_at_run_time(
+    k: NativeBuilder, a: View, b: View, result: Buffer, prefix: Index, panels: View | None
+) -> None:
+    """The product of matrices with lengths that only the run knows: by panels, unless it surely is small."""
+    (rows, inner), columns = a.shape, b.shape[1]
+    is_known = a.dtype in (FLOAT32, FLOAT64)
+    is_narrow = columns == 1 or is_larger(_NARROW_COLUMNS, columns) or inner == 1
+    if panels is None and (not is_known or is_narrow or (rows == 1 and _runs_down(k, b))):
+        by = _by_sums if _runs_down(k, b) else _by_loops
+        return by(k, k.materialise_reread(a), k.materialise_reread(b), result, prefix)
+    source = k.address(a)
+    if panels is None and rows == 1 and (matrix := k.contiguous(b)) is not None:
+        lengths = (k.length(inner), k.length(columns))
+        return k.call("vector_matmul", [(result, (*prefix, k.const(0), k.const(0))), source, matrix], lengths)
+    width = panel_width(1, a.dtype) if panels is None else panels.fixed_shape[2]
+    packed = k.address(panels) if panels is not None else (pack_columns(k, b, width), (k.const(0),) * 3)
+    scratch = k.temporary(a.dtype, (BLOCK_ROWS if not isinstance(rows, int) else rows, inner)), (k.const(0), k.const(0))
+    target = (result, (*prefix, k.const(0), k.const(0)))
+    lengths = (as_number(k, rows), as_number(k, inner), as_number(k, columns), width)
+    return k.call("packed_matmul", [target, scratch, source, packed], lengths)
+
+
+def as_number(k: NativeBuilder, length: Dim) -> int | Expr:
+    """A length as a kernel takes it."""
+    return length if isinstance(length, int) else k.length(length)
+
+
 def block_rows(rows: int, inner: int, dtype: np.dtype) -> int:
     """How many rows to multiply together: all, or so many that their copy fits the cache, in blocks about equal."""
     most = max(_LEAST_BLOCK, min(_MOST_BLOCK, _NEAR_BYTES // (inner * dtype.itemsize) // _TILE * _TILE))
@@ -144,13 +171,14 @@ def block_rows(rows: int, inner: int, dtype: np.dtype) -> int:
 
 def pack_columns(k: NativeBuilder, b: View, width: int) -> Buffer:
     """A matrix copied into panels; the columns that fill up the last one are never read, and hold anything."""
-    inner, columns = b.fixed_shape
-    panels = k.temporary(b.dtype, packed_shape(inner, columns, width))
-    whole, rest = divmod(columns, width)
-    for count, first, length in ((whole, 0, width), (min(rest, 1), whole, rest)):
-        if not count:
+    inner, columns = b.shape
+    count = dims.call("floor", columns + (width - 1), width)
+    panels = k.temporary(b.dtype, (count, inner, width))
+    whole, rest = dims.call("floor", columns, width), dims.call("mod", columns, width)
+    for first, number, length in ((0, whole, width), (whole, count - whole, rest)):
+        if not number or not length:
             continue
-        with k.nest((count, inner, length)) as (p, row, lane):
+        with k.nest((number, inner, length)) as (p, row, lane):
             panel = k.add(p, k.const(first))
             column = k.add(k.mul(panel, k.const(width)), lane)
             k.store(panels, (panel, row, lane), b.at((row, column)))

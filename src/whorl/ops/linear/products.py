@@ -121,6 +121,8 @@ class Gemm(Op):
     transA: int = 0
     transB: int = 0
 
+    any_length = True
+
     def infer(self, a: Fact, b: Fact, c: Fact | None = None) -> TensorType:
         dtype = same_dtype(a, b, c)
         require_dtype(dtype, _NUMBERS)

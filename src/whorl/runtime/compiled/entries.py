@@ -13,7 +13,7 @@ from whorl.debug import debug
 from whorl.errors import VerifyError
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.native.expressions import Buffer
-from whorl.kernel.interpret import Outcome, interpret
+from whorl.kernel.interpret import Outcome, interpret, shape_in_run
 from whorl.kernel.program import Program
 from whorl.runtime.compiled.memory import array_at, buffer_shape
 
@@ -53,10 +53,16 @@ class _Cells:
             return 0, 0
         return int(self.scalars[0]), max(0, int(self.scalars[1] - self.scalars[0]))
 
+    def shape(self, buffer: Buffer, unknown: int) -> tuple[int, ...]:
+        """The shape of a buffer in this run; rows that only the caller knows are `unknown`."""
+        if all(isinstance(n, int) for n in buffer.shape):
+            return buffer_shape(buffer)
+        return shape_in_run(self.program, buffer, self.scalars, unknown)
+
     def extent(self, buffer: Buffer) -> tuple[int, int]:
         """The part of a buffer that a run may use: its offset from the buffer's address, and its size, in bytes."""
         first, rows = self.rows
-        inner = math.prod(buffer_shape(buffer, unknown=1)) * buffer.dtype.itemsize
+        inner = math.prod(self.shape(buffer, unknown=1)) * buffer.dtype.itemsize
         return (first * inner, rows * inner) if None in buffer.shape else (0, inner)
 
 
@@ -94,7 +100,7 @@ def _require_same(program: Program, outcome: Outcome, expected: Outcome) -> None
 
 def _array_at(address: int, buffer: Buffer, cells: _Cells) -> np.ndarray:
     """A buffer's memory; one of unknown length reaches to the last row that the run uses."""
-    return array_at(address, buffer_shape(buffer, unknown=sum(cells.rows)), buffer.dtype)
+    return array_at(address, cells.shape(buffer, unknown=sum(cells.rows)), buffer.dtype)
 
 
 # ---- against guard pages ---------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from threading import Event
 import numpy as np
 
 from whorl.ir.types import TensorType
-from whorl.runtime.compiled.launch import CONTIGUOUS, Launch
+from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch
 from whorl.runtime.compiled.partition import CompiledSubgraph
-from whorl.runtime.compiled.program_cache import Signature, signature_of
+from whorl.runtime.compiled.program_cache import MOST_BOUND, Signature, signature_of
 from whorl.runtime.interpreter.plan import Plan
 from whorl.runtime.limits import UNLIMITED, Budget
 from whorl.runtime.values import is_array
@@ -27,7 +27,7 @@ class FastPath:
     """
 
     def __init__(self, plan: Plan, names: Sequence[str]) -> None:
-        self.launches: dict[Signature, tuple[Launch, list[int]]] = {}
+        self.launches: dict[Signature, tuple[BoundLaunch, list[int]]] = {}
         self.specialised: list[int] = []
         arguments = list(plan.slots)[: plan.count]
         dtypes = [v.type.dtype if isinstance(v.type, TensorType) else None for v in arguments]
@@ -43,8 +43,8 @@ class FastPath:
             return
         cache = subgraph.cache
         arrays = cache.require_arrays([arguments[slot - 1] for slot in subgraph.inputs])
-        launch = None if arrays is None else cache.programs.get(cache.signature(arrays))
-        if not isinstance(launch, Launch) or launch.has_calls:
+        launch = None if arrays is None else cache.recent.get(cache.signature(arrays))
+        if not isinstance(launch, BoundLaunch) or launch.has_calls:
             return
         specialised = [subgraph.inputs[n] - 1 for n in cache.specialised]
         if specialised != self.specialised:
@@ -52,6 +52,8 @@ class FastPath:
             self.specialised = specialised
         positions = [subgraph.inputs[n] - 1 for n in launch.graph.inputs]
         tensors = [x for x in arguments if is_array(x)]
+        while len(self.launches) >= MOST_BOUND:
+            del self.launches[next(iter(self.launches))]
         self.launches[signature_of(tensors, specialised)] = launch, positions
 
     def run(self, feeds: Mapping[str, object], cancelled: Event) -> list[np.ndarray] | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -12,11 +13,13 @@ from whorl.codegen.arrays import ARRAYS_FUNCTION, add_arrays_entry, address_offs
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode
 from whorl.debug import debug, poison
+from whorl.ir.dims import evaluate
 from whorl.ir.native.expressions import Buffer
 from whorl.kernel.polls import insert_polls, least_seconds
 from whorl.kernels.aligned import aligned_empty
+from whorl.lowering.builder import MOST_ELEMENTS
 from whorl.lowering.graphs import GraphProgram
-from whorl.lowering.native_types import lengths_of, sizes
+from whorl.lowering.native_types import lengths_of
 from whorl.runtime.buffer_pool import empty, make_allocator
 from whorl.runtime.compiled.callbacks import efforts_of, run_op, run_op_any_length
 from whorl.runtime.compiled.context import RunContext
@@ -43,8 +46,7 @@ class Launch:
         program = graph.program
         first = len(program.scalars)
         first_out = first + len(graph.inputs) + len(graph.constants)
-        self.outputs = [(sizes(t), t.dtype) for n, t in enumerate(graph.outputs) if n not in graph.grown]
-        self.allocators = [make_allocator(shape, dtype) for shape, dtype in self.outputs]
+        self.outputs = [t for n, t in enumerate(graph.outputs) if n not in graph.grown]
         self.inputs_offset, self.outputs_offset = first * _CELL, first_out * _CELL
         filled = [*range(first, first + len(graph.inputs)), *range(first_out, first + len(program.buffers))]
         offset = None if debug().changes_runs else address_offset()
@@ -62,26 +64,53 @@ class Launch:
         self.needs_help = self.has_calls or self.polls or bool(program.growing)
         self.spare: list[RunMemory] = []
 
+    def bind(self, lengths: Mapping[str, int]) -> BoundLaunch:
+        """The launch for inputs of which names have these lengths.
+
+        Raises ValueError or OverflowError where the program has no memory or no meaning for them.
+        """
+        return BoundLaunch(self, lengths)
+
+
+class BoundLaunch:
+    """A launch for inputs of certain shapes: the lengths that the program takes, and the memory that it needs."""
+
+    def __init__(self, launch: Launch, lengths: Mapping[str, int]) -> None:
+        self.launch, graph = launch, launch.graph
+        self.graph = graph
+        self.lengths = tuple([lengths[name] for name in graph.names] + [evaluate(f, lengths) for f in graph.forms])
+        self.shapes = {b: tuple([evaluate(n, lengths) for n in shape]) for b, shape in graph.shapes.items()}
+        self.outputs = [(tuple([evaluate(n, lengths) for n in lengths_of(t)]), t.dtype) for t in launch.outputs]
+        for shape in (*self.shapes.values(), *(shape for shape, _ in self.outputs)):
+            if min(shape, default=0) < 0 or math.prod(shape) > MOST_ELEMENTS:
+                raise ValueError(f"a tensor would have the shape {shape}")
+        self.size, self.offsets = graph.arena.allocate(lengths)
+        self.allocators = [make_allocator(shape, dtype) for shape, dtype in self.outputs]
+        self.has_calls, self.needs_help = launch.has_calls, launch.needs_help
+
     def run(self, arrays: Sequence[np.ndarray], budget: Budget = UNLIMITED) -> list[np.ndarray] | None:
         """Outputs for the arrays of `graph.inputs`, row-major and of the right types; None if the program failed.
 
         What the budget, a signal's handler or an op's callback raises ends the program and is raised here.
         """
+        launch = self.launch
         try:
-            memory = self.spare.pop() if self.spare else RunMemory(self.graph, self.needs_help)
+            memory = launch.spare.pop() if launch.spare else RunMemory(launch)
+            if memory.bound is not self:
+                memory.bind(self)
             results = [allocate() for allocate in self.allocators]
         except (MemoryError, IndexError, ValueError):
             return None
         poison(memory.arena)
-        key = id if self.takes_arrays else address
-        self.pack_inputs(memory.block, self.inputs_offset, *map(key, arrays))
-        self.pack_outputs(memory.block, self.outputs_offset, *map(key, results))
+        key = id if launch.takes_arrays else address
+        launch.pack_inputs(memory.block, launch.inputs_offset, *map(key, arrays))
+        launch.pack_outputs(memory.block, launch.outputs_offset, *map(key, results))
         if not self.needs_help:
-            status = self.entry(memory.address)
+            status = launch.entry(memory.address)
         else:
             status, results = self._run_with_help(memory, arrays, results, budget)
-        if len(self.spare) < (SPARE_COUNT if memory.size <= SPARE_BYTES else 1):
-            self.spare.append(memory)
+        if len(launch.spare) < (SPARE_COUNT if memory.size <= SPARE_BYTES else 1):
+            launch.spare.append(memory)
         return None if status else results
 
     def _run_with_help(
@@ -91,7 +120,7 @@ class Launch:
         if self.has_calls:
             memory.set_arrays(arrays, results)
         memory.set_budget(budget)
-        status = self.entry(memory.address)
+        status = self.launch.entry(memory.address)
         if self.has_calls:
             memory.set_arrays((), ())
         if status:
@@ -106,22 +135,22 @@ class Launch:
     @property
     def bytes(self) -> int:
         """Memory that a run takes besides its inputs."""
-        return self.graph.arena.size + sum(np.dtype(d).itemsize * int(np.prod(s)) for s, d in self.outputs)
+        return self.size + sum(np.dtype(d).itemsize * math.prod(s) for s, d in self.outputs)
 
 
 class RunMemory:
     """What one run at a time uses: the block of cells, with the constants' addresses in place, and scratch memory."""
 
-    def __init__(self, graph: GraphProgram, needs_help: bool) -> None:
+    def __init__(self, launch: Launch) -> None:
+        self.graph = graph = launch.graph
         program = graph.program
-        self.graph = graph
-        self.size = graph.arena.size
-        self.arena = aligned_empty((self.size,), BYTES)
-        start = address(self.arena)
-        inputs, outputs = [0] * len(graph.inputs), [0] * (len(graph.outputs) - len(graph.grown))
+        self.size = -1
+        self.bound: BoundLaunch | None = None
+        self.arena = np.empty(0, BYTES)
+        inputs, outputs = [0] * len(graph.inputs), [0] * len(launch.outputs)
         cells = [*[0] * len(program.scalars), *inputs, *map(address, graph.constants), *outputs]
         self.scratch_cell = len(cells)
-        cells += [start + offset for offset in graph.arena.offsets]
+        cells += [0] * len(program.scratch)
         self.callback_cell = len(cells)
         cells += [0] * (2 + len(program.growing))
         self.block = (ctypes.c_int64 * len(cells))(*cells)
@@ -140,16 +169,31 @@ class RunMemory:
             for n, g in graph.grown.items()
         }
         self.budget = UNLIMITED
-        if needs_help:
+        if launch.needs_help:
             self.context = RunContext()
             self.context.set_callbacks(self._run_op, self.buffers.grow)
             self.block[self.callback_cell] = self.context.address
-        if self.growing:
-            self._free_growable()
         if program.calls:
             self.efforts = efforts_of(program)
             constants = program.buffers[len(inputs) : len(inputs) + len(graph.constants)]
-            self.fixed = dict(zip(constants, graph.constants, strict=True)) | self._scratch()
+            self.constants = dict(zip(constants, graph.constants, strict=True))
+
+    def bind(self, bound: BoundLaunch) -> None:
+        """Take the lengths of a run, and scratch memory for them; raises MemoryError where there is none."""
+        self.bound = None
+        if bound.size > self.size or self.size > SPARE_BYTES:
+            self.size = -1
+            self.arena = aligned_empty((bound.size,), BYTES)
+            self.size = bound.size
+        start = address(self.arena)
+        self.block[: len(bound.lengths)] = bound.lengths
+        for n, offset in enumerate(bound.offsets, self.scratch_cell):
+            self.block[n] = start + offset
+        if self.growing:
+            self._free_growable()
+        if self.graph.program.calls:
+            self.fixed = self.constants | self._scratch(bound)
+        self.bound = bound
 
     def set_budget(self, budget: Budget) -> None:
         """Before a run that may call back: the limits that hold for it."""
@@ -179,12 +223,12 @@ class RunMemory:
             ctypes.memmove(address(result), self.block[cell], result.nbytes)
         return result
 
-    def _scratch(self) -> dict[Buffer, np.ndarray]:
+    def _scratch(self, bound: BoundLaunch) -> dict[Buffer, np.ndarray]:
         arrays: dict[Buffer, np.ndarray] = {}
-        for buffer, offset in zip(self.graph.program.scratch, self.graph.arena.offsets, strict=True):
+        for buffer, offset in zip(self.graph.program.scratch, bound.offsets, strict=True):
             if buffer.grows:
                 continue
-            shape = buffer_shape(buffer)
+            shape = bound.shapes.get(buffer) or buffer_shape(buffer)
             count = int(np.prod(shape)) * buffer.dtype.itemsize
             arrays[buffer] = self.arena[offset : offset + count].view(buffer.dtype).reshape(shape)
         return arrays

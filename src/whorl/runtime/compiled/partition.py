@@ -20,7 +20,7 @@ import numpy as np
 
 from whorl.errors import LimitError, WhorlError
 from whorl.ir.graph import Node, Value
-from whorl.runtime.compiled.launch import Launch
+from whorl.runtime.compiled.launch import BoundLaunch
 from whorl.runtime.compiled.program_cache import MOST_NODES, ProgramCache, has_loop, is_native_candidate
 from whorl.runtime.compiled.refusals import Refusal
 from whorl.runtime.interpreter.accelerator import Part
@@ -113,7 +113,7 @@ class CompiledSubgraph:
             trace.add_compilation(self.title, start, program.reason if isinstance(program, Refusal) else None)
         if isinstance(program, Refusal):
             self._split(program)
-        if not isinstance(program, Launch):
+        if not isinstance(program, BoundLaunch):
             return False
         if self._launch(program, arrays, run, slots):
             return True
@@ -122,13 +122,13 @@ class CompiledSubgraph:
             self.parts = self._without_loops
         return False
 
-    def _launch(self, launch: Launch, arrays: Sequence[np.ndarray], run: Run, slots: list[object]) -> bool:
+    def _launch(self, launch: BoundLaunch, arrays: Sequence[np.ndarray], run: Run, slots: list[object]) -> bool:
         """Run the program; False where it failed, or where only the interpreter may stay within the memory limit."""
         budget = run.budget
         start = now() if budget.trace is not None else 0.0
         try:
             budget.check()
-            budget.require_time(launch.least_seconds)
+            budget.require_time(launch.launch.least_seconds)
             if run.is_memory_limited and (launch.graph.program.growing or not budget.has_room(launch.bytes)):
                 return False
             results = self.cache.run(launch, arrays, budget)

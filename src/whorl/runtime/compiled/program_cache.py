@@ -1,9 +1,8 @@
-"""The program cache of a subgraph: one program for each shape signature of its inputs.
+"""The program cache of a subgraph: one program for each pattern of shapes.
 
-A signature is the shapes of the inputs; where shapes inside follow from small integer inputs, also their elements. At
-most eight signatures are compiled; other inputs are interpreted. Inside an interpreted body a signature must have come
-often before it is compiled, so that shapes that grow with the iterations compile nothing. Constants and packed weights
-are made once for all signatures.
+A pattern has names for all lengths but 0 and 1 (`binding`); where shapes inside follow from small integer inputs, also
+their elements. So one program serves nearly all shapes, each of which it is bound to once. Inside an interpreted body a
+pattern must have come often before it is compiled. Constants and packed weights are made once for all programs.
 """
 
 from __future__ import annotations
@@ -28,7 +27,8 @@ from whorl.lowering.native_types import NATIVE
 from whorl.lowering.work import work_of
 from whorl.ops.control.flow import If, Loop
 from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
-from whorl.runtime.compiled.launch import CONTIGUOUS, Launch
+from whorl.runtime.compiled.binding import Binder, Binding, Pattern
+from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch, Launch
 from whorl.runtime.compiled.refusals import Refusal, refusal_of
 from whorl.runtime.limits import Budget
 
@@ -36,8 +36,10 @@ MOST_NODES, MOST_STATEMENTS = 512, 96
 """Nodes and outermost statements of one subgraph: LLVM takes longer for a long function than for several short ones."""
 FAR_TOO_LONG = 4 * MOST_STATEMENTS
 """Statements from which lowering stops before anything is optimised, which may leave fewer."""
-MOST_SIGNATURES = 8
-"""Signatures that a subgraph is compiled for; all others are interpreted."""
+MOST_PROGRAMS = 64
+"""Programs of a subgraph that are kept; the one that was not used for the longest time goes first."""
+MOST_BOUND = 256
+"""Signatures for which a cache remembers the bound program."""
 MOST_VALUES = 1024
 """Inputs and outputs of a node in a subgraph: memory is planned by looking at all pairs."""
 HOT = 4096
@@ -90,10 +92,12 @@ class ProgramCache:
         self.region = _region(nodes, inputs, results, constants)
         self.dtypes = [tensor(v).dtype for v in inputs]
         self.loop = next((n for n, node in enumerate(nodes) if has_loop(node)), None)
+        self.binder = Binder([tensor(v) for v in inputs])
         self.specialised: tuple[int, ...] = ()
-        self.programs: dict[Signature, Launch | Refusal] = {}
-        self.pending: set[Signature] = set()
-        self.requests: dict[Signature, int] = {}
+        self.programs: dict[Pattern, Launch | Refusal] = {}
+        self.recent: dict[Signature, BoundLaunch | Refusal] = {}
+        self.pending: set[Pattern] = set()
+        self.requests: dict[Pattern, int] = {}
         self.is_late = False
         self.folded = Folded()
         self.lock = threading.Lock()
@@ -106,28 +110,51 @@ class ProgramCache:
 
     def find(
         self, arrays: Sequence[np.ndarray], in_loop: bool, is_alone: bool, budget: Budget, waits: bool
-    ) -> Launch | Refusal | None:
+    ) -> BoundLaunch | Refusal | None:
         """The program for these inputs; a refusal where none is possible, None where there is none yet.
 
         `is_alone`: nothing else runs before or after. `waits` for the compiler unless a limit is passed, and lets it
         go on in the background then; else it compiles in the background at once.
         """
-        key = self.signature(arrays)
-        program = self.programs.get(key)
+        bound = self.recent.get(self.signature(arrays))
+        if bound is not None:
+            return bound
+        binding = self.binder.bind(arrays)
+        pattern = self._pattern(binding, arrays)
+        program = self.programs.get(pattern)
         self.is_late = program is None and budget.credit.is_spent and not in_loop
-        if program is not None or self.is_late or not self._is_due(key, in_loop):
-            return program
-        request = Request([x.dtype for x in arrays], [x.shape for x in arrays], _small_integers(arrays), is_alone)
-        compile_it = partial(self._compile, key, request)
+        if program is not None:
+            return self._bind(program, binding, arrays)
+        if self.is_late or not self._is_due(pattern, in_loop):
+            return None
+        request = Request([x.dtype for x in arrays], binding, _small_integers(arrays), is_alone, _is_large(arrays))
+        compile_it = partial(self._compile, pattern, request)
         if not waits:
             compile_in_background(compile_it)
             return None
         with spend(budget.credit, self.size):
             compile_aside(compile_it, budget.check)
-        return self.programs.get(self.signature(arrays))
+        program = self.programs.get(self._pattern(binding, arrays))
+        return None if program is None else self._bind(program, binding, arrays)
+
+    def _bind(self, program: Launch | Refusal, binding: Binding, arrays: Sequence[np.ndarray]) -> BoundLaunch | Refusal:
+        """The program bound to the lengths of these inputs, remembered for the next ones of these shapes."""
+        try:
+            bound = program if isinstance(program, Refusal) else program.bind(binding.lengths)
+        except (ValueError, OverflowError) as error:
+            bound = Refusal(str(error))
+        with self.lock:
+            while len(self.recent) >= MOST_BOUND:
+                del self.recent[next(iter(self.recent))]
+            self.recent[self.signature(arrays)] = bound
+        return bound
+
+    def _pattern(self, binding: Binding, arrays: Sequence[np.ndarray]) -> Pattern:
+        """The key of a program: shapes over names, and the elements of the inputs that programs are specialised to."""
+        return (*binding.shapes, *[contents_of(arrays[n]) for n in self.specialised])
 
     def signature(self, arrays: Sequence[np.ndarray]) -> Signature:
-        """The key of a program: shapes, and the elements of the inputs that programs are specialised to."""
+        """The key of a bound program: shapes, and the elements of the inputs that programs are specialised to."""
         return signature_of(arrays, self.specialised)
 
     def require_arrays(self, values: Sequence[object]) -> list[np.ndarray] | None:
@@ -139,28 +166,27 @@ class ProgramCache:
             arrays.append(x)
         return arrays
 
-    def run(self, launch: Launch, arrays: Sequence[np.ndarray], budget: Budget) -> list[np.ndarray] | None:
+    def run(self, launch: BoundLaunch, arrays: Sequence[np.ndarray], budget: Budget) -> list[np.ndarray] | None:
         """The outputs of a program; None if it failed."""
         inputs = [arrays[n] for n in launch.graph.inputs]
         ready = [x if x.flags.num & CONTIGUOUS == CONTIGUOUS else np.array(x, order="C") for x in inputs]
         return launch.run(ready, budget)
 
-    def _is_due(self, key: Signature, in_loop: bool) -> bool:
-        """Whether to compile for a signature now; it is then marked as under way."""
+    def _is_due(self, pattern: Pattern, in_loop: bool) -> bool:
+        """Whether to compile for a pattern now; it is then marked as under way."""
         with self.lock:
-            is_full = len(self.programs) + len(self.pending) >= MOST_SIGNATURES
-            if is_full or key in self.programs or key in self.pending:
+            if pattern in self.programs or pattern in self.pending:
                 return False
-            if len(self.requests) >= MOST_SIGNATURES and key not in self.requests:
+            if len(self.requests) >= MOST_PROGRAMS and pattern not in self.requests:
                 self.requests.clear()
-            self.requests[key] = count = self.requests.get(key, 0) + 1
+            self.requests[pattern] = count = self.requests.get(pattern, 0) + 1
             varies = bool(self.specialised) and self.loop is not None
             if count * self.size < HOT if in_loop else varies and count < REPEATED:
                 return False
-            self.pending.add(key)
+            self.pending.add(pattern)
             return True
 
-    def _compile(self, key: Signature, request: Request) -> None:
+    def _compile(self, pattern: Pattern, request: Request) -> None:
         """Make the program, if need be one specialised to small integer inputs: shapes may follow from them."""
         specialised = self.specialised
         program = self._attempt(request, specialised)
@@ -171,21 +197,30 @@ class ProgramCache:
         if isinstance(program, Refusal) and specialised:
             program = replace(program, position=None)
         with self.lock:
-            self.pending.discard(key)
+            self.pending.discard(pattern)
             if specialised != self.specialised:
                 self.programs.clear()
+                self.recent.clear()
                 self.specialised = specialised
-                key = (*key, *(contents_of(request.integers[n]) for n in specialised))
-            self.programs[key] = program
+                pattern = (*pattern, *(contents_of(request.integers[n]) for n in specialised))
+            while len(self.programs) >= MOST_PROGRAMS:
+                self._forget(next(iter(self.programs)))
+            self.programs[pattern] = program
+
+    def _forget(self, pattern: Pattern) -> None:
+        """Drop a program and what is bound to it."""
+        program = self.programs.pop(pattern)
+        for signature in [s for s, bound in self.recent.items() if getattr(bound, "launch", bound) is program]:
+            del self.recent[signature]
 
     def _lower(self, facts: list[Known]) -> GraphProgram:
         """The program; loops that only the run bounds may run the oftener, the shorter their bodies are."""
         most = FAR_TOO_LONG if self.size > 1 else None
-        graph = lower_graph(self.region, facts, self.folded, MOST_TRIPS, most)
+        graph = lower_graph(self.region, facts, self.folded, MOST_TRIPS, most, takes_lengths=True)
         room = MOST_WORK // max(1, work_of(graph.program, MOST_TRIPS)) if self.loop is not None else 0
         if room < 2 or work_of(graph.program, 2 * MOST_TRIPS) == work_of(graph.program, MOST_TRIPS):
             return graph
-        longer = lower_graph(self.region, facts, self.folded, room * MOST_TRIPS)
+        longer = lower_graph(self.region, facts, self.folded, room * MOST_TRIPS, takes_lengths=True)
         return longer if work_of(longer.program, room * MOST_TRIPS) <= MOST_WORK else graph
 
     def _attempt(self, request: Request, specialised: tuple[int, ...]) -> Launch | Refusal:
@@ -219,20 +254,21 @@ class Request:
     """The inputs that a program is made for: their types, and the contents of small integer ones."""
 
     dtypes: list[np.dtype]
-    shapes: list[Shape]
+    binding: Binding
     integers: dict[int, np.ndarray]
     is_alone: bool
-
-    @property
-    def is_large(self) -> bool:
-        return any(math.prod(shape) > SMALL for shape in self.shapes)
+    is_large: bool
 
     def facts(self, specialised: Sequence[int]) -> list[Known]:
         """The inputs' types, and the elements of those that the program is specialised to."""
-        facts = [Known(TensorType(d, s)) for d, s in zip(self.dtypes, self.shapes, strict=True)]
+        facts = self.binding.facts(self.dtypes)
         for n in set(specialised) & self.integers.keys():
-            facts[n] = Known(facts[n].type, self.integers[n].astype(object))
+            facts[n] = Known(TensorType(self.dtypes[n], self.integers[n].shape), self.integers[n].astype(object))
         return facts
+
+
+def _is_large(arrays: Sequence[np.ndarray]) -> bool:
+    return any(x.size > SMALL for x in arrays)
 
 
 def signature_of(arrays: Sequence[np.ndarray], specialised: Sequence[int]) -> Signature:

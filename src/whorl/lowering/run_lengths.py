@@ -1,0 +1,73 @@
+"""Lengths that follow from those of a run's inputs, computed before the run, so that memory for them has its place.
+
+A program that serves every shape has them as its first scalars: the named lengths of its inputs, then the forms over
+these that it reads, such as `n+1` or `2*n*m`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from whorl.ir import dims
+from whorl.ir.dims import Dim, Linear
+from whorl.ir.dtypes import INT64
+from whorl.ir.native.expressions import Buffer, Expr, Var
+from whorl.lowering.statements import Statements
+
+
+class RunLengths(Statements):
+    """Knows which lengths follow from the inputs of a run; none do until `take_names` says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shapes: dict[Buffer, tuple[Dim, ...]] = {}
+        """Buffers that have their place before the run, with lengths over the names of the run."""
+        self.forms: dict[Dim, Var] = {}
+        """The forms that the program reads, each with the scalar that holds it."""
+        self._names: set[str] = set()
+        self._equal: dict[str, Dim] = {}
+
+    def take_names(self, names: dict[str, Var]) -> None:
+        """These names are lengths of the run's inputs."""
+        self._names.update(names)
+        self.dims.update(names)
+
+    def in_run(self, dim: Dim) -> Dim | None:
+        """A length over the names of the run alone; None where it does not follow from them."""
+        if isinstance(dim, int):
+            return dim
+        form = dims.substitute(dim, self._equal) if self._equal else dim
+        if form is dims.UNKNOWN or not dims.names_in(form) <= self._names:
+            return None
+        return form
+
+    def shape_in_run(self, shape: Sequence[Dim]) -> tuple[Dim, ...] | None:
+        """A shape over the names of the run alone; None where a length does not follow from them."""
+        forms = tuple([self.in_run(dim) for dim in shape])
+        return None if None in forms else forms  # type: ignore[return-value]
+
+    def equate(self, dim: Dim, length: Dim) -> None:
+        """Remember that a new name is a length which follows from the run's inputs."""
+        form = self.in_run(length)
+        if form is not None and isinstance(dim, Linear) and dim == dims.name(str(dim)):
+            self._equal.setdefault(str(dim), form)
+
+    def length(self, dim: Dim) -> Expr:
+        """A dim at run time; a form over the names of the run is a scalar of the program."""
+        form = self.in_run(dim) if isinstance(dim, Linear) and self._names else None
+        if form is None or (isinstance(form, Linear) and str(form) in self._names):
+            return super().length(dim if form is None else form)
+        if isinstance(form, int):
+            return self.const(form)
+        if form not in self.forms:
+            self.forms[form] = self.variable(INT64, "n", once=False)
+        return self.forms[form]
+
+    def memory(self, name: str, dtype: np.dtype, shape: tuple[Dim, ...]) -> Buffer:
+        """A buffer of a shape that follows from the run's inputs."""
+        lengths = tuple(n if isinstance(n, int) else self.length(n) for n in shape)
+        buffer = Buffer(name, dtype, lengths)
+        self.shapes[buffer] = shape
+        return buffer

@@ -1,0 +1,103 @@
+"""Binds the shapes of a run to the names of dims: what a program depends on, and what it takes as it comes.
+
+Lengths 0 and 1 are literal in a pattern, because broadcasting and empty tensors make other programs of them. All others
+have names: those that the model gives them, or names of their own where the model has none, or where lengths
+contradict the names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN, Dim, Linear
+from whorl.ir.types import AnyShape, Known, TensorType
+
+LEAST = 2
+"""The least length that a program takes as it comes."""
+Shape = tuple[int, ...]
+Pattern = tuple[tuple[Dim, ...] | bytes | None, ...]
+"""The shapes of the inputs, with names for lengths, then the contents of inputs that the program is specialised to."""
+
+
+@dataclass(frozen=True)
+class Binding:
+    """The shapes of inputs over names, and the length that each name has in this run."""
+
+    shapes: tuple[tuple[Dim, ...], ...]
+    lengths: Mapping[str, int]
+
+    def facts(self, dtypes: Sequence[np.dtype]) -> list[Known]:
+        """The types of the inputs."""
+        return [Known(TensorType(d, s)) for d, s in zip(dtypes, self.shapes, strict=True)]
+
+
+class Binder:
+    """Binds runs to the dims of declared types.
+
+    Invariant: runs that have the same shapes over names differ in the lengths of the names alone.
+    """
+
+    def __init__(self, types: Sequence[TensorType]) -> None:
+        self.types = types
+        self.own: list[list[Linear]] = [
+            [dims.name(f"d{n}.{axis}") for axis in range(_rank(type))] for n, type in enumerate(types)
+        ]
+
+    def bind(self, arrays: Sequence[np.ndarray]) -> Binding:
+        """What these inputs have in common with others of other lengths."""
+        lengths: dict[str, int] = {}
+        contradicted = self._find_names(arrays, lengths)
+        for name in contradicted:
+            del lengths[name]
+        named = dict(lengths)
+        shapes = tuple(self._shape(n, x.shape, named, lengths) for n, x in enumerate(arrays))
+        read = {name for shape in shapes for dim in shape for name in dims.names_in(dim)}
+        return Binding(shapes, {name: length for name, length in lengths.items() if name in read})
+
+    def _find_names(self, arrays: Sequence[np.ndarray], lengths: dict[str, int]) -> set[str]:
+        """The lengths of names that stand alone in a type; the names that two lengths contradict."""
+        contradicted: set[str] = set()
+        for x, type in zip(arrays, self.types, strict=True):
+            if isinstance(type.shape, AnyShape) or len(type.shape) != x.ndim:
+                continue
+            for dim, length in zip(type.shape, x.shape, strict=True):
+                if (name := _plain_name(dim)) is not None and lengths.setdefault(name, length) != length:
+                    contradicted.add(name)
+        return contradicted
+
+    def _shape(self, number: int, shape: Shape, named: Mapping[str, int], lengths: dict[str, int]) -> tuple[Dim, ...]:
+        """The shape of an input over names; a new name is added to `lengths`."""
+        declared = self.types[number].shape
+        if isinstance(declared, AnyShape) or len(declared) != len(shape):
+            declared = (UNKNOWN,) * len(shape)
+        own = self.own[number]
+        own += [dims.name(f"d{number}.{axis}") for axis in range(len(own), len(shape))]
+        result: list[Dim] = []
+        for axis, (dim, length) in enumerate(zip(declared, shape, strict=True)):
+            if dim == length or length < LEAST:
+                result.append(length)
+                continue
+            names = dims.names_in(dim)
+            is_bound = bool(names) and all(named.get(name, 0) >= LEAST for name in names)
+            if not is_bound or dims.evaluate(dim, named) != length:
+                dim = own[axis]
+                lengths[str(dim)] = length
+            result.append(dim)
+        return tuple(result)
+
+
+def _rank(type: TensorType) -> int:
+    return 0 if isinstance(type.shape, AnyShape) else len(type.shape)
+
+
+def _plain_name(dim: Dim) -> str | None:
+    """The name that a dim is, if it is nothing else."""
+    match dim:
+        case Linear(terms=((str() as name, 1),), constant=0):
+            return name
+        case _:
+            return None

@@ -1,0 +1,51 @@
+"""Lengths that follow from those of a run's inputs: forms over names, which are scalars of the program."""
+
+from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN
+from whorl.ir.dtypes import FLOAT32, INT64
+from whorl.ir.native.expressions import Const, Var
+from whorl.lowering.run_lengths import RunLengths
+
+N, M = dims.name("n"), dims.name("m")
+
+
+def builder() -> RunLengths:
+    k = RunLengths()
+    k.take_names({"n": Var(INT64, "n", False)})
+    return k
+
+
+def test_lengths_over_names_of_the_run_follow_from_them():
+    k = builder()
+    assert k.in_run(7) == 7
+    assert k.in_run(2 * N + 1) == 2 * N + 1
+    assert k.in_run(N + M) is None
+    assert k.in_run(UNKNOWN) is None
+    assert k.shape_in_run((N, 4)) == (N, 4)
+    assert k.shape_in_run((N, M)) is None
+
+
+def test_name_that_equals_a_form_follows_as_well():
+    k = builder()
+    k.equate(M, N + 1)
+    assert k.in_run(2 * M) == 2 * N + 2
+    k.equate(dims.name("q"), dims.name("nobody knows"))
+    assert k.in_run(dims.name("q")) is None
+
+
+def test_form_is_one_scalar_however_often_it_is_read():
+    k = builder()
+    first = k.length(N + 1)
+    assert isinstance(first, Var) and k.length(N + 1) is first
+    assert list(k.forms) == [N + 1]
+    assert k.length(N) is k.dims["n"]
+    assert isinstance(k.length(3), Const)
+    assert not k.block
+
+
+def test_memory_has_its_shape_before_the_run():
+    k = builder()
+    buffer = k.memory("a", FLOAT32, (N, 4))
+    assert not buffer.grows
+    assert k.shapes[buffer] == (N, 4)
+    assert buffer.shape == (k.length(N), 4)

@@ -1,0 +1,64 @@
+"""The names that lengths of inputs are bound to: what a program takes as it comes, and what it is made for."""
+
+import numpy as np
+import pytest
+
+from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN
+from whorl.ir.types import UNRANKED, TensorType
+from whorl.runtime.compiled.binding import Binder, Binding
+
+F32 = np.dtype(np.float32)
+N, M = dims.name("n"), dims.name("m")
+
+
+def bind(*pairs) -> Binding:
+    """Bind inputs, each a declared shape with the shape that comes."""
+    binder = Binder([TensorType(F32, declared) for declared, _ in pairs])
+    return binder.bind([np.empty(shape, F32) for _, shape in pairs])
+
+
+def test_length_with_a_name_is_bound_to_it():
+    binding = bind(((N, 4), (3, 4)), ((N,), (3,)))
+    assert binding.shapes == ((N, 4), (N,))
+    assert binding.lengths == {"n": 3}
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_zero_and_one_are_literal(length):
+    assert bind(((N, M), (length, 5))) == Binding(((length, M),), {"m": 5})
+
+
+def test_length_without_a_name_has_one_of_its_own():
+    own = bind(((UNKNOWN, 4), (3, 4)))
+    assert [str(dim) for dim in own.shapes[0]] == ["d0.0", "4"]
+    assert own.lengths == {"d0.0": 3}
+
+
+def test_lengths_that_contradict_a_name_have_names_of_their_own():
+    binding = bind(((N,), (3,)), ((N,), (4,)))
+    assert [str(shape[0]) for shape in binding.shapes] == ["d0.0", "d1.0"]
+    assert binding.lengths == {"d0.0": 3, "d1.0": 4}
+
+
+def test_length_of_a_name_that_is_one_elsewhere_is_its_own():
+    binding = bind(((N,), (1,)), ((N,), (4,)))
+    assert binding.shapes[0] == (1,)
+    assert binding.lengths == {"d1.0": 4}
+
+
+def test_form_over_names_is_used_where_it_is_true():
+    assert bind(((N,), (3,)), ((N + 1,), (4,))).shapes == ((N,), (N + 1,))
+    assert str(bind(((N,), (3,)), ((N + 1,), (5,))).shapes[1][0]) == "d1.0"
+    assert str(bind(((N + 1,), (5,))).shapes[0][0]) == "d0.0"
+
+
+def test_number_that_does_not_come_true_and_unknown_rank_have_names():
+    assert [str(dim) for dim in bind(((4,), (6,))).shapes[0]] == ["d0.0"]
+    assert [str(dim) for dim in bind((UNRANKED, (6, 1, 7))).shapes[0]] == ["d0.0", "1", "d0.2"]
+
+
+def test_runs_of_one_pattern_differ_in_lengths_alone():
+    binder = Binder([TensorType(F32, (N, UNKNOWN))])
+    patterns = {binder.bind([np.empty(shape, F32)]).shapes for shape in ((2, 9), (7, 3), (5, 5))}
+    assert len(patterns) == 1
