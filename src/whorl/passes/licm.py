@@ -1,7 +1,8 @@
 """Loop-invariant code motion: what captured values alone decide is computed once, before the loop.
 
 A node that may fail is hoisted only where an iteration surely runs it: a loop of no iterations must not fail. The ops
-say which do not (`totality`).
+say which do not (`totality`). What takes long is computed only if there is an iteration (`guard`), and what takes much
+memory remains in the loop (`hoisted_memory`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from whorl.ir.constants import Constant
 from whorl.ir.graph import Node, Region, Value
 from whorl.ops.control.flow import Loop, first_captured
 from whorl.passes.context import Context
+from whorl.passes.guard import add_guard, add_guarded, can_guard, copy_nodes
+from whorl.passes.hoisted_memory import affordable, is_light
 from whorl.passes.rules.pattern import is_constant
 from whorl.passes.simplify_loop import iterations
 from whorl.passes.totality import Totality
@@ -24,7 +27,7 @@ def hoist_invariants(node: Node, build: Builder, context: Context) -> None:
     A node that might fail is moved only where an iteration surely runs it.
     """
     for region in node.regions:
-        moved = _invariants(node, region)
+        moved = affordable(region, _invariants(node, region), context.options.hoisted_bytes)
         if moved and context.may_edit("hoist_invariants"):
             _hoist(node, region, moved, build)
 
@@ -47,7 +50,8 @@ def _invariants(node: Node, region: Region) -> list[Node]:
     first = first_captured(node)
     offset = len(region.arguments) - len(node.inputs)
     is_loop = isinstance(node.op, Loop)
-    surely_runs = is_loop and iterations(node)[0] > 0
+    fewest, most = iterations(node) if is_loop else (0, 1)
+    may_be_heavy = not is_loop or fewest > 0 or can_guard(node)
     captured = region.arguments[first + offset :]
     outer = {v for v in captured if is_loop or is_constant(node.inputs[v.index - offset])}
     constants = {v for inner in region.nodes if isinstance(inner.op, Constant) for v in inner.outputs}
@@ -55,34 +59,64 @@ def _invariants(node: Node, region: Region) -> list[Node]:
 
     def may_move(inner: Node) -> bool:
         is_own = constants.issuperset(v for v in inner.inputs if v is not None)
-        return not is_own and inner.op.pure and not inner.regions and (surely_runs or totality.is_total(inner))
+        if is_own or not inner.op.pure:
+            return False
+        if fewest > 0 and not inner.regions:
+            return True
+        return totality.is_total(inner) and (may_be_heavy or is_light(inner))
 
-    return invariant_nodes(region, outer | constants, may_move)[0]
+    return invariant_nodes(region, outer | constants, may_move)[0] if most else []
 
 
 def _hoist(node: Node, region: Region, moved: Sequence[Node], build: Builder) -> None:
     """Move nodes of a region before the node of the region, which then captures what its regions use of them."""
-    offset = len(region.arguments) - len(node.inputs)
-    values: dict[Value, Value] = {}
-    for argument in region.arguments:
-        outer = node.inputs[argument.index - offset] if argument.index >= offset else None
-        if outer is not None:
-            values[argument] = outer
-    for inner in moved:
-        for value in inner.inputs:
-            if value is not None and value not in values and isinstance(value.owner, Node):
-                values[value] = build.add(value.owner.op, name=value.name)
-        inputs = [None if value is None else values[value] for value in inner.inputs]
-        outputs = build.add_many(inner.op, inputs, [v.name for v in inner.outputs], name=inner.name)
-        values.update(zip(inner.outputs, outputs, strict=True))
+    values = _outer_values(node, region, moved, build)
     hoisted = set(moved)
     region.nodes = [inner for inner in region.nodes if inner not in hoisted]
     used = region.used_values()
+    results = [value for inner in moved for value in inner.outputs if value in used]
+    _compute_before(node, moved, results, values, build)
     inside: dict[Value, Value] = {}
-    for value in (value for inner in moved for value in inner.outputs if value in used):
+    for value in results:
         node.inputs.append(values[value])
         for each in node.regions:
             argument = each.add_argument(value.name, values[value].type, values[value].known)
             if each is region:
                 inside[value] = argument
     region.replace_uses(inside)
+
+
+def _outer_values(node: Node, region: Region, moved: Sequence[Node], build: Builder) -> dict[Value, Value]:
+    """What the captured arguments are outside of the region, and copies of its constants that moved nodes read."""
+    offset = len(region.arguments) - len(node.inputs)
+    values: dict[Value, Value] = {}
+    for argument in region.arguments:
+        outer = node.inputs[argument.index - offset] if argument.index >= offset else None
+        if outer is not None:
+            values[argument] = outer
+    made = {value for inner in moved for value in inner.outputs}
+    for value in (v for inner in moved for v in inner.inputs if v is not None):
+        if value not in values and value not in made and isinstance(value.owner, Node):
+            values[value] = build.add(value.owner.op, name=value.name)
+    return values
+
+
+def _compute_before(
+    node: Node, moved: Sequence[Node], results: Sequence[Value], values: dict[Value, Value], build: Builder
+) -> None:
+    """Add copies of nodes: what takes long under a guard, where the loop may have no iteration."""
+    if not isinstance(node.op, Loop) or iterations(node)[0] > 0:
+        copy_nodes(moved, values, build)
+        return
+    heavy: set[Value | None] = set()
+    guarded: list[Node] = []
+    for inner in moved:
+        if is_light(inner) and heavy.isdisjoint(inner.inputs):
+            copy_nodes([inner], values, build)
+        else:
+            guarded.append(inner)
+            heavy.update(inner.outputs)
+    if guarded:
+        guard = add_guard(node, build)
+        title = f"{node.name or node.outputs[0].name}.invariants"
+        add_guarded(guarded, values, [value for value in results if value in heavy], guard, build, title)

@@ -47,6 +47,12 @@ def static_shape(type: Type) -> tuple[int, ...] | None:
     return lengths if len(lengths) == len(type.shape) else None
 
 
+def size_in_bytes(type: Type) -> int | None:
+    """The bytes of the elements of a tensor whose dims are all numbers."""
+    shape = static_shape(type)
+    return None if shape is None or not isinstance(type, TensorType) else math.prod(shape) * type.dtype.itemsize
+
+
 def is_scalar(value: Value) -> bool:
     """Whether a value is a tensor of rank 0, or of rank 1 with one element."""
     return static_shape(value.type) in ((), (1,))
