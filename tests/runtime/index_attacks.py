@@ -86,6 +86,12 @@ OPS: dict[str, Attacked] = {
         (2,),
         WIDE,
     ),
+    "MaxUnpool of a feed": Attacked(
+        "s=Constant<value_ints=[1,1,4]>() m=Reshape(x,s) y=MaxUnpool<kernel_shape=[2],strides=[2]>(m,i)",
+        (1, 1, 4),
+        WIDE,
+    ),
+    "ArrayFeatureExtractor": Attacked("y=ai.onnx.ml.ArrayFeatureExtractor(x,i)", (2,), WIDE),
     "RoiAlign": Attacked(
         IMAGE + "r=Constant<value=float[1,4] {0,0,1,1}>() y=RoiAlign<output_height=2,output_width=2>(m,r,i)", (1,), WIDE
     ),
@@ -150,7 +156,9 @@ OPS: dict[str, Attacked] = {
     "CenterCropPad": Attacked("y=CenterCropPad<axes=[0]>(x,i)", (1,)),
     "BitShift": Attacked('u=Cast<to=13>(i) s=BitShift<direction="LEFT">(u,u) y=Cast<to=1>(s)'),
     "Mod": Attacked("z=Sub(i,i) s=Mod(i,z) y=Cast<to=1>(s)"),
+    "Mod by a feed": Attacked("n=Cast<to=7>(x) j=Cast<to=7>(i) s=Mod(n,j) y=Cast<to=1>(s)", ()),
     "Div": Attacked("o=Sub(i,i) n=Not(c) s=Div(i,o) y=Cast<to=1>(s)".replace("n=Not(c) ", "")),
+    "Div by a feed": Attacked("s=Div(i,i) y=Cast<to=1>(s)"),
     "DFT": Attacked("q=Constant<value_ints=[1,4,1]>() m=Reshape(x,q) y=DFT(m,i)", (), WIDE),
     "DFT along": Attacked("q=Constant<value_ints=[1,4,1]>() m=Reshape(x,q) y=DFT(m,,i)", (), WIDE),
     "HannWindow": Attacked("y=HannWindow(i)", ()),
@@ -188,7 +196,7 @@ def model_of(op: Attacked, type: str, setting: str, index: np.ndarray) -> ModelP
             body = f"{given}, bool t) => (v) {{ v=If(t)<then_branch=b()=>(y){{{op.text}}},else_branch=e()=>(z){{z=Neg(x)}}> }}"
         case _:
             body = f"{given}) => (y) {{ {op.text} }}"
-    return parser.parse_model(f'<ir_version: 10, opset_import: ["" : 23]> g ({body}')
+    return parser.parse_model(f'<ir_version: 10, opset_import: ["" : 23, "ai.onnx.ml" : 3]> g ({body}')
 
 
 def feeds_of(setting: str, index: np.ndarray) -> dict[str, np.ndarray]:

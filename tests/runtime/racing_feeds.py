@@ -18,7 +18,7 @@ from onnx import parser
 import whorl
 
 COUNT = 1 << 14
-SECONDS = 0.4
+SECONDS = 0.1
 FAR = 1 << 44
 """Rows beyond anything that is mapped."""
 OPS = {

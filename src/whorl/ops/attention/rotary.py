@@ -19,6 +19,7 @@ from whorl.ops.core.base import (
     dims_of,
     require_dtype,
     same_dtype,
+    snapshot,
     unify_lengths,
     widen,
 )
@@ -129,6 +130,7 @@ def _pairs(rotated: int, interleaved: int) -> tuple[slice, slice]:
 
 
 def _rows(cache: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    positions = snapshot(positions)
     bad = positions[(positions < -len(cache)) | (positions >= len(cache))]
     if bad.size:
         raise RunError(f"position {bad[0]} is outside [{-len(cache)}, {len(cache)}) of the caches")

@@ -185,6 +185,11 @@ def one_element(value: np.ndarray, what: str) -> Any:
     return value.reshape(-1)[0].item() if value.dtype != object else value.reshape(-1)[0]
 
 
+def snapshot(array: np.ndarray) -> np.ndarray:
+    """A copy to be checked and then used: NumPy reads indices and masks again, which another thread may write."""
+    return np.array(array)
+
+
 def detach(value: Any) -> Any:
     """A copy of a view of a larger array, so that its owner does not keep that array alive; else the value itself."""
     base = value.base if isinstance(value, np.ndarray) else None

@@ -149,8 +149,7 @@ class Div(Elementwise):
         return quotient if kind == "u" else quotient + ((quotient < 0) & (quotient * y != x))
 
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
-        fail_for_zero_divisor(k, y)
-        return k.div(x, y)
+        return k.div(x, nonzero_divisor(k, y))
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return divide_views(k, self, inputs, outputs)
@@ -193,7 +192,7 @@ class Mod(Elementwise):
         return np.fmod(x, y) if self.fmod else np.mod(x, y)
 
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
-        fail_for_zero_divisor(k, y)
+        y = nonzero_divisor(k, y)
         zero = k.const(0, x.dtype)
         rest = k.apply("rem" if x.dtype.kind in "iu" else "fmod", x, y)
         if self.fmod or x.dtype.kind == "u":
@@ -228,8 +227,8 @@ def refuse_zero_divisor(x: np.ndarray, y: np.ndarray) -> None:
     """A RunError where an integer would be divided by zero."""
     if y.all() or not x.size:
         return
-    index = np.argwhere(y == 0)[0].tolist()
-    raise RunError(f"integer division by zero{f', at {index} of the divisor' if index else ''}")
+    for index in np.argwhere(y == 0)[:1].tolist():
+        raise RunError(f"integer division by zero{f', at {index} of the divisor' if index else ''}")
 
 
 def has_no_zero(interval: Interval | None, operand: Fact | None) -> bool:
@@ -238,10 +237,12 @@ def has_no_zero(interval: Interval | None, operand: Fact | None) -> bool:
     return all(known) if known is not None else interval is not None and not interval.has_zero
 
 
-def fail_for_zero_divisor(k: NativeBuilder, y: Expr) -> None:
-    """Native code fails where an integer would be divided by zero."""
+def nonzero_divisor(k: NativeBuilder, y: Expr) -> Expr:
+    """A divisor, read once; native code fails where an integer would be divided by zero."""
     if y.dtype.kind in "iu":
+        y = k.let(y)
         k.fail_unless(k.compare("ne", y, k.const(0, y.dtype)))
+    return y
 
 
 def divide_views(

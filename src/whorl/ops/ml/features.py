@@ -13,7 +13,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, INT64, STRING
 from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import require_dtype, unify_lengths
+from whorl.ops.core.base import require_dtype, snapshot, unify_lengths
 from whorl.ops.ml.tabular import NUMBERS, numbers, table, table_dims
 
 
@@ -38,7 +38,7 @@ class ArrayFeatureExtractor(Op):
     def run(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         if not x.ndim:
             raise RunError("input is a scalar, it has no features")
-        chosen, count = indices.reshape(-1), x.shape[-1]
+        chosen, count = snapshot(indices).reshape(-1), x.shape[-1]
         wrong = chosen[(chosen < 0) | (chosen >= count)]
         if wrong.size:
             raise RunError(f"index {wrong[0]} is outside [0, {count}) of the last axis")

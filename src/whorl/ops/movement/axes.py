@@ -422,6 +422,6 @@ class ReverseSequence(Rearranging):
             mirrored = k.sub(k.sub(length, k.const(1)), time)
             return replace_at(index, self.time_axis, k.select(k.compare("lt", time, length), mirrored, time))
 
-        counts = k.materialise_reread(lens)
+        counts = k.copy(lens) if k.may_change(lens) else k.materialise_reread(lens)
         k.fail_unless(k.reduce(counts.shape, k.const(True, BOOL), is_legal))
         return [map_indices(k, x, x.shape, source, 5)]

@@ -17,7 +17,7 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import known_dims, normal_axis, one_element
+from whorl.ops.core.base import known_dims, normal_axis, one_element, snapshot
 from whorl.ops.movement.lengths import interval_of_counts
 from whorl.ops.movement.native_selection import MOST_SORTED, select_best
 from whorl.ops.movement.rearranging import Rearranging, integer_input, require_memory, run_axis, vector_length, zero_of
@@ -115,7 +115,7 @@ class Compress(Rearranging):
             x, axis = x.reshape(-1), 0
         else:
             axis = run_axis(self.axis, x.ndim)
-        (chosen,) = np.nonzero(condition)
+        (chosen,) = np.nonzero(snapshot(condition))
         if chosen.size and chosen[-1] >= x.shape[axis]:
             raise RunError(f"condition is true at {chosen[-1]}, axis {axis} has length {x.shape[axis]}")
         return np.take(x, chosen, axis)

@@ -90,6 +90,7 @@ def _extent(k: NativeBuilder, start: Expr, end: Expr, step: int, length: Expr) -
 
 def count_range(k: NativeBuilder, start: Expr, limit: Expr, step: Expr) -> Expr:
     """How many whole numbers lie from start on, before limit, at a distance of step; a step of 0 is a failure."""
+    step = k.let(step)
     k.fail_unless(k.compare("ne", step, k.const(0)))
     rises = k.compare("gt", step, k.const(0))
     gap = k.apply("max", k.select(rises, k.sub(limit, start), k.sub(start, limit)), k.const(0))

@@ -11,7 +11,16 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import INT32, INT64
 from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, Shape, TensorType, tensor
-from whorl.ops.core.base import COMPUTED_FLOATS, check_types, dims_of, require_dtype, same_dtype, unify_lengths, widen
+from whorl.ops.core.base import (
+    COMPUTED_FLOATS,
+    check_types,
+    dims_of,
+    require_dtype,
+    same_dtype,
+    snapshot,
+    unify_lengths,
+    widen,
+)
 from whorl.ops.reduce.softmax import LogSoftmax
 
 _REDUCTIONS = ("none", "sum", "mean")
@@ -41,6 +50,7 @@ class ClassLoss(Op, abstract=True):
 
     def loss(self, log_probability: np.ndarray, labels: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         """The reduced loss of log-probabilities, in their own type."""
+        labels = snapshot(labels)
         used = np.ones(labels.shape, bool) if self.ignore_index is None else labels != self.ignore_index
         classes = log_probability.shape[1]
         wrong = used & ((labels < 0) | (labels >= classes))

@@ -11,13 +11,20 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import BOOL, INT64
+from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.expressions import Expr
-from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import Fact, TensorType, tensor
-from whorl.ops.core.base import COMPUTED_FLOATS, check_types, dims_of, known_dims, require_dtype, unify_lengths
+from whorl.ops.core.base import (
+    COMPUTED_FLOATS,
+    check_types,
+    dims_of,
+    known_dims,
+    require_dtype,
+    snapshot,
+    unify_lengths,
+)
 from whorl.ops.movement.native_padding import pad_view
 from whorl.ops.native.index_maps import broadcast_scalar, fixed_lengths
 from whorl.ops.windows.geometry import per_axis
@@ -63,7 +70,7 @@ class MaxUnpool(Op):
 
     def run(self, x: np.ndarray, indices: np.ndarray, output_shape: np.ndarray | None = None) -> np.ndarray:
         check_types(self, x, indices, output_shape)
-        y = np.zeros(cast(tuple[int, ...], self.pooled(x.shape)), x.dtype)
+        y, indices = np.zeros(cast(tuple[int, ...], self.pooled(x.shape)), x.dtype), snapshot(indices)
         if indices.size and (indices.min() < 0 or indices.max() >= y.size):
             bad = int(indices[(indices < 0) | (indices >= y.size)][0])
             raise RunError(f"index {bad} is outside [0, {y.size}) of the pooled shape {list(y.shape)}")
@@ -77,18 +84,13 @@ class MaxUnpool(Op):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, indices = inputs[0], inputs[1]
         shape, covered = fixed_lengths(outputs[0]), cast(tuple[int, ...], self.pooled(inputs[0].shape))
-        size, indices = math.prod(covered), k.materialise(indices)
-        y = k.temporary(x.dtype, covered)
+        size, y = math.prod(covered), k.temporary(x.dtype, covered)
         k.fill(y, broadcast_scalar(k, k.const(0, x.dtype), covered))
-
-        def inside(so_far: Expr, index: Index) -> Expr:
-            position = indices.at(index)
-            fits = k.apply("and", k.compare("ge", position, k.const(0)), k.compare("lt", position, k.const(size)))
-            return k.apply("and", so_far, fits)
-
-        k.fail_unless(k.reduce(x.shape, k.const(True, BOOL), inside))
         with k.nest(x.shape, parallel=False) as index:
-            k.store(y, (*(k.const(0) for _ in covered[1:]), indices.at(index)), x.at(index))
+            position = k.let(indices.at(index))
+            fits = k.apply("and", k.compare("ge", position, k.const(0)), k.compare("lt", position, k.const(size)))
+            k.fail_unless(fits)
+            k.store(y, (*(k.const(0) for _ in covered[1:]), position), x.at(index))
         if shape == covered:
             return [k.view_of(y)]
         ends = [(0, length - n) for length, n in zip(shape, covered, strict=True)]
