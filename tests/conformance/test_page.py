@@ -9,7 +9,8 @@ from dependencies import require_all
 from whorl.conformance import load_cases, run
 from whorl.conformance.backends import BACKENDS, PACKAGES, backend_version
 from whorl.conformance.clauses import CLAUSES
-from whorl.conformance.report import clause_cells, row
+from whorl.conformance.report import BY_CPU, clause_cells, row
+from whorl.conformance.runner import Result
 
 CHECKOUT = Path(__file__).parents[2]
 PAGE = (CHECKOUT / "docs" / "conformance.md").read_text(encoding="utf-8")
@@ -35,6 +36,11 @@ def shown(engine: str) -> dict[str, str]:
     return {row[0]: row[position] for row in rows if row[0] in CASES}
 
 
+def agrees(engine: str, result: Result, page: dict[str, str]) -> bool:
+    allowed = {"pass", "wrong"} if result.case in BY_CPU.get(engine, ()) else {page[result.case]}
+    return result.status in allowed
+
+
 def version_on_page(engine: str) -> str:
     (version,) = re.findall(rf"^\|  \|.*\| {engine} (\S+) \|", PAGE, re.MULTILINE)
     return version
@@ -57,9 +63,9 @@ def test_page_has_the_statuses_of_a_run(engine):
     hanging = [CASES[name] for name, status in page.items() if status == "timeout"]
     others = [CASES[name] for name, status in page.items() if status != "timeout"]
     results = [*run(engine, cases=others), *run(engine, timeout=HANG, cases=hanging)]
-    other = [result.case for result in results if result.status != page[result.case]]
+    other = [result.case for result in results if not agrees(engine, result, page)]
     again = run(engine, timeout=PATIENCE, workers=1, cases=[CASES[name] for name in other])
-    assert {result.case: result.status for result in again if result.status != page[result.case]} == {}, RENEW
+    assert {result.case: result.status for result in again if not agrees(engine, result, page)} == {}, RENEW
 
 
 def test_page_quotes_every_sentence():
