@@ -59,20 +59,41 @@ def test_conv_is_onnxruntimes(seed):
     assert_same("Conv", [case.x(), case.w(), case.bias()], 11, **case.attributes)
 
 
+def quantized_inputs(case, w, scales):
+    """The inputs of QLinearConv of some weights: two of three have one scale for all features."""
+    rng, features = case.rng, case.group * case.features
+    x, zero = rng.integers(0, 256, case.x().shape).astype(np.uint8), np.array(rng.integers(0, 256), np.uint8)
+    many = () if rng.integers(3) else (features,)
+    x_scale, w_scale, y_scale = (np.array(scale, np.float32) for scale in scales)
+    bias = rng.integers(-999, 999, features).astype(np.int32)
+    weights = [w, np.full(many, w_scale), np.zeros(many, w.dtype), y_scale, np.array(90, np.uint8), bias]
+    return [x, x_scale, zero, *weights]
+
+
 @pytest.mark.parametrize("seed", range(15))
 def test_quantized_convolutions_are_onnxruntimes(seed):
     case = Case(seed, rank=1 + seed % 2)
-    rng, features = case.rng, case.group * case.features
-    kind = (np.uint8, np.int8)[seed % 2]
-    x = rng.integers(0, 256, case.x().shape).astype(np.uint8)
-    w = rng.integers(0, 128, case.w().shape).astype(kind)
-    zero = np.array(rng.integers(0, 256), np.uint8)
+    # Without VNNI onnxruntime saturates sums of two products of uint8 and int8 at 16 bits: 2 * 255 * 63 is below.
+    kind, limit = ((np.uint8, 256), (np.int8, 64))[seed % 2]
+    w = case.rng.integers(0, limit, case.w().shape).astype(kind)
+    x, scale, zero, *rest = quantized_inputs(case, w, (0.1, 0.003, 0.05))
     assert_same("ConvInteger", [x, w, zero, np.array(7, kind)], 10, [np.int32], 0, 0, **case.attributes)
-    many = () if seed % 3 else (features,)
-    scale, bias = np.full(many, 0.003, np.float32), rng.integers(-999, 999, features).astype(np.int32)
-    weights = [w, scale, np.zeros(many, kind), np.array(0.05, np.float32), np.array(90, np.uint8), bias]
-    inputs = [x, np.array(0.1, np.float32), zero, *weights]
-    assert_same("QLinearConv", inputs, 10, [np.uint8], 0, 0, **case.attributes)
+    assert_same("QLinearConv", [x, scale, zero, *rest], 10, [np.uint8], 0, 0, **case.attributes)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_quantized_convolutions_of_any_integers_are_exact(seed):
+    case = Case(seed, rank=1 + seed % 2)
+    w = case.rng.integers(-128, 128, case.w().shape).astype(np.int8)
+    x, scale, zero, *rest = quantized_inputs(case, w, (1 / 8, 1 / 256, 1 / 16))
+    options = {key: value if isinstance(value, int | str) else tuple(value) for key, value in case.attributes.items()}
+    # Numbers of float32 are exact below 2**24, which bounds these sums.
+    sums = evaluate(Conv(**options), x.astype(np.float32) - zero, w.astype(np.float32))
+    np.testing.assert_array_equal(evaluate(ConvInteger(**options), x, w, zero, np.array(0, np.int8)), sums)
+    bias = rest[-1].reshape(-1, *[1] * (x.ndim - 2))
+    expected = np.clip(np.rint((sums + bias) / 128) + 90, 0, 255)
+    result = evaluate(QLinearConv(**options), x, scale, zero, *rest)
+    np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize("seed", range(25))
