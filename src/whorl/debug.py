@@ -1,10 +1,11 @@
 """What WHORL_DEBUG asks for, to find mistakes in whorl itself: words between commas.
 
-`dump:FOLDER` writes every kernel program as text and its LLVM IR after optimisation. `programs` runs kernel programs by
-the interpreter of `kernel` instead of machine code. `guard` puts the memory of every program against pages that nobody
-may touch, so that an access outside ends the process at once. `poison` fills memory that has no contents yet, fresh or
-used before, with a pattern that no result has by chance. `strict` raises what is otherwise recorded: a fault of whorl's
-own while it lowers or compiles, after which the interpreter serves. `unoptimised` has LLVM optimise nothing.
+`dump:FOLDER` writes every kernel program, and every nest that programs share, as text and its LLVM IR after
+optimisation. `programs` runs kernel programs by the interpreter of `kernel` instead of machine code. `guard` puts the
+memory of every program against pages that nobody may touch, so that an access outside ends the process at once.
+`poison` fills memory that has no contents yet, fresh or used before, with a pattern that no result has by chance.
+`strict` raises what is otherwise recorded: a fault of whorl's own while it lowers or compiles, after which the
+interpreter serves. `unoptimised` has LLVM optimise nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ POISON = 0x7FF5
 POISONED_END = 1 << 23
 """Bytes at either end of a large array that are filled: to fill all of it takes longer than limits may."""
 _NUMBERS = itertools.count()
-_MARK = re.compile(r"; program (\d+)\n")
+_MARK = re.compile(r"; dumped as (\S+)\n")
 
 
 @dataclass(frozen=True)
@@ -68,19 +69,22 @@ def poison(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def dump_program(program: object) -> str:
-    """Write a program to a file; returns the mark of the file, with which its LLVM IR begins, if WHORL_DEBUG dumps."""
+def dump_program(program: object, name: str = "") -> str:
+    """Write a program to a file; returns the mark of the file, with which its LLVM IR begins, if WHORL_DEBUG dumps.
+
+    Programs are numbered unless they have names of their own.
+    """
     folder = debug().folder
     if folder is None:
         return ""
     folder.mkdir(parents=True, exist_ok=True)
-    number = next(_NUMBERS)
-    (folder / f"{os.getpid()}-{number}.program").write_text(f"{program}\n", encoding="utf-8")
-    return f"; program {number}\n"
+    stem = f"{os.getpid()}-{name or next(_NUMBERS)}"
+    (folder / f"{stem}.program").write_text(f"{program}\n", encoding="utf-8")
+    return f"; dumped as {stem}\n"
 
 
 def dump_module(source: str, module: object) -> None:
     """Write LLVM IR after optimisation beside the program that it was."""
     folder, mark = debug().folder, _MARK.match(source)
     if folder is not None and mark is not None:
-        (folder / f"{os.getpid()}-{mark[1]}.ll").write_text(f"{module}\n", encoding="utf-8")
+        (folder / f"{mark[1]}.ll").write_text(f"{module}\n", encoding="utf-8")

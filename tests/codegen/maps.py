@@ -12,7 +12,7 @@ from whorl.codegen.target import MachineCode, optimised
 from whorl.ir.dtypes import BY_NAME, INT64
 from whorl.ir.native.expressions import Buffer, Expr, Var
 from whorl.kernel.program import Program
-from whorl.llvm.module import Module
+from whorl.llvm.module import Module, Source
 from whorl.lowering.builder import KernelBuilder
 
 Function = Callable[..., Expr]
@@ -55,7 +55,7 @@ class _Limited:
         MachineCode(emit(mapping(lambda k, x: x, ["float32"], "float32")), FUNCTION)
         target = llvm.Target.from_triple(llvm.get_process_triple())
         machine = target.create_target_machine(cpu="x86-64", features=features, opt=3, reloc="pic")
-        library = llvm.JITLibraryBuilder().add_object_img(machine.emit_object(optimised(str(source), machine)))
+        library = llvm.JITLibraryBuilder().add_object_img(machine.emit_object(optimised(Source(str(source)), machine)))
         library.add_current_process().export_symbol(FUNCTION)
         self._linker = llvm.create_lljit_compiler(machine)
         self._resource = library.link(self._linker, "limited")
@@ -69,5 +69,5 @@ def for_machine(program: Program, triple: str, cpu: str) -> tuple[str, str]:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, opt=3)
-    module = optimised(str(emit(program)), machine)
+    module = optimised(Source(str(emit(program))), machine)
     return str(module), machine.emit_assembly(module)

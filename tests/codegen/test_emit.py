@@ -21,4 +21,4 @@ def test_dumped_program_is_named_in_its_code(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr("whorl.debug.debug", lambda: Debug(tmp_path))
     text = str(emit(Program([], [], [], []), Machine(32, True)))
     (file,) = tmp_path.glob("*.program")
-    assert text.startswith(f"; program {file.stem.rpartition('-')[2]}\n")
+    assert text.startswith(f"; dumped as {file.stem}\n")

@@ -7,11 +7,11 @@ import pytest
 
 from codegen.running import run_program
 from whorl.codegen.emit import emit, emit_numbered
-from whorl.codegen.statements import INTERLEAVED
 from whorl.codegen.statuses import FIRST_FAILURE
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.native.expressions import TRUE, Apply, Buffer, Const, Expr, Load, Var, index_const
 from whorl.kernel.program import Assign, Fail, For, Poll, Program, Store, Swap, Take, When, While
+from whorl.kernel.vectors import INTERLEAVED
 from whorl.llvm.module import Machine
 
 MACHINE = Machine(32, True)

@@ -10,9 +10,9 @@ import pytest
 from whorl.codegen.target import MachineCode, cached_object_code, host
 from whorl.debug import Debug
 from whorl.llvm.function import Function
-from whorl.llvm.module import Module
+from whorl.llvm.module import Module, Source
 
-SOURCE = "define i64 @answer() {\n  ret i64 41\n}\n"
+SOURCE = Source("define i64 @answer() {\n  ret i64 41\n}\n")
 
 
 def answer() -> Module:
@@ -27,7 +27,7 @@ import gc
 from pathlib import Path
 from whorl.codegen.target import MachineCode, host
 from whorl.llvm.function import Function
-from whorl.llvm.module import Module
+from whorl.llvm.module import Module, Source
 
 def compile_one(n):
     module = Module(host())

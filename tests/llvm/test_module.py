@@ -4,7 +4,7 @@ import llvmlite.binding as llvm
 import pytest
 
 from whorl.llvm.function import Function
-from whorl.llvm.module import Machine, Module
+from whorl.llvm.module import Effort, Machine, Module, Source, Unit
 from whorl.llvm.routine import Routine
 
 MACHINE = Machine(32, True)
@@ -31,20 +31,20 @@ def test_module_without_routines_stays_whole():
     module = Module(MACHINE)
     f = Function(module, "@f", "i64", {}, "")
     f.give(f.index(0))
-    assert module.split() == (str(module), [])
+    assert module.split() == (Source(str(module)), {})
     assert str(module) == "define i64 @f() nounwind {\nentry:\n  ret i64 0\n}\n"
 
 
 def test_program_declares_the_routines_it_calls():
     main, routines = program("whorl_run").split()
-    assert "declare void @twice(ptr noalias, i64)" in main
-    assert "declare void @once(ptr noalias)" in main
-    assert "weak" not in main
-    assert len(routines) == 2
+    assert "declare void @twice(ptr noalias, i64)" in main.text
+    assert "declare void @once(ptr noalias)" in main.text
+    assert "weak" not in main.text
+    assert list(routines) == ["@twice", "@once"]
 
 
 def test_routine_has_what_it_refers_to_and_nothing_else():
-    twice, once = program("whorl_run").split()[1]
+    twice, once = (routine.text for routine in program("whorl_run").split()[1].values())
     assert twice.startswith("define void @twice(")
     assert "declare void @once(ptr noalias)" in twice
     assert '!{!"llvm.loop.unroll.disable"}' in twice
@@ -61,8 +61,19 @@ def test_routines_of_two_programs_are_the_same():
 def test_every_module_is_accepted_by_llvm():
     module = program("whorl_run")
     main, routines = module.split()
-    for source in (str(module), main, *routines):
+    for source in (str(module), main.text, *(routine.text for routine in routines.values())):
         llvm.parse_assembly(source).verify()
+
+
+def test_unit_is_declared_where_it_is_called_and_brings_its_routines():
+    module = Module(MACHINE, Effort.GLUE)
+    module.add(Unit("@whorl_run", program("whorl_run")))
+    f = Function(module, "@main", "i64", {"cells": "ptr"}, "")
+    f.give(f.call("@whorl_run", "i64", f["cells"]))
+    main, routines = module.split()
+    assert "declare i64 @whorl_run(ptr)" in main.text and main.effort == Effort.GLUE
+    assert list(routines) == ["@whorl_run", "@twice", "@once"]
+    assert routines["@whorl_run"] == program("whorl_run").split()[0]
 
 
 def test_second_definition_of_a_name_is_refused():

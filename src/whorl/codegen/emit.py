@@ -1,27 +1,45 @@
 """Kernel programs as LLVM IR.
 
-A program is one function over a block of cells (`frame`). It writes scalars and buffer addresses back before it returns
-0, or returns the status of a `Fail` at once.
+A program is one function over a block of cells (`frame`), and a function for each of its distinct nests where it has
+several. It writes scalars and buffer addresses back before it returns 0, or returns the status of a `Fail` at once.
 """
 
 from __future__ import annotations
 
-from whorl.codegen.frame import Frame
+import functools
+
+from whorl.codegen.frame import Failures, Frame
+from whorl.codegen.nest_functions import NestFrame, name_of, parameters_of
 from whorl.codegen.statements import Statements
 from whorl.codegen.target import host
 from whorl.debug import dump_program
-from whorl.kernel.program import Fail, Program
+from whorl.kernel.canonical import Nest
+from whorl.kernel.outline import is_glue, outline
+from whorl.kernel.program import Fail, Program, text_of
 from whorl.llvm.function import Function
-from whorl.llvm.module import Machine, Module
+from whorl.llvm.module import Effort, Machine, Module, Unit
 from whorl.phases import Phase, in_phase
 
 FUNCTION = "whorl_run"
 
 
+NEST_MODULES = 1024
+"""Nests whose text is remembered."""
+
+
 @in_phase(Phase.EMIT)
 def emit(program: Program, machine: Machine | None = None) -> Module:
-    """The LLVM IR of a program, for the host unless a machine is named."""
-    return _emit(program, machine or host(), "", None)
+    """The LLVM IR of a program, for the host unless a machine is named; nests that others may have lie outside."""
+    machine = machine or host()
+    nests = outline(program)
+    effort = Effort.GLUE if nests and is_glue(program, nests) else Effort.LOOPS
+    module, frame = _open(program, Module(machine, effort), "")
+    for nest in nests.values():
+        if name_of(nest) not in module:
+            module.add(Unit(name_of(nest), _nest_module(nest, machine)))
+    Statements(frame, program.calls, nests).write(program.body)
+    _close(frame)
+    return module
 
 
 def emit_numbered(program: Program, machine: Machine) -> tuple[Module, list[Fail]]:
@@ -29,17 +47,34 @@ def emit_numbered(program: Program, machine: Machine) -> tuple[Module, list[Fail
 
     The status of failure n is n + FIRST_FAILURE; the iteration numbers around it follow the other cells.
     """
-    failures: list[Fail] = []
-    return _emit(program, machine, "internal", failures), failures
+    module, frame = _open(program, Module(machine), "internal")
+    failures = Failures(frame)
+    Statements(frame, program.calls, failures=failures).write(program.body)
+    _close(frame)
+    return module, failures.fails
 
 
-def _emit(program: Program, machine: Machine, linkage: str, failures: list[Fail] | None) -> Module:
-    module = Module(machine)
+def _open(program: Program, module: Module, linkage: str) -> tuple[Module, Frame]:
     module.comment = dump_program(program)
     f = Function(module, f"@{FUNCTION}", "i64", {"cells": "ptr noundef"}, linkage)
-    frame = Frame(f, program)
+    frame = Frame(f, program, in_cells=module.effort == Effort.GLUE)
     frame.open()
-    Statements(frame, program, failures).write(program.body)
+    return module, frame
+
+
+def _close(frame: Frame) -> None:
+    frame.close()
+    frame.f.give(frame.f.index(0))
+
+
+@functools.lru_cache(NEST_MODULES)
+def _nest_module(nest: Nest, machine: Machine) -> Module:
+    """The LLVM IR of a nest's function."""
+    module, name = Module(machine), name_of(nest)
+    module.comment = dump_program(text_of([nest.statement]), name.removeprefix("@whorl."))
+    f = Function(module, name, "i64", parameters_of(nest), "")
+    frame = NestFrame(f, nest)
+    Statements(frame).write([nest.statement])
     frame.close()
     f.give(f.index(0))
     return module

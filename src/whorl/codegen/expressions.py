@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whorl.codegen.frame import Frame
-from whorl.codegen.scalars import Scalars, literal, memory_type
+from whorl.codegen.frame import Variables
+from whorl.codegen.scalars import Scalars, memory_type
 from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var
 from whorl.kernel.verify import parts
 from whorl.llvm.function import Block
@@ -19,7 +19,7 @@ class Expressions:
     with some sixteen arrays it would give up.
     """
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: Variables) -> None:
         self.frame, self.f = frame, frame.f
         self.scalars = Scalars(self.f, self.access)
         self.groups: list[str] = []
@@ -34,7 +34,7 @@ class Expressions:
     def write(self, expr: Expr) -> Value:
         """The register, or the literal, of an expression. Parts are written in a loop: expressions may be very deep."""
         if isinstance(expr, Const):
-            return literal(self.f, expr)
+            return self.frame.number(expr)
         if self.block is not self.f.blocks[-1]:
             self.block, self.known = self.f.blocks[-1], {}
         waiting = [expr]

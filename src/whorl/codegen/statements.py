@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from whorl.codegen.callers import GROW, POLL
 from whorl.codegen.callers import RUN as RUN_CELL
 from whorl.codegen.expressions import Expressions
-from whorl.codegen.frame import Frame
-from whorl.codegen.statuses import FIRST_FAILURE, NO_MEMORY, STOPPED
-from whorl.ir.native.expressions import Apply, Buffer, Const, Expr
+from whorl.codegen.frame import Failures, Variables
+from whorl.codegen.nest_functions import call_nest
+from whorl.codegen.statuses import NO_MEMORY, STOPPED
+from whorl.ir.native.expressions import Buffer, Expr
+from whorl.kernel.canonical import Nest
 from whorl.kernel.program import (
     Assign,
     Call,
     Fail,
     For,
     Poll,
-    Program,
     Reserve,
     RunOp,
     Statement,
@@ -26,30 +28,39 @@ from whorl.kernel.program import (
     When,
     While,
 )
+from whorl.kernel.vectors import vectors_side_by_side
 from whorl.kernels.kernel import ANY
 from whorl.kernels.table import KERNELS
 from whorl.llvm.function import Function
-from whorl.llvm.routine import FUEL, NO_POLLS, ask_to_go_on
+from whorl.llvm.routine import NO_POLLS, ask_to_go_on
 from whorl.llvm.value import Value
 
-INTERLEAVED = ((512, 4), (128, 2))
-"""Iterations of a parallel loop from which so many vectors are computed side by side where it calls functions: each of
-these is a long chain of operations that wait for each other."""
+NO_NESTS: Mapping[int, Nest] = MappingProxyType({})
 _LIKELY = '!{!"branch_weights", i32 2000, i32 1}'
 
 
 class Statements:
-    """Writes statements. With `failures`, each `Fail` has a status of its own and is appended there."""
+    """Writes statements. With `failures`, each `Fail` has a status of its own.
 
-    def __init__(self, frame: Frame, program: Program, failures: list[Fail] | None) -> None:
+    `nests` are statements, by identity, that are functions to call.
+    """
+
+    def __init__(
+        self,
+        frame: Variables,
+        calls: Sequence[RunOp] = (),
+        nests: Mapping[int, Nest] = NO_NESTS,
+        failures: Failures | None = None,
+    ) -> None:
         self.frame, self.f = frame, frame.f
         self.expressions = Expressions(frame)
-        self.calls, self.failures = program.calls, failures
-        self.fuel: Value | None = None
+        self.calls, self.nests, self.failures = calls, nests, failures
 
     def write(self, statements: Sequence[Statement]) -> None:
         for statement in statements:
             match statement:
+                case For() | While() if id(statement) in self.nests:
+                    self._call_nest(self.nests[id(statement)])
                 case Assign(var, value):
                     self.frame.write(var, self.expressions.write(value))
                     if not var.once:
@@ -70,8 +81,8 @@ class Statements:
                     self._run_op(statement)
                 case Call():
                     self._call(statement)
-                case Poll(work):
-                    self._poll(work)
+                case Poll():
+                    self._poll(statement)
                 case Fail():
                     self._fail(statement)
                 case Take():
@@ -105,8 +116,7 @@ class Statements:
         module = self.f.module
         group = self.expressions.groups.pop()
         facts = [module.add_metadata(f'!{{!"llvm.loop.parallel_accesses", {group}}}', group)]
-        extent = _most_iterations(loop.extent) if calls_functions else 0
-        count = next((count for least, count in INTERLEAVED if extent >= least), 0)
+        count = vectors_side_by_side(loop) if calls_functions else 0
         if count:
             facts.append(module.add_metadata(f'!{{!"llvm.loop.interleave.count", i32 {count}}}'))
         loop_node = module.add_metadata(f"distinct !{{!self, {', '.join(facts)}}}", *facts)
@@ -156,8 +166,7 @@ class Statements:
             context, function = self._function_of_context(GROW)
             new = f.call_pointer(function, "ptr", context, old, size)
         else:
-            function = f.load("ptr", self.frame.cell(self.frame.memory_cell))
-            new = f.call_pointer(function, "ptr", old, size)
+            new = f.call_pointer(self.failures.memory_function(), "ptr", old, size)
         with f.leave_when(f.compare("eq", new, f.null())):
             self._end(NO_MEMORY)
         f.store(new, self.frame.pointers[buffer])
@@ -168,20 +177,13 @@ class Statements:
     # ---- ends ------------------------------------------------------------------------------------------------
 
     def _fail(self, fail: Fail) -> None:
-        status = fail.status
-        if self.failures is not None:
-            status = FIRST_FAILURE + len(self.failures)
-            self.failures.append(fail)
-            for position, var in enumerate(fail.iterations, self.frame.report_cell):
-                value = self.frame.read(var)
-                self.f.store(value, self.frame.cell(position))
-        self._end(status)
+        self._end(fail.status if self.failures is None else self.failures.add(fail))
         self.f.start(self.f.fresh("dead"))
 
     def _end(self, status: int) -> None:
-        """Return early. With numbered failures, the caller frees what has grown, so it learns where that lies now."""
+        """Return early."""
         if self.failures is not None:
-            self.frame.close_growing()
+            self.failures.end()
         self.f.give(self.f.index(status))
 
     # ---- calls of the runtime --------------------------------------------------------------------------------
@@ -189,7 +191,7 @@ class Statements:
     def _function_of_context(self, cell: int) -> tuple[Value, Value]:
         """The context of calls to the runtime, and the function in one of its cells."""
         f = self.f
-        context = f.load("ptr", self.frame.cell(self.frame.context_cell))
+        context = self.frame.context()
         return context, f.load("ptr", f.value("ptr", f"getelementptr inbounds ptr, {context}, i64 {cell}"))
 
     def _run_op(self, call: RunOp) -> None:
@@ -236,7 +238,14 @@ class Statements:
     def _block_cell(self, block: Value, position: int) -> Value:
         return self.f.value("ptr", f"getelementptr inbounds i64, {block}, i64 {position}")
 
-    # ---- kernels and polls -----------------------------------------------------------------------------------
+    # ---- nests, kernels and polls ----------------------------------------------------------------------------
+
+    def _call_nest(self, nest: Nest) -> None:
+        status = call_nest(self.frame, nest)
+        if nest.asks or nest.ends:
+            with self.f.leave_when(status.differs(0)):
+                self.f.give(status)
+        self.expressions.forget()
 
     def _call(self, call: Call) -> None:
         f = self.f
@@ -249,16 +258,16 @@ class Statements:
             f.call(routine, "i64", *arguments, *NO_POLLS)
             self.expressions.forget()
             return
-        context = f.load("ptr", self.frame.cell(self.frame.context_cell))
-        fuel = f.load("i64", self._fuel())
+        context = self.frame.context()
+        fuel = f.load("i64", self.frame.fuel())
         self._refuel(f.call(routine, "i64", *arguments, context, fuel))
 
-    def _poll(self, work: int) -> None:
+    def _poll(self, poll: Poll) -> None:
         """Count work; once the fuel is used up, ask whether to go on."""
         f = self.f
         ask, done = f.fresh("ask"), f.fresh("polled")
-        fuel = f.load_index(self._fuel()) - min(work, FUEL)
-        f.store(fuel, self._fuel())
+        fuel = f.load_index(self.frame.fuel()) - self.frame.work(poll)
+        f.store(fuel, self.frame.fuel())
         f.branch(fuel >= 0, done, ask, self._likely())
         f.start(ask)
         self._refuel(ask_to_go_on(f, *self._function_of_context(POLL)))
@@ -267,15 +276,9 @@ class Statements:
 
     def _refuel(self, fuel: Value) -> None:
         """Go on with new fuel, or end the program where it is none."""
-        self.f.store(fuel, self._fuel())
+        self.f.store(fuel, self.frame.fuel())
         with self.f.leave_when(fuel.equals(0)):
             self.f.give(self.f.index(STOPPED))
-
-    def _fuel(self) -> Value:
-        """The variable of the fuel that is left."""
-        if self.fuel is None:
-            self.fuel = self.f.slot("i64", self.f.index(FUEL))
-        return self.fuel
 
     def _likely(self) -> str:
         return f", !prof {self.f.refer(self.f.module.add_metadata(_LIKELY))}"
@@ -286,12 +289,3 @@ def swap(f: Function, type: str, first: Value, second: Value) -> None:
     a, b = f.load(type, first), f.load(type, second)
     f.store(b, first)
     f.store(a, second)
-
-
-def _most_iterations(extent: Expr) -> int:
-    """The number of iterations, at most, where the program says it; else 0."""
-    match extent:
-        case Const(value=value) | Apply(op="min", args=(Const(value=value), _)):
-            return int(value)
-        case _:
-            return 0

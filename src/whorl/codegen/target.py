@@ -15,7 +15,7 @@ from whorl.codegen import cache
 from whorl.debug import debug, dump_module
 from whorl.errors import CompileError
 from whorl.ir.forking import delay_forks, import_whole, wait_at_forks
-from whorl.llvm.module import Machine, Module
+from whorl.llvm.module import Effort, Machine, Module, Source
 from whorl.phases import Phase, in_phase
 
 _compiled = threading.local()
@@ -87,17 +87,17 @@ def target_of(triple: str, cpu: str | None = None) -> Target:
 
 
 @functools.cache
-def machine(target: Target | None = None, model: str = "jitdefault") -> Any:
+def machine(target: Target | None = None, model: str = "jitdefault", effort: Effort = Effort.LOOPS) -> Any:
     """LLVM's target machine; None is the host. The code model "default" is that of linked programs."""
     llvm, chosen = _llvm(), target or host()
     target_of_triple = llvm.Target.from_triple(chosen.triple)
-    settings = {"cpu": chosen.cpu, "features": chosen.features, "opt": _level()}
+    settings = {"cpu": chosen.cpu, "features": chosen.features, "opt": _level(effort)}
     return target_of_triple.create_target_machine(**settings, reloc="pic", codemodel=model)
 
 
-def _level() -> int:
+def _level(effort: Effort) -> int:
     """How hard LLVM tries."""
-    return 0 if debug().is_unoptimised else 3
+    return 0 if debug().is_unoptimised else effort
 
 
 class MachineCode:
@@ -110,7 +110,7 @@ class MachineCode:
     def __init__(self, module: Module, function: str) -> None:
         program, routines = module.split()
         library = _llvm().JITLibraryBuilder().add_object_img(cached_object_code(program))
-        for routine in routines:
+        for routine in routines.values():
             library.add_object_img(_routine_code(routine))
         library.add_current_process().export_symbol(function)
         linker = _llvm().create_lljit_compiler(machine())
@@ -125,18 +125,18 @@ def _unmap(code: Any, linker: Any) -> None:
 
 
 @functools.lru_cache(maxsize=256)
-def _routine_code(source: str) -> bytes:
+def _routine_code(source: Source) -> bytes:
     return cached_object_code(source)
 
 
 @in_phase(Phase.CACHE)
-def cached_object_code(source: str) -> bytes:
+def cached_object_code(source: Source) -> bytes:
     """Object code of a source, from the disk where it was compiled before."""
     llvm = _llvm()
     features = llvm.get_host_cpu_features().flatten()
     version = ".".join(map(str, llvm.llvm_version_info))
-    chosen = f"{TUNING} {_level()}"
-    key = cache.key_of(source, chosen, version, llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
+    chosen = f"{TUNING} {_level(source.effort)}"
+    key = cache.key_of(source.text, chosen, version, llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
     code = cache.read(key) if debug().folder is None else None
     if code is None:
         code = object_code(source)
@@ -155,39 +155,40 @@ def charge(size: int) -> None:
 
 
 @in_phase(Phase.LLVM)
-def object_code(source: str) -> bytes:
+def object_code(source: Source) -> bytes:
     """LLVM IR text as an object file, optimised for the host."""
-    charge(len(source))
-    return machine().emit_object(optimised(source, machine()))
+    charge(len(source.text))
+    chosen = machine(effort=source.effort)
+    return chosen.emit_object(optimised(source, chosen))
 
 
 def linkable_code(source: str, target: Target) -> tuple[bytes, list[str]]:
     """LLVM IR text as an object file optimised for a machine, and the functions of the C library that it calls."""
     chosen = machine(target, "default")
-    module = optimised(source, chosen)
+    module = optimised(Source(source), chosen)
     declared = [function.name for function in module.functions if function.is_declaration]
     intrinsic = [name.split(".")[1] for name in declared if name.startswith("llvm.mem")]
     called = {name for name in declared if not name.startswith("llvm.")} | set(intrinsic)
     return chosen.emit_object(module), sorted(called)
 
 
-def optimised(source: str, machine: Any) -> Any:
+def optimised(source: Source, machine: Any) -> Any:
     """LLVM IR text as a verified module in the form that a machine runs best.
 
     It has a context of its own: what is put into the context of the process stays until the end of that.
     """
     llvm = _llvm()
-    module = llvm.parse_assembly(source, llvm.create_context())
+    module = llvm.parse_assembly(source.text, llvm.create_context())
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     module.verify()
-    tuning = llvm.create_pipeline_tuning_options(speed_level=_level())
+    tuning = llvm.create_pipeline_tuning_options(speed_level=_level(source.effort))
     for name, value in TUNING.items():
         setattr(tuning, name, value)
     builder = llvm.create_pass_builder(machine, tuning)
     with _freed(builder.getModulePassManager()) as passes:
         passes.run(module, builder)
-    dump_module(source, module)
+    dump_module(source.text, module)
     return module
 
 

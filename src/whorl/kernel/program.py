@@ -185,6 +185,11 @@ class Program:
         return "\n".join((*lines, *_block(self.body, "")))
 
 
+def text_of(statements: Sequence[Statement]) -> str:
+    """Statements as a program prints them."""
+    return "\n".join(_block(statements, ""))
+
+
 def _declared(buffer: Buffer) -> str:
     lengths = ("?" if n is None else text(n) if isinstance(n, Expr) else str(n) for n in buffer.shape)
     return f"{buffer.name}: {name_of(buffer.dtype)}[{', '.join(lengths)}]{', grows' if buffer.grows else ''}"

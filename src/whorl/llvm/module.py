@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Protocol
 
 
@@ -15,6 +16,24 @@ class Machine:
     """The width of vector registers."""
     has_half: bool
     """Whether float and half are converted in hardware."""
+
+
+class Effort(IntEnum):
+    """How hard LLVM is to try, by its levels."""
+
+    GLUE = 0
+    """Code that runs once and calls what takes the time."""
+    ROUTINES = 2
+    """Loops that are written as they are to run."""
+    LOOPS = 3
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a module that is compiled on its own."""
+
+    text: str
+    effort: Effort = Effort.LOOPS
 
 
 class Definition(Protocol):
@@ -55,11 +74,28 @@ class Global:
         return self.content
 
 
+@dataclass(frozen=True)
+class Unit:
+    """A function in a module of its own."""
+
+    name: str
+    module: Module
+    references: tuple[str, ...] = ()
+    is_routine: bool = True
+
+    def text(self, is_alone: bool = False) -> str:
+        return self.declaration()
+
+    def declaration(self) -> str:
+        return self.module.definitions[self.name].declaration()
+
+
 class Module:
     """Definitions by name, in the order in which they were added; `comment` stands before them."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, effort: Effort = Effort.LOOPS) -> None:
         self.machine = machine
+        self.effort = effort
         self.comment = ""
         self.definitions: dict[str, Definition] = {}
         self.nodes: dict[str, str] = {}
@@ -93,15 +129,21 @@ class Module:
     def __str__(self) -> str:
         return self.comment + _lines(definition.text() for definition in self.definitions.values())
 
-    def split(self) -> tuple[str, list[str]]:
-        """The text with routines declared only, and the text of a module for each routine.
+    def split(self) -> tuple[Source, dict[str, Source]]:
+        """The text with routines declared only, and by their names the text of a module for each routine.
 
         A routine's module depends on the routine alone, not on the program around it: its text is the key by which
         object code is found again. So definitions follow in the order in which the routine refers to them.
         """
-        routines = [definition for definition in self.definitions.values() if definition.is_routine]
+        routines: dict[str, Source] = {}
+        for name, definition in self.definitions.items():
+            if isinstance(definition, Unit):
+                routines[name], others = definition.module.split()
+                routines |= others
+            elif definition.is_routine:
+                routines[name] = Source(self._routine_text(definition), Effort.ROUTINES)
         program = (d.declaration() if d.is_routine else d.text() for d in self.definitions.values())
-        return self.comment + _lines(program), [self._routine_text(routine) for routine in routines]
+        return Source(self.comment + _lines(program), self.effort), routines
 
     def _routine_text(self, routine: Definition) -> str:
         needed: dict[str, Definition] = {}

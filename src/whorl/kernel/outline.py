@@ -1,0 +1,81 @@
+"""Which loop nests of a program become functions of their own, so that equal ones are compiled once.
+
+They are those that run once a run of the program. What is inside a loop over time stays there, where a call would cost,
+and so do the nests of a program that has few: they are compiled with it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+
+from whorl.ir.native.expressions import FUNCTIONS, Apply, Expr, Var
+from whorl.kernel.canonical import Description, Nest
+from whorl.kernel.program import For, Program, Reserve, RunOp, Statement, Take, When, While
+from whorl.kernel.verify import parts_in_order
+from whorl.kernel.walk import all_statements, assigned, blocks, expressions
+
+FEW = 4
+"""Nests from which a program has functions for them."""
+SHORT = 8
+"""Operations for each nest that a program may have besides its nests and be glue."""
+
+
+def outline(program: Program) -> dict[int, Nest]:
+    """The nests of a program that become functions, by the identity of their statements."""
+    chosen = list(_candidates(program.body))
+    if len(chosen) < FEW:
+        return {}
+    described = {id(statement): Description(statement) for statement in chosen}
+    seen = Counter(_shared(program, described))
+    for description in described.values():
+        seen.update(description.variables.keys())
+    return {key: d.nest(var for var in d.variables if seen[var] > 1) for key, d in described.items()}
+
+
+def is_glue(program: Program, nests: Mapping[int, Nest]) -> bool:
+    """Whether a program besides its nests has no loops and hardly computes."""
+    count = 0
+    for statement in _outside(program.body, nests):
+        if isinstance(statement, For | While):
+            return False
+        for expr in expressions(statement):
+            ops = [part.op for part in parts_in_order(expr) if isinstance(part, Apply)]
+            count += len(ops)
+            if not FUNCTIONS.isdisjoint(ops):
+                return False
+    return count <= SHORT * len(nests)
+
+
+def _candidates(block: Sequence[Statement]) -> Iterator[For | While]:
+    """Loops that run at most once, whose memory stays where it is but for swaps."""
+    for statement in block:
+        match statement:
+            case For() | While() if not any(isinstance(s, RunOp | Reserve | Take) for s in all_statements([statement])):
+                yield statement
+            case When(then=then, other=other):
+                yield from _candidates(then)
+                yield from _candidates(other)
+            case _:
+                pass
+
+
+def _shared(program: Program, nests: Container[int]) -> set[Var]:
+    """The variables that are more than a nest's own: those of statements outside, and lengths of memory."""
+    exprs = [n for b in (*program.buffers, *program.scratch) for n in b.shape if isinstance(n, Expr)]
+    result = set(program.scalars)
+    for statement in _outside(program.body, nests):
+        result.update(assigned(statement))
+        exprs += expressions(statement)
+    for expr in exprs:
+        result.update(part for part in parts_in_order(expr) if isinstance(part, Var))
+    return result
+
+
+def _outside(block: Sequence[Statement], nests: Container[int]) -> Iterator[Statement]:
+    """The statements that are in no nest."""
+    for statement in block:
+        if id(statement) not in nests:
+            yield statement
+            for inner in blocks(statement):
+                yield from _outside(inner, nests)

@@ -1,0 +1,31 @@
+"""What the lengths of innermost parallel loops say about their vectors."""
+
+from __future__ import annotations
+
+from whorl.ir.native.expressions import Apply, Const, Expr
+from whorl.kernel.program import For, While
+from whorl.kernel.walk import all_statements
+
+INTERLEAVED = ((512, 4), (128, 2))
+"""Iterations of a parallel loop from which so many vectors are computed side by side where it calls functions: each of
+these is a long chain of operations that wait for each other."""
+
+
+def vectors_side_by_side(loop: For) -> int:
+    """How many vectors a loop computes at a time where it calls functions; 0 leaves that to the vectoriser."""
+    if not loop.parallel or has_loop(loop):
+        return 0
+    return next((count for least, count in INTERLEAVED if most_iterations(loop.extent) >= least), 0)
+
+
+def has_loop(loop: For) -> bool:
+    return any(isinstance(statement, For | While) for statement in all_statements(loop.body))
+
+
+def most_iterations(extent: Expr) -> int:
+    """The number of iterations, at most, where the program says it; else 0."""
+    match extent:
+        case Const(value=value) | Apply(op="min", args=(Const(value=value), _)):
+            return int(value)
+        case _:
+            return 0
