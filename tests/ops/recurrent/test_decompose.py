@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from one_program import LENGTHS, OneProgram, check_one_program
 from written_out import check_equal, compiled, interpreted, region_of
 
 from whorl.lowering.decomposition import decompose
@@ -21,21 +22,30 @@ FUNCTIONS = (
 )
 
 
-def arrays_for(op: Recurrent, left_out: str = "", dtype: Any = np.float32, batch: int = BATCH) -> list[Any]:
+def arrays_for(
+    op: Recurrent, left_out: str = "", dtype: Any = np.float32, batch: int = BATCH, steps: int = STEPS
+) -> list[Any]:
     """Inputs of the op; `left_out` holds letters of optional ones: b, s (lengths), i (initial states), p."""
-    rng, directions, gates = np.random.default_rng(0), len(op.reversals()), op.gates
+    data, weights = (np.random.default_rng(n) for n in range(2))
+    directions, gates = len(op.reversals()), op.gates
 
-    def make(*shape: int) -> np.ndarray:
+    def make(*shape: int, rng: np.random.Generator = weights) -> np.ndarray:
         return (rng.standard_normal(shape) * 0.5).astype(dtype)
 
-    x, states = make(STEPS, batch, SIZE), [make(directions, batch, HIDDEN) for _ in range(op.states)]
+    x = make(steps, batch, SIZE, rng=data)
+    states = [make(directions, batch, HIDDEN, rng=data) for _ in range(op.states)]
     if op.layout:
         x, states = x.swapaxes(0, 1).copy(), [s.swapaxes(0, 1).copy() for s in states]
-    lengths = np.array([STEPS, 0, 2][:batch], np.int32)
+    lengths = np.array([steps, 0, 2][:batch], np.int32)
     found: list[Any] = [x, make(directions, gates * HIDDEN, SIZE), make(directions, gates * HIDDEN, HIDDEN)]
     found += [None if "b" in left_out else make(directions, 2 * gates * HIDDEN), None if "s" in left_out else lengths]
     found += [None if "i" in left_out else s for s in states]
     return [*found, None if "p" in left_out else make(directions, 3 * HIDDEN)] if op.states == 2 else found
+
+
+def weights_of(op: Recurrent) -> tuple[int, ...]:
+    """The inputs that are weights."""
+    return (1, 2, 3, 7) if isinstance(op, LSTM) else (1, 2, 3)
 
 
 def ops() -> Iterator[Recurrent]:
@@ -99,3 +109,38 @@ def test_empty_sequences_stay_one_op() -> None:
     region = region_of(op, arrays, 2)
     decompose(region)
     assert [type(node.op) for node in region.nodes] == [RNN]
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        RNN(hidden_size=HIDDEN, direction="reverse", layout=1),
+        GRU(hidden_size=HIDDEN, linear_before_reset=1),
+        LSTM(hidden_size=HIDDEN, direction="bidirectional"),
+    ],
+    ids=lambda op: op.name,
+)
+@pytest.mark.parametrize("left_out", ["", "s", "bsip"])
+@pytest.mark.parametrize("batches", [(1, 1, 1, 1), (2, 3, 2, 3)])
+def test_one_program_serves_every_number_of_steps_and_rows(op: Recurrent, left_out: str, batches: Any) -> None:
+    cases = [arrays_for(op, left_out, batch=n, steps=steps) for n, steps in zip(batches, LENGTHS, strict=True)]
+    check_one_program(op, cases, 1 + op.states, 1e-5, constants=weights_of(op))
+
+
+@pytest.mark.parametrize(("wrong", "axis"), [(4, 0), (5, 1)])
+def test_program_for_every_length_refuses_operands_of_another_batch(wrong: int, axis: int) -> None:
+    op = RNN(hidden_size=HIDDEN)
+    arrays = arrays_for(op)
+    program = OneProgram(op, arrays, 2, weights_of(op))
+    assert program.run(arrays) is not None
+    arrays[wrong] = arrays[wrong].take(range(2), axis)
+    assert program.run(arrays) is None
+
+
+def test_program_for_every_length_refuses_sequence_lengths_outside_the_steps() -> None:
+    op = RNN(hidden_size=HIDDEN)
+    arrays = arrays_for(op)
+    program = OneProgram(op, arrays, 2, weights_of(op))
+    for bad in (-1, STEPS + 1):
+        arrays[4] = np.array([1, bad, 2], np.int32)
+        assert program.run(arrays) is None

@@ -177,6 +177,8 @@ class Split(Rearranging):
     With neither the parts are equal, and the length must divide. Source: ONNX Split-18 and, for equal parts, Split-13.
     """
 
+    any_length = True
+
     axis: int = 0
     num_outputs: int | None = None
     output_count: int = 1
@@ -231,7 +233,7 @@ class Split(Rearranging):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, axis = inputs[0], self.axis % len(inputs[0].shape)
         parts = [lengths(type)[axis] for type in outputs]
-        if sum(parts) != x.shape[axis]:
+        if not all_fixed(parts) or sum(parts) != x.shape[axis]:
             return None
         firsts = accumulate(parts, initial=0)
         return [slice_axis(k, x, axis, fixed(first), fixed(part)) for first, part in zip(firsts, parts, strict=False)]

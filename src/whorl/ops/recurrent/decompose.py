@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from whorl.errors import RunError
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
-from whorl.ir.graph import Op, Region, Value
-from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.view import Operands, View
-from whorl.ir.types import Fact, TensorType, tensor
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.types import AnyShape, TensorType, tensor
 from whorl.ops.control.flow import Collected, Loop, Scanned
+from whorl.ops.core.base import length_of
 from whorl.ops.core.writer import Writer, is_fixed, sizes_of
 from whorl.ops.elementwise.arithmetic import Abs, Add, Clip, Div, Identity, Mul, Sub
 from whorl.ops.elementwise.casting import Cast
@@ -24,34 +22,11 @@ from whorl.ops.elementwise.functions import Tanh
 from whorl.ops.elementwise.nonlinear import Elu, HardSigmoid, LeakyRelu, Relu, Sigmoid, Softplus
 from whorl.ops.linear.products import MatMul
 from whorl.ops.movement.axes import Concat, Split, Transpose
-from whorl.ops.movement.filling import ConstantOfShape
 from whorl.ops.movement.indexing import Gather
-from whorl.ops.movement.shapes import Unsqueeze
+from whorl.ops.movement.lengths import bounds
+from whorl.ops.movement.shapes import Shape, Unsqueeze
 from whorl.ops.recurrent.activations import Activation
-
-
-@dataclass(frozen=True)
-class CheckedLengths(Op, abstract=True):
-    """Sequence lengths as int64 [batch, 1]; refuses one outside [0, steps]."""
-
-    steps: int
-
-    def infer(self, lengths: Fact) -> TensorType:
-        return TensorType(INT64, (*tensor(lengths).shape, 1))  # type: ignore[misc]
-
-    def run(self, lengths: np.ndarray) -> np.ndarray:
-        bad = lengths[(lengths < 0) | (lengths > self.steps)]
-        if bad.size:
-            raise RunError(f"sequence length {bad[0]} is outside [0, {self.steps}]")
-        return lengths.astype(np.int64)[:, None]
-
-    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        lengths = k.materialise(inputs[0])
-        for row in range(lengths.fixed_shape[0]):
-            length = k.cast(lengths.at((k.const(row),)), INT64)
-            inside = k.apply("and", k.compare("ge", length, k.const(0)), k.compare("le", length, k.const(self.steps)))
-            k.fail_unless(inside)
-        return [k.view(INT64, (*lengths.shape, 1), lambda index: k.cast(lengths.at(index[:1]), INT64), 1)]
+from whorl.ops.recurrent.operands import CheckedLengths, CheckedState, ZeroState
 
 
 @dataclass(frozen=True)
@@ -122,33 +97,37 @@ class StepBuilder(Builder):
 
 
 def write_out(op: Any, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
-    """Nodes for a recurrent op on inputs of known shapes, and its outputs; None where a shape is open or empty."""
+    """Nodes for a recurrent op with weights of known shapes, and its outputs; None where one is open or empty."""
     x, w, r, b, lengths, *rest = (*inputs, *(None,) * (8 - len(inputs)))
-    if not is_fixed(*inputs):
+    initial, peepholes = rest[: op.states], rest[op.states]
+    if x is None or w is None or r is None or not is_fixed(w, r, b, peepholes) or not _has_steps(x):
         return None
-    assert x is not None
     dtype = tensor(x).dtype
     wide = FLOAT32 if dtype.itemsize < 4 else dtype
-    x, w, r, b, *rest = (_widened(v, wide, build) for v in (x, w, r, b, *rest))
-    initial, peepholes = rest[: op.states], rest[op.states]
+    x, w, r, b, peepholes = (_widened(v, wide, build) for v in (x, w, r, b, peepholes))
+    initial = [_widened(s, wide, build) for s in initial]
     if op.layout:
         x = build.add(Transpose((1, 0, 2)), x)
         initial = [None if s is None else build.add(Transpose((1, 0, 2)), s) for s in initial]
     assert x is not None and w is not None and r is not None
-    (steps, batch, _), hidden = sizes_of(x), sizes_of(r)[2]
-    checked = None if lengths is None else build.add(CheckedLengths(steps), lengths)
-    zero = build.add(ConstantOfShape(np.zeros(1, wide)), build.int64(batch, hidden))
+    run = _Run(x, None if lengths is None else build.add(CheckedLengths(), lengths, x), wide, build)
+    zero = build.add(ZeroState(sizes_of(r)[2], wide), x)
     parts: list[list[Value]] = []
     for d, (reverse, functions) in enumerate(zip(op.reversals(), op.functions(), strict=True)):
-        own = [zero if s is None else _row(s, d, build) for s in initial]
+        own = [zero if s is None else build.add(CheckedState(), _row(s, d, build), x) for s in initial]
         wb, rb = _biases(op, b, d, build)
         p = () if peepholes is None else _cut(_row(peepholes, d, build), 3, build)
         weights = Weights(build.add(Transpose(), _row(r, d, build)), rb, tuple(p))
         product = build.add(MatMul(), x, build.add(Transpose(), _row(w, d, build)))
         projected = product if wb is None else build.add(Add(), product, wb)
-        direction = _Direction(op, functions, reverse, steps, wide, weights, checked)
-        parts.append(direction.walk(projected, own, build))
+        parts.append(_Direction(op, functions, reverse, weights, run).walk(projected, own))
     return _stack_directions(op, parts, dtype, build)
+
+
+def _has_steps(x: Value) -> bool:
+    """Whether a tensor has three axes of lengths that are not 0 as far as types tell."""
+    shape = tensor(x).shape
+    return not isinstance(shape, AnyShape) and len(shape) == 3 and 0 not in shape
 
 
 def _widened(x: Value | None, wide: np.dtype, build: Builder) -> Value | None:
@@ -175,47 +154,71 @@ def _row(x: Value, d: int, build: Builder) -> Value:
 
 
 @dataclass
+class _Run:
+    """What all directions share: X [steps, batch, input], the checked sequence lengths, and the type of the states."""
+
+    x: Value
+    lengths: Value | None
+    dtype: np.dtype
+    build: Builder
+
+    @property
+    def steps(self) -> Value:
+        """The number of steps, as a tensor with one axis."""
+        return self.build.add(Shape(0, 1), self.x)
+
+    def zero_without_steps(self, states: list[Value], initial: Sequence[Value]) -> list[Value]:
+        """Last states, 0 where a row has no step."""
+        count = self.lengths
+        if count is None:
+            if bounds(length_of(self.x, 0))[0] > 0 or all(map(_is_zero, initial)):
+                return states
+            count = self.steps
+        some = self.build.add(Less(), self.build.constant(np.array(0, np.int64)), count)
+        zero = self.build.constant(np.array(0, self.dtype))
+        return [self.build.add(Where(), some, state, zero) for state in states]
+
+
+@dataclass
 class _Direction:
     op: Any
     functions: tuple[Activation, ...]
     reverse: bool
-    steps: int
-    dtype: np.dtype
     weights: Weights
-    lengths: Value | None
+    run: _Run
 
-    def walk(self, projected: Value, initial: Sequence[Value], build: Builder) -> list[Value]:
+    def walk(self, projected: Value, initial: Sequence[Value]) -> list[Value]:
         """The loop of one direction: Y [steps, batch, hidden], then the last states [batch, hidden]."""
-        body = Region("step")
+        body, build = Region("step"), self.run.build
         loop = Loop(len(initial), (Scanned(0, self.reverse),), (Collected(0, self.reverse),))
-        fixed = [*self.weights.values(), *(() if self.lengths is None else (self.lengths,))]
+        limit = self._limit_of_rows()
+        fixed = [*self.weights.values(), *(() if limit is None else (limit,))]
         inner = StepBuilder(body, build.inference)
-        inner.dtype = self.dtype
+        inner.dtype = self.run.dtype
         i, go = body.add_argument("i", TensorType(INT64, ())), body.add_argument("go", TensorType(BOOL, ()))
         state = [body.add_argument(f"state{n}", s.type) for n, s in enumerate(initial)]
         x = body.add_argument("x", Scanned().slice_type(tensor(projected)))
         copies = {v: body.add_argument(v.name, v.type, v.known) for v in dict.fromkeys(fixed)}
         after = self.op.write_step(inner, self.functions, self.weights.copied(copies.__getitem__), x, state)
         y = after[0]
-        if self.lengths is not None:
-            after, y = self._freeze_finished(inner, i, copies[self.lengths], after, state)
+        if limit is not None:
+            inside = inner.add(GreaterOrEqual() if self.reverse else Less(), i, copies[limit])
+            y = inner.add(Where(), inside, y, inner.number(0))
+            after = [inner.add(Where(), inside, new, old) for new, old in zip(after, state, strict=True)]
         body.results = [inner.add(Identity(), go), *after, y]
         inputs = [None, None, *initial, projected, *copies]
         names = [*(f"last{n}" for n in range(len(initial))), "y"]
         *last, y = build.add_many(loop, inputs, names, [body])
-        if self.lengths is not None:
-            some = build.add(Less(), build.constant(np.array(0, np.int64)), self.lengths)
-            last = [build.add(Where(), some, s, build.constant(np.array(0, self.dtype))) for s in last]
-        return [y, *last]
+        return [y, *self.run.zero_without_steps(last, initial)]
 
-    def _freeze_finished(
-        self, inner: StepBuilder, i: Value, lengths: Value, after: Sequence[Value], state: Sequence[Value]
-    ) -> tuple[list[Value], Value]:
-        """States that stand still past a row's length, and the output, which is 0 there."""
-        t = inner.add(Sub(), inner.constant(np.array(self.steps - 1, np.int64)), i) if self.reverse else i
-        inside = inner.add(Less(), t, lengths)
-        states = [inner.add(Where(), inside, new, old) for new, old in zip(after, state, strict=True)]
-        return states, inner.add(Where(), inside, after[0], inner.number(0))
+    def _limit_of_rows(self) -> Value | None:
+        """The iterations before which a row's steps come, or from which on they do in reverse; None where all are."""
+        lengths, build = self.run.lengths, self.run.build
+        return build.add(Sub(), self.run.steps, lengths) if lengths is not None and self.reverse else lengths
+
+
+def _is_zero(state: Value) -> bool:
+    return isinstance(state.owner, Node) and isinstance(state.owner.op, ZeroState)
 
 
 def _stack_directions(op: Any, parts: Sequence[Sequence[Value]], dtype: np.dtype, build: Builder) -> list[Value]:
