@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INT64, STRING
 from whorl.ir.graph import Node, Op, Region, Value, as_values
 from whorl.ir.infer import Inference, names_in_type
-from whorl.ir.native.expressions import Buffer, Var
+from whorl.ir.native.expressions import Buffer, Expr, Var
 from whorl.ir.native.view import View
 from whorl.ir.types import Fact, TensorType
 from whorl.ir.walk import clone_region
@@ -59,6 +59,11 @@ class GraphProgram:
     names: tuple[str, ...] = ()
     forms: tuple[Dim, ...] = ()
     shapes: dict[Buffer, tuple[Dim, ...]] = field(default_factory=lambda: dict[Buffer, tuple[Dim, ...]]())
+
+    def scalars(self, lengths: Mapping[str, int]) -> dict[Expr, int]:
+        """The first scalars, where names are these lengths."""
+        numbers = [*(lengths[name] for name in self.names), *(dims.evaluate(form, lengths) for form in self.forms)]
+        return dict(zip(self.program.scalars, numbers, strict=False))
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,13 @@
-"""About how much a program computes, from its statements alone."""
+"""About how much a program computes, from its statements alone, or for the lengths of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from whorl.ir.native.expressions import Apply, Const, Expr
-from whorl.kernel.program import Call, For, Program, RunOp, Statement, When, While
+from whorl.ir.native.expressions import Apply, Const, Expr, Var
+from whorl.kernel.program import Assign, Call, For, Program, RunOp, Statement, When, While
 from whorl.kernels.table import KERNELS
 from whorl.lowering.arena import TYPICAL
 from whorl.lowering.builder import MOST_TRIPS
@@ -14,50 +16,88 @@ LANES = 8
 """Steps of an innermost parallel loop that are taken together."""
 OP_WORK = 4096
 """What an op that the runtime computes counts for, whatever it does."""
+_ON_LENGTHS: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "min": min,
+    "max": max,
+    "div": lambda x, y: x // y if y else 0,
+}
 
 
-def work_of(program: Program, most_trips: int = MOST_TRIPS) -> int:
-    """Innermost statements that run at most; a loop whose bound only the run knows has `most_trips` of them."""
-    return _work(program.body, most_trips, True)
+def work_of(program: Program, most_trips: int = MOST_TRIPS, lengths: Mapping[Expr, int] | None = None) -> int:
+    """Innermost statements that run at most, where scalars have these lengths.
+
+    A loop whose bound only the run knows has `most_trips` of them.
+    """
+    return _Work(most_trips, True, dict(lengths or {})).of(program.body)
 
 
 def turns_of(program: Program, most_trips: int = MOST_TRIPS) -> int:
     """As `work_of`, where calls of kernels and of the runtime, and what memory bounds, count as one statement."""
-    return _work(program.body, most_trips, False)
+    return _Work(most_trips, False, {}).of(program.body)
 
 
-def _work(statements: Sequence[Statement], most: int, inside: bool) -> int:
-    total = 0
-    for statement in statements:
-        match statement:
-            case For(extent=extent, body=body, parallel=parallel):
-                side_by_side = parallel and not any(isinstance(s, For | While) for s in body)
-                count = _number(extent, most if inside else 1)
-                total += -(-count // (LANES if side_by_side else 1)) * _work(body, most, inside)
-            case While(head=head, condition=condition, body=body):
-                total += _trips(condition, most) * (1 + _work(head, most, inside) + _work(body, most, inside))
-            case When(then=then, other=other):
-                total += 1 + max(_work(then, most, inside), _work(other, most, inside))
-            case Call(kernel=kernel) if inside:
-                total += KERNELS[kernel].meaning.work(statement.numbers_or(TYPICAL))
-            case RunOp() if inside:
-                total += OP_WORK
+@dataclass
+class _Work:
+    """The walk: what is taken for numbers that only the run knows, and the numbers that are known.
+
+    Loops inside count as in the first iteration, which is the longest where they take what is left of a block.
+    """
+
+    most: int
+    inside: bool
+    known: dict[Expr, int]
+
+    def of(self, statements: Sequence[Statement]) -> int:
+        total = 0
+        for statement in statements:
+            match statement:
+                case For(var=var, extent=extent, body=body, parallel=parallel):
+                    self.known[var] = 0
+                    side_by_side = parallel and not any(isinstance(s, For | While) for s in body)
+                    count = self.extent(extent)
+                    total += -(-count // (LANES if side_by_side else 1)) * self.of(body)
+                case While(head=head, condition=condition, body=body):
+                    total += self.trips(condition) * (1 + self.of(head) + self.of(body))
+                case When(then=then, other=other):
+                    total += 1 + max(self.of(then), self.of(other))
+                case Call(kernel=kernel, numbers=numbers) if self.inside:
+                    values = [n if isinstance(n, int) else self.number(n) for n in numbers]
+                    total += KERNELS[kernel].meaning.work([TYPICAL if n is None else n for n in values])
+                case RunOp() if self.inside:
+                    total += OP_WORK
+                case Assign(var=var, value=value) if var.once and (number := self.number(value)) is not None:
+                    self.known[var] = number
+                    total += 1
+                case _:
+                    total += 1
+        return total
+
+    def number(self, expr: Expr) -> int | None:
+        """What an expression is, if it follows from what is known."""
+        match expr:
+            case Const(value=value):
+                return int(value)
+            case Var():
+                return self.known.get(expr)
+            case Apply(op=op, args=(x, y)) if op in _ON_LENGTHS:
+                first, second = self.number(x), self.number(y)
+                return None if first is None or second is None else _ON_LENGTHS[op](first, second)
             case _:
-                total += 1
-    return total
+                return None
 
+    def extent(self, extent: Expr) -> int:
+        number = self.number(extent)
+        return max(0, number) if number is not None else self.most if self.inside else 1
 
-def _number(extent: Expr, most: int) -> int:
-    return max(0, int(extent.value)) if isinstance(extent, Const) else most
-
-
-def _trips(condition: Expr, most: int) -> int:
-    """The bound in a condition such as `go and i < bound`."""
-    match condition:
-        case Apply(op="lt", args=(_, Const(value=bound))):
-            return max(0, int(bound))
-        case Apply(op="and", args=args):
-            return min(_trips(part, most) for part in args)
-        case _:
-            pass
-    return most
+    def trips(self, condition: Expr) -> int:
+        """The bound in a condition such as `go and i < bound`."""
+        match condition:
+            case Apply(op="lt", args=(_, bound)) if (number := self.number(bound)) is not None:
+                return max(0, number)
+            case Apply(op="and", args=args):
+                return min(self.trips(part) for part in args)
+            case _:
+                return self.most

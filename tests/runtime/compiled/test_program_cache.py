@@ -9,7 +9,9 @@ from onnx_text import model
 from runtime.native_sessions import F32, SUM, both, launches, session, subgraph
 
 import whorl
+from whorl.runtime.compiled import program_cache
 from whorl.runtime.compiled.program_cache import MOST_BOUND, MOST_PROGRAMS
+from whorl.runtime.compiled.refusals import Refusal
 
 RESHAPED = model("main (float[a, b] x, int64[k] shape) => (y) { n = Neg(x) y = Reshape(n, shape) }")
 
@@ -92,3 +94,34 @@ def test_auto_interprets_until_the_code_is_there():
         time.sleep(0.01)
     assert launches(made)
     assert made.run(None, feeds)[0].tolist() == [2, 2, 2]
+
+
+STEPS = model("""main (float[batch, steps, 4] x, float[batch, 4] h0) => (float[batch, 4] h, float[k, batch, 4] all) {
+    rows = Transpose <perm = [1, 0, 2]> (x)
+    h, all = Scan <num_scan_inputs = 1, body = b (float[batch, 4] s, float[batch, 4] row)
+      => (float[batch, 4] next, float[batch, 4] out) {
+        next = Add (s, row)
+        out = Identity (next)
+    }> (h0, rows)
+}""")
+
+
+def test_loop_over_a_length_of_an_input_is_part_of_the_one_program():
+    made = session(STEPS)
+    for batch, steps in ((2, 3), (5, 40), (3, 3)):
+        x = np.random.default_rng(steps).normal(size=(batch, steps, 4)).astype(F32)
+        h, everything = made.run(None, {"x": x, "h0": np.zeros((batch, 4), F32)})
+        np.testing.assert_allclose(everything, np.cumsum(x, 1).transpose(1, 0, 2), rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(h, everything[-1])
+    assert launches(made) == 1
+
+
+def test_loop_that_may_take_long_for_these_lengths_runs_on_its_own(monkeypatch):
+    monkeypatch.setattr(program_cache, "MOST_WORK", 1 << 8)
+    made = session(STEPS)
+    for steps in (2, 500, 3):
+        x = np.ones((2, steps, 4), F32)
+        h, _ = made.run(None, {"x": x, "h0": np.zeros((2, 4), F32)})
+        assert h.tolist() == [[steps] * 4] * 2
+    assert launches(made) == 1
+    assert [bound.is_long for bound in subgraph(made).cache.recent.values() if isinstance(bound, Refusal)] == [True]

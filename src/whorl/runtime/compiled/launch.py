@@ -78,7 +78,7 @@ class BoundLaunch:
     def __init__(self, launch: Launch, lengths: Mapping[str, int]) -> None:
         self.launch, graph = launch, launch.graph
         self.graph = graph
-        self.lengths = tuple([lengths[name] for name in graph.names] + [evaluate(f, lengths) for f in graph.forms])
+        self.scalars = graph.scalars(lengths)
         self.shapes = {b: tuple([evaluate(n, lengths) for n in shape]) for b, shape in graph.shapes.items()}
         self.outputs = [(tuple([evaluate(n, lengths) for n in lengths_of(t)]), t.dtype) for t in launch.outputs]
         for shape in (*self.shapes.values(), *(shape for shape, _ in self.outputs)):
@@ -186,7 +186,7 @@ class RunMemory:
             self.arena = aligned_empty((bound.size,), BYTES)
             self.size = bound.size
         start = address(self.arena)
-        self.block[: len(bound.lengths)] = bound.lengths
+        self.block[: len(bound.scalars)] = list(bound.scalars.values())
         for n, offset in enumerate(bound.offsets, self.scratch_cell):
             self.block[n] = start + offset
         if self.growing:

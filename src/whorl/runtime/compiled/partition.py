@@ -88,7 +88,10 @@ class CompiledSubgraph:
         if not self.parts:
             if self.cache.loop is not None and run.budget.counts_iterations:
                 return _run_parts(run, slots, self._without_loops)
-            if self._run_compiled(run, slots):
+            done = self._run_compiled(run, slots)
+            if done is None:
+                return _run_parts(run, slots, self._without_loops)
+            if done:
                 return None
         return _run_parts(run, slots, self.parts or [self._interpreted])
 
@@ -97,8 +100,9 @@ class CompiledSubgraph:
         """The steps with loops left out of subgraphs, so that their iterations are counted."""
         return partition(self.steps, self.constants, self.waits, lambda step: not has_loop(step.node))
 
-    def _run_compiled(self, run: Run, slots: list[object]) -> bool:
-        """Run machine code; False where there is none for these inputs, or where it failed."""
+    def _run_compiled(self, run: Run, slots: list[object]) -> bool | None:
+        """Run machine code; False where there is none for these inputs, or where it failed; None where loops may take
+        long for these inputs, and are to run on their own."""
         arrays = self.cache.require_arrays([slots[slot] for slot in self.inputs])
         if arrays is None:
             return False
@@ -112,6 +116,8 @@ class CompiledSubgraph:
         if trace is not None and len(self.cache.programs) > known:
             trace.add_compilation(self.title, start, program.reason if isinstance(program, Refusal) else None)
         if isinstance(program, Refusal):
+            if program.is_long:
+                return None
             self._split(program)
         if not isinstance(program, BoundLaunch):
             return False

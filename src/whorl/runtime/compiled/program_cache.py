@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,6 +19,7 @@ from whorl.ir.constants import Constant
 from whorl.ir.dtypes import INTEGERS
 from whorl.ir.forking import renew_in_children
 from whorl.ir.graph import Node, Op, Region, Value
+from whorl.ir.native.expressions import Expr
 from whorl.ir.types import Known, TensorType, tensor
 from whorl.ir.walk import clone_node
 from whorl.lowering.expressions import LoweringFault, TooLong, Unsupported
@@ -141,6 +142,8 @@ class ProgramCache:
         """The program bound to the lengths of these inputs, remembered for the next ones of these shapes."""
         try:
             bound = program if isinstance(program, Refusal) else program.bind(binding.lengths)
+            if isinstance(bound, BoundLaunch) and self._may_take_long(bound.graph, bound.scalars):
+                bound = Refusal("its loops may take long, and run on their own", is_long=True)
         except (ValueError, OverflowError) as error:
             bound = Refusal(str(error))
         with self.lock:
@@ -213,24 +216,31 @@ class ProgramCache:
         for signature in [s for s, bound in self.recent.items() if getattr(bound, "launch", bound) is program]:
             del self.recent[signature]
 
-    def _lower(self, facts: list[Known]) -> GraphProgram:
+    def _lower(self, facts: list[Known], lengths: Mapping[str, int]) -> GraphProgram:
         """The program; loops that only the run bounds may run the oftener, the shorter their bodies are."""
         most = FAR_TOO_LONG if self.size > 1 else None
         graph = lower_graph(self.region, facts, self.folded, MOST_TRIPS, most, takes_lengths=True)
-        room = MOST_WORK // max(1, work_of(graph.program, MOST_TRIPS)) if self.loop is not None else 0
-        if room < 2 or work_of(graph.program, 2 * MOST_TRIPS) == work_of(graph.program, MOST_TRIPS):
+        if self.loop is None:
+            return graph
+        scalars = graph.scalars(lengths)
+        room = MOST_WORK // max(1, work_of(graph.program, MOST_TRIPS, scalars))
+        twice = work_of(graph.program, 2 * MOST_TRIPS, scalars)
+        if room < 2 or twice == work_of(graph.program, MOST_TRIPS, scalars):
             return graph
         longer = lower_graph(self.region, facts, self.folded, room * MOST_TRIPS, takes_lengths=True)
-        return longer if work_of(longer.program, room * MOST_TRIPS) <= MOST_WORK else graph
+        return longer if work_of(longer.program, room * MOST_TRIPS, longer.scalars(lengths)) <= MOST_WORK else graph
+
+    def _may_take_long(self, graph: GraphProgram, scalars: Mapping[Expr, int]) -> bool:
+        return self.loop is not None and work_of(graph.program, MOST_TRIPS, scalars) > MOST_WORK
 
     def _attempt(self, request: Request, specialised: tuple[int, ...]) -> Launch | Refusal:
         if not request.is_alone and self.size <= FEW_NODES and not request.is_large:
             return Refusal("it is too little to be worth it")
         try:
-            graph = self._lower(request.facts(specialised))
+            graph = self._lower(request.facts(specialised), request.binding.lengths)
             if len(graph.program.calls) >= self.size:
                 return Refusal("no node has a native form")
-            if self.loop is not None and work_of(graph.program, MOST_TRIPS) > MOST_WORK:
+            if not graph.names and self._may_take_long(graph, {}):
                 return Refusal("it may take long", self.loop)
             if len(graph.program.body) > MOST_STATEMENTS and self.size > 1:
                 raise TooLong(len(graph.program.body))

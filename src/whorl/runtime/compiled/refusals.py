@@ -20,7 +20,7 @@ _log = logging.getLogger("whorl")
 @dataclass(frozen=True)
 class Refusal:
     """The reason. `position`: the number of the node that has no native form, if it is one; `parts`: how many programs
-    it takes, where it is too long for one.
+    it takes, where it is too long for one; `is_long`: its loops are to run on their own, for these inputs.
 
     `traceback` is set where the reason is a fault of whorl's own.
     """
@@ -29,6 +29,7 @@ class Refusal:
     position: int | None = None
     parts: int = 1
     traceback: str = ""
+    is_long: bool = False
 
 
 def refusal_of(error: Exception, title: str, position: int | None = None) -> Refusal:

@@ -1,0 +1,43 @@
+"""The work of programs: innermost statements, for lengths that a run has or that are taken for it."""
+
+from whorl.ir.dtypes import BOOL, FLOAT32, INT64
+from whorl.ir.native.expressions import Apply, Buffer, Const, Load, Var, index_const
+from whorl.kernel.program import Assign, For, Program, Store, While
+from whorl.lowering.work import LANES, turns_of, work_of
+
+N, I, J = (Var(INT64, name, False) for name in "nij")
+X = Buffer("x", FLOAT32, (None,))
+
+
+def nest(extent, parallel: bool = False) -> For:
+    return For(I, extent, [Store(X, (I,), Load(FLOAT32, X, (I,)))], parallel)
+
+
+def program(*body) -> Program:
+    return Program([N], [X], [], list(body))
+
+
+def test_loop_over_a_number_counts_that_often():
+    assert work_of(program(nest(index_const(100)))) == 100
+    assert work_of(program(nest(index_const(100), parallel=True))) == -(-100 // LANES)
+
+
+def test_loop_over_a_length_counts_as_the_run_has_it():
+    assert work_of(program(nest(N)), 1000) == 1000
+    assert work_of(program(nest(N)), 1000, {N: 7}) == 7
+    twice = Apply(INT64, "mul", (N, index_const(2)))
+    assert work_of(program(nest(twice)), 1000, {N: 7}) == 14
+
+
+def test_bound_that_is_assigned_before_is_followed():
+    count = Var(INT64, "count")
+    bound = Assign(count, Apply(INT64, "min", (N, index_const(50))))
+    loop = While([], Apply(BOOL, "lt", (J, count)), [nest(index_const(10))])
+    assert work_of(program(bound, loop), 1000, {N: 70}) == 1 + 50 * (1 + 10)
+    assert work_of(program(bound, loop), 1000, {N: 3}) == 1 + 3 * (1 + 10)
+
+
+def test_loop_without_a_bound_has_as_many_trips_as_are_taken_for_it():
+    loop = While([], Const(BOOL, True), [nest(index_const(10))])
+    assert work_of(program(loop), 1000) == 1000 * (1 + 10)
+    assert turns_of(program(nest(N))) == 1
