@@ -49,3 +49,11 @@ def test_memory_has_its_shape_before_the_run():
     assert not buffer.grows
     assert k.shapes[buffer] == (N, 4)
     assert buffer.shape == (k.length(N), 4)
+
+
+def test_length_is_positive_where_the_names_are_at_least_two():
+    k = builder()
+    assert k.is_positive(N) and k.is_positive(N - 1) and k.is_positive(3 * N - 5)
+    assert not k.is_positive(N - 2)
+    assert not k.is_positive(M)
+    assert not k.is_positive(0)

@@ -15,6 +15,7 @@ from whorl.ir.dims import Dim, Linear
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import Buffer, Expr, Var
 from whorl.lowering.statements import Statements
+from whorl.ops.movement.lengths import bounds
 
 
 class RunLengths(Statements):
@@ -47,6 +48,11 @@ class RunLengths(Statements):
         """A shape over the names of the run alone; None where a length does not follow from them."""
         forms = tuple([self.in_run(dim) for dim in shape])
         return None if None in forms else forms  # type: ignore[return-value]
+
+    def is_positive(self, dim: Dim) -> bool:
+        """Whether a length is surely not 0: one of the run's inputs is at least 2 where it has a name."""
+        form = self.in_run(dim)
+        return form is not None and bounds(dims.substitute(form, {n: dims.name(n) + 2 for n in self._names}))[0] > 0
 
     def equate(self, dim: Dim, length: Dim) -> None:
         """Remember that a new name is a length which follows from the run's inputs."""

@@ -50,6 +50,10 @@ class NativeBuilder(Protocol):
         """Whether the names in a dim stand for lengths that the program has."""
         ...
 
+    def is_positive(self, dim: Dim) -> bool:
+        """Whether a length is surely not 0."""
+        ...
+
     def new_length(self, value: Expr) -> Linear:
         """A dim that is this number at run time."""
         ...

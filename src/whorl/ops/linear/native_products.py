@@ -20,6 +20,7 @@ from whorl.ops.native.index_maps import (
     cast_view,
     is_larger,
     ravel_index,
+    require_lengths,
     reshape_view,
     widen_view,
 )
@@ -46,7 +47,9 @@ def multiply_views(k: NativeBuilder, a: View, b: View, panels: View | None = Non
     a, b = widen_view(k, a), widen_view(k, b)
     shape = product_lengths(a.shape, b.shape)
     inner = a.shape[-1]
-    k.require_broadcast(b.shape[-2:][:1], (inner,))
+    require_lengths(k, b.shape[-2:][:1], (inner,))
+    for operand in (a, b):
+        k.require_broadcast(operand.shape[:-2], _batch(a.shape, b.shape))
     if not dims.product(shape) or not inner:
         return broadcast_scalar(k, k.const(0, dtype), shape)
     left = a.shape if len(a.shape) > 1 else (1, inner)
@@ -62,10 +65,14 @@ def multiply_views(k: NativeBuilder, a: View, b: View, panels: View | None = Non
 
 def product_lengths(a: Sequence[Dim], b: Sequence[Dim]) -> tuple[Dim, ...]:
     """The shape of a matrix product of known shapes."""
+    return (*_batch(a, b), *tuple(a[:-1])[-1:], *tuple(b[1:])[-1:])
+
+
+def _batch(a: Sequence[Dim], b: Sequence[Dim]) -> tuple[Dim, ...]:
+    """The shape before the matrices of a product, each length that of an operand where it is not 1."""
     longer, shorter = sorted((tuple(a[:-2]), tuple(b[:-2])), key=len, reverse=True)
     shorter = (1,) * (len(longer) - len(shorter)) + shorter
-    batch = tuple(n if m == 1 else m for n, m in zip(longer, shorter, strict=True))
-    return (*batch, *tuple(a[:-1])[-1:], *tuple(b[1:])[-1:])
+    return tuple(n if m == 1 else m for n, m in zip(longer, shorter, strict=True))
 
 
 def _multiply_matrices(k: NativeBuilder, a: View, b: View, panels: View | None) -> View:

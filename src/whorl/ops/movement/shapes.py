@@ -41,6 +41,7 @@ from whorl.ops.native.index_maps import (
     read_int64,
     reshape_view,
 )
+from whorl.ops.native.run_time_lengths import read_broadcast, read_shape
 
 
 @dataclass(frozen=True)
@@ -106,19 +107,22 @@ class Reshaping(Rearranging, abstract=True):
     moves_elements = True
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        shape = lengths(outputs[0])
-        if dims.product(shape) == inputs[0].size:
-            return [reshape_view(k, inputs[0], shape)]
-        if all_fixed((*shape, *inputs[0].shape)):
-            return None
-        k.fail_unless(k.compare("eq", k.const(dims.product(shape)), k.const(inputs[0].size)))
-        return [reshape_view(k, inputs[0], shape)]
+        return _under_shape(k, inputs[0], lengths(outputs[0]))
 
     def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
         return are_numbers(operands[1:]) and dims.equal(_size(operands[0]), _size(results[0]))
 
     def preserves_order(self, inputs: Sequence[Fact | None], outputs: Sequence[Fact]) -> bool:
         return True
+
+
+def _under_shape(k: NativeBuilder, x: View, shape: Sequence[Dim]) -> Sequence[View] | None:
+    """The elements of x under another shape; the program fails where that has another number of elements."""
+    if dims.product(shape) != x.size:
+        if all_fixed((*shape, *x.shape)):
+            return None
+        k.fail_unless(k.compare("eq", k.const(dims.product(shape)), k.const(x.size)))
+    return [reshape_view(k, x, shape)]
 
 
 def _size(fact: Fact | None) -> Dim:
@@ -190,10 +194,14 @@ class Reshape(Reshaping):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, shape = inputs
         full = lengths(outputs[0])
+        if not all(map(k.is_available, full)):
+            return _under_shape(k, x, read_shape(k, x.shape, shape, full, bool(self.allowzero)))
         for axis, requested in enumerate(() if shape.known is None else shape.known.flat):
             if isinstance(requested, Linear) and requested != full[axis]:
                 k.fail_unless(self._fits(k, k.length(requested), axis, full[axis], x.shape))
-        return super().lower(k, inputs, outputs)
+            if _is(requested, -1):
+                _require_positive(k, (*full[:axis], *full[axis + 1 :]))
+        return _under_shape(k, x, full)
 
     def _fits(self, k: NativeBuilder, requested: Expr, axis: int, length: Dim, actual: Sequence[Dim]) -> Expr:
         """Whether a number of the shape gives an axis the length that inference has proved of it if nothing fails."""
@@ -216,6 +224,13 @@ class Reshape(Reshaping):
                 raise RunError(f"-1 in {requested} stands for no one length where another length is 0")
             target[target.index(-1)] = math.prod(actual) // others
         return target
+
+
+def _require_positive(k: NativeBuilder, shape: Sequence[Dim]) -> None:
+    """End the program with a failure where a length is 0, so that -1 stands for no one length."""
+    for length in shape:
+        if not k.is_positive(length):
+            k.fail_unless(k.compare("ne", k.length(length), k.const(0)))
 
 
 def _is(dim: Dim, number: int) -> bool:
@@ -351,7 +366,9 @@ class Expand(Rearranging):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, shape = inputs
         full = lengths(outputs[0])
-        if shape.known is None or not all_fixed(list(shape.known.flat)):
+        if not all(map(k.is_available, full)):
+            full = read_broadcast(k, x.shape, shape, full)
+        elif shape.known is None or not all_fixed(list(shape.known.flat)):
             _require_fit(k, shape, full)
         return [broadcast_view(k, x, full)]
 

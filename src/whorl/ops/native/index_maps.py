@@ -43,6 +43,13 @@ def all_fixed(lengths: Sequence[Dim]) -> bool:
     return all(isinstance(n, int) for n in lengths)
 
 
+def require_lengths(k: NativeBuilder, shape: Sequence[Dim], expected: Sequence[Dim]) -> None:
+    """End the program with a failure unless lengths are those that are expected."""
+    for length, other in zip(shape, expected, strict=True):
+        if length != other:
+            k.fail_unless(k.compare("eq", k.length(length), k.length(other)))
+
+
 def is_larger(a: Dim, b: Dim) -> bool:
     """Whether a length is surely larger than another; a dim counts as larger than a number."""
     return a > b if isinstance(a, int) and isinstance(b, int) else not isinstance(a, int) and isinstance(b, int)
@@ -324,7 +331,7 @@ def concat_views(k: NativeBuilder, parts: Sequence[View], axis: int) -> View:
 def _concat_at_run_time(k: NativeBuilder, parts: Sequence[View], axis: int, shape: Sequence[Dim]) -> View:
     """Parts whose lengths only the run knows; a carried value that may grow is extended in place."""
     for x in parts[1:]:
-        k.require_broadcast(replace_at(x.shape, axis, 1), replace_at(shape, axis, 1))
+        require_lengths(k, replace_at(x.shape, axis, 1), replace_at(shape, axis, 1))
     start, rest = parts[0], list(parts[1:])
     buffer = start.buffer
     if buffer is not None and k.memory_of(buffer) is k.may_append and all(n == 1 for n in shape[:axis]):

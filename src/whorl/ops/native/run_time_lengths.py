@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from whorl.ir import dims
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.builder import NativeBuilder
@@ -14,9 +15,13 @@ from whorl.ops.native.index_maps import (
     flat_element,
     map_indices,
     normalise_index,
+    read_int64,
     replace_at,
     slice_view,
 )
+
+LONGEST, LARGEST = 1 << 28, 1 << 34
+"""A length, and a number of elements, that a shape may ask for in a program: their products do not overflow."""
 
 
 def compact_indices(k: NativeBuilder, length: Dim, is_selected: Callable[[Expr], Expr]) -> View:
@@ -96,3 +101,60 @@ def count_range(k: NativeBuilder, start: Expr, limit: Expr, step: Expr) -> Expr:
     gap = k.apply("max", k.select(rises, k.sub(limit, start), k.sub(start, limit)), k.const(0))
     size = k.select(rises, step, k.sub(k.const(0), step))
     return k.let(k.div(k.add(gap, k.sub(size, k.const(1))), size))
+
+
+def read_shape(k: NativeBuilder, own: Sequence[Dim], shape: View, full: Sequence[Dim], allowzero: bool) -> list[Dim]:
+    """The lengths that a shape asks of a Reshape of a tensor of lengths `own`; `full` has those that are proved.
+
+    The program fails where the shape is refused, but for the number of elements.
+    """
+    numbers = [k.let(_copied(k, read_int64(k, shape, n), own[n : n + 1], allowzero)) for n in range(len(full))]
+    frees = [k.compare("eq", number, k.const(-1)) for number in numbers]
+    count, known = k.const(0), k.const(1)
+    for number, is_free in zip(numbers, frees, strict=True):
+        inside = k.apply("and", k.compare("ge", number, k.const(-1)), k.compare("le", number, k.const(LONGEST)))
+        k.fail_unless(inside)
+        count = k.add(count, k.cast(is_free, INT64))
+        known = k.let(k.mul(known, k.select(is_free, k.const(1), number)))
+        k.fail_unless(k.compare("le", known, k.const(LARGEST)))
+    has_rest = k.apply("or", k.compare("eq", count, k.const(0)), k.compare("ne", known, k.const(0)))
+    k.fail_unless(k.apply("and", k.compare("le", count, k.const(1)), has_rest))
+    rest = k.let(k.div(k.const(dims.product(own)), k.apply("max", known, k.const(1))))
+    return [_proved(k, dim, k.select(f, rest, n)) for dim, f, n in zip(full, frees, numbers, strict=True)]
+
+
+def _copied(k: NativeBuilder, number: Expr, own: Sequence[Dim], allowzero: bool) -> Expr:
+    """A number of a shape, or the length that a 0 copies."""
+    if allowzero:
+        return number
+    is_zero = k.compare("eq", number, k.const(0))
+    if own:
+        return k.select(is_zero, k.length(own[0]), number)
+    k.fail_unless(k.apply("not", is_zero))
+    return number
+
+
+def read_broadcast(k: NativeBuilder, own: Sequence[Dim], shape: View, full: Sequence[Dim]) -> list[Dim]:
+    """The lengths of a tensor of lengths `own` broadcast with a shape; `full` has those that are proved.
+
+    Only a length that is surely 1 takes that of the shape.
+    """
+    own = (*(1,) * (len(full) - len(own)), *own)
+    first, result = len(full) - shape.fixed_size, list(own)
+    for axis in range(first, len(full)):
+        number = k.let(read_int64(k, shape, axis - first))
+        if own[axis] == 1:
+            k.fail_unless(k.compare("ge", number, k.const(0)))
+            result[axis] = _proved(k, full[axis], number)
+        else:
+            fits = k.compare("eq", number, k.length(own[axis]))
+            k.fail_unless(k.apply("or", fits, k.compare("eq", number, k.const(1))))
+    return result
+
+
+def _proved(k: NativeBuilder, dim: Dim, value: Expr) -> Dim:
+    """The dim, if it is a length of the program that the value must be; else a new one for the value."""
+    if not k.is_available(dim):
+        return k.new_length(k.let(value))
+    k.fail_unless(k.compare("eq", k.length(dim), value))
+    return dim
