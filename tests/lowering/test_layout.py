@@ -38,6 +38,9 @@ LOOP = f"""{HEAD} {{
     y = Identity (next)
   }}> (n, yes, h0)
 }}"""
+COUNTED = """first = Constant <value = int64 {0}> ()
+  shape = Shape (xs)
+  n = Gather (shape, first)"""
 TWO_PRODUCTS = """
     p = MatMul (x, w)
     q = MatMul (h, r)
@@ -76,14 +79,17 @@ def inside(program: GraphProgram) -> list[Call]:
     return list(calls(loop.body))
 
 
-def check(module: whorl.Module, graph: GraphProgram) -> None:
+def check(
+    module: whorl.Module, graph: GraphProgram, launch: Launch | None = None, steps: int = STEPS, batch: int = 1
+) -> None:
     """The machine code gives what the interpreter gives."""
     rng = np.random.default_rng(9)
-    feeds = {"xs": rng.standard_normal((6, 1, 24)).astype(np.float32), "h0": np.zeros((1, 24), np.float32)}
+    feeds = {"xs": rng.standard_normal((steps, batch, 24)).astype(np.float32), "h0": np.zeros((batch, 24), np.float32)}
     options = whorl.SessionOptions()
     options.backend = "interpreter"
     expected = whorl.InferenceSession(module, options).run(None, feeds)
-    found = Launch(graph).bind({}).run([feeds[module.main.arguments[n].name] for n in graph.inputs])
+    launch = launch or Launch(graph)
+    found = launch.bind({"n": steps, "b": batch}).run([feeds[module.main.arguments[n].name] for n in graph.inputs])
     assert found is not None
     for a, b in zip(expected, found, strict=True):
         np.testing.assert_allclose(b, a, rtol=2e-5, atol=2e-6)
@@ -99,6 +105,23 @@ def test_product_of_slices_is_taken_before_the_loop(form: str, body: str) -> Non
     (before,) = calls(graph.program.body)
     assert before.numbers[0] == STEPS
     check(module, graph)
+
+
+@pytest.mark.parametrize(
+    ("form", "body", "rows"), [(SCAN, TWO_PRODUCTS, "1"), (LOOP, JOINED, "b"), (SCAN, JOINED_GEMM, "b")]
+)
+def test_product_of_as_many_slices_as_come_is_taken_before_the_loop(form: str, body: str, rows: str) -> None:
+    text = form.replace("BODY", body).replace("REVERSE", "").replace("[6, 1,", f"[n, {rows},")
+    counted = text.replace("n = Constant <value = int64 {6}> ()", COUNTED)
+    module = loaded(counted.replace("[1, 24]", f"[{rows}, 24]"))
+    graph = lower_graph(module.main, [Known(v.type) for v in module.main.arguments], takes_lengths=True)
+    (product,) = inside(graph)
+    assert product.kernel == "packed_matmul"
+    (before,) = calls(graph.program.body)
+    assert not isinstance(before.numbers[0], int)
+    launch = Launch(graph)
+    for steps in (0, 1, 2, 7, 40):
+        check(module, graph, launch, steps, 1 if rows == "1" else 1 + steps // 2)
 
 
 def test_panels_of_a_matrix_that_changes_are_made_once_for_a_loop() -> None:

@@ -11,9 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from whorl.ir.constants import Constant
+from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.graph import Node, Region, Value
-from whorl.ir.types import AnyShape, TensorType
+from whorl.ir.infer import names_of
+from whorl.ir.types import TensorType
 from whorl.lowering.convolutions import FilterBias, FilterBlocks
+from whorl.lowering.native_types import lengths_of
 from whorl.lowering.products import Hoisted, InPanels, PanelProduct, hoist_products, slice_captured
 from whorl.ops.control.flow import Loop, Scanned
 from whorl.ops.elementwise.arithmetic import Identity
@@ -106,14 +109,14 @@ def products_of_slices(node: Node) -> list[Node]:
     _, _, _, scanned, captured = op.split(node.inputs)
     _, _, _, slices, copies = op.split(body.arguments)
     length = op.length(node)
-    if not isinstance(length, int) or length < 1 or any(how.keep_axis for how in op.scanned):
+    if length is UNKNOWN or length == 0 or any(how.keep_axis for how in op.scanned):
         return []
-    for number, value in slice_captured(body, copies, length, length):
+    for number, value in slice_captured(body, copies, length, exactly=True):
         scanned.append(captured[number])
         slices.append(_scan(node, captured[number], value, False))
     outer = dict(zip(copies, captured, strict=True))
     made: list[Node] = []
-    for hoisted in hoist_products(body, slices, copies, length, set(copies)):
+    for hoisted in hoist_products(body, slices, copies, length, set(copies), frozenset(names_of(node.inputs))):
         how, panels = node.op.scanned[hoisted.rows], outer[hoisted.panels]
         made += _whole_product(hoisted, scanned[hoisted.rows], how, panels)
         _scan(node, made[-1].outputs[0], hoisted.output, how.reverse)
@@ -124,7 +127,7 @@ def _whole_product(hoisted: Hoisted, rows: Value, how: Scanned, panels: Value | 
     """The product of all slices, the scanned axis first."""
     made: list[Node] = []
     assert isinstance(rows.type, TensorType)
-    shape, dtype = list(_sizes(rows)), rows.type.dtype
+    shape, dtype = list(_lengths(rows)), rows.type.dtype
     axis = how.axis % len(shape)
     if axis:
         order = (axis, *(n for n in range(len(shape)) if n != axis))
@@ -132,9 +135,9 @@ def _whole_product(hoisted: Hoisted, rows: Value, how: Scanned, panels: Value | 
         rows = _add(made, Node(Transpose(order), [rows]), TensorType(dtype, tuple(shape)))
     product = Node(PanelProduct(hoisted.columns), [rows, panels])
     rows = _add(made, product, TensorType(dtype, (*shape[:-1], hoisted.columns)))
-    target = (shape[0], *_sizes(hoisted.output))
-    if target != _sizes(rows):
-        sizes = Node(Constant(np.array(target, np.int64)), [])
+    target = (shape[0], *_lengths(hoisted.output))
+    if target != _lengths(rows):
+        sizes = Node(Constant(np.array([n if isinstance(n, int) else -1 for n in target], np.int64)), [])
         known = np.array(target, object)
         expected = _add(made, sizes, TensorType(np.dtype(np.int64), (len(target),)), known)
         _add(made, Node(Reshape(), [rows, expected]), TensorType(dtype, target))
@@ -147,9 +150,9 @@ def _add(made: list[Node], node: Node, type: TensorType, known: np.ndarray | Non
     return node.outputs[0]
 
 
-def _sizes(value: Value) -> tuple[int, ...]:
-    assert isinstance(value.type, TensorType) and not isinstance(value.type.shape, AnyShape)
-    return tuple(int(d) for d in value.type.shape)  # type: ignore[arg-type]
+def _lengths(value: Value) -> tuple[Dim, ...]:
+    assert isinstance(value.type, TensorType)
+    return lengths_of(value.type)
 
 
 def _scan(node: Node, rows: Value, slice: Value, reverse: bool) -> Value:

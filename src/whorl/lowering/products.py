@@ -18,6 +18,7 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32
 from whorl.ir.graph import Node, Op, Region, Value
+from whorl.ir.infer import names_of
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, TensorType, Type
@@ -179,8 +180,8 @@ def _shape(value: Value) -> tuple[int, ...]:
     return tuple(int(d) for d in value.type.shape)  # type: ignore[arg-type]
 
 
-def _dtype(value: Value) -> np.dtype:
-    assert isinstance(value.type, TensorType)
+def _dtype(value: Value | None) -> np.dtype:
+    assert value is not None and isinstance(value.type, TensorType)
     return value.type.dtype
 
 
@@ -227,11 +228,10 @@ def _is_worth(node: Node) -> bool:
 class Hoisted:
     """Products of the slices of a scanned value by one matrix in panels, taken for all iterations before the loop.
 
-    `rows` is the number of the scanned value, `slice_rows` the rows that a slice has.
+    `rows` is the number of the scanned value.
     """
 
     rows: int
-    slice_rows: int
     inner: int
     columns: int
     panels: Value
@@ -239,12 +239,17 @@ class Hoisted:
 
 
 def hoist_products(
-    body: Region, slices: Sequence[Value], captured: Sequence[Value], length: int, ready: set[Value] | None = None
+    body: Region,
+    slices: Sequence[Value],
+    captured: Sequence[Value],
+    length: Dim,
+    ready: set[Value] | None = None,
+    names: frozenset[str] = frozenset(),
 ) -> list[Hoisted]:
     """Take products of slices by matrices in panels out of a body; their outputs are to be scanned instead.
 
     Only where a slice has few rows: its product takes as long as reading the matrix, and all of them together less.
-    `ready`: only by these matrices.
+    `ready`: only by these matrices. `names`: also of slices whose lengths have these names, and whose rows may be few.
     """
     sources = {value: n for n, value in enumerate(slices)}
     fixed = set(captured)
@@ -256,42 +261,44 @@ def hoist_products(
         source = next((sources[v] for v in node.inputs[:1] if v in sources), None)
         if source is not None and isinstance(node.op, Identity | Reshape | Unsqueeze | Squeeze):
             sources[node.outputs[0]] = source
-        if source is None or not isinstance(node.op, PanelProduct) or not _is_worth_hoisting(node, length, ready):
+        if source is None or not isinstance(node.op, PanelProduct):
             rest.append(node)
             continue
         a, panels = node.inputs
         assert a is not None and panels is not None
-        *rows, inner = _shape(a)
-        result.append(Hoisted(source, math.prod(rows), inner, node.op.columns, panels, node.outputs[0]))
+        is_known = _is_static(a) or (_lengths(a) == _lengths(slices[source]) and names_of((a,)) <= names)
+        if not is_known or (ready is not None and panels not in ready) or not _is_worth_hoisting(node, length):
+            rest.append(node)
+            continue
+        inner, columns = _shape(panels)[1], node.op.columns
+        result.append(Hoisted(source, inner, columns, panels, node.outputs[0]))
     body.nodes = rest
     return result
 
 
-def _is_worth_hoisting(node: Node, length: int, ready: set[Value] | None) -> bool:
-    panels, output = node.inputs[1], node.outputs[0]
-    assert panels is not None
-    if (ready is not None and panels not in ready) or not (_is_static(output) and _is_static(node.inputs[0])):
+def _is_worth_hoisting(node: Node, length: Dim) -> bool:
+    *rows, columns = _lengths(node.outputs[0])
+    count = dims.product(rows)
+    if (isinstance(count, int) and count > FEW_ROWS) or _dtype(node.inputs[1]) in NARROW:
         return False
-    columns = _shape(output)[-1]
-    if _dtype(panels) in NARROW:
-        return False
-    few = math.prod(_shape(output)) <= FEW_ROWS * columns
-    return few and length * FEW_ROWS * columns * _dtype(output).itemsize <= HOISTED_BYTES
+    bytes = dims.product((length, FEW_ROWS, columns)) * _dtype(node.outputs[0]).itemsize
+    return not isinstance(bytes, int) or bytes <= HOISTED_BYTES
 
 
 def slice_captured(
-    body: Region, captured: Sequence[Value], length: int, most: float = math.inf
+    body: Region, captured: Sequence[Value], length: Dim, exactly: bool = False
 ) -> list[tuple[int, Value]]:
     """Take out of a body each Gather of row i of a captured value that has a row for every iteration i.
 
-    With the number of the captured value, the value that is now to be scanned. Values of more than `most` rows stay.
+    With the number of the captured value, the value that is now to be scanned. `exactly`: only of values that have no
+    other rows.
     """
     numbers = {value: n for n, value in enumerate(captured)}
     result: list[tuple[int, Value]] = []
     rest: list[Node] = []
     for node in body.nodes:
         number = numbers.get(node.inputs[0]) if isinstance(node.op, Gather) and node.inputs[0] is not None else None
-        if number is None or not _reads_row(node, body.arguments[0], length, most):
+        if number is None or not _reads_row(node, body.arguments[0], length, exactly):
             rest.append(node)
             continue
         result.append((number, node.outputs[0]))
@@ -299,10 +306,13 @@ def slice_captured(
     return result
 
 
-def _reads_row(node: Node, i: Value, length: int, most: float) -> bool:
+def _reads_row(node: Node, i: Value, length: Dim, exactly: bool) -> bool:
     assert isinstance(node.op, Gather)
     data, row = node.inputs
-    if data is None or row is not i or not _is_static(data) or not _is_static(i):
+    if data is None or row is not i or not _is_static(i) or _shape(i) != ():
         return False
-    shape = _shape(data)
-    return node.op.axis in (0, -len(shape)) and _shape(i) == () and length <= shape[0] <= most
+    shape = _lengths(data)
+    if node.op.axis not in (0, -len(shape)):
+        return False
+    has_more = isinstance(length, int) and isinstance(shape[0], int) and length < shape[0]
+    return shape[0] == length or (has_more and not exactly)

@@ -48,7 +48,7 @@ class Readers:
     def materialise(self, value: Value, view: View, k: KernelBuilder) -> View:
         """The tensor materialised, if several nests would compute it at a cost; within one nest, each element once."""
         ends = self.ends.get(value, frozenset())
-        if not view.is_fixed or view.size == 1 or view.buffer is not None:
+        if k.shape_in_run(view.shape) is None or view.size == 1 or view.buffer is not None:
             return k.materialise_costly(view)
         if ends == frozenset[object]((getattr(value.type, "shape", None),)):
             return k.cache_in_nest(view)

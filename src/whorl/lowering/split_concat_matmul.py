@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from whorl.ir import dims
 from whorl.ir.build import Builder
+from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, FLOAT64
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType
 from whorl.kernels.machine import FEW_ROWS
+from whorl.lowering.native_types import lengths_of
+from whorl.ops.core.base import length_of
 from whorl.ops.core.writer import Writer, is_fixed, sizes_of
 from whorl.ops.elementwise.arithmetic import Add
 from whorl.ops.linear.products import Gemm, MatMul
@@ -46,18 +49,27 @@ def split_matmul_of_concat(region: Region, fixed: Sequence[Value]) -> None:
 def _parts(node: Node, known: set[Value]) -> list[Value]:
     """The tensors that lie side by side in the left operand of a product, where it is to be taken apart."""
     is_product = isinstance(node.op, MatMul) or (isinstance(node.op, Gemm) and not node.op.transA)
-    if not is_product or not is_fixed(*node.inputs):
+    a, matrix = node.inputs[:2] if is_product else (None, None)
+    if a is None or matrix is None or matrix not in known or a in known or not is_fixed(matrix):
         return []
-    a, matrix = node.inputs[:2]
-    concat = a.owner if a is not None else None
-    if matrix not in known or a in known or not isinstance(concat, Node) or not isinstance(concat.op, Concat):
+    concat, type = a.owner, a.type
+    if not isinstance(concat, Node) or not isinstance(concat.op, Concat) or not isinstance(type, TensorType):
         return []
-    assert a is not None and matrix is not None and isinstance(a.type, TensorType)
-    shape, parts = sizes_of(a), [v for v in concat.inputs if v is not None]
-    fits = concat.op.axis in (-1, len(shape) - 1) and len(sizes_of(matrix)) == 2 and is_fixed(*parts)
-    if not fits or a.type.dtype not in (FLOAT32, FLOAT64) or math.prod(shape[:-1]) > FEW_ROWS:
+    shape, parts = lengths_of(type), [v for v in concat.inputs if v is not None]
+    fits = concat.op.axis in (-1, len(shape) - 1) and len(sizes_of(matrix)) == 2
+    if not fits or type.dtype not in (FLOAT32, FLOAT64) or not _may_be_few(dims.product(shape[:-1])):
         return []
-    return parts if len(parts) <= MOST_PARTS and min(sizes_of(x)[-1] for x in parts) >= LEAST_WIDTH else []
+    return parts if len(parts) <= MOST_PARTS and all(_width(x) >= LEAST_WIDTH for x in parts) else []
+
+
+def _may_be_few(rows: Dim) -> bool:
+    return 0 < rows <= FEW_ROWS if isinstance(rows, int) else rows is not UNKNOWN
+
+
+def _width(x: Value) -> int:
+    """The last length of a tensor; 0 where it is no number."""
+    length = length_of(x, -1)
+    return length if isinstance(length, int) else 0
 
 
 def _sum(node: Node, parts: Sequence[Value], build: Builder) -> Value:
@@ -65,7 +77,7 @@ def _sum(node: Node, parts: Sequence[Value], build: Builder) -> Value:
     write, matrix = Writer(build), node.inputs[1]
     assert matrix is not None
     axis = 1 if isinstance(node.op, Gemm) and node.op.transB else 0
-    ends = np.cumsum([0, *(sizes_of(x)[-1] for x in parts)]).tolist()
+    ends = np.cumsum([0, *map(_width, parts)]).tolist()
     total: Value | None = None
     for x, start, stop in zip(parts, ends, ends[1:], strict=False):
         rest = node.inputs[2:] if total is None else []

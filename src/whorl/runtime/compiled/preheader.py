@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -151,7 +152,8 @@ def _rows_product(
     hoisted: Hoisted, rows: np.ndarray, panels: np.ndarray, memory: Workspace, number: int, budget: Budget
 ) -> np.ndarray:
     """Each slice times the matrix, stacked as the loop scans them."""
-    count, inner, columns = len(rows) * hoisted.slice_rows, hoisted.inner, hoisted.columns
+    shape, inner, columns = sizes(hoisted.output.type), hoisted.inner, hoisted.columns
+    count = len(rows) * math.prod(shape[:-1])
     block = _block_rows(count)
     blocks = -(-count // block)
     left = np.ascontiguousarray(rows).reshape(count, inner)
@@ -168,7 +170,7 @@ def _rows_product(
     _, multiply = _multiplier(rows.dtype, block, inner, columns, panels.shape[2])
     if multiply(address(cells)):
         context.raise_error()
-    return result[:count].reshape(len(rows), *sizes(hoisted.output.type))
+    return result[:count].reshape(len(rows), *shape)
 
 
 def _block_rows(count: int) -> int:
