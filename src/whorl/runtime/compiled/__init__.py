@@ -1,7 +1,7 @@
 """Compiled code at run time: what is compiled and when, the calls into machine code, and their memory.
 
-- What is compiled: `partition` cuts a plan into subgraphs, `program_cache` holds the programs of a subgraph by shape
-  signature, `loop` those of a long Loop by its operands' shapes (`shape_signatures`), for which it is typed
+- What is compiled: `partition` cuts a plan into subgraphs, `binding` names the lengths of inputs, `program_cache` holds
+  the programs of a subgraph by patterns of names, `loop` those of a long Loop (`shape_signatures`), typed for them
   (`specialise`) after what is loop-invariant was hoisted (`preheader`).
 - When: at the first run or in a thread of its own (`background`); `refusals` says why not.
 - Calls: `launch` runs a subgraph, `entries` is the machine code or its stand-in under WHORL_DEBUG, `context` what a

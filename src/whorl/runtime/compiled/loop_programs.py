@@ -15,13 +15,15 @@ from whorl.codegen.target import is_available
 from whorl.errors import LimitError, RunError
 from whorl.ir.forking import renew_in_children
 from whorl.ir.graph import Node
+from whorl.ir.types import Type
+from whorl.ops.control.flow import Loop
 from whorl.ops.control.iteration import Iteration
 from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
 from whorl.runtime.compiled.loop import CompiledLoop, LoopRun
 from whorl.runtime.compiled.memory import SequenceSignature, state_signature
 from whorl.runtime.compiled.program_cache import has_loop
 from whorl.runtime.compiled.refusals import Refusal, refusal_of
-from whorl.runtime.compiled.shape_signatures import MOST_PROGRAMS, OperandShapes, ProgramsByShape
+from whorl.runtime.compiled.shape_signatures import OperandShapes, ProgramsByShape, choose_dynamic_dims
 from whorl.runtime.interpreter.accelerator import LoopRunner
 from whorl.runtime.interpreter.step import Frame, Run
 from whorl.runtime.limits import Budget
@@ -46,6 +48,7 @@ class LoopPrograms(LoopRunner):
     def __init__(self, node: Node, after: int, waits: bool) -> None:
         self.node, self.after, self.waits = node, after, waits
         self.is_nested = any(has_loop(each) for each in node.regions[0].nodes)
+        self.types = _operand_types(node)
         self.interpreted = 0
         self.programs = ProgramsByShape[CompiledLoop | Refusal]()
         self.pending: Future[CompiledLoop | Refusal] | None = None
@@ -170,9 +173,7 @@ class LoopPrograms(LoopRunner):
         return (reached, (iteration.bound or 0).bit_length() // LONG_BITS), shapes
 
     def _compile(self, iteration: Iteration, flags: Hashable, shapes: OperandShapes) -> CompiledLoop | Refusal:
-        dynamic = self.programs.choose_dynamic_dims(shapes)
-        if len(self.programs.all) >= MOST_PROGRAMS:
-            return Refusal(f"it met more than {MOST_PROGRAMS} combinations of shapes")
+        dynamic = choose_dynamic_dims(self.types, shapes)
         try:
             program: CompiledLoop | Refusal = CompiledLoop(self.node, iteration, dynamic)
         except Exception as error:
@@ -200,6 +201,15 @@ class LoopPrograms(LoopRunner):
     def reasons(self) -> list[str]:
         """Why there was no native form, for each combination of shapes without one."""
         return [program.reason for program in self.programs.all if isinstance(program, Refusal)]
+
+
+def _operand_types(node: Node) -> list[Type]:
+    """The declared types of the carried, scanned and captured operands of a Loop, a slice's for what it scans."""
+    op, body = node.op, node.regions[0]
+    assert isinstance(op, Loop)
+    _, _, states, _, captured = op.split(node.inputs)
+    slices = op.split(body.arguments)[3]
+    return [*(v.type for v in states if v is not None), *(v.type for v in slices), *(v.type for v in captured)]
 
 
 _NOT_TENSORS = Refusal("it takes values that are not tensors, or sequences of tensors that differ")

@@ -1,8 +1,8 @@
-"""Chooses a compiled program by operand shapes; dims seen to vary become dynamic.
+"""Chooses a compiled loop by operand shapes: lengths that are no numbers in the model are taken at run time.
 
-The first programs of a loop have all lengths fixed. From the ninth combination on, lengths of which three values were
-seen become integers of the next program, those that were always equal one. The number of slices that a loop scans is
-never fixed.
+Lengths of one name are one integer of the program. 0 and 1 are part of what a program is made for, because broadcasting
+and empty tensors make other programs of them, and so is a length that the model fixes. The number of slices that a loop
+scans is never fixed.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from whorl.ir.dims import UNKNOWN, Dim, Linear
+from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.lowering.loops import FREE
+from whorl.runtime.compiled.binding import LEAST
 
-MOST_STATIC = 8
-"""Programs whose lengths are all fixed, before those that vary become dynamic."""
-VARIED = 3
-"""Values of a length from which it counts as one that varies."""
 MOST_PROGRAMS = 64
-"""Programs for one loop."""
+"""Programs of one loop that are kept; the oldest goes first."""
 OperandShapes = Sequence[tuple[Hashable, tuple[int, ...]]]
 """Element type and shape of each operand."""
 DynamicDims = Mapping[tuple[int, int], str]
@@ -47,18 +46,18 @@ class _Programs(Generic[P]):
             lengths = list(shape)
             for axis, length in enumerate(shape):
                 name = self.dynamic.get((n, axis))
-                if name is not None and sizes.setdefault(name, length) == length:
+                is_free = name is not None and (length >= LEAST or not name.startswith(FREE))
+                if is_free and sizes.setdefault(str(name), length) == length:
                     lengths[axis] = -1
             key.append((dtype, tuple(lengths)))
         return tuple(key)
 
 
 class ProgramsByShape(Generic[P]):
-    """The programs of one loop."""
+    """The programs of one loop; the group that was added last is asked first."""
 
     def __init__(self) -> None:
         self.groups: list[_Programs[P]] = []
-        self.history: list[OperandShapes] = []
 
     def find(self, flags: Hashable, shapes: OperandShapes) -> P | None:
         """The program for these operands; None if there is none yet."""
@@ -73,25 +72,39 @@ class ProgramsByShape(Generic[P]):
         group = next((each for each in self.groups if each.dynamic == dynamic), None)
         if group is None:
             group = _Programs[P](dynamic)
-            self.groups.append(group)
+            self.groups.insert(0, group)
+        if len(self.all) >= MOST_PROGRAMS:
+            oldest = next(each for each in reversed(self.groups) if each.by_key)
+            del oldest.by_key[next(iter(oldest.by_key))]
         group.by_key[group.key(flags, shapes)] = program
 
     @property
     def all(self) -> list[P]:
         return [program for group in self.groups for program in group.by_key.values()]
 
-    def choose_dynamic_dims(self, shapes: OperandShapes) -> dict[tuple[int, int], str]:
-        """Names for the lengths that varied so far, one for those that were always equal; none at first."""
-        self.history.append(shapes)
-        ranks = [(dtype, len(shape)) for dtype, shape in shapes]
-        alike = [each for each in self.history if [(dtype, len(shape)) for dtype, shape in each] == ranks]
-        if len(alike) <= MOST_STATIC:
-            return {}
-        names: dict[tuple[int, ...], str] = {}
-        dynamic: dict[tuple[int, int], str] = {}
-        for n, (_, shape) in enumerate(shapes):
-            for axis in range(len(shape)):
-                values = tuple(each[n][1][axis] for each in alike)
-                if len(set(values)) >= VARIED:
-                    dynamic[n, axis] = names.setdefault(values, f"{FREE}{len(names)}")
-        return dynamic
+
+def choose_dynamic_dims(types: Sequence[Type], shapes: OperandShapes) -> dict[tuple[int, int], str]:
+    """Names for the lengths that operands of these declared types have in a run, those that no type fixes."""
+    declared = [_declared(type, shape) for type, (_, shape) in zip(types, shapes, strict=True)]
+    axes = [
+        (n, axis, dim, shape[axis])
+        for n, (own, (_, shape)) in enumerate(zip(declared, shapes, strict=True))
+        for axis, dim in enumerate(own)
+    ]
+    sizes: dict[str, set[int]] = {}
+    for _, _, dim, length in axes:
+        sizes.setdefault(str(dim), set()).add(length)
+    names: dict[str, str] = {}
+    dynamic: dict[tuple[int, int], str] = {}
+    for n, axis, dim, length in axes:
+        if length >= LEAST and dim != length:
+            is_shared = isinstance(dim, Linear) and len(sizes[str(dim)]) == 1
+            own = f"{FREE}{n}.{axis}"
+            dynamic[n, axis] = names.setdefault(str(dim), own) if is_shared else own
+    return dynamic
+
+
+def _declared(type: Type, shape: tuple[int, ...]) -> tuple[Dim, ...]:
+    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape) or len(type.shape) != len(shape):
+        return (UNKNOWN,) * len(shape)
+    return type.shape
