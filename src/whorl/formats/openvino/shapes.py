@@ -45,6 +45,8 @@ def fixed_shape(text: str, where: str) -> tuple[int, ...]:
 def _dim(part: str, text: str, where: str) -> Dim:
     if part in ("?", "-1"):
         return UNKNOWN
+    if part.isdecimal() and len(part) < 19:
+        return int(part)
     bounds = _RANGE.fullmatch(part)
     if bounds is not None:
         low, high = (int(bound) if bound and len(bound) < 20 else None for bound in bounds.groups())

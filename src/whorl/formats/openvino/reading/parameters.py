@@ -19,17 +19,20 @@ OPEN = ("dynamic", "undefined")
 
 def parameter_type(layer: Layer, context: ReadContext) -> TensorType:
     """The type that a Parameter states. Errors: LoadError OV404, OV405, OV501."""
-    where = context.location(layer)
+    try:
+        return _declared_type(layer)
+    except LoadError as error:
+        raise error.at(context.location(layer)) from None
+
+
+def _declared_type(layer: Layer) -> TensorType:
     for name in ("element_type", "shape"):
         if name not in layer.data:
-            raise problem("OV501", f"lacks the attribute {name!r}", where)
+            raise problem("OV501", f"lacks the attribute {name!r}")
     if len(layer.outputs) != 1:
-        raise problem("OV211", f"has {len(layer.outputs)} outputs, expected one", where)
-    shape = shape_of(layer.data["shape"], where)
-    try:
-        return TensorType(element_type(layer.data["element_type"], f"element_type of {layer.title}"), shape)
-    except LoadError as error:
-        raise error.at(where) from None
+        raise problem("OV211", f"has {len(layer.outputs)} outputs, expected one")
+    shape = shape_of(layer.data["shape"], "")
+    return TensorType(element_type(layer.data["element_type"], f"element_type of {layer.title}"), shape)
 
 
 def compare_parameter(layer: Layer, value: Value, context: ReadContext) -> None:

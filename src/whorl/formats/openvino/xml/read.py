@@ -167,7 +167,9 @@ def _whole(element: Element, name: str, default: int | None = None) -> int:
 
 def _tensor_names(text: str) -> tuple[str, ...]:
     """The names in a list that commas part; a backslash takes the meaning from the next character."""
-    return tuple(re.sub(r"\\(.)", r"\1", name) for name in _NAMES.findall(text))
+    if not text:
+        return ()
+    return tuple(re.sub(r"\\(.)", r"\1", name) if "\\" in name else name for name in _NAMES.findall(text))
 
 
 def _layer_info(element: Element) -> dict[str, str]:

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import BinaryIO
 from xml.sax import SAXException, SAXParseException
 from xml.sax.handler import ContentHandler
-from xml.sax.xmlreader import AttributesImpl
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
@@ -53,12 +52,12 @@ class _TreeBuilder(ContentHandler):
         self._parser, self._count = parser, 0
         self._open: list[Element] = []
 
-    def startElement(self, name: str, attrs: AttributesImpl) -> None:
+    def begin(self, name: str, attrs: Mapping[str, str]) -> None:
         self._count += 1
         if self._count > MAX_ELEMENTS or len(self._open) >= MAX_NESTING:
             limit = f"{MAX_ELEMENTS} elements" if self._count > MAX_ELEMENTS else f"{MAX_NESTING} nested elements"
             raise problem("OV104", f"the .xml has more than {limit}", f"line {self._parser.getLineNumber()}")
-        element = Element(name, dict(attrs.items()) if len(attrs) else _EMPTY, self._parser.getLineNumber() or 0)
+        element = Element(name, attrs or _EMPTY, self._parser.getLineNumber() or 0)
         if not self._open:
             self.root = element
         elif isinstance(siblings := self._open[-1].children, list):
@@ -71,7 +70,7 @@ class _TreeBuilder(ContentHandler):
         if self._open and self._open[-1].tag == "dim":
             self._open[-1].text += content
 
-    def endElement(self, name: str) -> None:
+    def end(self, name: str) -> None:
         self._open.pop()
 
 
@@ -80,6 +79,8 @@ def read_tree(source: BinaryIO | bytes) -> Element:
     parser = DefusedExpatParser(forbid_dtd=True)
     builder = _TreeBuilder(parser)
     parser.setContentHandler(builder)
+    # By way of SAX each dict of attributes, which is new already, would be wrapped and copied.
+    parser.start_element, parser.end_element = builder.begin, builder.end
     stream = io.BytesIO(source) if isinstance(source, bytes) else source
     total = 0
     try:
