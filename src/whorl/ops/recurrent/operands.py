@@ -16,7 +16,7 @@ from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import dims_of
-from whorl.ops.native.index_maps import broadcast_scalar, read_index
+from whorl.ops.native.index_maps import broadcast_scalar, read_index, require_lengths
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class CheckedLengths(Op, abstract=True):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         lengths, x = k.materialise(inputs[0]), inputs[1]
-        _fail_unless_equal(k, lengths.shape[0], x.shape[1])
+        require_lengths(k, lengths.shape, (x.shape[1],))
         steps = k.length(x.shape[0])
 
         def is_legal(so_far: Expr, index: Index) -> Expr:
@@ -64,7 +64,7 @@ class CheckedState(Op, abstract=True):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         state, batch = inputs[0], inputs[1].shape[1]
-        _fail_unless_equal(k, state.shape[0], batch)
+        require_lengths(k, state.shape[:1], (batch,))
         return [k.view(state.dtype, (batch, state.shape[1]), state.at, state.cost, k.flat(state))]
 
 
@@ -94,9 +94,3 @@ def _batch(x: Fact) -> Dim:
 def _require_batch(batch: int, x: np.ndarray) -> None:
     if batch != x.shape[1]:
         raise RunError(f"batch size is both {x.shape[1]} and {batch}")
-
-
-def _fail_unless_equal(k: NativeBuilder, length: Dim, batch: Dim) -> None:
-    """End the program with a failure unless two batch sizes are the same."""
-    if length != batch:
-        k.fail_unless(k.compare("eq", k.length(length), k.length(batch)))

@@ -42,6 +42,8 @@ class Cumulative(Op, abstract=True):
     totals of float16 and bfloat16 are float32 and each is rounded once.
     """
 
+    any_length = True
+
     exclusive: int = 0
     reverse: int = 0
     start: ClassVar[int]

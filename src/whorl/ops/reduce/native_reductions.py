@@ -24,7 +24,8 @@ D = TypeVar("D", bound=Dim)
 ROW = 8
 """Elements along the last axis from which a reduction over other axes goes row by row."""
 
-
+_MOST_ROWS = 1 << 31
+"""Rows whose numbers an int32 does not hold."""
 _ON_BOOL = {"max": "or", "min": "and"}
 _IN_ANY_ORDER = {"max": "maximum", "min": "minimum"}
 
@@ -166,9 +167,11 @@ def find_extremes(k: NativeBuilder, x: View, axis: int, largest: bool, last: boo
 
 def is_row_reduction(x: View, axis: int) -> bool:
     """Whether extremes along an axis are searched for many columns at a time; their indices then are int32."""
-    if not x.is_fixed or axis >= len(x.shape) - 1:
+    if axis >= len(x.shape) - 1:
         return False
-    return x.fixed_shape[-1] >= ROW and 1 < x.fixed_shape[axis] < 1 << 31
+    columns, rows = x.shape[-1], x.shape[axis]
+    is_wide = not isinstance(columns, int) or columns >= ROW
+    return is_wide and (not isinstance(rows, int) or 1 < rows < _MOST_ROWS)
 
 
 def find_extremes_by_rows(k: NativeBuilder, x: View, axis: int, largest: bool, last: bool = False) -> tuple[View, View]:
@@ -179,6 +182,8 @@ def find_extremes_by_rows(k: NativeBuilder, x: View, axis: int, largest: bool, l
 
     def write() -> tuple[View, View]:
         shape = reduced_shape(x.shape, (axis,))
+        if not isinstance(x.shape[axis], int):
+            k.fail_unless(k.compare("lt", k.length(x.shape[axis]), k.const(_MOST_ROWS)))
         best, winner = k.temporary(x.dtype, shape), k.temporary(INT32, shape)
         with k.nest(shape) as index:
             k.store(best, index, k.const(_start("max" if largest else "min", x.dtype), x.dtype))
@@ -189,7 +194,7 @@ def find_extremes_by_rows(k: NativeBuilder, x: View, axis: int, largest: bool, l
             wins = k.let(_wins(k, value, before, largest, last))
             k.store(winner, target, k.select(wins, k.cast(index[axis], INT32), k.load(winner, target)))
             k.store(best, target, k.select(wins, value, before))
-        return k.view_of(best), cast_view(k, k.view_of(winner), INT64)
+        return k.view_of(best, shape), cast_view(k, k.view_of(winner, shape), INT64)
 
     return k.share(("extremes", x, axis, largest, last), write)
 
@@ -210,24 +215,33 @@ def accumulate_view(k: NativeBuilder, x: View, axis: int, how: str, start: int, 
 
     `exclusive` leaves out the element itself, so that totals begin with `start`; `reverse` runs from the end.
     """
-    length, buffer, shift = x.fixed_shape[axis], k.temporary(x.dtype, x.shape), int(exclusive)
+    length, buffer, shift = x.shape[axis], k.temporary(x.dtype, x.shape), int(exclusive)
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     if not x.size:
-        return k.view_of(buffer)
+        return k.view_of(buffer, x.shape)
 
     def at(outer: Index, step: Expr, inner: Index) -> Index:
         return (*outer, k.sub(k.const(length - 1), step) if reverse else step, *inner)
 
     with k.nest(before) as outer:
         if exclusive:
-            with k.nest(after) as inner:
-                k.store(buffer, at(outer, k.const(0), inner), k.const(start, x.dtype))
-        if length > shift:
-            with k.nest(after) as inner:
-                k.store(buffer, at(outer, k.const(shift), inner), x.at(at(outer, k.const(0), inner)))
-        with k.loop(max(length - 1 - shift, 0)) as done, k.nest(after) as inner:
+            with k.nest((_at_most(length, 1), *after)) as (first, *inner):
+                k.store(buffer, at(outer, first, tuple(inner)), k.const(start, x.dtype))
+        with k.nest((_at_most(_less(length, shift), 1), *after)) as (first, *inner):
+            target = at(outer, k.add(first, k.const(shift)), tuple(inner))
+            k.store(buffer, target, x.at(at(outer, first, tuple(inner))))
+        with k.loop(_less(length, 1 + shift)) as done, k.nest(after) as inner:
             step = k.add(done, k.const(1))
             total = k.load(buffer, at(outer, k.add(done, k.const(shift)), inner))
             value = k.apply(how, total, x.at(at(outer, step, inner)))
             k.store(buffer, at(outer, k.add(step, k.const(shift)), inner), value)
-    return k.view_of(buffer)
+    return k.view_of(buffer, x.shape)
+
+
+def _less(length: Dim, count: int) -> Dim:
+    """A length without some elements; 0 where it has fewer."""
+    return dims.call("max", length - count, 0)
+
+
+def _at_most(length: Dim, most: int) -> Dim:
+    return dims.call("min", length, most)

@@ -28,7 +28,7 @@ from whorl.ops.core.base import (
     unify_lengths,
     widen,
 )
-from whorl.ops.native.index_maps import cast_view, map_indices, reshape_view, widen_view
+from whorl.ops.native.index_maps import cast_view, map_indices, require_lengths, reshape_view, widen_view
 from whorl.ops.reduce.native_reductions import map_elements, mean, reduce_view, standardize_view
 from whorl.ops.reduce.reductions import reduced_axes, without_axes
 
@@ -66,6 +66,8 @@ def _variance(x: np.ndarray, mean: np.ndarray, axes: Sequence[int]) -> np.ndarra
 
 def _affine_on_channels(k: NativeBuilder, x: View, scale: View, b: View) -> View:
     """Native form of x * scale + b, both of shape [C], on a tensor [N, C, ...]."""
+    for operand in (scale, b):
+        require_lengths(k, operand.shape, x.shape[1:2])
     factor, term = k.materialise_reread(scale), k.materialise_reread(b)
 
     def at(index: Index) -> Expr:
@@ -83,6 +85,7 @@ class BatchNormalization(Op):
     Dtypes: one for X and Y, one for scale and B, one for mean and variance.
     """
 
+    any_length = True
     never_fails = True
 
     epsilon: float = 1e-5
@@ -118,6 +121,8 @@ class BatchNormalization(Op):
             return None
         wide = np.result_type(*(accumulator(view.dtype) for view in inputs))
         x, scale, b, centre, variance = (cast_view(k, view, wide) for view in inputs)
+        for operand in (scale, b, centre, variance):
+            require_lengths(k, operand.shape, x.shape[1:2] or (1,))
         small = k.const(self.epsilon, wide)
         factor = k.materialise(
             map_elements(k, lambda s, v: k.div(s, k.apply("sqrt", k.add(v, small))), scale, variance, cost=8)
@@ -145,6 +150,7 @@ class InstanceNormalization(Op):
     Shapes: input [N, C, ...], scale and B [C]. Source: ONNX InstanceNormalization-22.
     """
 
+    any_length = True
     never_fails = True
 
     epsilon: float = 1e-5
@@ -184,6 +190,7 @@ class GroupNormalization(Op):
     float32 if that is narrower). Source: ONNX GroupNormalization-21.
     """
 
+    any_length = True
     never_fails = True
 
     num_groups: int
@@ -213,9 +220,9 @@ class GroupNormalization(Op):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, scale, bias = inputs
-        if not x.size:
-            return [x]
-        n, channels, *rest = x.fixed_shape
+        n, channels, *rest = x.shape
+        if not x.size or not isinstance(channels, int):
+            return None if x.size else [x]
         groups = reshape_view(k, k.materialise_reread(x), (n, self.num_groups, channels // self.num_groups, *rest))
         stashed = cast_view(k, groups, accumulator(self.stash_type))
         normal, _, _ = standardize_view(k, stashed, range(2, len(groups.shape)), self.epsilon)
@@ -247,6 +254,7 @@ class LayerNormalization(Op):
     Source: ONNX LayerNormalization-17.
     """
 
+    any_length = True
     never_fails = True
 
     axis: int = -1
@@ -275,6 +283,8 @@ class LayerNormalization(Op):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, scale, b = inputs[0], inputs[1], inputs.optional(2)
+        for operand in (scale, b) if b is not None else (scale,):
+            k.require_broadcast(operand.shape, x.shape)
         axes = _normalized_axes(self.axis, len(x.shape))
         stashed = cast_view(k, x, accumulator(self.stash_type))
         normal, centre, reciprocal = standardize_view(k, stashed, axes, self.epsilon)
@@ -290,6 +300,7 @@ class RMSNormalization(Op):
     The result has the element type of `scale`, which broadcasts to X; the mean is computed in `stash_type`.
     """
 
+    any_length = True
     never_fails = True
 
     axis: int = -1
@@ -313,6 +324,7 @@ class RMSNormalization(Op):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, scale), wide = inputs, np.result_type(*(accumulator(view.dtype) for view in inputs))
+        k.require_broadcast(scale.shape, x.shape)
         stashed = k.materialise_reread(cast_view(k, x, accumulator(self.stash_type)))
         squares = map_elements(k, lambda v: k.mul(v, v), stashed)
         small, axes = k.const(self.epsilon, stashed.dtype), _normalized_axes(self.axis, len(x.shape))
@@ -328,6 +340,7 @@ class RMSNormalization(Op):
 class MeanVarianceNormalization(Op):
     """(X - mean) / (sqrt(variance) + 1e-9) along `axes`. Source: ONNX MeanVarianceNormalization-13."""
 
+    any_length = True
     never_fails = True
 
     axes: tuple[int, ...] = (0, 2, 3)
@@ -359,6 +372,7 @@ class MeanVarianceNormalization(Op):
 class LpNormalization(Op):
     """x / sum(|x| ** p) ** (1 / p) along an axis, 0 where that is 0; p is 1 or 2. Source: ONNX LpNormalization-22."""
 
+    any_length = True
     never_fails = True
 
     axis: int = -1
