@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode, cached_object_code, host
 from whorl.debug import Debug
+from whorl.ir.dtypes import FLOAT32
+from whorl.ir.native.expressions import Buffer, Const, index_const
+from whorl.kernel.program import Program, Store
 from whorl.llvm.function import Function
 from whorl.llvm.module import Module, Source
 
@@ -60,6 +64,19 @@ def test_code_is_unmapped_with_its_owner():
     address = code.address
     del code
     assert not is_mapped(address)
+
+
+def test_equal_programs_share_their_code_until_the_last_goes():
+    def compiled(name: str, number: float) -> MachineCode:
+        x = Buffer(name, FLOAT32, (1,))
+        program = Program([], [x], [], [Store(x, (index_const(0),), Const(FLOAT32, number))])
+        return MachineCode(emit(program), FUNCTION)
+
+    first, other = compiled("x", 1.0), compiled("x", 2.0)
+    again = compiled("y", 1.0)
+    assert first.address == again.address != other.address
+    del first
+    assert compiled("z", 1.0).address == again.address
 
 
 def is_mapped(address: int) -> bool:

@@ -6,7 +6,8 @@ import pytest
 
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var, index_const
-from whorl.kernel.canonical import LONG, LONG_ALONE, SMALL, Description, Nest
+from whorl.kernel.canonical import Nest, NestDescription
+from whorl.kernel.lengths import LONG, LONG_ALONE, SMALL
 from whorl.kernel.program import Assign, Call, Fail, For, Poll, RunOp, Statement, Store, Swap, When, While
 from whorl.ops.elementwise.arithmetic import Add
 
@@ -29,7 +30,7 @@ def scaled(name: str, rows: int, columns: int, offset: int = 100, op: str = "sqr
 
 
 def nest(statement: For | While, *seen: Var) -> Nest:
-    return Description(statement).nest(seen)
+    return NestDescription(statement).nest(seen)
 
 
 def numbers(nest: Nest) -> list[object]:
@@ -68,20 +69,6 @@ def test_steps_between_elements_are_part_of_a_nest() -> None:
 
     assert nest(column(7)) != nest(column(8)), "each element is a row further"
     assert nest(row(7)) == nest(row(8)), "nothing is read by rows"
-
-
-def test_length_of_a_reduction_and_divisors_stay() -> None:
-    i, total, x = var("i"), Var(FLOAT32, "total", False), Buffer("x", FLOAT32, (1000,))
-    half = Apply(INT64, "div", (i, index_const(250)))
-    step = Assign(total, Apply(FLOAT32, "sum", (total, Load(FLOAT32, x, (plus(half, 300),)))))
-    assert numbers(nest(For(i, index_const(1000), [step]))) == [300]
-
-
-def test_number_that_is_a_length_and_a_divisor_stays() -> None:
-    i, x, length = var("i"), Buffer("x", FLOAT32, (1000,)), index_const(1000)
-    wrapped = Apply(INT64, "rem", (plus(i, 17), length))
-    store = Store(x, (wrapped,), Const(FLOAT32, 0.0))
-    assert numbers(nest(For(i, length, [store], parallel=True))) == []
 
 
 def test_loops_with_functions_differ_where_their_vectors_do() -> None:
@@ -130,4 +117,4 @@ def test_very_deep_expressions_have_names() -> None:
 def test_op_that_the_runtime_runs_is_no_part_of_a_nest() -> None:
     body: list[Statement] = [RunOp(Add(), [], [])]
     with pytest.raises(TypeError, match="RunOp is no part of a nest"):
-        Description(For(var("i"), index_const(2), body))
+        NestDescription(For(var("i"), index_const(2), body))

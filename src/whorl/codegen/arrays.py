@@ -32,6 +32,8 @@ def address_offset() -> int | None:
 
 def add_arrays_entry(module: Module, cells: Sequence[int], offset: int) -> None:
     """Add a function that replaces the arrays in `cells` by the addresses of their memory, then runs the program."""
+    if module.key:
+        module.key += f" {[*cells]} {offset}"
     f = Function(module, f"@{ARRAYS_FUNCTION}", "i64", {"cells": "ptr noundef"}, "")
     for n in cells:
         cell = f.offset(f["cells"], "i64", n)

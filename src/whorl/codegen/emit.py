@@ -10,10 +10,12 @@ import functools
 
 from whorl.codegen.frame import Failures, Frame
 from whorl.codegen.nest_functions import NestFrame, name_of, parameters_of
+from whorl.codegen.routines import routines_for
 from whorl.codegen.statements import Statements
 from whorl.codegen.target import host
-from whorl.debug import dump_program
+from whorl.debug import debug, dump_program
 from whorl.kernel.canonical import Nest
+from whorl.kernel.equality import key_of
 from whorl.kernel.outline import is_glue, outline
 from whorl.kernel.program import Fail, Program, text_of
 from whorl.llvm.function import Function
@@ -30,16 +32,31 @@ NEST_MODULES = 1024
 @in_phase(Phase.EMIT)
 def emit(program: Program, machine: Machine | None = None) -> Module:
     """The LLVM IR of a program, for the host unless a machine is named; nests that others may have lie outside."""
-    machine = machine or host()
-    nests = outline(program)
-    effort = Effort.GLUE if nests and is_glue(program, nests) else Effort.LOOPS
-    module, frame = _open(program, Module(machine, effort), "")
-    for nest in nests.values():
-        if name_of(nest) not in module:
-            module.add(Unit(name_of(nest), _nest_module(nest, machine)))
-    Statements(frame, program.calls, nests).write(program.body)
-    _close(frame)
-    return module
+    return ProgramModule(program, machine or host())
+
+
+class ProgramModule(Module):
+    """The LLVM IR of a program, written when it is read: where an equal program has code, nothing reads it."""
+
+    def __init__(self, program: Program, machine: Machine) -> None:
+        self.program, self.nests = program, outline(program)
+        effort = Effort.GLUE if self.nests and is_glue(program, self.nests) else Effort.LOOPS
+        key = key_of(program, self.nests) if debug().folder is None else ""
+        super().__init__(machine, effort, key)
+        self.is_complete = False
+
+    @in_phase(Phase.EMIT)
+    def complete(self) -> None:
+        if self.is_complete:
+            return
+        self.is_complete = True
+        frame = _open(self.program, self, "")
+        for nest in self.nests.values():
+            if name_of(nest) not in self:
+                self.add(Unit(name_of(nest), _nest_module(nest, self.machine)))
+        routines = routines_for(self.machine)
+        Statements(frame, self.program.calls, self.nests, routines=routines).write(self.program.body)
+        _close(frame)
 
 
 def emit_numbered(program: Program, machine: Machine) -> tuple[Module, list[Fail]]:
@@ -47,19 +64,20 @@ def emit_numbered(program: Program, machine: Machine) -> tuple[Module, list[Fail
 
     The status of failure n is n + FIRST_FAILURE; the iteration numbers around it follow the other cells.
     """
-    module, frame = _open(program, Module(machine), "internal")
+    module = Module(machine)
+    frame = _open(program, module, "internal")
     failures = Failures(frame)
     Statements(frame, program.calls, failures=failures).write(program.body)
     _close(frame)
     return module, failures.fails
 
 
-def _open(program: Program, module: Module, linkage: str) -> tuple[Module, Frame]:
+def _open(program: Program, module: Module, linkage: str) -> Frame:
     module.comment = dump_program(program)
     f = Function(module, f"@{FUNCTION}", "i64", {"cells": "ptr noundef"}, linkage)
     frame = Frame(f, program, in_cells=module.effort == Effort.GLUE)
     frame.open()
-    return module, frame
+    return frame
 
 
 def _close(frame: Frame) -> None:
@@ -74,7 +92,7 @@ def _nest_module(nest: Nest, machine: Machine) -> Module:
     module.comment = dump_program(text_of([nest.statement]), name.removeprefix("@whorl."))
     f = Function(module, name, "i64", parameters_of(nest), "")
     frame = NestFrame(f, nest)
-    Statements(frame).write([nest.statement])
+    Statements(frame, routines=routines_for(machine)).write([nest.statement])
     frame.close()
     f.give(f.index(0))
     return module

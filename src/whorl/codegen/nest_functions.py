@@ -7,8 +7,6 @@ or the status with which the program ends.
 
 from __future__ import annotations
 
-import hashlib
-
 from whorl.codegen.frame import Variables
 from whorl.codegen.scalars import register_type
 from whorl.ir.native.expressions import Buffer, Const
@@ -20,7 +18,7 @@ from whorl.llvm.value import Index, Value
 
 def name_of(nest: Nest) -> str:
     """The name of a nest's function: equal nests have equal names."""
-    return f"@whorl.nest.{hashlib.sha256(nest.text.encode()).hexdigest()[:32]}"
+    return f"@whorl.nest.{nest.key}"
 
 
 def parameters_of(nest: Nest) -> dict[str, str]:

@@ -10,6 +10,7 @@ from whorl.codegen.callers import RUN as RUN_CELL
 from whorl.codegen.expressions import Expressions
 from whorl.codegen.frame import Failures, Variables
 from whorl.codegen.nest_functions import call_nest
+from whorl.codegen.routines import Routines, define_routine
 from whorl.codegen.statuses import NO_MEMORY, STOPPED
 from whorl.ir.native.expressions import Buffer, Expr
 from whorl.kernel.canonical import Nest
@@ -29,8 +30,6 @@ from whorl.kernel.program import (
     While,
 )
 from whorl.kernel.vectors import vectors_side_by_side
-from whorl.kernels.kernel import ANY
-from whorl.kernels.table import KERNELS
 from whorl.llvm.function import Function
 from whorl.llvm.routine import NO_POLLS, ask_to_go_on
 from whorl.llvm.value import Value
@@ -42,7 +41,7 @@ _LIKELY = '!{!"branch_weights", i32 2000, i32 1}'
 class Statements:
     """Writes statements. With `failures`, each `Fail` has a status of its own.
 
-    `nests` are statements, by identity, that are functions to call.
+    `nests` are statements, by identity, that are functions to call; `routines` those that programs share.
     """
 
     def __init__(
@@ -51,10 +50,11 @@ class Statements:
         calls: Sequence[RunOp] = (),
         nests: Mapping[int, Nest] = NO_NESTS,
         failures: Failures | None = None,
+        routines: Routines | None = None,
     ) -> None:
         self.frame, self.f = frame, frame.f
         self.expressions = Expressions(frame)
-        self.calls, self.nests, self.failures = calls, nests, failures
+        self.calls, self.nests, self.failures, self.routines = calls, nests, failures, routines
 
     def write(self, statements: Sequence[Statement]) -> None:
         for statement in statements:
@@ -249,8 +249,8 @@ class Statements:
 
     def _call(self, call: Call) -> None:
         f = self.f
-        dtypes = [buffer.dtype for buffer, _ in call.addresses]
-        routine = KERNELS[call.kernel].define(f.module, dtypes, call.numbers_or(ANY))
+        shared = self.routines
+        routine = shared.add_to(f.module, call) if shared is not None else define_routine(call, f.module)
         addresses = [self.expressions.address(buffer, index) for buffer, index in call.addresses]
         numbers = (self.expressions.write(n) if isinstance(n, Expr) else n for n in call.numbers)
         arguments = [*addresses, *map(f.index, numbers)]

@@ -101,7 +101,20 @@ def _level(effort: Effort) -> int:
 
 
 class MachineCode:
-    """A linked function; the code is unmapped when this object goes.
+    """A linked function; modules of equal keys share it, and it is unmapped when the last of these objects goes."""
+
+    def __init__(self, module: Module, function: str) -> None:
+        key = f"{module.key} {module.machine} {function}" if module.key else ""
+        code = _linked.get(key)
+        if code is None:
+            code = _LinkedCode(module, function)
+            if key:
+                _linked[key] = code
+        self.code, self.address = code, code.address
+
+
+class _LinkedCode:
+    """A function in memory.
 
     Each has a linker of its own, since LLVM's linker keeps the names and symbols of all that it has ever linked.
     """
@@ -117,6 +130,9 @@ class MachineCode:
         code = library.link(linker, "whorl")
         self.address: int = code[function]
         weakref.finalize(self, _unmap, code, linker).atexit = False
+
+
+_linked: weakref.WeakValueDictionary[str, _LinkedCode] = weakref.WeakValueDictionary()
 
 
 def _unmap(code: Any, linker: Any) -> None:

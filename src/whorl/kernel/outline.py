@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Expr, Var
-from whorl.kernel.canonical import Description, Nest
+from whorl.kernel.canonical import Nest, NestDescription
 from whorl.kernel.program import For, Program, Reserve, RunOp, Statement, Take, When, While
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import all_statements, assigned, blocks, expressions
@@ -26,7 +26,7 @@ def outline(program: Program) -> dict[int, Nest]:
     chosen = list(_candidates(program.body))
     if len(chosen) < FEW:
         return {}
-    described = {id(statement): Description(statement) for statement in chosen}
+    described = {id(statement): NestDescription(statement) for statement in chosen}
     seen = Counter(_shared(program, described))
     for description in described.values():
         seen.update(description.variables.keys())

@@ -8,7 +8,7 @@ from typing import Any
 
 from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var
 from whorl.kernel.program import Assign, Call, For, Program, Reserve, RunOp, Statement, Store, Swap, Take, When, While
-from whorl.kernel.verify import parts_in_order
+from whorl.kernel.verify import constant_zero, parts_in_order
 
 Block = list[Statement]
 
@@ -63,6 +63,19 @@ def expressions(statement: Statement) -> Iterator[Expr]:
                 yield from lengths
         case _:
             pass
+
+
+def memory_parts(expr: Expr) -> Sequence[Expr]:
+    """What an expression is made of, with the strides by which it reads memory."""
+    match expr:
+        case Load(buffer=buffer, index=index):
+            moved = [n for n, position in enumerate(index) if not constant_zero(position)]
+            strides = [buffer.strides[n] for n in moved]
+            return [*(index[n] for n in moved), *(stride for stride in strides if isinstance(stride, Expr))]
+        case Apply(args=args):
+            return args
+        case _:
+            return ()
 
 
 def written(statement: Statement) -> Iterator[Buffer]:

@@ -76,7 +76,7 @@ class Global:
 
 @dataclass(frozen=True)
 class Unit:
-    """A function in a module of its own."""
+    """A function that is compiled on its own: the only one of a module, or a routine of a module that has many."""
 
     name: str
     module: Module
@@ -89,17 +89,29 @@ class Unit:
     def declaration(self) -> str:
         return self.module.definitions[self.name].declaration()
 
+    def sources(self) -> dict[str, Source]:
+        """Its text, and that of all routines that it needs, by their names."""
+        if self.module.definitions[self.name].is_routine:
+            return self.module.routine_sources([self.name])
+        main, others = self.module.split()
+        return {self.name: main} | others
+
 
 class Module:
-    """Definitions by name, in the order in which they were added; `comment` stands before them."""
+    """Definitions by name, in the order in which they were added; `comment` stands before them.
 
-    def __init__(self, machine: Machine, effort: Effort = Effort.LOOPS) -> None:
+    Modules of equal keys have equal texts; without a key, nothing is known of that.
+    """
+
+    def __init__(self, machine: Machine, effort: Effort = Effort.LOOPS, key: str = "") -> None:
         self.machine = machine
-        self.effort = effort
+        self.effort, self.key = effort, key
         self.comment = ""
         self.definitions: dict[str, Definition] = {}
         self.nodes: dict[str, str] = {}
         """Names of nodes of metadata by their content; those that are distinct are named by themselves."""
+        self.sources: dict[str, Source] = {}
+        """The texts of routines, once they are complete."""
 
     def __contains__(self, name: str) -> bool:
         return name in self.definitions
@@ -126,7 +138,11 @@ class Module:
         known = self.nodes.setdefault(name if is_distinct else content, name)
         return self.add_text(known, f"{name} = {content.replace('!self', name)}", *references)
 
+    def complete(self) -> None:
+        """Write what is left to be written, before the text is read."""
+
     def __str__(self) -> str:
+        self.complete()
         return self.comment + _lines(definition.text() for definition in self.definitions.values())
 
     def split(self) -> tuple[Source, dict[str, Source]]:
@@ -135,28 +151,46 @@ class Module:
         A routine's module depends on the routine alone, not on the program around it: its text is the key by which
         object code is found again. So definitions follow in the order in which the routine refers to them.
         """
-        routines: dict[str, Source] = {}
-        for name, definition in self.definitions.items():
-            if isinstance(definition, Unit):
-                routines[name], others = definition.module.split()
-                routines |= others
-            elif definition.is_routine:
-                routines[name] = Source(self._routine_text(definition), Effort.ROUTINES)
+        self.complete()
+        names = [name for name, definition in self.definitions.items() if definition.is_routine]
         program = (d.declaration() if d.is_routine else d.text() for d in self.definitions.values())
-        return Source(self.comment + _lines(program), self.effort), routines
+        return Source(self.comment + _lines(program), self.effort), self.routine_sources(names)
+
+    def routine_sources(self, names: Iterable[str]) -> dict[str, Source]:
+        """The texts of routines, and of those that they call, by their names."""
+        sources: dict[str, Source] = {}
+        pending = [*names]
+        while pending:
+            name = pending.pop(0)
+            definition = self.definitions[name]
+            if name in sources:
+                continue
+            if isinstance(definition, Unit):
+                sources |= definition.sources()
+                continue
+            if name not in self.sources:
+                self.sources[name] = Source(self._routine_text(definition), Effort.ROUTINES)
+            sources[name] = self.sources[name]
+            pending += (n for n in self._needed(definition) if self.definitions[n].is_routine)
+        return sources
 
     def _routine_text(self, routine: Definition) -> str:
-        needed: dict[str, Definition] = {}
+        needed = map(self.definitions.__getitem__, self._needed(routine))
+        others = (d.declaration() if d.is_routine else d.text() for d in needed)
+        return _lines((routine.text(is_alone=True), *others))
+
+    def _needed(self, routine: Definition) -> list[str]:
+        """What a routine refers to, and what that refers to, but for other routines, which are compiled apart."""
+        needed: dict[str, None] = {}
         pending = [*routine.references]
         while pending:
             name = pending.pop(0)
             definition = self.definitions[name]
             if name in needed or definition is routine:
                 continue
-            needed[name] = definition
+            needed[name] = None
             pending += () if definition.is_routine else definition.references
-        others = (d.declaration() if d.is_routine else d.text() for d in needed.values())
-        return _lines((routine.text(is_alone=True), *others))
+        return list(needed)
 
 
 def _lines(texts: Iterable[str]) -> str:
