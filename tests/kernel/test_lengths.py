@@ -34,7 +34,7 @@ def test_length_of_one_loop_is_a_parameter_where_it_is_long(length: int, lengths
     assert numbers(For(i, index_const(length), [clearing(i)], parallel=True)) == lengths
 
 
-def test_short_loop_inside_another_stays_and_the_outer_one_does_not() -> None:
+def test_short_loop_inside_another_is_fixed_and_the_outer_one_is_not() -> None:
     i, j = var("i"), var("j")
     inner = For(j, index_const(LONG - 1), [clearing(Apply(INT64, "add", (i, j)))], parallel=True)
     assert numbers(For(i, index_const(3), [inner], parallel=True)) == [3]
@@ -55,14 +55,14 @@ def test_step_of_an_innermost_loop_and_small_offsets_stay() -> None:
     assert numbers(For(i, index_const(4), [strided], parallel=True)) == []
 
 
-def test_length_of_a_reduction_and_divisors_stay() -> None:
+def test_length_of_a_reduction_and_divisors_are_fixed() -> None:
     i, total = var("i"), Var(FLOAT32, "total", False)
     half = Apply(INT64, "div", (i, index_const(250)))
     step = Assign(total, Apply(FLOAT32, "sum", (total, Load(FLOAT32, X, (plus(half, 300),)))))
     assert numbers(For(i, index_const(1000), [step])) == [300]
 
 
-def test_number_that_is_a_length_and_a_divisor_stays() -> None:
+def test_number_that_is_a_length_and_a_divisor_is_fixed() -> None:
     i, length = var("i"), index_const(1000)
     wrapped = Apply(INT64, "rem", (plus(i, 17), length))
     assert numbers(For(i, length, [clearing(wrapped)], parallel=True)) == []

@@ -35,7 +35,7 @@ def test_equal_nests_are_one_function() -> None:
     assert [nest.buffers for nest in made.values()][-2:] == [(X, Y), (Y, X)]
 
 
-def test_nests_of_branches_are_functions_and_those_of_loops_over_time_are_not() -> None:
+def test_nests_of_branches_are_functions_and_inner_ones_of_loops_over_time_are_not() -> None:
     inner = copying(50)
     branch, loop = When(GO, [copying(51)], [copying(52)]), While([], GO, [inner, Assign(GO, Const(BOOL, False))])
     made = outline(program(*copies(FEW), branch, loop))

@@ -28,5 +28,5 @@ def test_outer_loop_has_no_vectors() -> None:
     ("extent", "most"),
     [(index_const(7), 7), (Apply(INT64, "min", (index_const(9), I)), 9), (Apply(INT64, "add", (I, index_const(9))), 0)],
 )
-def test_most_iterations_are_those_the_program_names(extent: Expr, most: int) -> None:
+def test_most_iterations_are_what_the_program_names(extent: Expr, most: int) -> None:
     assert most_iterations(extent) == most

@@ -24,6 +24,8 @@ _WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
 _BASELINES = {"x86_64": "x86-64-v3", "arm64-apple": "apple-m1"}
 """CPUs that code for other machines is made for, by the beginning of the triple; else the family's simplest."""
 
+COSTS = {Effort.GLUE: 16, Effort.ROUTINES: 4, Effort.LOOPS: 1}
+"""Bytes of LLVM IR that take as long to compile as one of a loop."""
 TUNING = {
     "loop_vectorization": True,
     "slp_vectorization": False,
@@ -161,7 +163,7 @@ def cached_object_code(source: Source) -> bytes:
 
 
 def compiled_bytes() -> int:
-    """The bytes of LLVM IR that this thread has compiled so far."""
+    """The bytes of LLVM IR that this thread has compiled so far, by the time that they take."""
     return getattr(_compiled, "size", 0)
 
 
@@ -173,7 +175,7 @@ def charge(size: int) -> None:
 @in_phase(Phase.LLVM)
 def object_code(source: Source) -> bytes:
     """LLVM IR text as an object file, optimised for the host."""
-    charge(len(source.text))
+    charge(len(source.text) // COSTS[source.effort])
     chosen = machine(effort=source.effort)
     return chosen.emit_object(optimised(source, chosen))
 
