@@ -54,8 +54,12 @@ class Export:
 
 
 def check(export: Export) -> None:
-    """The session agrees with the framework and with the interpreter in every run, and keeps results handed out."""
-    session, oracle = whorl.InferenceSession(export.model), _interpreter(export.model)
+    """The session agrees with the framework and with the interpreter in every run, and keeps results handed out.
+
+    Sessions that optimise nothing give the same bits.
+    """
+    session, oracle = _session(export.model), _session(export.model, "interpreter")
+    plain = [_session(export.model, level="ORT_DISABLE_ALL"), _session(export.model, "interpreter", "ORT_DISABLE_ALL")]
     kept = []
     for draw in range(DRAWS):
         for position, shape in enumerate(export.shapes):
@@ -70,6 +74,8 @@ def check(export: Export) -> None:
             compare(interpreted, found, export.amplification, f"native against interpreter, {where}")
             compare(expected, found, export.amplification, where)
             if draw == 0:
+                for best, other in zip((found, interpreted), plain, strict=True):
+                    assert_same_bits(other.run(None, feeds), best, f"levels, {where}")
                 kept.append((expected, found, where))
     for expected, found, where in kept:
         compare(expected, found, export.amplification, f"{where}, after all runs")
@@ -82,10 +88,26 @@ def lie_as(expected: Any, found: Any) -> Any:
     return expected.reshape(found.shape) if np.size(expected) == np.size(found) > 0 and np.ndim(found) else expected
 
 
-def _interpreter(model: ModelProto | Path) -> whorl.InferenceSession:
+def _session(
+    model: ModelProto | Path, backend: str | None = None, level: str = "ORT_ENABLE_ALL"
+) -> whorl.InferenceSession:
     options = whorl.SessionOptions()
-    options.backend = "interpreter"
+    options.backend = backend
+    options.graph_optimization_level = whorl.GraphOptimizationLevel[level]
     return whorl.InferenceSession(model, options)
+
+
+def assert_same_bits(expected: Any, outcome: Any, where: str) -> None:
+    """Equal types, shapes and bits, in lists too."""
+    if isinstance(expected, list):
+        assert len(expected) == len(outcome), where
+        for pair in zip(expected, outcome, strict=True):
+            assert_same_bits(*pair, where)
+    elif isinstance(expected, np.ndarray) and expected.dtype != object:
+        assert (expected.dtype, expected.shape) == (outcome.dtype, outcome.shape), where
+        assert expected.tobytes() == outcome.tobytes(), where
+    else:
+        assert str(expected) == str(outcome), where
 
 
 def compare(expected: Sequence[Any], found: Sequence[Any], amplification: float, where: str) -> None:

@@ -11,10 +11,11 @@ from whorl.runtime.limits import Progress
 
 
 class GraphOptimizationLevel(enum.IntEnum):
-    """onnxruntime's levels, without effect on results.
+    """How far a session optimises the model that it has read; outputs keep every bit, and errors their nodes.
 
-    ORT_DISABLE_ALL keeps what `optimized_model_filepath` names as it was read, at every other level it is what
-    `optimize` makes.
+    ORT_DISABLE_ALL runs the model as it was read. ORT_ENABLE_BASIC folds nodes of small constants, and lets loop bodies
+    see which of the values that they capture are constant. From ORT_ENABLE_EXTENDED on, what is the same in every
+    iteration and cannot fail is computed before its loop; ORT_ENABLE_LAYOUT and ORT_ENABLE_ALL add nothing.
     """
 
     ORT_DISABLE_ALL = 0
@@ -76,9 +77,9 @@ class _Options:
 class SessionOptions(_Options):
     """How a session is made: whorl's own options, then onnxruntime's.
 
-    Of onnxruntime's, `optimized_model_filepath` does something: the model is written there, optimised unless
-    `graph_optimization_level` is ORT_DISABLE_ALL; and `enable_profiling` with `profile_file_prefix`:
-    `InferenceSession.end_profiling` writes a Chrome trace of the runs.
+    Of onnxruntime's, these do something: `graph_optimization_level`; `optimized_model_filepath`, where the model that
+    the session runs is written; and `enable_profiling` with `profile_file_prefix`: `InferenceSession.end_profiling`
+    writes a Chrome trace of the runs.
 
     `max_iterations` of any one loop, `timeout` in seconds and `max_memory` in bytes bound every run; `max_depth` is for
     nested graphs. `progress(loop, done, total)` is called after every iteration of an outermost loop, or slice of one

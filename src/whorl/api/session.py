@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from whorl.api.models import Source, load_module, save
-from whorl.api.optimizing import optimize
-from whorl.api.options import GraphOptimizationLevel, RunOptions, SessionOptions
+from whorl.api.models import HasModule, Source, load_module
+from whorl.api.options import RunOptions, SessionOptions
+from whorl.api.preparing import prepare
 from whorl.errors import RunError
 from whorl.formats.options import LoadOptions
+from whorl.ir.graph import Module
 from whorl.runtime.limits import Limits
 from whorl.runtime.node_arg import NodeArg, input_args, output_args
 from whorl.runtime.session import Session
@@ -69,10 +70,14 @@ class InferenceSession(Session):
             path_or_bytes, LoadOptions(options.condition_when_omitted, options.max_depth, options.compat)
         )
         limits = Limits(options.max_iterations, options.timeout, options.max_memory, options.progress)
+        module = prepare(
+            module,
+            options.graph_optimization_level,
+            is_shared=isinstance(path_or_bytes, Module | HasModule),
+            has_memory_limit=limits.max_memory is not None,
+            path=options.optimized_model_filepath,
+        )
         super().__init__(module, limits, options.backend)
-        if options.optimized_model_filepath:
-            is_plain = options.graph_optimization_level == GraphOptimizationLevel.ORT_DISABLE_ALL
-            save(module if is_plain else optimize(module), options.optimized_model_filepath)
         if options.enable_profiling:
             self.record(Trace())
 

@@ -22,8 +22,8 @@ class PassOptions:
     those files. `disabled`: names of passes, rules and ops to leave alone. `only`: the passes to run, all if empty.
     `limit`: edits after which to stop. `max_iterations`, `max_seconds`, `max_bytes`: what evaluating one loop may
     take. `verify`: check the module before and after every pass. `poison`: overwrite buffers that no constant uses
-    any more, to find who reads them. `hoisted_bytes`: what is computed before one loop may take so much memory while it
-    runs.
+    any more, to find who reads them. `keep_errors`: what fails at run time still fails at the same node of the same
+    region. `hoisted_bytes`: what is computed before one loop may take so much memory while it runs.
     """
 
     fast_math: bool = False
@@ -36,6 +36,7 @@ class PassOptions:
     max_iterations: int = 100_000
     max_seconds: float = 10.0
     max_bytes: int = 1 << 30
+    keep_errors: bool = False
     hoisted_bytes: int = 1 << 26
     verify: bool = False
     poison: bool = False

@@ -21,15 +21,16 @@ from whorl.passes.simplify_loop import iterations
 from whorl.passes.totality import Totality
 
 
-def hoist_invariants(node: Node, build: Builder, context: Context) -> None:
+def hoist_invariants(node: Node, before: Region, context: Context) -> None:
     """Compute once, before a loop, what is the same in all its iterations; before an If only what is constant.
 
-    A node that might fail is moved only where an iteration surely runs it.
+    A node that might fail is moved only where an iteration surely runs it. New nodes go to the end of `before`.
     """
     for region in node.regions:
-        moved = affordable(region, _invariants(node, region), context.options.hoisted_bytes)
+        may_fail = not context.options.keep_errors
+        moved = affordable(region, _invariants(node, region, may_fail), context.options.hoisted_bytes)
         if moved and context.may_edit("hoist_invariants"):
-            _hoist(node, region, moved, build)
+            _hoist(node, region, moved, Builder(before, context.inference))
 
 
 def invariant_nodes(
@@ -45,8 +46,11 @@ def invariant_nodes(
     return nodes, invariant
 
 
-def _invariants(node: Node, region: Region) -> list[Node]:
-    """The nodes to hoist: they read captured values (for branches, constant ones) and constants."""
+def _invariants(node: Node, region: Region, may_fail: bool) -> list[Node]:
+    """The nodes to hoist: they read captured values (for branches, constant ones) and constants.
+
+    `may_fail`: also those that may, where an iteration surely runs them.
+    """
     first = first_captured(node)
     offset = len(region.arguments) - len(node.inputs)
     is_loop = isinstance(node.op, Loop)
@@ -61,7 +65,7 @@ def _invariants(node: Node, region: Region) -> list[Node]:
         is_own = constants.issuperset(v for v in inner.inputs if v is not None)
         if is_own or not inner.op.pure:
             return False
-        if fewest > 0 and not inner.regions:
+        if may_fail and fewest > 0 and not inner.regions:
             return True
         return totality.is_total(inner) and (may_be_heavy or is_light(inner))
 
@@ -104,14 +108,21 @@ def _outer_values(node: Node, region: Region, moved: Sequence[Node], build: Buil
 def _compute_before(
     node: Node, moved: Sequence[Node], results: Sequence[Value], values: dict[Value, Value], build: Builder
 ) -> None:
-    """Add copies of nodes: what takes long under a guard, where the loop may have no iteration."""
+    """Add copies of nodes: what takes long under a guard, where the loop may have no iteration.
+
+    What constants alone decide needs none: it can be folded.
+    """
     if not isinstance(node.op, Loop) or iterations(node)[0] > 0:
         copy_nodes(moved, values, build)
         return
     heavy: set[Value | None] = set()
+    fixed: set[Value | None] = {None, *(inner for inner, outer in values.items() if is_constant(outer))}
     guarded: list[Node] = []
     for inner in moved:
-        if is_light(inner) and heavy.isdisjoint(inner.inputs):
+        if fixed.issuperset(inner.inputs):
+            fixed.update(inner.outputs)
+            copy_nodes([inner], values, build)
+        elif is_light(inner) and heavy.isdisjoint(inner.inputs):
             copy_nodes([inner], values, build)
         else:
             guarded.append(inner)

@@ -7,12 +7,12 @@ a copy in every region would multiply it.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
-from whorl.ir.build import Builder
 from whorl.ir.constants import Constant
-from whorl.ir.graph import Node, Region
+from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import KNOWN_LIMIT
 from whorl.ops.control.flow import If, first_captured
 from whorl.passes.context import Context
@@ -23,7 +23,7 @@ _SMALL_MATRIX = 64
 """Elements up to which a constant of rank 2 or more is copied into a region; larger ones stay shared."""
 
 
-def push_constants(node: Node, build: Builder, context: Context) -> None:
+def push_constants(node: Node, context: Context) -> None:
     """Put small constants that regions capture into the regions; in branches the condition is one too."""
     first = first_captured(node)
     moved: dict[int, list[Constant]] = {}
@@ -38,7 +38,7 @@ def push_constants(node: Node, build: Builder, context: Context) -> None:
     for number, region in enumerate(node.regions):
         offset = len(region.arguments) - count - first
         constants = {offset + k: copies[number] for k, copies in moved.items()}
-        _replace_arguments(region, constants, build)
+        replace_arguments(region, constants)
 
 
 def _copies(node: Node, k: int) -> list[Constant]:
@@ -60,12 +60,15 @@ def _is_small(constant: Constant) -> bool:
     return math.prod(shape) <= (KNOWN_LIMIT if len(shape) < 2 else _SMALL_MATRIX)
 
 
-def _replace_arguments(region: Region, constants: dict[int, Constant], build: Builder) -> None:
-    """Constants in the place of arguments."""
-    old, arguments = region.nodes, region.arguments
-    region.nodes = []
-    inner = Builder(region, build.inference)
-    values = {arguments[k]: inner.add(constant, name=arguments[k].name) for k, constant in constants.items()}
-    region.nodes += old
+def replace_arguments(region: Region, constants: Mapping[int, Constant]) -> None:
+    """Let nodes of a region give what some of its arguments, by position, were."""
+    used = region.used_values()
+    values: dict[Value, Value] = {}
+    for argument, op in ((region.arguments[k], op) for k, op in constants.items()):
+        if argument in used:
+            node = Node(op, ())
+            node.outputs = [Value(argument.name, op.infer(), node, 0, op.infer_known()[0])]
+            values[argument] = node.outputs[0]
     region.replace_uses(values)
-    region.set_arguments(value for k, value in enumerate(arguments) if k not in constants)
+    region.nodes[:0] = [value.owner for value in values.values() if isinstance(value.owner, Node)]
+    region.set_arguments(value for k, value in enumerate(region.arguments) if k not in constants)

@@ -44,8 +44,8 @@ def simplify_control_flow(module: Module, context: Context) -> None:
             case _:
                 return fold_collections(node, build, context)
         if outputs is None:
-            push_constants(node, build, context)
-            hoist_invariants(node, build, context)
+            push_constants(node, context)
+            hoist_invariants(node, build.region, context)
         return outputs
 
     rewrite(module.main, context.inference, visit)

@@ -22,7 +22,7 @@ from whorl.passes.context import Context
 from whorl.passes.evaluate import Stopped, empty_collections
 from whorl.passes.inline import inline
 from whorl.passes.rules.conditions import same_type
-from whorl.passes.rules.pattern import constant_of, tensor_type
+from whorl.passes.rules.pattern import constant_of, maker, tensor_type
 
 Replacement = Sequence[Value | None] | None
 
@@ -150,7 +150,7 @@ def capture_unchanged_states(node: Node, build: Builder, context: Context) -> Re
     """Carried values that never change are captured instead, and the loop gives back what it was given."""
     assert isinstance(node.op, Loop)
     op, body = node.op, node.regions[0]
-    fixed = [k for k in range(op.carried) if _never_changes(node, k)]
+    fixed = unchanged_states(node)
     if not fixed or not context.may_edit("capture_unchanged_state"):
         return None
     unchanged = {2 + k for k in fixed}
@@ -166,10 +166,27 @@ def capture_unchanged_states(node: Node, build: Builder, context: Context) -> Re
     return [node.inputs[2 + k] if k in fixed else next(rest) for k in range(len(node.outputs))]
 
 
+def unchanged_states(node: Node) -> list[int]:
+    """The carried values of a loop, by number, that no iteration changes."""
+    assert isinstance(node.op, Loop)
+    return [k for k in range(node.op.carried) if _never_changes(node, k)]
+
+
+def _origin(value: Value) -> Value:
+    """The value that another one surely is, through nodes that change nothing."""
+    node = maker(value)
+    while node is not None and not value.index and node.inputs and node.op.is_identity(node.inputs, node.outputs):
+        first = node.inputs[0]
+        if first is None:
+            break
+        value, node = first, maker(first)
+    return value
+
+
 def _never_changes(node: Node, k: int) -> bool:
     """Whether a carried value is after each iteration what it was at first."""
     body, initial = node.regions[0], node.inputs[2 + k]
-    state, result = body.arguments[2 + k], body.results[1 + k]
+    state, result = body.arguments[2 + k], _origin(body.results[1 + k])
     if result is state:
         return True
     if result.owner is body:

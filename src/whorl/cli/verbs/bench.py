@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from whorl.api.preparing import prepare
 from whorl.cli.arguments import add_inputs, add_limits, add_model, count, limits_of, module_of
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import inputs_of, suggest_lengths
@@ -51,6 +52,7 @@ def execute(arguments: argparse.Namespace) -> int:
     engines = engines_of(arguments.against)
     module = module_of(arguments)
     inputs = inputs_of(arguments, module)
+    prepare(module, has_memory_limit=arguments.max_memory is not None)
     session = Session(module, limits_of(arguments), arguments.backend)
     with suggest_lengths(arguments, module, inputs):
         expected = dict(zip(module.visible_outputs, session.execute(None, inputs), strict=True))

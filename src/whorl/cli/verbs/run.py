@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from whorl.api.differences import difference
+from whorl.api.preparing import prepare
 from whorl.cli import archive
 from whorl.cli.arguments import (
     PLUGIN,
@@ -102,6 +103,7 @@ def _report(arguments: argparse.Namespace, folders: list[Path], trace: Trace | N
     module = module_of(arguments)
     once = trace is None and not arguments.phases
     with progress_bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
+        prepare(module, has_memory_limit=arguments.max_memory is not None)
         session = Session(module, limits_of(arguments, progress), arguments.backend, once=once)
         if trace is not None:
             session.record(trace)

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from whorl.api.describe import describe
+from whorl.api.preparing import prepare
 from whorl.cli import simulations
 from whorl.cli.arguments import add_inputs, add_model, module_of, refuse_options
 from whorl.cli.documents import print_document
@@ -61,7 +62,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _show_native(module: Module, arguments: argparse.Namespace) -> int:
     inputs = inputs_of(arguments, module)
-    session = Session(module, Limits(timeout=PATIENCE), "native")
+    session = Session(prepare(module), Limits(timeout=PATIENCE), "native")
     ended = ""
     try:
         with suggest_lengths(arguments, module, inputs):

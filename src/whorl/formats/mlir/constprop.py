@@ -79,7 +79,7 @@ def _inline_branches(module: Module, context: Context) -> None:
     def visit(node: Node, build: Builder) -> Sequence[Value | None] | None:
         results = simplify_if(node, build, context) if isinstance(node.op, If) else None
         if results is None and node.regions:
-            push_constants(node, build, context)
+            push_constants(node, context)
         return results
 
     rewrite(module.main, context.inference, visit)
