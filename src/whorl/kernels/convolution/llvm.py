@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
-from whorl.kernels.machine import PREFETCH_TAPS, TILE_FEATURES, TILE_SUMS, TILE_VECTORS
+from whorl.kernels.machine import FILTER_BLOCK, PREFETCH_TAPS, TILE_FEATURES, TILE_SUMS, TILE_VECTORS
 from whorl.kernels.windows import WindowGrid
 from whorl.llvm.function import Function
 from whorl.llvm.module import Module
@@ -58,13 +58,12 @@ def define_convolution_sum(module: Module, dtypes: Dtypes, numbers: Numbers) -> 
 
 def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str:
     """for parts of the windows: for features: for windows of the part: tile."""
-    v, blocks = vectors_of(dtypes[0], module.machine), filter_blocks(numbers[0])
-    heights = "x".join(f"{height}.{count}" for height, _, count in blocks)
-    name = f"@whorl.convolution.{v.suffix}.{heights}{'.sum' if adds else ''}"
+    v, heights = vectors_of(dtypes[0], module.machine), [height for height, _, _ in filter_blocks(numbers[0])]
+    name = f"@whorl.convolution.{v.suffix}.{'x'.join(map(str, heights))}{'.sum' if adds else ''}"
     if name in module:
         return name
     width = module.machine.vector_bytes
-    vectors = min(TILE_VECTORS, max(2, TILE_SUMS[width] // min(blocks[0][0], TILE_FEATURES[width])))
+    vectors = min(TILE_VECTORS, max(2, TILE_SUMS[width] // min(heights[0], TILE_FEATURES[width])))
     like = _Tile(v, 1, 1, vectors, adds)
     f = Routine(module, name, like.pointers, ["features", "inner", "bounded", "together", "reach", *GRID], polls=True)
     inner, together = f.indices("inner", "together")
@@ -73,6 +72,7 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     span = ((depth - 1) * row_pitch + (rows - 1)) * pitch + columns
     last = f.index(f.intrinsic("smax", span - step, f.index(0)))
     size = f.index(f.binary("udiv", together + (step - 1), f.index(step))) * step
+    blocks = _blocks(f, heights)
     with f.loop(0, (span + (size - 1)) // size) as part:
         start = part * size
         stop = f.least(start + size, span)
@@ -89,6 +89,17 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
                         _call_tile(f, tile, feature + skipped, filters, (pixels, window, span))
     f.end()
     return name
+
+
+def _blocks(f: Routine, heights: Sequence[int]) -> list[tuple[int, Index | int, Index]]:
+    """The blocks of the features, of heights that are known: (height, first feature, how many)."""
+    features = f.argument("features")
+    count = f.index(f.binary("udiv", features + (FILTER_BLOCK - 1), f.index(FILTER_BLOCK)))
+    if len(heights) == 1:
+        return [(heights[0], 0, count)]
+    high, low = heights
+    higher = features - count * low
+    return [(high, 0, higher), (low, higher * high, count - higher)]
 
 
 def split_block(height: int, most: int) -> list[tuple[int, int]]:
