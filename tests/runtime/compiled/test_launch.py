@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 from onnx_text import model
-from runtime.native_sessions import F32, SUM, session
+from runtime.native_sessions import F32, SUM, session, subgraph
 
 import whorl
 
@@ -58,3 +58,11 @@ def test_memory_limit_holds():
     assert made.run(None, {"x": np.ones(100, F32), "y": np.ones(100, F32)})[0].shape == (100,)
     with pytest.raises(whorl.MemoryLimitError):
         made.run(None, {"x": np.ones(2000, F32), "y": np.ones(2000, F32)})
+
+
+def test_short_run_is_not_polled():
+    made = session(SUM)
+    for length in (3, 1 << 20):
+        made.run(None, {"x": np.ones(length, F32), "y": np.ones(length, F32)})
+    bound = subgraph(made).cache.recent.values()
+    assert [each.needs_help for each in bound] == [False, True]

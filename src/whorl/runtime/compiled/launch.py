@@ -17,9 +17,11 @@ from whorl.ir.dims import evaluate
 from whorl.ir.native.expressions import Buffer
 from whorl.kernel.polls import insert_polls, least_seconds
 from whorl.kernels.aligned import aligned_empty
+from whorl.llvm.routine import FUEL
 from whorl.lowering.builder import MOST_ELEMENTS
 from whorl.lowering.graphs import GraphProgram
 from whorl.lowering.native_types import lengths_of
+from whorl.lowering.work import work_of
 from whorl.runtime.buffer_pool import empty, make_allocator
 from whorl.runtime.compiled.callbacks import efforts_of, run_op, run_op_any_length
 from whorl.runtime.compiled.context import RunContext
@@ -32,6 +34,8 @@ SPARE_BYTES = 1 << 26
 SPARE_COUNT = 4
 CONTIGUOUS = 0x101
 """NumPy's flags of an array that is row-major and aligned."""
+FEW_STATEMENTS, MOST_OPERATIONS = 64, 64
+"""Outermost statements of a program whose work is looked at for each binding; operations that one inside may have."""
 _CELL = ctypes.sizeof(ctypes.c_int64)
 
 
@@ -61,6 +65,7 @@ class Launch:
         self.pack_inputs = struct.Struct(f"{len(graph.inputs)}q").pack_into
         self.pack_outputs = struct.Struct(f"{len(self.outputs)}q").pack_into
         self.has_calls = bool(program.calls)
+        self.only_polls = self.polls and not (self.has_calls or program.growing)
         self.needs_help = self.has_calls or self.polls or bool(program.growing)
         self.spare: list[RunMemory] = []
 
@@ -86,7 +91,13 @@ class BoundLaunch:
                 raise ValueError(f"a tensor would have the shape {shape}")
         self.size, self.offsets = graph.arena.allocate(lengths)
         self.allocators = [make_allocator(shape, dtype) for shape, dtype in self.outputs]
-        self.has_calls, self.needs_help = launch.has_calls, launch.needs_help
+        self.has_calls = launch.has_calls
+        self.needs_help = launch.needs_help and not (launch.only_polls and self._is_short())
+
+    def _is_short(self) -> bool:
+        """Whether a run does so little for these lengths that nothing can ask it to stop."""
+        body = self.graph.program.body
+        return len(body) <= FEW_STATEMENTS and work_of(self.graph.program, FUEL, self.scalars) < FUEL // MOST_OPERATIONS
 
     def run(self, arrays: Sequence[np.ndarray], budget: Budget = UNLIMITED) -> list[np.ndarray] | None:
         """Outputs for the arrays of `graph.inputs`, row-major and of the right types; None if the program failed.
@@ -186,6 +197,8 @@ class RunMemory:
             self.arena = aligned_empty((bound.size,), BYTES)
             self.size = bound.size
         start = address(self.arena)
+        if bound.launch.needs_help:
+            self.set_budget(UNLIMITED)
         self.block[: len(bound.scalars)] = list(bound.scalars.values())
         for n, offset in enumerate(bound.offsets, self.scratch_cell):
             self.block[n] = start + offset
