@@ -41,3 +41,7 @@ def test_loop_without_a_bound_has_as_many_trips_as_are_taken_for_it():
     loop = While([], Const(BOOL, True), [nest(index_const(10))])
     assert work_of(program(loop), 1000) == 1000 * (1 + 10)
     assert turns_of(program(nest(N))) == 1
+
+
+def test_constant_that_is_no_length_tells_nothing():
+    assert work_of(program(Assign(Var(FLOAT32, "x"), Const(FLOAT32, float("nan"))), nest(N)), 1000) == 1 + 1000

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import Apply, Const, Expr, Var
 from whorl.kernel.program import Assign, Call, For, Program, RunOp, Statement, When, While
 from whorl.kernels.table import KERNELS
@@ -78,8 +79,8 @@ class _Work:
     def number(self, expr: Expr) -> int | None:
         """What an expression is, if it follows from what is known."""
         match expr:
-            case Const(value=value):
-                return int(value)
+            case Const(dtype=dtype, value=value):
+                return int(value) if dtype == INT64 else None
             case Var():
                 return self.known.get(expr)
             case Apply(op=op, args=(x, y)) if op in _ON_LENGTHS:
