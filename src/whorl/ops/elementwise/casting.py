@@ -121,6 +121,7 @@ def _native_power_of_two(k: NativeBuilder, x: Expr, saturate: bool, round_mode: 
 class CastLike(Op):
     """The first input in the element type of the second. Source: ONNX CastLike-25."""
 
+    any_length = True
     never_fails = True
 
     saturate: int = 1
@@ -149,6 +150,8 @@ class CastLike(Op):
 @dataclass(frozen=True)
 class BitCast(Op):
     """The bits of the input read as another type of the same width. Source: ONNX BitCast-26."""
+
+    any_length = True
 
     to: np.dtype
 

@@ -4,33 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, View
 from whorl.ir.types import TensorType
+from whorl.ops.movement.lengths import ceil_div
+from whorl.ops.native.index_maps import fit
 
 UINT8 = BY_NAME["uint8"]
 
 
-def spread_view(k: NativeBuilder, parameter: View, shape: Sequence[int], axis: int, block_size: int) -> View | None:
+def spread_view(k: NativeBuilder, parameter: View, shape: Sequence[Dim], axis: int, block_size: int) -> View | None:
     """A scale or zero point as a view of this shape; None where it does not fit."""
     rank = len(shape)
     along = 0 if rank == 1 else axis % rank if -rank <= axis < rank else rank
     zeros = (k.const(0),) * len(parameter.shape)
     if parameter.size == 1:
         return k.view(parameter.dtype, shape, lambda index: parameter.at(zeros), parameter.cost)
-    if along == rank:
+    if along == rank or len(parameter.shape) != (rank if block_size else 1):
         return None
     if block_size:
-        blocks = (*shape[:along], -(-shape[along] // block_size), *shape[along + 1 :])
+        blocks = (*shape[:along], ceil_div(shape[along], block_size), *shape[along + 1 :])
         size = k.const(block_size)
 
         def of_block(index: Index) -> Expr:
             return parameter.at((*index[:along], k.div(index[along], size), *index[along + 1 :]))
 
-        return k.view(parameter.dtype, shape, of_block, parameter.cost + 1) if parameter.shape == blocks else None
-    if parameter.shape != (shape[along],):
+        if not fit(k, parameter.shape, blocks):
+            return None
+        return k.view(parameter.dtype, shape, of_block, parameter.cost + 1)
+    if not fit(k, parameter.shape, [shape[along]]):
         return None
     return k.view(parameter.dtype, shape, lambda index: parameter.at((index[along],)), parameter.cost)
 

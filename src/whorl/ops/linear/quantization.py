@@ -46,6 +46,8 @@ class QuantizeLinear(Op):
     `precision`, else to the scale's type. Source: ONNX QuantizeLinear-28.
     """
 
+    any_length = True
+
     axis: int = 1
     block_size: int = 0
     output_dtype: np.dtype | None = None
@@ -88,8 +90,8 @@ class QuantizeLinear(Op):
         x, scale, zero_point = inputs[0], inputs[1], inputs.optional(2)
         target = self._target(None if zero_point is None else zero_point.dtype)
         precision = self.precision or _precision(scale.dtype)
-        divisor = spread_view(k, scale, x.fixed_shape, self.axis, self.block_size)
-        offset = None if zero_point is None else spread_view(k, zero_point, x.fixed_shape, self.axis, self.block_size)
+        divisor = spread_view(k, scale, x.shape, self.axis, self.block_size)
+        offset = None if zero_point is None else spread_view(k, zero_point, x.shape, self.axis, self.block_size)
         if divisor is None or (zero_point is not None and offset is None):
             return None
         is_whole, cast = target in RANGES, Cast(target, self.saturate)
@@ -138,6 +140,8 @@ class DequantizeLinear(Op):
     Shapes: as in QuantizeLinear. Dtypes: `output_dtype`, else the scale's. Source: ONNX DequantizeLinear-28.
     """
 
+    any_length = True
+
     axis: int = 1
     block_size: int = 0
     output_dtype: np.dtype | None = None
@@ -173,8 +177,8 @@ class DequantizeLinear(Op):
         x, scale, zero_point = inputs[0], inputs[1], inputs.optional(2)
         target = self.output_dtype or scale.dtype
         whole = FLOAT32 if is_float(x.dtype) else INT64 if x.dtype == INT32 else INT32
-        factor = spread_view(k, scale, x.fixed_shape, self.axis, self.block_size)
-        offset = None if zero_point is None else spread_view(k, zero_point, x.fixed_shape, self.axis, self.block_size)
+        factor = spread_view(k, scale, x.shape, self.axis, self.block_size)
+        offset = None if zero_point is None else spread_view(k, zero_point, x.shape, self.axis, self.block_size)
         if factor is None or (zero_point is not None and offset is None):
             return None
 
@@ -225,6 +229,8 @@ class DynamicQuantizeLinear(Op):
 
     Source: ONNX DynamicQuantizeLinear-11.
     """
+
+    any_length = True
 
     def infer(self, x: Fact) -> tuple[TensorType, TensorType, TensorType]:
         require_dtype(tensor(x).dtype, frozenset((FLOAT32,)))

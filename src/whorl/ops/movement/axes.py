@@ -11,14 +11,14 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
-from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dims import UNKNOWN, Dim, Linear
 from whorl.ir.dtypes import BOOL, STRING
 from whorl.ir.elements.base import Elements
 from whorl.ir.elements.views import Concatenated, tiled
 from whorl.ir.intervals import Interval, Intervals, union
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
-from whorl.ir.native.view import Index, Operands, View, fixed
+from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import KNOWN_LIMIT, UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import (
     are_numbers,
@@ -31,6 +31,7 @@ from whorl.ops.core.base import (
 )
 from whorl.ops.core.lazy import lazy_view
 from whorl.ops.movement.lengths import ceil_div, minimum, nonnegative, slice_ends, slice_length
+from whorl.ops.movement.native_padding import require_nonnegative
 from whorl.ops.movement.rearranging import (
     Rearranging,
     as_objects,
@@ -43,6 +44,7 @@ from whorl.ops.movement.rearranging import (
 from whorl.ops.native.index_maps import (
     all_fixed,
     all_numbers,
+    as_length,
     check_slice,
     concat_views,
     fixed_lengths,
@@ -51,12 +53,13 @@ from whorl.ops.native.index_maps import (
     read_index,
     read_int64,
     replace_at,
+    require_lengths,
     reshape_view,
     slice_axis,
     slice_view,
     transpose_view,
 )
-from whorl.ops.native.run_time_lengths import slice_at_run_time
+from whorl.ops.native.run_time_lengths import LONGEST, slice_at_run_time
 
 
 @dataclass(frozen=True)
@@ -232,11 +235,28 @@ class Split(Rearranging):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, axis = inputs[0], self.axis % len(inputs[0].shape)
-        parts = [lengths(type)[axis] for type in outputs]
-        if not all_fixed(parts) or sum(parts) != x.shape[axis]:
+        parts: list[Dim] = []
+        for n, type in enumerate(outputs):
+            part = lengths(type)[axis]
+            if not k.is_available(part):
+                part = as_length(k, self._read_part(k, x.shape[axis], inputs.optional(1), n))
+            require_nonnegative(k, part)
+            parts.append(part)
+        total = reduce(lambda a, b: a + b, parts)
+        if isinstance(total, int) and isinstance(x.shape[axis], int) and total != x.shape[axis]:
             return None
+        require_lengths(k, [total], [x.shape[axis]])
         firsts = accumulate(parts, initial=0)
-        return [slice_axis(k, x, axis, fixed(first), fixed(part)) for first, part in zip(firsts, parts, strict=False)]
+        return [slice_axis(k, x, axis, first, part) for first, part in zip(firsts, parts, strict=False)]
+
+    def _read_part(self, k: NativeBuilder, length: Dim, split: View | None, n: int) -> Expr:
+        """A length that inference does not tell."""
+        if split is not None:
+            part = k.let(read_int64(k, split, n))
+            k.fail_unless(k.apply("and", k.compare("ge", part, k.const(0)), k.compare("le", part, k.length(length))))
+            return part
+        whole = ceil_div(length, self.output_count)
+        return k.apply("max", k.apply("min", k.length(whole), k.length(length - whole * n)), k.const(0))
 
     def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
         split = operands[1] if len(operands) > 1 else None
@@ -340,6 +360,8 @@ def _elements(fact: Fact, count: int) -> tuple[Dim, ...]:
 class Tile(Rearranging):
     """x repeated repeats[k] times along axis k. Source: ONNX Tile-13."""
 
+    any_length = True
+
     moves_elements = True
 
     def lazily(self, x: Elements, repeats: Elements) -> tuple[Elements, ...] | None:
@@ -364,11 +386,28 @@ class Tile(Rearranging):
         return np.tile(x, times)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        (x, _), shape = inputs, fixed_lengths(outputs[0])
-        times = [after // before if before else 1 for before, after in zip(x.shape, shape, strict=True)]
+        x, repeats = inputs
+        if repeats.size != len(x.shape):
+            return None
+        times = [self._times(k, repeats, n) for n in range(len(x.shape))]
+        shape = [
+            after if k.is_available(after) else before * count
+            for before, after, count in zip(x.shape, lengths(outputs[0]), times, strict=True)
+        ]
         source = k.materialise_reread(x)
         pairs = [length for pair in zip(times, x.shape, strict=True) for length in pair]
         return [reshape_view(k, map_indices(k, source, pairs, lambda index: index[1::2], 0), shape)]
+
+    def _times(self, k: NativeBuilder, repeats: View, axis: int) -> Dim:
+        """How often an axis is repeated; the program fails where that is negative."""
+        known = None if repeats.known is None else repeats.known.reshape(-1)[axis]
+        if isinstance(known, int | Linear):
+            require_nonnegative(k, known)
+            return known
+        times = k.let(read_int64(k, repeats, axis))
+        k.fail_unless(k.compare("ge", times, k.const(0)))
+        k.fail_unless(k.compare("le", times, k.const(LONGEST)))
+        return as_length(k, times)
 
     def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
         return all(repeats >= 0 for repeats in known_ints(operands[1]) or (-1,))
@@ -380,6 +419,8 @@ class Tile(Rearranging):
 @dataclass(frozen=True)
 class ReverseSequence(Rearranging):
     """The first sequence_lens[i] steps along `time_axis` of batch row i, reversed. Source: ONNX ReverseSequence-28."""
+
+    any_length = True
 
     batch_axis: int = 1
     time_axis: int = 0
@@ -412,7 +453,10 @@ class ReverseSequence(Rearranging):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, lens = inputs
+        if len(lens.shape) != 1:
+            return None
         steps = x.shape[self.time_axis]
+        require_lengths(k, lens.shape, [x.shape[self.batch_axis]])
 
         def is_legal(so_far: Expr, index: Index) -> Expr:
             length = read_index(k, lens, index)

@@ -11,10 +11,10 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.view import Operands, View
+from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.movement.rearranging import Rearranging
-from whorl.ops.native.index_maps import lengths, reshape_view, transpose_view
+from whorl.ops.native.index_maps import lengths, map_indices, ravel_index, require_lengths, reshape_view, transpose_view
 
 
 def _check_image(fact: Fact, blocksize: int, mode: str) -> tuple[Dim, ...] | None:
@@ -50,6 +50,7 @@ class DepthToSpace(Rearranging):
     Channel (row, column, depth) in mode DCR, (depth, row, column) in mode CRD. Source: ONNX DepthToSpace-28.
     """
 
+    any_length = True
     never_fails = True
 
     blocksize: int
@@ -76,11 +77,16 @@ class DepthToSpace(Rearranging):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,), shape, b = inputs, lengths(outputs[0]), self.blocksize
         n, c, h, w = x.shape
-        depth = c // (b * b)
+        depth = shape[1]
+        require_lengths(k, [c], [depth * (b * b)])
         split, order = (n, b, b, depth, h, w), (0, 3, 4, 1, 5, 2)
         if self.mode == "CRD":
             split, order = (n, depth, b, b, h, w), (0, 1, 4, 2, 5, 3)
-        return [reshape_view(k, transpose_view(k, reshape_view(k, x, split), order), shape)]
+
+        def channels(index: Index) -> Index:
+            return (index[0], ravel_index(k, index[1:4], split[1:4]), *index[4:])
+
+        return [reshape_view(k, transpose_view(k, map_indices(k, x, split, channels), order), shape)]
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,7 @@ class SpaceToDepth(Rearranging):
     Channel (row, column, depth) in mode DCR, (depth, row, column) in mode CRD. Source: ONNX SpaceToDepth-28.
     """
 
+    any_length = True
     never_fails = True
 
     blocksize: int
@@ -113,6 +120,12 @@ class SpaceToDepth(Rearranging):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x,), shape, b = inputs, lengths(outputs[0]), self.blocksize
         n, c, h, w = x.shape
+        require_lengths(k, [h, w], [shape[2] * b, shape[3] * b])
         order = (0, 3, 5, 1, 2, 4) if self.mode == "DCR" else (0, 1, 3, 5, 2, 4)
-        blocks = reshape_view(k, x, (n, c, h // b, b, w // b, b))
-        return [reshape_view(k, transpose_view(k, blocks, order), shape)]
+        split = (n, c, shape[2], b, shape[3], b)
+
+        def pixels(index: Index) -> Index:
+            rows, columns = ravel_index(k, index[2:4], split[2:4]), ravel_index(k, index[4:], split[4:])
+            return (*index[:2], rows, columns)
+
+        return [reshape_view(k, transpose_view(k, map_indices(k, x, split, pixels), order), shape)]

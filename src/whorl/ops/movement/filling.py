@@ -12,7 +12,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.constants import as_array
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import BY_NAME, FLOAT32, INT64, is_integer, name_of
+from whorl.ir.dtypes import BY_NAME, FLOAT32, is_integer, name_of
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals, of_array
 from whorl.ir.native.builder import NativeBuilder
@@ -30,8 +30,8 @@ from whorl.ops.movement.rearranging import (
     sizes,
     vector_length,
 )
-from whorl.ops.native.index_maps import all_fixed, broadcast_scalar, lengths, read_element, read_int64
-from whorl.ops.native.run_time_lengths import count_range
+from whorl.ops.native.index_maps import all_fixed, as_length, broadcast_scalar, lengths, read_element, read_int64
+from whorl.ops.native.run_time_lengths import count_range, count_steps
 
 _SMALL = 4096
 """Elements up to which a constant tensor has memory of its own; beyond, all elements share one address."""
@@ -145,20 +145,19 @@ class Range(Op):
         return (first + np.arange(count).astype(work) * step).astype(dtype)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        dtype = inputs[0].dtype
-        work = dtype if is_integer(dtype) else self._work(dtype)
-        start, step = (k.let(k.cast(read_element(k, inputs[n]), work)) for n in (0, 2))
+        if any(x.size != 1 for x in inputs):
+            return None
+        dtype, length = inputs[0].dtype, lengths(outputs[0])[0]
+        kind = dtype if is_integer(dtype) else self._work(dtype)
+        start, limit, step = (k.let(k.cast(read_element(k, x), kind)) for x in inputs)
+        if not k.is_available(length):
+            count = count_range if is_integer(dtype) else count_steps
+            length = as_length(k, count(k, start, limit, step))
 
         def at(index: Index) -> Expr:
-            return k.cast(k.add(start, k.mul(k.cast(index[0], work), step)), dtype)
+            return k.cast(k.add(start, k.mul(k.cast(index[0], kind), step)), dtype)
 
-        shape = lengths(outputs[0])
-        if not all_fixed(shape):
-            if not is_integer(dtype):
-                return None
-            ends = [k.let(k.cast(read_element(k, x), INT64)) for x in inputs]
-            shape = (k.new_length(count_range(k, *ends)),)
-        return [k.view(dtype, shape, at, 2)]
+        return [k.view(dtype, (length,), at, 2)]
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         start, limit, delta = inputs
@@ -178,6 +177,8 @@ def _scalar(fact: Fact) -> Dim:
 class EyeLike(Op):
     """Ones where column - row is k, zeros elsewhere, in x's shape. Source: ONNX EyeLike-22."""
 
+    any_length = True
+
     dtype: np.dtype | None = None
     k: int = 0
 
@@ -196,11 +197,10 @@ class EyeLike(Op):
         return np.eye(rows, columns, k, dtype=self.dtype or x.dtype)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        rows, columns = lengths(outputs[0])
-        dtype, shift = self.dtype or inputs[0].dtype, min(max(self.k, -fixed(rows)), fixed(columns))
+        dtype = self.dtype or inputs[0].dtype
 
         def at(index: Index) -> Expr:
-            is_one = k.compare("eq", k.sub(index[1], index[0]), k.const(shift))
+            is_one = k.compare("eq", k.sub(index[1], index[0]), k.const(self.k))
             return k.select(is_one, k.const(1, dtype), k.const(0, dtype))
 
-        return [k.view(dtype, (rows, columns), at, 3)]
+        return [k.view(dtype, inputs[0].shape, at, 3)]

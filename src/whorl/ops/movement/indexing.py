@@ -15,7 +15,16 @@ from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import length_of, normal_axis, unify_lengths, unknown_shape
 from whorl.ops.movement.rearranging import Rearranging, in_range, integer_input, run_axis
-from whorl.ops.native.index_maps import is_larger, lengths, map_indices, normalise_indices, replace_at, select_column
+from whorl.ops.native.index_maps import (
+    fit,
+    fit_below,
+    is_larger,
+    lengths,
+    map_indices,
+    normalise_indices,
+    replace_at,
+    select_column,
+)
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,8 @@ class Gather(Rearranging):
 class GatherElements(Rearranging):
     """out[i][j][k] = x[indices[i][j][k]][j][k] for axis 0, and so on. Source: ONNX GatherElements-13."""
 
+    any_length = True
+
     axis: int = 0
     moves_elements = True
 
@@ -82,10 +93,10 @@ class GatherElements(Rearranging):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, indices), axis = inputs, self.axis % len(inputs[0].shape)
-        if any(n > limit for n, limit in zip(*(replace_at(v.fixed_shape, axis, 0) for v in (indices, x)), strict=True)):
+        if not fit_below(k, replace_at(indices.shape, axis, 0), replace_at(x.shape, axis, 0)):
             return None
         row = normalise_indices(k, indices, x.shape[axis])
-        source = k.materialise_reread(x) if indices.fixed_shape[axis] > x.fixed_shape[axis] else x
+        source = k.materialise_reread(x) if is_larger(indices.shape[axis], x.shape[axis]) else x
         return [map_indices(k, source, indices.shape, lambda i: replace_at(i, axis, row.at(i)), 1 + row.cost)]
 
 
@@ -108,6 +119,8 @@ def element_indices(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> t
 @dataclass(frozen=True)
 class GatherND(Rearranging):
     """x at the tuples in the last axis of the indices, after `batch_dims` shared axes. Source: ONNX GatherND-13."""
+
+    any_length = True
 
     batch_dims: int = 0
     moves_elements = True
@@ -138,10 +151,11 @@ class GatherND(Rearranging):
         return slices.reshape((*indices.shape[:-1], *x.shape[b + len(tuples) :]))
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        (x, indices), b, shape = inputs, self.batch_dims, lengths(outputs[0])
-        if x.shape[:b] != indices.shape[:b]:
+        (x, indices), b = inputs, self.batch_dims
+        width = indices.shape[-1]
+        if not isinstance(width, int) or not fit(k, x.shape[:b], indices.shape[:b]):
             return None
-        rank, width = len(indices.shape) - 1, indices.fixed_shape[-1]
+        rank, shape = len(indices.shape) - 1, (*indices.shape[:-1], *x.shape[b + width :])
         columns = [
             k.materialise_reread(normalise_indices(k, select_column(k, indices, n), x.shape[b + n]))
             for n in range(width)

@@ -35,18 +35,18 @@ def write_rows(
 
     The program fails unless a linear update lies inside the cache; a circular one is no longer than the cache.
     """
-    length, count = cache.fixed_shape[axis], update.fixed_shape[axis]
+    length, count = k.length(cache.shape[axis]), k.length(update.shape[axis])
     buffer = k.writable(cache)
     with k.loop(cache.shape[0]) as batch:
         first = k.const(0) if write_indices is None else k.let(read_index(k, write_indices, (batch,)))
         if is_circular:
-            first = k.let(normalise_index(k, k.apply("rem", first, k.const(max(length, 1))), length))
+            first = k.let(normalise_index(k, k.apply("rem", first, k.apply("max", length, k.const(1))), length))
         else:
-            inside = k.compare("le", first, k.const(length - count))
+            inside = k.compare("le", first, k.sub(length, count))
             k.fail_unless(k.apply("and", k.compare("ge", first, k.const(0)), inside))
         with k.nest(update.shape[1:]) as rest:
             row = k.add(first, rest[axis - 1])
             if is_circular:
-                row = k.select(k.compare("ge", row, k.const(length)), k.sub(row, k.const(length)), row)
+                row = k.select(k.compare("ge", row, length), k.sub(row, length), row)
             k.store(buffer, (batch, *replace_at(rest, axis - 1, row)), update.at((batch, *rest)))
-    return k.view_of(buffer)
+    return k.view_of(buffer, cache.shape)

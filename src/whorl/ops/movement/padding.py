@@ -12,10 +12,11 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals, union
 from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, Known, Shape, TensorType, tensor
 from whorl.ops.core.base import known_dims, known_ints, normal_axis, same_dtype, unknown_shape
-from whorl.ops.movement.native_padding import extend_view, pad_view
+from whorl.ops.movement.native_padding import centre, extend_view, pad_view, read_ends
 from whorl.ops.movement.rearranging import (
     Rearranging,
     integers,
@@ -25,7 +26,7 @@ from whorl.ops.movement.rearranging import (
     vector_length,
     zero_of,
 )
-from whorl.ops.native.index_maps import all_numbers, fixed_lengths, read_element
+from whorl.ops.native.index_maps import all_numbers, as_length, lengths, read_element, read_int64
 
 MODES = ("constant", "reflect", "edge", "wrap")
 
@@ -37,6 +38,8 @@ class Pad(Rearranging):
     A cropped axis is cut first; then `edge` repeats what is left, `reflect` mirrors it without its end points, `wrap`
     starts it over. Source: ONNX Pad-25.
     """
+
+    any_length = True
 
     mode: str = "constant"
 
@@ -97,22 +100,14 @@ class Pad(Rearranging):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, pads, value, axes = inputs[0], inputs[1], inputs.optional(2), inputs.optional(3)
-        numbers = all_numbers(pads)
         named = list(range(len(x.shape))) if axes is None else all_numbers(axes)
-        if (
-            numbers is None
-            or named is None
-            or len(numbers) != 2 * len(named)
-            or (value is not None and value.size != 1)
-        ):
+        if named is None or pads.size != 2 * len(named) or (value is not None and value.size != 1):
             return None
-        ends = [(0, 0)] * len(x.shape)
-        for n, axis in enumerate(named):
-            ends[axis % len(ends)] = numbers[n], numbers[n + len(named)]
+        ends = read_ends(k, pads, named, len(x.shape))
         if self.mode == "constant":
             fill = k.const(float(zero_of(x.dtype)), x.dtype) if value is None else k.let(read_element(k, value))
             return [pad_view(k, x, ends, fill)]
-        return extend_view(k, x, ends, self.mode, fixed_lengths(outputs[0]))
+        return extend_view(k, x, ends, self.mode)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         value = inputs[2] if len(inputs) > 2 and operands[2] is not None else Interval(0, 0)
@@ -167,6 +162,8 @@ class CenterCropPad(Op):
     Where the difference is odd, the window starts half an element to the left, and one more zero goes to the right.
     """
 
+    any_length = True
+
     axes: tuple[int, ...] | None = None
 
     def infer(self, x: Fact, shape: Fact) -> TensorType:
@@ -195,10 +192,13 @@ class CenterCropPad(Op):
         return pad_array(x, ends, zero_of(x.dtype))
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        x, shape = inputs[0], fixed_lengths(outputs[0])
-        ends = []
-        for length, padded_length in zip(x.fixed_shape, shape, strict=True):
-            more = padded_length - length
-            before = more // 2 if more >= 0 else -(-more // 2)
-            ends.append((before, more - before))
-        return [pad_view(k, x, ends, k.const(0, x.dtype))]
+        x, shape = inputs
+        named = range(len(x.shape)) if self.axes is None else self.axes
+        ends: list[tuple[Dim | Expr, Dim | Expr]] = [(0, 0)] * len(x.shape)
+        result = list(x.shape)
+        for n, axis in enumerate(named):
+            length = lengths(outputs[0])[axis]
+            result[axis] = length if k.is_available(length) else as_length(k, k.let(read_int64(k, shape, n)))
+            k.fail_unless(k.compare("ge", k.length(result[axis]), k.const(0)))
+            ends[axis] = centre(k, x.shape[axis], result[axis])
+        return [pad_view(k, x, ends, k.const(0, x.dtype), result)]

@@ -17,7 +17,7 @@ from whorl.ops.core.base import normal_axis, same_dtype, unify_lengths
 from whorl.ops.movement.indexing import check_ranks, element_indices, tuple_indices
 from whorl.ops.movement.native_scattering import combine_at, read_checked, write_rows
 from whorl.ops.movement.rearranging import Rearranging, integer_input, integers, run_axis, vector_length
-from whorl.ops.native.index_maps import replace_at
+from whorl.ops.native.index_maps import fit, fit_below, replace_at
 
 REDUCTIONS: dict[str, np.ufunc] = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
@@ -47,6 +47,7 @@ class ScatterElements(Rearranging):
     With a reduction, out = f(out, update) for each update in turn; without, the last of equal indices wins.
     """
 
+    any_length = True
     overwrites = True
 
     axis: int = 0
@@ -73,15 +74,14 @@ class ScatterElements(Rearranging):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (data, indices, updates), axis = inputs, self.axis % len(inputs[0].shape)
-        if any(
-            n > limit for n, limit in zip(*(replace_at(v.fixed_shape, axis, 0) for v in (indices, data)), strict=True)
-        ):
+        below = fit_below(k, replace_at(indices.shape, axis, 0), replace_at(data.shape, axis, 0))
+        if not below or not fit(k, updates.shape, indices.shape):
             return None
         buffer = k.writable(data)
         with k.nest(indices.shape, parallel=False) as index:
             target = replace_at(index, axis, read_checked(k, indices, index, data.shape[axis]))
             combine_at(k, buffer, target, updates.at(index), self.reduction)
-        return [k.view_of(buffer)]
+        return [k.view_of(buffer, data.shape)]
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,7 @@ class ScatterND(Rearranging):
     With a reduction, out = f(out, update) for each update in turn; without, the last of equal indices wins.
     """
 
+    any_length = True
     overwrites = True
 
     reduction: str = "none"
@@ -128,15 +129,15 @@ class ScatterND(Rearranging):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         data, indices, updates = inputs
-        width = indices.fixed_shape[-1]
-        if updates.shape != (*indices.shape[:-1], *data.shape[width:]):
+        width = indices.shape[-1]
+        if not isinstance(width, int) or not fit(k, updates.shape, (*indices.shape[:-1], *data.shape[width:])):
             return None
         buffer = k.writable(data)
         with k.nest(indices.shape[:-1], parallel=False) as row:
             first = [read_checked(k, indices, (*row, k.const(n)), data.shape[n]) for n in range(width)]
             with k.nest(data.shape[width:]) as rest:
                 combine_at(k, buffer, (*first, *rest), updates.at((*row, *rest)), self.reduction)
-        return [k.view_of(buffer)]
+        return [k.view_of(buffer, data.shape)]
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,7 @@ class TensorScatter(Op):
     In mode circular the indices wrap around the cache. Source: ONNX TensorScatter-24.
     """
 
+    any_length = True
     overwrites = True
 
     axis: int = -2
@@ -190,10 +192,10 @@ class TensorScatter(Op):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         cache, update, write_indices = inputs[0], inputs[1], inputs.optional(2)
         axis = self.axis % len(cache.shape)
-        if update.fixed_shape[axis] > cache.fixed_shape[axis]:
+        if not fit_below(k, [update.shape[axis]], [cache.shape[axis]]):
             return None
-        if replace_at(cache.shape, axis, 0) != replace_at(update.shape, axis, 0):
+        if not fit(k, replace_at(cache.shape, axis, 0), replace_at(update.shape, axis, 0)):
             return None
-        if write_indices is not None and write_indices.shape != cache.shape[:1]:
+        if write_indices is not None and not fit(k, write_indices.shape, cache.shape[:1]):
             return None
         return [write_rows(k, cache, update, write_indices, axis, self.mode == "circular")]

@@ -10,7 +10,7 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import BOOL, COMPLEX, INT64, STRING, is_float, name_of
+from whorl.ir.dtypes import BOOL, COMPLEX, INT64, STRING, is_float, is_integer, name_of
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
@@ -22,11 +22,16 @@ from whorl.ops.movement.lengths import interval_of_counts
 from whorl.ops.movement.native_selection import MOST_SORTED, select_best
 from whorl.ops.movement.rearranging import Rearranging, integer_input, require_memory, run_axis, vector_length, zero_of
 from whorl.ops.native.index_maps import (
+    as_length,
     broadcast_scalar,
     clamp_index,
     fixed_lengths,
+    flat_element,
+    insert_at,
+    lengths,
     read_element,
     read_int64,
+    require_lengths,
     reshape_view,
 )
 from whorl.ops.native.run_time_lengths import compress_view, find_nonzero
@@ -38,6 +43,8 @@ class OneHot(Op):
 
     An index in [-depth, depth) counts as usual, others give values[0] only; floats are cut to integers.
     """
+
+    any_length = True
 
     axis: int = -1
 
@@ -64,26 +71,31 @@ class OneHot(Op):
         return np.where((index == position) | (index + classes == position), on, off)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        (indices, _, values), shape = inputs, fixed_lengths(outputs[0])
-        axis = self.axis % len(shape)
-        if values.size != 2:
+        (indices, depth, values), axis = inputs, self.axis % len(lengths(outputs[0]))
+        classes = lengths(outputs[0])[axis]
+        if depth.size != 1 or (not k.is_available(classes) and not is_integer(depth.dtype)):
             return None
-        off, on = (k.let(read_element(k, values, n)) for n in (0, 1))
-        classes, source = k.const(shape[axis]), k.materialise_reread(indices)
+        if not k.is_available(classes):
+            classes = as_length(k, k.let(k.cast(read_element(k, depth), INT64)))
+        k.fail_unless(k.compare("ge", k.length(classes), k.const(0)))
+        require_lengths(k, [values.size], [2])
+        flat = flat_element(k, values)
+        off, on = (k.let(flat(k.const(n))) for n in (0, 1))
+        count, source = k.length(classes), k.materialise_reread(indices)
 
         def at(index: Index) -> Expr:
-            number = _class(k, source.at((*index[:axis], *index[axis + 1 :])), shape[axis])
+            number = _class(k, source.at((*index[:axis], *index[axis + 1 :])), count)
             direct = k.compare("eq", number, index[axis])
-            from_back = k.compare("eq", k.add(number, classes), index[axis])
+            from_back = k.compare("eq", k.add(number, count), index[axis])
             return k.select(k.apply("or", direct, from_back), on, off)
 
-        return [k.view(values.dtype, shape, at, 4 + source.cost)]
+        return [k.view(values.dtype, insert_at(indices.shape, axis, classes), at, 4 + source.cost)]
 
 
-def _class(k: NativeBuilder, number: Expr, classes: int) -> Expr:
+def _class(k: NativeBuilder, number: Expr, classes: Expr) -> Expr:
     """The index of a class as int64; numbers beyond int64 become one beyond the classes."""
     if number.dtype == np.uint64:
-        number = k.apply("min", number, k.const(classes, number.dtype))
+        number = k.apply("min", number, k.cast(classes, number.dtype))
     return k.cast(number, INT64)
 
 
@@ -270,6 +282,8 @@ class TopK(Op):
 @dataclass(frozen=True)
 class Trilu(Op):
     """The matrices in the last two axes with zeros below (upper) or above diagonal k. Source: ONNX Trilu-14."""
+
+    any_length = True
 
     upper: int = 1
 

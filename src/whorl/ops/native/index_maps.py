@@ -50,6 +50,25 @@ def require_lengths(k: NativeBuilder, shape: Sequence[Dim], expected: Sequence[D
             k.fail_unless(k.compare("eq", k.length(length), k.length(other)))
 
 
+def fit(k: NativeBuilder, shape: Sequence[Dim], expected: Sequence[Dim]) -> bool:
+    """Whether lengths may be those that are expected; the program fails where only the run tells that they are not."""
+    if any(isinstance(n, int) and isinstance(m, int) and n != m for n, m in zip(shape, expected, strict=True)):
+        return False
+    require_lengths(k, shape, expected)
+    return True
+
+
+def fit_below(k: NativeBuilder, shape: Sequence[Dim], limits: Sequence[Dim]) -> bool:
+    """Whether no length may be beyond its limit; the program fails where only the run tells that one is."""
+    for length, limit in zip(shape, limits, strict=True):
+        if isinstance(length, int) and isinstance(limit, int):
+            if length > limit:
+                return False
+        elif length != limit:
+            k.fail_unless(k.compare("le", k.length(length), k.length(limit)))
+    return True
+
+
 def is_larger(a: Dim, b: Dim) -> bool:
     """Whether a length is surely larger than another; a dim counts as larger than a number."""
     return a > b if isinstance(a, int) and isinstance(b, int) else not isinstance(a, int) and isinstance(b, int)
@@ -221,7 +240,7 @@ def slice_view(k: NativeBuilder, x: View, starts: Sequence[Expr], steps: Sequenc
     return map_indices(k, x, shape, source, 1)
 
 
-def slice_axis(k: NativeBuilder, x: View, axis: int, start: int, length: Dim) -> View:
+def slice_axis(k: NativeBuilder, x: View, axis: int, start: Dim, length: Dim) -> View:
     """`length` rows of x along an axis, from `start` on."""
     starts, shape = [k.const(0)] * len(x.shape), list(x.shape)
     starts[axis], shape[axis] = k.const(start), length
@@ -240,22 +259,29 @@ def replace_at(items: Sequence[T], axis: int, item: T) -> tuple[T, ...]:
 
 def select_column(k: NativeBuilder, x: View, n: int) -> View:
     """Element n of every row along the last axis."""
-    known = None if x.known is None else x.known.reshape(x.fixed_shape)[..., n]
+    known = None if x.known is None or not x.is_fixed else x.known.reshape(x.fixed_shape)[..., n]
     return k.view(x.dtype, x.shape[:-1], lambda index: x.at((*index, k.const(n))), x.cost, known=known)
 
 
 def clamp_index(k: NativeBuilder, value: Expr, low: Dim | Expr, high: Dim | Expr) -> Expr:
     """The value, or the bound that it lies beyond."""
-    return k.apply("min", k.apply("max", value, _as_expr(k, low)), _as_expr(k, high))
+    return k.apply("min", k.apply("max", value, as_expr(k, low)), as_expr(k, high))
 
 
 def normalise_index(k: NativeBuilder, index: Expr, length: Dim | Expr) -> Expr:
     """An index into an axis counted from the front; a negative one counts from the back."""
-    return k.select(k.compare("lt", index, k.const(0)), k.add(index, _as_expr(k, length)), index)
+    return k.select(k.compare("lt", index, k.const(0)), k.add(index, as_expr(k, length)), index)
 
 
-def _as_expr(k: NativeBuilder, number: Dim | Expr) -> Expr:
+def as_expr(k: NativeBuilder, number: Dim | Expr) -> Expr:
+    """A number as an expression."""
     return number if isinstance(number, Expr) else k.const(number)
+
+
+def as_length(k: NativeBuilder, value: Expr) -> Dim:
+    """A number that is computed here as a length."""
+    number = k.number(value)
+    return number if isinstance(number, int) else k.new_length(k.let(value))
 
 
 def is_in_range(k: NativeBuilder, index: Expr, length: Dim) -> Expr:

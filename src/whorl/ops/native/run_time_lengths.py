@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 
 from whorl.ir import dims
 from whorl.ir.dims import Dim
-from whorl.ir.dtypes import INT64
+from whorl.ir.dtypes import FLOAT64, INT64
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, View
 from whorl.ops.native.index_maps import (
+    as_length,
     clamp_index,
     flat_element,
     map_indices,
@@ -22,6 +23,9 @@ from whorl.ops.native.index_maps import (
 
 LONGEST, LARGEST = 1 << 28, 1 << 34
 """A length, and a number of elements, that a shape may ask for in a program: their products do not overflow."""
+
+MOST_STEPS = 1 << 58
+"""Numbers that a range may have."""
 
 
 def compact_indices(k: NativeBuilder, length: Dim, is_selected: Callable[[Expr], Expr]) -> View:
@@ -95,12 +99,26 @@ def _extent(k: NativeBuilder, start: Expr, end: Expr, step: int, length: Expr) -
 
 def count_range(k: NativeBuilder, start: Expr, limit: Expr, step: Expr) -> Expr:
     """How many whole numbers lie from start on, before limit, at a distance of step; a step of 0 is a failure."""
-    step = k.let(step)
-    k.fail_unless(k.compare("ne", step, k.const(0)))
+    start, limit, step = (k.cast(number, INT64) for number in (start, limit, step))
     rises = k.compare("gt", step, k.const(0))
-    gap = k.apply("max", k.select(rises, k.sub(limit, start), k.sub(start, limit)), k.const(0))
-    size = k.select(rises, step, k.sub(k.const(0), step))
-    return k.let(k.div(k.add(gap, k.sub(size, k.const(1))), size))
+    gap = k.let(k.select(rises, k.sub(limit, start), k.sub(start, limit)))
+    is_ahead = k.select(rises, k.compare("lt", start, limit), k.compare("gt", start, limit))
+    size = k.let(k.apply("abs", step))
+    fits = k.apply("or", k.apply("not", is_ahead), k.compare("gt", gap, k.const(0)))
+    k.fail_unless(k.apply("and", k.compare("gt", size, k.const(0)), fits))
+    more = k.cast(k.compare("ne", k.apply("rem", gap, size), k.const(0)), INT64)
+    return k.select(is_ahead, k.add(k.div(gap, size), more), k.const(0))
+
+
+def count_steps(k: NativeBuilder, start: Expr, limit: Expr, step: Expr) -> Expr:
+    """How many numbers lie from start on, before limit, at a distance of step: a quotient of float64, rounded up.
+
+    The program fails where it is no number, and where it is far too large.
+    """
+    quotient = k.let(k.div(k.cast(k.sub(limit, start), FLOAT64), k.cast(step, FLOAT64)))
+    for compare, bound in (("gt", -MOST_STEPS), ("lt", MOST_STEPS)):
+        k.fail_unless(k.compare(compare, quotient, k.const(bound, FLOAT64)))
+    return k.cast(k.apply("max", k.apply("ceil", quotient), k.const(0.0, FLOAT64)), INT64)
 
 
 def read_shape(k: NativeBuilder, own: Sequence[Dim], shape: View, full: Sequence[Dim], allowzero: bool) -> list[Dim]:
@@ -155,6 +173,6 @@ def read_broadcast(k: NativeBuilder, own: Sequence[Dim], shape: View, full: Sequ
 def _proved(k: NativeBuilder, dim: Dim, value: Expr) -> Dim:
     """The dim, if it is a length of the program that the value must be; else a new one for the value."""
     if not k.is_available(dim):
-        return k.new_length(k.let(value))
+        return as_length(k, value)
     k.fail_unless(k.compare("eq", k.length(dim), value))
     return dim
