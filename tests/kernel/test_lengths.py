@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from whorl.ir.dtypes import FLOAT32, INT64
-from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var, index_const
+from whorl.ir.native.expressions import TRUE, Apply, Buffer, Const, Expr, Load, Var, index_const
 from whorl.kernel.lengths import LONG, LONG_ALONE, SMALL, Lengths
-from whorl.kernel.program import Assign, For, Statement, Store
+from whorl.kernel.program import Assign, For, Statement, Store, While
 
 X = Buffer("x", FLOAT32, (1000,))
 
@@ -66,3 +66,10 @@ def test_number_that_is_a_length_and_a_divisor_is_fixed() -> None:
     i, length = var("i"), index_const(1000)
     wrapped = Apply(INT64, "rem", (plus(i, 17), length))
     assert numbers(For(i, length, [clearing(wrapped)], parallel=True)) == []
+
+
+def test_lengths_inside_a_loop_over_time_are_fixed() -> None:
+    i = var("i")
+    inner = For(i, index_const(LONG), [clearing(plus(i, 100))], parallel=True)
+    assert numbers(inner) == [LONG, 100]
+    assert numbers(While([], TRUE, [inner])) == []

@@ -55,6 +55,8 @@ class NestFrame(Variables):
         self.works: dict[int, Index] = {id(poll): f.argument(f"w{n}") for n, poll in enumerate(nest.polls)}
         for buffer in nest.swapped:
             self.pointers[buffer] = f.variable(f.load("ptr", self.starts[buffer]))
+        if nest.asks:
+            self.left = f.variable(f.load("i64", f["fuel"]))
         for n, var in enumerate(nest.values):
             self.write(var, f[f"v{n}"])
         for n, var in enumerate(nest.results):
@@ -67,6 +69,8 @@ class NestFrame(Variables):
             f.store(f.load("ptr", self.pointers[buffer]), self.starts[buffer])
         for n, var in enumerate(self.nest.results):
             f.store(self.read(var), f[f"r{n}"])
+        if self.nest.asks:
+            f.store(f.load("i64", self.left), f["fuel"])
 
     def start_of(self, buffer: Buffer) -> Value:
         return super().start_of(buffer) if buffer in self.pointers else self.starts[buffer]
@@ -81,4 +85,4 @@ class NestFrame(Variables):
         return self.f["context"]
 
     def fuel(self) -> Value:
-        return self.f["fuel"]
+        return self.left

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import Apply, Const, Expr, Load
-from whorl.kernel.program import Assign, Call, For, Statement, Store
+from whorl.kernel.program import Assign, Call, For, Statement, Store, While
 from whorl.kernel.vectors import has_loop, most_iterations
 from whorl.kernel.walk import all_statements, expressions, memory_parts
 
@@ -23,18 +23,18 @@ class Lengths:
     """The numbers of a nest that code may take as parameters, in order: lengths of its loops, and offsets of elements.
 
     Those by which an innermost loop steps stay, and so do divisors, which code divides by without dividing, and the
-    lengths of reductions, whose order follows from them.
+    lengths of reductions, whose order follows from them. A loop over time has none: its nests run again and again.
     """
 
     def __init__(self, statement: Statement) -> None:
         inside = list(all_statements([statement]))
         loops = [s for s in inside if isinstance(s, For)]
         self.outer = {loop.var for loop in loops if has_loop(loop)}
-        self.long = LONG if self.outer or not loops else LONG_ALONE
+        self.long = LONG if self.outer else LONG_ALONE
         self.lengths: dict[Const, None] = {}
         self.fixed: set[Expr] = set()
         self.seen: set[Expr] = set()
-        for part in inside:
+        for part in () if any(isinstance(s, While) for s in inside) else inside:
             if isinstance(part, For):
                 self.size(part.extent, 1)
             for expr in _positions(part):
