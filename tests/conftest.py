@@ -37,9 +37,12 @@ def corpus_folder() -> Path | None:
 
 @pytest.fixture(scope="session", autouse=True)
 def code_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Machine code that the tests compile is kept in a folder that goes with them."""
+    """Machine code that the tests compile is kept in a folder that goes with them; those of workers have one."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WHORL_CACHE", str(tmp_path_factory.mktemp("code")))
+        patch.setenv("WHORL_CACHE", str(folder / "code"))
         yield
 
 

@@ -16,7 +16,7 @@ from fuzz.minimise import from_text, to_text
 
 TESTS = Path(__file__).parents[1]
 REGRESSIONS = sorted((TESTS / "fuzz" / "regressions" / "cells").glob("*.txt"))
-SEED, SLICES, PROGRAMS = 20_26, 4, 25
+SEED, SLICES, PROGRAMS = 20_26, 2, 30
 
 
 def test_every_native_op_has_cells_or_a_reason():

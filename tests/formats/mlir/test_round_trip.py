@@ -80,14 +80,13 @@ def test_text_of_the_backend_suite_is_a_fixed_point() -> None:
 
 
 @pytest.mark.slow
-def test_backend_suite_gives_equal_results_through_text() -> None:
+def test_every_third_case_of_the_backend_suite_gives_equal_results_through_text() -> None:
     failed = set()
-    total = 0
-    for name, proto, case in models():
-        total += 1
+    cases = list(models())
+    for name, proto, case in cases[::3]:
         try:
             if not same_results(proto, case):
                 failed.add(name)
         except whorl.WhorlError:
             failed.add(name)
-    assert total == 2033 and failed <= set(KNOWN)
+    assert len(cases) == 2033 and failed <= set(KNOWN)

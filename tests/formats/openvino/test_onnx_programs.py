@@ -41,7 +41,7 @@ def assert_equal(found, wanted):
         np.testing.assert_array_equal(f, w)
 
 
-@drawn(300, 1)
+@drawn(120, 1)
 @given(programs())
 def test_openvino_gives_what_whorl_gives(engine: Engine, folder: Path, program: Program):
     module, wanted = expected(program)
@@ -53,7 +53,7 @@ def test_openvino_gives_what_whorl_gives(engine: Engine, folder: Path, program: 
         assert_equal(answer, outputs)
 
 
-@drawn(60, 2)
+@drawn(30, 2)
 @given(programs())
 def test_whorl_and_onnxruntime_give_the_same_on_the_way_back(folder: Path, program: Program):
     ort = pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")

@@ -46,7 +46,7 @@ def same(found, expected):
             np.testing.assert_array_equal(f, e)
 
 
-@drawn(300, 1)
+@drawn(150, 1)
 @given(programs())
 def test_program_gives_what_openvino_gives(engine, program):
     outcomes = engine.run(program.xml, program.weights, program.runs)
@@ -72,7 +72,7 @@ def test_native_code_equals_the_interpreter(program):
             np.testing.assert_array_equal(f, e)
 
 
-@drawn(60, 3)
+@drawn(40, 3)
 @given(programs())
 def test_program_as_onnx_and_optimized(tmp_path_factory, program):
     ort = pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")
