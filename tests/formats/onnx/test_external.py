@@ -206,3 +206,19 @@ def test_sparse_initializer_holds_its_elements_itself(folder):
     assert refusal(path) == (
         "sparse initializer 'w' lies in another file, which is not allowed here\n  fix: put its elements into this one"
     )
+
+
+def test_tensor_of_a_file_is_one_array_while_somebody_uses_it(folder):
+    path = saved(folder, external("weights"))
+    array = constant_of(path).numpy()
+    assert constant_of(path).numpy() is array
+    assert constant_of(saved(folder, external("weights", offset="8"))).numpy() is not array
+
+
+def test_tensor_of_a_file_that_changed_is_another_array(folder):
+    path = saved(folder, external("weights"))
+    first = constant_of(path).numpy()
+    (folder / "new").write_bytes(np.full(10, 5, np.float32).tobytes())
+    os.replace(folder / "new", folder / "weights")
+    np.testing.assert_array_equal(first, [0, 1])
+    np.testing.assert_array_equal(constant_of(path).numpy(), [5, 5])

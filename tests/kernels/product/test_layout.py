@@ -16,6 +16,11 @@ def test_packed_matrix_unpacks_to_itself(shape):
     np.testing.assert_array_equal(unpack_matrix(packed, shape[1]), matrix)
 
 
+def test_transposed_matrix_is_packed_as_it_is_read():
+    matrix = np.arange(35, dtype=np.float32).reshape(7, 5).T
+    np.testing.assert_array_equal(unpack_matrix(pack_matrix(matrix, 3), 7), matrix)
+
+
 def test_columns_beyond_the_matrix_are_zeros():
     assert not pack_matrix(np.ones((2, 5), np.float32), 4)[1, :, 1:].any()
 

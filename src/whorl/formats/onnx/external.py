@@ -33,20 +33,31 @@ class FileArray:
     shape: tuple[int, ...]
 
     def numpy(self) -> np.ndarray:
+        """The tensor: the same array for all who ask while one of them keeps it, as what they make of it may be."""
         if not self.length:
             return np.zeros(self.shape, self.dtype)
         try:
-            data = memoryview(_mapped(self.path))[self.offset : self.offset + self.length]
+            mapping, identity = _mapped(self.path)
+            data = memoryview(mapping)[self.offset : self.offset + self.length]
         except (OSError, ValueError) as error:
             raise LoadError(f"external data {self.path.name!r} cannot be read: {error}") from None
-        return from_bytes(data, self.dtype, self.shape, f"external data {self.path.name!r}")
+        key = (identity, self.offset, self.dtype, self.shape)
+        array = _ARRAYS.get(key)
+        if array is None:
+            array = from_bytes(data, self.dtype, self.shape, f"external data {self.path.name!r}")
+            _ARRAYS[key] = array
+        return array
 
 
-_MAPPINGS: weakref.WeakValueDictionary[tuple[int, ...], MappedFile] = weakref.WeakValueDictionary()
+Identity = tuple[int, ...]
+_MAPPINGS: weakref.WeakValueDictionary[Identity, MappedFile] = weakref.WeakValueDictionary()
 """The files that are mapped now, by what identifies their contents."""
+_ARRAYS: weakref.WeakValueDictionary[tuple[Identity, int, np.dtype, tuple[int, ...]], np.ndarray]
+_ARRAYS = weakref.WeakValueDictionary()
+"""The tensors in them that are used now."""
 
 
-def _mapped(path: Path) -> MappedFile:
+def _mapped(path: Path) -> tuple[MappedFile, Identity]:
     """A file in memory, mapped once for all the tensors in it: every mapping costs a file descriptor."""
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
@@ -54,7 +65,7 @@ def _mapped(path: Path) -> MappedFile:
         mapping = _MAPPINGS.get(key)
         if mapping is None:
             mapping = _MAPPINGS[key] = mapped_file(file.fileno())
-        return mapping
+        return mapping, key
 
 
 def initializer_value(
@@ -88,7 +99,7 @@ def initializer_value(
     if offset + length > size:
         raise LoadError(f"{what} ends at byte {offset + length} of {path.name!r}, which has {size}")
     if bits(dtype) < 8 and length:
-        return Packed(np.frombuffer(memoryview(_mapped(path))[offset : offset + length], np.uint8), dtype, shape)
+        return Packed(np.frombuffer(memoryview(_mapped(path)[0])[offset : offset + length], np.uint8), dtype, shape)
     return FileArray(path, offset, length, dtype, shape)
 
 

@@ -52,6 +52,13 @@ def mapping_of(array: np.ndarray) -> MappedFile | None:
     return base if isinstance(base, MappedFile) else None
 
 
+def note_read(array: np.ndarray) -> None:
+    """Count the reading of a whole array if it lies in a mapped file, whose pages are then given back now and then."""
+    mapping = mapping_of(array)
+    if mapping is not None:
+        mapping.note(array)
+
+
 def gathered(part: np.ndarray) -> np.ndarray:
     """A row-major copy of an array whose neighbours in a row lie far apart, made in tiles that fit the cache.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from whorl.ir.elements.mapping import note_read
 from whorl.kernels.aligned import aligned_empty
 from whorl.kernels.machine import FILTER_BLOCK
 
@@ -24,6 +25,7 @@ def pack_filters(filters: np.ndarray) -> np.ndarray:
         part = filters[:, first : first + height * count].reshape(group, count, height, taps)
         target = packed[:, first * taps : (first + height * count) * taps].reshape(group, count, taps, height)
         target[...] = part.swapaxes(2, 3)
+    note_read(filters)
     return packed
 
 

@@ -7,7 +7,9 @@ order whatever the matrix's width.
 from __future__ import annotations
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
+from whorl.ir.elements.mapping import note_read
 from whorl.kernels.aligned import aligned_empty
 from whorl.kernels.machine import FEW_ROWS, PANEL_BYTES, WIDE_PANEL_BYTES
 
@@ -27,10 +29,12 @@ def pack_matrix(matrix: np.ndarray, width: int) -> np.ndarray:
     count, inner, _ = packed_shape(matrix.shape[0], matrix.shape[1], width)
     panels = aligned_empty((count, inner, width), matrix.dtype)
     whole = matrix.shape[1] // width
-    panels[:whole] = matrix[:, : whole * width].reshape(inner, whole, width).transpose(1, 0, 2)
+    row, column = matrix.strides
+    panels[:whole] = as_strided(matrix, (whole, inner, width), (width * column, row, column), writeable=False)
     if whole < count:
         panels[whole] = 0
         panels[whole, :, : matrix.shape[1] - whole * width] = matrix[:, whole * width :]
+    note_read(matrix)
     return panels
 
 
