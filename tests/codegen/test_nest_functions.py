@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from codegen.running import run_program
-from whorl.codegen.emit import emit
+from codegen.running import ENTRY, run_program
+from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.nest_functions import name_of
+from whorl.codegen.target import MachineCode
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var, index_const
 from whorl.kernel.outline import FEW, outline
-from whorl.kernel.program import Assign, Fail, For, Program, Statement, Store, Swap, When, While
+from whorl.kernel.program import Assign, Fail, For, Program, Reserve, Statement, Store, Swap, When, While
 from whorl.llvm.module import Effort
 
 X, Y, Z = (Buffer(name, FLOAT32, (600,)) for name in "xyz")
@@ -117,3 +118,20 @@ def mixed() -> list[Statement]:
         body += [Assign(total, Const(FLOAT32, 0.0)), For(j, index_const(length), [sum_up])]
         body.append(Store(Z, (index_const(n),), total))
     return body
+
+
+def test_loop_whose_memory_grows_calls_for_it_and_hands_it_on() -> None:
+    now, after = (Buffer(name, FLOAT32, (None,), grows=True) for name in ("now", "next"))
+    head = Apply(BOOL, "lt", (N, index_const(3)))
+    position = (index_const(0),)
+    grow = [Reserve(after, index_const(8)), Store(after, position, Const(FLOAT32, 7.0)), Swap(now, after)]
+    loop = While([], head, [*grow, Assign(N, plus(N, index_const(1)))])
+    program = Program([N], [X, Y, Z], [now, after], [*sums(), loop, Store(X, position, Load(FLOAT32, now, position))])
+    x, y, z = arrays()
+    memory = [np.zeros(8, np.float32) for _ in range(2)]
+    addresses = [a.ctypes.data for a in (x, y, z, *memory)]
+    block = np.array([0, *addresses, 0, 0, 32, 33], np.int64)
+    code = MachineCode(emit(program), FUNCTION)
+    assert ENTRY(code.address)(block.ctypes.data) == 0
+    assert x[0] == 7 and block[0] == 3
+    assert block[4:6].tolist() == [addresses[4], addresses[3]] and block[8:].tolist() == [33, 32]

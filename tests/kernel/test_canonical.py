@@ -95,7 +95,7 @@ def test_loop_over_time_swaps_memory_and_may_end() -> None:
     go, a, b = Var(BOOL, "go", False), Buffer("a", FLOAT32, (4,)), Buffer("b", FLOAT32, (4,))
     loop = While([], go, [When(go, [Swap(a, b)], [Fail(3)]), Assign(go, Const(BOOL, False))])
     made = nest(loop, go)
-    assert made.swapped == (a, b) and made.ends and not made.asks and made.results == (go,)
+    assert made.moved == (a, b) and made.ends and not made.asks and made.results == (go,)
     assert "fail 3" in made.text
 
 

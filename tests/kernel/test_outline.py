@@ -5,7 +5,7 @@ from __future__ import annotations
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.native.expressions import Apply, Buffer, Const, Load, Var, index_const
 from whorl.kernel.outline import FEW, SHORT, is_glue, outline
-from whorl.kernel.program import Assign, For, Program, RunOp, Statement, Store, Swap, When, While
+from whorl.kernel.program import Assign, For, Program, Reserve, RunOp, Statement, Store, Swap, When, While
 from whorl.ops.elementwise.arithmetic import Add
 
 X, Y = Buffer("x", FLOAT32, (100,)), Buffer("y", FLOAT32, (100,))
@@ -50,10 +50,11 @@ def test_loop_that_the_runtime_has_a_part_in_is_no_function() -> None:
     assert not is_glue(body, outline(body))
 
 
-def test_loop_that_swaps_memory_that_grows_is_no_function() -> None:
-    grown, next_one = (Buffer(name, FLOAT32, (None,), True) for name in ("grown", "next"))
-    loop = While([], GO, [Swap(grown, next_one)])
-    assert id(loop) not in outline(program(*copies(FEW), loop))
+def test_loop_whose_memory_grows_is_a_function_that_knows_its_size() -> None:
+    now, after = (Buffer(name, FLOAT32, (None,), grows=True) for name in ("now", "next"))
+    loop = While([], GO, [Reserve(after, index_const(8)), Swap(now, after)])
+    made = outline(Program([GO], [X, Y], [now, after], [*copies(FEW), loop]))[id(loop)]
+    assert made.moved == made.grown == (after, now) and made.asks and made.ends
 
 
 def test_variables_that_others_read_are_results() -> None:

@@ -1,8 +1,8 @@
 """Functions of loop nests: their parameters, their variables, and how a program calls them.
 
-Parameters are the addresses of buffers, the scalars that a nest reads, variables that it changes, lengths, and the work
-of its polls; then, where it asks whether to go on, the context and the variable of the work that is left. It returns 0,
-or the status with which the program ends.
+Parameters are the addresses of buffers, the scalars that a nest reads, the sizes of memory that grows, variables that
+it changes, lengths, and the work of its polls; then, where it asks the runtime for something, the context and the
+variable of the work that is left. It returns 0, or the status with which the program ends.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ def parameters_of(nest: Nest) -> dict[str, str]:
     """The types of the parameters, by name."""
     types = {f"b{n}": "ptr noundef" for n in range(len(nest.buffers))}
     types |= {f"v{n}": register_type(var.dtype) for n, var in enumerate(nest.values)}
+    types |= {f"c{n}": "ptr noundef" for n in range(len(nest.grown))}
     types |= {f"r{n}": "ptr noundef" for n in range(len(nest.results))}
     types |= {f"n{n}": "i64" for n in range(len(nest.lengths))}
     types |= {f"w{n}": "i64" for n in range(len(nest.polls))}
@@ -34,8 +35,9 @@ def parameters_of(nest: Nest) -> dict[str, str]:
 def call_nest(frame: Variables, nest: Nest) -> Value:
     """Call the function of a nest; its status."""
     f = frame.f
-    arguments = [frame.pointers[b] if b in nest.swapped else frame.start_of(b) for b in nest.buffers]
+    arguments = [frame.pointers[b] if b in nest.moved else frame.start_of(b) for b in nest.buffers]
     arguments += [frame.read(var) for var in nest.values]
+    arguments += [frame.capacities[buffer] for buffer in nest.grown]
     arguments += [frame.slot(var) for var in nest.results]
     arguments += [frame.number(length) for length in nest.lengths]
     arguments += [frame.work(poll) for poll in nest.polls]
@@ -53,8 +55,10 @@ class NestFrame(Variables):
         self.starts: dict[Buffer, Value] = {b: f[f"b{n}"] for n, b in enumerate(nest.buffers)}
         self.numbers: dict[Const, Value] = {length: f[f"n{n}"] for n, length in enumerate(nest.lengths)}
         self.works: dict[int, Index] = {id(poll): f.argument(f"w{n}") for n, poll in enumerate(nest.polls)}
-        for buffer in nest.swapped:
+        for buffer in nest.moved:
             self.pointers[buffer] = f.variable(f.load("ptr", self.starts[buffer]))
+        for n, buffer in enumerate(nest.grown):
+            self.capacities[buffer] = f.variable(f.load("i64", f[f"c{n}"]))
         if nest.asks:
             self.left = f.variable(f.load("i64", f["fuel"]))
         for n, var in enumerate(nest.values):
@@ -65,8 +69,10 @@ class NestFrame(Variables):
     def close(self) -> None:
         """Write back what has changed."""
         f = self.f
-        for buffer in self.nest.swapped:
+        for buffer in self.nest.moved:
             f.store(f.load("ptr", self.pointers[buffer]), self.starts[buffer])
+        for n, buffer in enumerate(self.nest.grown):
+            f.store(f.load("i64", self.capacities[buffer]), f[f"c{n}"])
         for n, var in enumerate(self.nest.results):
             f.store(self.read(var), f[f"r{n}"])
         if self.nest.asks:

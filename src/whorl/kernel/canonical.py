@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from whorl.ir.dtypes import name_of
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Buffer, Const, Expr, Load, Var
 from whorl.kernel.lengths import Lengths
-from whorl.kernel.program import Assign, Call, Fail, For, Poll, Statement, Store, Swap, When, While
+from whorl.kernel.program import Assign, Call, Fail, For, Poll, Reserve, Statement, Store, Swap, When, While
 from whorl.kernel.vectors import vectors_side_by_side
 from whorl.kernel.verify import constant_zero
 from whorl.kernel.walk import memory_parts
@@ -25,19 +25,21 @@ from whorl.kernel.walk import memory_parts
 class Nest:
     """A statement as a function: of addresses, of scalars it reads, of those it changes, of lengths, of work to count.
 
-    Nests are equal where their texts are. `swapped` are buffers whose addresses change.
+    Nests are equal where their texts are. `moved` are buffers whose addresses change, `grown` those of them whose sizes
+    may.
     """
 
     statement: For | While
     text: str
     buffers: tuple[Buffer, ...]
-    swapped: tuple[Buffer, ...]
+    moved: tuple[Buffer, ...]
+    grown: tuple[Buffer, ...]
     values: tuple[Var, ...]
     results: tuple[Var, ...]
     lengths: tuple[Const, ...]
     polls: tuple[Poll, ...]
     asks: bool
-    """Whether it may ask the runtime to go on."""
+    """Whether it may ask the runtime to go on, or for memory."""
     ends: bool
     """Whether it may end the program."""
 
@@ -60,7 +62,7 @@ class Description:
         self.lines: list[str] = []
         self.names: dict[Expr, str] = {}
         self.buffers: dict[Buffer, str] = {}
-        self.swapped: dict[Buffer, None] = {}
+        self.moved: dict[Buffer, None] = {}
         self.variables: dict[Var, None] = {}
         self.assigned: dict[Var, None] = {}
         self.vectors: list[int] = []
@@ -109,8 +111,12 @@ class Description:
             case While():
                 return "head"
             case Swap(a, b):
-                self.swapped |= {a: None, b: None}
+                self.moved |= {a: None, b: None}
                 return f"swap {self.buffer(a)} {self.buffer(b)}"
+            case Reserve(buffer, count):
+                self.moved[buffer] = None
+                text = self.expr(count)
+                return f"reserve {self.buffer(buffer)} {text}"
             case Call(kernel, addresses, numbers, polls):
                 memory = [self.element(buffer, index) for buffer, index in addresses]
                 texts = [self.expr(n) if isinstance(n, Expr) else str(n) for n in numbers]
@@ -129,7 +135,7 @@ class Description:
     def buffer(self, buffer: Buffer) -> str:
         if buffer not in self.buffers:
             self.buffers[buffer] = f"b{len(self.buffers)}"
-            return f"{self.buffers[buffer]}:{_name(buffer.dtype)}"
+            return f"{self.buffers[buffer]}:{_name(buffer.dtype)}{' grows' if buffer.grows else ''}"
         return self.buffers[buffer]
 
     def element(self, buffer: Buffer, index: Sequence[Expr]) -> str:
@@ -194,6 +200,8 @@ class NestDescription(Description):
                 return "poll"
             case Call(polls=True):
                 self.asks = True
+            case Reserve():
+                self.asks = self.ends = True
             case Fail():
                 self.ends = True
             case _:
@@ -212,7 +220,8 @@ class NestDescription(Description):
             self.statement,
             f"{self.text()}\ngives {' '.join(names)}",
             tuple(self.buffers),
-            tuple(self.swapped),
+            tuple(self.moved),
+            tuple(buffer for buffer in self.moved if buffer.grows),
             tuple(var for var in self.variables if var not in self.assigned),
             results,
             tuple(self.lengths),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from whorl.ir.dtypes import name_of
 from whorl.ir.native.expressions import Buffer
 from whorl.kernel.canonical import Description, Nest
-from whorl.kernel.program import Program, Reserve, RunOp, Statement, Take
+from whorl.kernel.program import Program, RunOp, Statement, Take
 
 
 def key_of(program: Program, nests: Mapping[int, Nest]) -> str:
@@ -47,8 +47,6 @@ class _ProgramDescription(Description):
 
     def line(self, statement: Statement) -> str:
         match statement:
-            case Reserve(buffer, count):
-                return f"reserve {self.buffer(buffer)} {self.expr(count)}"
             case RunOp():
                 inputs = ["none" if b is None else self.buffer(b) for b in statement.inputs]
                 outputs = [self.buffer(b) for b in statement.outputs]

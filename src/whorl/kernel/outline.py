@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Expr, Var
 from whorl.kernel.canonical import Nest, NestDescription
-from whorl.kernel.program import For, Program, Reserve, RunOp, Statement, Swap, Take, When, While
+from whorl.kernel.program import For, Program, RunOp, Statement, Take, When, While
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import all_statements, assigned, blocks, expressions
 
@@ -48,21 +48,16 @@ def is_glue(program: Program, nests: Mapping[int, Nest]) -> bool:
 
 
 def _candidates(block: Sequence[Statement]) -> Iterator[For | While]:
-    """Loops that run at most once, whose memory stays where it is but for swaps."""
+    """Loops that run at most once, and do without the runtime but for polls and memory."""
     for statement in block:
         match statement:
-            case For() | While() if not any(map(_moves_memory, all_statements([statement]))):
+            case For() | While() if not any(isinstance(s, RunOp | Take) for s in all_statements([statement])):
                 yield statement
             case When(then=then, other=other):
                 yield from _candidates(then)
                 yield from _candidates(other)
             case _:
                 pass
-
-
-def _moves_memory(statement: Statement) -> bool:
-    """Whether a statement may give a buffer other memory than a swap of addresses does."""
-    return isinstance(statement, RunOp | Reserve | Take) or (isinstance(statement, Swap) and statement.a.grows)
 
 
 def _shared(program: Program, nests: Container[int]) -> set[Var]:
