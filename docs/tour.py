@@ -23,7 +23,7 @@ from whorl.ir.verify import verify
 from whorl.lowering.graphs import GraphProgram, lower_graph
 from whorl.ops.control.flow import Loop
 from whorl.ops.control.iteration import Iteration
-from whorl.runtime.compiled.launch import Launch
+from whorl.runtime.compiled.launch import BoundLaunch, Launch
 
 # 1. A model. Newton's method improves a guess of square roots until no guess moves by more than a tolerance, 50 times
 #    at most. `x` and `tolerance` are read by the body without being passed to it: ONNX lets a body look outside.
@@ -153,16 +153,16 @@ def lower(module: Module) -> GraphProgram:
     return graph
 
 
-def compile_program(graph: GraphProgram) -> Launch:
+def compile_program(graph: GraphProgram) -> BoundLaunch:
     """9. Machine code. A program becomes one LLVM function over a block of cells: lengths, and addresses of buffers."""
     lines = str(emit(graph.program)).splitlines()
     division = next(n for n, line in enumerate(lines) if "fdiv" in line)
     print(f"9. LLVM IR, {len(lines)} lines; a step of Newton's method for one element:\n")
     print("\n".join(lines[division - 6 : division + 4]), "\n")
-    return Launch(graph)
+    return Launch(graph).bind({})
 
 
-def measure(module: Module, launch: Launch) -> None:
+def measure(module: Module, launch: BoundLaunch) -> None:
     """10. Speed. All ways give the same bits; the session adds checks of feeds and the copies that callers own."""
     arguments = [FEEDS[value.name] for value in module.main.arguments]
     ways = {
