@@ -8,6 +8,8 @@ disabled, and stop after `limit`: the edit that goes wrong is found by bisection
 Bits are kept: integers wrap and regroup freely; of floats only what rounds alike is rewritten. Regrouping sums and
 folding factors into weights needs `fast_math`. What could be folded but is not stands in the report with its reason.
 
-Rooms: `rules` is algebra as patterns; `control_flow` is unrolling, hoisting and induction of loops and branches at
-compile time; `facts` is value ranges; `removal` unrolls all loops for runtimes without control flow.
+A session runs a few of them at load, each once: `pipeline.SESSION_PASSES`, with `keep_errors`, so that what fails at
+run time still fails at the same node of the same region.
+
+Rooms: `rules` is algebra as patterns; `unroll` unrolls all loops for runtimes without control flow.
 """
