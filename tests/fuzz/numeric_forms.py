@@ -166,6 +166,10 @@ def images() -> Iterator[Form]:
     for mode in ("avg", "max"):
         yield form("RoiAlign", "2 1 H W", x("K 4", "box"), o("int64", "K", "below 2"), to="K 1 2 2", mode=mode,
                    output_height=2, output_width=2, sampling_ratio=2, kind=SUM, slack=Slack(256, 1 << 14))  # fmt: skip
+    overlap, least = number(0.5, "float32"), number(0.1, "float32")
+    for limits in ((number(3), overlap, least), (ints(9),), (number(2), None, least)):
+        yield form("NonMaxSuppression", x("N P 4", "box"), x("N M P", "unit"), *limits, to="? 3", only=("float32",),
+                   gives=("int64",), center_point_box=len(limits) % 2)  # fmt: skip
 
 
 def attention() -> Iterator[Form]:

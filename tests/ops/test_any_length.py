@@ -246,6 +246,16 @@ ODD = {
         "main (float[n, m] x, int64[k] s) => (y) { y = ReverseSequence(x, s) }",
         [{"x": (n, m), "s": s} for n in (1, 4) for m in (1, 2) for s in ([1], [1, 4], [4, 5], [-1, 1], [0, 0, 0])],
     ),
+    "the best, as many as an input says": (
+        """main (float[n, m] x, int64[l] k) => (y, i, z, j) {
+            y, i = TopK(x, k) z, j = TopK<axis = 0, largest = 0>(x, k)
+        }""",
+        [
+            {"x": shape, "k": k}
+            for shape in ((3, 7), (50, 60), (1, 4), (0, 2))
+            for k in ([2], [0], [-1], [40], [1, 2], [])
+        ],
+    ),
     "rows of a cache": (
         "main (float[n, m, 1] x, float[k, l, 1] u, int64[j] i) => (y) { y = TensorScatter(x, u, i) }",
         [

@@ -8,7 +8,7 @@ from native_forms import run_form
 
 from whorl.ir.native.view import View
 from whorl.lowering.builder import KernelBuilder
-from whorl.ops.movement.native_selection import LINES, MOST_SIDE_BY_SIDE, select_best
+from whorl.ops.movement.native_selection import LINES, MOST_SIDE_BY_SIDE, MOST_SORTED, select_best
 
 RNG = np.random.default_rng(0)
 
@@ -25,15 +25,19 @@ def expected(x: np.ndarray, axis: int, count: int, largest: bool) -> np.ndarray:
 @pytest.mark.parametrize("largest", [True, False])
 @pytest.mark.parametrize(
     ("shape", "axis", "count"),
-    [((3, 7), 1, 3), ((7,), 0, 7), ((9, LINES), 0, 4), ((2, 20, LINES), 1, 1), ((18, LINES), 0, MOST_SIDE_BY_SIDE + 1)],
-)
-@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+    [((3, 7), 1, 3), ((7,), 0, 7), ((9, LINES), 0, 4), ((2, 20, LINES), 1, 1), ((18, LINES), 0, MOST_SIDE_BY_SIDE + 1),
+     ((3, 60), 1, MOST_SORTED + 1), ((50, 2), 0, 50), ((2, 40), 1, 0), ((1,), 0, 1)],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.float64, np.float16, np.uint32, np.uint64, np.int8])
 def test_best_elements_and_their_indices_are_sorted(
     shape: tuple[int, ...], axis: int, count: int, largest: bool, dtype: type
 ) -> None:
     x = RNG.integers(0, 6, shape).astype(dtype)
-    if dtype is np.float32:
+    if x.dtype.kind == "f":
         x[RNG.random(shape) < 0.2] = np.nan
+        x[RNG.random(shape) < 0.2] *= -0.0
+    else:
+        x[RNG.random(shape) < 0.2] = np.iinfo(dtype).max
 
     def part(output: int) -> np.ndarray | None:
         def write(k: KernelBuilder, view: View) -> View:

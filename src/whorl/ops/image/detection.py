@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from whorl.errors import RunError
-from whorl.ir.dims import UNKNOWN
+from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, INT64
 from whorl.ir.graph import Op
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import check_types, dims_of, one_element, require_dtype, unify_lengths
+from whorl.ops.image.native_detection import Suppression, suppress_overlaps
+from whorl.ops.native.index_maps import as_length, clamp_index, fit, read_element, read_int64
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,8 @@ class NonMaxSuppression(Op):
     overlap (area of intersection / area of union) above which a box goes (0); the score that a box must exceed (none).
     Output: rows (image, class, box). The first of equal scores wins. Source: ONNX NonMaxSuppression-11.
     """
+
+    any_length = True
 
     center_point_box: int = 0
 
@@ -67,6 +74,19 @@ class NonMaxSuppression(Op):
                 chosen += [(n, c, box) for box in _suppress_overlaps(image, row, limit, allowed, least)]
         return np.array(chosen, np.int64).reshape(-1, 3)
 
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        boxes, scores = inputs[:2]
+        numbers = [inputs.optional(n) for n in (2, 3, 4)]
+        if any(view is not None and view.size not in (0, 1) for view in numbers) or not _agree(k, boxes, scores):
+            return None
+        most, overlap, threshold = (view if view is not None and view.size else None for view in numbers)
+        allowed = k.const(0.0, FLOAT32) if overlap is None else k.let(read_element(k, overlap))
+        for compare, bound in (("ge", 0.0), ("le", 1.0)):
+            k.fail_unless(k.compare(compare, allowed, k.const(bound, FLOAT32)))
+        least = None if threshold is None else k.let(read_element(k, threshold))
+        limit = 0 if most is None else _limit(k, most, scores.shape[2])
+        return [suppress_overlaps(k, boxes, scores, Suppression(limit, allowed, least, bool(self.center_point_box)))]
+
     def _corners(self, boxes: np.ndarray) -> np.ndarray:
         """[N, boxes, 4]: the least and the largest coordinates of both axes."""
         if self.center_point_box:
@@ -74,6 +94,20 @@ class NonMaxSuppression(Op):
             return np.concatenate([centre - half, centre + half], axis=-1)
         first, second = boxes[..., :2], boxes[..., 2:]
         return np.concatenate([np.minimum(first, second), np.maximum(first, second)], axis=-1)
+
+
+def _agree(k: NativeBuilder, boxes: View, scores: View) -> bool:
+    """Whether there is a score for each box; the program fails where only the run tells that there is not."""
+    images, count, corners = boxes.shape
+    return fit(k, (images, count, corners), (scores.shape[0], scores.shape[2], 4))
+
+
+def _limit(k: NativeBuilder, most: View, count: Dim) -> Dim:
+    """The most boxes to keep, which are no more than there are."""
+    number = k.number(read_int64(k, most))
+    if isinstance(number, int):
+        return max(0, number)
+    return as_length(k, clamp_index(k, read_int64(k, most), 0, count))
 
 
 def _number(value: np.ndarray | None, what: str, default: Any) -> Any:

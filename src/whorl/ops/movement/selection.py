@@ -19,13 +19,11 @@ from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import known_dims, normal_axis, one_element, snapshot
 from whorl.ops.movement.lengths import interval_of_counts
-from whorl.ops.movement.native_selection import MOST_SORTED, select_best
+from whorl.ops.movement.native_selection import select_best
 from whorl.ops.movement.rearranging import Rearranging, integer_input, require_memory, run_axis, vector_length, zero_of
 from whorl.ops.native.index_maps import (
     as_length,
-    broadcast_scalar,
     clamp_index,
-    fixed_lengths,
     flat_element,
     insert_at,
     lengths,
@@ -238,6 +236,8 @@ class TopK(Op):
     Of equals, the one with the lower index comes first. NaN is above all numbers. Source: ONNX TopK-24.
     """
 
+    any_length = True
+
     axis: int = -1
     largest: int = 1
     sorted: int = 1
@@ -271,12 +271,16 @@ class TopK(Op):
         return np.take_along_axis(x, indices, axis), indices
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        x, shape, axis = inputs[0], fixed_lengths(outputs[0]), self.axis % len(inputs[0].shape)
-        if shape[axis] > MOST_SORTED:
+        (x, number), axis = inputs, self.axis % len(inputs[0].shape)
+        if number.size != 1:
             return None
-        if 0 in shape:
-            return [broadcast_scalar(k, k.const(0, dtype), shape) for dtype in (x.dtype, INT64)]
-        return select_best(k, x, axis, shape[axis], bool(self.largest))
+        count, length = lengths(outputs[0])[axis], x.shape[axis]
+        if not k.is_available(count):
+            count = as_length(k, k.let(k.cast(read_element(k, number), INT64)))
+        if not isinstance(count, int) or not isinstance(length, int):
+            k.fail_unless(k.compare("ge", k.length(count), k.const(0)))
+            k.fail_unless(k.compare("le", k.length(count), k.length(length)))
+        return select_best(k, x, axis, count, bool(self.largest))
 
 
 @dataclass(frozen=True)
