@@ -18,14 +18,15 @@ from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT32, INT64
 from whorl.ir.graph import Node, Value
-from whorl.ir.types import TensorType, tensor
-from whorl.ops.elementwise.arithmetic import Add, Mul, Sub
+from whorl.ir.types import AnyShape, TensorType, tensor
+from whorl.ops.elementwise.arithmetic import Add, Identity, Mul, Sub
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.linear.products import MatMul
 from whorl.ops.movement.axes import Concat, Split, Transpose
 from whorl.ops.movement.shapes import Expand, Shape, Unsqueeze
 from whorl.ops.recurrent.activations import Activation
-from whorl.ops.recurrent.decompose import CheckedLengths, StepBuilder, Weights
+from whorl.ops.recurrent.decompose import StepBuilder, Weights
+from whorl.ops.recurrent.operands import CheckedLengths, CheckedState, ZeroState
 from whorl.ops.recurrent.rnn import GRU, LSTM, RNN, Recurrent
 
 _DEFAULTS = {"lstm": ("sigmoid", "tanh", "tanh"), "gru": ("sigmoid", "tanh"), "rnn": ("tanh",)}
@@ -406,6 +407,21 @@ class _Sequence:
 
 
 @rewritten(CheckedLengths)
-def checked_lengths(op: CheckedLengths, build: Builder, lengths: Value) -> Value:
+def checked_lengths(op: CheckedLengths, build: Builder, lengths: Value, x: Value) -> Value:
     """Lengths as they are: OpenVINO has nothing that refuses wrong ones."""
     return build.add(Unsqueeze(), build.add(Cast(INT64), lengths), build.int64(1))
+
+
+@rewritten(CheckedState)
+def checked_state(op: CheckedState, build: Builder, state: Value, x: Value) -> Value:
+    """A state as it is: another batch than that of X fails where it meets it."""
+    return build.add(Identity(), state)
+
+
+@rewritten(ZeroState)
+def zero_state(op: ZeroState, build: Builder, x: Value) -> Value:
+    row, batch = build.constant(np.zeros((1, op.hidden), op.dtype)), tensor(x).shape
+    if not isinstance(batch, AnyShape) and isinstance(count := batch[1], int):
+        return build.constant(np.zeros((count, op.hidden), op.dtype))
+    shape = build.add(Concat(0), build.add(Shape(1, 2), x), build.int64(op.hidden))
+    return build.add(Expand(), row, shape)
