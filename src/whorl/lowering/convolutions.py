@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from whorl.ir.constants import Constant
+from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32
 from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.kernels.convolution.layout import pack_filters, unpack_filters
-from whorl.kernels.plane.layout import split_phases
+from whorl.kernels.plane.layout import PhaseSplit
 from whorl.ops.core.base import accumulator
 from whorl.ops.elementwise.arithmetic import Add, Clip, Mul, Sum
 from whorl.ops.elementwise.nonlinear import Relu
@@ -30,6 +31,7 @@ from whorl.ops.native.index_maps import cast_view, lengths, widen_view
 from whorl.ops.reduce.normalization import BatchNormalization
 from whorl.ops.windows.convolution import Conv, with_bias
 from whorl.ops.windows.native_convolution import Ending, blocked, convolution, is_native
+from whorl.ops.windows.run_time_layout import layout_of
 
 INPUTS: dict[type[Op], int] = {BatchNormalization: 4, Mul: 1, Add: 1}
 """How many inputs a step after a convolution has besides the value that it changes."""
@@ -92,8 +94,11 @@ class FilterBias(Op, abstract=True):
 class BlockConvolution(Op, abstract=True):
     """A convolution by filters in blocks, plus a tensor if it is given, kept within limits.
 
-    Inputs: X, filters, bias, offsets of the taps, the tensor to add. `shape` is that of the filters before.
+    Inputs: X, filters, bias, offsets of the taps where lengths are known, the tensor to add. `shape` is that of the
+    filters before.
     """
+
+    any_length = True
 
     op: Conv
     shape: tuple[int, ...]
@@ -104,7 +109,7 @@ class BlockConvolution(Op, abstract=True):
         x: np.ndarray,
         packed: np.ndarray,
         bias: np.ndarray,
-        offsets: np.ndarray,
+        offsets: np.ndarray | None,
         added: np.ndarray | None = None,
     ) -> np.ndarray:
         each = self.shape[0] // self.op.group
@@ -118,8 +123,8 @@ class BlockConvolution(Op, abstract=True):
 
     def native(self, k: NativeBuilder, inputs: Operands, into: tuple[Any, int] | None = None) -> Any:
         """The result in memory; in the features of a larger tensor from a number on, where that is given."""
-        (x, packed, bias, offsets), added = inputs[:4], inputs.optional(4)
-        tracks = self.op.tracks(x, k.view(x.dtype, self.shape, _no_element, 0))
+        (x, packed, bias), offsets, added = inputs[:3], inputs.optional(3), inputs.optional(4)
+        x, tracks = self.op.of_channels(k, x, self.shape), self.op.axes(x.shape, self.shape)
         ending = Ending(added, self.limits, into)
         return convolution(k, widen_view(k, x), packed, bias, tracks, self.shape[0], offsets, ending)
 
@@ -155,10 +160,6 @@ class MergedConvolutions(Op, abstract=True):
                 k.store(result, (n, k.add(c, k.const(first)), *rest), operands[0].at((n, c, *rest)))
             first += operands[0].shape[1]
         return [k.view_of(result)]
-
-
-def _no_element(index: Any) -> Any:
-    raise TypeError("filters in blocks have no elements of their own")
 
 
 def lay_out_convolutions(body: Region, captured: Sequence[Value]) -> None:
@@ -237,13 +238,22 @@ def _is_arranged(node: Node, fixed: set[Value]) -> bool:
     """Whether a node is a convolution by fixed filters that kernels compute."""
     if not isinstance(node.op, Conv) or any(v is not None and v not in fixed for v in node.inputs[1:]):
         return False
-    types = [v.type for v in (*node.inputs, *node.outputs) if v is not None]
-    if not all(_is_static(t) for t in types):
+    (data, *weights), (result,) = node.inputs, node.outputs
+    if not all(v is None or _is_static(v.type) for v in weights) or any(_rank(v) is None for v in (data, result)):
         return False
-    x, w, y = (_shape(v) for v in (node.inputs[0], node.inputs[1], node.outputs[0]))
-    if not math.prod(y) or not math.prod(w):
+    x, w, y = _lengths(data), _shape(weights[0]), _lengths(result)
+    if 0 in y or not math.prod(w) or any(n is UNKNOWN for n in (*x, *y)):
         return False
-    return is_native(_tracks(node.op, x, w), x[1], accumulator(_dtype(node.inputs[0])).itemsize)
+    return is_native(node.op.axes(x, w), w[1] * node.op.group, accumulator(_dtype(data)).itemsize)
+
+
+def _rank(value: Value | None) -> int | None:
+    return value.type.rank if value is not None and isinstance(value.type, TensorType) else None
+
+
+def _lengths(value: Value | None) -> tuple[Dim, ...]:
+    assert value is not None and isinstance(value.type, TensorType)
+    return lengths(value.type)
 
 
 def _is_static(type: Type) -> bool:
@@ -262,11 +272,6 @@ def _shape(value: Value | None) -> tuple[int, ...]:
 def _dtype(value: Value | None) -> np.dtype:
     assert value is not None and isinstance(value.type, TensorType)
     return value.type.dtype
-
-
-def _tracks(op: Conv, x: tuple[int, ...], w: tuple[int, ...]) -> Any:
-    blank = np.empty(0, FLOAT32)
-    return op.tracks(np.broadcast_to(blank.sum(), x), np.broadcast_to(blank.sum(), w))
 
 
 @dataclass
@@ -315,14 +320,14 @@ class _Chain:
         """Whether a node changes each feature alone, by fixed numbers."""
         if type(node.op) not in INPUTS or not all(v in self.fixed for v in self._others(node)):
             return False
-        shape = _shape(self.conv.outputs[0])
+        shape = _lengths(self.conv.outputs[0])
         if isinstance(node.op, BatchNormalization):
             return not node.op.training_mode and node.inputs[0] is self.nodes[-1].outputs[0]
         others = self._others(node)
         if len(others) != 1 or not _is_static(others[0].type) or _dtype(others[0]) != _dtype(self.conv.outputs[0]):
             return False
-        lengths = _shape(others[0])
-        return len(lengths) <= len(shape) and math.prod(lengths) in (1, _length(lengths, len(shape), 1))
+        own = _shape(others[0])
+        return len(own) <= len(shape) and math.prod(own) in (1, _length(own, len(shape), 1))
 
     def _adds(self, node: Node) -> bool:
         if not isinstance(node.op, Add | Sum) or len(node.inputs) != 2 or len(self._others(node)) != 1:
@@ -343,15 +348,16 @@ class _Chain:
         if bias or steps:
             op = FilterBias(features, bool(bias), steps)
             term = _node(op, [*bias, *self.values], dtype, (features,), "bias")
-        layout = split_phases(_tracks(conv, _shape(x), shape), dtype.itemsize)
-        offsets = _constant(layout.offsets(shape[1]), "offsets")
-        inputs = [x, *blocks.outputs, *term.outputs, *offsets.outputs, self.added]
+        layout = layout_of(conv.axes(_lengths(x), shape), dtype.itemsize)
+        offsets = [_constant(layout.offsets(shape[1]), "offsets")] if isinstance(layout, PhaseSplit) else []
+        table = offsets[0].outputs[0] if offsets else None
+        inputs = [x, *blocks.outputs, *term.outputs, table, self.added]
         last = self.nodes[-1]
         op = BlockConvolution(conv, shape, self.limits)
         result = Node(op, inputs if self.added is not None else inputs[:-1], (), self.conv.name)
         result.outputs = last.outputs[:1]
         result.outputs[0].owner = result
-        return [blocks, term, offsets, result]
+        return [blocks, term, *offsets, result]
 
 
 def _length(shape: Sequence[int], rank: int, axis: int) -> int:

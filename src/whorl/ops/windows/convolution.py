@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from whorl.errors import TypeRuleError
+from whorl.ir import dims
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64
 from whorl.ir.graph import Op
@@ -32,11 +33,14 @@ from whorl.ops.native.index_maps import (
     cast_view,
     fixed_lengths,
     read_element,
+    replace_at,
+    require_lengths,
     slice_axis,
     widen_view,
 )
 from whorl.ops.windows.geometry import blocks, spatial_rank, unfold, windows_of
 from whorl.ops.windows.native_convolution import biases_alone, blocked, convolution, is_native
+from whorl.ops.windows.run_time_layout import Axis
 
 BYTES = frozenset((BY_NAME["int8"], BY_NAME["uint8"]))
 LARGEST_PRODUCT = 255 * 255
@@ -73,6 +77,18 @@ class Convolution(Op, abstract=True):
         """The windows over the axes of X."""
         return windows_of(self, w.shape[2:], self.auto_pad).tracks(x.shape[2:])
 
+    def axes(self, x: Sequence[Dim], w: Sequence[Dim]) -> list[Axis]:
+        """The windows over the axes of X of a shape, by filters of a shape that is known."""
+        return windows_of(self, w[2:], self.auto_pad).axes(x[2:])
+
+    def of_channels(self, k: NativeBuilder, x: View, w: Sequence[int]) -> View:
+        """X with the channels that filters of a shape take; the program fails where it has others."""
+        channels = w[1] * self.group
+        if x.shape[1] == channels:
+            return x
+        require_lengths(k, x.shape[1:2], (channels,))
+        return k.view(x.dtype, replace_at(x.shape, 1, channels), x.at, x.cost, k.flat(x))
+
 
 def agreed_kernel(attribute: tuple[int, ...] | None, kernel: Sequence[Dim]) -> tuple[Dim, ...]:
     """The kernel's shape by the attribute, where it is given, and by the weights."""
@@ -97,6 +113,7 @@ class Conv(Convolution):
     16-bit floats are summed in float32 and rounded once. Source: ONNX Conv-22.
     """
 
+    any_length = True
     never_fails = True
 
     def infer(self, x: Fact, w: Fact, b: Fact | None = None) -> TensorType:
@@ -111,12 +128,18 @@ class Conv(Convolution):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, w, b = inputs[0], inputs[1], inputs.optional(2)
-        shape, tracks = fixed_lengths(outputs[0]), self.tracks(x, w)
+        if not w.is_fixed:
+            return None
+        x = self.of_channels(k, x, w.fixed_shape)
         wide, filters = widen_view(k, x), widen_view(k, w)
         bias = None if b is None else widen_view(k, b)
-        if not math.prod(shape) or not w.size:
+        if b is not None:
+            require_lengths(k, b.shape, w.shape[:1])
+        tracks = self.axes(x.shape, w.shape)
+        shape = x.shape[0], w.shape[0], *(t.count for t in tracks)
+        if not dims.product(shape) or not w.size:
             return [cast_view(k, biases_alone(k, bias, wide.dtype, shape), x.dtype)]
-        if not is_native(tracks, x.fixed_shape[1], wide.dtype.itemsize):
+        if not is_native(tracks, w.fixed_shape[1] * self.group, wide.dtype.itemsize):
             return None
         y = convolution(k, wide, blocked(k, filters, self.group), bias, tracks, w.fixed_shape[0])
         return [cast_view(k, y, x.dtype)]

@@ -14,6 +14,7 @@ from whorl.ir import dims
 from whorl.ir.dims import Dim, Linear
 from whorl.ir.types import Fact, tensor
 from whorl.kernels.windows import WindowAxis
+from whorl.ops.windows.run_time_layout import AnyAxis, Axis
 
 Slices = tuple[slice, ...]
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
@@ -40,6 +41,12 @@ class Windows:
         """The windows along each axis of known length."""
         return [self._track(axis, length) for axis, length in enumerate(lengths)]
 
+    def axes(self, lengths: Sequence[Dim]) -> list[Axis]:
+        """The windows along each axis, of lengths that may be dims; the kernel is known."""
+        return [
+            self._track(axis, n) if isinstance(n, int) else self._any_track(axis, n) for axis, n in enumerate(lengths)
+        ]
+
     def span(self, axis: int) -> Dim:
         """The distance from a window's first element to its last one, both counted."""
         return (self.kernel[axis] - 1) * self.dilations[axis] + 1
@@ -56,6 +63,17 @@ class Windows:
             return self.padding(axis)
         reached = (track.count - 1) * track.stride + (track.kernel - 1) * track.dilation + 1
         return split_padding(reached - track.length, self.auto_pad)
+
+    def around_any(self, track: Axis, axis: int) -> tuple[Dim, Dim]:
+        """`around` of an axis of a length that may be a dim."""
+        if isinstance(track, WindowAxis):
+            return self.around(track, axis)
+        if not self.auto_pad.startswith("SAME"):
+            return self.padding(axis)
+        reached = (track.count - 1) * track.stride + ((track.kernel - 1) * track.dilation + 1)
+        total = dims.call("max", reached - track.length, 0)
+        small = dims.call("floor", total, 2)
+        return (small, total - small) if self.auto_pad == "SAME_UPPER" else (total - small, small)
 
     def _count(self, axis: int, length: Dim) -> Dim:
         stride, span, (begin, end) = self.strides[axis], self.span(axis), self.padding(axis)
@@ -79,6 +97,11 @@ class Windows:
         kernel, count = cast(int, self.kernel[axis]), cast(int, self._count(axis, length))
         track = WindowAxis(length, kernel, self.strides[axis], self.dilations[axis], 0, count)
         return replace(track, begin=self.around(track, axis)[0])
+
+    def _any_track(self, axis: int, length: Dim) -> AnyAxis:
+        kernel, count = cast(int, self.kernel[axis]), self._count(axis, length)
+        track = AnyAxis(length, kernel, self.strides[axis], self.dilations[axis], 0, count)
+        return replace(track, begin=self.around_any(track, axis)[0])
 
 
 def split_padding(total: int, auto_pad: str) -> tuple[int, int]:

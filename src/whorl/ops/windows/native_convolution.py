@@ -7,22 +7,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 
+from whorl.ir import dims
+from whorl.ir.dims import Dim
 from whorl.ir.native.builder import Address, NativeBuilder
 from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.native.view import View, fixed
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.machine import OVERREAD_BYTES
-from whorl.kernels.plane.layout import AXES, PhaseSplit, is_addressable, split_phases
-from whorl.kernels.windows import WindowAxis
+from whorl.kernels.plane.layout import split_phases
 from whorl.ops.native.index_maps import broadcast_scalar, broadcast_view, embed_array, reshape_view
-
-FARTHEST = (1 << 31) - 1
-"""The largest offset that a table holds."""
-
+from whorl.ops.windows.run_time_layout import (
+    FARTHEST,
+    Axis,
+    Split,
+    fixed_axes,
+    is_split,
+    layout_of,
+    numbers_of,
+    span_of,
+    table_of,
+)
 
 NEAR_BYTES = 1 << 18
 """An image that stays near while the filters go by, one after the other. Of a larger one, the filters go by parts."""
@@ -42,11 +51,12 @@ class Ending:
     into: tuple[Buffer, int] | None = None
 
 
-def is_native(tracks: Sequence[WindowAxis], channels: int, itemsize: int) -> bool:
+def is_native(tracks: Sequence[Axis], channels: int, itemsize: int) -> bool:
     """Whether kernels compute windows like these."""
-    if len(tracks) > AXES or any(t.kernel < 1 or t.count < 1 for t in tracks) or not is_addressable(tracks):
+    if not is_split(tracks) or any(isinstance(t.count, int) and t.count < 1 for t in tracks):
         return False
-    return split_phases(tracks, itemsize).reach(channels) <= FARTHEST
+    fixed = fixed_axes(tracks)
+    return fixed is None or split_phases(fixed, itemsize).reach(channels) <= FARTHEST
 
 
 def convolution(
@@ -54,7 +64,7 @@ def convolution(
     x: View,
     filters: View,
     bias: View | None,
-    tracks: Sequence[WindowAxis],
+    tracks: Sequence[Axis],
     features: int,
     offsets: View | None = None,
     ending: Ending = Ending(),
@@ -63,32 +73,40 @@ def convolution(
 
     `offsets` are those of the taps, if they lie in memory already; `bias` has an element a feature.
     """
-    layout, dtype = split_phases(tracks, x.dtype.itemsize), x.dtype
+    layout, dtype = layout_of(tracks, x.dtype.itemsize), x.dtype
     batch, channels = x.shape[0], fixed(x.shape[1])
     group = fixed(filters.shape[0])
     depth, each = channels // group, features // group
-    result, start = ending.into or (k.temporary(dtype, (batch, features, *(t.count for t in tracks))), 0)
+    shape = batch, features, *(t.count for t in tracks)
+    result, start = ending.into or (k.temporary(dtype, shape), 0)
     run = _Run(k, layout, depth, each, k.address(x), k.address(filters))
-    table = k.address(embed_array(k, layout.offsets(depth)) if offsets is None else offsets)
+    table = table_of(k, layout, depth) if offsets is None else k.address(offsets)
     term = k.address(broadcast_scalar(k, k.const(0, dtype), (features,)) if bias is None else bias)
     limits = _limits(k, dtype, ending) or term
     added = None if ending.added is None else k.address(ending.added)
     spread = (
         None
         if layout.direct
-        else k.temporary(dtype, (depth * layout.channel_stride + OVERREAD_BYTES // dtype.itemsize,))
+        else k.temporary(dtype, (layout.channel_stride * depth + OVERREAD_BYTES // dtype.itemsize,))
     )
-    with k.loop(batch) as n, k.loop(group) as g:
+    with when_windows(k, layout), k.loop(batch) as n, k.loop(group) as g:
         image = run.image(n, g, channels, spread)
         first = k.mul(g, k.const(each))
         at = (n, k.add(first, k.const(start)), *(k.const(0) for _ in tracks))
         addresses = [(result, at), image, table, run.filters(g), moved(k, term, first), limits]
         if added is not None:
             plane = k.add(k.mul(n, k.const(features)), first)
-            addresses.append(moved(k, added, k.mul(plane, k.const(math.prod(layout.counts)))))
+            addresses.append(moved(k, added, k.mul(plane, k.const(dims.product(layout.counts)))))
         kernel, numbers = run.kernel(ending)
         k.call(kernel, addresses, numbers)
-    return k.view_of(result)
+    return k.view_of(result, shape) if ending.into is None else k.view_of(result)
+
+
+def when_windows(k: NativeBuilder, layout: Split) -> AbstractContextManager[None]:
+    """Statements that run only where there are windows."""
+    if all(map(k.is_positive, layout.counts)):
+        return nullcontext()
+    return k.when(k.compare("gt", k.length(dims.product(layout.counts)), k.const(0)))
 
 
 @dataclass(frozen=True)
@@ -96,7 +114,7 @@ class _Run:
     """The kernel calls of one convolution."""
 
     k: NativeBuilder
-    layout: PhaseSplit
+    layout: Split
     depth: int
     features: int
     source: Address
@@ -108,28 +126,35 @@ class _Run:
 
     def image(self, n: Expr, g: Expr, channels: int, spread: Buffer | None) -> Address:
         """The channels of a group of an image, spread if they are to be."""
-        k, size = self.k, math.prod(t.length for t in self.layout.axes)
+        k, size = self.k, dims.product(t.length for t in self.layout.axes)
         channel = k.add(k.mul(n, k.const(channels)), k.mul(g, k.const(self.depth)))
         address = moved(k, self.source, k.mul(channel, k.const(size)))
         if spread is None:
             return address
-        k.call("split_phases", [(spread, (k.const(0),)), address], (0, self.depth, *self.layout.split_numbers))
+        numbers = numbers_of(k, (0, self.depth, *self.layout.split_numbers))
+        k.call("split_phases", [(spread, (k.const(0),)), address], numbers)
         return spread, (k.const(0),)
 
     def filters(self, g: Expr) -> Address:
         return moved(self.k, self.packed, self.k.mul(g, self.k.const(self.features * self.inner)))
 
-    def kernel(self, ending: Ending) -> tuple[str, tuple[int, ...]]:
+    def kernel(self, ending: Ending) -> tuple[str, tuple[int | Expr, ...]]:
         """The kernel for a group and its numbers."""
         layout, bounded = self.layout, int(ending.bounds is not None)
-        rest = (layout.reach(self.depth), *layout.grid)
+        rest = numbers_of(self.k, (layout.reach(self.depth), *layout.grid))
         if self.features == self.depth == 1 and ending.added is None and not layout.direct:
             return "plane_sums", (self.inner, bounded, *rest)
-        together = windows_together(
-            layout.grid.span, self.depth * layout.channel_stride * self.source[0].dtype.itemsize
-        )
+        bytes = layout.channel_stride * (self.depth * self.source[0].dtype.itemsize)
+        together = self._windows_together(span_of(layout), bytes)
         name = "convolution" if ending.added is None else "convolution_sum"
         return name, (self.features, self.inner, bounded, together, *rest)
+
+    def _windows_together(self, windows: Dim, image_bytes: Dim) -> int | Expr:
+        if isinstance(windows, int) and isinstance(image_bytes, int):
+            return windows_together(windows, image_bytes)
+        k = self.k
+        is_near = k.compare("le", k.length(image_bytes), k.const(NEAR_BYTES))
+        return k.let(k.select(is_near, k.length(windows), k.const(FEW_WINDOWS)))
 
 
 def windows_together(windows: int, image_bytes: int) -> int:
@@ -168,8 +193,8 @@ def in_blocks_of(k: NativeBuilder, filters: View) -> View:
     return k.view_of(packed)
 
 
-def biases_alone(k: NativeBuilder, bias: View | None, dtype: np.dtype, shape: Sequence[int]) -> View:
+def biases_alone(k: NativeBuilder, bias: View | None, dtype: np.dtype, shape: Sequence[Dim]) -> View:
     """What a convolution over no channels gives."""
-    if bias is None or not math.prod(shape):
+    if bias is None or not dims.product(shape):
         return broadcast_scalar(k, k.const(0, dtype), shape)
     return broadcast_view(k, reshape_view(k, bias, (shape[1], *(1,) * (len(shape) - 2))), shape)
