@@ -202,16 +202,28 @@ def test_inputs_agree_on_the_lengths_they_name(tmp_path):
 
 
 def test_model_that_needs_fixed_lengths_says_which(tmp_path):
-    text = model("main (float[batch, 1, 5, 5] x, float[1, 1, 3, 3] w) => (float[batch, 1, 3, 3] y) { y = Conv(x, w) }")
+    text = model("main (float[batch, 1, 3] x, float[1, 1, 3] w) => (float[batch, 1, 5] y) { y = ConvTranspose(x, w) }")
     with pytest.raises(whorl.CompileError) as caught:
         whorl.compile(text, tmp_path / "conv.o")
     assert str(caught.value) == (
-        "the model cannot be compiled ahead of time: Conv 'y' would run in Python, having no native form for these "
-        "types and shapes\n  fix: fix lengths: --dim batch=N"
+        "the model cannot be compiled ahead of time: ConvTranspose 'y' would run in Python, having no native form "
+        "for these types and shapes\n  fix: fix lengths: --dim batch=N"
     )
     whorl.compile(text, tmp_path / "conv.o", dims={"batch": 2})
     with pytest.raises(whorl.CompileError, match="no input has a dim 'c'"):
         whorl.compile(text, tmp_path / "conv.o", dims={"batch": 1, "c": 1})
+
+
+@needs_compiler
+@pytest.mark.parametrize("batch", [1, 2, 7])
+def test_convolution_takes_any_batch(tmp_path, batch):
+    text = model("main (float[batch, 2, 5, 6] x, float[4, 2, 3, 3] w) => (float[batch, 4, 3, 4] y) { y = Conv(x, w) }")
+    rng = np.random.default_rng(batch)
+    feeds = {"x": rng.normal(size=(batch, 2, 5, 6)).astype("f"), "w": rng.normal(size=(4, 2, 3, 3)).astype("f")}
+    whorl.compile(text, tmp_path / "conv.so")
+    library = whorl.load_compiled(tmp_path / "conv.so")
+    expected = whorl.run(text, feeds)["y"]
+    np.testing.assert_allclose(library.run(None, feeds)[0], expected, rtol=1e-5, atol=1e-5)
 
 
 @needs_compiler

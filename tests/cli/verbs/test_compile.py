@@ -40,7 +40,7 @@ def test_compile_as_json_with_an_input_fixed(whorl, saved, tmp_path):
 
 
 def test_compile_that_needs_a_length_says_which_and_how(whorl, saved, tmp_path):
-    text = model("main (float[batch, 1, 5] x, float[1, 1, 3] w) => (float[batch, 1, 3] y) { y = Conv(x, w) }")
+    text = model("main (float[batch, 1, 3] x, float[1, 1, 3] w) => (float[batch, 1, 5] y) { y = ConvTranspose(x, w) }")
     told = whorl("compile", saved(text), "-o", tmp_path / "conv.o")
     assert told.code == 6
     assert told.err.endswith("\n  fix: fix lengths: --dim batch=N\n")
