@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
-from whorl.ir.native.view import Index, View
-from whorl.ops.native.index_maps import broadcast_scalar
+from whorl.ir.native.view import Index, View, fixed
+from whorl.ops.native.index_maps import broadcast_scalar, fit
 
 MOST_POINTS = 1 << 20
 """The most points along an axis of a cell; a program ends where a region asks for more."""
@@ -36,29 +37,41 @@ class _Axis:
     start: Expr
     size: Expr
     count: Expr
-    length: int
+    length: Dim
 
 
-def regions_aligned(k: NativeBuilder, x: View, rois: View, images: View, shape: Sequence[int], cells: Cells) -> View:
-    """[R, C, height, width] of x [N, C, H, W], the corners rois [R, 4] and the numbers of images [R]."""
-    if not x.size or not all(shape):
+def regions_aligned(
+    k: NativeBuilder, x: View, rois: View, images: View, shape: Sequence[Dim], cells: Cells
+) -> View | None:
+    """[R, C, height, width] of x [N, C, H, W], the corners rois [R, 4] and the numbers of images [R].
+
+    None where there is nothing to read, or the shapes do not agree.
+    """
+    if not fit(k, (*rois.shape, *images.shape), (shape[0], 4, shape[0])):
+        return None
+    if not shape[0]:
         return broadcast_scalar(k, k.const(0, x.dtype), shape)
+    if not x.size or not all(shape):
+        return None
+    for n in x.shape[2:]:
+        if not k.is_positive(n):
+            k.fail_unless(k.compare("gt", k.length(n), k.const(0)))
     result = k.temporary(x.dtype, shape)
     with k.loop(shape[0]) as r:
         image = k.let(k.cast(images.at((r,)), INT64))
         k.fail_unless(_both(k, k.compare("ge", image, k.const(0)), k.compare("lt", image, k.const(x.shape[0]))))
-        rows, columns = (_axis(k, rois, r, c, shape[3 - c], x.fixed_shape[3 - c], cells) for c in (1, 0))
+        rows, columns = (_axis(k, rois, r, c, fixed(shape[3 - c]), x.shape[3 - c], cells) for c in (1, 0))
         with k.nest(shape[1:]) as (c, row, column):
             value = _cell(k, x, (image, c), (rows, row), (columns, column), cells.largest)
             k.store(result, (r, c, row, column), value)
-    return k.view_of(result)
+    return k.view_of(result, shape)
 
 
 def _both(k: NativeBuilder, a: Expr, b: Expr) -> Expr:
     return k.apply("and", a, b)
 
 
-def _axis(k: NativeBuilder, rois: View, r: Expr, column: int, bins: int, length: int, cells: Cells) -> _Axis:
+def _axis(k: NativeBuilder, rois: View, r: Expr, column: int, bins: int, length: Dim, cells: Cells) -> _Axis:
     """One axis of a region, whose corners are at `column` and `column` + 2."""
     dtype = rois.dtype
     corners = [rois.at((r, k.const(n))) for n in (column, column + 2)]
@@ -106,11 +119,12 @@ def _points(k: NativeBuilder, axis: _Axis, cell: Expr) -> Iterator[list[tuple[Ex
         many = k.cast(k.apply("max", axis.count, k.const(1)), dtype)
         offset = k.div(k.mul(k.add(k.cast(n, dtype), number(0.5)), axis.size), many)
         point = k.let(k.add(k.add(axis.start, k.mul(k.cast(cell, dtype), axis.size)), offset))
-        is_sampled = _both(k, k.compare("ge", point, number(-1)), k.compare("le", point, number(axis.length)))
-        inside = k.apply("min", k.apply("max", point, number(0)), number(axis.length - 1))
+        end, last = (k.cast(k.length(n), dtype) for n in (axis.length, axis.length - 1))
+        is_sampled = _both(k, k.compare("ge", point, number(-1)), k.compare("le", point, end))
+        inside = k.apply("min", k.apply("max", point, number(0)), last)
         floor = k.apply("floor", inside)
         low = k.let(k.cast(floor, INT64))
         part = k.sub(inside, floor)
-        high = k.apply("min", k.add(low, k.const(1)), k.const(axis.length - 1))
+        high = k.apply("min", k.add(low, k.const(1)), k.length(axis.length - 1))
         weights = [k.let(k.select(is_sampled, w, number(0))) for w in (k.sub(number(1), part), part)]
         yield [(low, weights[0]), (k.let(high), weights[1])]

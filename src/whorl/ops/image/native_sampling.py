@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whorl.ir.dtypes import BOOL, INT64
+from whorl.ir.dims import Dim
+from whorl.ir.dtypes import BOOL, FLOAT64, INT64
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, View
+from whorl.ops.native.index_maps import fit
 
 FAR = 2.0**22
 """Places are held inside [-FAR, FAR], where float32 tells them from their neighbours."""
@@ -40,6 +42,17 @@ class _Tap:
 
 
 @dataclass(frozen=True)
+class _Ends:
+    """An axis as positions are counted on it: its length, the last element, the ends, twice the distance of these."""
+
+    length: Expr
+    last: Expr
+    low: Expr
+    high: Expr
+    period: Expr
+
+
+@dataclass(frozen=True)
 class Sampling:
     """How GridSample reads: `nearest`, `linear` or `cubic`; `zeros`, `border` or `reflection` outside."""
 
@@ -48,17 +61,24 @@ class Sampling:
     padding: str
     align_corners: bool
 
-    def sampled(self, x: View, grid: View, shape: Sequence[int]) -> View | None:
+    def sampled(self, x: View, grid: View) -> View | None:
         """x [N, C, axes...] at grid [N, positions..., rank]; None where too many elements are read for a position."""
         k, rank = self.k, len(x.shape) - 2
         reach = {"nearest": 1, "linear": 2, "cubic": 4}[self.mode]
         if reach**rank > MOST_TAPS or not all(x.shape[2:]):
             return None
+        if not fit(k, (grid.shape[0], grid.shape[-1]), (x.shape[0], rank)):
+            return None
+        for n in x.shape[2:]:
+            if not k.is_positive(n):
+                k.fail_unless(k.compare("gt", k.length(n), k.const(0)))
+        ends = [self._ends(k.let(k.cast(k.length(n), grid.dtype))) for n in x.shape[2:]]
+        shape = (*x.shape[:2], *grid.shape[1:-1])
 
         def at(index: Index) -> Expr:
             n, c, *spots = index
             columns = [grid.at((n, *spots, k.const(column))) for column in reversed(range(rank))]
-            axes = [self.taps(length, position) for length, position in zip(x.fixed_shape[2:], columns, strict=True)]
+            axes = [self.taps(end, position) for end, position in zip(ends, columns, strict=True)]
             total: Expr | None = None
             for taps in itertools.product(*axes):
                 term = self._term(x, (n, c), taps)
@@ -77,48 +97,53 @@ class Sampling:
         value = k.select(inside, value, k.const(0, x.dtype))
         return value if weight is None else k.mul(value, k.cast(weight, x.dtype))
 
-    def taps(self, length: int, spot: Expr) -> list[_Tap]:
+    def _ends(self, length: Expr) -> _Ends:
+        """Where an axis begins and ends; lengths that an axis of an image has are exact as float32."""
+        k, number = self.k, self._numbers(length.dtype)
+        last = k.let(k.sub(length, number(1)))
+        if self.align_corners:
+            return _Ends(length, last, number(0), last, k.let(k.add(last, last)))
+        return _Ends(length, last, number(-0.5), k.let(k.sub(length, number(0.5))), k.let(k.add(length, length)))
+
+    def taps(self, axis: _Ends, spot: Expr) -> list[_Tap]:
         """The elements along an axis that a position of the grid reads."""
         k = self.k
         number = self._numbers(spot.dtype)
         if self.align_corners:
-            low, high = 0.0, length - 1.0
-            position = k.mul(k.div(k.add(spot, number(1)), number(2)), number(length - 1))
+            position = k.mul(k.div(k.add(spot, number(1)), number(2)), axis.last)
         else:
-            low, high = -0.5, length - 0.5
-            position = k.div(k.sub(k.mul(k.add(spot, number(1)), number(length)), number(1)), number(2))
+            position = k.div(k.sub(k.mul(k.add(spot, number(1)), axis.length), number(1)), number(2))
         position = within_reach(k, position)
         if self.mode == "nearest":
             position = k.apply("rint", position)
         if self.padding == "reflection":
-            position = self._reflected(position, low, high)
+            position = self._reflected(position, axis)
         if self.mode == "nearest":
-            return [self._tap(position, None, length, low, high)]
+            return [self._tap(position, None, axis)]
         first = {"linear": 0, "cubic": -1}[self.mode]
         base = k.apply("floor", position)
         elements = [k.add(base, number(step)) for step in range(first, 2 - first)]
-        return [self._tap(e, self._weight(k.sub(e, position)), length, low, high) for e in elements]
+        return [self._tap(e, self._weight(k.sub(e, position)), axis) for e in elements]
 
-    def _tap(self, element: Expr, weight: Expr | None, length: int, low: float, high: float) -> _Tap:
+    def _tap(self, element: Expr, weight: Expr | None, axis: _Ends) -> _Tap:
         k, number = self.k, self._numbers(element.dtype)
         inside = k.const(True, BOOL)
         if self.padding == "zeros":
-            inside = k.apply("and", k.compare("ge", element, number(0)), k.compare("lt", element, number(length)))
+            inside = k.apply("and", k.compare("ge", element, number(0)), k.compare("lt", element, axis.length))
         elif self.padding == "reflection":
-            element = self._reflected(element, low, high)
-        clamped = k.apply("min", k.apply("max", element, number(0)), number(length - 1))
+            element = self._reflected(element, axis)
+        clamped = k.apply("min", k.apply("max", element, number(0)), axis.last)
         return _Tap(k.cast(clamped, INT64), inside, weight)
 
-    def _reflected(self, position: Expr, low: float, high: float) -> Expr:
+    def _reflected(self, position: Expr, axis: _Ends) -> Expr:
         """The position thrown back at both ends until it is between them; one that is there stays."""
-        k, number, width = self.k, self._numbers(position.dtype), high - low
-        if width <= 0:
-            return number(low)
-        turn = k.apply("fmod", k.sub(position, number(low)), number(2 * width))
-        turn = k.select(k.compare("lt", turn, number(0)), k.add(turn, number(2 * width)), turn)
-        thrown = k.add(number(low), k.apply("min", turn, k.sub(number(2 * width), turn)))
-        outside = k.apply("or", k.compare("lt", position, number(low)), k.compare("gt", position, number(high)))
-        return k.select(outside, thrown, position)
+        k, zero = self.k, self.k.const(0, position.dtype)
+        turn = k.apply("fmod", k.sub(position, axis.low), axis.period)
+        turn = k.select(k.compare("lt", turn, zero), k.add(turn, axis.period), turn)
+        thrown = k.add(axis.low, k.apply("min", turn, k.sub(axis.period, turn)))
+        outside = k.apply("or", k.compare("lt", position, axis.low), k.compare("gt", position, axis.high))
+        has_width = k.compare("gt", axis.period, zero)
+        return k.select(has_width, k.select(outside, thrown, position), axis.low)
 
     def _weight(self, distance: Expr) -> Expr:
         """The weight of an element at a distance."""
@@ -135,3 +160,21 @@ class Sampling:
 
     def _numbers(self, dtype: np.dtype) -> Callable[[float], Expr]:
         return lambda value: self.k.const(value, dtype)
+
+
+def element_positions(k: NativeBuilder, length: Dim, dtype: np.dtype, align_corners: bool) -> View:
+    """Positions from -1 to 1 of the elements of an axis, or of their middles between these ends; 0 of a single one.
+
+    They are computed in float64, by the formula of `np.linspace`.
+    """
+    count, last = (k.let(k.cast(k.length(n), FLOAT64)) for n in (length, length - 1))
+    one = k.const(1.0, FLOAT64)
+    step = k.let(k.div(k.const(2.0, FLOAT64), last))
+
+    def at(index: Index) -> Expr:
+        number = k.cast(index[0], FLOAT64)
+        end = k.select(k.compare("eq", number, last), one, k.sub(k.mul(number, step), one))
+        position = end if align_corners else k.div(k.mul(end, last), count)
+        return k.cast(k.select(k.compare("le", count, one), k.const(0.0, FLOAT64), position), dtype)
+
+    return k.materialise(k.view(dtype, (length,), at, 8))

@@ -16,7 +16,7 @@ from whorl.ir.native.view import Operands, View
 from whorl.ir.types import Fact, TensorType
 from whorl.ops.core.base import COMPUTED_FLOATS, check_types, dims_of, require_dtype, same_dtype, unify_lengths, widen
 from whorl.ops.image.native_regions import Cells, regions_aligned
-from whorl.ops.native.index_maps import cast_view, fixed_lengths, widen_view
+from whorl.ops.native.index_maps import cast_view, widen_view
 
 MOST_SAMPLES = 1 << 22
 """Points of all cells of a region along one axis."""
@@ -78,6 +78,8 @@ class RoiAlign(Op):
     16-bit floats are computed in float32. Source: ONNX RoiAlign-22 and its backend tests.
     """
 
+    any_length = True
+
     coordinate_transformation_mode: str = "half_pixel"
     mode: str = "avg"
     output_height: int = 1
@@ -116,7 +118,9 @@ class RoiAlign(Op):
         shift = 0.5 if self.coordinate_transformation_mode == "half_pixel" else 0.0
         cells = Cells(self.spatial_scale, shift, not shift, self.sampling_ratio, self.mode == "max")
         wide = k.materialise(widen_view(k, x)), widen_view(k, rois)
-        return [cast_view(k, regions_aligned(k, *wide, images, fixed_lengths(outputs[0]), cells), x.dtype)]
+        shape = (rois.shape[0], x.shape[1], self.output_height, self.output_width)
+        y = regions_aligned(k, *wide, images, shape, cells)
+        return None if y is None else [cast_view(k, y, x.dtype)]
 
     def _samples(self, start: np.floating, end: np.floating, bins: int, length: int) -> Samples:
         """The points along one axis."""

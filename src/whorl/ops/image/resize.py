@@ -15,7 +15,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import COMPLEX, FLOAT32, FLOAT64, FLOATS, INT64, STRING, is_float, is_integer
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.view import Operands, View
+from whorl.ir.native.view import Operands, View, fixed
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import (
     check_types,
@@ -27,17 +27,29 @@ from whorl.ops.core.base import (
     unknown_shape,
     widen,
 )
+from whorl.ops.image.native_axes import RunAxis
 from whorl.ops.image.native_resampling import (
     EXACT_BITS,
     LONGEST,
+    AnyAxis,
     extrapolated,
     numbers,
+    outside_of,
     picked,
     resampled,
     rounded_view,
 )
 from whorl.ops.image.resampling import COORDINATES, ROUNDINGS, AxisResize, Filter, pick, resample, rounded
-from whorl.ops.native.index_maps import cast_view, fixed_lengths, widen_view
+from whorl.ops.movement.native_padding import require_nonnegative
+from whorl.ops.native.index_maps import (
+    all_fixed,
+    as_length,
+    broadcast_scalar,
+    cast_view,
+    lengths,
+    read_int64,
+    widen_view,
+)
 
 POLICIES = ("stretch", "not_larger", "not_smaller")
 
@@ -52,6 +64,8 @@ class Resize(Op):
     a fraction maybe. 16-bit floats are computed in float32, integers in float64 and then rounded.
     Source: ONNX Resize-19 and its backend tests.
     """
+
+    any_length = True
 
     antialias: int = 0
     axes: tuple[int, ...] | None = None
@@ -151,24 +165,84 @@ class Resize(Op):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, roi, scales, sizes = inputs[0], *(inputs.optional(n) for n in (1, 2, 3))
-        target, axes = fixed_lengths(outputs[0]), self._axes(len(inputs[0].shape))
-        factors = None if scales is None or not scales.size else numbers(scales)
-        known_sizes = numbers(sizes, INT64) if sizes is not None and sizes.size else None
-        is_sized = scales is None or not scales.size
-        if known_sizes is None and is_sized and self.keep_aspect_ratio_policy == "stretch":
-            known_sizes = np.array([target[axis] for axis in axes], np.int64)
-        part = numbers(roi)
+        scales, sizes = (None if view is None or view.size == 0 else view for view in (scales, sizes))
+        axes, part = self._axes(len(x.shape)), numbers(roi)
         is_cropped = self.coordinate_transformation_mode == "tf_crop_and_resize"
-        if (known_sizes is None and factors is None) or (
-            is_cropped and (part is None or part.shape != (2 * len(axes),))
-        ):
+        if is_cropped and (part is None or part.shape != (2 * len(axes),)):
             return None
-        return self._lower(k, x, self.axis_resizes(x.fixed_shape, target, part, factors, known_sizes))
+        factors = None if scales is None else numbers(scales)
+        target = self._target(k, x, lengths(outputs[0]), factors, sizes)
+        if target is None:
+            return None
+        if 0 in target:
+            return [broadcast_scalar(k, k.const(0, x.dtype), target)]
+        if all_fixed((*x.shape, *target)):
+            return self._lower_fixed(k, x, target, part, factors, sizes)
+        if factors is None and self.keep_aspect_ratio_policy != "stretch":
+            return None
+        scale = [None] * len(axes) if factors is None else [float(factor) for factor in factors]
+        parts = [(0.0, 1.0)] * len(axes)
+        if is_cropped and part is not None:
+            parts = [(float(a), float(b)) for a, b in zip(part[: len(axes)], part[len(axes) :], strict=True)]
+        rows = zip(axes, scale, parts, strict=True)
+        return self._lower(k, x, {n: self._axis(k, x.shape[n], target[n], s, p) for n, s, p in rows})
 
-    def _lower(self, k: NativeBuilder, x: View, axis_resizes: dict[int, AxisResize]) -> Sequence[View] | None:
+    def _lower_fixed(
+        self,
+        k: NativeBuilder,
+        x: View,
+        target: Sequence[Dim],
+        part: np.ndarray | None,
+        factors: np.ndarray | None,
+        sizes: View | None,
+    ) -> Sequence[View] | None:
+        """The native form where all lengths are numbers."""
+        requested = np.array([target[axis] for axis in self._axes(len(target))], np.int64)
+        if self.keep_aspect_ratio_policy != "stretch":
+            requested = numbers(sizes, INT64)
+        if factors is None and requested is None:
+            return None
+        axes: dict[int, AnyAxis] = {}
+        axes.update(self.axis_resizes([fixed(n) for n in x.shape], target, part, factors, requested))
+        return self._lower(k, x, axes)
+
+    def _axis(
+        self, k: NativeBuilder, length: Dim, count: Dim, scale: float | None, part: tuple[float, float]
+    ) -> AnyAxis:
+        """How an axis is resized; the program fails where elements would be made out of none."""
+        if isinstance(length, int) and isinstance(count, int):
+            return AxisResize(length, count, scale, part)
+        if not k.is_positive(length):
+            is_empty = k.compare("eq", k.length(count), k.const(0))
+            k.fail_unless(k.apply("or", is_empty, k.compare("gt", k.length(length), k.const(0))))
+        return RunAxis(k, length, count, scale, part, self.coordinate_transformation_mode)
+
+    def _target(
+        self, k: NativeBuilder, x: View, full: Sequence[Dim], factors: np.ndarray | None, sizes: View | None
+    ) -> list[Dim] | None:
+        """The lengths of the result; None where they cannot be told."""
+        axes, result = self._axes(len(x.shape)), list(full)
+        if factors is not None and (len(factors) != len(axes) or not np.all(np.isfinite(factors) & (factors > 0))):
+            return None
+        for n, axis in enumerate(axes):
+            if k.is_available(full[axis]):
+                require_nonnegative(k, full[axis])
+            elif factors is not None:
+                product = k.mul(k.cast(k.length(x.shape[axis]), FLOAT32), k.const(float(factors[n]), FLOAT32))
+                result[axis] = as_length(k, k.cast(k.apply("floor", product), INT64))
+            elif sizes is not None and sizes.size == len(axes) and self.keep_aspect_ratio_policy == "stretch":
+                size = k.let(read_int64(k, sizes, n))
+                k.fail_unless(k.compare("ge", size, k.const(0)))
+                result[axis] = as_length(k, size)
+            else:
+                return None
+        return result
+
+    def _lower(self, k: NativeBuilder, x: View, axes: dict[int, AnyAxis]) -> Sequence[View] | None:
         mode, coordinates = self.mode, self.coordinate_transformation_mode
-        changing = {i: s for i, s in axis_resizes.items() if not s.is_identity(coordinates)}
-        if any((s.count and not s.length) or not 0 <= s.count <= LONGEST for s in changing.values()):
+        changing = {i: axis for i, axis in axes.items() if not self._is_identity(axis)}
+        fixed_axes = [axis for axis in changing.values() if isinstance(axis, AxisResize)]
+        if any((s.count and not s.length) or not 0 <= s.count <= LONGEST for s in fixed_axes):
             return None
         result, dtype = x, x.dtype
         if mode == "nearest":
@@ -179,13 +253,20 @@ class Resize(Op):
                 return None
             result = widen_view(k, x) if is_float(dtype) else cast_view(k, x, FLOAT64)
             kernel = Filter(mode == "cubic", self.cubic_coeff_a, bool(self.antialias), bool(self.exclude_outside))
-            if any(s.count * len(kernel.taps(s, coordinates)[0]) > LONGEST for s in changing.values()):
-                return None
             for index, resize in changing.items():
-                result = resampled(k, result, index, resize, kernel, coordinates)
+                view = resampled(k, result, index, resize, kernel, coordinates)
+                if view is None:
+                    return None
+                result = view
             result = rounded_view(k, result, dtype)
-        outside = {index: resize.outside(coordinates) for index, resize in changing.items()}
-        return [extrapolated(k, result, outside, self.extrapolation_value)]
+        return [extrapolated(k, result, outside_of(k, changing, coordinates), self.extrapolation_value)]
+
+    def _is_identity(self, axis: AnyAxis) -> bool:
+        """Whether an axis surely stays what it is."""
+        if isinstance(axis, AxisResize):
+            return axis.is_identity(self.coordinate_transformation_mode)
+        is_shown = self.coordinate_transformation_mode != "tf_crop_and_resize" or axis.roi == (0.0, 1.0)
+        return is_shown and axis.count == axis.length and axis.scale in (None, 1)
 
     def axis_resizes(
         self, shape: Sequence[int], target: Any, roi: Any, scales: Any, sizes: Any

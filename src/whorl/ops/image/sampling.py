@@ -28,10 +28,10 @@ from whorl.ops.core.base import (
     unify_lengths,
     widen,
 )
-from whorl.ops.image.native_resampling import LONGEST
-from whorl.ops.image.native_sampling import FAR, Sampling
+from whorl.ops.image.native_sampling import FAR, Sampling, element_positions
 from whorl.ops.image.resampling import Filter, real_dtype
-from whorl.ops.native.index_maps import cast_view, embed_numbers, fixed_lengths, widen_view
+from whorl.ops.native.index_maps import cast_view, lengths, widen_view
+from whorl.ops.native.run_time_lengths import read_lengths
 from whorl.ops.windows.geometry import spatial_rank
 
 
@@ -44,6 +44,8 @@ class GridSample(Op):
     reflection at the ends. A position that is NaN lies far before the axis. 16-bit floats are computed in float32,
     integers in float64 and then truncated. Source: ONNX GridSample-22.
     """
+
+    any_length = True
 
     align_corners: int = 0
     mode: str = "linear"
@@ -85,7 +87,7 @@ class GridSample(Op):
         exact = self.mode == "nearest"
         wide = x if exact else widen_view(k, x) if is_float(x.dtype) else cast_view(k, x, FLOAT64)
         sampling = Sampling(k, self.mode, self.padding_mode, bool(self.align_corners))
-        y = sampling.sampled(k.materialise(wide), k.materialise_reread(widen_view(k, grid)), fixed_lengths(outputs[0]))
+        y = sampling.sampled(k.materialise(wide), k.materialise_reread(widen_view(k, grid)))
         return None if y is None else [cast_view(k, y, x.dtype)]
 
     def _taps(self, length: int, normalised: np.ndarray) -> Taps:
@@ -171,6 +173,8 @@ class AffineGrid(Op):
     centres with `align_corners`, else outer edges. 16-bit floats are computed in float32. Source: ONNX AffineGrid-20.
     """
 
+    any_length = True
+
     align_corners: int = 0
 
     def infer(self, theta: Fact, size: Fact) -> TensorType:
@@ -205,10 +209,11 @@ class AffineGrid(Op):
         return ends if self.align_corners else ends * (length - 1) / length
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        theta, shape = widen_view(k, inputs[0]), fixed_lengths(outputs[0])
-        if max(shape[1:-1]) > LONGEST:
+        theta, size = widen_view(k, inputs[0]), inputs[1]
+        if theta.shape[1:] not in ((2, 3), (3, 4)) or size.shape != (theta.shape[1] + 2,):
             return None
-        axes = [embed_numbers(k, self._axis_positions(n).tolist(), theta.dtype, (n,)) for n in shape[1:-1]]
+        shape = read_lengths(k, size, (theta.shape[0], UNKNOWN, *lengths(outputs[0])[1:-1]))
+        axes = [element_positions(k, n, theta.dtype, bool(self.align_corners)) for n in shape[2:]]
         source = k.materialise_reread(theta)
 
         def at(index: Index) -> Expr:
@@ -219,4 +224,5 @@ class AffineGrid(Op):
                 total = k.add(total, k.mul(source.at((batch, row, k.const(column))), coordinate))
             return k.add(total, source.at((batch, row, k.const(len(coordinates)))))
 
-        return [cast_view(k, k.view(theta.dtype, shape, at, 12), inputs[0].dtype)]
+        full = (theta.shape[0], *shape[2:], theta.shape[1])
+        return [cast_view(k, k.view(theta.dtype, full, at, 12), inputs[0].dtype)]

@@ -170,6 +170,16 @@ def read_broadcast(k: NativeBuilder, own: Sequence[Dim], shape: View, full: Sequ
     return result
 
 
+def read_lengths(k: NativeBuilder, numbers: View, full: Sequence[Dim]) -> list[Dim]:
+    """The lengths in a row of numbers; `full` has those that are proved. The program fails where one is negative."""
+    result: list[Dim] = []
+    for n, dim in enumerate(full):
+        number = k.let(read_int64(k, numbers, n))
+        k.fail_unless(k.compare("ge", number, k.const(0)))
+        result.append(_proved(k, dim, number))
+    return result
+
+
 def _proved(k: NativeBuilder, dim: Dim, value: Expr) -> Dim:
     """The dim, if it is a length of the program that the value must be; else a new one for the value."""
     if not k.is_available(dim):
