@@ -9,7 +9,7 @@ from whorl.api.models import save
 from whorl.formats.collector import collector_paused
 from whorl.ir.graph import Module
 from whorl.ir.walk import clone_region
-from whorl.passes import pipeline
+from whorl.passes import session
 from whorl.passes.embed_constants import embed_constants
 
 ALL = 99
@@ -34,7 +34,7 @@ def prepare(
     if level > 0:
         module = replace(module, main=clone_region(module.main)) if is_shared else module
         with collector_paused():
-            pipeline.prepare(module, level, 0 if has_memory_limit else HOISTED_BYTES)
+            session.prepare(module, level, 0 if has_memory_limit else HOISTED_BYTES)
     if path:
         save(module, path)
     if level > 0:

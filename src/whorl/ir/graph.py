@@ -14,10 +14,8 @@ from whorl.ir.guards import is_scalar, is_tuple
 from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
+from whorl.ir.registry import Registry
 from whorl.ir.types import Fact, TensorType, Type, meet, same_kind
-
-REGISTRY: dict[str, type[Op]] = {}
-"""Every concrete op class by name."""
 
 
 class Op:
@@ -45,11 +43,9 @@ class Op:
     def __init_subclass__(cls, abstract: bool = False) -> None:
         if abstract:
             return
-        if cls.__name__ in REGISTRY:
-            raise TypeError(f"op {cls.__name__} is defined twice")
         for name, default in [entry for entry in vars(cls).items() if isinstance(entry[1], float)]:
             setattr(cls, name, single(default))
-        REGISTRY[cls.__name__] = cls
+        REGISTRY.register(cls)
 
     @property
     def name(self) -> str:
@@ -117,6 +113,10 @@ class Op:
     def infer_regions(self, node: Node, inference: RegionInference) -> tuple[Type, ...]:
         """Output types of an op with regions; types the regions on the way."""
         raise TypeError(f"{self.name} has no regions")
+
+
+REGISTRY: Registry[Op] = Registry()
+"""Every concrete op class by name, loaded when it is asked for."""
 
 
 def as_types(result: Type | tuple[Type, ...]) -> tuple[Type, ...]:

@@ -8,7 +8,7 @@ disabled, and stop after `limit`: the edit that goes wrong is found by bisection
 Bits are kept: integers wrap and regroup freely; of floats only what rounds alike is rewritten. Regrouping sums and
 folding factors into weights needs `fast_math`. What could be folded but is not stands in the report with its reason.
 
-A session runs a few of them at load, each once: `pipeline.SESSION_PASSES`, with `keep_errors`, so that what fails at
+A session runs a few of them at load, each once: `session.SESSION_PASSES`, with `keep_errors`, so that what fails at
 run time still fails at the same node of the same region.
 
 Rooms: `rules` is algebra as patterns; `unroll` unrolls all loops for runtimes without control flow.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from whorl.ir.elements.pool import Pool
@@ -80,3 +81,7 @@ class Context:
         self.edits += 1
         self.report.edits[rule] += 1
         return True
+
+
+Pass = Callable[[Module, Context], None]
+"""Changes a module in place."""

@@ -5,27 +5,22 @@ from __future__ import annotations
 import gc
 import math
 import time
-from collections.abc import Callable
 
 from whorl.errors import WhorlError
 from whorl.ir.constants import Constant
 from whorl.ir.dtypes import bits
 from whorl.ir.graph import Module
 from whorl.ir.verify import verify
-from whorl.passes.context import Context, PassOptions
+from whorl.passes.context import Context, Pass, PassOptions
 from whorl.passes.cse import cse
 from whorl.passes.dce import dce
 from whorl.passes.fold_constants import fold_constants
-from whorl.passes.fold_small import fold_small
-from whorl.passes.lift_invariants import lift_invariants
 from whorl.passes.report import PassRun, Report
 from whorl.passes.simplify import simplify
 from whorl.passes.simplify_control_flow import simplify_control_flow
 from whorl.passes.unfold_constants import unfold_constants
 from whorl.passes.value_ranges import value_ranges
 from whorl.phases import Phase, in_phase
-
-Pass = Callable[[Module, Context], None]
 
 PASSES: tuple[Pass, ...] = (
     fold_constants,  # first, so that the rules see every operand that is a constant
@@ -35,14 +30,6 @@ PASSES: tuple[Pass, ...] = (
     simplify_control_flow,  # branches and loops whose operands are constant by now
     cse,  # rules that ask whether two operands are one value then find them
 )
-SESSION_PASSES: tuple[tuple[int, Pass], ...] = (
-    (2, lift_invariants),  # first: what it moves out of loops may follow from constants
-    (1, fold_small),  # in loops too, into which small constants were copied
-)
-"""What a session runs once over the module that it has read, each from a level of optimisation on, in this order.
-
-All keep every bit of every output, and every error at its node; and they are cheap beside reading a file.
-"""
 MAX_ROUNDS = 100
 GARBAGE = 64 << 20
 """Bytes of folded constants from which those of dropped nodes are looked for after each pass."""
@@ -75,17 +62,6 @@ def optimize(module: Module, options: PassOptions | None = None, context: Contex
     context.report.seconds += time.perf_counter() - began
     context.report.nodes_after, context.report.bytes_after = size_of(module)
     return context.report
-
-
-def prepare(module: Module, level: int, hoisted_bytes: int) -> None:
-    """Run the passes of a session up to a level over a module, in place; the values that a caller names stay.
-
-    `hoisted_bytes`: what is computed before one loop may take so much memory.
-    """
-    context = Context(module, PassOptions(keep_errors=True, hoisted_bytes=hoisted_bytes))
-    for least, each in SESSION_PASSES:
-        if level >= least:
-            each(module, context)
 
 
 def check_names(options: PassOptions) -> None:

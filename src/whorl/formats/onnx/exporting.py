@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from onnx import GraphProto
 
+from whorl.formats.onnx.importing import VERSIONS
 from whorl.formats.onnx.schemas import OpSchema
 from whorl.ir.constants import LazyArray
 from whorl.ir.graph import Node, Region, Value
@@ -82,4 +83,5 @@ def exporter(name: str, *, until: int = 1 << 30) -> Callable[[Exporter], Exporte
 
 def find_exporter(name: str, opset: int) -> Exporter | None:
     """The function that writes this op at an opset; None for writing by field names."""
+    VERSIONS.load(name)
     return next((function for until, function in EXPORTERS.get(name, ()) if opset <= until), None)

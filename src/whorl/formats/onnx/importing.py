@@ -15,6 +15,7 @@ from whorl.errors import LoadError, UnsupportedError, format_title
 from whorl.formats.onnx.dtypes import from_onnx
 from whorl.ir.build import Builder
 from whorl.ir.graph import REGISTRY, Op, Value
+from whorl.ir.registry import Providers
 
 
 @dataclass
@@ -55,6 +56,8 @@ class OnnxNode:
 
 
 Importer = Callable[[OnnxNode, Builder], "Value | list[Value]"]
+VERSIONS = Providers()
+"""The modules that read or write an operator, by its name; for reading and for writing."""
 IMPORTERS: dict[tuple[str, str], list[tuple[int, int, Importer]]] = {}
 
 
@@ -70,6 +73,7 @@ def importer(name: str, *, since: int = 1, until: int = 1 << 30, domain: str = "
 
 def find_importer(node: OnnxNode) -> Importer | None:
     """The function that reads this version of the op, the generic one if the hub's op has the same meaning."""
+    VERSIONS.load(node.op_type)
     for since, until, function in IMPORTERS.get((node.domain, node.op_type), ()):
         if since <= node.version <= until:
             return function

@@ -20,9 +20,6 @@ from whorl.ops.elementwise.arithmetic import NUMBERS
 from whorl.ops.elementwise.conversion import convert
 from whorl.ops.native.index_maps import broadcast_scalar
 
-Generator = np.random.RandomState
-"""The generator whose stream NumPy has promised never to change, so that a seed means the same everywhere."""
-
 
 @dataclass(frozen=True)
 class Random(Op, abstract=True):
@@ -34,14 +31,17 @@ class Random(Op, abstract=True):
     pure = False
     seed: float | None = None
 
-    def generator(self) -> Generator:
-        """A new generator at the seed, or at a random place where there is no seed."""
-        return Generator() if self.seed is None else Generator(_whole_seed(self.seed))
+    def generator(self) -> np.random.RandomState:
+        """A new generator at the seed, or at a random one where there is none.
+
+        NumPy has promised never to change the stream of this one, so that a seed means the same everywhere.
+        """
+        return np.random.RandomState(None if self.seed is None else _whole_seed(self.seed))
 
     def run(self, *inputs: Any) -> Any:
         return self.draw(self.generator(), *inputs)
 
-    def draw(self, generator: Generator, *inputs: Any) -> Any:
+    def draw(self, generator: np.random.RandomState, *inputs: Any) -> Any:
         """The outputs, with numbers from the generator."""
         raise TypeError(f"{self.name} does not draw")
 
@@ -78,7 +78,7 @@ class RandomNormal(Random):
     def infer(self) -> TensorType:
         return _drawn(self.dtype, self.shape)
 
-    def draw(self, generator: Generator, *inputs: Any) -> np.ndarray:
+    def draw(self, generator: np.random.RandomState, *inputs: Any) -> np.ndarray:
         return np.asarray(generator.normal(self.mean, self.scale, self.shape)).astype(self.dtype)
 
 
@@ -94,7 +94,7 @@ class RandomUniform(Random):
     def infer(self) -> TensorType:
         return _drawn(self.dtype, self.shape)
 
-    def draw(self, generator: Generator, *inputs: Any) -> np.ndarray:
+    def draw(self, generator: np.random.RandomState, *inputs: Any) -> np.ndarray:
         return np.asarray(generator.uniform(self.low, self.high, self.shape)).astype(self.dtype)
 
 
@@ -112,7 +112,7 @@ class RandomNormalLike(Random):
     def infer(self, like: Fact) -> TensorType:
         return tensor(like).with_dtype(_floating(self.dtype or tensor(like).dtype))
 
-    def draw(self, generator: Generator, *inputs: Any) -> np.ndarray:
+    def draw(self, generator: np.random.RandomState, *inputs: Any) -> np.ndarray:
         (like,) = inputs
         return np.asarray(generator.normal(self.mean, self.scale, like.shape)).astype(self.dtype or like.dtype)
 
@@ -131,7 +131,7 @@ class RandomUniformLike(Random):
     def infer(self, like: Fact) -> TensorType:
         return tensor(like).with_dtype(_floating(self.dtype or tensor(like).dtype))
 
-    def draw(self, generator: Generator, *inputs: Any) -> np.ndarray:
+    def draw(self, generator: np.random.RandomState, *inputs: Any) -> np.ndarray:
         (like,) = inputs
         return np.asarray(generator.uniform(self.low, self.high, like.shape)).astype(self.dtype or like.dtype)
 
@@ -148,7 +148,7 @@ class Bernoulli(Random):
         require_dtype(target, NUMBERS | {BOOL})
         return tensor(probability).with_dtype(target)
 
-    def draw(self, generator: Generator, *inputs: Any) -> np.ndarray:
+    def draw(self, generator: np.random.RandomState, *inputs: Any) -> np.ndarray:
         (probability,) = inputs
         hits = np.asarray(generator.uniform(size=probability.shape) < widen(probability))
         return convert(hits, self.dtype or probability.dtype)
@@ -174,14 +174,14 @@ class Multinomial(Random):
             raise TypeRuleError(f"the input is {type}, expected rank 2")
         return TensorType(self.dtype, (type.shape[0], self.sample_size))
 
-    def draw(self, generator: Generator, *inputs: Any) -> np.ndarray:
+    def draw(self, generator: np.random.RandomState, *inputs: Any) -> np.ndarray:
         (x,) = inputs
         if x.ndim != 2:
             raise RunError(f"the input has shape {list(x.shape)}, expected rank 2")
         rows = [self._row(generator, row, k) for k, row in enumerate(widen(x).astype(np.float64))]
         return np.array(rows, self.dtype).reshape(len(rows), self.sample_size)
 
-    def _row(self, generator: Generator, row: np.ndarray, number: int) -> np.ndarray:
+    def _row(self, generator: np.random.RandomState, row: np.ndarray, number: int) -> np.ndarray:
         weights = np.exp(row - row.max(initial=-np.inf))
         total = weights.sum()
         if not total > 0:
@@ -210,7 +210,7 @@ class Dropout(Random):
     def run(self, *inputs: Any) -> tuple[np.ndarray, np.ndarray]:
         return super().run(*inputs) if _chance(*inputs) else _undropped(inputs[0])
 
-    def draw(self, generator: Generator, *inputs: Any) -> tuple[np.ndarray, np.ndarray]:
+    def draw(self, generator: np.random.RandomState, *inputs: Any) -> tuple[np.ndarray, np.ndarray]:
         x, chance = inputs[0], _chance(*inputs)
         if not chance:
             return _undropped(x)

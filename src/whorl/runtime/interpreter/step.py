@@ -12,7 +12,6 @@ from whorl.errors import MemoryLimitError, RunError, WhorlError, format_location
 from whorl.ir.graph import Node, as_types, as_values
 from whorl.ir.types import AnyShape, TensorType, Type, fact_of, type_of
 from whorl.ops.core.work import Effort
-from whorl.ops.random.distributions import Generator
 from whorl.runtime.limits import Budget, largest_bytes
 from whorl.runtime.trace import MAIN, now
 
@@ -37,7 +36,7 @@ class Run:
         self.budget = budget
         self.is_memory_limited = budget.limits.max_memory is not None
         self.frames: list[Frame] = []
-        self.generators: dict[Node, Generator] = {}
+        self.generators: dict[Node, np.random.RandomState] = {}
 
     def location(self, title: str, depth: int | None = None) -> str:
         """The location of a node, with the iteration of every loop around it, in the outermost `depth` regions."""

@@ -1,11 +1,112 @@
 """Where older ONNX versions of an op differ from the hub's, for reading and for writing; one file a family of ops.
 
-`loop_forms` rewrites loops that only OpenVINO can say: the body gathers its slices by index, and stacked elements are
-reshaped. What fails in the hub also fails there, by an index that is out of range.
+A file is imported when one of its ops is read or written. `loop_forms` rewrites loops that only OpenVINO can say: the
+body gathers its slices by index, and stacked elements are reshaped. What fails in the hub also fails there, by an index
+that is out of range.
 """
 
-import importlib
-import pkgutil
+from whorl.formats.onnx.importing import VERSIONS
 
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+OPS: dict[str, tuple[str, ...]] = {
+    "activations": (
+        "Celu",
+        "Elu",
+        "Gelu",
+        "HardSigmoid",
+        "HardSwish",
+        "LeakyRelu",
+        "Mish",
+        "PRelu",
+        "Relu",
+        "Selu",
+        "Sigmoid",
+        "SwiGLU",
+        "Swish",
+    ),
+    "attention": ("Attention",),
+    "casting": ("Cast", "CastLike"),
+    "constants": ("Constant",),
+    "control": ("If", "Loop"),
+    "elementwise": (
+        "Abs",
+        "Add",
+        "And",
+        "Ceil",
+        "Clip",
+        "Div",
+        "Equal",
+        "Erf",
+        "Exp",
+        "Floor",
+        "Greater",
+        "GreaterOrEqual",
+        "Less",
+        "LessOrEqual",
+        "Log",
+        "Max",
+        "Mean",
+        "Min",
+        "Mod",
+        "Mul",
+        "Neg",
+        "Or",
+        "Pow",
+        "Reciprocal",
+        "Sqrt",
+        "Sub",
+        "Sum",
+        "Tanh",
+        "Xor",
+    ),
+    "image": ("GridSample", "Resize", "SpaceToDepth", "Upsample"),
+    "indexing": ("Scatter", "ScatterElements", "ScatterND"),
+    "linear": ("Gemm",),
+    "ml": (
+        "CategoryMapper",
+        "DictVectorizer",
+        "FeatureVectorizer",
+        "Imputer",
+        "LabelEncoder",
+        "LinearClassifier",
+        "LinearRegressor",
+        "OneHotEncoder",
+        "SVMClassifier",
+        "SVMRegressor",
+        "Scaler",
+        "StringNormalizer",
+        "TfIdfVectorizer",
+        "TreeEnsemble",
+        "TreeEnsembleClassifier",
+        "TreeEnsembleRegressor",
+        "ZipMap",
+    ),
+    "movement": ("Concat", "Pad", "Slice", "Split", "Tile"),
+    "normalization": ("BatchNormalization", "GroupNormalization", "InstanceNormalization"),
+    "pooling": ("AveragePool", "GlobalLpPool", "LpPool", "MaxPool", "RoiAlign"),
+    "quantization": ("DequantizeLinear", "QuantizeLinear"),
+    "random": ("Bernoulli", "Dropout", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"),
+    "recurrent": ("GRU", "LSTM", "RNN"),
+    "reductions": (
+        "ArgMax",
+        "ArgMin",
+        "ReduceL1",
+        "ReduceL2",
+        "ReduceLogSum",
+        "ReduceLogSumExp",
+        "ReduceMax",
+        "ReduceMean",
+        "ReduceMin",
+        "ReduceProd",
+        "ReduceSum",
+        "ReduceSumSquare",
+    ),
+    "selection": ("Compress", "OneHot", "TopK"),
+    "sequences": ("OptionalGetElement", "OptionalHasElement"),
+    "shapes": ("Flatten", "Reshape", "Shape", "Squeeze", "Unsqueeze"),
+    "signal": ("DFT",),
+    "softmax": ("Hardmax", "LogSoftmax", "Softmax"),
+    "training": ("Gradient",),
+}
+"""The operators that each module of the package reads or writes in some version."""
+
+VERSIONS.add(__name__, OPS)
