@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import onnxruntime
+from fuzz.forms import Slack
+from fuzz.likeness import difference
+from one_program import OneProgram
 from onnx import helper
 
 from whorl.formats.onnx.tensors import proto_of, type_to
 from whorl.ir.graph import REGISTRY, Op, as_types, as_values
 from whorl.ir.types import Fact, Known, TensorType, Type, fact_of, type_of
+from whorl.lowering.native_types import NATIVE
 
 onnxruntime.set_default_logger_severity(4)
 NEWEST = {"": 21, "ai.onnx.ml": 5}
+ROUNDED = Slack(16, 4)
+"""What functions and sums may differ by in native code, if an op has any."""
+EXACT = Slack()
 
 
 def make_op(name: str, attributes: dict[str, Any]) -> Op:
@@ -33,7 +41,35 @@ def result(op: Op, *inputs: Any) -> Any:
     for facts in ([fact_of(x) for x in inputs], [_unranked(x) for x in inputs]):
         for value, promised in zip(outputs, as_types(op.infer(*facts)), strict=False):
             check_type(value, promised)
+    check_native(op, inputs, outputs)
     return outputs[0] if len(outputs) == 1 else outputs
+
+
+def has_native_form(op: Op, inputs: Sequence[Any], outputs: Sequence[Any]) -> bool:
+    """Whether native code is to compute an op: it has a form for any length, and all values are tensors with code."""
+    is_typed = all(isinstance(x, np.ndarray) and x.dtype in NATIVE for x in (*inputs, *outputs))
+    return is_typed and op.any_length and inputs[0].ndim == 2 and min(inputs[0].shape) > 1
+
+
+def check_native(op: Op, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """One program gives what `run` gives, for these rows, fewer and more; for one row another program does."""
+    if not has_native_form(op, inputs, outputs):
+        return
+    x, *others = inputs
+    slack = ROUNDED if getattr(op, "post_transform", "NONE") not in ("NONE", 0) else EXACT
+    program = OneProgram(op, inputs, len(outputs))
+    for rows in (x, x[:2], np.concatenate([x] * 9)):
+        assert_native(program, op, [rows, *others], slack)
+    assert_native(OneProgram(op, [x[:1], *others], len(outputs)), op, [x[:1], *others], slack)
+
+
+def assert_native(program: OneProgram, op: Op, inputs: Sequence[Any], slack: Slack) -> None:
+    with np.errstate(all="ignore"):
+        expected = as_values(op.run(*inputs))
+    actual = program.run(inputs)
+    assert actual is not None, "the program failed"
+    for mine, other in zip(expected, actual, strict=True):
+        assert difference(mine, other, slack) == ""
 
 
 def _unranked(x: Any) -> Fact:

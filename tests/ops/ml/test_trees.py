@@ -154,12 +154,12 @@ def ensemble(rng, trees, targets, dtype, members=False):
     """Attributes of a random TreeEnsemble."""
     nodes, leaves = random_forest(rng, trees)
     kinds = np.array([mode != "LEAF" for mode in nodes["nodes_modes"]])
-    inner, place = np.nonzero(kinds)[0].tolist(), {}
+    inner, codes = np.nonzero(kinds)[0].tolist(), {}
     for k, key in enumerate(zip(nodes["nodes_treeids"], nodes["nodes_nodeids"], strict=True)):
-        place[key] = (int(kinds[:k].sum()), 0) if kinds[k] else (int((~kinds[:k]).sum()), 1)
+        codes[key] = (int(kinds[:k].sum()), 0) if kinds[k] else (int((~kinds[:k]).sum()), 1)
     attributes = {"n_targets": targets, "leaf_targetids": [int(rng.integers(targets)) for _ in leaves]}
     for side in ("true", "false"):
-        children = [place[nodes["nodes_treeids"][k], nodes[f"nodes_{side}nodeids"][k]] for k in inner]
+        children = [codes[nodes["nodes_treeids"][k], nodes[f"nodes_{side}nodeids"][k]] for k in inner]
         attributes[f"nodes_{side}nodeids"] = [child for child, _ in children]
         attributes[f"nodes_{side}leafs"] = [leaf for _, leaf in children]
     modes = np.array([MODES.index(nodes["nodes_modes"][k]) for k in inner], np.uint8)
@@ -173,7 +173,7 @@ def ensemble(rng, trees, targets, dtype, members=False):
         "nodes_missing_value_tracks_true": [nodes["nodes_missing_value_tracks_true"][k] for k in inner],
         "nodes_modes": modes,
         "nodes_splits": np.array([nodes["nodes_values"][k] for k in inner], dtype),
-        "tree_roots": [place[tree, 0][0] for tree in range(trees)],
+        "tree_roots": [codes[tree, 0][0] for tree in range(trees)],
     }
 
 

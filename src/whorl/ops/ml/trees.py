@@ -12,9 +12,13 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT64, STRING
 from whorl.ir.graph import Op
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import accumulator, require_dtype
 from whorl.ops.ml.forest import MEMBER, Forest, Votes, numbered_forest
+from whorl.ops.ml.forest_votes import VotingForest
+from whorl.ops.ml.native_ensembles import ClassRules, classify, regress
 from whorl.ops.ml.tabular import (
     TRANSFORMS,
     both_classes,
@@ -25,6 +29,7 @@ from whorl.ops.ml.tabular import (
     table_dims,
     transformed,
 )
+from whorl.ops.native.index_maps import cast_view
 
 AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
 
@@ -98,6 +103,16 @@ class TreeEnsemble(Op):
         kind = tuple(TRANSFORMS)[self.post_transform]
         return transformed(votes.score, kind).astype(x.dtype, copy=False)
 
+    any_length = True
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        x, kind = inputs[0], tuple(TRANSFORMS)[self.post_transform]
+        forest = self._native64 if x.dtype == FLOAT64 else self._native32
+        if forest is None:
+            return None
+        scores = regress(k, x, forest, AGGREGATES[self.aggregate_function], np.array([]), kind)
+        return [cast_view(k, scores, x.dtype)]
+
     @cached_property
     def _forest32(self) -> Forest:
         return self._forest(np.float32)
@@ -105,6 +120,14 @@ class TreeEnsemble(Op):
     @cached_property
     def _forest64(self) -> Forest:
         return self._forest(np.float64)
+
+    @cached_property
+    def _native32(self) -> VotingForest | None:
+        return VotingForest.of(lambda: self._forest32, self.target_count)
+
+    @cached_property
+    def _native64(self) -> VotingForest | None:
+        return VotingForest.of(lambda: self._forest64, self.target_count)
 
     def _forest(self, dtype: type[np.floating]) -> Forest:
         """The trees with thresholds and weights of one element type."""
@@ -207,9 +230,18 @@ class NumberedTrees(Op, abstract=True):
 
     def collected(self, x: np.ndarray, aggregate: str = "SUM") -> Votes:
         """The aggregated votes for every row and target."""
-        double = x.dtype == np.float64 or np.float64 in (self.thresholds.dtype, self.votes[3].dtype, self.base.dtype)
+        double = self._is_double(x.dtype)
         rows = table(x).astype(np.float64 if double else np.float32, copy=False)
         return aggregated(self._forest64 if double else self._forest32, rows, self.target_count, aggregate)
+
+    def _is_double(self, dtype: np.dtype) -> bool:
+        return np.float64 in (dtype, self.thresholds.dtype, self.votes[3].dtype, self.base.dtype)
+
+    any_length = True
+
+    def native_forest(self, dtype: np.dtype) -> VotingForest | None:
+        """The forest for inputs of a type, as native code walks it; None where it cannot."""
+        return self._native64 if self._is_double(dtype) else self._native32
 
     @cached_property
     def _forest32(self) -> Forest:
@@ -218,6 +250,14 @@ class NumberedTrees(Op, abstract=True):
     @cached_property
     def _forest64(self) -> Forest:
         return self._forest(np.float64)
+
+    @cached_property
+    def _native32(self) -> VotingForest | None:
+        return VotingForest.of(lambda: self._forest32, self.target_count)
+
+    @cached_property
+    def _native64(self) -> VotingForest | None:
+        return VotingForest.of(lambda: self._forest64, self.target_count)
 
     def _forest(self, dtype: type[np.floating]) -> Forest:
         """The trees with thresholds and weights of one element type."""
@@ -278,6 +318,15 @@ class TreeEnsembleRegressor(NumberedTrees):
             score = score + self.base.astype(score.dtype)
         return transformed(score, self.post_transform).astype(np.float32, copy=False)
 
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        forest = self.native_forest(inputs[0].dtype)
+        if forest is None:
+            return None
+        base = self.base.astype(forest.forest.weight.dtype)
+        return [
+            cast_view(k, regress(k, inputs[0], forest, self.aggregate_function, base, self.post_transform), FLOAT32)
+        ]
+
 
 @dataclass(frozen=True, eq=False)
 class TreeEnsembleClassifier(NumberedTrees):
@@ -318,6 +367,15 @@ class TreeEnsembleClassifier(NumberedTrees):
         choose = {1: self._one_class, 2: self._two_classes}.get(self.target_count, self._classes)
         chosen, scores = choose(votes)
         return self._labels[chosen], scores.astype(np.float32, copy=False)
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        forest = self.native_forest(inputs[0].dtype)
+        if forest is None:
+            return None
+        weights = self.votes[3]
+        single, positive = len(set(self.class_ids)) == 1, bool((weights >= 0).all())
+        base = self.base.astype(forest.forest.weight.dtype)
+        return classify(k, inputs[0], forest, ClassRules(self._labels, base, self.post_transform, single, positive))
 
     @cached_property
     def _labels(self) -> np.ndarray:
