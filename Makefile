@@ -10,7 +10,7 @@
 #                     native operators (PROGRAMS=1000, SEED=7); renews docs/coverage.md
 # make fuzz-files     100,000 damaged files of every format (make FILES=1000000 SEED=2 fuzz-files)
 # make bench          the benchmarks; they write nothing
-# make docs           renews docs/ops.md, docs/cli.md and the codes in docs/openvino.md
+# make docs           renews docs/ops.md, docs/cli.md, the codes in docs/openvino.md and the table of signatures
 # make lock           renews constraints.txt: the versions that were tested
 #
 # Needs Python 3.11 or newer, pip and make. Another interpreter: make PYTHON=python3.12 test
@@ -85,6 +85,7 @@ bench: $(VENV)/.test
 	@failed=0; for file in $(BENCHES); do $(BIN)/python $$file || failed=1; echo; done; exit $$failed
 
 docs: $(VENV)/.test
+	$(BIN)/python docs/make_signatures.py
 	$(BIN)/python docs/make_ops.py
 	$(BIN)/python docs/make_cli.py
 	$(BIN)/python docs/make_openvino.py

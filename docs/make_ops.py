@@ -11,7 +11,8 @@ import onnx
 
 from whorl.formats.onnx import files, reader
 from whorl.formats.onnx.importing import OnnxNode, find_importer
-from whorl.formats.onnx.schemas import NEWEST, OpSchema, has_function
+from whorl.formats.onnx.schemas import OpSchema
+from whorl.formats.onnx.signatures import NEWEST, signature_of
 from whorl.ir.graph import REGISTRY, Op
 
 PAGE = Path(__file__).with_name("ops.md")
@@ -59,6 +60,10 @@ def version(schema: OpSchema) -> str:
 
 def is_read(schema: OpSchema) -> bool:
     return is_graph_reader(schema) or find_importer(node_of(schema)) is not None or has_function(schema)
+
+
+def has_function(schema: OpSchema) -> bool:
+    return signature_of(schema.name, schema.domain, schema.since_version).has_function
 
 
 def is_graph_reader(schema: OpSchema) -> bool:

@@ -13,7 +13,7 @@ from onnx.backend.base import Backend, BackendRep
 from whorl.api.session import InferenceSession
 from whorl.errors import LoadError, RunError
 from whorl.formats.onnx.dtypes import TO_ONNX
-from whorl.formats.onnx.schemas import NEWEST
+from whorl.formats.onnx.signatures import NEWEST
 from whorl.formats.onnx.tensors import type_to
 from whorl.ir.types import type_of
 

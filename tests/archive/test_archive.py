@@ -17,7 +17,8 @@ import onnx
 import pytest
 
 import whorl
-from whorl.formats.onnx.tensors import type_from, value_of
+from whorl.formats.onnx.tensors import type_from
+from whorl.formats.onnx.values import value_of
 
 HERE = Path(__file__).parent
 FOLDER = os.environ.get("WHORL_ARCHIVE")

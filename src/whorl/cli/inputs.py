@@ -16,7 +16,7 @@ from whorl.api.synthetic import DEFAULT_SIZE, fitting_lengths, lengths_of, synth
 from whorl.cli import archive
 from whorl.cli.arguments import UsageError, dims_of
 from whorl.errors import LimitError, RunError
-from whorl.formats.onnx.tensors import value_of
+from whorl.formats.onnx.values import value_of
 from whorl.ir.dtypes import STRING
 from whorl.ir.graph import Module
 from whorl.ir.infer import names_in_type

@@ -6,9 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Literal, TypedDict, get_args
 
-from onnx import GraphProto, ModelProto
-
 from whorl.errors import LoadError
+from whorl.formats.onnx.protos import GraphProto, ModelProto
 
 File = str | os.PathLike[str] | bytes | bytearray | memoryview | ModelProto | GraphProto
 """What formats read: a path, the bytes of a file, or a proto of ONNX."""

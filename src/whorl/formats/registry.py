@@ -10,10 +10,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from onnx import GraphProto, ModelProto
-
 from whorl.errors import LoadError, SaveError
 from whorl.formats.collector import collector_paused
+from whorl.formats.onnx.protos import GraphProto, ModelProto
 from whorl.formats.options import File, LoadOptions, SaveOptions
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module

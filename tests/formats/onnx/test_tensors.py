@@ -1,15 +1,14 @@
 """Tensors and values in files: what they hold, and what is refused, with whole messages."""
 
-import ml_dtypes
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 from whorl.errors import LoadError
-from whorl.formats.onnx.tensors import array_of, proto_of, type_from, value_of
+from whorl.formats.onnx.dtypes import TO_ONNX
+from whorl.formats.onnx.tensors import array_of, proto_of, type_from
 from whorl.ir.dtypes import BY_NAME, bits
-from whorl.ir.types import TensorType
 
 
 @pytest.mark.parametrize(
@@ -48,17 +47,37 @@ def test_bytes_of_a_tensor_are_not_copied():
     assert not array_of(tensor, "w").flags.owndata
 
 
-@pytest.mark.parametrize("dims", [[], [2, 2]])
-def test_uint16_stands_for_the_bits_of_bfloat16(dims):
-    """As onnx 1.16 and older wrote test data."""
-    bits = numpy_helper.from_array(np.full(dims, 0x3F80, np.uint16))
-    value = value_of(bits.SerializeToString(), TensorType(BY_NAME["bfloat16"], tuple(dims)), "x")
-    np.testing.assert_array_equal(value, np.ones(dims, ml_dtypes.bfloat16), strict=True)
+@pytest.mark.parametrize("name", [name for name in BY_NAME if name != "string"])
+@pytest.mark.parametrize("count", [0, 1, 3, 4])
+def test_listed_elements_are_what_onnx_reads(name, count):
+    dtype = BY_NAME[name]
+    numbers = [-1.5, 1, 2.5, 3] if name.startswith(("float", "bfloat", "complex")) else [1, 0, 1, 1]
+    array = np.array(numbers[:count]).astype(np.float32).astype(dtype)
+    tensor = helper.make_tensor("w", TO_ONNX[dtype], array.shape, array)
+    assert not tensor.HasField("raw_data")
+    assert array_of(tensor, "w").tobytes() == numpy_helper.to_array(tensor).tobytes() == array.tobytes()
 
 
-def test_uint16_stays_where_it_is_declared():
-    bits = numpy_helper.from_array(np.array([7], np.uint16))
-    assert value_of(bits.SerializeToString(), TensorType(BY_NAME["uint16"], (1,)), "x").dtype == np.uint16
+@pytest.mark.parametrize(
+    ("name", "field", "listed", "expected"),
+    [
+        ("int8", "int32_data", [-1, 127, 255], [-1, 127, -1]),
+        ("uint16", "int32_data", [-1, 1 << 15], [65535, 1 << 15]),
+        ("bool", "int32_data", [0, 1, 2, -1], [False, True, True, True]),
+        ("uint32", "uint64_data", [(1 << 32) - 1], [(1 << 32) - 1]),
+        ("uint64", "uint64_data", [(1 << 64) - 1], [(1 << 64) - 1]),
+    ],
+)
+def test_numbers_at_the_limits_of_a_list(name, field, listed, expected):
+    tensor = TensorProto(data_type=TO_ONNX[BY_NAME[name]], dims=[len(listed)], **{field: listed})
+    np.testing.assert_array_equal(array_of(tensor, "w"), np.array(expected, BY_NAME[name]), strict=True)
+
+
+@pytest.mark.parametrize("field", [{"float_data": [1, 2, 3]}, {"int32_data": [1, 2]}, {}])
+def test_list_of_another_length_is_refused(field):
+    tensor = TensorProto(data_type=TO_ONNX[BY_NAME["complex64"]], dims=[2], **field)
+    with pytest.raises(LoadError, match=r"w does not hold the 2 elements of complex64\[2\]: "):
+        array_of(tensor, "w")
 
 
 def test_type_nested_too_deep():

@@ -14,7 +14,8 @@ from onnx import AttributeProto
 from whorl.errors import LoadError
 from whorl.formats.mlir.own_ops import OWN_OPS
 from whorl.formats.mlir.syntax import Operation
-from whorl.formats.onnx.schemas import NEWEST, OpSchema
+from whorl.formats.onnx.schemas import OpSchema
+from whorl.formats.onnx.signatures import NEWEST
 
 VERSION = "onnx-mlir.version"
 """The domain of functions that stand for ops of an older version."""

@@ -14,7 +14,7 @@ from onnx import GraphProto, ValueInfoProto
 from whorl.errors import SaveError, WhorlError
 from whorl.formats.mlir.elements import is_repeated
 from whorl.formats.onnx.importing import OnnxNode, find_importer
-from whorl.formats.onnx.schemas import NEWEST
+from whorl.formats.onnx.signatures import NEWEST
 from whorl.formats.onnx.writer import GraphWriter, Names
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, LazyArray, as_array

@@ -17,7 +17,7 @@ from whorl.formats.mlir.dialect import VERSION, OpForm, form_of
 from whorl.formats.mlir.own_ops import nodes_of
 from whorl.formats.mlir.syntax import Argument, Block, Function, Operation, Program
 from whorl.formats.onnx.dtypes import TO_ONNX
-from whorl.formats.onnx.schemas import NEWEST
+from whorl.formats.onnx.signatures import NEWEST
 from whorl.formats.onnx.tensors import proto_of, type_to
 from whorl.ir import dims
 from whorl.ir.types import AnyShape, TensorType, Type

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from onnx import AttributeProto
-
 from whorl.errors import LoadError
 from whorl.formats.onnx.external import tensor_value
+from whorl.formats.onnx.protos import AttributeProto
 from whorl.formats.onnx.tensors import dense, type_from
 
 _KINDS = AttributeProto

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 from google.protobuf.message import DecodeError
-from onnx import GraphProto, ModelProto, helper
+from onnx import helper
 
 from whorl.errors import LoadError
 from whorl.formats.onnx.element_types import element_types
 from whorl.formats.onnx.files import load_onnx, read_proto
 from whorl.formats.onnx.ordering import free_names
+from whorl.formats.onnx.protos import GraphProto, ModelProto
 from whorl.formats.onnx.tensors import type_to
 from whorl.formats.options import File, LoadOptions
 from whorl.ir.dtypes import STRING

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-import onnx
-from onnx import AttributeProto, FunctionProto, NodeProto
-
 from whorl.errors import LoadError, UnsupportedError, format_location, format_title
 from whorl.formats.onnx.importing import OnnxNode
-from whorl.formats.onnx.schemas import NEWEST
+from whorl.formats.onnx.protos import AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto
 from whorl.formats.onnx.scope import Scope
+from whorl.formats.onnx.signatures import NEWEST
 from whorl.formats.options import LoadOptions
 from whorl.ir.graph import Op, Value
 from whorl.ir.types import Type
@@ -94,7 +92,7 @@ def domain_of(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
-def opset_versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
+def opset_versions(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
     """Domain -> version; a file without any import means version 1 of the main domain."""
     opsets: dict[str, int] = {}
     for entry in imports:

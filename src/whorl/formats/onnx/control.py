@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from onnx import AttributeProto, GraphProto, NodeProto, ValueInfoProto
 
 from whorl.errors import LoadError
 from whorl.formats.onnx.context import GRAPH_READERS, ReadContext
 from whorl.formats.onnx.importing import OnnxNode
+from whorl.formats.onnx.protos import AttributeProto, GraphProto, NodeProto, ValueInfoProto
 from whorl.formats.onnx.reader import add_initializers, declared_type, read_body, read_results
 from whorl.formats.onnx.scope import Scope, align_captures
 from whorl.ir.build import Builder

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from onnx import TensorProto
 
 from whorl.errors import LoadError
+from whorl.formats.onnx.protos import TensorProto
 from whorl.ir.dtypes import BY_NAME
 
 _ONNX_NAMES = {

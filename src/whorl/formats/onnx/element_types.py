@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
-from onnx import GraphProto, NodeProto, defs, helper
+from onnx import defs, helper
+
+from whorl.formats.onnx.protos import GraphProto, NodeProto
 
 
 def element_types(graph: GraphProto) -> dict[str, np.dtype]:

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
-from onnx import GraphProto
 
 from whorl.formats.onnx.importing import VERSIONS
+from whorl.formats.onnx.protos import GraphProto
 from whorl.formats.onnx.schemas import OpSchema
 from whorl.ir.constants import LazyArray
 from whorl.ir.graph import Node, Region, Value

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 
 from whorl.errors import LoadError
 from whorl.formats.onnx.dtypes import from_onnx
+from whorl.formats.onnx.protos import TensorProto
 from whorl.formats.onnx.tensors import array_of, from_bytes, shape_of
 from whorl.formats.onnx.wire import OWN_FILES
 from whorl.ir.constants import LazyArray, MissingArray, as_array
@@ -69,13 +69,13 @@ def _mapped(path: Path) -> tuple[MappedFile, Identity]:
 
 
 def initializer_value(
-    tensor: onnx.TensorProto, folder: Path | None, what: str, is_needed: bool = True
+    tensor: TensorProto, folder: Path | None, what: str, is_needed: bool = True
 ) -> np.ndarray | LazyArray:
     """An initializer as an array, or as a FileArray where its bytes are outside the model file.
 
     Where that file is missing, it is a MissingArray unless it `is_needed`.
     """
-    if tensor.data_location != onnx.TensorProto.EXTERNAL:
+    if tensor.data_location != TensorProto.EXTERNAL:
         return array_of(tensor, what)
     entries = {entry.key: entry.value for entry in tensor.external_data}
     if entries.get("location") in OWN_FILES:
@@ -103,7 +103,7 @@ def initializer_value(
     return FileArray(path, offset, length, dtype, shape)
 
 
-def _inside_model(tensor: onnx.TensorProto, entries: dict[str, str], what: str) -> Any:
+def _inside_model(tensor: TensorProto, entries: dict[str, str], what: str) -> Any:
     """A tensor whose bytes are read from the model file that it is in."""
     dtype, shape = from_onnx(tensor.data_type, what), shape_of(tensor.dims, what)
     if dtype == STRING:
@@ -115,7 +115,7 @@ def _inside_model(tensor: onnx.TensorProto, entries: dict[str, str], what: str) 
     return from_bytes(data, dtype, shape, what)
 
 
-def tensor_value(tensor: onnx.TensorProto, folder: Path | None, what: str) -> np.ndarray:
+def tensor_value(tensor: TensorProto, folder: Path | None, what: str) -> np.ndarray:
     """A tensor as an array, mapped where its bytes are outside the model file."""
     return as_array(initializer_value(tensor, folder, what))
 

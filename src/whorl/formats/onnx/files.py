@@ -6,15 +6,13 @@ import os
 import re
 from pathlib import Path
 
-import onnx
 from google.protobuf.message import DecodeError, EncodeError
-from onnx import GraphProto, ModelProto, helper
-from onnx.external_data_helper import load_external_data_for_model
 
 import whorl.formats.onnx.control
 from whorl.errors import LoadError
+from whorl.formats.onnx.protos import GraphProto, ModelProto, OperatorSetIdProto
 from whorl.formats.onnx.reader import read_model
-from whorl.formats.onnx.schemas import NEWEST
+from whorl.formats.onnx.signatures import NEWEST
 from whorl.formats.onnx.wire import skeleton
 from whorl.formats.options import File, LoadOptions
 from whorl.ir.graph import Module
@@ -51,7 +49,8 @@ def read_proto(source: File) -> ModelProto:
     if isinstance(source, ModelProto):
         return source
     if isinstance(source, GraphProto):
-        return helper.make_model(source, opset_imports=[helper.make_opsetid("", NEWEST[""])])
+        imports = [OperatorSetIdProto(domain="", version=NEWEST[""])]
+        return ModelProto(ir_version=MAX_IR_VERSION, opset_import=imports, graph=source)
     if isinstance(source, bytes | bytearray | memoryview):
         return parse_binary(bytes(source), "the bytes given")
     path = Path(source)
@@ -64,6 +63,8 @@ def read_proto(source: File) -> ModelProto:
 
 def bytes_in_one(path: str | os.PathLike[str]) -> bytes:
     """A model file in binary form, text too, with the weights from beside it inside; for engines that take bytes."""
+    from onnx.external_data_helper import load_external_data_for_model
+
     proto = read_proto(path)
     try:
         load_external_data_for_model(proto, str(Path(path).parent))
@@ -87,14 +88,16 @@ def parse_binary(data: bytes, what: str) -> ModelProto:
 
 def parse_text(data: bytes, what: str) -> ModelProto:
     """ONNX text as a ModelProto."""
+    from onnx import parser
+
     try:
         text = data.decode("utf-8")
         if _nesting(text) > TEXT_DEPTH:
             raise LoadError(f"{what!r} has brackets nested deeper than {TEXT_DEPTH}", fix="nest fewer graphs")
-        return onnx.parser.parse_model(text)
+        return parser.parse_model(text)
     except UnicodeDecodeError as error:
         raise LoadError(f"{what!r} is not ONNX text: {error}") from None
-    except onnx.parser.ParseError as error:
+    except parser.ParseError as error:
         detail = error.args[0]
         reason = detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(detail)
         raise LoadError(f"{what!r} is not ONNX text: {reason}") from None

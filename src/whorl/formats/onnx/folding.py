@@ -6,13 +6,13 @@ from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
-from onnx import NodeProto
 
 from whorl.errors import WhorlError
 from whorl.formats.onnx.attributes import attribute_value
 from whorl.formats.onnx.context import ReadContext
 from whorl.formats.onnx.node_cache import ATTRIBUTES, op_of
 from whorl.formats.onnx.ordering import free_names
+from whorl.formats.onnx.protos import NodeProto
 from whorl.formats.onnx.scope import Scope
 from whorl.formats.onnx.versions.constants import FORMS
 from whorl.ir.graph import Op, Value

@@ -6,10 +6,9 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from onnx import AttributeProto, GraphProto, NodeProto
-
 from whorl.errors import LoadError, format_location
 from whorl.formats.onnx.context import ReadContext, node_title
+from whorl.formats.onnx.protos import AttributeProto, GraphProto, NodeProto
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import onnx
-from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
 import whorl.ops
 from whorl.errors import LoadError, TypeRuleError, UnsupportedError, WhorlError, format_location
@@ -29,9 +27,11 @@ from whorl.formats.onnx.folding import Folding
 from whorl.formats.onnx.importing import OnnxNode, find_importer
 from whorl.formats.onnx.node_cache import op_of
 from whorl.formats.onnx.ordering import free_names, reading_order, stuck_error
-from whorl.formats.onnx.schemas import check_node, schema_for, schema_function
+from whorl.formats.onnx.protos import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+from whorl.formats.onnx.schemas import schema_for, schema_function
 from whorl.formats.onnx.scope import Scope
 from whorl.formats.onnx.screening import all_supported, refuse_bytes, refuse_explosion, refuse_unsupported
+from whorl.formats.onnx.signatures import check_node, signature_of
 from whorl.formats.onnx.tensors import dense, type_from
 from whorl.formats.options import LoadOptions
 from whorl.ir.constants import as_array
@@ -181,7 +181,7 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
     return a.dtype == b.dtype and np.array_equal(a, b)
 
 
-def _output(info: onnx.ValueInfoProto, scope: Scope, context: ReadContext) -> Value:
+def _output(info: ValueInfoProto, scope: Scope, context: ReadContext) -> Value:
     value = scope.find(info.name)
     if value is None:
         raise LoadError(f"output {info.name!r} is not produced by any node", context.location)
@@ -194,7 +194,7 @@ def _output(info: onnx.ValueInfoProto, scope: Scope, context: ReadContext) -> Va
     return value
 
 
-def declared_type(info: onnx.ValueInfoProto, what: str) -> Type | None:
+def declared_type(info: ValueInfoProto, what: str) -> Type | None:
     """The type a file declares for a value, None where it is left out."""
     kind = info.type.WhichOneof("value")
     if kind is None or (kind == "tensor_type" and info.type.tensor_type.elem_type == 0):
@@ -279,18 +279,19 @@ def _read_node(proto: NodeProto, scope: Scope, context: ReadContext) -> list[Val
     function = context.functions.get((domain, proto.op_type, proto.overload))
     if function is not None:
         return call_function(function, inputs, attributes, proto, scope, context)
-    schema = schema_for(proto.op_type, domain, context.opsets.get(domain, 1))
-    check_node(proto, attributes, schema)
+    signature = signature_of(proto.op_type, domain, context.opsets.get(domain, 1))
+    check_node(proto, attributes, signature)
     values = {a.name: attribute_value(a, context.folder) for a in attributes}
     while inputs and inputs[-1] is None:
         inputs.pop()
     named = max((k for k, name in enumerate(proto.output, 1) if name), default=0)
     outputs = [name or f"{proto.name or proto.op_type}.{k}" for k, name in enumerate(proto.output[: max(named, 1)])]
-    node = OnnxNode(proto.op_type, domain, schema.since_version, proto.name, inputs, outputs, values)
+    node = OnnxNode(proto.op_type, domain, signature.since_version, proto.name, inputs, outputs, values)
     if domain == "" and proto.op_type in GRAPH_READERS:
         return GRAPH_READERS[proto.op_type](node, proto, scope, context)
     read = find_importer(node)
     if read is None:
+        schema = schema_for(proto.op_type, domain, signature.since_version)
         function = schema_function(proto, schema, inputs)
         assert function is not None
         return call_function(function, inputs, attributes, proto, scope, context)
@@ -388,7 +389,7 @@ def read_results(graph: GraphProto, scope: Scope, context: ReadContext) -> list[
         scope.inference.depth -= 1
 
 
-def _add_argument(info: onnx.ValueInfoProto, type: Type | None, scope: Scope, what: str) -> None:
+def _add_argument(info: ValueInfoProto, type: Type | None, scope: Scope, what: str) -> None:
     declared = declared_type(info, what)
     actual = type if type is not None else declared
     if actual is None:

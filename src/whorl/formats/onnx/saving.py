@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-import onnx
-from onnx import GraphProto, ModelProto, TensorProto
 
 from whorl.errors import SaveError
+from whorl.formats.onnx.protos import GraphProto, ModelProto, TensorProto
 from whorl.formats.onnx.tensors import proto_of
 from whorl.formats.onnx.wire import pieces_of, placeholder
 from whorl.formats.onnx.writer import write_model
@@ -57,13 +56,18 @@ def save_onnx(module: Module, path: Path, opset: int | None = None) -> None:
             write_whole({weights: lambda file: _write_weights(file, model, constants, weights.name)})
         streamed = _fill_in(model, constants, 1 << 62 if is_text else STREAMED)
         if is_text:
-            text = onnx.printer.to_text(model).encode()
-            write_whole({path: lambda file: file.write(text)})
+            write_whole({path: lambda file: file.write(_text_of(model))})
         else:
             data = model.SerializeToString()
             write_whole({path: lambda file: _write_model(file, data, streamed)})
     except OSError as error:
         raise SaveError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+
+
+def _text_of(model: ModelProto) -> bytes:
+    from onnx import printer
+
+    return printer.to_text(model).encode()
 
 
 def _fill_in(model: ModelProto, constants: Values, limit: int) -> list[np.ndarray | LazyArray]:

@@ -1,82 +1,30 @@
-"""The onnx package's operator schemas: which version applies, what it allows, and its function body."""
+"""The onnx package's operator schemas: the types that a version allows, and its function body.
+
+The package is loaded when one is asked for: models whose operators have classes of their own are read without it.
+"""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import onnx
-from onnx import AttributeProto, FunctionProto, NodeProto
-
-from whorl.errors import LoadError, SaveError, UnsupportedError
+from whorl.errors import SaveError
+from whorl.formats.onnx.protos import FunctionProto, NodeProto
+from whorl.formats.onnx.signatures import NEWEST, signature_of
 from whorl.formats.onnx.tensors import type_to
 from whorl.ir.graph import Value
 from whorl.ir.types import Type, type_string
 
-if TYPE_CHECKING:
-    OpSchema = Any  # the stub of onnx lacks half of it
-else:
-    OpSchema = onnx.defs.OpSchema
+OpSchema = Any
+"""A schema of the package, whose stub lacks half of it."""
 
 
-def _newest() -> dict[str, int]:
-    newest: dict[str, int] = {}
-    for schema in onnx.defs.get_all_schemas_with_history():
-        newest[schema.domain] = max(newest.get(schema.domain, 1), schema.since_version)
-    newest[""] = max(newest[""], onnx.defs.onnx_opset_version())
-    return newest
-
-
-NEWEST: dict[str, int] = _newest()
-"""The newest known version of each domain."""
-
-
-@functools.cache
 def schema_for(op_type: str, domain: str, version: int) -> OpSchema:
     """The schema of an op at an opset version; UnsupportedError where there is none."""
-    try:
-        return onnx.defs.get_schema(op_type, version, domain)
-    except onnx.defs.SchemaError:
-        pass
-    shown = f"{domain or 'ai.onnx'} {version}"
-    history = (s for s in onnx.defs.get_all_schemas_with_history() if s.name == op_type and s.domain == domain)
-    first = min((schema.since_version for schema in history), default=None)
-    if first is None:
-        raise UnsupportedError(f"{op_type} is not an operator of {shown}")
-    raise UnsupportedError(f"{op_type} came with version {first}; the model imports {shown}")
+    since = signature_of(op_type, domain, version).since_version
+    from onnx import defs
 
-
-def check_node(proto: NodeProto, attributes: Sequence[AttributeProto], schema: OpSchema) -> None:
-    """Refuse wrong numbers of inputs or outputs, and attributes that are missing, unknown or of the wrong kind."""
-    for what, count, low, high in (
-        ("inputs", len(proto.input), schema.min_input, schema.max_input),
-        ("outputs", len(proto.output), schema.min_output, schema.max_output),
-    ):
-        if not low <= count <= high:
-            raise LoadError(f"has {count} {what}, version {schema.since_version} takes {_span(low, high)}")
-    for index, name in enumerate(proto.input):
-        parameter = schema.inputs[min(index, len(schema.inputs) - 1)]
-        if not name and parameter.option == onnx.defs.OpSchema.FormalParameterOption.Single:
-            raise LoadError(f"input {index} ({parameter.name}) is missing", fix="give the input a name")
-    known = schema.attributes
-    for attribute in attributes:
-        if attribute.name not in known:
-            raise LoadError(f"has the attribute {attribute.name!r}, which version {schema.since_version} does not know")
-        kind = known[attribute.name].type
-        if int(kind.value) != attribute.type:
-            actual = AttributeProto.AttributeType.Name(attribute.type)
-            raise LoadError(f"attribute {attribute.name!r} is {actual}, expected {kind.name}")
-    present = {a.name for a in attributes}
-    for name, attribute in known.items():
-        if attribute.required and name not in present:
-            raise LoadError(f"lacks the attribute {name!r}")
-
-
-def _span(low: int, high: int) -> str:
-    if low == high:
-        return str(low)
-    return f"at least {low}" if high >= 1 << 30 else f"{low} to {high}"
+    return defs.get_schema(op_type, since, domain)
 
 
 def require_type(type: Type, schema: OpSchema, index: int = 0, result: bool = False) -> None:
@@ -102,11 +50,6 @@ def require_type(type: Type, schema: OpSchema, index: int = 0, result: bool = Fa
 def _allowed(schema: OpSchema, index: int, result: bool) -> set[str]:
     parameters = schema.outputs if result else schema.inputs
     return set(parameters[min(index, len(parameters) - 1)].types) if parameters else set()
-
-
-def has_function(schema: OpSchema) -> bool:
-    """Whether onnx defines the op by a function."""
-    return schema.has_function or schema.has_context_dependent_function
 
 
 def schema_function(proto: NodeProto, schema: OpSchema, inputs: Sequence[Value | None]) -> FunctionProto | None:

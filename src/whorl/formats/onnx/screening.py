@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
-
 from whorl.errors import LoadError, UnsupportedError, format_location
 from whorl.formats.onnx.context import (
     GRAPH_READERS,
@@ -17,7 +15,8 @@ from whorl.formats.onnx.context import (
     require_depth,
 )
 from whorl.formats.onnx.importing import OnnxNode, find_importer
-from whorl.formats.onnx.schemas import NEWEST, has_function, schema_for
+from whorl.formats.onnx.protos import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
+from whorl.formats.onnx.signatures import NEWEST, signature_of
 
 OpKey = tuple[str, str, str]
 """The type, domain and overload that a node names."""
@@ -144,10 +143,10 @@ def _why_unsupported(op_type: str, domain: str, opsets: dict[str, int]) -> str:
     if domain not in NEWEST:
         return f"domain {domain!r} is unknown and the model has no function for it"
     try:
-        schema = schema_for(op_type, domain, opsets.get(domain, 1))
+        signature = signature_of(op_type, domain, opsets.get(domain, 1))
     except UnsupportedError as error:
         return error.message
-    bare = OnnxNode(op_type, domain, schema.since_version, "", [], [])
-    if (domain == "" and op_type in GRAPH_READERS) or find_importer(bare) or has_function(schema):
+    bare = OnnxNode(op_type, domain, signature.since_version, "", [], [])
+    if (domain == "" and op_type in GRAPH_READERS) or find_importer(bare) or signature.has_function:
         return ""
-    return f"version {schema.since_version} is not implemented"
+    return f"version {signature.since_version} is not implemented"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnx import AttributeProto, GraphProto
-
 from whorl.errors import format_location
 from whorl.formats.onnx.context import node_title
+from whorl.formats.onnx.protos import AttributeProto, GraphProto
 
 
 def shadowed_names(graph: GraphProto) -> Iterator[tuple[str, str]]:

@@ -6,15 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
-import onnx
-from google.protobuf.message import DecodeError
-from onnx import numpy_helper
 
 from whorl.errors import LoadError, UnsupportedError
 from whorl.formats.onnx.dtypes import TO_ONNX, from_onnx
+from whorl.formats.onnx.protos import SparseTensorProto, TensorProto, TensorShapeProto, TypeProto
 from whorl.ir import dims
 from whorl.ir.dims import Dim
-from whorl.ir.dtypes import BY_NAME, INT64, STRING, bits, name_of
+from whorl.ir.dtypes import BOOL, BY_NAME, COMPLEX, FLOAT32, FLOAT64, INT32, INT64, STRING, bits, name_of
 from whorl.ir.elements.packed import packed_bytes, unpacked
 from whorl.ir.types import (
     UNRANKED,
@@ -29,24 +27,50 @@ from whorl.ir.types import (
 
 LARGEST_DIM = (1 << 63) - 1
 _RAW_LIMIT = 1 << 40
-BFLOAT16 = BY_NAME["bfloat16"]
+_FIELDS = {
+    **dict.fromkeys((FLOAT32, BY_NAME["complex64"]), "float_data"),
+    **dict.fromkeys((FLOAT64, BY_NAME["complex128"]), "double_data"),
+    **dict.fromkeys((BY_NAME["uint32"], BY_NAME["uint64"]), "uint64_data"),
+    INT64: "int64_data",
+}
+_LISTED = {"float_data": "f4", "double_data": "f8", "uint64_data": "u8", "int64_data": "i8", "int32_data": "i4"}
 
 
-def array_of(tensor: onnx.TensorProto, what: str) -> np.ndarray:
+def array_of(tensor: TensorProto, what: str) -> np.ndarray:
     """The elements of a tensor held inside the file. Raw bytes are used without a copy where their form allows."""
     dtype, shape = from_onnx(tensor.data_type, what), shape_of(tensor.dims, what)
-    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+    if tensor.data_location == TensorProto.EXTERNAL:
         raise LoadError(f"{what} lies in another file, which is not allowed here", fix="put its elements into this one")
     if dtype == STRING:
         return _strings(tensor, shape, what)
     if tensor.HasField("raw_data"):
         return from_bytes(tensor.raw_data, dtype, shape, what)
     try:
-        return numpy_helper.to_array(tensor).astype(dtype, copy=False).reshape(shape)
-    except (ValueError, TypeError, OverflowError) as error:
+        return _listed(tensor, dtype, math.prod(shape)).reshape(shape)
+    except ValueError as error:
         raise LoadError(
             f"{what} does not hold the {math.prod(shape)} elements of {name_of(dtype)}{list(shape)}: {error}"
         ) from None
+
+
+def _listed(tensor: TensorProto, dtype: np.dtype, count: int) -> np.ndarray:
+    """The elements that a tensor lists one by one in the field of its type; most types are bits of an int32."""
+    field = _FIELDS.get(dtype, "int32_data")
+    listed = np.array(getattr(tensor, field), _LISTED[field])
+    if field == "int32_data" and dtype != INT32:
+        return _from_words(listed, dtype, count)
+    return listed.view(dtype) if dtype in COMPLEX else listed.astype(dtype, copy=False)
+
+
+def _from_words(words: np.ndarray, dtype: np.dtype, count: int) -> np.ndarray:
+    """The elements in the low bits of numbers: one in each, or those of a byte; 6 bits are one each."""
+    if dtype == BOOL:
+        return words != 0
+    width = bits(dtype)
+    if width in (2, 4):
+        return unpacked(words.astype(np.uint8), dtype, 0, count)
+    codes = words.astype(f"u{dtype.itemsize}")
+    return (codes & 0x3F if width == 6 else codes).view(dtype)
 
 
 def from_bytes(data: Any, dtype: np.dtype, shape: tuple[int, ...], what: str) -> np.ndarray:
@@ -60,7 +84,7 @@ def from_bytes(data: Any, dtype: np.dtype, shape: tuple[int, ...], what: str) ->
     return unpacked(np.frombuffer(data, np.uint8), dtype, 0, count).reshape(shape)
 
 
-def _strings(tensor: onnx.TensorProto, shape: tuple[int, ...], what: str) -> np.ndarray:
+def _strings(tensor: TensorProto, shape: tuple[int, ...], what: str) -> np.ndarray:
     if len(tensor.string_data) != math.prod(shape):
         raise LoadError(
             f"{what} holds {len(tensor.string_data)} strings, its shape {list(shape)} needs {math.prod(shape)}"
@@ -78,7 +102,7 @@ def shape_of(sizes: Any, what: str) -> tuple[int, ...]:
     return shape
 
 
-def dense(sparse: onnx.SparseTensorProto, what: str) -> np.ndarray:
+def dense(sparse: SparseTensorProto, what: str) -> np.ndarray:
     """A sparse tensor with its zeros written out."""
     values, indices = array_of(sparse.values, what), array_of(sparse.indices, what)
     shape = shape_of(sparse.dims, what)
@@ -101,9 +125,9 @@ def dense(sparse: onnx.SparseTensorProto, what: str) -> np.ndarray:
     return result
 
 
-def proto_of(array: np.ndarray, name: str = "") -> onnx.TensorProto:
+def proto_of(array: np.ndarray, name: str = "") -> TensorProto:
     """An array as a TensorProto with raw bytes (strings: as strings)."""
-    tensor = onnx.TensorProto(name=name, data_type=TO_ONNX[array.dtype], dims=array.shape)
+    tensor = TensorProto(name=name, data_type=TO_ONNX[array.dtype], dims=array.shape)
     if array.dtype == STRING:
         tensor.string_data.extend(str(text).encode("utf-8", "surrogateescape") for text in array.reshape(-1))
     else:
@@ -119,7 +143,7 @@ def to_bytes(array: np.ndarray) -> bytes:
     return packed_bytes(array).tobytes()
 
 
-def type_from(proto: onnx.TypeProto, what: str, depth: int = 0) -> Type:
+def type_from(proto: TypeProto, what: str, depth: int = 0) -> Type:
     """A declared type as a hub type. Dims without a value or name are unknown; sparse and opaque are refused."""
     if depth > 16:
         raise LoadError(f"{what} has a type nested deeper than 16")
@@ -140,13 +164,13 @@ def type_from(proto: onnx.TypeProto, what: str, depth: int = 0) -> Type:
     raise LoadError(f"{what} declares no type")
 
 
-def _shape(proto: onnx.TypeProto.Tensor) -> Shape:
+def _shape(proto: TypeProto.Tensor) -> Shape:
     if not proto.HasField("shape"):
         return UNRANKED
     return tuple(_dim(dim) for dim in proto.shape.dim)
 
 
-def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
+def _dim(dim: TensorShapeProto.Dimension) -> Dim:
     if dim.HasField("dim_value") and dim.dim_value >= 0:
         return int(dim.dim_value)
     if dim.dim_param:
@@ -154,9 +178,9 @@ def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
     return dims.UNKNOWN
 
 
-def type_to(type: Type) -> onnx.TypeProto:
+def type_to(type: Type) -> TypeProto:
     """A hub type as a TypeProto; unknown dims and those that no file can hold are blank, named ones written out."""
-    proto = onnx.TypeProto()
+    proto = TypeProto()
     match type:
         case TensorType():
             proto.tensor_type.elem_type = TO_ONNX[type.dtype]
@@ -177,47 +201,3 @@ def type_to(type: Type) -> onnx.TypeProto:
             proto.map_type.key_type = TO_ONNX[type.key]
             proto.map_type.value_type.CopyFrom(type_to(type.value))
     return proto
-
-
-def value_of(data: bytes, type: Type, what: str) -> Any:
-    """A value from the bytes of a TensorProto, SequenceProto or OptionalProto, as `test_data_set` files hold it.
-
-    A uint16 tensor is taken for the bits of bfloat16 where that is the type: onnx 1.16 and older wrote such files.
-    """
-    kinds = {TensorType: onnx.TensorProto, SequenceType: onnx.SequenceProto, OptionalType: onnx.OptionalProto}
-    proto = kinds.get(type.__class__, onnx.MapProto)()
-    try:
-        proto.ParseFromString(data)
-    except DecodeError as error:
-        raise LoadError(f"{what} does not hold {type}: {error}") from None
-    value = _value(proto, what)
-    if isinstance(type, TensorType) and type.dtype == BFLOAT16 and value.dtype == np.uint16:
-        return value.view(BFLOAT16)
-    return value
-
-
-def _value(proto: Any, what: str) -> Any:
-    match proto:
-        case onnx.TensorProto():
-            return array_of(proto, what)
-        case onnx.SequenceProto():
-            return [_value(item, what) for item in _items(proto, what)]
-        case onnx.OptionalProto():
-            items = _items(proto, what)
-            return _value(items[0], what) if items else None
-        case _:
-            pass
-    raise UnsupportedError(f"{what} holds a map")
-
-
-def _items(proto: onnx.SequenceProto | onnx.OptionalProto, what: str) -> list[Any]:
-    kinds = onnx.SequenceProto.DataType if isinstance(proto, onnx.SequenceProto) else onnx.OptionalProto.DataType
-    kind = kinds.Name(proto.elem_type).lower()
-    if kind == "undefined":
-        return []
-    if kind == "sparse_tensor":
-        raise UnsupportedError(f"{what} holds a sparse tensor")
-    if isinstance(proto, onnx.OptionalProto):
-        field = f"{kind}_value"
-        return [getattr(proto, field)] if proto.HasField(field) else []
-    return list(getattr(proto, {"tensor": "tensor_values", "sequence": "sequence_values"}.get(kind, f"{kind}_values")))

@@ -9,16 +9,16 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import onnx
 from google.protobuf.message import DecodeError
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from whorl.errors import SaveError, UnsupportedError, WhorlError
 from whorl.formats.onnx import versions
 from whorl.formats.onnx.dtypes import TO_ONNX
 from whorl.formats.onnx.exporting import find_exporter
+from whorl.formats.onnx.protos import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 from whorl.formats.onnx.recipes import write_recipe
-from whorl.formats.onnx.schemas import NEWEST, OpSchema, require_type, schema_for
+from whorl.formats.onnx.schemas import OpSchema, require_type, schema_for
+from whorl.formats.onnx.signatures import NEWEST
 from whorl.formats.onnx.tensors import proto_of, type_to
 from whorl.ir.constants import Constant, LazyArray, as_array
 from whorl.ir.dims import UNKNOWN
@@ -78,6 +78,8 @@ def _write_at(module: Module, opset: int, own: dict[str, int]) -> tuple[ModelPro
     metadata = module.metadata
     graph = write.main_graph(module, metadata.get("graph_name") or "main")
     graph.doc_string = metadata.get("graph_description", "")
+    from onnx import helper
+
     imports = [helper.make_opsetid(d, v) for d, v in targets.items() if d == "" or d in write.domains]
     model = helper.make_model_gen_version(graph, opset_imports=imports)
     model.ir_version = max(8, helper.find_min_ir_version_for(imports, ignore_unknown=True))
@@ -335,15 +337,16 @@ def _attribute(key: str, value: Any, schema: OpSchema) -> AttributeProto:
         value = [float(v) for v in value]
     elif kind == AttributeProto.FLOAT:
         value = float(value)
-    attribute = helper.make_attribute(key, list(value) if isinstance(value, tuple) else value, attr_type=kind)
-    return attribute
+    from onnx import helper
+
+    return helper.make_attribute(key, list(value) if isinstance(value, tuple) else value, attr_type=kind)
 
 
-def _info(name: str, type: Type, own: str | None = None, declared: Type | None = None) -> onnx.ValueInfoProto:
+def _info(name: str, type: Type, own: str | None = None, declared: Type | None = None) -> ValueInfoProto:
     """A declared value; dims that only inference named after `own` are left blank, unless `declared` says them."""
     if own is not None and isinstance(type, TensorType) and not isinstance(type.shape, AnyShape):
         blank = (UNKNOWN if str(d).partition("'")[0] == f"{own}.{k}" else d for k, d in enumerate(type.shape))
         type = TensorType(type.dtype, tuple(blank))
     if declared is not None and same_kind(declared, type):
         type = meet(type, declared)
-    return onnx.ValueInfoProto(name=name, type=type_to(type))
+    return ValueInfoProto(name=name, type=type_to(type))

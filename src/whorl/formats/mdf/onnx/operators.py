@@ -11,7 +11,8 @@ import numpy as np
 import onnx
 
 from whorl.errors import LoadError
-from whorl.formats.onnx.schemas import NEWEST, OpSchema, schema_for
+from whorl.formats.onnx.schemas import OpSchema, schema_for
+from whorl.formats.onnx.signatures import NEWEST
 from whorl.mdf.model import Datum
 
 OPSET = 15

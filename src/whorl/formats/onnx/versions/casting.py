@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from onnx import TensorProto
 
 from whorl.errors import LoadError
 from whorl.formats.onnx.dtypes import FROM_ONNX
 from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer
+from whorl.formats.onnx.protos import TensorProto
 from whorl.formats.onnx.versions.limits import require_element_type, require_result_type
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import GraphProto
 
 from whorl.errors import SaveError
 from whorl.formats.onnx.exporting import NodeWriter, exporter
+from whorl.formats.onnx.protos import GraphProto
 from whorl.formats.onnx.schemas import require_type
 from whorl.formats.onnx.versions.loop_forms import is_plain, write_through
 from whorl.ir.graph import Node, Region, Value

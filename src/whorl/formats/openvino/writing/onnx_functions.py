@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from whorl.errors import SaveError
 from whorl.formats.onnx.context import ReadContext
 from whorl.formats.onnx.reader import call_function
-from whorl.formats.onnx.schemas import NEWEST, schema_for, schema_function
+from whorl.formats.onnx.schemas import schema_for, schema_function
 from whorl.formats.onnx.scope import Scope
+from whorl.formats.onnx.signatures import NEWEST
 from whorl.formats.onnx.writer import GraphWriter, Names, write_by_fields
 from whorl.formats.options import LoadOptions
 from whorl.ir.build import Builder
