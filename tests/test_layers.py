@@ -13,7 +13,7 @@ CHECKOUT = Path(__file__).parents[1]
 PACKAGE = CHECKOUT / "src" / "whorl"
 ROW = re.compile(r"^\| `(?P<layer>\w+)` \|.*\|(?P<doors>[^|]*)\|$", re.MULTILINE)
 DOOR = re.compile(r"`(?P<package>\w+)`(?: in `(?P<file>[\w/.]+)`)?")
-ANYWHERE = {"numpy", "ml_dtypes", "scipy"}
+ANYWHERE = {"numpy", "ml_dtypes", "scipy", "msgspec"}
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ import functools
 import itertools
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import RunError
 
@@ -30,8 +30,7 @@ _NUMBERS = itertools.count()
 _MARK = re.compile(r"; dumped as (\S+)\n")
 
 
-@dataclass(frozen=True)
-class Debug:
+class Debug(Struct, frozen=True):
     """What is asked for."""
 
     folder: Path | None = None

@@ -14,9 +14,10 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import ParamSpec, TypeVar
+
+from msgspec import Struct
 
 
 class Phase(StrEnum):
@@ -55,8 +56,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseSpan:
+class PhaseSpan(Struct, frozen=True):
     """A time that a phase took, by `time.perf_counter`; whether it was on the thread that records."""
 
     name: Phase
@@ -65,8 +65,7 @@ class PhaseSpan:
     is_main: bool
 
 
-@dataclass(slots=True)
-class Total:
+class Total(Struct):
     """What a phase took in all, without the phases inside: seconds on the clock and of CPU, and how often it began."""
 
     wall: float = 0.0

@@ -1,8 +1,7 @@
 """The runner: whorl passes every case, and an engine that fails in any way gets its status."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from whorl.conformance import load_cases, run
 from whorl.conformance.runner import Result, counts, matches

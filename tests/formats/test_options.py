@@ -1,7 +1,5 @@
 """`LoadOptions`: what its fields refuse, and that the keywords of `load` are its fields."""
 
-import dataclasses
-
 import pytest
 
 from whorl.errors import LoadError
@@ -25,5 +23,5 @@ def test_value_that_an_option_does_not_have_is_refused(field, value, text):
 
 
 def test_keywords_are_the_fields_with_their_types():
-    fields = {field.name: field.type for field in dataclasses.fields(LoadOptions)}
+    fields = {name: LoadOptions.__annotations__[name] for name in LoadOptions.__struct_fields__}
     assert {name: hint.__forward_arg__ for name, hint in LoadKeywords.__annotations__.items()} == fields

@@ -1,7 +1,5 @@
 """The registry of formats: how files are recognised, and what happens where a package is missing."""
 
-import dataclasses
-
 import pytest
 from onnx_text import ROLLOUT
 
@@ -80,7 +78,7 @@ def test_suffix_that_no_format_writes_is_refused():
 
 
 def test_every_option_is_heeded_by_a_format():
-    names = {field.name for options in (LoadOptions, SaveOptions) for field in dataclasses.fields(options)}
+    names = {name for options in (LoadOptions, SaveOptions) for name in options.__struct_fields__}
     assert set().union(*(each.options for each in FORMATS)) == names
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import types
 import typing
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from whorl.ir import dims
 from whorl.ir.dtypes import BOOL, BY_NAME, COMPLEX, INTEGERS, STRING
@@ -105,7 +105,7 @@ def field_values(hint: Any) -> st.SearchStrategy[Any]:
     return known[hint] if hint in known else instances(hint)
 
 
-def instances(cls: type) -> st.SearchStrategy[Any]:
-    """Instances of a dataclass with every field drawn by its type."""
+def instances(cls: type[Struct]) -> st.SearchStrategy[Any]:
+    """Instances of a struct with every field drawn by its type."""
     hints = typing.get_type_hints(cls)
-    return st.builds(cls, **{field.name: field_values(hints[field.name]) for field in dataclasses.fields(cls)})
+    return st.builds(cls, **{name: field_values(hints[name]) for name in cls.__struct_fields__})

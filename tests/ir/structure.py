@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from whorl.ir.constants import Constant
 from whorl.ir.dims import Unknown
@@ -62,7 +63,6 @@ def plain(value: Any) -> Any:
             return repr(value)
     if hasattr(value, "numpy"):
         return plain(value.numpy())
-    if dataclasses.is_dataclass(value):
-        fields = ((field.name, plain(getattr(value, field.name))) for field in dataclasses.fields(value))
-        return type(value).__name__, tuple(fields)
+    if isinstance(value, Struct):
+        return type(value).__name__, tuple((name, plain(item)) for name, item in asdict(value).items())
     return type(value).__name__, value

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode, host

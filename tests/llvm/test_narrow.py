@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import ml_dtypes
 import numpy as np
 import pytest
 from codegen.maps import mapped
+from msgspec.structs import replace
 
 from whorl.codegen import emit
 from whorl.codegen.target import host

@@ -6,9 +6,10 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from whorl.api.deadlines import call_within
 from whorl.api.models import Source, load_module
@@ -37,8 +38,7 @@ MOST_TRIPS = (1 << 63) - 1
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True)
-class Compiled:
+class Compiled(Struct, frozen=True):
     """A compiled model: the prefix of its functions, inputs and outputs, the sizes of code and workspace in bytes.
 
     `needs` are the functions of the C library that the code calls.

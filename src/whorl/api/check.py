@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Unpack
+
+from msgspec.structs import replace
 
 from whorl.api.contradictions import find_contradictions
 from whorl.api.models import HasModule, Source, load, options_of
@@ -29,7 +30,7 @@ FOREVER = 1 << 62
 
 def check(source: Source, options: LoadOptions | None = None, **keywords: Unpack[LoadKeywords]) -> list[Problem]:
     """Problems of a model that is read as by `load`, outermost regions first. Errors: LoadError."""
-    model = load(source, dataclasses.replace(options_of(options, keywords), needs_weights=False))
+    model = load(source, replace(options_of(options, keywords), needs_weights=False))
     if not isinstance(model, Module):
         return [Problem(*entry) for entry in model.problems()]
     return [

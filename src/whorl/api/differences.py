@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.dtypes import COMPLEX, STRING
 from whorl.ir.types import type_of
@@ -23,8 +23,7 @@ def difference(expected: Output, actual: Output, rtol: float = 0.0, atol: float 
     return _Comparison(rtol, atol).difference(expected, actual)
 
 
-@dataclass(frozen=True)
-class _Comparison:
+class _Comparison(Struct, frozen=True):
     rtol: float
     atol: float
 

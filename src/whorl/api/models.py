@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload, runtime_checkable
+
+from msgspec.structs import replace
 
 from whorl.formats.options import File, LoadKeywords, LoadOptions, SaveOptions
 from whorl.formats.registry import format_of, format_to_write
@@ -55,7 +56,7 @@ def load(
 
 def options_of(options: LoadOptions | None, keywords: LoadKeywords) -> LoadOptions:
     """The options with what keywords override."""
-    return dataclasses.replace(options or LoadOptions(), **keywords)
+    return replace(options or LoadOptions(), **keywords)
 
 
 def load_module(source: Source, options: LoadOptions | None = None, folding: Context | None = None) -> Module:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from typing import Unpack
+
+from msgspec.structs import replace
 
 from whorl.api.deadlines import call_within
 from whorl.api.models import HasModule, Source, load_module, options_of
@@ -47,7 +48,7 @@ def optimize(
     )
     context = Context(None, passes, report if report is not None else Report())
     pipeline.check_names(passes)
-    reading = dataclasses.replace(options_of(options, keywords), memory_map=True)
+    reading = replace(options_of(options, keywords), memory_map=True)
     return call_within(timeout, "optimizing", _optimize, source, reading, context)
 
 
@@ -55,6 +56,6 @@ def _optimize(source: Source, options: LoadOptions, context: Context) -> Module:
     folding = context if pipeline.is_chosen(pipeline.fold_constants, context.options) else None
     module = load_module(source, options, folding)
     if isinstance(source, Module | HasModule):
-        module = dataclasses.replace(module, main=clone_region(module.main))
+        module = replace(module, main=clone_region(module.main))
     pipeline.optimize(module, context=context)
     return module

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from whorl.api.models import save
 from whorl.formats.collector import collector_paused

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whorl.api.models import HasModule, Source, load_module
 from whorl.api.options import RunOptions, SessionOptions
@@ -22,8 +23,7 @@ from whorl.runtime.trace import Trace
 PROVIDERS = ("CPUExecutionProvider",)
 
 
-@dataclass(frozen=True)
-class ModelMetadata:
+class ModelMetadata(Struct, frozen=True):
     """The metadata of a model file."""
 
     producer_name: str = ""
@@ -110,7 +110,7 @@ class InferenceSession(Session):
         _check_options("run_options", run_options, RunOptions)
         names = "max_iterations", "timeout", "max_memory"
         own = {name: value for name in names if (value := getattr(run_options, name)) is not None}
-        limits = dataclasses.replace(self.limits, **own)
+        limits = replace(self.limits, **own)
         return self.execute(output_names, input_feed, limits, _TerminateFlag(run_options))
 
     def get_state(self) -> dict[str, Any]:

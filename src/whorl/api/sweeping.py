@@ -7,11 +7,11 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.api.models import load
 from whorl.errors import RunError, SaveError, UnsupportedError, WhorlError
@@ -31,8 +31,7 @@ PACK, PARTS = 16, 8
 """Points that a worker takes at once, fewer where a sweep would have less than this many parts."""
 
 
-@dataclass(frozen=True)
-class _Task:
+class _Task(Struct, frozen=True):
     """A simulation of points, sent to a worker: the model, if possible by its path, and how it is simulated."""
 
     model: str | MdfModel

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import get_args
+
+from msgspec.structs import replace
 
 from whorl.api.models import load_module
 from whorl.errors import WhorlError
 from whorl.formats.options import MAX_DEPTH, Compat, Condition, LoadOptions, Precision, SaveOptions
 from whorl.formats.registry import FORMATS, Format, format_of, format_to_write, listed
+from whorl.ir.attributes import defaults
 from whorl.ir.graph import Module
 from whorl.runtime.backends import BACKENDS
 from whorl.runtime.limits import Limits, Progress
@@ -67,9 +69,9 @@ def save_options(arguments: argparse.Namespace) -> SaveOptions:
     """How OUT is written. Errors: SaveError for an unknown ending, UsageError for an option that it does not have."""
     format = format_to_write(arguments.output)
     options = SaveOptions(arguments.opset, arguments.compress_to_fp16)
-    for field in dataclasses.fields(options):
-        if getattr(options, field.name) != field.default:
-            require_option(field.name, format)
+    for name, default in defaults(SaveOptions).items():
+        if getattr(options, name) != default:
+            require_option(name, format)
     return options
 
 
@@ -93,7 +95,7 @@ def require_option(name: str, format: Format) -> None:
 
 def module_of(arguments: argparse.Namespace, needs_weights: bool = True) -> Module:
     """The module that MODEL names; what only shows its structure needs no weights from beside it."""
-    return load_module(arguments.model, dataclasses.replace(load_options(arguments), needs_weights=needs_weights))
+    return load_module(arguments.model, replace(load_options(arguments), needs_weights=needs_weights))
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:

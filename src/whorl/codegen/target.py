@@ -8,7 +8,6 @@ import threading
 import weakref
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from whorl.codegen import cache
@@ -35,8 +34,7 @@ TUNING = {
 """What the optimiser does to loops. Short ones written out in full would no longer become vectors."""
 
 
-@dataclass(frozen=True)
-class Target(Machine):
+class Target(Machine, frozen=True):
     """A machine by LLVM's names."""
 
     triple: str

@@ -5,19 +5,18 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.conformance.values import Value
 
 Run = Callable[[Mapping[str, Value]], list[Value]]
 
 
-@dataclass(frozen=True)
-class Backend:
+class Backend(Struct, frozen=True):
     """An engine: `load` takes a model's bytes and gives a function that runs it. openvino also takes IR in one piece.
 
     NotImplementedError, or a message with one of the phrases in `missing`, means that the engine lacks something.

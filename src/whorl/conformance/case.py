@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import onnx
+from msgspec import Struct, field
 from onnx import ModelProto
 
 from whorl.conformance.checks import Check
@@ -15,8 +15,7 @@ from whorl.conformance.rules import RULES, Rule
 from whorl.conformance.values import Value
 
 
-@dataclass(frozen=True, eq=False)
-class Case:
+class Case(Struct, frozen=True, eq=False, dict=True):
     """A model in ONNX text with inputs and one expectation.
 
     The expectation is one of: `expected` (values of the outputs), `error` (a clean error, no crash, no hang), `check`.

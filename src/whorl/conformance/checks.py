@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.conformance.values import ELEMENT_TYPES, Value
 
@@ -15,8 +15,7 @@ Check = Callable[[Sequence[Sequence[Value]]], str]
 """From the outputs of every run to what is wrong with them, or an empty string."""
 
 
-@dataclass(frozen=True)
-class RowsDiffer:
+class RowsDiffer(Struct, frozen=True):
     """The first output has `count` rows along its first axis, no two of them equal, all within [low, high]."""
 
     count: int
@@ -32,8 +31,7 @@ class RowsDiffer:
         return "" if different else f"the {self.count} rows are not different draws"
 
 
-@dataclass(frozen=True)
-class RowsEqual:
+class RowsEqual(Struct, frozen=True):
     """The first output has `count` rows along its first axis, all of them equal."""
 
     count: int
@@ -44,8 +42,7 @@ class RowsEqual:
         return "" if equal else "one draw before the loop has several values"
 
 
-@dataclass(frozen=True)
-class OutputsDiffer:
+class OutputsDiffer(Struct, frozen=True):
     """The two outputs have one shape and different elements."""
 
     def __call__(self, runs: Sequence[Sequence[Value]]) -> str:
@@ -53,8 +50,7 @@ class OutputsDiffer:
         return "" if first.shape == second.shape and (first != second).any() else "two nodes drew the same"
 
 
-@dataclass(frozen=True)
-class SessionsAgree:
+class SessionsAgree(Struct, frozen=True):
     """The first output is the same in two fresh sessions."""
 
     def __call__(self, runs: Sequence[Sequence[Value]]) -> str:
@@ -63,8 +59,7 @@ class SessionsAgree:
         return "" if same else "two sessions with one seed differ"
 
 
-@dataclass(frozen=True)
-class HasType:
+class HasType(Struct, frozen=True):
     """The first output has this element type and shape, whatever its elements."""
 
     element_type: str

@@ -6,15 +6,14 @@ docs/IR.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from whorl.conformance.files import read_json
 
 IR = "IR.md"
 
 
-@dataclass(frozen=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """A sentence, and the op (or IR.md) whose text it stands in; runs of blanks and line ends count as one blank."""
 
     source: str

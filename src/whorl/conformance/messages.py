@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import IO
+
+from msgspec import Struct
 
 from whorl.conformance.values import Value
 
@@ -13,16 +14,14 @@ READY = "ready"
 """What a worker says once its engine is loaded; a Refusal where it is not."""
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why an engine cannot be loaded; `missing` is the module that is not installed, if that is the reason."""
 
     reason: str
     missing: str = ""
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True):
     """One case for the worker: how often to load the model, and how often to run each session."""
 
     model: bytes
@@ -31,8 +30,7 @@ class Question:
     repeat: int = 1
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What became of a question: `ran` with the outputs of each run, or `error` or `unsupported` and why."""
 
     status: str

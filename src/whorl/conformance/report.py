@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+
+from msgspec import to_builtins
 
 from whorl.conformance.backends import backend_version
 from whorl.conformance.case import Case
@@ -74,11 +75,11 @@ def to_json(backend: str, results: Sequence[Result], cases: Iterable[Case]) -> s
     """Everything as JSON: backend, version, counts, and each result with the rules that its case shows."""
     known = {case.name: case for case in cases}
     rows = [
-        asdict(result)
+        to_builtins(result)
         | {
             "rules": list(known[result.case].rules),
             "ambiguous": known[result.case].ambiguous,
-            "clauses": [asdict(clause) for clause in known[result.case].clauses.values()],
+            "clauses": to_builtins([*known[result.case].clauses.values()]),
         }
         for result in results
     ]

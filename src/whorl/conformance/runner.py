@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import TracebackType
+
+from msgspec import Struct
 
 from whorl.conformance.backends import BACKENDS
 from whorl.conformance.case import Case
@@ -28,8 +29,7 @@ STATUSES = "pass", "wrong", "error", "crash", "timeout", "unsupported"
 START_TIMEOUT = 120.0
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(Struct, frozen=True):
     """What a backend made of a case: a status out of STATUSES, and why it is not "pass"."""
 
     case: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Literal, TypedDict, get_args
+
+from msgspec import Struct
 
 from whorl.errors import LoadError
 from whorl.formats.onnx.protos import GraphProto, ModelProto
@@ -19,8 +20,7 @@ Precision = Literal["float64", "float32"]
 Weights = str | os.PathLike[str] | bytes | None
 
 
-@dataclass(frozen=True)
-class LoadOptions:
+class LoadOptions(Struct, frozen=True):
     """How a model is read.
 
     `condition_when_omitted` (ONNX, MLIR): "specification" ignores the condition that the body of a Loop without a
@@ -65,8 +65,7 @@ class LoadKeywords(TypedDict, total=False):
     memory_map: bool
 
 
-@dataclass(frozen=True)
-class SaveOptions:
+class SaveOptions(Struct, frozen=True):
     """How a model is written. `opset` (ONNX): the version of ai.onnx; None for the model's own or the lowest above it
     that can express it. `compress_to_fp16` (OpenVINO IR): float32 weights are stored as float16.
     """

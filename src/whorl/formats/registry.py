@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from whorl.errors import LoadError, SaveError
 from whorl.formats.collector import collector_paused
@@ -32,8 +33,7 @@ def _is_never(head: bytes) -> bool:
     return False
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(Struct, frozen=True):
     """A format: how its files are recognised, and the package that reads and writes them.
 
     The package is imported when a file needs it. Its module `codec` has `load(source, options, folding)` and

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import WhorlError
 from whorl.ir.dtypes import STRING
@@ -26,8 +26,7 @@ class LazyArray(Protocol):
     def numpy(self) -> np.ndarray: ...
 
 
-@dataclass(frozen=True)
-class MissingArray:
+class MissingArray(Struct, frozen=True):
     """A tensor whose elements cannot be read, for those who look at types alone; `numpy()` raises the reason."""
 
     dtype: np.dtype
@@ -57,8 +56,7 @@ _COMPARED = 1 << 28
 """Bytes of elements that are computed to be compared."""
 
 
-@dataclass(frozen=True, eq=False)
-class Constant(Op):
+class Constant(Op, frozen=True, eq=False):
     """A tensor fixed in the program. Source: ONNX Constant-25, initializers."""
 
     value: Any

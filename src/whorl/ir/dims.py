@@ -6,20 +6,22 @@ same number at run time: `equal` and `differ` both answer False then, and whoeve
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True, dict=True):
     """An atom that is not a name: `floor`, `mod`, `min`, `max` or `mul` of dims."""
 
     kind: str
     args: tuple[Dim, ...]
-    size: int = field(init=False, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "size", 1 + sum(arg.size for arg in self.args if isinstance(arg, Linear)))
+    @functools.cached_property
+    def size(self) -> int:
+        """How many atoms it is made of, itself one of them."""
+        return 1 + sum(arg.size for arg in self.args if isinstance(arg, Linear))
 
     def __str__(self) -> str:
         return f"{self.kind}({', '.join(map(str, self.args))})"
@@ -28,8 +30,7 @@ class Call:
 Atom = str | Call
 
 
-@dataclass(frozen=True, slots=True)
-class Linear:
+class Linear(Struct, frozen=True):
     """`sum(coefficient * atom) + constant`, its terms sorted, so that equal forms are equal objects."""
 
     terms: tuple[tuple[Atom, int], ...]

@@ -1,8 +1,7 @@
-"""Ops from what a text says of their fields: names, defaults and types are those of the dataclass."""
+"""Ops from what a text says of their fields: names, defaults and types are those of the class."""
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import functools
 import inspect
@@ -13,11 +12,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec import NODEFAULT, Struct
 
 from whorl.errors import LoadError
+from whorl.ir.attributes import defaults
 from whorl.ir.graph import REGISTRY, Op
 from whorl.ir.guards import is_array, is_tuple
-from whorl.ir.syntax import Struct
+from whorl.ir.syntax import Compound
 from whorl.ir.text import format_attribute
 
 _SHOWN = 4
@@ -38,7 +39,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else ""
 
 
-def build_op(text: Struct) -> Op:
+def build_op(text: Compound) -> Op:
     """The op that a text names, its fields checked."""
     if text.name not in REGISTRY:
         fix = suggest(text.name, REGISTRY) or "import the module that defines it before the text is read"
@@ -86,13 +87,13 @@ def _is_needed(annotation: str) -> bool:
 
 
 @functools.cache
-def _hints(cls: type) -> dict[str, Any]:
-    """The type of each field of a dataclass."""
+def _hints(cls: type[Struct]) -> dict[str, Any]:
+    """The type of each field of a struct."""
     hints = typing.get_type_hints(cls)
-    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+    return {name: hints[name] for name in cls.__struct_fields__}
 
 
-def _build(cls: type, text: Struct) -> Any:
+def _build(cls: type[Struct], text: Compound) -> Any:
     hints, values = _hints(cls), named(text)
     for entry in text.fields:
         if entry.name not in hints:
@@ -103,19 +104,19 @@ def _build(cls: type, text: Struct) -> Any:
             message = f"{entry.name} of {text.name} is {_shown(entry.value)}, expected {_named_hint(hints[entry.name])}"
             raise LoadError(message, entry.location, "write the value as a dump of such an op does")
         values[entry.name] = value
-    for field in dataclasses.fields(cls):
-        if field.name not in values and field.default is field.default_factory is dataclasses.MISSING:
-            raise LoadError(f"{text.name} lacks the field {field.name!r}", text.location, f"add {{{field.name} = ...}}")
+    for name, default in defaults(cls).items():
+        if name not in values and default is NODEFAULT:
+            raise LoadError(f"{text.name} lacks the field {name!r}", text.location, f"add {{{name} = ...}}")
     return cls(**values)
 
 
-def named(text: Struct) -> dict[str, Any]:
+def named(text: Compound) -> dict[str, Any]:
     """The fields of a text as a dictionary, inner ones too. Errors: LoadError where a name is given twice."""
     values: dict[str, Any] = {}
     for field in text.fields:
         if field.name in values:
             raise LoadError(f"{field.name!r} is given twice", field.location, "remove one of them")
-        inner = isinstance(field.value, Struct) and not field.value.name
+        inner = isinstance(field.value, Compound) and not field.value.name
         values[field.name] = named(field.value) if inner else field.value
     return values
 
@@ -135,13 +136,13 @@ def _fitted(value: Any, hint: Any) -> Any:
         return _MISFIT if any(item is _MISFIT for item in items) else tuple(items)
     if hint is float:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else _MISFIT
-    if isinstance(value, Struct):
+    if isinstance(value, Compound):
         return _build(hint, value) if value.name == hint.__name__ else _MISFIT
     return value if isinstance(value, hint) else _MISFIT
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, Struct):
+    if isinstance(value, Compound):
         return f"{value.name}(...)" if value.name else "{...}"
     if is_tuple(value):
         return f"({', '.join(map(_shown, value[:_SHOWN]))}{', ...' if len(value) > _SHOWN else ''})"

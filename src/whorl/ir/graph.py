@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.errors import format_title
-from whorl.ir.dtypes import single
 from whorl.ir.guards import is_scalar, is_tuple
 from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
@@ -18,8 +17,8 @@ from whorl.ir.registry import Registry
 from whorl.ir.types import Fact, TensorType, Type, meet, same_kind
 
 
-class Op:
-    """One operation: a frozen dataclass whose fields are the attributes.
+class Op(Struct, frozen=True):
+    """One operation: a frozen struct whose fields are the attributes.
 
     `infer` gives the output types and is the only place that checks ranks, dims and dtypes; `run` computes on NumPy
     arrays and is the meaning of the op. A single result may be returned bare, several as a tuple.
@@ -27,6 +26,8 @@ class Op:
 
     domain: ClassVar[str] = ""
     """The ONNX domain that names the op."""
+    abstract: ClassVar[bool] = True
+    """Said by classes that are no ops themselves, each for itself."""
     pure: ClassVar[bool] = True
     """Equal inputs give equal outputs and nothing else happens: the op may be folded, merged and dropped."""
     symbolic: ClassVar[bool] = False
@@ -40,11 +41,9 @@ class Op:
     never_fails: ClassVar[bool] = False
     """Of tensors of known lengths that `infer` accepts, no element makes `run` fail: `is_total` without a look."""
 
-    def __init_subclass__(cls, abstract: bool = False) -> None:
-        if abstract:
+    def __init_subclass__(cls) -> None:
+        if "abstract" in vars(cls):
             return
-        for name, default in [entry for entry in vars(cls).items() if isinstance(entry[1], float)]:
-            setattr(cls, name, single(default))
         REGISTRY.register(cls)
 
     @property
@@ -261,8 +260,7 @@ class Region:
         return _rebuild_region, (self.name, arguments, nodes, [index[value] for value in self.results])
 
 
-@dataclass(slots=True)
-class State:
+class State(Struct):
     """A value that lasts from one run to the next.
 
     `input` names the argument of `main` that brings it in, `output` the result that it is afterwards. `initial` gives
@@ -278,8 +276,7 @@ class State:
     flag: str = ""
 
 
-@dataclass(slots=True)
-class Module:
+class Module(Struct):
     """A program: its main region, the names callers use, and what the file said about itself.
 
     `output_names` are the callers' names of `main.results`; the inputs are called as `main.arguments` are.

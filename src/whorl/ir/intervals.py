@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, COMPUTED_FLOATS, INTEGERS
@@ -15,8 +15,7 @@ from whorl.ir.dtypes import BOOL, COMPUTED_FLOATS, INTEGERS
 Number = int | float
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """All elements lie in [low, high], or are NaN where `nan`; integers may also lie below the dim `below`."""
 
     low: Number

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.errors import LoadError, TypeRuleError
 from whorl.ir.constants import Constant
@@ -78,8 +78,7 @@ def _refuse_equal_inputs(main: RegionText) -> None:
         names.add(made.name.hint)
 
 
-@dataclass
-class _Builder:
+class _Builder(Struct):
     """Makes regions of their texts and remembers where the text has each node."""
 
     lines: dict[Node, Line] = field(default_factory=dict[Node, Line])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import LoadError
 from whorl.ir import dims
@@ -23,8 +23,7 @@ _DIVISIONS = ("floor", "mod")
 _CALLS = (*_DIVISIONS, "mul", "min", "max")
 
 
-@dataclass(frozen=True)
-class Name:
+class Name(Struct, frozen=True):
     """A value as a text names it: its name, what tells it from others of that name, the place."""
 
     hint: str
@@ -37,8 +36,7 @@ class Name:
         return self.hint, self.number
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(Struct, frozen=True):
     """A value where it is made."""
 
     name: Name
@@ -46,8 +44,7 @@ class Made:
     known: np.ndarray | None
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     """`name = value`."""
 
     name: str
@@ -55,8 +52,7 @@ class Field:
     location: str
 
 
-@dataclass(frozen=True)
-class Struct:
+class Compound(Struct, frozen=True):
     """`Name(field = value)` before anybody knows which class is meant; `{key = value}` where the name is empty."""
 
     name: str
@@ -64,19 +60,17 @@ class Struct:
     location: str
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(Struct, frozen=True):
     """A node and its regions."""
 
     made: list[Made]
-    op: Struct
+    op: Compound
     name: str
     inputs: list[Name | None]
     regions: list[RegionText]
 
 
-@dataclass(frozen=True)
-class RegionText:
+class RegionText(Struct, frozen=True):
     """A region; only that of a module has names for its results, and types that were declared for them."""
 
     name: str
@@ -85,8 +79,7 @@ class RegionText:
     results: list[Name]
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(Struct, frozen=True):
     """`y: float32[N] = %y` after the `return` of a module."""
 
     name: str
@@ -94,14 +87,13 @@ class Output:
     value: Name
 
 
-@dataclass(frozen=True)
-class ModuleText:
+class ModuleText(Struct, frozen=True):
     """A module: its region, what callers call the results, and the sections after it."""
 
     main: RegionText
     outputs: list[Output]
-    defaults: Struct
-    metadata: Struct
+    defaults: Compound
+    metadata: Compound
 
 
 class Syntax:
@@ -110,7 +102,7 @@ class Syntax:
     def module(self, items: list[Any]) -> ModuleText:
         (name, arguments), *lines, outputs, defaults, metadata = items
         main = RegionText(name, arguments, lines, [output.value for output in outputs])
-        empty = Struct("", (), "")
+        empty = Compound("", (), "")
         return ModuleText(main, outputs, defaults or empty, metadata or empty)
 
     def region(self, items: list[Any]) -> RegionText:
@@ -131,7 +123,7 @@ class Syntax:
 
     def node(self, items: list[Any]) -> Line:
         made, op, name, inputs, fields, *regions = items
-        struct = Struct(str(op), fields.fields if fields else (), location_of(op))
+        struct = Compound(str(op), fields.fields if fields else (), location_of(op))
         return Line(made, struct, _name(name), inputs, regions)
 
     def targets(self, items: list[Any]) -> list[Made]:
@@ -158,14 +150,14 @@ class Syntax:
 
     # ---- fields ----------------------------------------------------------------------------------------------
 
-    def mapping(self, items: list[Any]) -> Struct:
-        return Struct("", tuple(_present(items)), "")
+    def mapping(self, items: list[Any]) -> Compound:
+        return Compound("", tuple(_present(items)), "")
 
     def pair(self, items: list[Any]) -> Field:
         return Field(_name(items[0]), items[1], location_of(items[0]))
 
-    def struct(self, items: list[Any]) -> Struct:
-        return Struct(str(items[0]), tuple(_present(items[1:])), location_of(items[0]))
+    def struct(self, items: list[Any]) -> Compound:
+        return Compound(str(items[0]), tuple(_present(items[1:])), location_of(items[0]))
 
     def several(self, items: list[Any]) -> tuple[Any, ...]:
         return tuple(items)

@@ -16,14 +16,15 @@ docs/text-form.md describes it; `ir.parse` reads it.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec import NODEFAULT, Struct
 
 from whorl.errors import SaveError
+from whorl.ir.attributes import defaults
 from whorl.ir.constants import Constant, LazyArray, as_array
 from whorl.ir.dims import Atom, Dim, Linear, Unknown
 from whorl.ir.dtypes import name_of
@@ -186,17 +187,17 @@ def format_attribute(value: Any, elide: int | None = None) -> str:
         return _tensor(value, elide)
     if hasattr(value, "numpy"):
         return _tensor(value, elide)
-    if not dataclasses.is_dataclass(value):
+    if not isinstance(value, Struct):
         raise SaveError(f"the text form has no way to write a {type(value).__name__}")
     return f"{type(value).__name__}({', '.join(_fields(value, elide))})"
 
 
-def _fields(instance: Any, elide: int | None) -> Iterator[str]:
-    """`name = value` for the fields of a dataclass that differ from their defaults."""
-    for field in dataclasses.fields(instance):
-        shown = format_attribute(getattr(instance, field.name), elide)
-        if field.default is dataclasses.MISSING or shown != format_attribute(field.default):
-            yield f"{field.name} = {shown}"
+def _fields(instance: Struct, elide: int | None) -> Iterator[str]:
+    """`name = value` for the fields of a struct that differ from their defaults."""
+    for name, default in defaults(type(instance)).items():
+        shown = format_attribute(getattr(instance, name), elide)
+        if default is NODEFAULT or shown != format_attribute(default):
+            yield f"{name} = {shown}"
 
 
 def _tensor(value: np.ndarray | LazyArray, elide: int | None) -> str:

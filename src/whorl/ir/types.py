@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
@@ -30,8 +30,7 @@ UNRANKED = AnyShape()
 Shape = tuple[Dim, ...] | AnyShape
 
 
-@dataclass(frozen=True, slots=True)
-class TensorType:
+class TensorType(Struct, frozen=True):
     """Element type and shape; a dim is an int, a named form, or `dims.UNKNOWN` until inference names it."""
 
     dtype: np.dtype
@@ -53,8 +52,7 @@ class TensorType:
         return f"{name_of(self.dtype)}[{inside}]"
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceType:
+class SequenceType(Struct, frozen=True):
     """A list of values of one type."""
 
     element: Type
@@ -63,8 +61,7 @@ class SequenceType:
         return f"seq({self.element})"
 
 
-@dataclass(frozen=True, slots=True)
-class OptionalType:
+class OptionalType(Struct, frozen=True):
     """A value or None."""
 
     element: Type
@@ -73,8 +70,7 @@ class OptionalType:
         return f"optional({self.element})"
 
 
-@dataclass(frozen=True, slots=True)
-class MapType:
+class MapType(Struct, frozen=True):
     """A dictionary from keys (int64 or string) to values; only ai.onnx.ml has them."""
 
     key: np.dtype
@@ -96,8 +92,7 @@ class Fact(Protocol):
     def known(self) -> np.ndarray | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """A fact that stands alone, outside any graph."""
 
     type: Type

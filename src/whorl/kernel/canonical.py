@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.ir.dtypes import name_of
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Buffer, Const, Expr, Load, Var
@@ -21,8 +22,7 @@ from whorl.kernel.verify import constant_zero
 from whorl.kernel.walk import memory_parts
 
 
-@dataclass(frozen=True, eq=False)
-class Nest:
+class Nest(Struct, frozen=True, eq=False, dict=True):
     """A statement as a function: of addresses, of scalars it reads, of those it changes, of lengths, of work to count.
 
     Nests are equal where their texts are. `moved` are buffers whose addresses change, `grown` those of them whose sizes

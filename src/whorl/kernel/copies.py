@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from whorl.ir.native.expressions import Buffer, Const, Expr, Load, Var
 from whorl.kernel.program import Assign, Call, For, Program, Statement, Store, Swap
@@ -35,8 +36,7 @@ def remove_copies(program: Program) -> None:
     program.scratch[:] = [b for b in program.scratch if uses.members[b]]
 
 
-@dataclass
-class Uses:
+class Uses(Struct):
     """The statements, by their identity, that themselves use a buffer; kept right while statements change."""
 
     members: defaultdict[Buffer, set[int]]
@@ -116,8 +116,7 @@ def same_index(a: Sequence[Expr], b: Sequence[Expr]) -> bool:
 # ---- copies into a result ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Copy:
+class _Copy(Struct, frozen=True):
     """A store of every element of a buffer into another one, where the element's index has its numbers in `index`."""
 
     source: Buffer

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.errors import VerifyError, WhorlError
 from whorl.ir.dtypes import BOOL, FLOAT64, UNSIGNED, is_float
@@ -39,8 +39,7 @@ from whorl.kernels.table import KERNELS
 from whorl.ops.elementwise.conversion import convert
 
 
-@dataclass
-class Outcome:
+class Outcome(Struct):
     """How a program ended: its status, its scalars, and the memory that each of its buffers stands for now."""
 
     status: int
@@ -93,8 +92,7 @@ Path = tuple[tuple[int, int], ...]
 Step = Callable[[list[Any]], Any]
 
 
-@dataclass
-class _Memory:
+class _Memory(Struct):
     """An array, its elements in a row, and which of them have been written (None: all)."""
 
     array: np.ndarray
@@ -104,8 +102,7 @@ class _Memory:
     readers: dict[int, Path] = field(default_factory=dict[int, Path])
 
 
-@dataclass
-class _Machine:
+class _Machine(Struct):
     registers: dict[str, Any] = field(default_factory=dict[str, Any])
     memory: dict[Buffer, _Memory] = field(default_factory=dict[Buffer, _Memory])
     plans: dict[Expr, list[Step]] = field(default_factory=dict[Expr, list[Step]])

@@ -8,7 +8,8 @@ path through branches and loops. Only then do both become one buffer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from whorl.errors import VerifyError
 from whorl.ir.native.expressions import Buffer
@@ -49,8 +50,7 @@ def verify_ownership(program: Program) -> None:
     _Walk().block(program.body)
 
 
-@dataclass
-class _Walk:
+class _Walk(Struct):
     """The state between two statements: buffers that may share memory, and those whose contents are lost."""
 
     sharers: dict[Buffer, frozenset[Buffer]] = field(default_factory=dict[Buffer, frozenset[Buffer]])

@@ -7,7 +7,8 @@ innermost loop stays as it was. Work is counted in scalar operations, as if noth
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Const, Expr, Load, Var, index_const
@@ -50,8 +51,7 @@ def least_seconds(program: Program) -> float:
     return (_Work(unknown=0).of_block(program.body) or 0) / FASTEST
 
 
-@dataclass
-class _Work:
+class _Work(Struct):
     """What statements do: a number, or None where only the run knows; with `unknown`, that is taken for it.
 
     A loop that runs to `stop` counts as one iteration.
@@ -129,8 +129,7 @@ def _operation(expr: Expr) -> int:
     return 0
 
 
-@dataclass
-class _Inserter:
+class _Inserter(Struct):
     """The walk that adds polls. Each block gives back the work in it that no poll inside has counted."""
 
     work: _Work

@@ -7,25 +7,23 @@ order. Buffers may trade memory (`Swap`), so that a carried tensor is updated wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.ir.dtypes import name_of
 from whorl.ir.graph import Op
 from whorl.ir.native.expressions import Buffer, Expr, Var, text
 
 
-@dataclass(slots=True)
-class Assign:
+class Assign(Struct):
     """`var = value`."""
 
     var: Var
     value: Expr
 
 
-@dataclass(slots=True)
-class Store:
+class Store(Struct):
     """`buffer[index] = value`."""
 
     buffer: Buffer
@@ -33,8 +31,7 @@ class Store:
     value: Expr
 
 
-@dataclass(slots=True)
-class For:
+class For(Struct):
     """`for var in range(extent)`; `parallel` says that no iteration reads or writes what another one writes."""
 
     var: Var
@@ -43,8 +40,7 @@ class For:
     parallel: bool = False
 
 
-@dataclass(slots=True)
-class When:
+class When(Struct):
     """`if condition: then; else: other`."""
 
     condition: Expr
@@ -52,8 +48,7 @@ class When:
     other: list[Statement] = field(default_factory=lambda: list[Statement]())
 
 
-@dataclass(slots=True)
-class While:
+class While(Struct):
     """Runs `head`, stops unless `condition` holds, runs `body`, and starts again."""
 
     head: list[Statement]
@@ -61,16 +56,14 @@ class While:
     body: list[Statement] = field(default_factory=lambda: list[Statement]())
 
 
-@dataclass(slots=True)
-class Swap:
+class Swap(Struct):
     """The two buffers trade their memory."""
 
     a: Buffer
     b: Buffer
 
 
-@dataclass(slots=True)
-class Take:
+class Take(Struct):
     """`buffer` takes over the memory and the contents of `source`, which from then on has none.
 
     A program holds it until `merge_takes` has shown that nothing uses `source` later.
@@ -80,16 +73,14 @@ class Take:
     source: Buffer
 
 
-@dataclass(slots=True)
-class Reserve:
+class Reserve(Struct):
     """Gives a buffer that grows memory for so many elements, keeping those it has; no memory ends the program."""
 
     buffer: Buffer
     count: Expr
 
 
-@dataclass(slots=True)
-class RunOp:
+class RunOp(Struct):
     """Computes an op that has no native form by its `run`: from whole buffers into whole buffers, by the runtime.
 
     Where only the run knows the lengths, `input_lengths` are those of the inputs, `output_lengths` the registers for
@@ -104,8 +95,7 @@ class RunOp:
     output_lengths: list[tuple[Var, ...]] = field(default_factory=list[tuple[Var, ...]])
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Struct):
     """Runs one of `KERNELS` on memory that starts at elements of buffers, and on numbers; `polls`: as `Poll` does.
 
     A number that only the run knows is an expression.
@@ -125,15 +115,13 @@ class Call:
         return self.addresses[0][0].dtype
 
 
-@dataclass(slots=True)
-class Poll:
+class Poll(Struct):
     """Counts the work that comes next, and now and then asks the runtime whether to go on; if not, the program ends."""
 
     work: int
 
 
-@dataclass(slots=True)
-class Fail:
+class Fail(Struct):
     """Ends the program with a status that is not 0.
 
     `reason` says why, `node` is the title of what failed, `around` the titles of the regions it is in, outermost first,
@@ -154,8 +142,7 @@ class Fail:
 Statement = Assign | Store | For | When | While | Swap | Take | Reserve | RunOp | Call | Poll | Fail
 
 
-@dataclass(slots=True)
-class Program:
+class Program(Struct):
     """A function: scalar parameters that come back changed, buffers given by the caller, scratch buffers, statements.
 
     `calls` are the `RunOp` statements in the order of their numbers. `results` are buffers that the caller gives

@@ -10,8 +10,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
+
+from msgspec import Struct, field
 
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Buffer, Const, Expr, Load, Var, index_const
@@ -40,8 +41,7 @@ def write_out_reductions(program: Program) -> None:
     pass_.block(program.body, None)
 
 
-@dataclass
-class _Around:
+class _Around(Struct):
     """The outermost loop of unknown length around a statement, what it changes, and what was made before it."""
 
     loop: While
@@ -53,8 +53,7 @@ class _Around:
         self.changed = {b for s in all_statements([self.loop]) for b in written(s)}
 
 
-@dataclass
-class _WriteOut:
+class _WriteOut(Struct):
     program: Program
     numbers: Iterator[int] = field(default_factory=itertools.count)
 

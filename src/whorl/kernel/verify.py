@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.errors import VerifyError
 from whorl.ir.dtypes import BOOL, FLOAT32, INT32, INT64, is_float, name_of
@@ -60,8 +60,7 @@ def verify_program(program: Program) -> None:
         raise VerifyError("a call has no number")
 
 
-@dataclass
-class _Check:
+class _Check(Struct):
     """The walk over a program: what it has seen so far."""
 
     buffers: set[Buffer]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var
 from whorl.kernel.program import Assign, Call, For, Program, Reserve, RunOp, Statement, Store, Swap, Take, When, While
@@ -175,8 +177,7 @@ def rename_buffers(block: Sequence[Statement], names: Mapping[Buffer, Buffer]) -
                 pass
 
 
-@dataclass
-class Replacement:
+class Replacement(Struct):
     """Expressions with parts replaced: `part(expr)` says what stands for a Var or a Load, None for itself.
 
     A Load is asked for with its own index already replaced.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.llvm.module import Module
 
@@ -25,8 +25,7 @@ def count_steps(numbers: Numbers) -> int:
     return math.prod(max(1, n) for n in numbers)
 
 
-@dataclass(frozen=True)
-class Meaning:
+class Meaning(Struct, frozen=True):
     """`run(arrays, numbers)` computes it on flat arrays; `extents(numbers, dtype)` the elements used of each.
 
     `work(numbers)` is about how many scalar statements take as long. `steps(numbers)` counts what its innermost loop
@@ -45,8 +44,7 @@ class Meaning:
     steps: Callable[[Numbers], int] = count_steps
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """A kernel's facets, joined under the name by which programs call it.
 
     `define(module, dtypes, numbers)` adds its routine to a module, for the element types of all operands, and returns

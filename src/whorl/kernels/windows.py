@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 
-@dataclass(frozen=True)
-class WindowAxis:
+class WindowAxis(Struct, frozen=True):
     """The windows along one axis: window o reads the elements o * stride - begin + t * dilation for t < kernel."""
 
     length: int

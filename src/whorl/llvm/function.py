@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from whorl.llvm.module import Module
 from whorl.llvm.value import (
@@ -20,8 +21,7 @@ from whorl.llvm.value import (
 )
 
 
-@dataclass
-class Block:
+class Block(Struct):
     """Instructions that run one after the other, the last of which is a branch or a return."""
 
     name: str

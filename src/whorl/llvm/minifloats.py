@@ -8,10 +8,10 @@ subtracts 2**(e + 23 - fraction), whose ulp equals the target's.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.dtypes import BY_NAME, name_of
 from whorl.llvm.formula import define_formula
@@ -22,8 +22,7 @@ from whorl.llvm.value import Value
 _MINUS_NAN = -(1 << 22)
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """The bits of a type: sign, exponent, fraction. `nan` is the code of NaN, `infinity` that of infinity, or None."""
 
     width: int

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True)
-class Machine:
+
+class Machine(Struct, frozen=True):
     """What text depends on of the machine that it is written for."""
 
     vector_bytes: int
@@ -28,8 +28,7 @@ class Effort(IntEnum):
     LOOPS = 3
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True):
     """The text of a module that is compiled on its own."""
 
     text: str
@@ -58,8 +57,7 @@ class Definition(Protocol):
     def declaration(self) -> str: ...
 
 
-@dataclass(frozen=True)
-class Global:
+class Global(Struct, frozen=True):
     """A definition that is text: a constant, a declaration or a node of metadata."""
 
     name: str
@@ -74,8 +72,7 @@ class Global:
         return self.content
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """A function that is compiled on its own: the only one of a module, or a routine of a module that has many."""
 
     name: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from msgspec import Struct
 
 INTEGER_OF = {"float": "i32", "double": "i64"}
 """The integer of the width of a floating-point type."""
@@ -60,8 +60,7 @@ class Writer(Protocol):
     def negate(self, x: Value) -> Value: ...
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(Struct, frozen=True):
     """A register or a literal of a type. As text, both: `float %t.1`; the other operand may be a Python number.
 
     Integers are bits: they wrap, and compare and shift without a sign.
@@ -145,8 +144,7 @@ class Value:
 Operand = Value | float
 
 
-@dataclass(frozen=True)
-class Index(Value):
+class Index(Value, frozen=True):
     """An i64 that counts or indexes: its arithmetic never overflows, so LLVM may assume that; it has a sign."""
 
     def number(self, value: Operand) -> Index:

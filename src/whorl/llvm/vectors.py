@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.dtypes import FLOAT32
 from whorl.llvm.function import Function
@@ -15,8 +14,7 @@ _MASKED_BYTES = 64
 """The width of vectors that are stored by a mask as fast as without."""
 
 
-@dataclass(frozen=True)
-class Vectors:
+class Vectors(Struct, frozen=True):
     """Vectors of float or double. Addresses are aligned to elements, not to vectors."""
 
     scalar: str

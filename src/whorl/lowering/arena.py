@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from whorl.ir import dims
 from whorl.ir.dims import Dim
@@ -22,8 +23,7 @@ TYPICAL = 64
 Shapes = Mapping[Buffer, tuple[Dim, ...]]
 
 
-@dataclass
-class Slot:
+class Slot(Struct):
     """Memory behind the fixed block that some buffers use one after the other: the bytes that each of them needs."""
 
     bytes: list[Dim]
@@ -33,8 +33,7 @@ class Slot:
         return not any(life.meets(other) for other in self.lives)
 
 
-@dataclass(frozen=True)
-class Arena:
+class Arena(Struct, frozen=True):
     """The bytes that scratch memory of fixed size takes, and where in it each scratch buffer begins.
 
     `slots` follow it; `members` are the numbers of the scratch buffers in them, with those of their slots.
@@ -57,8 +56,7 @@ class Arena:
         return size, tuple(offsets)
 
 
-@dataclass
-class _Life:
+class _Life(Struct):
     """A buffer's bytes, and the first and last statement of the program that use it."""
 
     size: int

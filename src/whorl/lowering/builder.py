@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
 from functools import partial
 from operator import is_
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INT64

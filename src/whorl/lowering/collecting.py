@@ -7,9 +7,10 @@ copy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
+
+from msgspec import Struct
 
 from whorl.ir import dims
 from whorl.ir.dims import Dim, Linear
@@ -26,8 +27,7 @@ from whorl.lowering.storage import Target, first_element, memory_type, require_l
 from whorl.ops.control.flow import Collected, Loop
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """What an inner loop collects, an iteration a row of memory; `bound` rows, or as many as come.
 
     `part` is the number of its own rows that an element has along the axis; 0 where the axis is new.

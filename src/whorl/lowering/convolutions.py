@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.ir.constants import Constant
 from whorl.ir.dims import UNKNOWN, Dim
@@ -56,9 +56,10 @@ def _folded(steps: Sequence[Op], values: Sequence[np.ndarray], factor: np.ndarra
     return factor, term
 
 
-@dataclass(frozen=True)
-class FilterBlocks(Op, abstract=True):
+class FilterBlocks(Op, frozen=True):
     """Filters in blocks, each filter scaled by steps that follow its convolution."""
+
+    abstract: ClassVar[bool] = True
 
     group: int
     steps: tuple[Op, ...] = ()
@@ -75,9 +76,10 @@ class FilterBlocks(Op, abstract=True):
         return None if self.steps else [blocked(k, widen_view(k, inputs[0]), self.group)]
 
 
-@dataclass(frozen=True)
-class FilterBias(Op, abstract=True):
+class FilterBias(Op, frozen=True):
     """The bias of a convolution, 0 where it has none, after steps that follow it."""
+
+    abstract: ClassVar[bool] = True
 
     features: int
     has_bias: bool
@@ -90,13 +92,14 @@ class FilterBias(Op, abstract=True):
         return np.broadcast_to(bias, (self.features,)).astype(dtype)
 
 
-@dataclass(frozen=True)
-class BlockConvolution(Op, abstract=True):
+class BlockConvolution(Op, frozen=True):
     """A convolution by filters in blocks, plus a tensor if it is given, kept within limits.
 
     Inputs: X, filters, bias, offsets of the taps where lengths are known, the tensor to add. `shape` is that of the
     filters before.
     """
+
+    abstract: ClassVar[bool] = True
 
     any_length = True
 
@@ -129,12 +132,13 @@ class BlockConvolution(Op, abstract=True):
         return convolution(k, widen_view(k, x), packed, bias, tracks, self.shape[0], offsets, ending)
 
 
-@dataclass(frozen=True)
-class MergedConvolutions(Op, abstract=True):
+class MergedConvolutions(Op, frozen=True):
     """Convolutions, and other tensors where a part is None, one after the other along the features.
 
     Inputs: those of each part, so many as `counts` says.
     """
+
+    abstract: ClassVar[bool] = True
 
     parts: tuple[BlockConvolution | None, ...]
     counts: tuple[int, ...]
@@ -274,8 +278,7 @@ def _dtype(value: Value | None) -> np.dtype:
     return value.type.dtype
 
 
-@dataclass
-class _Chain:
+class _Chain(Struct):
     """A convolution and the nodes that follow it alone and belong to no other one."""
 
     conv: Node

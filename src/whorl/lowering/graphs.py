@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.errors import RunError
 from whorl.ir import dims
@@ -39,8 +39,7 @@ FOLDED_GROWTH = 1 << 16
 """Bytes by which a node on constants may make more than it reads and still run once, before the program."""
 
 
-@dataclass(frozen=True)
-class GraphProgram:
+class GraphProgram(Struct, frozen=True):
     """The program of a region, and where its values lie among the program's buffers.
 
     Buffers, in order: the inputs, by `inputs` their positions among the region's arguments; `constants`, whose contents
@@ -66,16 +65,14 @@ class GraphProgram:
         return dict(zip(self.program.scalars, numbers, strict=False))
 
 
-@dataclass(frozen=True)
-class Grown:
+class Grown(Struct, frozen=True):
     """An output of which only the run knows the shape: its scratch buffer, its lengths among the scalars by axis."""
 
     scratch: int
     lengths: dict[int, int]
 
 
-@dataclass
-class Folded:
+class Folded(Struct):
     """What nodes on constants gave, stored so that programs of one model share it."""
 
     results: dict[Hashable, tuple[tuple[object, ...], tuple[np.ndarray, ...]]] = field(
@@ -274,8 +271,7 @@ def _named_lengths(region: Region, k: KernelBuilder) -> dict[str, Var]:
     return result
 
 
-@dataclass
-class _Outputs:
+class _Outputs(Struct):
     """A buffer for each output: scratch memory where it lies already, else one that is still to be filled.
 
     Memory among `trading`, which trades places, is none of them.

@@ -7,15 +7,15 @@ and `run` gives the error where it is reached.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from whorl.ir.graph import Node, Op
 
 
-@dataclass(frozen=True)
-class IllTyped(Op, abstract=True):
+class IllTyped(Op, frozen=True):
     """An op without a native form: what lowering and decomposition may rely on does not hold of its types."""
+
+    abstract: ClassVar[bool] = True
 
     op: Op
 

@@ -6,9 +6,9 @@ Only ops move that cannot fail for known shapes, since the loop may have no iter
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.ir.constants import Constant
 from whorl.ir.dims import UNKNOWN, Dim

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whorl.ir import dims
 from whorl.ir.dtypes import BOOL, INT64
@@ -39,8 +40,7 @@ FREE = "?"
 """How names begin that stand for lengths of operands which a program takes as they come."""
 
 
-@dataclass
-class LoopProgram:
+class LoopProgram(Struct):
     """A program for one Loop node at fixed operand shapes, and where its values lie among the program's buffers.
 
     Scalars: the next iteration, the one to stop before, whether to go on, then the lengths that change. Buffers, in
@@ -76,8 +76,7 @@ def lower_loop(node: Node, captured: Sequence[np.ndarray | None]) -> LoopProgram
     return _LoopLowering(node, node.op, captured).lower()
 
 
-@dataclass
-class _LoopLowering:
+class _LoopLowering(Struct):
     node: Node
     op: Loop
     fixed: Sequence[np.ndarray | None]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
@@ -44,9 +44,10 @@ HOISTED_BYTES = 1 << 30
 """Memory that products taken before a loop may use."""
 
 
-@dataclass(frozen=True)
-class InPanels(Op, abstract=True):
+class InPanels(Op, frozen=True):
     """A matrix [K, N] in panels so wide; its transpose where asked."""
+
+    abstract: ClassVar[bool] = True
 
     any_length = True
 
@@ -61,9 +62,10 @@ class InPanels(Op, abstract=True):
         return [k.view_of(pack_columns(k, matrix, self.width))]
 
 
-@dataclass(frozen=True)
-class PanelProduct(Op, abstract=True):
+class PanelProduct(Op, frozen=True):
     """The product with a matrix of so many columns that is in panels; `wide` leaves it as its sums are kept."""
+
+    abstract: ClassVar[bool] = True
 
     any_length = True
 
@@ -81,9 +83,10 @@ class PanelProduct(Op, abstract=True):
         return [multiply_views(k, a, matrix, panels)]
 
 
-@dataclass(frozen=True)
-class ProductSum(Op, abstract=True):
+class ProductSum(Op, frozen=True):
     """What a Gemm does with the product of its operands, in its element type."""
+
+    abstract: ClassVar[bool] = True
 
     any_length = True
 
@@ -224,8 +227,7 @@ def _is_worth(node: Node) -> bool:
 # ---- products of slices --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Hoisted:
+class Hoisted(Struct, frozen=True):
     """Products of the slices of a scanned value by one matrix in panels, taken for all iterations before the loop.
 
     `rows` is the number of the scanned value.

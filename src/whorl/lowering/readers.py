@@ -7,7 +7,8 @@ element, in a register.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.ir.graph import Op, Region, Value
 from whorl.ir.native.view import View
@@ -19,8 +20,7 @@ MATERIALIZE_SHARED_COST = FUNCTION_COST + 1
 """Cost per element above which a value with several consumers is materialised."""
 
 
-@dataclass(frozen=True)
-class Readers:
+class Readers(Struct, frozen=True):
     """For each value, the ops that read it as their first input, and what ends the elementwise chains that begin there.
 
     A chain ends at a node that is not elementwise, or among the region's results of a shape, which one nest computes.

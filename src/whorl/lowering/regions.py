@@ -9,9 +9,9 @@ materialised before.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.ir import dims
 from whorl.ir.constants import Constant, as_array

@@ -9,8 +9,9 @@ length that is not 1 may change at will, because row-major addresses do not depe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from whorl.ir import dims
 from whorl.ir.dtypes import INT64
@@ -34,8 +35,7 @@ def memory_type(value: Value, k: KernelBuilder, what: str = "") -> TensorType:
     return TensorType(element.dtype, (k.count_of(value), *lengths_of(element)))
 
 
-@dataclass(frozen=True)
-class GrowableBuffers:
+class GrowableBuffers(Struct, frozen=True):
     """Growable buffers of a carried value whose lengths change, and of the next one; lengths by axis, in registers."""
 
     now: Buffer

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import Apply, Const, Expr, Var
@@ -40,8 +41,7 @@ def turns_of(program: Program, most_trips: int = MOST_TRIPS) -> int:
     return _Work(most_trips, False, {}).of(program.body)
 
 
-@dataclass
-class _Work:
+class _Work(Struct):
     """The walk: what is taken for numbers that only the run knows, and the numbers that are known.
 
     Loops inside count as in the first iteration, which is the longest where they take what is left of a block.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.errors import LoadError
 from whorl.mdf.model import Graph, Node
@@ -23,8 +24,7 @@ _NUMBERED = re.compile(r"_?(\d+)")
 _FIX = f"name them in the graph's metadata: {INPUTS} and {OUTPUTS}, in order"
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """The ids of formal inputs and outputs in order; an input that nothing reads is an empty text."""
 
     inputs: list[str]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.errors import RunError, UnsupportedError
 from whorl.ir.types import TensorType
@@ -16,8 +16,7 @@ from whorl.mdf.variables import Cell
 from whorl.runtime.buffer_pool import empty
 
 
-@dataclass
-class Trace:
+class Trace(Struct):
     """A recorded value: some rows, then those of the loop, or one value that no step of it changes.
 
     In a batch, rows have a last axis for the parameter sets.
@@ -68,8 +67,7 @@ class Trace:
         return result
 
 
-@dataclass(frozen=True)
-class SavedState:
+class SavedState(Struct, frozen=True):
     """The values that a graph keeps after `done` evaluations: those of a run, and those known without one."""
 
     arrays: Mapping[Cell, np.ndarray] = field(default_factory=dict)
@@ -88,8 +86,7 @@ class SavedState:
         return types | dict(self.constants)
 
 
-@dataclass(frozen=True)
-class Times:
+class Times(Struct, frozen=True):
     """The time before a run, its steps, and whether it has an evaluation before the first step."""
 
     start: float

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.mdf.model import Datum
 
@@ -12,8 +13,7 @@ COUNTER = "counters"
 """The kind of the whole numbers that a schedule keeps."""
 
 
-@dataclass(frozen=True, order=True)
-class Cell:
+class Cell(Struct, frozen=True, order=True):
     """A value that a graph keeps from one evaluation to the next."""
 
     node: str
@@ -96,6 +96,5 @@ class Names(Mapping[str, Datum]):
         return name in self._values
 
 
-@dataclass(frozen=True)
-class _Later:
+class _Later(Struct, frozen=True):
     look_up: Callable[[], Datum]

@@ -1,4 +1,4 @@
-"""What an op means: one frozen dataclass an op, one family a package, imported when one of its ops is asked for.
+"""What an op means: one frozen struct an op, one family a package, imported when one of its ops is asked for.
 
 An op's fields are its attributes. Its methods answer all that the compiler asks: `infer` (types; the only place that
 checks ranks, dims and dtypes), `run` (the meaning, in NumPy), `lazily` (constants that wait), `scalar` or `lower` (the

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from whorl.ir.elements.pool import Pool
 from whorl.ir.graph import Module, Node, Region
@@ -13,8 +15,7 @@ from whorl.passes.origins import Origins
 from whorl.passes.report import Report
 
 
-@dataclass(frozen=True)
-class PassOptions:
+class PassOptions(Struct, frozen=True):
     """How a module is optimised.
 
     `fast_math`: float sums and products may be regrouped, which changes last bits. `expansion_bound`: a folded
@@ -43,8 +44,7 @@ class PassOptions:
     poison: bool = False
 
 
-@dataclass
-class Context:
+class Context(Struct, dict=True):
     """One optimisation of one module, which may begin while the module is read."""
 
     module: Module | None = None
@@ -54,11 +54,12 @@ class Context:
     refused: set[Node] = field(default_factory=set[Node])
     """Loops that could not be evaluated: they are not tried again."""
     origins: Origins = field(default_factory=Origins)
-    pool: Pool = field(init=False)
     _inference: Inference | None = None
 
-    def __post_init__(self) -> None:
-        self.pool = Pool(self.options.memory_budget, self.options.poison, self.options.disk_budget)
+    @functools.cached_property
+    def pool(self) -> Pool:
+        """Where constants lie that are computed on the way."""
+        return Pool(self.options.memory_budget, self.options.poison, self.options.disk_budget)
 
     @property
     def inference(self) -> Inference:

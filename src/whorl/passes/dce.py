@@ -7,7 +7,8 @@ carried value is used by its own body, so it lives only if a result that is used
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ops.control.flow import If, Loop, first_captured

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.errors import WhorlError
 from whorl.ir.constants import Constant, as_array
@@ -45,8 +45,7 @@ class Stopped(Exception):
     """The evaluation cannot go on: the budget is spent, or a node failed."""
 
 
-@dataclass
-class Budget:
+class Budget(Struct):
     """What one evaluation may take: iterations of all loops, seconds, and bytes of any one value or collection."""
 
     iterations: int

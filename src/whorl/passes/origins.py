@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from whorl.ir.dtypes import STRING
 from whorl.ir.elements.base import Elements, leaves_of
@@ -19,8 +20,7 @@ GROWTH = 4
 """Least ratio of the bytes of a constant to those of its origin."""
 
 
-@dataclass(frozen=True, eq=False)
-class Origin:
+class Origin(Struct, frozen=True, eq=False):
     """The op and its inputs, which may have origins themselves; the bytes of all constants behind them."""
 
     op: Op
@@ -28,8 +28,7 @@ class Origin:
     bytes: int
 
 
-@dataclass
-class Origins:
+class Origins(Struct):
     """The origins of constants that are alive.
 
     A value of an unhashable type is known by its identity, so the entry must go with it: an identity is used again.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from whorl.errors import WhorlError
 from whorl.ir.graph import Op
@@ -23,16 +25,14 @@ def helper_name(kind: type[Op], inputs: int) -> str:
     return "Reduce" if issubclass(kind, Reduction) else kind.__name__
 
 
-@dataclass
-class Tally:
+class Tally(Struct):
     """Invocations of one kind of computation, and the elements it read."""
 
     invocations: int = 0
     elements: int = 0
 
 
-@dataclass(frozen=True)
-class PassRun:
+class PassRun(Struct, frozen=True):
     """One run of one pass."""
 
     name: str
@@ -41,8 +41,7 @@ class PassRun:
     seconds: float
 
 
-@dataclass
-class Report:
+class Report(Struct):
     """Counters that passes add to, and figures that the driver fills in."""
 
     folded: dict[str, Tally] = field(default_factory=dict[str, Tally])
@@ -91,10 +90,10 @@ class Report:
             "seconds": round(self.seconds, 4),
             "peak_bytes": self.peak_bytes,
             "spilled_bytes": self.spilled_bytes,
-            "folded": {name: vars(tally) for name, tally in sorted(self.folded.items())},
+            "folded": {name: asdict(tally) for name, tally in sorted(self.folded.items())},
             "edits": dict(sorted(self.edits.items())),
             "skipped": [
                 {"op": op, "reason": reason, "count": count} for (op, reason), count in sorted(self.skipped.items())
             ],
-            "passes": [vars(run) for run in self.runs],
+            "passes": [asdict(run) for run in self.runs],
         }

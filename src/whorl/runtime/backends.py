@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.errors import RunError
 
 
-@dataclass(frozen=True)
-class Mode:
+class Mode(Struct, frozen=True):
     """What compiles: a loop after so many interpreted iterations (None never), other nodes (`subgraphs`) at once.
 
     `waits`: a run waits for the compiler; else the interpreter serves until the code is there.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.build import Builder
@@ -43,8 +44,7 @@ def run_loop(M: Any, cond: Any, v_initial: Sequence[Any], body: Body, limits: Li
     )
 
 
-@dataclasses.dataclass(frozen=True)
-class ScanLayout:
+class ScanLayout(Struct, frozen=True):
     """How a Scan cuts its inputs and joins its outputs: axes and directions, None for the defaults."""
 
     input_axes: Sequence[int] | None = None
@@ -75,7 +75,7 @@ def run_scan(inputs: Sequence[Any], num_scan_inputs: int, layout: ScanLayout, bo
     number, go_on = Value("iteration", _NUMBER, region, 0), Value("keep_going", _FLAG, region, 1)
     region.arguments[:0] = [number, go_on]
     region.results.insert(0, go_on)
-    op = dataclasses.replace(op, collected=collect(len(region.results) - 1 - states))
+    op = replace(op, collected=collect(len(region.results) - 1 - states))
     return _run("scan", op, [None, None, *arrays, *constants], region, limits)
 
 
@@ -170,7 +170,7 @@ def with_captured(module: Module, captured: Mapping[str, Any]) -> Module:
     """The module with values for those of its inputs that captured values are called like. Errors: RunError."""
     types = {value.name: value.type for value in module.main.arguments if value.name in captured}
     values = {name: check_value(captured[name], type, f"captured {name!r}") for name, type in types.items()}
-    return dataclasses.replace(module, defaults={**module.defaults, **values}) if values else module
+    return replace(module, defaults={**module.defaults, **values}) if values else module
 
 
 def _widen_number(region: Region) -> None:
@@ -230,8 +230,7 @@ def _type(value: object, declared: Type) -> Type:
 # ---- a function as body ------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
-class _Call:
+class _Call(Struct, frozen=True):
     """A loop over a Python function: `collect` says, for a number of collected values, how each is collected."""
 
     name: str
@@ -254,7 +253,7 @@ class _Call:
                 budget.check_iteration(iteration.index)
                 results = self._results(arguments)
                 if iteration.index == 0:
-                    iteration.op = dataclasses.replace(op, collected=self.collect(len(results) - 1 - op.carried))
+                    iteration.op = replace(op, collected=self.collect(len(results) - 1 - op.carried))
                     iteration.elements = [[] for _ in iteration.op.collected]
                 _check(iteration.op, arguments, results)
                 iteration.take(results)

@@ -6,9 +6,9 @@ import math
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import CancelledError, IterationLimitError, MemoryLimitError, RunError, TimeLimitError
 from whorl.ir.dtypes import STRING
@@ -19,8 +19,7 @@ from whorl.runtime.values import is_array, is_sequence
 Progress = Callable[[str, int, int | None], None]
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What a run may use; None is no limit.
 
     `max_iterations`: of any one execution of a loop. `timeout`: seconds of wall time.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
@@ -11,8 +11,7 @@ from whorl.ir.infer import names_in_type
 from whorl.ir.types import AnyShape, OptionalType, SequenceType, TensorType, Type, type_string
 
 
-@dataclass(frozen=True)
-class NodeArg:
+class NodeArg(Struct, frozen=True):
     """An input or output of a model: its name, its shape (ints, names, None) and its type as `tensor(float)`.
 
     The shape of a sequence or optional is that of its elements; it is empty where the rank is not known.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.errors import MemoryLimitError, RunError
 from whorl.ir.constants import as_array

@@ -6,9 +6,10 @@ import json
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from whorl.ir.forking import renew_in_children
 from whorl.phases import Phases
@@ -20,8 +21,7 @@ LARGEST = 1 << 18
 now = time.perf_counter
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A piece of work on a lane; `facts` are shown with it."""
 
     lane: str

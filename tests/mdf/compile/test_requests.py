@@ -1,10 +1,9 @@
 """Models over time: compiled runs are those of the interpreter, in one part or two, for one set or many at once."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from mdf.models import LINKS, NETWORK, OSCILLATOR, SPIKING, model, node
+from msgspec.structs import replace
 
 from whorl.mdf.engine.interpret import interpreted
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
+
+from msgspec.structs import asdict
 
 from whorl.api.check import check
 from whorl.cli.arguments import add_model, load_options
@@ -20,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     problems = check(arguments.model, load_options(arguments))
     if arguments.json:
-        print_document({"problems": [dataclasses.asdict(problem) for problem in problems]})
+        print_document({"problems": [asdict(problem) for problem in problems]})
     elif not problems:
         print("nothing to complain about")
     else:

@@ -7,9 +7,10 @@ Each engine runs in a process of its own, so that one that crashes or hangs is r
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from whorl.api.differences import difference
 from whorl.api.models import load_module
@@ -62,7 +63,7 @@ def execute(arguments: argparse.Namespace) -> int:
     module = module_of(arguments)
     report = {}
     for engine in engines:
-        run_module = module if _takes_ir(engine, arguments.model) else dataclasses.replace(module, states=[])
+        run_module = module if _takes_ir(engine, arguments.model) else replace(module, states=[])
         inputs = inputs_of(arguments, run_module)
         with suggest_lengths(arguments, run_module, inputs):
             expected = Session(run_module, limits_of(arguments), arguments.backend, once=True).execute(None, inputs)

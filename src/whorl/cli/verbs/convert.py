@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from pathlib import Path
+
+from msgspec.structs import asdict
 
 from whorl.api.models import load, save
 from whorl.cli.arguments import add_model, add_output, load_options, save_options
@@ -20,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     options = save_options(arguments)
     model = load(arguments.model, load_options(arguments))
-    save(model, arguments.output, **dataclasses.asdict(options))
+    save(model, arguments.output, **asdict(options))
     nodes = sum(1 for _ in model.nodes()) if isinstance(model, Module) else len(model.graph.nodes)
     size = Path(arguments.output).stat().st_size
     if arguments.json:

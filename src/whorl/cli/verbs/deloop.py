@@ -7,8 +7,9 @@ reason, and nothing is written.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from pathlib import Path
+
+from msgspec.structs import asdict
 
 from whorl.api.delooping import MAX_ITERATIONS, deloop
 from whorl.api.models import save
@@ -51,7 +52,7 @@ def execute(arguments: argparse.Namespace) -> int:
         timeout=arguments.timeout,
         options=load_options(arguments),
     )
-    save(module, arguments.output, **dataclasses.asdict(options))
+    save(module, arguments.output, **asdict(options))
     size, nodes = Path(arguments.output).stat().st_size, sum(1 for _ in module.nodes())
     if arguments.json:
         print_document({"output": arguments.output, "bytes": size, "nodes": nodes})

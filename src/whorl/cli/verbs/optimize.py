@@ -6,11 +6,12 @@ Results stay the same, bit for bit, unless --fast-math is given.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import asdict
 
 from whorl.api.models import save
 from whorl.api.optimizing import optimize
@@ -66,7 +67,7 @@ def execute(arguments: argparse.Namespace) -> int:
         report=report,
         options=load_options(arguments),
     )
-    save(module, arguments.output, **dataclasses.asdict(options))
+    save(module, arguments.output, **asdict(options))
     figures = {
         "output": arguments.output,
         "file_bytes": {"before": bytes_beside(arguments.model), "after": bytes_beside(arguments.output)},

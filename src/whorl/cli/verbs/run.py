@@ -9,11 +9,11 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.api.differences import difference
 from whorl.api.preparing import prepare
@@ -89,8 +89,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return report.code
 
 
-@dataclass(frozen=True)
-class _Report:
+class _Report(Struct, frozen=True):
     """What a run prints, as text and as JSON, and the exit code."""
 
     lines: list[str]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from whorl.api.describe import describe
 from whorl.api.preparing import prepare
@@ -72,7 +73,7 @@ def _show_native(module: Module, arguments: argparse.Namespace) -> int:
     verdicts = session.explain()
     if arguments.json:
         types = {name: str(type_of(value)) for name, value in inputs.items()}
-        print_document({"inputs": types, "ended": ended, "nodes": [asdict(verdict) for verdict in verdicts]})
+        print_document({"inputs": types, "ended": ended, "nodes": to_builtins(verdicts)})
         return 0
     lines = [f"input   {name}: {type_of(value)}" for name, value in inputs.items()]
     lines += ["", *(line for verdict in verdicts for line in _verdict(verdict, ""))]

@@ -7,7 +7,8 @@ M times it is exact. What is left of x 2 / pi after whole quarter turns is then 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.llvm.formula import polynomial
 from whorl.llvm.function import Function
@@ -37,8 +38,7 @@ def _table() -> str:
     return f"{_TABLE} = private unnamed_addr constant [512 x double] [{cells}]"
 
 
-@dataclass(frozen=True)
-class _Angle:
+class _Angle(Struct, frozen=True):
     """|x| in whole quarter turns, and the sine and the cosine of the rest."""
 
     quarters: Value

@@ -7,9 +7,9 @@ approximations, found by Remez exchange.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.llvm.formula import clamp, polynomial, short_polynomial
 from whorl.llvm.function import Function
@@ -21,8 +21,7 @@ LONG = 6
 """Coefficients of a polynomial from which computing it term by term takes longer than what comes before and after."""
 
 
-@dataclass(frozen=True)
-class Precision:
+class Precision(Struct, frozen=True):
     """What a formula has to know of a floating-point type."""
 
     kind: str
@@ -66,8 +65,7 @@ DOUBLE = Precision(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Reduced:
+class _Reduced(Struct, frozen=True):
     """x = exponent * log(2) + r with |r| <= log(2) / 2, and e^r - 1."""
 
     exponent: Value

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.codegen.statuses import NO_MEMORY
 from whorl.ir import dims
@@ -45,8 +45,7 @@ MOST_AXES = 8
 """Axes of an output that the library gives memory to."""
 
 
-@dataclass(frozen=True)
-class Port:
+class Port(Struct, frozen=True):
     """An input or output of a library. Where lengths are `OPEN`, `dims` has the names, empty texts among them."""
 
     name: str
@@ -68,8 +67,7 @@ class Port:
         return OPEN if self.is_open else math.prod(self.shape) * self.dtype.itemsize
 
 
-@dataclass(frozen=True)
-class Library:
+class Library(Struct, frozen=True):
     """What becomes one library: a program, and what its functions say of it."""
 
     name: str

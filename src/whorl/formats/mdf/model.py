@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.errors import RunError, WhorlError
 from whorl.formats.mdf.onnx.modules import onnx_module

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 _MAP = re.compile(r"affine_map<\s*\(([^()]*)\)\s*->\s*\((.*)\)\s*>", re.DOTALL)
 _TOKEN = re.compile(r"\s*(\d+|[A-Za-z_]\w*|[-+*(),]|\Z)")
@@ -41,8 +41,7 @@ def _tokens(text: str) -> list[str]:
             raise ValueError(f"it has more than {_MOST_TOKENS} parts")
 
 
-@dataclass
-class _Parser:
+class _Parser(Struct):
     """Evaluates while it parses: sums of products; `*`, `floordiv`, `ceildiv` and `mod` bind alike, from the left."""
 
     tokens: list[str]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, as_array
@@ -38,8 +38,7 @@ MAX_BYTES = 1 << 30
 """A folded constant has at most so many bytes."""
 
 
-@dataclass(frozen=True)
-class ConstpropOptions:
+class ConstpropOptions(Struct, frozen=True):
     """onnx-mlir's options: the bytes of a result as a multiple of its operands', negative for any; patterns to leave.
 
     `round_to_int`: a cast of floats to integers rounds to the nearest, half to even, instead of towards zero.
@@ -88,8 +87,7 @@ def _inline_branches(module: Module, context: Context) -> None:
 # ---- folding -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Folding:
+class Folding(Struct, frozen=True):
     """How an op is folded: the pattern's name, whether the expansion bound holds for it, and a further condition."""
 
     pattern: str
@@ -97,8 +95,7 @@ class Folding:
     when: Callable[[Node], bool] = lambda node: True
 
 
-@dataclass(frozen=True)
-class Manner:
+class Manner(Struct, frozen=True):
     """The options, and what the text says of types."""
 
     options: ConstpropOptions

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import onnx
+from msgspec import Struct, field
 from onnx import AttributeProto
 
 from whorl.errors import LoadError
@@ -30,8 +30,7 @@ _REGIONS = {
 }
 
 
-@dataclass(frozen=True)
-class OpForm:
+class OpForm(Struct, frozen=True):
     """What ONNX calls an operation: name, domain, version (None: the newest), kinds of attributes, regions.
 
     The domain `VERSION` is that of onnx-mlir's own ops.

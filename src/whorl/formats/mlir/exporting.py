@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from google.protobuf.message import DecodeError
+from msgspec import Struct
 from onnx import GraphProto, ValueInfoProto
 
 from whorl.errors import SaveError, WhorlError
@@ -30,8 +30,7 @@ DIALECT_OPSET = 22
 Constants = dict[str, np.ndarray | LazyArray]
 
 
-@dataclass(frozen=True)
-class Exported:
+class Exported(Struct, frozen=True):
     """A graph without the bytes of its constants, the constants, and each name's type and hub name."""
 
     graph: GraphProto

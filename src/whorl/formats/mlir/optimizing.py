@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whorl.errors import SaveError, WhorlError
 from whorl.formats.mlir.constprop import ConstpropOptions, propagate_constants
@@ -24,8 +26,7 @@ SEPARATOR = "// -----\n"
 CANONICAL = ("simplify", "simplify_control_flow", "cse", "dce")
 
 
-@dataclass(frozen=True)
-class TextOptions:
+class TextOptions(Struct, frozen=True):
     """The passes in order, the options of constant propagation, and how text is split and printed."""
 
     passes: Sequence[str] = ()
@@ -34,8 +35,7 @@ class TextOptions:
     locations: bool = False
 
 
-@dataclass
-class Optimized:
+class Optimized(Struct):
     """The text after the passes, what was folded, and the errors of pieces that could not be read."""
 
     text: str

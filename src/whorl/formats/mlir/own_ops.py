@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
 
 from whorl.errors import LoadError
@@ -23,8 +23,7 @@ MOST_MAPPED = 1 << 22
 """Elements of a tensor whose map is looked at element by element."""
 
 
-@dataclass
-class Body:
+class Body(Struct):
     """The nodes that compute an op; names that are not given are made up."""
 
     operation: Operation
@@ -65,8 +64,7 @@ class Body:
         return None if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape) else len(type.shape)
 
 
-@dataclass(frozen=True)
-class OwnOp:
+class OwnOp(Struct, frozen=True):
     """How many operands an op takes, the kinds of its attributes, and what adds its nodes to a body."""
 
     operands: tuple[int, int]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import onnx
+from msgspec import Struct, field
 from onnx import AttributeProto, GraphProto, NodeProto
 
 from whorl.formats.mlir.dialect import OWN_NAMES
@@ -32,15 +32,13 @@ _OPTIONAL = onnx.defs.OpSchema.FormalParameterOption.Optional
 _ONE_OUTPUT = {op: name for name, op in OWN_NAMES.items()}
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(Struct, frozen=True):
     """What is printed besides the program."""
 
     locations: bool = False
 
 
-@dataclass
-class Signature:
+class Signature(Struct):
     """What stands in the head of a function: its name, attributes as text, and the types of its results.
 
     `absent` are the numbers of the arguments that are none, of which the graph knows nothing.

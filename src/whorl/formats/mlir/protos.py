@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
 from google.protobuf.message import DecodeError
+from msgspec import Struct, field
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, helper
 
 from whorl.errors import LoadError, WhorlError
@@ -27,8 +27,7 @@ _NAME = "onnx_node_name"
 _RETURNS = ("onnx.Return", "func.return")
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(Struct, frozen=True):
     """What the text says of a value besides what makes it: its type, its place, and attributes that no op knows."""
 
     type: Type | None
@@ -36,8 +35,7 @@ class Note:
     texts: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass
-class Converted:
+class Converted(Struct):
     """A function as a model, with notes about its values by name, and where each name of a value or node stands."""
 
     model: ModelProto

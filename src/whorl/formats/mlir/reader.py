@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 import whorl.formats.onnx.control
 from whorl.errors import LoadError, WhorlError
@@ -20,8 +21,7 @@ from whorl.ir.types import Type
 assert whorl.formats.onnx.control
 
 
-@dataclass
-class ReadFunction:
+class ReadFunction(Struct):
     """A function as a module, and how the text had it."""
 
     name: str

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from whorl.ir.types import Type
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """`@name`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
+class Opaque(Struct, frozen=True):
     """An attribute or a type of another dialect, kept as text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionType:
+class FunctionType(Struct, frozen=True):
     """`(inputs) -> results`."""
 
     inputs: tuple[Type | None, ...]
     results: tuple[Type | None, ...]
 
 
-@dataclass(slots=True)
-class Argument:
+class Argument(Struct):
     """An argument of a block or function: its name without `%`, type, attributes and location."""
 
     name: str
@@ -43,16 +40,14 @@ class Argument:
     location: str = ""
 
 
-@dataclass(slots=True)
-class Block:
+class Block(Struct):
     """The only block of a region."""
 
     arguments: list[Argument] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Operation:
+class Operation(Struct):
     """One operation. Properties count as attributes; `texts` holds each attribute as it was written."""
 
     name: str
@@ -66,8 +61,7 @@ class Operation:
     location: str = ""
 
 
-@dataclass(slots=True)
-class Function:
+class Function(Struct):
     """A function: `block` is None where it is only declared."""
 
     name: str
@@ -81,8 +75,7 @@ class Function:
     arguments: list[Type | None] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Program:
+class Program(Struct):
     """A file, or a piece of one: its functions, what the module around them says, and its entry points."""
 
     name: str

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whorl.errors import LoadError, UnsupportedError, format_location, format_title
 from whorl.formats.onnx.importing import OnnxNode
@@ -33,8 +35,7 @@ class ConstantFolder(Protocol):
     def forget(self, nodes: Sequence[NodeProto], position: int, scope: Scope) -> None: ...
 
 
-@dataclass
-class ReadContext:
+class ReadContext(Struct):
     """State that the nodes of one graph share. A graph inside gets a copy with its own `regions`, its location and
     depth; a function call one with the versions of the callee, and the attributes of the caller in `bound`.
 

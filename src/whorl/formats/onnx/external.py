@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import os
 import weakref
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import LoadError
 from whorl.formats.onnx.dtypes import from_onnx
@@ -22,8 +22,7 @@ from whorl.ir.elements.mapping import MappedFile, mapped_file
 from whorl.ir.elements.packed import Packed, packed_size
 
 
-@dataclass(frozen=True)
-class FileArray:
+class FileArray(Struct, frozen=True):
     """A tensor whose bytes lie in a file; mapped, not copied, when `numpy()` is called (packed types are unpacked)."""
 
     path: Path

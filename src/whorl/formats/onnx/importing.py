@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.errors import LoadError, UnsupportedError, format_title
 from whorl.formats.onnx.dtypes import from_onnx
@@ -18,8 +17,7 @@ from whorl.ir.graph import REGISTRY, Op, Value
 from whorl.ir.registry import Providers
 
 
-@dataclass
-class OnnxNode:
+class OnnxNode(Struct):
     """A node as the file has it, with its inputs looked up.
 
     `version` is the since_version of the operator that applies. `inputs` holds None where an input is blank or
@@ -109,5 +107,5 @@ def make_op(node: OnnxNode, **changed: Any) -> Op:
 def field_kinds(op_class: type[Op]) -> dict[str, Any]:
     """Field name -> np.dtype where the field is an element type, else the annotation."""
     hints = typing.get_type_hints(op_class)
-    kinds = {f.name: hints[f.name] for f in dataclasses.fields(op_class)}  # type: ignore[arg-type]
+    kinds = {name: hints[name] for name in op_class.__struct_fields__}
     return {k: np.dtype if np.dtype in (hint, *typing.get_args(hint)) else hint for k, hint in kinds.items()}

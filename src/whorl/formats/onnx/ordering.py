@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.errors import LoadError, format_location
 from whorl.formats.onnx.context import ReadContext, node_title
 from whorl.formats.onnx.protos import AttributeProto, GraphProto, NodeProto
 
 
-@dataclass(frozen=True)
-class Order:
+class Order(Struct, frozen=True):
     """Nodes in an order in which each finds its inputs, and those that never do, with the names they lack."""
 
     nodes: list[NodeProto]

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from whorl.errors import LoadError, UnsupportedError
 from whorl.formats.onnx.protos import AttributeProto, NodeProto
@@ -21,8 +22,7 @@ ANY_NUMBER = (1 << 31) - 1
 Kind = AttributeProto.AttributeType
 
 
-@dataclass(frozen=True)
-class Parameters:
+class Parameters(Struct, frozen=True):
     """The inputs or the outputs of an operator: their names, how many there may be, and which may not be omitted."""
 
     names: tuple[str, ...]
@@ -31,8 +31,7 @@ class Parameters:
     single: frozenset[int]
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """One version of an operator; of attributes the kind, and the names of those that are required."""
 
     since_version: int

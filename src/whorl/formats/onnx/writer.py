@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -20,6 +19,7 @@ from whorl.formats.onnx.recipes import write_recipe
 from whorl.formats.onnx.schemas import OpSchema, require_type, schema_for
 from whorl.formats.onnx.signatures import NEWEST
 from whorl.formats.onnx.tensors import proto_of, type_to
+from whorl.ir.attributes import defaults
 from whorl.ir.constants import Constant, LazyArray, as_array
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.graph import Module, Node, Region, Value
@@ -291,15 +291,15 @@ def write_by_fields(node: Node, write: GraphWriter) -> None:
         if value is not None and index < schema.max_input:
             require_type(value.type, schema, index)
     attributes: dict[str, Any] = {}
-    for field in dataclasses.fields(op):  # type: ignore[arg-type]
-        value = getattr(op, field.name)
-        if value is None or field.name == "output_count":
+    for name, default in defaults(type(op)).items():
+        value = getattr(op, name)
+        if value is None or name == "output_count":
             continue
-        if field.name in schema.attributes:
-            attributes[field.name] = value
-        elif value != field.default:
+        if name in schema.attributes:
+            attributes[name] = value
+        elif value != default:
             raise SaveError(
-                f"{field.name}={value!r} cannot be said in version {schema.since_version} of {op.name}",
+                f"{name}={value!r} cannot be said in version {schema.since_version} of {op.name}",
                 fix=f"opset {_newest(op.name, op.domain)} can",
             )
     if len(node.inputs) > schema.max_input:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from whorl.errors import format_title
 from whorl.ir.types import TensorType
 
 
-@dataclass(slots=True)
-class Port:
+class Port(Struct):
     """A port of a layer: its id in the file, the declared type (None for an input without one), tensor names."""
 
     id: int
@@ -18,8 +17,7 @@ class Port:
     rt_info: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class PortMap:
+class PortMap(Struct):
     """An entry of a port_map: `is_input`, the outer index (-1: none) and the Parameter or Result inside.
 
     `axis` is None for a value that goes in or out whole. `unknown` are attributes that mean nothing.
@@ -37,8 +35,7 @@ class PortMap:
     unknown: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class Body:
+class Body(Struct):
     """A net inside a layer, with how it is connected. `back_edges`: (Result id, Parameter id)."""
 
     net: Net
@@ -46,8 +43,7 @@ class Body:
     back_edges: list[tuple[int, int]] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Layer:
+class Layer(Struct):
     """A layer. `data` holds its attributes as the file writes them, `bodies` "body", or "then_body" and "else_body".
 
     `line` is where it stands in the file.
@@ -71,8 +67,7 @@ class Layer:
         return format_title(self.type, self.name)
 
 
-@dataclass(slots=True)
-class Edge:
+class Edge(Struct):
     """A connection: (layer id, port id) to (layer id, port id)."""
 
     from_layer: int
@@ -81,8 +76,7 @@ class Edge:
     to_port: int
 
 
-@dataclass(slots=True)
-class Net:
+class Net(Struct):
     """A net: the file's own, or the body of a layer. Layers and edges keep their order."""
 
     name: str = ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.elements.base import Elements, Leaf, Memo
 from whorl.ir.elements.regions import Region, lengths_of, runs, unraveled
@@ -65,8 +65,7 @@ def _as_view(answer: np.ndarray, probe: np.ndarray, source: Elements) -> Element
     return StridedView(source, unraveled(first, source.shape), tuple(axes), answer.shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """An axis of a view: the axis of the source it runs along, and how far a step goes there."""
 
     source: int

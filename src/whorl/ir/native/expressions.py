@@ -5,46 +5,41 @@ Expressions compare by identity: a builder that makes equal ones once shows what
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.dtypes import BOOL, INT64, name_of
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Expr:
+class Expr(Struct, frozen=True, eq=False):
     """A scalar of one element type."""
 
     dtype: np.dtype
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Const(Expr):
+class Const(Expr, frozen=True, eq=False):
     """A fixed number."""
 
     value: bool | int | float
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Var(Expr):
+class Var(Expr, frozen=True, eq=False):
     """A scalar variable; `once` is true for one that is assigned in a single place before it is read."""
 
     name: str
     once: bool = True
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Load(Expr):
+class Load(Expr, frozen=True, eq=False):
     """The element of a buffer at an index, one expression an axis."""
 
     buffer: Buffer
     index: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Apply(Expr):
+class Apply(Expr, frozen=True, eq=False):
     """A scalar operation: one of `OPS` on arguments, of one element type unless it says other."""
 
     op: str
@@ -82,8 +77,7 @@ bits out; `min` and `max` give NaN where one is NaN. `sum`, `minimum` and `maxim
 order in a reduction may change."""
 
 
-@dataclass(frozen=True, eq=False)
-class Buffer:
+class Buffer(Struct, frozen=True, eq=False, dict=True):
     """Memory for a tensor, row-major. Lengths are numbers; the first may be None, where the caller knows it alone.
 
     One that `grows` has as much memory as `Reserve` last asked for. Its lengths may be expressions, which hold where

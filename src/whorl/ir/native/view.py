@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir import dims
 from whorl.ir.dims import Dim
@@ -16,8 +16,7 @@ Index = tuple[Expr, ...]
 """One int64 expression an axis."""
 
 
-@dataclass(frozen=True, eq=False)
-class View:
+class View(Struct, frozen=True, eq=False):
     """A tensor: `at(index)` is the expression of an element. `cost` counts the operations of one.
 
     A length is a number, or a dim whose names stand for lengths at run time.

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
@@ -24,8 +25,7 @@ from whorl.llvm.vectors import Vectors, prefetch, vectors_of
 GRID = WindowGrid._fields
 
 
-@dataclass(frozen=True)
-class _Tile:
+class _Tile(Struct, frozen=True):
     """So many features of a block by so many vectors of windows; `adds`: plus a tensor like the result."""
 
     v: Vectors

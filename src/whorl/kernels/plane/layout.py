@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.kernels.machine import CHANNEL_STEP, MAX_ELEMENTS, MAX_TAPS, OVERREAD_BYTES
 from whorl.kernels.windows import WindowAxis, WindowGrid
@@ -21,8 +22,7 @@ AXES = 3
 _SINGLE = WindowAxis(1, 1, 1, 1, 0, 1)
 
 
-@dataclass(frozen=True)
-class PhaseSplit:
+class PhaseSplit(Struct, frozen=True):
     """An image with its padding, cut into the phases of its strides, so that a tap reads windows at a fixed offset.
 
     Its shape is [C, phases of each axis, lengths of each axis]; element i of phase f of an axis is the image's element

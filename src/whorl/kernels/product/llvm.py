@@ -7,9 +7,10 @@ gives the same bits alone and in a batch.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.ir.dtypes import BY_NAME, UNSIGNED, is_integer, name_of
 from whorl.kernels.aligned import CACHE_LINE
@@ -85,8 +86,7 @@ def _add_rows(
 # ---- rows by packed weights ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Tile:
+class _Tile(Struct, frozen=True):
     """Sums side by side: rows, by vectors in each of several panels that are full.
 
     `stored` is the element type of packed weights in memory; it is widened as it is read.

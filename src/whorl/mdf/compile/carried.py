@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.errors import UnsupportedError
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64

@@ -12,9 +12,9 @@ elementwise expressions broadcast from the last axis, so they need no change, an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 import whorl.mdf.compile.diffusion
 from whorl.errors import UnsupportedError
@@ -43,8 +43,7 @@ STEPS, DT, DONE, SEED, SET = "steps", "dt", "done", "seed", "set"
 SCALAR = TensorType(FLOAT64, ())
 
 
-@dataclass(frozen=True)
-class ProgramSpec:
+class ProgramSpec(Struct, frozen=True):
     """The inputs and outputs of a program.
 
     `overrides`: shapes of values that replace those of the file, without the axis of the batch. `start`: the cells at
@@ -69,15 +68,13 @@ class ProgramSpec:
     """Whether somebody counts iterations, so that the loop may have none more than there are steps."""
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(Struct, frozen=True):
     """The number of an output of a module."""
 
     index: int
 
 
-@dataclass
-class Program:
+class Program(Struct):
     """A module, and what its inputs and outputs are.
 
     `first`: what is recorded of the evaluations before the loop, `fixed` what no iteration changes; values are known
@@ -123,8 +120,7 @@ def program_of(graph: Graph, spec: ProgramSpec) -> Program:
     return _Writer(graph, spec).program()
 
 
-@dataclass
-class _Loop:
+class _Loop(Struct):
     """A loop body that closes: what it carries, and what it gives for a record."""
 
     body: Scope
@@ -133,8 +129,7 @@ class _Loop:
     rows: dict[Cell, Datum]
 
 
-@dataclass(frozen=True)
-class _Carried:
+class _Carried(Struct, frozen=True):
     """A carried value: what it is at first, in the body, and after the body."""
 
     cell: Cell

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whorl.errors import WhorlError
 from whorl.ir.types import TensorType, tensor
@@ -26,8 +27,7 @@ MOST_PROGRAMS = 32
 """Programs that a graph keeps."""
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(Struct, frozen=True):
     """A simulation: what to record, and values in the place of the file's.
 
     `sets` have a first axis for the parameter sets of the batch.

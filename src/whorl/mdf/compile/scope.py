@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import UnsupportedError
 from whorl.ir.build import Builder
@@ -20,8 +19,7 @@ class NotElementwiseError(UnsupportedError):
     """A batch cannot have its axis behind all others, since something looks at whole arrays."""
 
 
-@dataclass(frozen=True, eq=False)
-class Traced:
+class Traced(Struct, frozen=True, eq=False):
     """A value that only the run knows, in the region where it was made."""
 
     value: Value

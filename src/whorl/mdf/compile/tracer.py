@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whorl.errors import UnsupportedError, WhorlError, format_location
 from whorl.ir.graph import Value
@@ -39,8 +40,7 @@ MOST_RESTING = 1 << 24
 """Zeros that a compiled model holds for an input port to which nothing is connected."""
 
 
-@dataclass
-class Tracer:
+class Tracer(Struct):
     """Evaluates nodes in a scope; `dt` is None in an evaluation without a time step.
 
     `overrides`: values that replace those of the file, of fixed parameters and unconnected input ports, and the initial
@@ -63,7 +63,7 @@ class Tracer:
     """The node and the part that are evaluated."""
     repeats: dict[tuple[str, str], int] = field(default_factory=dict)
     """Expressions of each part that drew in this evaluation."""
-    incoming: dict[str, list[Edge]] = field(init=False)
+    incoming: dict[str, list[Edge]] = field(default_factory=dict[str, list[Edge]])
 
     def __post_init__(self) -> None:
         self.incoming = {id: [] for id in self.graph.nodes}

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import LoadError, RunError, WhorlError
 from whorl.mdf.engine.calls import Calls
@@ -38,8 +38,7 @@ Address = tuple[str, str, str]
 """A node, one of `input_ports`, `parameters`, `functions`, `output_ports`, and an id."""
 
 
-@dataclass(frozen=True)
-class Saved:
+class Saved(Struct, frozen=True):
     """All that an engine remembers between two calls."""
 
     values: dict[Address, Datum]
@@ -50,8 +49,7 @@ class Saved:
     calls: int
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(Struct, frozen=True):
     """An edge between parts; `weight` is None where it changes nothing."""
 
     sender: NodePart

@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import LoadError, RunError
 from whorl.mdf.functions.names import ATTRIBUTES, CONSTANTS, MODULES, RANDOM, find_function
@@ -21,8 +21,7 @@ MAX_DEPTH = 120
 """How deep parts of an expression may lie in each other; a chain of sums counts once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(Struct, frozen=True):
     """A value as a file says it: a number, list or object as it is, or text that is parsed.
 
     `tree` is None for what is no text. `names` are the ids that it reads, `draws` its calls of numpy.random in order.

@@ -8,7 +8,8 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.errors import RunError
 from whorl.mdf.model import Datum
@@ -129,8 +130,7 @@ def _items(values: Datum) -> list[Datum]:
 # ---- patterns ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Test:
+class _Test(Struct, frozen=True):
     """A condition on one slot of one buffer: a text or a variable, which it must be or must not be."""
 
     buffer: str | None

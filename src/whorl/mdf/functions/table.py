@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import RunError
 from whorl.mdf.functions.builder import Operand
@@ -17,8 +17,7 @@ MAX_ELEMENTS = 2**28
 """The largest array that a shape or an expression may ask for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
+class Formula(Struct, frozen=True):
     """A native form put together of other functions: lines `name = expression`, and an expression at the end."""
 
     arguments: str
@@ -31,8 +30,7 @@ Elements = Callable[[Sequence[Datum]], float]
 """How many elements the result of a call has, from its arguments; a bound is enough."""
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """One function. `positional` is how many arguments may go by position.
 
     `elements` belongs to functions that make arrays larger than their operands: a short expression must not take all

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.errors import RunError, UnsupportedError
 from whorl.mdf.expressions.syntax import Expression, parse
@@ -40,8 +41,7 @@ _BY_LENGTHS = {"rand", "randn"}
 FORMULAS = {name: parse(text, f"numpy.random.{name}") for name, (_, text) in _TEXTS.items()}
 
 
-@dataclass(frozen=True)
-class Draw:
+class Draw(Struct, frozen=True):
     """A draw with its arguments: the formula, the parameters, and the shape where the call says it."""
 
     formula: Expression

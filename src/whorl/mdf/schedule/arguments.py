@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 from fractions import Fraction
+
+from msgspec import Struct, field
 
 from whorl.errors import LoadError
 from whorl.mdf.model import Condition
@@ -16,8 +17,7 @@ MAX_DEPTH = 64
 """How deep conditions may lie in each other."""
 
 
-@dataclass(frozen=True)
-class Clock:
+class Clock(Struct, frozen=True):
     """Absolute time as integers: `step` units go by with each consideration set, and no time before `start` is seen."""
 
     unit: Fraction = Fraction(1, 1000)
@@ -30,8 +30,7 @@ class Clock:
         return int(seconds / self.unit)
 
 
-@dataclass
-class ConditionContext:
+class ConditionContext(Struct):
     """What the meaning of a condition depends on, beside its own text."""
 
     nodes: Collection[str]

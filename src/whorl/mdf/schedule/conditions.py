@@ -7,8 +7,9 @@ that all times of the file are multiples of.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from whorl.errors import UnsupportedError
 from whorl.mdf.model import Condition
@@ -138,8 +139,7 @@ def when_finished(kind: type[AllOf] | type[AnyOf]) -> Callable[[Arguments], Pred
     return read
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """The times of an absolute condition, in seconds."""
 
     repeat: Fraction | None

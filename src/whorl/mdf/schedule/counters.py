@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from whorl.mdf.schedule.arguments import Clock
 from whorl.mdf.schedule.predicates import (
@@ -28,8 +29,7 @@ from whorl.mdf.schedule.predicates import (
 )
 
 
-@dataclass(frozen=True)
-class Update:
+class Update(Struct, frozen=True):
     """What an event does to the counters: sets some to 0, then adds to some."""
 
     zeroed: tuple[int, ...] = ()
@@ -42,8 +42,7 @@ class Update:
             state[at] += step
 
 
-@dataclass
-class View:
+class View(Struct):
     """How much of a counter its conditions can tell apart: values up to `cap`, and remainders by `modulus`."""
 
     cap: int = 0
@@ -53,8 +52,7 @@ class View:
         return min(value, self.cap), value % self.modulus
 
 
-@dataclass(frozen=True)
-class Counters:
+class Counters(Struct, frozen=True):
     """The integers that a schedule carries, by slot, and the updates of each event."""
 
     index: dict[Slot, int]

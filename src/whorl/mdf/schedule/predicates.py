@@ -6,9 +6,9 @@ import enum
 import math
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import RunError
 from whorl.mdf.model import Datum
@@ -24,61 +24,53 @@ class Scale(enum.IntEnum):
     LIFE = 4
 
 
-@dataclass(frozen=True)
-class Calls:
+class Calls(Struct, frozen=True):
     """How often `node` has run in the current `scale`."""
 
     node: str
     scale: Scale
 
 
-@dataclass(frozen=True)
-class Usable:
+class Usable(Struct, frozen=True):
     """How often `giver` has run since `user` last ran, in the current evaluation."""
 
     giver: str
     user: str
 
 
-@dataclass(frozen=True)
-class Ticks:
+class Ticks(Struct, frozen=True):
     """How many units `of` have ended in the current `scale`."""
 
     of: Scale
     scale: Scale
 
 
-@dataclass(frozen=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """1 where `node` was in the consideration set that was executed last, else 0."""
 
     node: str
 
 
-@dataclass(frozen=True)
-class Met:
+class Met(Struct, frozen=True):
     """How often the limited condition number `index` has held."""
 
     index: int
 
 
-@dataclass(frozen=True)
-class Now:
+class Now(Struct, frozen=True):
     """Absolute time, in units of the schedule's clock."""
 
 
 Slot = Calls | Usable | Ticks | Ran | Met | Now
 
 
-@dataclass(frozen=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """Holds always or never."""
 
     is_met: bool
 
 
-@dataclass(frozen=True)
-class Compare:
+class Compare(Struct, frozen=True):
     """The sum of some slots, compared with a number by <, <=, ==, > or >=."""
 
     slots: tuple[Slot, ...]
@@ -86,8 +78,7 @@ class Compare:
     number: float
 
 
-@dataclass(frozen=True)
-class Multiple:
+class Multiple(Struct, frozen=True):
     """A slot minus `offset` is a multiple of `number`."""
 
     slot: Slot
@@ -95,29 +86,25 @@ class Multiple:
     offset: int = 0
 
 
-@dataclass(frozen=True)
-class AllOf:
+class AllOf(Struct, frozen=True):
     """Every item holds; those after the first that does not are not asked."""
 
     items: tuple[Predicate, ...]
 
 
-@dataclass(frozen=True)
-class AnyOf:
+class AnyOf(Struct, frozen=True):
     """Some item holds; those after the first that does are not asked."""
 
     items: tuple[Predicate, ...]
 
 
-@dataclass(frozen=True)
-class Negated:
+class Negated(Struct, frozen=True):
     """The item does not hold."""
 
     item: Predicate
 
 
-@dataclass(frozen=True)
-class Limited:
+class Limited(Struct, frozen=True):
     """The item holds, the first `number` times that it does; `met` counts these."""
 
     item: Predicate
@@ -125,8 +112,7 @@ class Limited:
     met: Met
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A value of a node compared with a threshold: the only predicate that depends on data."""
 
     node: str

@@ -8,8 +8,9 @@ model is straight code. A call that comes back to the same state never ends, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from whorl.errors import IterationLimitError, LoadError, RunError, WhorlError
 from whorl.mdf.model import Condition, Datum, Graph
@@ -41,8 +42,7 @@ Call = tuple[Set, ...]
 Visible = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True)
-class Period:
+class Period(Struct, frozen=True):
     """Calls as they come: first those of `lead`, then those of `cycle` again and again."""
 
     lead: tuple[Call, ...]
@@ -52,8 +52,7 @@ class Period:
         return self.lead[call] if call < len(self.lead) else self.cycle[(call - len(self.lead)) % len(self.cycle)]
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What is known of a schedule before it runs."""
 
     sets: tuple[Set, ...]

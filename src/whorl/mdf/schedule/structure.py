@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.errors import LoadError
 from whorl.mdf.model import Condition
@@ -37,8 +38,7 @@ MAX_STEPS = 1_000_000
 EDGES = ("AddEdgeTo", "RemoveEdgeFrom")
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(Struct, frozen=True):
     """One condition that gives a node another place in the order."""
 
     kind: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,8 +28,7 @@ from whorl.ops.core.base import (
 from whorl.ops.reduce.softmax import Softmax
 
 
-@dataclass(frozen=True)
-class Attention(Op):
+class Attention(Op, frozen=True):
     """Y = softmax(softcap(scale * Q K^T) + bias) V, where the bias is 0 or -inf by the masks, plus a float `attn_mask`.
 
     Inputs: Q, K, V, attn_mask, past_key, past_value, nonpad_kv_seqlen. Outputs: Y, present_key, present_value, and the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,8 +26,7 @@ _RULES = {"linear": (False, False), "gated": (True, False), "delta": (False, Tru
 """For each update rule whether it takes decay, and whether it takes beta."""
 
 
-@dataclass(frozen=True)
-class LinearAttention(Op):
+class LinearAttention(Op, frozen=True):
     """For each token: S = exp(decay) * S; S = S + k u^T; o = scale * S^T q, where u is v, or beta * (v - S^T k).
 
     Inputs: query [batch, time, q_heads * d_k], key [.., kv_heads * d_k], value [.., kv_heads * d_v], past_state
@@ -130,8 +128,7 @@ def _read(state: np.ndarray, x: np.ndarray) -> np.ndarray:
     return (x[:, :, None, :] @ state)[:, :, 0]
 
 
-@dataclass(frozen=True)
-class CausalConvWithState(Op):
+class CausalConvWithState(Op, frozen=True):
     """y[c, t] = activation(bias[c] + sum_i weight[c, 0, i] * p[c, t + i]), where p is past_state, then the input.
 
     Inputs: input [batch, channels, length], weight [channels, 1, k], bias [channels], past_state

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,8 +26,7 @@ from whorl.ops.core.writer import Writer, is_fixed, sizes_of
 from whorl.ops.movement.indexing import Gather
 
 
-@dataclass(frozen=True)
-class RotaryEmbedding(Op):
+class RotaryEmbedding(Op, frozen=True):
     """Each pair (a, b) of a head becomes (a cos - b sin, a sin + b cos), by the angles of the token's position.
 
     Pairs are the two halves of the first `rotary_embedding_dim` elements (0: of all), or neighbours if `interleaved`.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from whorl.ir.infer import Inference
 
 
-@dataclass(frozen=True)
-class If(Op):
+class If(Op, frozen=True):
     """Runs `then_branch` or `else_branch`. Inputs: condition, then the values that both branches take as arguments.
 
     Outputs may differ in shape, rank and optional contents between the branches. Source: ONNX If-25.
@@ -47,8 +46,7 @@ class If(Op):
         )
 
 
-@dataclass(frozen=True)
-class Scanned:
+class Scanned(Struct, frozen=True):
     """How a scanned input is cut: `part` rows along `axis` an iteration, the last first if `reverse`.
 
     With `keep_axis` the slice keeps the axis (OpenVINO), else it drops it (ONNX; `part` is 1).
@@ -74,8 +72,7 @@ class Scanned:
         return dims.call("floor", type.shape[normal_axis(self.axis, len(type.shape))], self.part)
 
 
-@dataclass(frozen=True)
-class Collected:
+class Collected(Struct, frozen=True):
     """How elements are joined: stacked on a new `axis`, or concatenated along an existing one; prepended if `reverse`.
 
     Scalars are stacked in any case. `part`: the rows along `axis` that each concatenated element must have.
@@ -105,8 +102,7 @@ class Collected:
         return element.with_shape((*before, rows * length, *after))
 
 
-@dataclass(frozen=True)
-class Loop(Op):
+class Loop(Op, frozen=True):
     """`for i in 0, 1, ... while i < trip and go_on: body`.
 
     The body runs only while `go_on` holds, so what it sees of it is true.

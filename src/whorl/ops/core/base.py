@@ -196,8 +196,10 @@ def detach(value: Any) -> Any:
     return value.copy() if isinstance(base, np.ndarray) and base.nbytes > value.nbytes else value
 
 
-class Elementwise(Op, abstract=True):
+class Elementwise(Op, frozen=True):
     """Output element = f(input elements), inputs broadcast; the output has the inputs' element type."""
+
+    abstract: ClassVar[bool] = True
 
     dtypes: ClassVar[frozenset[np.dtype]] = frozenset()
     """The element types accepted; empty for all."""
@@ -244,8 +246,10 @@ class Elementwise(Op, abstract=True):
         return self.run(*elements) if self.symbolic else UNKNOWN
 
 
-class Predicate(Elementwise, abstract=True):
+class Predicate(Elementwise, frozen=True):
     """An elementwise op whose result is bool."""
+
+    abstract: ClassVar[bool] = True
 
     def result_dtype(self, dtype: np.dtype) -> np.dtype:
         return BOOL

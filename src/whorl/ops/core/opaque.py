@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from whorl.errors import RunError
@@ -10,8 +9,7 @@ from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType
 
 
-@dataclass(frozen=True)
-class OpaqueLayer(Op):
+class OpaqueLayer(Op, frozen=True):
     """A layer of an OpenVINO file as it stands there: its type, opset, attributes and the declared output types.
 
     It cannot run. `names` are the tensor names of each output.

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import asdict
 
 from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, TensorType, Type
@@ -76,7 +77,7 @@ def _bits_of(numbers: Iterable[float]) -> int:
 def _largest_number(op: Op) -> int:
     """The largest whole number among an op's attributes; small ones, which name axes, do not count."""
     largest = 0
-    for value in vars(op).values():
+    for value in asdict(op).values():
         for number in value if isinstance(value, tuple) else (value,):
             if isinstance(number, int) and not isinstance(number, bool):
                 largest = max(largest, abs(number))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 
 import numpy as np
@@ -41,8 +40,7 @@ NUMBERS = WHOLE | COMPUTED_FLOATS
 BFLOAT16 = BY_NAME["bfloat16"]
 
 
-@dataclass(frozen=True)
-class Identity(Op):
+class Identity(Op, frozen=True):
     """The input itself: a tensor, sequence, optional or map. Source: ONNX Identity-25."""
 
     any_length = True
@@ -67,8 +65,7 @@ class Identity(Op):
         return True
 
 
-@dataclass(frozen=True)
-class Add(Elementwise):
+class Add(Elementwise, frozen=True):
     """x + y; integers wrap. Source: ONNX Add-14."""
 
     dtypes = NUMBERS
@@ -87,8 +84,7 @@ class Add(Elementwise):
         return -0.0 if is_float(dtype) else 0
 
 
-@dataclass(frozen=True)
-class Sub(Elementwise):
+class Sub(Elementwise, frozen=True):
     """x - y; integers wrap. Source: ONNX Sub-14."""
 
     dtypes = NUMBERS
@@ -108,8 +104,7 @@ class Sub(Elementwise):
         return 0
 
 
-@dataclass(frozen=True)
-class Mul(Elementwise):
+class Mul(Elementwise, frozen=True):
     """x * y; integers wrap. Source: ONNX Mul-14."""
 
     dtypes = NUMBERS
@@ -131,8 +126,7 @@ class Mul(Elementwise):
         return 0 if is_integer(dtype) else None
 
 
-@dataclass(frozen=True)
-class Div(Elementwise):
+class Div(Elementwise, frozen=True):
     """x / y; of integers truncated toward zero, the smallest by -1 wraps to itself.
 
     Errors: an integer division by zero is a RunError. Source: ONNX Div-14.
@@ -176,8 +170,7 @@ class Div(Elementwise):
         return 1
 
 
-@dataclass(frozen=True)
-class Mod(Elementwise):
+class Mod(Elementwise, frozen=True):
     """x - floor(x / y) * y, with the sign of y; with `fmod` truncated instead of floored, with the sign of x.
 
     Errors: an integer modulus of zero is a RunError. Source: ONNX Mod-28.
@@ -257,8 +250,7 @@ def divide_views(
     return [k.materialise(view) for view in views]
 
 
-@dataclass(frozen=True)
-class Neg(Elementwise):
+class Neg(Elementwise, frozen=True):
     """-x; the smallest integer is its own negative. Source: ONNX Neg-13."""
 
     dtypes = (SIGNED & WHOLE) | COMPUTED_FLOATS
@@ -275,8 +267,7 @@ class Neg(Elementwise):
         return None if x is None else within(Interval(-x.high, -x.low, x.nan), tensor(result).dtype)
 
 
-@dataclass(frozen=True)
-class Abs(Elementwise):
+class Abs(Elementwise, frozen=True):
     """|x|; the smallest integer is its own absolute value. Source: ONNX Abs-13."""
 
     dtypes = NUMBERS
@@ -301,8 +292,7 @@ class Abs(Elementwise):
         return 0 if inputs[0] is not None and inputs[0].has_no_sign else None
 
 
-@dataclass(frozen=True)
-class Sign(Elementwise):
+class Sign(Elementwise, frozen=True):
     """-1, 0 or 1; NaN for NaN. Source: ONNX Sign-13."""
 
     dtypes = NUMBERS
@@ -322,8 +312,7 @@ class Sign(Elementwise):
         return None if x is None else Interval(int(np.sign(x.low)), int(np.sign(x.high)), x.nan)
 
 
-@dataclass(frozen=True)
-class Reciprocal(Elementwise):
+class Reciprocal(Elementwise, frozen=True):
     """1 / x. Source: ONNX Reciprocal-13."""
 
     dtypes = COMPUTED_FLOATS
@@ -335,8 +324,7 @@ class Reciprocal(Elementwise):
         return k.div(k.const(1, x.dtype), x)
 
 
-@dataclass(frozen=True)
-class Ceil(Elementwise):
+class Ceil(Elementwise, frozen=True):
     """The smallest whole number that is at least x. Source: ONNX Ceil-13."""
 
     dtypes = COMPUTED_FLOATS
@@ -352,8 +340,7 @@ class Ceil(Elementwise):
         return None if x is None or not x.is_finite else Interval(float(math.ceil(x.low)), float(math.ceil(x.high)))
 
 
-@dataclass(frozen=True)
-class Floor(Elementwise):
+class Floor(Elementwise, frozen=True):
     """The largest whole number that is at most x. Source: ONNX Floor-13."""
 
     dtypes = COMPUTED_FLOATS
@@ -369,8 +356,7 @@ class Floor(Elementwise):
         return None if x is None or not x.is_finite else Interval(float(math.floor(x.low)), float(math.floor(x.high)))
 
 
-@dataclass(frozen=True)
-class Round(Elementwise):
+class Round(Elementwise, frozen=True):
     """The nearest whole number, halves to the even one. Source: ONNX Round-22."""
 
     dtypes = COMPUTED_FLOATS
@@ -386,8 +372,7 @@ class Round(Elementwise):
         return None if x is None or not x.is_finite else Interval(float(round(x.low)), float(round(x.high)))
 
 
-@dataclass(frozen=True)
-class Max(Elementwise):
+class Max(Elementwise, frozen=True):
     """The largest of any number of inputs; NaN where one is NaN. Source: ONNX Max-13."""
 
     dtypes = NUMBERS
@@ -418,8 +403,7 @@ class Max(Elementwise):
         return len(inputs) == 1
 
 
-@dataclass(frozen=True)
-class Min(Elementwise):
+class Min(Elementwise, frozen=True):
     """The smallest of any number of inputs; NaN where one is NaN. Source: ONNX Min-13."""
 
     dtypes = NUMBERS
@@ -450,8 +434,7 @@ class Min(Elementwise):
         return len(inputs) == 1
 
 
-@dataclass(frozen=True)
-class Sum(Elementwise):
+class Sum(Elementwise, frozen=True):
     """The sum of any number of inputs, narrow floats added in float32. Source: ONNX Sum-13."""
 
     dtypes = COMPUTED_FLOATS
@@ -466,8 +449,7 @@ class Sum(Elementwise):
         return len(inputs) == 1
 
 
-@dataclass(frozen=True)
-class Mean(Elementwise):
+class Mean(Elementwise, frozen=True):
     """The mean of any number of inputs, narrow floats added in float32. Source: ONNX Mean-13."""
 
     dtypes = COMPUTED_FLOATS
@@ -491,8 +473,7 @@ def _native_total(k: NativeBuilder, elements: Sequence[Expr]) -> Expr:
     return reduce(k.add, [k.cast(x, accumulator(x.dtype)) for x in elements])
 
 
-@dataclass(frozen=True)
-class Clip(Elementwise):
+class Clip(Elementwise, frozen=True):
     """min(high, max(low, x)), each bound optional: NaN stays, and `high` rules where it is below `low`.
 
     Shapes: the bounds have one element. Source: ONNX Clip-13.

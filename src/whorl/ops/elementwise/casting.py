@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,8 +46,7 @@ def check_conversion(source: np.dtype, target: np.dtype, round_mode: str) -> Non
         raise TypeRuleError(f"round_mode {round_mode!r} does not exist", fix=f"one of {', '.join(ROUND_MODES)}")
 
 
-@dataclass(frozen=True)
-class Cast(Elementwise):
+class Cast(Elementwise, frozen=True):
     """The input in the element type `to`.
 
     Integers keep their low bits, floats are truncated to integers, zero is False; texts are read and written as
@@ -117,8 +115,7 @@ def _native_power_of_two(k: NativeBuilder, x: Expr, saturate: bool, round_mode: 
     return k.apply("bits", k.cast(k.select(valid, code, k.const(255)), UINT8), dtype=FLOAT8E8M0)
 
 
-@dataclass(frozen=True)
-class CastLike(Op):
+class CastLike(Op, frozen=True):
     """The first input in the element type of the second. Source: ONNX CastLike-25."""
 
     any_length = True
@@ -147,8 +144,7 @@ class CastLike(Op):
         return Cast(to, self.saturate, self.round_mode)
 
 
-@dataclass(frozen=True)
-class BitCast(Op):
+class BitCast(Op, frozen=True):
     """The bits of the input read as another type of the same width. Source: ONNX BitCast-26."""
 
     any_length = True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,8 +24,7 @@ SPECIAL_FLOATS = COMPUTED_FLOATS | {BY_NAME[f"float8{n}"] for n in ("e4m3fn", "e
 """The floating-point types that IsNaN and IsInf accept."""
 
 
-@dataclass(frozen=True)
-class Equal(Predicate):
+class Equal(Predicate, frozen=True):
     """x == y, of numbers, bools or texts; NaN equals nothing. Source: ONNX Equal-19."""
 
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -47,8 +45,7 @@ class Equal(Predicate):
         return truth(True if x.is_point and y.is_point and x.low == y.low else None)
 
 
-@dataclass(frozen=True)
-class Less(Predicate):
+class Less(Predicate, frozen=True):
     """x < y. Source: ONNX Less-13."""
 
     dtypes = NUMBERS
@@ -66,8 +63,7 @@ class Less(Predicate):
         return _is_less(inputs[0], inputs[1], operands[1])
 
 
-@dataclass(frozen=True)
-class LessOrEqual(Predicate):
+class LessOrEqual(Predicate, frozen=True):
     """x <= y. Source: ONNX LessOrEqual-16."""
 
     dtypes = NUMBERS
@@ -85,8 +81,7 @@ class LessOrEqual(Predicate):
         return _is_at_most(inputs[0], inputs[1])
 
 
-@dataclass(frozen=True)
-class Greater(Predicate):
+class Greater(Predicate, frozen=True):
     """x > y. Source: ONNX Greater-13."""
 
     dtypes = NUMBERS
@@ -104,8 +99,7 @@ class Greater(Predicate):
         return _is_less(inputs[1], inputs[0], operands[0])
 
 
-@dataclass(frozen=True)
-class GreaterOrEqual(Predicate):
+class GreaterOrEqual(Predicate, frozen=True):
     """x >= y. Source: ONNX GreaterOrEqual-16."""
 
     dtypes = NUMBERS
@@ -127,8 +121,7 @@ def _negate(proof: bool | Unknown) -> bool | Unknown:
     return UNKNOWN if isinstance(proof, Unknown) else not proof
 
 
-@dataclass(frozen=True)
-class IsNaN(Predicate):
+class IsNaN(Predicate, frozen=True):
     """Whether it is not a number. Source: ONNX IsNaN-20."""
 
     dtypes = SPECIAL_FLOATS
@@ -140,8 +133,7 @@ class IsNaN(Predicate):
         return k.apply("isnan", x, dtype=BOOL)
 
 
-@dataclass(frozen=True)
-class IsInf(Predicate):
+class IsInf(Predicate, frozen=True):
     """Whether it is infinite, of a sign that `detect_positive` or `detect_negative` selects. Source: ONNX IsInf-20."""
 
     detect_negative: int = 1
@@ -164,8 +156,7 @@ class IsInf(Predicate):
         return result
 
 
-@dataclass(frozen=True)
-class Where(Elementwise):
+class Where(Elementwise, frozen=True):
     """x where the condition is true, else y; all three broadcast. Source: ONNX Where-16."""
 
     def infer(self, condition: Fact, x: Fact, y: Fact) -> TensorType:

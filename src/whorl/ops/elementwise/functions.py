@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,9 +15,10 @@ from whorl.ir.types import Fact
 from whorl.ops.core.base import COMPUTED_FLOATS, Elementwise, widen
 
 
-@dataclass(frozen=True)
-class RealFunction(Elementwise, abstract=True):
+class RealFunction(Elementwise, frozen=True):
     """A function of floating-point numbers; float16 and bfloat16 are computed in float32 and rounded once."""
+
+    abstract: ClassVar[bool] = True
 
     dtypes = COMPUTED_FLOATS
     function: ClassVar[str]
@@ -28,8 +28,7 @@ class RealFunction(Elementwise, abstract=True):
         return k.apply(self.function, x)
 
 
-@dataclass(frozen=True)
-class Exp(RealFunction):
+class Exp(RealFunction, frozen=True):
     """e to the power x. Source: ONNX Exp-13."""
 
     function = "exp"
@@ -42,8 +41,7 @@ class Exp(RealFunction):
         return None if x is None else Interval(0.0, math.inf, x.nan)
 
 
-@dataclass(frozen=True)
-class Log(RealFunction):
+class Log(RealFunction, frozen=True):
     """The natural logarithm; -inf for 0, NaN below. Source: ONNX Log-13."""
 
     function = "log"
@@ -52,8 +50,7 @@ class Log(RealFunction):
         return np.log(x)
 
 
-@dataclass(frozen=True)
-class Sqrt(RealFunction):
+class Sqrt(RealFunction, frozen=True):
     """The square root; NaN below 0. Source: ONNX Sqrt-13."""
 
     function = "sqrt"
@@ -66,8 +63,7 @@ class Sqrt(RealFunction):
         return None if x is None else Interval(0.0, math.inf, x.nan or x.low < 0)
 
 
-@dataclass(frozen=True)
-class Sin(RealFunction):
+class Sin(RealFunction, frozen=True):
     """The sine of an angle in radians. Source: ONNX Sin-22."""
 
     function = "sin"
@@ -80,8 +76,7 @@ class Sin(RealFunction):
         return None if x is None else Interval(-1.0, 1.0, not x.is_finite)
 
 
-@dataclass(frozen=True)
-class Cos(RealFunction):
+class Cos(RealFunction, frozen=True):
     """The cosine of an angle in radians. Source: ONNX Cos-22."""
 
     function = "cos"
@@ -94,8 +89,7 @@ class Cos(RealFunction):
         return None if x is None else Interval(-1.0, 1.0, not x.is_finite)
 
 
-@dataclass(frozen=True)
-class Tan(RealFunction):
+class Tan(RealFunction, frozen=True):
     """The tangent of an angle in radians. Source: ONNX Tan-22."""
 
     function = "tan"
@@ -104,8 +98,7 @@ class Tan(RealFunction):
         return np.tan(x)
 
 
-@dataclass(frozen=True)
-class Asin(RealFunction):
+class Asin(RealFunction, frozen=True):
     """The angle in radians whose sine is x; NaN outside [-1, 1]. Source: ONNX Asin-22."""
 
     function = "asin"
@@ -114,8 +107,7 @@ class Asin(RealFunction):
         return np.arcsin(x)
 
 
-@dataclass(frozen=True)
-class Acos(RealFunction):
+class Acos(RealFunction, frozen=True):
     """The angle in radians whose cosine is x; NaN outside [-1, 1]. Source: ONNX Acos-22."""
 
     function = "acos"
@@ -124,8 +116,7 @@ class Acos(RealFunction):
         return np.arccos(x)
 
 
-@dataclass(frozen=True)
-class Atan(RealFunction):
+class Atan(RealFunction, frozen=True):
     """The angle in radians whose tangent is x. Source: ONNX Atan-22."""
 
     function = "atan"
@@ -134,8 +125,7 @@ class Atan(RealFunction):
         return np.arctan(x)
 
 
-@dataclass(frozen=True)
-class Sinh(RealFunction):
+class Sinh(RealFunction, frozen=True):
     """(e^x - e^-x) / 2. Source: ONNX Sinh-22."""
 
     function = "sinh"
@@ -144,8 +134,7 @@ class Sinh(RealFunction):
         return np.sinh(x)
 
 
-@dataclass(frozen=True)
-class Cosh(RealFunction):
+class Cosh(RealFunction, frozen=True):
     """(e^x + e^-x) / 2. Source: ONNX Cosh-22."""
 
     function = "cosh"
@@ -154,8 +143,7 @@ class Cosh(RealFunction):
         return np.cosh(x)
 
 
-@dataclass(frozen=True)
-class Tanh(RealFunction):
+class Tanh(RealFunction, frozen=True):
     """sinh(x) / cosh(x). Source: ONNX Tanh-13."""
 
     function = "tanh"
@@ -168,8 +156,7 @@ class Tanh(RealFunction):
         return None if x is None else Interval(-1.0, 1.0, x.nan)
 
 
-@dataclass(frozen=True)
-class Asinh(RealFunction):
+class Asinh(RealFunction, frozen=True):
     """The number whose sinh is x. Source: ONNX Asinh-22."""
 
     function = "asinh"
@@ -178,8 +165,7 @@ class Asinh(RealFunction):
         return np.arcsinh(x)
 
 
-@dataclass(frozen=True)
-class Acosh(RealFunction):
+class Acosh(RealFunction, frozen=True):
     """The number whose cosh is x; NaN below 1. Source: ONNX Acosh-22."""
 
     function = "acosh"
@@ -188,8 +174,7 @@ class Acosh(RealFunction):
         return np.arccosh(x)
 
 
-@dataclass(frozen=True)
-class Atanh(RealFunction):
+class Atanh(RealFunction, frozen=True):
     """The number whose tanh is x; NaN outside [-1, 1]. Source: ONNX Atanh-22."""
 
     function = "atanh"
@@ -198,8 +183,7 @@ class Atanh(RealFunction):
         return np.arctanh(x)
 
 
-@dataclass(frozen=True)
-class Erf(RealFunction):
+class Erf(RealFunction, frozen=True):
     """2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x. Source: ONNX Erf-13."""
 
     function = "erf"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,8 +19,7 @@ from whorl.ops.elementwise.arithmetic import WHOLE
 _BOOL_ONLY = frozenset((BOOL,))
 
 
-@dataclass(frozen=True)
-class And(Elementwise):
+class And(Elementwise, frozen=True):
     """Whether both are true. Source: ONNX And-7."""
 
     dtypes = _BOOL_ONLY
@@ -47,8 +45,7 @@ class And(Elementwise):
         return 0
 
 
-@dataclass(frozen=True)
-class Or(Elementwise):
+class Or(Elementwise, frozen=True):
     """Whether one or both are true. Source: ONNX Or-7."""
 
     dtypes = _BOOL_ONLY
@@ -74,8 +71,7 @@ class Or(Elementwise):
         return 1
 
 
-@dataclass(frozen=True)
-class Xor(Elementwise):
+class Xor(Elementwise, frozen=True):
     """Whether exactly one is true. Source: ONNX Xor-7."""
 
     dtypes = _BOOL_ONLY
@@ -95,8 +91,7 @@ class Xor(Elementwise):
         return 0
 
 
-@dataclass(frozen=True)
-class Not(Elementwise):
+class Not(Elementwise, frozen=True):
     """Whether it is false. Source: ONNX Not-1."""
 
     dtypes = _BOOL_ONLY
@@ -112,8 +107,7 @@ class Not(Elementwise):
         return truth(None if x is None else not x)
 
 
-@dataclass(frozen=True)
-class BitwiseAnd(Elementwise):
+class BitwiseAnd(Elementwise, frozen=True):
     """The bits that both have. Source: ONNX BitwiseAnd-18."""
 
     dtypes = WHOLE
@@ -132,8 +126,7 @@ class BitwiseAnd(Elementwise):
         return 0
 
 
-@dataclass(frozen=True)
-class BitwiseOr(Elementwise):
+class BitwiseOr(Elementwise, frozen=True):
     """The bits that one or both have. Source: ONNX BitwiseOr-18."""
 
     dtypes = WHOLE
@@ -152,8 +145,7 @@ class BitwiseOr(Elementwise):
         return _all_ones(dtype)
 
 
-@dataclass(frozen=True)
-class BitwiseXor(Elementwise):
+class BitwiseXor(Elementwise, frozen=True):
     """The bits that exactly one has. Source: ONNX BitwiseXor-18."""
 
     dtypes = WHOLE
@@ -169,8 +161,7 @@ class BitwiseXor(Elementwise):
         return 0
 
 
-@dataclass(frozen=True)
-class BitwiseNot(Elementwise):
+class BitwiseNot(Elementwise, frozen=True):
     """The bits that it lacks. Source: ONNX BitwiseNot-18."""
 
     dtypes = WHOLE
@@ -182,8 +173,7 @@ class BitwiseNot(Elementwise):
         return k.apply("not", x)
 
 
-@dataclass(frozen=True)
-class BitShift(Elementwise):
+class BitShift(Elementwise, frozen=True):
     """x with its bits shifted by y to the LEFT or to the RIGHT, copies of the sign bit moving in from the left.
 
     A shift by the width or more, or by a negative number, leaves 0; -1 where a negative x moves right.

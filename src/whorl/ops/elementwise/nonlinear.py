@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
-from whorl.ir.dtypes import FLOAT64, SIGNED
+from whorl.ir.dtypes import FLOAT64, SIGNED, single
 from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
@@ -29,9 +29,10 @@ from whorl.ops.elementwise.arithmetic import NUMBERS, WHOLE
 from whorl.ops.elementwise.conversion import to_integer
 
 
-@dataclass(frozen=True)
-class Activation(Elementwise, abstract=True):
+class Activation(Elementwise, frozen=True):
     """A function of one number; float16 and bfloat16 are computed in float32 and rounded once."""
+
+    abstract: ClassVar[bool] = True
 
     dtypes = COMPUTED_FLOATS
 
@@ -61,8 +62,7 @@ def _softplus(k: NativeBuilder, x: Expr) -> Expr:
     return k.add(k.apply("max", x, k.const(0, x.dtype)), k.apply("log1p", decay))
 
 
-@dataclass(frozen=True)
-class Relu(Elementwise):
+class Relu(Elementwise, frozen=True):
     """max(x, 0); NaN stays. Source: ONNX Relu-14."""
 
     dtypes = (SIGNED & WHOLE) | COMPUTED_FLOATS
@@ -81,11 +81,10 @@ class Relu(Elementwise):
         return 0 if inputs[0] is not None and inputs[0].has_no_sign else None
 
 
-@dataclass(frozen=True)
-class LeakyRelu(Activation):
+class LeakyRelu(Activation, frozen=True):
     """x where x >= 0, else alpha * x. Source: ONNX LeakyRelu-16."""
 
-    alpha: float = 0.01
+    alpha: float = single(0.01)
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.where(x >= 0, x, self.alpha * x)
@@ -94,8 +93,7 @@ class LeakyRelu(Activation):
         return k.select(k.compare("ge", x, k.const(0, x.dtype)), x, k.mul(k.const(self.alpha, x.dtype), x))
 
 
-@dataclass(frozen=True)
-class PRelu(Elementwise):
+class PRelu(Elementwise, frozen=True):
     """x where x >= 0, else slope * x. Shapes: the slope broadcasts to x. Source: ONNX PRelu-16."""
 
     dtypes = NUMBERS
@@ -119,8 +117,7 @@ class PRelu(Elementwise):
         return k.select(k.compare("lt", x, k.const(0, x.dtype)), k.mul(slope, x), x)
 
 
-@dataclass(frozen=True)
-class ThresholdedRelu(Activation):
+class ThresholdedRelu(Activation, frozen=True):
     """x where x > alpha, else 0. Source: ONNX ThresholdedRelu-22."""
 
     alpha: float = 1.0
@@ -132,8 +129,7 @@ class ThresholdedRelu(Activation):
         return k.select(k.compare("gt", x, k.const(self.alpha, x.dtype)), x, k.const(0, x.dtype))
 
 
-@dataclass(frozen=True)
-class Elu(Activation):
+class Elu(Activation, frozen=True):
     """x where x >= 0, else alpha * (e^x - 1). Source: ONNX Elu-22."""
 
     alpha: float = 1.0
@@ -146,8 +142,7 @@ class Elu(Activation):
         return k.select(k.compare("lt", x, k.const(0, x.dtype)), less, x)
 
 
-@dataclass(frozen=True)
-class Celu(Activation):
+class Celu(Activation, frozen=True):
     """max(0, x) + min(0, alpha * (e^(x / alpha) - 1)). Source: ONNX Celu-28."""
 
     alpha: float = 1.0
@@ -161,8 +156,7 @@ class Celu(Activation):
         return k.add(k.apply("max", x, zero), k.apply("min", less, zero))
 
 
-@dataclass(frozen=True)
-class Selu(Activation):
+class Selu(Activation, frozen=True):
     """gamma * x where x > 0, else gamma * alpha * (e^x - 1). Source: ONNX Selu-22."""
 
     alpha: float = 1.67326319217681884765625
@@ -176,11 +170,10 @@ class Selu(Activation):
         return k.mul(k.const(self.gamma, x.dtype), k.select(k.compare("le", x, k.const(0, x.dtype)), less, x))
 
 
-@dataclass(frozen=True)
-class HardSigmoid(Activation):
+class HardSigmoid(Activation, frozen=True):
     """max(0, min(1, alpha * x + beta)). Source: ONNX HardSigmoid-22."""
 
-    alpha: float = 0.2
+    alpha: float = single(0.2)
     beta: float = 0.5
 
     def apply(self, x: np.ndarray) -> np.ndarray:
@@ -191,8 +184,7 @@ class HardSigmoid(Activation):
         return k.apply("max", k.apply("min", line, k.const(1, x.dtype)), k.const(0, x.dtype))
 
 
-@dataclass(frozen=True)
-class HardSwish(Activation):
+class HardSwish(Activation, frozen=True):
     """x * max(0, min(1, x / 6 + 1/2)). Source: ONNX HardSwish-22."""
 
     def apply(self, x: np.ndarray) -> np.ndarray:
@@ -203,8 +195,7 @@ class HardSwish(Activation):
         return k.mul(x, k.apply("max", k.apply("min", line, k.const(1, x.dtype)), k.const(0, x.dtype)))
 
 
-@dataclass(frozen=True)
-class Shrink(Elementwise):
+class Shrink(Elementwise, frozen=True):
     """x + bias where x < -lambd, x - bias where x > lambd, else 0. Source: ONNX Shrink-9."""
 
     bias: float = 0.0
@@ -223,8 +214,7 @@ class Shrink(Elementwise):
         return k.cast(k.select(k.compare("lt", wide, low), k.add(wide, bias), above), x.dtype)
 
 
-@dataclass(frozen=True)
-class Sigmoid(Activation):
+class Sigmoid(Activation, frozen=True):
     """1 / (1 + e^-x). Source: ONNX Sigmoid-13."""
 
     def apply(self, x: np.ndarray) -> np.ndarray:
@@ -238,8 +228,7 @@ class Sigmoid(Activation):
         return None if x is None else Interval(0.0, 1.0, x.nan or not x.is_finite)
 
 
-@dataclass(frozen=True)
-class Softplus(Activation):
+class Softplus(Activation, frozen=True):
     """log(1 + e^x), without overflow. Source: ONNX Softplus-22."""
 
     def apply(self, x: np.ndarray) -> np.ndarray:
@@ -249,8 +238,7 @@ class Softplus(Activation):
         return _softplus(k, x)
 
 
-@dataclass(frozen=True)
-class Softsign(Activation):
+class Softsign(Activation, frozen=True):
     """x / (1 + |x|). Source: ONNX Softsign-22."""
 
     def apply(self, x: np.ndarray) -> np.ndarray:
@@ -260,8 +248,7 @@ class Softsign(Activation):
         return k.div(x, k.add(k.const(1, x.dtype), k.apply("abs", x)))
 
 
-@dataclass(frozen=True)
-class Mish(Activation):
+class Mish(Activation, frozen=True):
     """x * tanh(log(1 + e^x)). Source: ONNX Mish-22."""
 
     def apply(self, x: np.ndarray) -> np.ndarray:
@@ -271,8 +258,7 @@ class Mish(Activation):
         return k.mul(x, k.apply("tanh", _softplus(k, x)))
 
 
-@dataclass(frozen=True)
-class Gelu(Activation):
+class Gelu(Activation, frozen=True):
     """x times the normal distribution function of x.
 
     `approximate="tanh"`: x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))). Source: ONNX Gelu-20.
@@ -301,8 +287,7 @@ class Gelu(Activation):
         return k.mul(half, k.apply("erfc", k.mul(k.const(-math.sqrt(0.5), x.dtype), x)))
 
 
-@dataclass(frozen=True)
-class Swish(Activation):
+class Swish(Activation, frozen=True):
     """x * sigmoid(alpha * x). Source: ONNX Swish-24."""
 
     alpha: float = 1.0
@@ -314,8 +299,7 @@ class Swish(Activation):
         return k.mul(x, k.apply("sigmoid", k.mul(k.const(self.alpha, x.dtype), x)))
 
 
-@dataclass(frozen=True)
-class SwiGLU(Elementwise):
+class SwiGLU(Elementwise, frozen=True):
     """gate * sigmoid(alpha * gate) * value. Shapes: both are equal, nothing broadcasts. Source: ONNX SwiGLU-28."""
 
     alpha: float = 1.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,8 +19,7 @@ from whorl.ops.elementwise.arithmetic import NUMBERS
 from whorl.ops.elementwise.conversion import to_integer
 
 
-@dataclass(frozen=True)
-class Pow(Elementwise):
+class Pow(Elementwise, frozen=True):
     """x to the power y, in the element type of x; y may have any other. Integers wrap, real results are truncated.
 
     Errors: zero to a negative integer power is a RunError. Source: ONNX Pow-15.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,8 +17,7 @@ UINT8 = BY_NAME["uint8"]
 CHANNELS = {"RGB": 3, "BGR": 3, "Grayscale": 1}
 
 
-@dataclass(frozen=True)
-class ImageDecoder(Op):
+class ImageDecoder(Op, frozen=True):
     """The bytes of an image file as pixels [height, width, channels]; none where they cannot be decoded.
 
     Source: ONNX ImageDecoder-20. Decoding is Pillow's.

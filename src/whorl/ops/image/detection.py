@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,7 @@ from whorl.ops.image.native_detection import Suppression, suppress_overlaps
 from whorl.ops.native.index_maps import as_length, clamp_index, fit, read_element, read_int64
 
 
-@dataclass(frozen=True)
-class NonMaxSuppression(Op):
+class NonMaxSuppression(Op, frozen=True):
     """Boxes by falling score, each kept unless it overlaps one that was kept before, for every image and class apart.
 
     Inputs: boxes [N, boxes, 4] as two opposite corners (y1, x1, y2, x2), or around the centre (x, y, width, height)

@@ -6,9 +6,9 @@ The formulas are those of `resampling`, step by step, in float64.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT64
@@ -27,8 +27,7 @@ MOST_TAPS = 64
 """Elements that a kernel may weigh for one output element, whose sum is written out."""
 
 
-@dataclass(frozen=True)
-class RunAxis:
+class RunAxis(Struct, frozen=True):
     """One axis of `length` elements resized to `count`, as `AxisResize`."""
 
     k: NativeBuilder

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir import dims
 from whorl.ir.dims import Dim
@@ -19,8 +18,7 @@ _NOTHING = np.iinfo(np.int32).min
 """The key of a score that is no number, below all others."""
 
 
-@dataclass(frozen=True)
-class Suppression:
+class Suppression(Struct, frozen=True):
     """What NonMaxSuppression is asked for: at most `limit` boxes of a class, none that overlaps another by more than
     `allowed`, and only scores above `least`, if it says one."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INT64
@@ -19,8 +19,7 @@ MOST_POINTS = 1 << 20
 """The most points along an axis of a cell; a program ends where a region asks for more."""
 
 
-@dataclass(frozen=True)
-class Cells:
+class Cells(Struct, frozen=True):
     """What RoiAlign says of its regions: shift and scale of their corners, the cells and the points of each."""
 
     scale: float
@@ -30,8 +29,7 @@ class Cells:
     largest: bool
 
 
-@dataclass(frozen=True)
-class _Axis:
+class _Axis(Struct, frozen=True):
     """The cells along one axis of a region: where it starts, how long a cell is, points of a cell, length of X."""
 
     start: Expr

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64
@@ -32,8 +32,7 @@ CUBIC = -0.75
 """The coefficient of the cubic kernel."""
 
 
-@dataclass(frozen=True)
-class _Tap:
+class _Tap(Struct, frozen=True):
     """An element along an axis: its position, whether it lies on the axis, and its weight (None: the only one)."""
 
     index: Expr
@@ -41,8 +40,7 @@ class _Tap:
     weight: Expr | None
 
 
-@dataclass(frozen=True)
-class _Ends:
+class _Ends(Struct, frozen=True):
     """An axis as positions are counted on it: its length, the last element, the ends, twice the distance of these."""
 
     length: Expr
@@ -52,8 +50,7 @@ class _Ends:
     period: Expr
 
 
-@dataclass(frozen=True)
-class Sampling:
+class Sampling(Struct, frozen=True):
     """How GridSample reads: `nearest`, `linear` or `cubic`; `zeros`, `border` or `reflection` outside."""
 
     k: NativeBuilder

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,8 +23,7 @@ Samples = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Two neighbours along an axis and their weights, all [bins, samples of a bin]."""
 
 
-@dataclass(frozen=True)
-class MaxRoiPool(Op):
+class MaxRoiPool(Op, frozen=True):
     """The largest element in each cell of a grid laid over each region, 0 in an empty cell.
 
     Inputs: X [N, C, H, W], rois [R, 5] as (image, x1, y1, x2, y2); output [R, C, *pooled_shape]. Corners times
@@ -68,8 +66,7 @@ def _cells(first: int, last: int, bins: int, length: int) -> list[slice]:
     return [slice(*(min(max(first + edge, 0), length) for edge in pair)) for pair in edges]
 
 
-@dataclass(frozen=True)
-class RoiAlign(Op):
+class RoiAlign(Op, frozen=True):
     """The mean, or the maximum, of points sampled bilinearly in each cell of a grid laid over each region.
 
     Inputs: X [N, C, H, W], rois [R, 4] as (x1, y1, x2, y2), batch_indices [R]; output [R, C, height, width]. A cell

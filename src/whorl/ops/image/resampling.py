@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import RunError
 from whorl.ir.dtypes import BOOL, COMPLEX, is_integer
@@ -27,8 +27,7 @@ ROUNDINGS = {
 }
 
 
-@dataclass(frozen=True)
-class AxisResize:
+class AxisResize(Struct, frozen=True):
     """One axis of `length` elements resized to `count`. `scale` is the factor asked for, None where a size was.
 
     `resized` is scale * length, which may be a fraction; `roi` is the part of the axis that is shown.
@@ -93,8 +92,7 @@ class AxisResize:
         return (positions < 0) | (positions > self.length - 1)
 
 
-@dataclass(frozen=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """A kernel of interpolation: `linear`, or `cubic` with the coefficient `a`.
 
     With `antialias` it widens by 1 / scale where an axis shrinks. Places outside the input repeat its edge, or with

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,8 +53,7 @@ from whorl.ops.native.index_maps import (
 POLICIES = ("stretch", "not_larger", "not_smaller")
 
 
-@dataclass(frozen=True)
-class Resize(Op):
+class Resize(Op, frozen=True):
     """Every output element is a weighted sum of the input elements around its position, or the nearest one.
 
     Inputs: X, roi, scales, sizes; the last two exclude each other and an empty one is as good as omitted, roi matters

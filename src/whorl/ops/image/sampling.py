@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,8 +34,7 @@ from whorl.ops.native.run_time_lengths import read_lengths
 from whorl.ops.windows.geometry import spatial_rank
 
 
-@dataclass(frozen=True)
-class GridSample(Op):
+class GridSample(Op, frozen=True):
     """Y[n, c, o] is X[n, c] interpolated at grid[n, o], where -1 and 1 are the ends of an axis of X.
 
     X [N, C, axes...], grid [N, lengths..., rank] with the last axis of X first, Y [N, C, lengths...]. The ends are the
@@ -165,8 +163,7 @@ def _inside(flat: np.ndarray, index: np.ndarray, inside: np.ndarray) -> np.ndarr
     return np.where(inside, flat[:, index], zero).astype(flat.dtype, copy=False)
 
 
-@dataclass(frozen=True)
-class AffineGrid(Op):
+class AffineGrid(Op, frozen=True):
     """grid[n, position] = theta[n] applied to (x, y, 1) or (x, y, z, 1); x runs from -1 to 1 over the last axis.
 
     Inputs: theta [N, 2, 3] or [N, 3, 4], size [N, C, (D,) H, W]; output [N, (D,) H, W, 2 or 3]. The ends are element

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -79,8 +78,7 @@ def _width(term: Term, rank: int, position: int, equation: str) -> int:
     return rank - named
 
 
-@dataclass(frozen=True)
-class Einsum(Op):
+class Einsum(Op, frozen=True):
     """result[labels] = the sum, over all labels it lacks, of the product of the operands. Source: ONNX Einsum-28.
 
     Axes with one label are equal or 1, within one operand equal; an ellipsis broadcasts and is summed where the result

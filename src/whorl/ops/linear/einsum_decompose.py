@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.ir.graph import Value
 from whorl.ops.core.writer import Writer, sizes_of
@@ -14,8 +15,7 @@ from whorl.ops.reduce.reductions import ReduceSum
 Labels = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Operand:
+class Operand(Struct, frozen=True):
     """A value and the label of each of its axes."""
 
     value: Value

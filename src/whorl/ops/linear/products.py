@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
@@ -66,8 +65,7 @@ def product_shape(a: Shape, b: Shape) -> Shape:
     return (*batch, *a[:-1][-1:], *b[1:][-1:])
 
 
-@dataclass(frozen=True)
-class MatMul(Op):
+class MatMul(Op, frozen=True):
     """A @ B by NumPy's rules for every rank; 0 where the inner length is 0. Source: ONNX MatMul-13.
 
     Integers wrap; float16 and bfloat16 are multiplied and summed in float32 and rounded once.
@@ -106,8 +104,7 @@ def _as_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a.reshape(math.prod(a.shape[:-1]), a.shape[-1]) if a.ndim > 2 and b.ndim == 2 else a
 
 
-@dataclass(frozen=True)
-class Gemm(Op):
+class Gemm(Op, frozen=True):
     """alpha * A' @ B' + beta * C, where A' and B' are transposed by `transA` and `transB`. Source: ONNX Gemm-13.
 
     Shapes: A' [M, K], B' [K, N], C broadcast to [M, N]. C is not read where beta is 0. Integers wrap; a factor that is
@@ -258,8 +255,7 @@ def _write_per_line(write: Writer, value: Value, axis: int) -> Value:
     return write.unsqueeze(value, 1) if len(shape) == 1 and axis == -2 else value
 
 
-@dataclass(frozen=True)
-class MatMulInteger(Op):
+class MatMulInteger(Op, frozen=True):
     """(A - a_zero_point) @ (B - b_zero_point) as int32, wrapping. Source: ONNX MatMulInteger-10.
 
     Zero points: one element, one for each row of A or column of B, or a shape that broadcasts.
@@ -290,8 +286,7 @@ class MatMulInteger(Op):
         return [_write_exact_product(write, a, a_zero, b, b_zero)]
 
 
-@dataclass(frozen=True)
-class QLinearMatMul(Op):
+class QLinearMatMul(Op, frozen=True):
     """saturate(round(scale * ((a - a_zero) @ (b - b_zero))) + y_zero), scale = a_scale * b_scale / y_scale.
 
     Ties go to even; float8 results are rounded by the cast alone. Scales and zero points are as in MatMulInteger,
@@ -357,8 +352,7 @@ class QLinearMatMul(Op):
         return [write.cast(build.add(Clip(), write.add(rounded, zero), low, high), tensor(y_zero).dtype)]
 
 
-@dataclass(frozen=True)
-class Det(Op):
+class Det(Op, frozen=True):
     """The determinant of each matrix; 1 for an empty one. Source: ONNX Det-22.
 
     Shapes: [*, M, M] to [*]. float16 and bfloat16 are computed in float32 and rounded once.

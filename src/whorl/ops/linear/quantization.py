@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,8 +36,7 @@ QUANTIZED = frozenset(RANGES) | NARROW_FLOATS
 _SCALES = COMPUTED_FLOATS | {FLOAT8E8M0, INT32}
 
 
-@dataclass(frozen=True)
-class QuantizeLinear(Op):
+class QuantizeLinear(Op, frozen=True):
     """saturate(round(x / scale) + zero_point), halves to even; NaN gives 0 in integer types.
 
     Shapes: one scale, one for each index of `axis`, or one for each block of `block_size` indices along it; the zero
@@ -133,8 +131,7 @@ def _precision(scale: np.dtype) -> np.dtype:
     return scale if scale in COMPUTED_FLOATS else FLOAT64 if scale == INT32 else FLOAT32
 
 
-@dataclass(frozen=True)
-class DequantizeLinear(Op):
+class DequantizeLinear(Op, frozen=True):
     """(x - zero_point) * scale, computed in float32 or wider and rounded once.
 
     Shapes: as in QuantizeLinear. Dtypes: `output_dtype`, else the scale's. Source: ONNX DequantizeLinear-28.
@@ -223,8 +220,7 @@ def _spread(parameter: np.ndarray, shape: tuple[int, ...], axis: int, block_size
     raise RunError(f"{what} has shape {list(parameter.shape)}, which does not fit {where} of {list(shape)}")
 
 
-@dataclass(frozen=True)
-class DynamicQuantizeLinear(Op):
+class DynamicQuantizeLinear(Op, frozen=True):
     """uint8 with scale (max(x, 0) - min(x, 0)) / 255 and the zero point that keeps 0 exact; the scale is 1 if x is 0.
 
     Source: ONNX DynamicQuantizeLinear-11.

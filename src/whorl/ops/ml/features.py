@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,8 +16,7 @@ from whorl.ops.core.base import require_dtype, snapshot, unify_lengths
 from whorl.ops.ml.tabular import NUMBERS, numbers, table, table_dims
 
 
-@dataclass(frozen=True)
-class ArrayFeatureExtractor(Op):
+class ArrayFeatureExtractor(Op, frozen=True):
     """x[..., indices]; a tensor of rank 1 becomes one row. Source: ONNX-ML ArrayFeatureExtractor-1."""
 
     domain: ClassVar[str] = "ai.onnx.ml"
@@ -45,8 +43,7 @@ class ArrayFeatureExtractor(Op):
         return np.atleast_2d(x)[..., chosen]
 
 
-@dataclass(frozen=True)
-class Binarizer(Op):
+class Binarizer(Op, frozen=True):
     """1 where x > threshold, else 0, in the type of x (NaN: 0). Source: ONNX-ML Binarizer-1."""
 
     domain: ClassVar[str] = "ai.onnx.ml"
@@ -59,8 +56,7 @@ class Binarizer(Op):
         return (x > self.threshold).astype(x.dtype)
 
 
-@dataclass(frozen=True)
-class FeatureVectorizer(Op):
+class FeatureVectorizer(Op, frozen=True):
     """The inputs side by side as float32 [N, sum(inputdimensions)], each cut or filled with zeros to its width.
 
     Shapes: [N, C] or [C] each; without `inputdimensions` every input keeps its width.
@@ -93,8 +89,7 @@ class FeatureVectorizer(Op):
         return result
 
 
-@dataclass(frozen=True)
-class Imputer(Op):
+class Imputer(Op, frozen=True):
     """imputed value where x equals the replaced value (a NaN equals a NaN), else x.
 
     One imputed value serves all features; otherwise there is one for each entry of the last axis.
@@ -125,8 +120,7 @@ class Imputer(Op):
         return np.where(missing, values, x)
 
 
-@dataclass(frozen=True)
-class Normalizer(Op):
+class Normalizer(Op, frozen=True):
     """Each row over its MAX (the largest element), L1 (sum of |x|) or L2 norm, float32; a row of norm 0 stays.
 
     Shapes: [N, C] or [C]. Source: ONNX-ML Normalizer-1; the sign of MAX: onnxruntime.
@@ -157,8 +151,7 @@ class Normalizer(Op):
         return np.where(divisor == 0, rows, rows / divisor)
 
 
-@dataclass(frozen=True)
-class Scaler(Op):
+class Scaler(Op, frozen=True):
     """(x - offset) * scale in float32 (float64 inputs: computed in float64); one value each, or one a feature.
 
     Source: ONNX-ML Scaler-1.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.errors import RunError
 
@@ -26,8 +26,7 @@ _BLOCK = 1 << 20
 """How many (row, tree) pairs are walked together."""
 
 
-@dataclass(frozen=True)
-class Forest:
+class Forest(Struct, frozen=True):
     """Inner nodes, and leaves with a run of votes each.
 
     A child is the number of a node, or `~leaf` for a leaf; so is a root. Leaf k has the votes
@@ -123,8 +122,7 @@ class Forest:
         return result
 
 
-@dataclass(frozen=True)
-class Votes:
+class Votes(Struct, frozen=True):
     """The score of every row and target, and whether any leaf voted for it."""
 
     score: np.ndarray

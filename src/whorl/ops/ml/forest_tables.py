@@ -7,9 +7,9 @@ least key where its node sends it to the true branch, else the largest one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.ops.ml.forest import MODES, Forest
 
@@ -20,8 +20,7 @@ FIELDS = 4
 _LEQ, _LT, _GTE, _GT, _EQ, _NEQ, _MEMBER = range(len(MODES))
 
 
-@dataclass(frozen=True)
-class ForestTable:
+class ForestTable(Struct, frozen=True):
     """Nodes, `FIELDS` numbers each; roots and children are positions among these numbers.
 
     Columns of keys are `features` of the input; in those from `plain` on a NaN has the least key. `roots` are filled
@@ -69,8 +68,7 @@ def key_type(dtype: np.dtype) -> np.dtype:
     return np.dtype(np.int64 if dtype == np.float64 else np.int32)
 
 
-@dataclass
-class _Comparisons:
+class _Comparisons(Struct):
     """Inner nodes that all ask `key <= threshold`, where a NaN is below every other number if `low`."""
 
     feature: np.ndarray

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import RunError
 from whorl.ops.ml.forest import Forest
 from whorl.ops.ml.forest_tables import ForestTable, forest_table, key_type
 
 
-@dataclass(frozen=True)
-class VotingForest:
+class VotingForest(Struct, frozen=True, dict=True):
     """A forest with its tables, for so many targets."""
 
     forest: Forest

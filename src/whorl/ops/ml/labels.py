@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -33,8 +32,7 @@ def looked_up(x: np.ndarray, entries: Mapping[Any, Any], default: Any, dtype: np
     return result.reshape(x.shape)
 
 
-@dataclass(frozen=True)
-class CategoryMapper(Op):
+class CategoryMapper(Op, frozen=True):
     """Strings to integers or back, by the pairs (cats_strings, cats_int64s). Source: ONNX-ML CategoryMapper-1."""
 
     domain: ClassVar[str] = "ai.onnx.ml"
@@ -57,8 +55,7 @@ class CategoryMapper(Op):
         return looked_up(x, dict(zip(self.cats_int64s, self.cats_strings, strict=True)), self.default_string, STRING)
 
 
-@dataclass(frozen=True, eq=False)
-class LabelEncoder(Op):
+class LabelEncoder(Op, frozen=True, eq=False, dict=True):
     """Each element replaced by the value at its key, or by the default; the last of equal keys counts.
 
     Keys and values are one attribute each: strings, int64, float32, or a tensor. Source: ONNX-ML LabelEncoder-4.
@@ -123,8 +120,7 @@ class LabelEncoder(Op):
         return {_key(k): v for k, v in zip(self.keys[1], self.values[1], strict=True)}
 
 
-@dataclass(frozen=True)
-class OneHotEncoder(Op):
+class OneHotEncoder(Op, frozen=True):
     """A new last axis with 1.0 at the element's category and 0.0 elsewhere; numbers are cut to integers first.
 
     Errors: a category that is not listed, if `zeros` is 0. Source: ONNX-ML OneHotEncoder-1.
@@ -156,8 +152,7 @@ class OneHotEncoder(Op):
         return (indices[..., None] == np.arange(len(categories))).astype(np.float32)
 
 
-@dataclass(frozen=True)
-class ZipMap(Op):
+class ZipMap(Op, frozen=True):
     """A list with one map from class label to score for each row. Source: ONNX-ML ZipMap-1."""
 
     domain: ClassVar[str] = "ai.onnx.ml"
@@ -189,8 +184,7 @@ def _map_type(fact: Fact) -> MapType:
 _CASTS = {"TO_FLOAT": FLOAT32, "TO_INT64": INT64, "TO_STRING": STRING}
 
 
-@dataclass(frozen=True)
-class CastMap(Op):
+class CastMap(Op, frozen=True):
     """The values of a map from int64 in the order of its keys, [1, n]; with SPARSE the key is the column.
 
     Columns without a key are zero ("0.f" as text), keys past `max_map` are dropped.
@@ -229,8 +223,7 @@ class CastMap(Op):
             raise RunError(f"{value!r} is not a number: {error}") from None
 
 
-@dataclass(frozen=True)
-class DictVectorizer(Op):
+class DictVectorizer(Op, frozen=True):
     """The values of a map in the order of the vocabulary, [1, n]; keys that are missing give zero or "".
 
     Source: ONNX-ML DictVectorizer-1; the leading axis: onnxruntime.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -32,8 +31,7 @@ def _products(x: np.ndarray, coefficients: tuple[float, ...], targets: int) -> n
     return rows @ np.array(coefficients, np.float32).reshape(targets, -1).T
 
 
-@dataclass(frozen=True)
-class LinearRegressor(Op):
+class LinearRegressor(Op, frozen=True):
     """post_transform(x @ coefficients.T + intercepts), float32 `[N, targets]`. Source: ONNX-ML LinearRegressor-1.
 
     Shapes: x is [N, F] or [F]. Intercepts that are not one a target are left out.
@@ -57,8 +55,7 @@ class LinearRegressor(Op):
         return transformed(scores, self.post_transform)
 
 
-@dataclass(frozen=True)
-class LinearClassifier(Op):
+class LinearClassifier(Op, frozen=True):
     """The class with the largest of x @ coefficients.T + intercepts, and post_transform of these scores.
 
     Outputs: labels [N], scores float32 [N, E]. One row of coefficients decides between two classes by its sign; with

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.dtypes import FLOAT32
 from whorl.ir.native.builder import NativeBuilder
@@ -39,8 +38,7 @@ def regress(k: NativeBuilder, x: View, forest: VotingForest, aggregate: str, bas
     return whole
 
 
-@dataclass(frozen=True)
-class ClassRules:
+class ClassRules(Struct, frozen=True):
     """What decides between classes besides the votes: base values, the post transform, and which weights there are."""
 
     labels: np.ndarray

@@ -17,9 +17,9 @@ all leaves have as many votes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT64
@@ -36,8 +36,7 @@ _MOST_ROWS = 256
 _STEPS = {"MIN": "min", "MAX": "max"}
 
 
-@dataclass(frozen=True)
-class NativeVotes:
+class NativeVotes(Struct, frozen=True):
     """The sums of the votes by row and target; `voted` says whether any leaf voted, a constant where that is known."""
 
     sums: Buffer

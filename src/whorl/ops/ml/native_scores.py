@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64
@@ -93,8 +93,7 @@ def both_classes(k: NativeBuilder, score: Expr, kind: str, opposite: bool) -> tu
     return k.apply("neg", score) if opposite else k.sub(k.const(1.0, score.dtype), score), score
 
 
-@dataclass(frozen=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """The index of a class for each row, in memory."""
 
     buffer: Buffer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
 from typing import ClassVar
@@ -67,8 +66,7 @@ def _check_kernel(kind: str, parameters: tuple[float, ...]) -> None:
         raise TypeRuleError(f"kernel_params has {len(parameters)} elements, expected gamma, coef0 and degree")
 
 
-@dataclass(frozen=True)
-class SVMRegressor(Op):
+class SVMRegressor(Op, frozen=True):
     """kernel(x, support_vectors) @ coefficients + rho, float32 [N, 1]; its sign (+1, -1) if `one_class`.
 
     Without support vectors the model is x @ coefficients + rho. onnxruntime ignores post_transform, and so does this.
@@ -106,8 +104,7 @@ class SVMRegressor(Op):
         return np.where(score > 0, np.float32(1), np.float32(-1)) if self.one_class else score
 
 
-@dataclass(frozen=True)
-class SVMClassifier(Op):
+class SVMClassifier(Op, frozen=True, dict=True):
     """One-against-one support vector classification, or a linear model where there are no support vectors.
 
     Outputs: labels [N], float32 scores [N, S]. Each pair of classes (i, j) has the score

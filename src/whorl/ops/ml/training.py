@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from msgspec.structs import asdict
 
 from whorl.errors import RunError, TypeRuleError
-from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT64, is_float
+from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT64, is_float, single
 from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import one_element, require_dtype
@@ -18,11 +17,13 @@ from whorl.ops.core.base import one_element, require_dtype
 Arrays = tuple[np.ndarray, ...]
 
 
-class Optimizer(Op, abstract=True):
+class Optimizer(Op, frozen=True):
     """One update of several tensors. Inputs: rate R, update count T, then the tensors, their gradients, their states.
 
     Outputs: the new tensors, then the new states. All arithmetic is in the type of the tensor. Attributes are float32.
     """
+
+    abstract: ClassVar[bool] = True
 
     domain: ClassVar[str] = "ai.onnx.preview.training"
     states: ClassVar[int]
@@ -61,12 +62,11 @@ class Optimizer(Op, abstract=True):
 
     def scalars(self, dtype: np.dtype) -> dict[str, Any]:
         """The float attributes in an element type."""
-        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        values = asdict(self)
         return {name: dtype.type(value) for name, value in values.items() if isinstance(value, float)}
 
 
-@dataclass(frozen=True)
-class Adagrad(Optimizer):
+class Adagrad(Optimizer, frozen=True):
     """x - R / (1 + T decay_factor) g / (sqrt(h') + epsilon), where g = gradient + norm_coefficient x, h' = h + g^2.
 
     Source: ONNX Adagrad-1 (preview.training).
@@ -74,7 +74,7 @@ class Adagrad(Optimizer):
 
     states: ClassVar[int] = 1
     decay_factor: float = 0.0
-    epsilon: float = 1e-6
+    epsilon: float = single(1e-6)
     norm_coefficient: float = 0.0
 
     def update(self, rate: Any, count: int, x: np.ndarray, gradient: np.ndarray, *states: np.ndarray) -> Arrays:
@@ -85,8 +85,7 @@ class Adagrad(Optimizer):
         return x - rate * regular / (np.sqrt(squares) + value["epsilon"]), squares
 
 
-@dataclass(frozen=True)
-class Adam(Optimizer):
+class Adam(Optimizer, frozen=True):
     """(1 - norm_coefficient_post) (x - r v' / (sqrt(h') + epsilon)), with running means v' of g and h' of g^2.
 
     g = gradient + norm_coefficient x; v' = alpha v + (1 - alpha) g; h' = beta h + (1 - beta) g^2;
@@ -94,9 +93,9 @@ class Adam(Optimizer):
     """
 
     states: ClassVar[int] = 2
-    alpha: float = 0.9
-    beta: float = 0.999
-    epsilon: float = 1e-6
+    alpha: float = single(0.9)
+    beta: float = single(0.999)
+    epsilon: float = single(1e-6)
     norm_coefficient: float = 0.0
     norm_coefficient_post: float = 0.0
 
@@ -112,8 +111,7 @@ class Adam(Optimizer):
         return (1 - value["norm_coefficient_post"]) * moved, mean, squares
 
 
-@dataclass(frozen=True)
-class Momentum(Optimizer):
+class Momentum(Optimizer, frozen=True):
     """x - R v' (standard) or x - R (g + alpha v') (nesterov), where v' = alpha v + (beta if T > 0 else 1) g.
 
     g = gradient + norm_coefficient x. Source: ONNX Momentum-1 (preview.training).
@@ -138,8 +136,7 @@ class Momentum(Optimizer):
         return x - rate * direction, speed
 
 
-@dataclass(frozen=True)
-class Gradient(Op):
+class Gradient(Op, frozen=True):
     """The derivatives of the tensor named `y` by each tensor named in `xs`; it has types but does not run.
 
     It speaks of the graph around it by names, and an op here sees nothing but its inputs. Source: ONNX Gradient-1

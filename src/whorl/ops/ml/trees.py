@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -42,8 +41,7 @@ def aggregated(forest: Forest, x: np.ndarray, targets: int, aggregate: str) -> V
     return votes
 
 
-@dataclass(frozen=True, eq=False)
-class TreeEnsemble(Op):
+class TreeEnsemble(Op, frozen=True, eq=False, dict=True):
     """post_transform(aggregate of the leaves that x reaches in each tree), [N, n_targets] in the type of x.
 
     A child of a node is a leaf where `nodes_trueleafs` / `nodes_falseleafs` is 1, else a node. float16 is summed in
@@ -173,12 +171,13 @@ def same_length(lengths: dict[str, int], expected: int, of: str) -> None:
             raise TypeRuleError(f"{name} has {length} elements, {of} {expected}")
 
 
-@dataclass(frozen=True, eq=False)
-class NumberedTrees(Op, abstract=True):
+class NumberedTrees(Op, frozen=True, eq=False, dict=True):
     """What TreeEnsembleClassifier-3 and TreeEnsembleRegressor-3 share: nodes named by tree and node id.
 
     Numbers are compared and summed in float64 where x or an attribute `*_as_tensor` is float64, else in float32.
     """
+
+    abstract: ClassVar[bool] = True
 
     domain: ClassVar[str] = "ai.onnx.ml"
     base_values: tuple[float, ...] = ()
@@ -280,8 +279,7 @@ def either(array: np.ndarray | None, values: tuple[float, ...]) -> np.ndarray:
     return np.array(values, np.float32) if array is None else array.reshape(-1)
 
 
-@dataclass(frozen=True, eq=False)
-class TreeEnsembleRegressor(NumberedTrees):
+class TreeEnsembleRegressor(NumberedTrees, frozen=True, eq=False):
     """post_transform(aggregate of the votes + base_values), float32 [N, n_targets].
 
     Source: ONNX-ML TreeEnsembleRegressor-3, deprecated in ai.onnx.ml 5.
@@ -328,8 +326,7 @@ class TreeEnsembleRegressor(NumberedTrees):
         ]
 
 
-@dataclass(frozen=True, eq=False)
-class TreeEnsembleClassifier(NumberedTrees):
+class TreeEnsembleClassifier(NumberedTrees, frozen=True, eq=False, dict=True):
     """The class with the largest sum of votes + base_values, and post_transform of these sums.
 
     Outputs: labels [N], scores float32 [N, E]. Source: ONNX-ML TreeEnsembleClassifier-3, deprecated in ai.onnx.ml 5;

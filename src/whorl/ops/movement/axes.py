@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
 
@@ -62,8 +61,7 @@ from whorl.ops.native.index_maps import (
 from whorl.ops.native.run_time_lengths import LONGEST, slice_at_run_time
 
 
-@dataclass(frozen=True)
-class Transpose(Rearranging):
+class Transpose(Rearranging, frozen=True):
     """Axis k of the result is axis perm[k] of x; without perm the axes are reversed. Source: ONNX Transpose-25."""
 
     any_length = True
@@ -101,8 +99,7 @@ class Transpose(Rearranging):
         return self.perm == tuple(range(len(self.perm)))
 
 
-@dataclass(frozen=True)
-class Concat(Rearranging):
+class Concat(Rearranging, frozen=True):
     """The inputs one after the other along `axis`; all other lengths agree. Source: ONNX Concat-13."""
 
     any_length = True
@@ -173,8 +170,7 @@ def _vector(fact: Fact) -> int | None:
     return shape[0] if isinstance(shape[0], int) else None
 
 
-@dataclass(frozen=True)
-class Split(Rearranging):
+class Split(Rearranging, frozen=True):
     """x cut along `axis`: into the lengths of `split`, or `num_outputs` parts of which the last ones may be smaller.
 
     With neither the parts are equal, and the length must divide. Source: ONNX Split-18 and, for equal parts, Split-13.
@@ -266,8 +262,7 @@ class Split(Rearranging):
         return len(outputs) == 1
 
 
-@dataclass(frozen=True)
-class Slice(Rearranging):
+class Slice(Rearranging, frozen=True):
     """x[start:end:step] on the axes listed (the first ones without a list), clamped as ONNX says.
 
     Source: ONNX Slice-13.
@@ -356,8 +351,7 @@ def _elements(fact: Fact, count: int) -> tuple[Dim, ...]:
     return known_dims(fact) or (UNKNOWN,) * count
 
 
-@dataclass(frozen=True)
-class Tile(Rearranging):
+class Tile(Rearranging, frozen=True):
     """x repeated repeats[k] times along axis k. Source: ONNX Tile-13."""
 
     any_length = True
@@ -416,8 +410,7 @@ class Tile(Rearranging):
         return True
 
 
-@dataclass(frozen=True)
-class ReverseSequence(Rearranging):
+class ReverseSequence(Rearranging, frozen=True):
     """The first sequence_lens[i] steps along `time_axis` of batch row i, reversed. Source: ONNX ReverseSequence-28."""
 
     any_length = True

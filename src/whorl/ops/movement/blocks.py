@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -43,8 +42,7 @@ def _shared(length: Dim, by: int, what: str) -> Dim:
     return dims.call("floor", length, by)
 
 
-@dataclass(frozen=True)
-class DepthToSpace(Rearranging):
+class DepthToSpace(Rearranging, frozen=True):
     """Channels of [N, C, H, W] become blocks of b * b pixels: [N, C / (b * b), H * b, W * b].
 
     Channel (row, column, depth) in mode DCR, (depth, row, column) in mode CRD. Source: ONNX DepthToSpace-28.
@@ -89,8 +87,7 @@ class DepthToSpace(Rearranging):
         return [reshape_view(k, transpose_view(k, map_indices(k, x, split, channels), order), shape)]
 
 
-@dataclass(frozen=True)
-class SpaceToDepth(Rearranging):
+class SpaceToDepth(Rearranging, frozen=True):
     """Blocks of b * b pixels of [N, C, H, W] become channels: [N, C * b * b, H / b, W / b].
 
     Channel (row, column, depth) in mode DCR, (depth, row, column) in mode CRD. Source: ONNX SpaceToDepth-28.

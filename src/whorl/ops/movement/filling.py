@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,7 @@ _SMALL = 4096
 """Elements up to which a constant tensor has memory of its own; beyond, all elements share one address."""
 
 
-@dataclass(frozen=True, eq=False)
-class ConstantOfShape(Rearranging):
+class ConstantOfShape(Rearranging, frozen=True, eq=False):
     """A tensor of a shape, every element `value` (float32 0 without one). Source: ONNX ConstantOfShape-25."""
 
     any_length = True
@@ -82,8 +80,7 @@ class ConstantOfShape(Rearranging):
 RANGE_DTYPES = frozenset(BY_NAME[n] for n in ("int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"))
 
 
-@dataclass(frozen=True)
-class Range(Op):
+class Range(Op, frozen=True):
     """start + i * delta for i = 0 ... max(ceil((limit - start) / delta), 0) - 1. Source: ONNX Range-27.
 
     float16 and bfloat16 are computed in `stash_type` and rounded once; the count is a quotient of float64.
@@ -173,8 +170,7 @@ def _scalar(fact: Fact) -> Dim:
     return known[0] if known else UNKNOWN
 
 
-@dataclass(frozen=True)
-class EyeLike(Op):
+class EyeLike(Op, frozen=True):
     """Ones where column - row is k, zeros elsewhere, in x's shape. Source: ONNX EyeLike-22."""
 
     any_length = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,8 +26,7 @@ from whorl.ops.native.index_maps import (
 )
 
 
-@dataclass(frozen=True)
-class Gather(Rearranging):
+class Gather(Rearranging, frozen=True):
     """Slices of x at indices along `axis`; the axes of the indices replace it. Source: ONNX Gather-13."""
 
     any_length = True
@@ -70,8 +68,7 @@ class Gather(Rearranging):
         return isinstance(length, int) and indices is not None and -length <= indices.low <= indices.high < length
 
 
-@dataclass(frozen=True)
-class GatherElements(Rearranging):
+class GatherElements(Rearranging, frozen=True):
     """out[i][j][k] = x[indices[i][j][k]][j][k] for axis 0, and so on. Source: ONNX GatherElements-13."""
 
     any_length = True
@@ -116,8 +113,7 @@ def element_indices(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> t
     return replace_at(own, axis, in_range(indices, shape[axis], axis))
 
 
-@dataclass(frozen=True)
-class GatherND(Rearranging):
+class GatherND(Rearranging, frozen=True):
     """x at the tuples in the last axis of the indices, after `batch_dims` shared axes. Source: ONNX GatherND-13."""
 
     any_length = True

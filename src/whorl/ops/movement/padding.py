@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,8 +30,7 @@ from whorl.ops.native.index_maps import all_numbers, as_length, lengths, read_el
 MODES = ("constant", "reflect", "edge", "wrap")
 
 
-@dataclass(frozen=True)
-class Pad(Rearranging):
+class Pad(Rearranging, frozen=True):
     """x longer by pads[k] at the start and pads[k + n] at the end of the k-th of n axes; negative pads crop.
 
     A cropped axis is cut first; then `edge` repeats what is left, `reflect` mirrors it without its end points, `wrap`
@@ -155,8 +153,7 @@ def _sources(length: int, before: int, after: int, mode: str, axis: int) -> np.n
     return index + low
 
 
-@dataclass(frozen=True)
-class CenterCropPad(Op):
+class CenterCropPad(Op, frozen=True):
     """x cut or zero-padded on both sides of the axes listed, to the lengths in `shape`. Source: ONNX CenterCropPad-18.
 
     Where the difference is odd, the window starts half an element to the left, and one more zero goes to the right.

@@ -7,7 +7,7 @@ import math
 import operator
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from whorl.ir.graph import Op, as_types
 from whorl.ir.types import KNOWN_LIMIT, AnyShape, Fact, TensorType, Type, tensor
 
 
-class Rearranging(Op, abstract=True):
+class Rearranging(Op, frozen=True):
     """An op whose `run` only moves elements, so that it moves dims as well.
 
     What it would refuse at run time, or what is too large to follow, is not known.
     """
+
+    abstract: ClassVar[bool] = True
 
     symbolic = True
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -40,8 +39,7 @@ def scatter(data: np.ndarray, indices: tuple[np.ndarray, ...], updates: np.ndarr
     return result
 
 
-@dataclass(frozen=True)
-class ScatterElements(Rearranging):
+class ScatterElements(Rearranging, frozen=True):
     """A copy of data with out[indices[i][j]][j] = updates[i][j] for axis 0, and so on. Source: ONNX ScatterElements-18.
 
     With a reduction, out = f(out, update) for each update in turn; without, the last of equal indices wins.
@@ -84,8 +82,7 @@ class ScatterElements(Rearranging):
         return [k.view_of(buffer, data.shape)]
 
 
-@dataclass(frozen=True)
-class ScatterND(Rearranging):
+class ScatterND(Rearranging, frozen=True):
     """A copy of data with out[tuple(indices[i])] = updates[i]. Source: ONNX ScatterND-18.
 
     With a reduction, out = f(out, update) for each update in turn; without, the last of equal indices wins.
@@ -140,8 +137,7 @@ class ScatterND(Rearranging):
         return [k.view_of(buffer, data.shape)]
 
 
-@dataclass(frozen=True)
-class TensorScatter(Op):
+class TensorScatter(Op, frozen=True):
     """A copy of the cache with the update at write_indices[b] and on along `axis`, for each batch row b (axis 0).
 
     In mode circular the indices wrap around the cache. Source: ONNX TensorScatter-24.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,8 +34,7 @@ from whorl.ops.native.index_maps import (
 from whorl.ops.native.run_time_lengths import compress_view, find_nonzero
 
 
-@dataclass(frozen=True)
-class OneHot(Op):
+class OneHot(Op, frozen=True):
     """values[1] where the position along the new `axis` is the index, values[0] elsewhere. Source: ONNX OneHot-28.
 
     An index in [-depth, depth) counts as usual, others give values[0] only; floats are cut to integers.
@@ -97,8 +95,7 @@ def _class(k: NativeBuilder, number: Expr, classes: Expr) -> Expr:
     return k.cast(number, INT64)
 
 
-@dataclass(frozen=True)
-class Compress(Rearranging):
+class Compress(Rearranging, frozen=True):
     """The slices of x along `axis` (elements of x in a row without one) whose condition is true.
 
     The condition may be shorter than the axis: what it does not reach is left out. Source: ONNX Compress-28.
@@ -143,8 +140,7 @@ def _count_nonzero(known: np.ndarray) -> Dim:
     return sum(bool(element) for element in known.flat) if plain else UNKNOWN
 
 
-@dataclass(frozen=True)
-class NonZero(Op):
+class NonZero(Op, frozen=True):
     """Row k has the coordinates on axis k of the nonzero elements, in row-major order. Source: ONNX NonZero-13.
 
     A scalar has no axes: its result has shape [0, 1] or [0, 0].
@@ -176,8 +172,7 @@ class NonZero(Op):
         return interval_of_counts(result.known)
 
 
-@dataclass(frozen=True)
-class Unique(Op):
+class Unique(Op, frozen=True):
     """The different elements of x, or its different slices along `axis`, in ascending or (sorted=0) first-seen order.
 
     Outputs: these, the index of each one's first occurrence, each element's index among them, how often each occurs.
@@ -229,8 +224,7 @@ def sortable(x: np.ndarray) -> np.ndarray:
     return x.astype(np.float32 if is_float(x.dtype) else np.int8)
 
 
-@dataclass(frozen=True)
-class TopK(Op):
+class TopK(Op, frozen=True):
     """The k largest (or smallest) elements along `axis` and their indices, always sorted.
 
     Of equals, the one with the lower index comes first. NaN is above all numbers. Source: ONNX TopK-24.
@@ -283,8 +277,7 @@ class TopK(Op):
         return select_best(k, x, axis, count, bool(self.largest))
 
 
-@dataclass(frozen=True)
-class Trilu(Op):
+class Trilu(Op, frozen=True):
     """The matrices in the last two axes with zeros below (upper) or above diagonal k. Source: ONNX Trilu-14."""
 
     any_length = True

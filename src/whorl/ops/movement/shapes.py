@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -44,8 +44,7 @@ from whorl.ops.native.index_maps import (
 from whorl.ops.native.run_time_lengths import read_broadcast, read_shape
 
 
-@dataclass(frozen=True)
-class Shape(Op):
+class Shape(Op, frozen=True):
     """The lengths of the axes `start` to `end` of x, counted and clamped as Python slices. Source: ONNX Shape-25."""
 
     any_length = True
@@ -73,8 +72,7 @@ class Shape(Op):
         return interval_of_counts(result.known)
 
 
-@dataclass(frozen=True)
-class Size(Op):
+class Size(Op, frozen=True):
     """The number of elements of x, a scalar. Source: ONNX Size-25."""
 
     any_length = True
@@ -98,8 +96,10 @@ class Size(Op):
         return interval_of_counts(result.known)
 
 
-class Reshaping(Rearranging, abstract=True):
+class Reshaping(Rearranging, frozen=True):
     """An op that leaves the elements of its first input where they are in row-major order."""
+
+    abstract: ClassVar[bool] = True
 
     lazily = lazy_view
 
@@ -131,8 +131,7 @@ def _size(fact: Fact | None) -> Dim:
     return UNKNOWN if isinstance(shape, AnyShape) else dims.product(shape)
 
 
-@dataclass(frozen=True)
-class Reshape(Reshaping):
+class Reshape(Reshaping, frozen=True):
     """The elements of x in row-major order under a new shape: 0 copies x's length, -1 is what is left.
 
     With `allowzero` a 0 is a length. Where another length is 0, -1 has no meaning. Source: ONNX Reshape-25.
@@ -248,8 +247,7 @@ def _left(numerators: Sequence[Dim], denominators: Sequence[Dim]) -> Dim:
     return quotient(numerators, denominators)
 
 
-@dataclass(frozen=True)
-class Flatten(Reshaping):
+class Flatten(Reshaping, frozen=True):
     """x as a matrix: rows are the product of the axes before `axis`, columns of the others. Source: ONNX Flatten-25."""
 
     axis: int = 1
@@ -274,8 +272,7 @@ class Flatten(Reshaping):
         return x.reshape(math.prod(x.shape[:cut]), math.prod(x.shape[cut:]))
 
 
-@dataclass(frozen=True)
-class Squeeze(Reshaping):
+class Squeeze(Reshaping, frozen=True):
     """x without the axes listed, each of length 1; without a list, without all of length 1. Source: ONNX Squeeze-25."""
 
     def infer(self, x: Fact, axes: Fact | None = None) -> TensorType:
@@ -311,8 +308,7 @@ def _without_ones(shape: Sequence[Dim]) -> Lengths:
     return tuple(d for d in shape if not _is(d, 1))
 
 
-@dataclass(frozen=True)
-class Unsqueeze(Reshaping):
+class Unsqueeze(Reshaping, frozen=True):
     """x with new axes of length 1, their positions counted in the result. Source: ONNX Unsqueeze-25."""
 
     def infer(self, x: Fact, axes: Fact) -> TensorType:
@@ -338,8 +334,7 @@ class Unsqueeze(Reshaping):
         return x.reshape([1 if axis in added else next(rest) for axis in range(rank)])
 
 
-@dataclass(frozen=True)
-class Expand(Rearranging):
+class Expand(Rearranging, frozen=True):
     """x broadcast with a shape (both ways: x's lengths stay where the shape has 1). Source: ONNX Expand-13."""
 
     lazily = lazy_view

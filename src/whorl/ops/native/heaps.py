@@ -7,9 +7,9 @@ position. No two entries are equal, and of equal elements the first is the bette
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, is_float
@@ -62,8 +62,7 @@ def is_worse(k: NativeBuilder, a: Entry, b: Entry) -> Expr:
     return k.apply("or", k.compare("lt", a[0], b[0]), k.apply("and", is_tie, k.compare("lt", a[1], b[1])))
 
 
-@dataclass(frozen=True)
-class Heap:
+class Heap(Struct, frozen=True):
     """A heap in memory behind an index; its root is the worst entry, or the best one if it `gives_best`."""
 
     k: NativeBuilder

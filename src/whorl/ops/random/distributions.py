@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,12 +20,13 @@ from whorl.ops.elementwise.conversion import convert
 from whorl.ops.native.index_maps import broadcast_scalar
 
 
-@dataclass(frozen=True)
-class Random(Op, abstract=True):
+class Random(Op, frozen=True):
     """An op that draws: `draw` takes the generator, so that each iteration of a loop goes on where the last one ended.
 
     `run` draws from a new generator: a seed gives the same numbers every time.
     """
+
+    abstract: ClassVar[bool] = True
 
     pure = False
     seed: float | None = None
@@ -66,8 +66,7 @@ def _floating(dtype: np.dtype) -> np.dtype:
     return dtype
 
 
-@dataclass(frozen=True)
-class RandomNormal(Random):
+class RandomNormal(Random, frozen=True):
     """Numbers of the normal distribution with a mean and a standard deviation. Source: ONNX RandomNormal-22."""
 
     dtype: np.dtype = FLOAT32
@@ -82,8 +81,7 @@ class RandomNormal(Random):
         return np.asarray(generator.normal(self.mean, self.scale, self.shape)).astype(self.dtype)
 
 
-@dataclass(frozen=True)
-class RandomUniform(Random):
+class RandomUniform(Random, frozen=True):
     """Numbers spread evenly over [low, high). Source: ONNX RandomUniform-22."""
 
     dtype: np.dtype = FLOAT32
@@ -98,8 +96,7 @@ class RandomUniform(Random):
         return np.asarray(generator.uniform(self.low, self.high, self.shape)).astype(self.dtype)
 
 
-@dataclass(frozen=True)
-class RandomNormalLike(Random):
+class RandomNormalLike(Random, frozen=True):
     """RandomNormal in the shape of the input, and in its element type unless `dtype` says another.
 
     Source: ONNX RandomNormalLike-22.
@@ -117,8 +114,7 @@ class RandomNormalLike(Random):
         return np.asarray(generator.normal(self.mean, self.scale, like.shape)).astype(self.dtype or like.dtype)
 
 
-@dataclass(frozen=True)
-class RandomUniformLike(Random):
+class RandomUniformLike(Random, frozen=True):
     """RandomUniform in the shape of the input, and in its element type unless `dtype` says another.
 
     Source: ONNX RandomUniformLike-22.
@@ -136,8 +132,7 @@ class RandomUniformLike(Random):
         return np.asarray(generator.uniform(self.low, self.high, like.shape)).astype(self.dtype or like.dtype)
 
 
-@dataclass(frozen=True)
-class Bernoulli(Random):
+class Bernoulli(Random, frozen=True):
     """1 with the probability that the input says, else 0. Source: ONNX Bernoulli-22."""
 
     dtype: np.dtype | None = None
@@ -154,8 +149,7 @@ class Bernoulli(Random):
         return convert(hits, self.dtype or probability.dtype)
 
 
-@dataclass(frozen=True)
-class Multinomial(Random):
+class Multinomial(Random, frozen=True):
     """`sample_size` class numbers a row, drawn with probabilities proportional to e^x.
 
     Shapes: [batch, classes] to [batch, sample_size]. Source: ONNX Multinomial-22.
@@ -190,8 +184,7 @@ class Multinomial(Random):
         return np.searchsorted(levels, generator.uniform(size=self.sample_size) * levels[-1], side="right")
 
 
-@dataclass(frozen=True)
-class Dropout(Random):
+class Dropout(Random, frozen=True):
     """In training mode x / (1 - ratio) with each element kept with probability 1 - ratio, else x; and what was kept.
 
     The ratio is 0.5 where it is omitted, training mode False. Source: ONNX Dropout-22.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import TypeRuleError
 
@@ -70,8 +70,7 @@ _FUNCTIONS: dict[str, tuple[Callable[[np.ndarray, float, float], np.ndarray], fl
 """Function of (x, alpha, beta), and the default of each parameter; None where the function takes none."""
 
 
-@dataclass(frozen=True)
-class Activation:
+class Activation(Struct, frozen=True):
     """A function by its name in lower case, with its parameters; 0 for one that it does not take."""
 
     name: str

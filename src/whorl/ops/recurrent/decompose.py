@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
@@ -29,8 +29,7 @@ from whorl.ops.recurrent.activations import Activation
 from whorl.ops.recurrent.operands import CheckedLengths, CheckedState, ZeroState
 
 
-@dataclass(frozen=True)
-class Weights:
+class Weights(Struct, frozen=True):
     """What one direction reads in every step; rows of `r` and of the biases are those of the gates.
 
     Shapes: r [hidden, gates * hidden], rb [gates * hidden], peepholes [hidden] each.
@@ -153,8 +152,7 @@ def _row(x: Value, d: int, build: Builder) -> Value:
     return build.add(Gather(0), x, build.constant(np.array(d, np.int64)))
 
 
-@dataclass
-class _Run:
+class _Run(Struct):
     """What all directions share: X [steps, batch, input], the checked sequence lengths, and the type of the states."""
 
     x: Value
@@ -179,8 +177,7 @@ class _Run:
         return [self.build.add(Where(), some, state, zero) for state in states]
 
 
-@dataclass
-class _Direction:
+class _Direction(Struct):
     op: Any
     functions: tuple[Activation, ...]
     reverse: bool

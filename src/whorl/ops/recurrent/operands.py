@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from whorl.ops.core.base import dims_of
 from whorl.ops.native.index_maps import broadcast_scalar, read_index, require_lengths
 
 
-@dataclass(frozen=True)
-class CheckedLengths(Op, abstract=True):
+class CheckedLengths(Op, frozen=True):
     """Sequence lengths as int64 [batch, 1]; refuses one outside [0, steps], and another batch than that of X."""
+
+    abstract: ClassVar[bool] = True
 
     any_length = True
 
@@ -49,9 +50,10 @@ class CheckedLengths(Op, abstract=True):
         return [k.view(INT64, (x.shape[1], 1), lambda index: read_index(k, lengths, index[:1]), 1)]
 
 
-@dataclass(frozen=True)
-class CheckedState(Op, abstract=True):
+class CheckedState(Op, frozen=True):
     """A state [batch, hidden]; refuses another batch than that of X."""
+
+    abstract: ClassVar[bool] = True
 
     any_length = True
 
@@ -68,9 +70,10 @@ class CheckedState(Op, abstract=True):
         return [k.view(state.dtype, (batch, state.shape[1]), state.at, state.cost, k.flat(state))]
 
 
-@dataclass(frozen=True)
-class ZeroState(Op, abstract=True):
+class ZeroState(Op, frozen=True):
     """Zeros [batch, hidden]."""
+
+    abstract: ClassVar[bool] = True
 
     any_length = True
 

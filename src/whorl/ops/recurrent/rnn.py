@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import RunError, TypeRuleError
+from whorl.ir.attributes import defaults
 from whorl.ir.build import Builder
 from whorl.ir.dims import Dim
 from whorl.ir.graph import Op, Value
@@ -26,8 +27,7 @@ Arrays = tuple[np.ndarray, ...]
 Functions = tuple[Activation, ...]
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """The weights of one direction, transposed, in the type that is computed in.
 
     Shapes: w [input, gates * hidden], r [hidden, gates * hidden], wb and rb [gates * hidden], peepholes [3, hidden].
@@ -42,8 +42,7 @@ class Cell:
     functions: tuple[Activation, ...]
 
 
-@dataclass(frozen=True)
-class Recurrent(Op, abstract=True):
+class Recurrent(Op, frozen=True):
     """A cell applied to every step of a batch of sequences.
 
     Inputs: X [seq, batch, input], W [directions, gates * hidden, input], R [directions, gates * hidden, hidden],
@@ -52,6 +51,8 @@ class Recurrent(Op, abstract=True):
     Past a row's length Y is 0 and the states stand still; a row without any step gives 0 for its last states, as
     onnxruntime and OpenVINO do. 16-bit floats are computed in float32 and rounded at the end.
     """
+
+    abstract: ClassVar[bool] = True
 
     activation_alpha: tuple[float, ...] | None = None
     activation_beta: tuple[float, ...] | None = None
@@ -133,7 +134,7 @@ class Recurrent(Op, abstract=True):
         """The activations of each direction."""
         directions, each = len(self.reversals()), len(self.defaults)
         names = self.activations or self.defaults * directions
-        if len(names) not in (each * directions, len(type(self).activations or ())):
+        if len(names) not in (each * directions, len(defaults(type(self))["activations"] or ())):
             raise TypeRuleError(f"{len(names)} activations are named, expected {each * directions}")
         functions = activation_functions(names, self.activation_alpha, self.activation_beta)
         return [tuple(functions[d * each : (d + 1) * each]) for d in range(directions)]
@@ -205,8 +206,7 @@ def _cell(
     return Cell(input_weights, widen(r[d]).T, bias[:rows], bias[rows:], peepholes, functions)
 
 
-@dataclass(frozen=True)
-class RNN(Recurrent):
+class RNN(Recurrent, frozen=True):
     """Ht = f(Xt*W^T + Ht-1*R^T + Wb + Rb). Of two activations one direction takes the first. Source: ONNX RNN-22."""
 
     activations: tuple[str, ...] | None = ("Tanh", "Tanh")
@@ -225,8 +225,7 @@ class RNN(Recurrent):
         return [b.activated(functions[0], b.clipped(total, self.clip))]
 
 
-@dataclass(frozen=True)
-class GRU(Recurrent):
+class GRU(Recurrent, frozen=True):
     """z, r = f(Xt*W^T + Ht-1*R^T + Wb + Rb); ht = g(Xt*Wh^T + Wbh + (r*Ht-1)*Rh^T + Rbh); Ht = (1-z)*ht + z*Ht-1.
 
     With `linear_before_reset` the reset gate comes last: ht = g(Xt*Wh^T + Wbh + r*(Ht-1*Rh^T + Rbh)).
@@ -272,8 +271,7 @@ class GRU(Recurrent):
         return [b.added(b.add(Mul(), b.add(Sub(), b.number(1), z), candidate), b.add(Mul(), z, h))]
 
 
-@dataclass(frozen=True)
-class LSTM(Recurrent):
+class LSTM(Recurrent, frozen=True):
     """i = f(G + Pi*Ct-1); f = f(G + Pf*Ct-1); Ct = f*Ct-1 + i*g(G); o = f(G + Po*Ct); Ht = o*h(Ct).
 
     G is the gate's own block of Xt*W^T + Ht-1*R^T + Wb + Rb, the blocks in the order i, o, f, c. `input_forget` makes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -34,13 +33,14 @@ from whorl.ops.reduce.native_reductions import accumulate_view
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
 
 
-@dataclass(frozen=True)
-class Cumulative(Op, abstract=True):
+class Cumulative(Op, frozen=True):
     """Each element becomes the total of all up to it along `axis`, a tensor of one integer.
 
     `exclusive` leaves the element itself out, `reverse` counts from the end. Integers keep their type and wrap;
     totals of float16 and bfloat16 are float32 and each is rounded once.
     """
+
+    abstract: ClassVar[bool] = True
 
     any_length = True
 
@@ -107,8 +107,7 @@ class Cumulative(Op, abstract=True):
         return [cast_view(k, total, x.dtype)]
 
 
-@dataclass(frozen=True)
-class CumSum(Cumulative):
+class CumSum(Cumulative, frozen=True):
     """y[i] = x[0] + ... + x[i] along an axis. Source: ONNX CumSum-14."""
 
     start = 0
@@ -121,8 +120,7 @@ class CumSum(Cumulative):
         return np.cumsum(x, axis=axis, dtype=x.dtype)
 
 
-@dataclass(frozen=True)
-class CumProd(Cumulative):
+class CumProd(Cumulative, frozen=True):
     """y[i] = x[0] * ... * x[i] along an axis. Source: ONNX CumProd-26."""
 
     start = 1

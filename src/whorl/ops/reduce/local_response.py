@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
+from whorl.ir.dtypes import single
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
@@ -21,15 +21,14 @@ from whorl.ops.reduce.normalization import channels_of, floating
 from whorl.ops.windows.native_pooling import power, written_out
 
 
-@dataclass(frozen=True)
-class LRN(Op):
+class LRN(Op, frozen=True):
     """X / (bias + alpha / size * s) ** beta, s the sum of squares over `size` channels around. Source: ONNX LRN-13.
 
     The window reaches floor((size - 1) / 2) channels down and ceil((size - 1) / 2) up, and is cut at the ends.
     """
 
     size: int
-    alpha: float = 1e-4
+    alpha: float = single(1e-4)
     beta: float = 0.75
     bias: float = 1.0
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from whorl.ir.dims import Dim
@@ -16,8 +14,7 @@ from whorl.ops.reduce.native_reductions import map_elements, reduce_view, reduce
 from whorl.ops.reduce.reductions import Reduction, total_of
 
 
-@dataclass(frozen=True)
-class ReduceLogSum(Reduction):
+class ReduceLogSum(Reduction, frozen=True):
     """The logarithm of the sum along axes; -inf for no elements. Source: ONNX ReduceLogSum-28."""
 
     dtypes = COMPUTED_FLOATS
@@ -29,8 +26,7 @@ class ReduceLogSum(Reduction):
         return k.apply("log", total)
 
 
-@dataclass(frozen=True)
-class ReduceLogSumExp(Reduction):
+class ReduceLogSumExp(Reduction, frozen=True):
     """The logarithm of the sum of exponentials along axes; -inf for no elements. Source: ONNX ReduceLogSumExp-28.
 
     The largest element is taken out first, so that a result in range never overflows on the way.

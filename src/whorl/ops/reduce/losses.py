@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,13 +26,14 @@ from whorl.ops.reduce.softmax import LogSoftmax
 _REDUCTIONS = ("none", "sum", "mean")
 
 
-@dataclass(frozen=True)
-class ClassLoss(Op, abstract=True):
+class ClassLoss(Op, frozen=True):
     """-log_probability[n, label[n, ...], ...] * weight[label], 0 where the label is `ignore_index`.
 
     Shapes: scores [N, C, ...], labels [N, ...], weight [C]. `reduction` "none" gives the loss of each label, "sum"
     their sum, "mean" that sum over the sum of the weights used (1 each without `weight`); NaN where that is 0.
     """
+
+    abstract: ClassVar[bool] = True
 
     ignore_index: int | None = None
     reduction: str = "mean"
@@ -86,8 +87,7 @@ def _check_shapes(scores: Shape, labels: Shape) -> tuple[Dim, Shape]:
     return scores[1], tuple(unify_lengths(what, a, b) for a, b in zip(labels, expected, strict=True))
 
 
-@dataclass(frozen=True)
-class NegativeLogLikelihoodLoss(ClassLoss):
+class NegativeLogLikelihoodLoss(ClassLoss, frozen=True):
     """The loss of log-probabilities. Source: ONNX NegativeLogLikelihoodLoss-22."""
 
     def infer(self, scores: Fact, labels: Fact, weight: Fact | None = None) -> TensorType:
@@ -98,8 +98,7 @@ class NegativeLogLikelihoodLoss(ClassLoss):
         return self.loss(widen(scores), labels, weight).astype(scores.dtype, copy=False)
 
 
-@dataclass(frozen=True)
-class SoftmaxCrossEntropyLoss(ClassLoss):
+class SoftmaxCrossEntropyLoss(ClassLoss, frozen=True):
     """The loss of log-softmax(scores) along axis 1, which is output 1. Source: ONNX SoftmaxCrossEntropyLoss-13."""
 
     def infer(self, scores: Fact, labels: Fact, weight: Fact | None = None) -> tuple[TensorType, TensorType]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import FLOAT32, name_of
+from whorl.ir.dtypes import FLOAT32, name_of, single
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
@@ -76,8 +75,7 @@ def _affine_on_channels(k: NativeBuilder, x: View, scale: View, b: View) -> View
     return k.view(x.dtype, x.shape, at, x.cost + 4)
 
 
-@dataclass(frozen=True)
-class BatchNormalization(Op):
+class BatchNormalization(Op, frozen=True):
     """(X - mean) / sqrt(variance + epsilon) * scale + B for each channel. Source: ONNX BatchNormalization-15.
 
     Shapes: X [N, C, ...] or [N] (C = 1), the others [C]. With `training_mode` mean and variance are those of X over
@@ -88,8 +86,8 @@ class BatchNormalization(Op):
     any_length = True
     never_fails = True
 
-    epsilon: float = 1e-5
-    momentum: float = 0.9
+    epsilon: float = single(1e-5)
+    momentum: float = single(0.9)
     training_mode: int = 0
 
     def infer(self, x: Fact, scale: Fact, b: Fact, mean: Fact, variance: Fact) -> tuple[TensorType, ...]:
@@ -143,8 +141,7 @@ def _channel_statistics(x: np.ndarray) -> list[np.ndarray]:
     return [mean.reshape(-1), _variance(x, mean, axes).reshape(-1)]
 
 
-@dataclass(frozen=True)
-class InstanceNormalization(Op):
+class InstanceNormalization(Op, frozen=True):
     """scale * (x - mean) / sqrt(variance + epsilon) + B, the statistics per instance and channel.
 
     Shapes: input [N, C, ...], scale and B [C]. Source: ONNX InstanceNormalization-22.
@@ -153,7 +150,7 @@ class InstanceNormalization(Op):
     any_length = True
     never_fails = True
 
-    epsilon: float = 1e-5
+    epsilon: float = single(1e-5)
 
     def infer(self, x: Fact, scale: Fact, b: Fact) -> TensorType:
         type = floating(x, scale, b)
@@ -182,8 +179,7 @@ def _standardized(x: np.ndarray, axes: Sequence[int], epsilon: float) -> tuple[n
     return (x - mean) * reciprocal, mean, reciprocal
 
 
-@dataclass(frozen=True)
-class GroupNormalization(Op):
+class GroupNormalization(Op, frozen=True):
     """scale * (x - mean) / sqrt(variance + epsilon) + bias, the statistics per instance and group of channels.
 
     Shapes: X [N, C, ...], scale and bias [C]; `num_groups` divides C. The statistics are computed in `stash_type` (or
@@ -194,7 +190,7 @@ class GroupNormalization(Op):
     never_fails = True
 
     num_groups: int
-    epsilon: float = 1e-5
+    epsilon: float = single(1e-5)
     stash_type: np.dtype = FLOAT32
 
     def infer(self, x: Fact, scale: Fact, bias: Fact) -> TensorType:
@@ -245,8 +241,7 @@ def _require_stash(dtype: np.dtype) -> None:
         raise TypeRuleError(f"stash_type is {name_of(dtype)}, expected a float")
 
 
-@dataclass(frozen=True)
-class LayerNormalization(Op):
+class LayerNormalization(Op, frozen=True):
     """(X - mean) / sqrt(variance + epsilon) * Scale + B, the statistics over the axes from `axis` on.
 
     Shapes: Scale and B broadcast to X; outputs 1 and 2, mean and 1 / sqrt(variance + epsilon), have length 1 along
@@ -258,7 +253,7 @@ class LayerNormalization(Op):
     never_fails = True
 
     axis: int = -1
-    epsilon: float = 1e-5
+    epsilon: float = single(1e-5)
     stash_type: np.dtype = FLOAT32
 
     def infer(self, x: Fact, scale: Fact, b: Fact | None = None) -> tuple[TensorType, ...]:
@@ -293,8 +288,7 @@ class LayerNormalization(Op):
         return [y, *(cast_view(k, view, self.stash_type) for view in (centre, reciprocal))]
 
 
-@dataclass(frozen=True)
-class RMSNormalization(Op):
+class RMSNormalization(Op, frozen=True):
     """X / sqrt(mean(X * X) + epsilon) * scale, the mean over the axes from `axis` on. Source: ONNX RMSNormalization-23.
 
     The result has the element type of `scale`, which broadcasts to X; the mean is computed in `stash_type`.
@@ -304,7 +298,7 @@ class RMSNormalization(Op):
     never_fails = True
 
     axis: int = -1
-    epsilon: float = 1e-5
+    epsilon: float = single(1e-5)
     stash_type: np.dtype = FLOAT32
 
     def infer(self, x: Fact, scale: Fact) -> TensorType:
@@ -336,8 +330,7 @@ class RMSNormalization(Op):
         return [cast_view(k, y, scale.dtype)]
 
 
-@dataclass(frozen=True)
-class MeanVarianceNormalization(Op):
+class MeanVarianceNormalization(Op, frozen=True):
     """(X - mean) / (sqrt(variance) + 1e-9) along `axes`. Source: ONNX MeanVarianceNormalization-13."""
 
     any_length = True
@@ -368,8 +361,7 @@ class MeanVarianceNormalization(Op):
         return [cast_view(k, y, inputs[0].dtype)]
 
 
-@dataclass(frozen=True)
-class LpNormalization(Op):
+class LpNormalization(Op, frozen=True):
     """x / sum(|x| ** p) ** (1 / p) along an axis, 0 where that is 0; p is 1 or 2. Source: ONNX LpNormalization-22."""
 
     any_length = True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -66,14 +65,15 @@ def without_axes(shape: Sequence[_Length], axes: Sequence[int], keepdims: bool) 
     return tuple(dim for k, dim in enumerate(shape) if k not in axes)
 
 
-@dataclass(frozen=True)
-class Reduction(Op, abstract=True):
+class Reduction(Op, frozen=True):
     """One value for each group of elements that differ only in their index along `axes`.
 
     Without axes (omitted or empty) all are meant, or none with `noop_with_empty_axes`. Integers keep their type and
     wrap; sums over float16 and bfloat16 are float32 and rounded once. The order of a sum is NumPy's for
     row-major data, whatever the strides.
     """
+
+    abstract: ClassVar[bool] = True
 
     any_length = True
 
@@ -174,9 +174,10 @@ class Reduction(Op, abstract=True):
         return total
 
 
-@dataclass(frozen=True)
-class SymbolicReduction(Reduction, abstract=True):
+class SymbolicReduction(Reduction, frozen=True):
     """A reduction that inference follows over known integers and dims, as in arithmetic on shapes."""
+
+    abstract: ClassVar[bool] = True
 
     def infer_known(self, data: Fact, axes: Fact | None = None) -> tuple[np.ndarray | None, ...]:
         elements, type = known_dims(data), tensor(data)
@@ -204,8 +205,7 @@ def total_of(data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndar
     return np.add.reduce(data, axis=axes, dtype=data.dtype, keepdims=keepdims)
 
 
-@dataclass(frozen=True)
-class ReduceSum(SymbolicReduction):
+class ReduceSum(SymbolicReduction, frozen=True):
     """The sum along axes; 0 for no elements. Source: ONNX ReduceSum-13."""
 
     is_sum = True
@@ -223,8 +223,7 @@ class ReduceSum(SymbolicReduction):
         return is_integer(tensor(outputs[0]).dtype)
 
 
-@dataclass(frozen=True)
-class ReduceProd(SymbolicReduction):
+class ReduceProd(SymbolicReduction, frozen=True):
     """The product along axes; 1 for no elements. Source: ONNX ReduceProd-18."""
 
     how = "mul"
@@ -239,8 +238,7 @@ class ReduceProd(SymbolicReduction):
         return is_integer(tensor(outputs[0]).dtype)
 
 
-@dataclass(frozen=True)
-class ReduceMax(SymbolicReduction):
+class ReduceMax(SymbolicReduction, frozen=True):
     """The largest along axes; NaN wins; -inf, the least integer or False for no elements. Source: ONNX ReduceMax-20."""
 
     how = "max"
@@ -259,8 +257,7 @@ class ReduceMax(SymbolicReduction):
         return True
 
 
-@dataclass(frozen=True)
-class ReduceMin(SymbolicReduction):
+class ReduceMin(SymbolicReduction, frozen=True):
     """The least along axes; NaN wins; inf, the largest integer or True for no elements. Source: ONNX ReduceMin-20."""
 
     how = "min"
@@ -286,8 +283,7 @@ def _extremes(dtype: np.dtype) -> tuple[float, float]:
     return (-np.inf, np.inf) if is_float(dtype) else (np.iinfo(dtype).min, np.iinfo(dtype).max)
 
 
-@dataclass(frozen=True)
-class ReduceMean(Reduction):
+class ReduceMean(Reduction, frozen=True):
     """The mean along axes, of integers truncated; NaN (integers: 0) for no elements. Source: ONNX ReduceMean-18."""
 
     is_sum = True
@@ -314,8 +310,7 @@ class ReduceMean(Reduction):
         return is_integer(tensor(outputs[0]).dtype)
 
 
-@dataclass(frozen=True)
-class ReduceL1(Reduction):
+class ReduceL1(Reduction, frozen=True):
     """The sum of absolute values along axes; 0 for no elements. Source: ONNX ReduceL1-18."""
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
@@ -325,8 +320,7 @@ class ReduceL1(Reduction):
         return k.apply("abs", x)
 
 
-@dataclass(frozen=True)
-class ReduceL2(Reduction):
+class ReduceL2(Reduction, frozen=True):
     """The root of the sum of squares along axes, integers truncated; 0 for no elements. Source: ONNX ReduceL2-18."""
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
@@ -343,8 +337,7 @@ class ReduceL2(Reduction):
         return k.cast(k.apply("sqrt", k.cast(total, FLOAT64)), dtype)
 
 
-@dataclass(frozen=True)
-class ReduceSumSquare(Reduction):
+class ReduceSumSquare(Reduction, frozen=True):
     """The sum of squares along axes; 0 for no elements. Source: ONNX ReduceSumSquare-18."""
 
     def reduce(self, data: np.ndarray, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
@@ -354,9 +347,10 @@ class ReduceSumSquare(Reduction):
         return k.mul(x, x)
 
 
-@dataclass(frozen=True)
-class ArgumentReduction(Op, abstract=True):
+class ArgumentReduction(Op, frozen=True):
     """The index of an extreme along one axis: of equals the first, or the last by `select_last_index`. NaN wins."""
+
+    abstract: ClassVar[bool] = True
 
     any_length = True
 
@@ -409,8 +403,7 @@ class ArgumentReduction(Op, abstract=True):
         return interval_of_counts(result.known)
 
 
-@dataclass(frozen=True)
-class ArgMax(ArgumentReduction):
+class ArgMax(ArgumentReduction, frozen=True):
     """The index of the largest element along an axis. Source: ONNX ArgMax-13."""
 
     largest = True
@@ -419,8 +412,7 @@ class ArgMax(ArgumentReduction):
         return np.argmax(data, axis=axis)
 
 
-@dataclass(frozen=True)
-class ArgMin(ArgumentReduction):
+class ArgMin(ArgumentReduction, frozen=True):
     """The index of the least element along an axis. Source: ONNX ArgMin-13."""
 
     largest = False

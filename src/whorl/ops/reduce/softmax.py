@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,12 +18,13 @@ from whorl.ops.native.index_maps import cast_view, widen_view
 from whorl.ops.reduce.native_reductions import find_extremes, map_elements, reduce_view
 
 
-@dataclass(frozen=True)
-class Distribution(Op, abstract=True):
+class Distribution(Op, frozen=True):
     """A tensor of the input's type whose lines along `axis` each depend on one line of the input.
 
     float16 and bfloat16 are computed in float32 and rounded once. Lines of length 0 stay empty.
     """
+
+    abstract: ClassVar[bool] = True
 
     any_length = True
     never_fails = True
@@ -64,8 +65,7 @@ def _native_below_largest(k: NativeBuilder, x: View, axis: int) -> View:
     return map_elements(k, k.sub, x, reduce_view(k, x, (axis,), "max"))
 
 
-@dataclass(frozen=True)
-class Softmax(Distribution):
+class Softmax(Distribution, frozen=True):
     """exp(x - largest) over its sum along an axis; NaN where the largest is infinite. Source: ONNX Softmax-13."""
 
     def distribute(self, x: np.ndarray, axis: int) -> np.ndarray:
@@ -81,8 +81,7 @@ class Softmax(Distribution):
         return None if x is None else Interval(0.0, 1.0, x.nan or not x.is_finite)
 
 
-@dataclass(frozen=True)
-class LogSoftmax(Distribution):
+class LogSoftmax(Distribution, frozen=True):
     """x - largest - log(sum(exp(x - largest))) along an axis. Source: ONNX LogSoftmax-13."""
 
     def distribute(self, x: np.ndarray, axis: int) -> np.ndarray:
@@ -95,8 +94,7 @@ class LogSoftmax(Distribution):
         return map_elements(k, k.sub, below, reduce_view(k, powers, (axis,), "sum", finish=lambda t: k.apply("log", t)))
 
 
-@dataclass(frozen=True)
-class Hardmax(Distribution):
+class Hardmax(Distribution, frozen=True):
     """1 at the first largest element along an axis (a NaN counts as largest), 0 elsewhere. Source: ONNX Hardmax-13."""
 
     def distribute(self, x: np.ndarray, axis: int) -> np.ndarray:

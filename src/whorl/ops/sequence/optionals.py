@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from whorl.ir.graph import Op
 from whorl.ir.types import Fact, OptionalType, TensorType, Type
 
 
-@dataclass(frozen=True)
-class Optional(Op):
+class Optional(Op, frozen=True):
     """The input as an optional; without one, an empty optional of element type `type`. Source: ONNX Optional-28."""
 
     type: Type | None = None
@@ -30,8 +28,7 @@ class Optional(Op):
         return value
 
 
-@dataclass(frozen=True)
-class OptionalGetElement(Op):
+class OptionalGetElement(Op, frozen=True):
     """What is inside an optional; a tensor or sequence as it is. Source: ONNX OptionalGetElement-28.
 
     Errors: the optional is empty.
@@ -46,8 +43,7 @@ class OptionalGetElement(Op):
         return value
 
 
-@dataclass(frozen=True)
-class OptionalHasElement(Op):
+class OptionalHasElement(Op, frozen=True):
     """Whether there is something inside; True for tensors and sequences, False for an omitted input.
 
     Source: ONNX OptionalHasElement-28.

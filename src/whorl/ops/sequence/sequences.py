@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,8 +53,7 @@ def _resolve_position(position: np.ndarray, length: int, last: int) -> int:
     return index if index >= 0 else index + length
 
 
-@dataclass(frozen=True)
-class SequenceEmpty(Op):
+class SequenceEmpty(Op, frozen=True):
     """A sequence without elements. Source: ONNX SequenceEmpty-11."""
 
     dtype: np.dtype | None = None
@@ -68,8 +66,7 @@ class SequenceEmpty(Op):
         return []
 
 
-@dataclass(frozen=True)
-class SequenceConstruct(Op):
+class SequenceConstruct(Op, frozen=True):
     """The inputs as a sequence, in order. Source: ONNX SequenceConstruct-11."""
 
     def infer(self, *inputs: Fact) -> SequenceType:
@@ -86,8 +83,7 @@ class SequenceConstruct(Op):
         return [detach(x) for x in inputs]
 
 
-@dataclass(frozen=True)
-class SequenceAt(Op):
+class SequenceAt(Op, frozen=True):
     """The element at a position; negative positions count from the end. Source: ONNX SequenceAt-11."""
 
     any_length = True
@@ -106,8 +102,7 @@ class SequenceAt(Op):
         return [map_indices(k, rows, rows.shape[1:], lambda index: (row, *index), 1)]
 
 
-@dataclass(frozen=True)
-class SequenceInsert(Op):
+class SequenceInsert(Op, frozen=True):
     """The sequence with a tensor put before `position`, at the end if omitted. Source: ONNX SequenceInsert-11."""
 
     any_length = True
@@ -131,8 +126,7 @@ class SequenceInsert(Op):
         return [concat_views(k, (rows, reshape_view(k, value, (1, *value.shape))), 0)]
 
 
-@dataclass(frozen=True)
-class SequenceErase(Op):
+class SequenceErase(Op, frozen=True):
     """The sequence without the element at `position`, the last one if omitted. Source: ONNX SequenceErase-11."""
 
     def infer(self, sequence: Fact, position: Fact | None = None) -> SequenceType:
@@ -145,8 +139,7 @@ class SequenceErase(Op):
         return sequence[:index] + sequence[index + 1 :]
 
 
-@dataclass(frozen=True)
-class SequenceLength(Op):
+class SequenceLength(Op, frozen=True):
     """The number of elements, an int64 scalar. Source: ONNX SequenceLength-11."""
 
     any_length = True
@@ -162,8 +155,7 @@ class SequenceLength(Op):
         return [broadcast_scalar(k, k.const(inputs[0].shape[0]), ())]
 
 
-@dataclass(frozen=True)
-class ConcatFromSequence(Op):
+class ConcatFromSequence(Op, frozen=True):
     """The elements joined along `axis`, or stacked on a new axis there if `new_axis` is 1.
 
     Source: ONNX ConcatFromSequence-11.
@@ -222,8 +214,7 @@ class ConcatFromSequence(Op):
         return all(a == b for k, (a, b) in enumerate(zip(first, other, strict=True)) if k != axis)
 
 
-@dataclass(frozen=True)
-class SplitToSequence(Op):
+class SplitToSequence(Op, frozen=True):
     """A tensor cut along `axis` into a sequence of parts.
 
     `split` is one length for all parts (the last may be shorter), or the length of each; without it every part has

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
@@ -28,8 +26,7 @@ from whorl.ops.core.base import (
 from whorl.ops.movement.lengths import nonnegative
 
 
-@dataclass(frozen=True)
-class DFT(Op):
+class DFT(Op, frozen=True):
     """X[k] = sum_n exp(-2 pi j k n / N) x[n] along an axis; with `inverse` exp(+...) and 1/N.
 
     Inputs: x, whose last axis holds (re) or (re, im); N as dft_length, to which x is cut or zero-padded (default: the
@@ -83,8 +80,7 @@ class DFT(Op):
         return _parts(result, x.dtype)
 
 
-@dataclass(frozen=True)
-class STFT(Op):
+class STFT(Op, frozen=True):
     """The DFT of every frame of a signal: frame f holds window[n] * signal[f * frame_step + n].
 
     Inputs: signal [batch, length, 1 or 2], frame_step, window [frame_length], frame_length (default: the window's

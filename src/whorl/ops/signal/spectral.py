@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from whorl.ir.types import Fact, TensorType
 from whorl.ops.core.base import known_dims, one_element
 
 
-@dataclass(frozen=True)
-class CosineWindow(Op, abstract=True):
+class CosineWindow(Op, frozen=True):
     """A sum of cosines of 2 pi n / N for n < size, where N is size if `periodic`, else size - 1."""
+
+    abstract: ClassVar[bool] = True
 
     output_datatype: np.dtype = FLOAT32
     periodic: int = 1
@@ -41,32 +42,28 @@ class CosineWindow(Op, abstract=True):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class HannWindow(CosineWindow):
+class HannWindow(CosineWindow, frozen=True):
     """sin(pi n / N)^2 = 0.5 - 0.5 cos(2 pi n / N). Source: ONNX HannWindow-17."""
 
     def value(self, angle: np.ndarray) -> np.ndarray:
         return np.sin(angle / 2) ** 2
 
 
-@dataclass(frozen=True)
-class HammingWindow(CosineWindow):
+class HammingWindow(CosineWindow, frozen=True):
     """25/46 - 21/46 cos(2 pi n / N). Source: ONNX HammingWindow-17."""
 
     def value(self, angle: np.ndarray) -> np.ndarray:
         return 25 / 46 - 21 / 46 * np.cos(angle)
 
 
-@dataclass(frozen=True)
-class BlackmanWindow(CosineWindow):
+class BlackmanWindow(CosineWindow, frozen=True):
     """0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N). Source: ONNX BlackmanWindow-17."""
 
     def value(self, angle: np.ndarray) -> np.ndarray:
         return 0.42 - 0.5 * np.cos(angle) + 0.08 * np.cos(2 * angle)
 
 
-@dataclass(frozen=True)
-class MelWeightMatrix(Op):
+class MelWeightMatrix(Op, frozen=True):
     """[dft_length // 2 + 1, bands] weights: each band is a triangle with peak 1 over the spectrum bins.
 
     Inputs, one element each: num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz. The corners lie

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dtypes import FLOAT32, INT32, INT64, STRING, name_of
@@ -14,8 +14,7 @@ from whorl.ir.graph import Op
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 
 
-@dataclass
-class Trie:
+class Trie(Struct):
     """The n-grams of a pool as a tree of tokens: `steps[node, token]` is a node, node 0 the root.
 
     `numbers[node]` is the position in the pool of the n-gram that ends at a node, -1 if none does.
@@ -44,8 +43,7 @@ class Trie:
         return codes[order], nodes[order], np.array(self.numbers, np.int64)
 
 
-@dataclass(frozen=True)
-class TfIdfVectorizer(Op):
+class TfIdfVectorizer(Op, frozen=True, dict=True):
     """How often each n-gram of the pool occurs in a row: TF count, IDF weight if it does, TFIDF count * weight.
 
     Tokens of an n-gram stand 1 .. max_skip_count + 1 positions apart, evenly; single tokens count once. What n-gram k

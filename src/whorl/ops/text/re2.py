@@ -7,7 +7,8 @@ is a deterministic automaton that is built while it runs.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.ops.text.re2_syntax import (
     Accepts,
@@ -26,8 +27,7 @@ MAX_STATES = 100_000
 _REMEMBERED_STEPS = 20_000
 
 
-@dataclass(slots=True)
-class State:
+class State(Struct):
     """One state: a character to be read, an assertion to hold, or free steps to others."""
 
     accepts: Accepts | None = None

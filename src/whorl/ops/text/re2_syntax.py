@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 MAX_REPEAT = 1000
 MAX_DEPTH = 100
@@ -22,32 +24,27 @@ Accepts = Callable[[str], bool]
 """Whether a set has a character."""
 
 
-@dataclass(frozen=True)
-class Chars:
+class Chars(Struct, frozen=True):
     """One character out of a set."""
 
     accepts: Accepts
 
 
-@dataclass(frozen=True)
-class Assertion:
+class Assertion(Struct, frozen=True):
     """A position in the text: `begin`, `end`, `line_begin`, `line_end`, `boundary`, `inside`."""
 
     kind: str
 
 
-@dataclass(frozen=True)
-class Sequence:
+class Sequence(Struct, frozen=True):
     parts: tuple[Tree, ...]
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(Struct, frozen=True):
     parts: tuple[Tree, ...]
 
 
-@dataclass(frozen=True)
-class Repeat:
+class Repeat(Struct, frozen=True):
     part: Tree
     least: int
     most: int | None
@@ -100,8 +97,7 @@ _CONTROLS = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
 _CATEGORIES = {"C": "cfos", "L": "lmotu", "M": "cen", "N": "dlo", "P": "cdefios", "S": "ckmo", "Z": "lps"}
 
 
-@dataclass(frozen=True)
-class Flags:
+class Flags(Struct, frozen=True):
     """i: ignore case, m: ^ and $ at lines, s: the dot takes newlines. (U only changes which match is preferred.)"""
 
     i: bool = False

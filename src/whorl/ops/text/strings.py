@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -25,8 +24,7 @@ def _strings(fact: Fact) -> TensorType:
     return operand
 
 
-@dataclass(frozen=True)
-class StringConcat(Elementwise):
+class StringConcat(Elementwise, frozen=True):
     """The text of x followed by that of y, broadcast. Source: ONNX StringConcat-20."""
 
     dtypes: ClassVar[frozenset[np.dtype]] = frozenset((STRING,))
@@ -38,8 +36,7 @@ class StringConcat(Elementwise):
 _CASES = {"NONE": lambda text: text, "LOWER": str.lower, "UPPER": str.upper}
 
 
-@dataclass(frozen=True)
-class StringNormalizer(Op):
+class StringNormalizer(Op, frozen=True):
     """The strings that are no stop words, in lower or upper case; one empty string where none is left.
 
     Shapes: [C] or [1, C]. Case follows Unicode, whatever `locale` says. Source: ONNX StringNormalizer-10.
@@ -74,8 +71,7 @@ class StringNormalizer(Op):
         return strings_of(remaining, (1,) * (x.ndim - 1) + (len(remaining),))
 
 
-@dataclass(frozen=True)
-class StringSplit(Op):
+class StringSplit(Op, frozen=True):
     """The parts of each string on a new last axis, filled up with "", and how many there are.
 
     An empty delimiter splits at runs of white space and drops it at both ends; `maxsplit` leaves the rest as one part.
@@ -99,8 +95,7 @@ class StringSplit(Op):
         return strings_of(cells, (*x.shape, width)), counts.reshape(x.shape)
 
 
-@dataclass(frozen=True)
-class RegexFullMatch(Op):
+class RegexFullMatch(Op, frozen=True):
     """Whether the RE2 `pattern` describes the whole string. Takes time linear in the text, whatever the pattern.
 
     Errors: not RE2, or a part of it that `re2_syntax` leaves out. Source: ONNX RegexFullMatch-20.

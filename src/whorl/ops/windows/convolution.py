@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,9 +48,10 @@ COLUMN_LIMIT = 1 << 22
 """The most elements that the columns of one block hold."""
 
 
-@dataclass(frozen=True)
-class Convolution(Op, abstract=True):
+class Convolution(Op, frozen=True):
     """The attributes and the type rule that convolutions share: X [N, C, axes...] and W [M, C / group, kernel...]."""
+
+    abstract: ClassVar[bool] = True
 
     auto_pad: str = "NOTSET"
     dilations: tuple[int, ...] | None = None
@@ -106,8 +106,7 @@ def check_groups(group: int, length: Dim, what: str) -> None:
         raise TypeRuleError(f"{length} {what} do not split into {group} groups")
 
 
-@dataclass(frozen=True)
-class Conv(Convolution):
+class Conv(Convolution, frozen=True):
     """Y[n, m, o] = B[m] + sum over c, t of W[m, c, t] * X[n, c, o * stride - begin + t * dilation], 0 outside X.
 
     16-bit floats are summed in float32 and rounded once. Source: ONNX Conv-22.
@@ -145,8 +144,7 @@ class Conv(Convolution):
         return [cast_view(k, y, x.dtype)]
 
 
-@dataclass(frozen=True)
-class ConvInteger(Convolution):
+class ConvInteger(Convolution, frozen=True):
     """Conv of X - x_zero_point and W - w_zero_point, exact modulo 2^32. Source: ONNX ConvInteger-10."""
 
     def infer(self, x: Fact, w: Fact, x_zero: Fact | None = None, w_zero: Fact | None = None) -> TensorType:
@@ -166,8 +164,7 @@ class ConvInteger(Convolution):
         return None if sums is None else [cast_view(k, cast_view(k, sums, INT64), INT32)]
 
 
-@dataclass(frozen=True)
-class QLinearConv(Convolution):
+class QLinearConv(Convolution, frozen=True):
     """saturate(round((ConvInteger(x, w) + B) * x_scale * w_scale / y_scale) + y_zero_point), halves to even.
 
     The scale and zero point of w are scalars or have an entry a feature. Source: ONNX QLinearConv-10.

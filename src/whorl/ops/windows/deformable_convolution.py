@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,8 +30,7 @@ from whorl.ops.windows.geometry import spatial_rank, windows_of
 from whorl.ops.windows.native_deformable import DEEPEST, deformed_columns
 
 
-@dataclass(frozen=True)
-class DeformConv(Op):
+class DeformConv(Op, frozen=True):
     """Y[n, m, o] = B[m] + sum over c, t of W[m, c, t] * mask[n, t, o] * X[n, c, o * stride - begin + t * dilation + d],
     where d = offset[n, t, :, o].
 

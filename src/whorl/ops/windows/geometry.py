@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
@@ -22,8 +23,7 @@ FARTHEST = (1 << 31) - 1
 """Lengths, steps and paddings of windows, at most."""
 
 
-@dataclass(frozen=True)
-class Windows:
+class Windows(Struct, frozen=True):
     """The shape and the steps of windows, one entry a spatial axis. `pads` are all begins, then all ends."""
 
     kernel: tuple[Dim, ...]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir import dims
 from whorl.ir.dims import Dim
@@ -39,8 +39,7 @@ FEW_WINDOWS = 64
 """The windows of such a part."""
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """What follows a convolution at once: a tensor of the same shape is added, and the sum is kept within bounds.
 
     `into` is a buffer [N, features, axes...] of more features, and the first one there that is to be written.
@@ -49,6 +48,9 @@ class Ending:
     added: View | None = None
     bounds: tuple[float, float] | None = None
     into: tuple[Buffer, int] | None = None
+
+
+_NOTHING = Ending()
 
 
 def is_native(tracks: Sequence[Axis], channels: int, itemsize: int) -> bool:
@@ -67,7 +69,7 @@ def convolution(
     tracks: Sequence[Axis],
     features: int,
     offsets: View | None = None,
-    ending: Ending = Ending(),
+    ending: Ending = _NOTHING,
 ) -> View:
     """Windows over x [N, C, axes...] times filters in blocks [group, features / group * taps], kept in memory.
 
@@ -109,8 +111,7 @@ def when_windows(k: NativeBuilder, layout: Split) -> AbstractContextManager[None
     return k.when(k.compare("gt", k.length(dims.product(layout.counts)), k.const(0)))
 
 
-@dataclass(frozen=True)
-class _Run:
+class _Run(Struct, frozen=True):
     """The kernel calls of one convolution."""
 
     k: NativeBuilder

@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Buffer
@@ -20,8 +21,7 @@ from whorl.ops.native.index_maps import broadcast_scalar, embed_array
 from whorl.ops.windows.native_convolution import FARTHEST, in_blocks_of, moved, windows_together
 
 
-@dataclass(frozen=True)
-class _Phase:
+class _Phase(Struct, frozen=True):
     """The elements o * stride + first of an axis of Y: `shifts` are the elements of X, from o on, that taps read."""
 
     first: int
@@ -30,8 +30,7 @@ class _Phase:
     shifts: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class _Axis:
+class _Axis(Struct, frozen=True):
     """An axis of Y as phases, and how X is spread so that each phase is a convolution with stride 1."""
 
     track: WindowAxis
@@ -57,8 +56,7 @@ class _Axis:
         return max(phase.count for phase in self.phases) + highest - self.lowest
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """The convolution that gives one phase of every axis."""
 
     phases: tuple[_Phase, ...]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import ml_dtypes
 import numpy as np
@@ -26,12 +25,13 @@ from whorl.ops.windows.geometry import windows_of
 COMPARED = COMPUTED_FLOATS | {BY_NAME["int8"], BY_NAME["uint8"]}
 
 
-@dataclass(frozen=True)
-class Pool(Op, abstract=True):
+class Pool(Op, frozen=True):
     """The attributes and the type rule of pooling: X [N, C, axes...] -> [N, C, windows...].
 
     With `ceil_mode` a last window may hang over the end, but none starts in the padding there.
     """
+
+    abstract: ClassVar[bool] = True
 
     never_fails = True
 
@@ -61,8 +61,7 @@ class Pool(Op, abstract=True):
         return windows.tracks(x.shape[2:])
 
 
-@dataclass(frozen=True)
-class AveragePool(Pool):
+class AveragePool(Pool, frozen=True):
     """The mean of each window, of its elements inside X or, with `count_include_pad`, inside the padded X.
 
     16-bit floats are summed in float32; the mean of no elements is NaN. Source: ONNX AveragePool-22.
@@ -96,8 +95,7 @@ class AveragePool(Pool):
         ]
 
 
-@dataclass(frozen=True)
-class MaxPool(Pool):
+class MaxPool(Pool, frozen=True):
     """The largest element of each window and, as a second output, its position in the flattened X.
 
     Padding is not looked at; a window of nothing gives the least value and position -1. The first of equal elements is
@@ -136,8 +134,7 @@ class MaxPool(Pool):
         return [best, native_pooling.locate_maxima(k, x, best, tracks, order)]
 
 
-@dataclass(frozen=True)
-class LpPool(Pool):
+class LpPool(Pool, frozen=True):
     """(sum over the window of |x|^p)^(1/p), in float32 for 16-bit floats. Source: ONNX LpPool-22."""
 
     p: int = 2
@@ -160,9 +157,10 @@ class LpPool(Pool):
         return [cast_view(k, native_pooling.root(k, sums, self.p), x.dtype)]
 
 
-@dataclass(frozen=True)
-class GlobalPool(Op, abstract=True):
+class GlobalPool(Op, frozen=True):
     """One number a plane: X [N, C, axes...] -> [N, C, 1...]."""
+
+    abstract: ClassVar[bool] = True
 
     never_fails = True
 
@@ -192,8 +190,7 @@ class GlobalPool(Op, abstract=True):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class GlobalAveragePool(GlobalPool):
+class GlobalAveragePool(GlobalPool, frozen=True):
     """The mean of each plane; 16-bit floats are summed in float32. Source: ONNX GlobalAveragePool-22."""
 
     def reduce(self, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
@@ -205,8 +202,7 @@ class GlobalAveragePool(GlobalPool):
         return native_pooling.plane_totals(k, x, "sum", lambda total: k.div(total, count))
 
 
-@dataclass(frozen=True)
-class GlobalMaxPool(GlobalPool):
+class GlobalMaxPool(GlobalPool, frozen=True):
     """The largest element of each plane. Source: ONNX GlobalMaxPool-22."""
 
     def reduce(self, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
@@ -216,8 +212,7 @@ class GlobalMaxPool(GlobalPool):
         return native_pooling.plane_totals(k, x, "max")
 
 
-@dataclass(frozen=True)
-class GlobalLpPool(GlobalPool):
+class GlobalLpPool(GlobalPool, frozen=True):
     """(sum over the plane of |x|^p)^(1/p), in float32 for 16-bit floats. Source: ONNX GlobalLpPool-22."""
 
     p: int = 2

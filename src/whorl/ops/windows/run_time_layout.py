@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.ir import dims
 from whorl.ir.dims import Dim
@@ -23,8 +24,7 @@ FARTHEST = (1 << 31) - 1
 """The largest offset that a table holds."""
 
 
-@dataclass(frozen=True)
-class AnyAxis:
+class AnyAxis(Struct, frozen=True):
     """A `WindowAxis` of a length that may be a dim, and what follows from it."""
 
     length: Dim
@@ -39,8 +39,7 @@ Axis = WindowAxis | AnyAxis
 _SINGLE = AnyAxis(1, 1, 1, 1, 0, 1)
 
 
-@dataclass(frozen=True)
-class AnySplit:
+class AnySplit(Struct, frozen=True):
     """A `PhaseSplit` over dims; its offsets are those of the table, `reach` none of which exceeds."""
 
     axes: tuple[Axis, ...]

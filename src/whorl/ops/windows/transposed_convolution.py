@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -44,8 +43,7 @@ from whorl.ops.windows.native_convolution import biases_alone
 from whorl.ops.windows.native_transposed import transposed_convolution
 
 
-@dataclass(frozen=True)
-class ConvTranspose(Convolution):
+class ConvTranspose(Convolution, frozen=True):
     """Y[n, m, i * stride - begin + t * dilation] += X[n, c, i] * W[c, m, t], plus B[m].
 
     X [N, C, axes...], W [C, M / group, kernel...]. Y's axes have stride * (length - 1) + output_padding + span - pads
@@ -136,8 +134,7 @@ MOST_NESTS, MOST_PHASES = 1 << 10, 1 << 12
 """Nests that columns are added up by, and convolutions that a transposed one is made of, in native code."""
 
 
-@dataclass(frozen=True)
-class Col2Im(Op):
+class Col2Im(Op, frozen=True):
     """Adds the columns of X [N, C * taps, blocks] to the positions of an image [N, C, axes...] that the blocks cover.
 
     Inputs: X, image_shape, block_shape. The sums of 16-bit floats are kept in float32. Source: ONNX Col2Im-18.

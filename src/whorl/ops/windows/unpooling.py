@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -30,8 +29,7 @@ from whorl.ops.native.index_maps import broadcast_scalar, fixed_lengths
 from whorl.ops.windows.geometry import per_axis
 
 
-@dataclass(frozen=True)
-class MaxUnpool(Op):
+class MaxUnpool(Op, frozen=True):
     """Y[I[k]] = X[k] in the flattened Y, 0 elsewhere. Inputs: X [N, C, windows...], I like X, output_shape.
 
     An axis of Y has (windows - 1) * stride - pads + kernel elements; the indices I count in a Y of these lengths. Where

@@ -7,10 +7,11 @@ constant, and two constants, where nothing else reads the inner sum.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.graph import Node, Op, Value
@@ -18,16 +19,14 @@ from whorl.ir.types import TensorType
 from whorl.passes.context import Context
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """Stands for any value, or only for constants (`constant` true) or for everything else (false)."""
 
     name: str
     constant: bool | None = None
 
 
-@dataclass(frozen=True)
-class Apply:
+class Apply(Struct, frozen=True):
     """Stands for a node of an op class; `once`: nothing else reads it. In a result, for a node with the op `op()`."""
 
     op: type[Op]
@@ -131,14 +130,13 @@ Result = Callable[[Match], "Value | Sequence[Value] | None"]
 Condition = Callable[[Match], bool]
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """Where `pattern` fits and every condition of `when` holds, `result` replaces its root."""
 
     name: str
     pattern: Apply
     result: Pattern | Result
-    when: tuple[Condition, ...] = field(default=(), kw_only=True)
+    when: tuple[Condition, ...] = ()
 
     def apply(self, node: Node, rewriter: Rewriter) -> Sequence[Value] | None:
         """The values that replace the node's outputs; None where the rule does not apply."""
@@ -186,8 +184,7 @@ def is_constant(value: Value | None) -> bool:
     return constant_of(value) is not None
 
 
-@dataclass(frozen=True)
-class NodeRule:
+class NodeRule(Struct, frozen=True):
     """A rule for nodes of some op classes (subclasses too) whose pattern is a matter of code."""
 
     name: str

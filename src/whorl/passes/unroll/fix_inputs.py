@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.errors import WhorlError
 from whorl.ir import dims
@@ -43,7 +43,7 @@ def fix_inputs(module: Module, lengths: Mapping[str, int], inputs: Mapping[str, 
     region.results = inline(module.main, arguments, build)
     declared = {name: _with_lengths(type, lengths) for name, type in module.declared.items()}
     defaults = {name: value for name, value in module.defaults.items() if name not in inputs}
-    return dataclasses.replace(module, main=region, declared=declared, defaults=defaults)
+    return replace(module, main=region, declared=declared, defaults=defaults)
 
 
 def _with_lengths(type: Type, lengths: Mapping[str, int]) -> Type:
@@ -51,7 +51,7 @@ def _with_lengths(type: Type, lengths: Mapping[str, int]) -> Type:
         case TensorType(shape=shape) if not isinstance(shape, AnyShape):
             return type.with_shape(tuple(dims.substitute(dim, dict(lengths)) for dim in shape))
         case SequenceType() | OptionalType():
-            return dataclasses.replace(type, element=_with_lengths(type.element, lengths))
+            return replace(type, element=_with_lengths(type.element, lengths))
         case _:
             pass
     return type

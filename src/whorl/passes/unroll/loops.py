@@ -7,9 +7,9 @@ ended.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
@@ -122,17 +122,16 @@ def _scalar(value: Value, build: Builder) -> Value:
     return value if tensor_type(value).shape == () else build.add(Reshape(), value, build.int64(), name=value.name)
 
 
-@dataclass
-class _Unrolled:
+class _Unrolled(Struct):
     """Copies of a body, as they are made."""
 
     node: Node
     build: Builder
     predicates: _Predicates | None
-    state: list[Value] = field(init=False)
-    last: list[Value] = field(init=False, default_factory=list[Value])
-    elements: list[list[Value]] = field(init=False)
-    condition: Value | None = field(init=False, default=None)
+    state: list[Value] = field(default_factory=list[Value])
+    last: list[Value] = field(default_factory=list[Value])
+    elements: list[list[Value]] = field(default_factory=list[list[Value]])
+    condition: Value | None = None
 
     def __post_init__(self) -> None:
         op = self.op

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.ir import dims
 from whorl.ir.dims import Dim
@@ -21,8 +21,7 @@ EXAMPLE = 8
 """The length or value that a message shows."""
 
 
-@dataclass
-class Remedy:
+class Remedy(Struct):
     """Named lengths to fix, inputs to fix, each with an example, and iterations to allow."""
 
     lengths: dict[str, Any] = field(default_factory=dict[str, Any])

@@ -8,9 +8,9 @@ contradict the names.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim, Linear
@@ -23,8 +23,7 @@ Pattern = tuple[tuple[Dim, ...] | bytes | None, ...]
 """The shapes of the inputs, with names for lengths, then the contents of inputs that the program is specialised to."""
 
 
-@dataclass(frozen=True)
-class Binding:
+class Binding(Struct, frozen=True):
     """The shapes of inputs over names, and the length that each name has in this run."""
 
     shapes: tuple[tuple[Dim, ...], ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from whorl.ir.graph import Node, Op, walk
 from whorl.ir.types import TensorType
@@ -23,8 +24,7 @@ NO_REASON = Refusal("")
 NATIVELY, INTERPRETED, UNKNOWN = "native", "interpreted", "not reached"
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """How consecutive nodes ran. `calls` are those among them, or inside, that native code leaves to NumPy.
 
     `inside` are the verdicts on the bodies and branches of an interpreted node. `traceback` is set

@@ -6,9 +6,10 @@ import ctypes
 import functools
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode
@@ -37,8 +38,7 @@ _TILE = 12
 _Entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
-@dataclass
-class LoopPreheader:
+class LoopPreheader(Struct):
     """Loop-invariant nodes of a body: they run once before the loop, which captures their results.
 
     `sliced` are positions of captured values that the loop scans, `hoisted` products that it scans after these.

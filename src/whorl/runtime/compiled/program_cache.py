@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.ir.constants import Constant
 from whorl.ir.dtypes import INTEGERS
@@ -259,8 +260,7 @@ class ProgramCache:
         return self.region.nodes.index(node) - self.constants if node in self.region.nodes else None
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(Struct, frozen=True):
     """The inputs that a program is made for: their types, and the contents of small integer ones."""
 
     dtypes: list[np.dtype]

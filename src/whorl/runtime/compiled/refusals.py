@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import traceback
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from whorl.debug import debug
 from whorl.errors import TypeRuleError
@@ -17,8 +18,7 @@ from whorl.lowering.expressions import LoweringFault, Unsupported
 _log = logging.getLogger("whorl")
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """The reason. `position`: the number of the node that has no native form, if it is one; `parts`: how many programs
     it takes, where it is too long for one; `is_long`: its loops are to run on their own, for these inputs.
 

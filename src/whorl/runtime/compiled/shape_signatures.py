@@ -8,8 +8,9 @@ scans is never fixed.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
 
 from whorl.ir.dims import UNKNOWN, Dim, Linear
 from whorl.ir.types import AnyShape, TensorType, Type
@@ -29,8 +30,7 @@ Key = tuple[Hashable, ...]
 P = TypeVar("P")
 
 
-@dataclass
-class _Programs(Generic[P]):
+class _Programs(Struct, Generic[P]):
     """Programs with the same dynamic dims, by all other dims."""
 
     dynamic: DynamicDims

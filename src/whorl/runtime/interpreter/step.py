@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import MemoryLimitError, RunError, WhorlError, format_location
 from whorl.ir.graph import Node, as_types, as_values
@@ -19,8 +19,7 @@ Kernel = Callable[..., object]
 """Computes a node: from arrays, or other values of a run, to one or a tuple of them."""
 
 
-@dataclass(slots=True)
-class Frame:
+class Frame(Struct):
     """A region that a run is in; `iteration` is None in a branch."""
 
     title: str

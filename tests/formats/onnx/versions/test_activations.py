@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 import pytest
+from msgspec.structs import asdict
 from single_node import feeds, onnxruntime_run, single_node
 
 import whorl
@@ -26,8 +27,7 @@ SPELLED = [
 
 
 def model_of(op, inputs, opset):
-    attributes = {key: value for key, value in vars(op).items() if key != "dtypes"}
-    model = single_node(op.name, inputs, opset, **attributes)
+    model = single_node(op.name, inputs, opset, **asdict(op))
     model.graph.output[0].type.tensor_type.elem_type = onnx.helper.np_dtype_to_tensor_dtype(inputs[0].dtype)
     return model
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.errors import LimitError, LoadError, TypeRuleError
 from whorl.formats.mdf.onnx.operators import Binding, bind, find_schema
@@ -193,16 +194,27 @@ def _cast(build: Builder, value: Value | None, dtype: np.dtype) -> Value | None:
 # ---- calls computed at once --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Program:
-    """What tells calls apart that need programs of their own; graphs count by identity, and live as long as this."""
+class _Program(Struct, frozen=True):
+    """What tells calls apart that need programs of their own; graphs count by identity, and live as long as this.
+
+    The binding of the first call serves all that are equal to it otherwise.
+    """
 
     precision: Precision
     count: int | None
     types: tuple[Type | None, ...]
     captured: tuple[str, ...]
     attributes: tuple[Datum, ...]
-    binding: Binding = field(compare=False)
+    binding: Binding
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Program) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return self.precision, self.count, self.types, self.captured, self.attributes
 
 
 def call(binding: Binding, precision: Precision, outputs: int | None = None, limits: Limits | None = None) -> Datum:

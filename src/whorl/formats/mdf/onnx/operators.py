@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 import onnx
+from msgspec import Struct, field
 
 from whorl.errors import LoadError
 from whorl.formats.onnx.schemas import OpSchema, schema_for
@@ -114,8 +114,7 @@ def is_onnx(name: str) -> bool:
     return name.startswith(("onnx::", "onnx_ops.")) and find_schema(name) is not None
 
 
-@dataclass
-class Binding:
+class Binding(Struct):
     """What an operator gets: inputs in its order (None where omitted), attributes by name.
 
     `captures`: what graphs among the attributes read of the names around them.

@@ -6,11 +6,12 @@ import contextlib
 import keyword
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import onnx
+from msgspec import Struct
+from msgspec.structs import replace
 from onnx import GraphProto, ModelProto, TypeProto
 
 from whorl.formats.onnx.dtypes import FROM_ONNX
@@ -45,8 +46,7 @@ class Ids:
         return unique
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """Names of one graph and of those around it. `body` makes a graph of a nested one."""
 
     ids_of: Ids
@@ -54,7 +54,7 @@ class Scope:
     ids: Mapping[str, str]
     constants: Mapping[str, Fixed]
     types: Mapping[str, TypeProto]
-    body: Callable[[GraphProto], Graph] = field(compare=False)
+    body: Callable[[GraphProto], Graph]
 
     def with_constants(self, values: Mapping[str, Fixed]) -> Scope:
         ids = {name: id for name, id in self.ids.items() if name not in values}

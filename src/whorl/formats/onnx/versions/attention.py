@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
+from msgspec.structs import asdict
 
 from whorl.errors import SaveError
 from whorl.formats.onnx.exporting import NodeWriter, exporter
@@ -51,7 +50,7 @@ def attention_24(node: Node, write: NodeWriter) -> None:
     keys = _length(key, -2) + (0 if past is None else _length(past, -2))
     if mask is not None and not dims.equal(_length(mask, -1), keys):
         names[_MASK] = _padded(mask, names, write)
-    attributes = {f.name: getattr(op, f.name) for f in dataclasses.fields(op) if f.name not in _WINDOWS}
+    attributes = {name: value for name, value in asdict(op).items() if name not in _WINDOWS}
     write.node("Attention", names, write.outputs(node), name=node.name, **attributes)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from whorl.errors import SaveError, UnsupportedError
 from whorl.formats.onnx.exporting import NodeWriter, exporter
@@ -42,7 +43,7 @@ def upsample(node: OnnxNode, build: Builder) -> list[Value]:
         axes = (2, 3)
         factors = [node.attribute("height_scale"), node.attribute("width_scale")]
         scales = build.constant(np.array(factors, np.float32), "scales")
-    op = dataclasses.replace(_early_resize(node, "floor"), axes=axes)
+    op = replace(_early_resize(node, "floor"), axes=axes)
     return build.add_many(op, [node.required(0), None, scales], node.outputs, name=node.name)
 
 
@@ -106,7 +107,7 @@ def write_grid_sample_16(node: Node, write: NodeWriter) -> None:
     require_element_type(x, op.name, write)
     if tensor(x).rank not in (None, 4):
         raise SaveError(f"samples a tensor of rank {tensor(x).rank}", fix="opset 20 or later can say it")
-    attributes = dataclasses.asdict(op) | {"mode": _SAMPLING_16.get(op.mode, op.mode)}
+    attributes = asdict(op) | {"mode": _SAMPLING_16.get(op.mode, op.mode)}
     write.node(op.name, [write.name(x), write.name(grid)], write.outputs(node), name=node.name, **attributes)
 
 
@@ -118,7 +119,7 @@ def write_resize_18(node: Node, write: NodeWriter) -> None:
     x, roi, scales, sizes = (*node.inputs, *(None,) * (4 - len(node.inputs)))
     if op.coordinate_transformation_mode == "half_pixel_symmetric":
         raise SaveError("coordinate_transformation_mode='half_pixel_symmetric' cannot be said", fix="use opset 19")
-    attributes = dataclasses.asdict(op)
+    attributes = asdict(op)
     if write.opset == 18:
         require_element_type(x, op.name, write)
         operands = [write.name(v) for v in (x, roi, scales, sizes)]
@@ -140,8 +141,7 @@ def write_resize_18(node: Node, write: NodeWriter) -> None:
     write.node(op.name, operands, write.outputs(node), name=node.name, **attributes)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Spread:
+class _Spread(Struct, frozen=True):
     """Inputs of a Resize with an entry for some axes, written with an entry for every axis."""
 
     op: Resize

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
+from msgspec.structs import asdict
 
 from whorl.errors import SaveError
 from whorl.formats.onnx.exporting import NodeWriter, exporter
@@ -52,7 +52,7 @@ def label_encoder_2(node: OnnxNode, build: Builder) -> list[Value]:
 
 def explicit_attributes(op: Op) -> dict[str, Any]:
     """The fields of an op but for lists that are empty: to other readers their presence alone means something."""
-    values = {f.name: getattr(op, f.name) for f in dataclasses.fields(op)}  # type: ignore[arg-type]
+    values = asdict(op)
     return {k: v for k, v in values.items() if v is not None and not (isinstance(v, tuple) and not v)}
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.errors import SaveError
 from whorl.formats.onnx.exporting import NodeWriter, exporter
@@ -63,7 +63,7 @@ def _batch_outputs(op: object, inputs: Sequence[Value | None], node: OnnxNode, b
     if len(node.outputs) <= _STATISTICS:
         return results
     names = [f"{node.outputs[0]}_again", *node.outputs[_STATISTICS:]]
-    return [*results, *build.add_many(dataclasses.replace(op, momentum=0.0), inputs, names)[1:]]
+    return [*results, *build.add_many(replace(op, momentum=0.0), inputs, names)[1:]]
 
 
 @exporter("BatchNormalization")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from whorl.errors import SaveError, UnsupportedError
 from whorl.formats.onnx.exporting import NodeWriter, exporter
@@ -72,7 +74,6 @@ def _changes_something(name: str, value: Any, outputs: int) -> bool:
     return bool(value) and (name != "storage_order" or outputs > 1)
 
 
-def _fields(op: Any) -> dict[str, Any]:
+def _fields(op: Struct) -> dict[str, Any]:
     """The attributes of an op by name."""
-    names = (field.name for field in dataclasses.fields(op))
-    return {name: getattr(op, name) for name in names if name != "output_count"}
+    return {name: value for name, value in asdict(op).items() if name != "output_count"}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
+from msgspec.structs import asdict
 
 from whorl.errors import SaveError
 from whorl.formats.onnx.exporting import NodeWriter, exporter
@@ -84,5 +84,5 @@ def bernoulli_14(node: Node, write: NodeWriter) -> None:
 def draw_21(node: Node, write: NodeWriter) -> None:
     """Some element types cannot be drawn."""
     require_result_type(node.outputs[0], node.op.name, write)
-    attributes = {field.name: getattr(node.op, field.name) for field in dataclasses.fields(node.op)}  # type: ignore[arg-type]
+    attributes = asdict(node.op)
     write.node(node.op.name, [write.name(x) for x in node.inputs], write.outputs(node), name=node.name, **attributes)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from whorl.errors import SaveError
 from whorl.formats.onnx.exporting import NodeWriter, exporter
 from whorl.formats.onnx.importing import OnnxNode, importer, make_op
+from whorl.ir.attributes import defaults
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
 from whorl.ir.types import type_string
@@ -56,8 +56,8 @@ def recurrent(node: Node, write: NodeWriter) -> None:
 
 def _attributes(op: Recurrent) -> dict[str, Any]:
     """The attributes that differ from their defaults, without `layout`."""
-    fields = {f.name: (getattr(op, f.name), f.default) for f in dataclasses.fields(op)}
-    return {name: value for name, (value, default) in fields.items() if value != default and name != "layout"}
+    fields = {name: getattr(op, name) for name, default in defaults(type(op)).items() if getattr(op, name) != default}
+    return {name: value for name, value in fields.items() if name != "layout"}
 
 
 def _transposed(write: NodeWriter, name: str) -> str:

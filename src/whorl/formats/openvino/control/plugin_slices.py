@@ -8,7 +8,8 @@ at the first row, or at the last part, whatever the ends are, and a Loop heeds n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.control.port_maps import Connections

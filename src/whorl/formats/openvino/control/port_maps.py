@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.document import Body, Layer, PortMap
@@ -13,8 +14,7 @@ from whorl.ir.graph import Value
 PURPOSES = ("", "current_iteration", "execution_condition")
 
 
-@dataclass(slots=True)
-class Connections:
+class Connections(Struct):
     """A port map by meaning. Ids are those of Parameters and Results of the body.
 
     `fed`: by Parameter the entry that feeds it; `outputs`: the entries of the outputs, in order; `back`: by Parameter

@@ -6,9 +6,8 @@ own readings of that give different rows, as for an end that is not negative, th
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.errors import LoadError
 from whorl.formats.openvino.codes import problem

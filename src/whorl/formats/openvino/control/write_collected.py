@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from whorl.errors import SaveError
 from whorl.formats.openvino.control.write_bodies import sliced_port
@@ -22,8 +21,7 @@ BEFORE_ALL = np.iinfo(np.int32).min + 1
 """An end before every axis."""
 
 
-@dataclass(frozen=True)
-class Concatenation:
+class Concatenation(Struct, frozen=True):
     """How a layer joins elements along `axis`, and what remains: turn their order, move the axis, merge the next."""
 
     axis: int

@@ -8,9 +8,10 @@ differential test.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.errors import SaveError
 from whorl.formats.openvino.control.write_bodies import BodyWriter, either, one_element, sliced_port
@@ -39,16 +40,14 @@ _IN_WORDS = ("int32", "int64", "uint32", "uint64", "bfloat16", "float16", "float
 _ROWS = Collected()
 
 
-@dataclass(frozen=True)
-class State:
+class State(Struct, frozen=True):
     """How a state goes through a loop: by a Parameter, as elements `added` to a sequence, or (neither) unchanged."""
 
     parameter: int | None = None
     added: Value | None = None
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(Struct, frozen=True):
     """An output: the value from around that it is, or its type, and how it is collected."""
 
     source: Source | None

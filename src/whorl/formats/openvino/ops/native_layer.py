@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from whorl.formats.openvino.writing.exporter import exporter
 from whorl.formats.openvino.writing.net import NetWriter
@@ -12,9 +11,10 @@ from whorl.ir.graph import Node, Op
 from whorl.ir.types import Fact, TensorType, tensor
 
 
-@dataclass(frozen=True)
-class NativeLayer(Op, abstract=True):
+class NativeLayer(Op, frozen=True):
     """A layer of opset `version` with its attributes and the types of its outputs. It can only be written."""
+
+    abstract: ClassVar[bool] = True
 
     type: str
     version: int

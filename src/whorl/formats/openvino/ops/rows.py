@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct, field
 
 from whorl.formats.openvino.ops.nodes import emit
 from whorl.formats.openvino.reading.importer import IrNode, importer
@@ -19,8 +20,7 @@ from whorl.ir.types import TensorType
 O = TypeVar("O", bound=Op)
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     """A field of the op that the layer has as an attribute, with the conversions of its value."""
 
     name: str
@@ -60,8 +60,7 @@ Reads = Callable[[IrNode, Builder, O], list[Value]]
 Writes = Callable[[O, Node, NetWriter, "Row[Any]"], Sources]
 
 
-@dataclass(frozen=True)
-class Row(Generic[O]):
+class Row(Struct, Generic[O], frozen=True):
     """A layer type since some opsets, and the op that means the same.
 
     `reads` makes hub nodes around the op where the inputs need it, `writes` layers around the layer. `only`: values of

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whorl.errors import LoadError, format_location
 from whorl.formats.openvino import COMPAT
@@ -17,8 +19,7 @@ MAX_DEPTH = 64
 """Nested bodies a model may have unless the caller allows more."""
 
 
-@dataclass(frozen=True)
-class IrOptions:
+class IrOptions(Struct, frozen=True):
     """How IR is read. `compat` "openvino-cpu" imitates OpenVINO's CPU plugin; `max_depth`: nested bodies allowed."""
 
     compat: str = ""
@@ -29,8 +30,7 @@ class IrOptions:
             raise LoadError(f"there is no compat {self.compat!r}", fix="use 'openvino-cpu', or leave it out")
 
 
-@dataclass
-class ReadContext:
+class ReadContext(Struct):
     """State of the reader in one net. `regions` are the bodies around it, innermost first.
 
     `variables` maps each variable to its current value: a reader of a layer with bodies passes those that its bodies

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.errors import LoadError, format_title
 from whorl.formats.openvino.element_types import element_type
@@ -35,8 +35,7 @@ class Inputs(list[Value]):
         return super().__iter__()
 
 
-@dataclass(slots=True)
-class IrNode:
+class IrNode(Struct):
     """A layer with its inputs looked up; attributes are texts, read by the methods.
 
     `version` is the one of the op that applies (Gather of opset9 is version 8). `outputs` are name hints, `declared`

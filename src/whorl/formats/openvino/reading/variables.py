@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.errors import LoadError
 from whorl.formats.openvino.codes import problem
@@ -16,8 +17,7 @@ from whorl.ir.types import TensorType
 KINDS = ("readvalue", "assign")
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """State between runs: its id, its type, the layer that reads it and the one that writes it.
 
     These are layers of `net`, which is inside the bodies `regions`. With a `flag`, another variable of that name tells

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import os
 import weakref
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.weights.stored_types import StoredType
@@ -22,8 +22,7 @@ _MAPPINGS: weakref.WeakValueDictionary[tuple[int, ...], MappedFile] = weakref.We
 MAX_STRINGS = 1 << 24
 
 
-@dataclass(frozen=True)
-class Weights:
+class Weights(Struct, frozen=True):
     """The bytes that Const layers point into: a file, bytes, or nothing where the net comes without.
 
     `stamp`: when the file was last written, and its size, as the model was read; None where it is missing.
@@ -74,8 +73,7 @@ def _mapped(file: BinaryIO, status: os.stat_result) -> MappedFile:
     return mapping
 
 
-@dataclass(frozen=True)
-class StoredArray:
+class StoredArray(Struct, frozen=True):
     """A constant whose bytes lie in the weights; read on demand, and decoded where the stored form is not NumPy's.
 
     `stored` is the element type in the file; `dtype` the one that it is computed with.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.element_types import NAMES
@@ -23,8 +23,7 @@ NF4 = np.array(
 """The numbers that the codes of nf4 stand for."""
 
 
-@dataclass(frozen=True)
-class StoredType:
+class StoredType(Struct, frozen=True):
     """An element type of constants: its name, the type it is computed with, the bits of an element, how it is read.
 
     `decode(bytes, count)` gives a vector. `is_packed`: several elements to a byte, low bits first.

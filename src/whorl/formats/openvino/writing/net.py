@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.errors import SaveError, WhorlError, format_location
 from whorl.formats.openvino.document import Edge, Layer, Net, Port
@@ -35,8 +35,7 @@ DECOMPRESSION = {"decompression.version": "0"}
 Exporter = Callable[[Node, "NetWriter"], Sources]
 
 
-@dataclass(slots=True)
-class FileState:
+class FileState(Struct):
     """What all nets of a file share: the Const layers with their elements, names in use, the functions that write ops.
 
     With `compress` float32 constants are stored as float16. `rt_info` is what a file had beside the meaning of its

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from whorl.formats.openvino.writing.exporter import exporter
 from whorl.formats.openvino.writing.net import NetWriter

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.types import AnyShape, TensorType
 
@@ -13,8 +13,7 @@ Attribute = bool | int | float | str | np.dtype | np.ndarray | Sequence[int] | S
 """An attribute of a layer before it is text; None leaves it out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """An output port of a layer that is written: where edges come from, and the type there."""
 
     layer: int
@@ -22,15 +21,13 @@ class Source:
     type: TensorType
 
 
-@dataclass(frozen=True)
-class Items:
+class Items(Struct, frozen=True):
     """A sequence as so many tensors."""
 
     sources: tuple[Source, ...]
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """A sequence of tensors of one shape, stacked on axis 0 of one tensor."""
 
     source: Source

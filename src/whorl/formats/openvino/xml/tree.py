@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import BinaryIO
 from xml.sax import SAXException, SAXParseException
@@ -12,6 +11,7 @@ from xml.sax.handler import ContentHandler
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
+from msgspec import Struct
 
 from whorl.formats.openvino.codes import problem
 
@@ -24,8 +24,7 @@ _CHUNK = 1 << 16
 _EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(slots=True)
-class Element:
+class Element(Struct):
     """An element with its attributes, its children and the text before them."""
 
     tag: str

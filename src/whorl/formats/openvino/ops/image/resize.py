@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.errors import LoadError, SaveError, UnsupportedError
 from whorl.formats.openvino.ops.image.resize_axis import Axis, Resampler, scalar

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import FLOAT32, INT64
@@ -20,8 +20,7 @@ from whorl.ops.movement.indexing import Gather
 from whorl.ops.movement.shapes import Reshape
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """An axis that is resized: its number, and as float32 scalars its length, its new one, and the scale."""
 
     index: int

@@ -6,7 +6,6 @@ the middle between two levels can go the other way.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any, cast
 
@@ -169,7 +168,7 @@ def _exact_sums(
     if w_zero is not None:
         filters = write.sub(filters, _on_filters(build, write.cast(w_zero, FLOAT32), len(shape)))
     depth = _EXACT // (math.prod(shape[2:]) * LARGEST_PRODUCT)
-    fields: dict[str, Any] = {f.name: getattr(op, f.name) for f in dataclasses.fields(Convolution)}
+    fields: dict[str, Any] = {name: getattr(op, name) for name in Convolution.__struct_fields__}
     if shape[1] <= depth:
         return write.cast(build.add(Conv(**fields), numbers, filters), INT32)
     if op.group != 1 or not depth:

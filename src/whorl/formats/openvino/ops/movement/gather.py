@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from whorl.errors import LoadError, SaveError
 from whorl.formats.onnx.versions.broadcasting import aligned
@@ -194,8 +194,7 @@ def _layer(node: Node, write: NetWriter, inputs: list[Value | None], axis: int, 
     return write.layer("Gather", version, [x, indices, scalar(write, axis)], types_of(node.outputs), batch_dims=0)
 
 
-@dataclass(frozen=True)
-class _Guarded:
+class _Guarded(Struct, frozen=True):
     """Slices of x, zeros for indices outside of the axis; in version 8 negative ones count from the end."""
 
     x: Value

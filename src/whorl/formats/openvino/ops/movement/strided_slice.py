@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
+from msgspec import Struct, field
 
 from whorl.errors import LoadError
 from whorl.formats.openvino.ops.movement.axes import FIRST, LAST
@@ -19,8 +18,7 @@ from whorl.ops.movement.indexing import Gather
 from whorl.ops.movement.shapes import Squeeze, Unsqueeze
 
 
-@dataclass
-class _Plan:
+class _Plan(Struct):
     """Which entry cuts which axis of the input, which axes go, and where new ones come in the result.
 
     Axes behind an ellipsis are counted from the end.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.formats.openvino.ops.movement.run_time_axes import without_axes_at_run_time
 from whorl.formats.openvino.ops.nodes import axes_of, cast, emit, like, listed, number_of

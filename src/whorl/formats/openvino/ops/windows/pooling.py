@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.errors import SaveError
 from whorl.formats.openvino.ops.nodes import emit, like
@@ -186,7 +185,7 @@ def _columns_first(op: MaxPool, build: Builder, x: Value) -> Sequence[Value]:
     lengths = [length for length in ranked(x, "the input")[2:] if isinstance(length, int)]
     if len(lengths) < len(op.kernel_shape):
         raise SaveError("counts places by columns over lengths that are not known", fix="storage_order 0")
-    y, indices = build.add_many(dataclasses.replace(op, storage_order=0), [x], ["y", "places"])
+    y, indices = build.add_many(replace(op, storage_order=0), [x], ["y", "places"])
     steps = np.cumprod([1, *lengths], dtype=np.int64)
     rest = build.add(Mod(), indices, build.int64(int(steps[-1])))
     result = build.add(Mul(), build.add(Div(), indices, build.int64(int(steps[-1]))), build.int64(int(steps[-1])))
@@ -221,7 +220,7 @@ def _pad_before(op: AveragePool | LpPool, build: Builder, x: Value, shape: Shape
         raise SaveError("hangs over the end of an axis whose length is not known", fix="ceil_mode 0, or fixed lengths")
     axes, zeros = build.int64(*range(2, 2 + rank)), build.int64(*(0,) * rank)
     wide = build.add(Pad(), x, build.int64(*(op.pads or (0,) * (2 * rank))), like(build, x, 0), axes)
-    y = build.add(dataclasses.replace(op, pads=None), wide)
+    y = build.add(replace(op, pads=None), wide)
     return build.add(Slice(), y, zeros, build.int64(*counts), axes)
 
 
@@ -235,9 +234,9 @@ def lp_pool(op: LpPool, build: Builder, x: Value) -> Value:
         rank = len(op.kernel_shape)
         pads, strides = op.pads or (0,) * (2 * rank), op.strides or (1,) * rank
         ends = (end + stride - 1 for end, stride in zip(pads[rank:], strides, strict=True))
-        wide = dataclasses.replace(op, ceil_mode=0, pads=(*pads[:rank], *ends))
+        wide = replace(op, ceil_mode=0, pads=(*pads[:rank], *ends))
         return _pad_before(wide, build, x, op.shape(x))
-    fields = {f.name: getattr(op, f.name) for f in dataclasses.fields(Pool)}
+    fields = {name: getattr(op, name) for name in Pool.__struct_fields__}
     mean = build.add(AveragePool(count_include_pad=1, **fields), _power(build, x, op.p))
     size = build.constant(np.array(np.prod(op.kernel_shape), tensor(x).dtype))
     return _root(build, build.add(Mul(), mean, size), op.p)
