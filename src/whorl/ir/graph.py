@@ -36,6 +36,8 @@ class Op(Struct, frozen=True):
     """`lower` also takes tensors with lengths that only the run knows: dims in the place of numbers."""
     overwrites: ClassVar[bool] = False
     """The native form may write its result over the first input, where that is not read later."""
+    heavy: ClassVar[bool] = False
+    """`run` takes far longer than machine code, also on few elements: one node is worth a program of its own."""
     moves_elements: ClassVar[bool] = False
     """Every element of an output is an element of the first input."""
     never_fails: ClassVar[bool] = False
@@ -73,6 +75,11 @@ class Op(Struct, frozen=True):
 
     def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> Sequence[Value] | None:
         """The outputs as values of simpler nodes that `build` adds; None where the op stays as it is."""
+        return None
+
+    def separate_strings(self, inputs: Sequence[Value | None], build: NodeBuilder) -> Sequence[Value] | None:
+        """The same outputs, bit by bit, from nodes that compute numbers and others that give strings; None where one
+        node does not do both."""
         return None
 
     def infer_known(self, *inputs: Any, **options: Any) -> tuple[np.ndarray | None, ...]:

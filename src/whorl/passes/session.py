@@ -6,10 +6,12 @@ from whorl.ir.graph import Module
 from whorl.passes.context import Context, Pass, PassOptions
 from whorl.passes.fold_small import fold_small
 from whorl.passes.lift_invariants import lift_invariants
+from whorl.passes.separate_strings import separate_strings
 
 SESSION_PASSES: tuple[tuple[int, Pass], ...] = (
     (2, lift_invariants),  # first: what it moves out of loops may follow from constants
     (1, fold_small),  # in loops too, into which small constants were copied
+    (1, separate_strings),  # what computes numbers then has native code
 )
 """What a session runs once over the module that it has read, each from a level of optimisation on, in this order.
 

@@ -9,8 +9,10 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32, INT64, STRING
+from whorl.ir.graph import NodeBuilder, Op, Value
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import require_dtype
+from whorl.ops.movement.indexing import Gather
 
 NUMBERS = frozenset((FLOAT32, FLOAT64, INT32, INT64))
 """The element types that most ops of ai.onnx.ml take."""
@@ -46,6 +48,12 @@ def labels_of(strings: Sequence[str], integers: Sequence[int]) -> np.ndarray:
     labels = np.empty(len(strings), STRING)
     labels[:] = strings
     return labels
+
+
+def name_classes(op: Op, strings: Sequence[str], inputs: Sequence[Value | None], build: NodeBuilder) -> Sequence[Value]:
+    """The outputs of a classifier of indices, with the strings in their place."""
+    indices, scores = build.add_many(op, inputs, ["index", "scores"])
+    return [build.add(Gather(), build.constant(labels_of(strings, ())), indices), scores]
 
 
 def strings_of(texts: Sequence[object], shape: tuple[int, ...]) -> np.ndarray:

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT64, STRING
-from whorl.ir.graph import Op
+from whorl.ir.graph import NodeBuilder, Op, Value
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import Fact, TensorType, tensor
@@ -23,6 +24,7 @@ from whorl.ops.ml.tabular import (
     both_classes,
     check_transform,
     labels_of,
+    name_classes,
     numbers,
     table,
     table_dims,
@@ -101,7 +103,7 @@ class TreeEnsemble(Op, frozen=True, eq=False, dict=True):
         kind = tuple(TRANSFORMS)[self.post_transform]
         return transformed(votes.score, kind).astype(x.dtype, copy=False)
 
-    any_length = True
+    any_length = heavy = True
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
         x, kind = inputs[0], tuple(TRANSFORMS)[self.post_transform]
@@ -236,7 +238,7 @@ class NumberedTrees(Op, frozen=True, eq=False, dict=True):
     def _is_double(self, dtype: np.dtype) -> bool:
         return np.float64 in (dtype, self.thresholds.dtype, self.votes[3].dtype, self.base.dtype)
 
-    any_length = True
+    any_length = heavy = True
 
     def native_forest(self, dtype: np.dtype) -> VotingForest | None:
         """The forest for inputs of a type, as native code walks it; None where it cannot."""
@@ -373,6 +375,10 @@ class TreeEnsembleClassifier(NumberedTrees, frozen=True, eq=False, dict=True):
         single, positive = len(set(self.class_ids)) == 1, bool((weights >= 0).all())
         base = self.base.astype(forest.forest.weight.dtype)
         return classify(k, inputs[0], forest, ClassRules(self._labels, base, self.post_transform, single, positive))
+
+    def separate_strings(self, inputs: Sequence[Value | None], build: NodeBuilder) -> Sequence[Value] | None:
+        numbers = replace(self, classlabels_strings=(), classlabels_int64s=tuple(range(self.target_count)))
+        return name_classes(numbers, self.classlabels_strings, inputs, build) if self.classlabels_strings else None
 
     @cached_property
     def _labels(self) -> np.ndarray:

@@ -92,6 +92,7 @@ class ProgramCache:
         self.size, self.constants = len(nodes), len(constants)
         self.title = f"{nodes[0].title} to {nodes[-1].title}" if len(nodes) > 1 else nodes[0].title
         self.region = _region(nodes, inputs, results, constants)
+        self.is_heavy = any(node.op.heavy for node in nodes)
         self.dtypes = [tensor(v).dtype for v in inputs]
         self.loop = next((n for n, node in enumerate(nodes) if has_loop(node)), None)
         self.binder = Binder([tensor(v) for v in inputs])
@@ -235,7 +236,7 @@ class ProgramCache:
         return self.loop is not None and work_of(graph.program, MOST_TRIPS, scalars) > MOST_WORK
 
     def _attempt(self, request: Request, specialised: tuple[int, ...]) -> Launch | Refusal:
-        if not request.is_alone and self.size <= FEW_NODES and not request.is_large:
+        if not (request.is_alone or request.is_large or self.is_heavy) and self.size <= FEW_NODES:
             return Refusal("it is too little to be worth it")
         try:
             graph = self._lower(request.facts(specialised), request.binding.lengths)
