@@ -93,6 +93,7 @@ def test_compiling_keeps_no_memory():
 
 
 def test_unoptimised_code_has_an_entry_of_its_own(monkeypatch, tmp_path):
+    host()  # which may write what LLVM says of the machine
     monkeypatch.setenv("WHORL_CACHE", str(tmp_path))
     cached_object_code(SOURCE)
     monkeypatch.setattr("whorl.codegen.target.debug", lambda: Debug(is_unoptimised=True))

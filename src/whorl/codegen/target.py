@@ -6,11 +6,16 @@ import functools
 import importlib.util
 import threading
 import weakref
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from whorl.codegen import cache
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from whorl.codegen import cache, elf
+from whorl.codegen.processor import fingerprint
 from whorl.debug import debug, dump_module
 from whorl.errors import CompileError
 from whorl.ir.forking import delay_forks, import_whole, wait_at_forks
@@ -22,6 +27,8 @@ _WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
 """Bytes of vector registers, by CPU; of all others 16."""
 _BASELINES = {"x86_64": "x86-64-v3", "arm64-apple": "apple-m1"}
 """CPUs that code for other machines is made for, by the beginning of the triple; else the family's simplest."""
+_LIBRARY = "libllvmlite.so"
+"""The file of llvmlite that LLVM is in, where `processor` knows the machine."""
 
 COSTS = {Effort.GLUE: 16, Effort.ROUTINES: 4, Effort.LOOPS: 1}
 """Bytes of LLVM IR that take as long to compile as one of a loop."""
@@ -59,14 +66,56 @@ def _llvm() -> Any:
     return llvm
 
 
+class _Description(Struct, frozen=True):
+    """What LLVM says of the machine of this process, and its own version."""
+
+    version: str
+    triple: str
+    cpu: str
+    features: str
+
+
+@functools.cache
+def _description() -> _Description:
+    """The description of this machine, from the disk where LLVM was asked before: loading it takes long."""
+    key = _description_key()
+    text = cache.read(key) if key else None
+    if text is not None:
+        return _Description(*text.decode().split("\n"))
+    description = _described_by_llvm()
+    if key:
+        cache.write(key, "\n".join(astuple(description)).encode())
+    return description
+
+
+def _described_by_llvm() -> _Description:
+    """The description that LLVM gives."""
+    llvm = _llvm()
+    version = ".".join(map(str, llvm.llvm_version_info))
+    features = llvm.get_host_cpu_features().flatten()
+    return _Description(version, llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
+
+
+def _description_key() -> str:
+    """The name of the description on disk, by the processor and LLVM's file; empty where one is unknown."""
+    processor, package = fingerprint(), importlib.util.find_spec("llvmlite")
+    if processor is None or package is None or not package.submodule_search_locations:
+        return ""
+    try:
+        library = (Path(package.submodule_search_locations[0]) / "binding" / _LIBRARY).stat()
+    except OSError:
+        return ""
+    return cache.key_of("description", processor, f"{library.st_size} {library.st_mtime_ns}")
+
+
 @functools.cache
 def host() -> Target:
     """The machine of this process: its CPU with all its features."""
-    llvm = _llvm()
-    features, triple = llvm.get_host_cpu_features(), llvm.get_process_triple()
-    width = 64 if features.get("avx512f", False) else 32 if features.get("avx", False) else 16
-    half = features.get("f16c", False) or triple.startswith(("aarch64", "arm64"))
-    return Target(width, half, triple, llvm.get_host_cpu_name(), features.flatten())
+    known = _description()
+    features = frozenset(known.features.split(","))
+    width = 64 if "+avx512f" in features else 32 if "+avx" in features else 16
+    half = "+f16c" in features or known.triple.startswith(("aarch64", "arm64"))
+    return Target(width, half, known.triple, known.cpu, known.features)
 
 
 def target_of(triple: str, cpu: str | None = None) -> Target:
@@ -116,28 +165,38 @@ class MachineCode:
 class _LinkedCode:
     """A function in memory.
 
-    Each has a linker of its own, since LLVM's linker keeps the names and symbols of all that it has ever linked.
+    Where LLVM links, each has a linker of its own, since that keeps the names and symbols of all that it ever linked.
     """
 
     @in_phase(Phase.LINK)
     def __init__(self, module: Module, function: str) -> None:
         program, routines = module.split()
-        library = _llvm().JITLibraryBuilder().add_object_img(cached_object_code(program))
-        for routine in routines.values():
-            library.add_object_img(_routine_code(routine))
-        library.add_current_process().export_symbol(function)
-        linker = _llvm().create_lljit_compiler(machine())
-        code = library.link(linker, "whorl")
-        self.address: int = code[function]
-        weakref.finalize(self, _unmap, code, linker).atexit = False
+        objects = [cached_object_code(program), *map(_routine_code, routines.values())]
+        linked = elf.link(objects, function)
+        if linked is None:
+            self.address, release = _linked_by_llvm(objects, function)
+        else:
+            self.address, release = linked.address, linked.pages.free
+        weakref.finalize(self, release).atexit = False
 
 
 _linked: weakref.WeakValueDictionary[str, _LinkedCode] = weakref.WeakValueDictionary()
 
 
-def _unmap(code: Any, linker: Any) -> None:
-    code.close()
-    linker.close()
+def _linked_by_llvm(objects: Sequence[bytes], function: str) -> tuple[int, Callable[[], None]]:
+    """The address of a function, and what unmaps its code."""
+    library = _llvm().JITLibraryBuilder()
+    for each in objects:
+        library.add_object_img(each)
+    library.add_current_process().export_symbol(function)
+    linker = _llvm().create_lljit_compiler(machine())
+    code = library.link(linker, "whorl")
+
+    def release() -> None:
+        code.close()
+        linker.close()
+
+    return code[function], release
 
 
 @functools.lru_cache(maxsize=256)
@@ -148,11 +207,8 @@ def _routine_code(source: Source) -> bytes:
 @in_phase(Phase.CACHE)
 def cached_object_code(source: Source) -> bytes:
     """Object code of a source, from the disk where it was compiled before."""
-    llvm = _llvm()
-    features = llvm.get_host_cpu_features().flatten()
-    version = ".".join(map(str, llvm.llvm_version_info))
-    chosen = f"{TUNING} {_level(source.effort)}"
-    key = cache.key_of(source.text, chosen, version, llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
+    known, chosen = _description(), f"{TUNING} {_level(source.effort)}"
+    key = cache.key_of(source.text, chosen, known.version, known.triple, known.cpu, known.features)
     code = cache.read(key) if debug().folder is None else None
     if code is None:
         code = object_code(source)
