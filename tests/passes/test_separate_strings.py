@@ -29,7 +29,12 @@ TREES = {
     "nodes_truenodeids": [1, 0, 3, 0, 0],
     "nodes_values": [0.25, 0.0, 0.0, 0.0, 0.0],
 }
-OPS = {"trees": ml_oracle.make_op("TreeEnsembleClassifier", TREES | {"classlabels_strings": ["a", "b", "c"]})}
+NAMES = {"classlabels_strings": ["a", "b", "c"]}
+LINEAR = {"coefficients": [1.0, 2.0, -1.0, 0.5, 0.25, -3.0], "intercepts": [0.5, 0.0, 0.25]}
+OPS = {
+    "trees": ml_oracle.make_op("TreeEnsembleClassifier", TREES | NAMES),
+    "linear": ml_oracle.make_op("LinearClassifier", LINEAR | NAMES),
+}
 
 
 def module_of(op: Op) -> Module:
@@ -80,3 +85,15 @@ def test_the_classifier_is_compiled_beside_other_steps():
     session.execute(None, {"x": ROWS})
     native, _ = session.plan.parts
     assert [isinstance(program, Launch) for program in native.cache.programs.values()] == [True]
+
+
+@pytest.mark.parametrize("names", [["a", "b"], ["a", "b", "c"], ["a"]])
+def test_a_sign_has_names_of_its_own_but_for_two_classes(names):
+    op = ml_oracle.make_op(
+        "LinearClassifier", {"coefficients": [1.0, 2.0], "intercepts": [0.5], "classlabels_strings": names}
+    )
+    module, expected = module_of(op), op.run(ROWS)
+    separate_strings(module, Context(module, PassOptions()))
+    assert len(module.main.nodes) == 3
+    labels, _ = Session(module).execute(None, {"x": ROWS})
+    assert labels.tolist() == expected[0].tolist()

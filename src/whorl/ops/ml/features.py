@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -11,8 +12,11 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, INT64, STRING
 from whorl.ir.graph import Op
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import require_dtype, snapshot, unify_lengths
+from whorl.ops.ml.native_features import exceed, impute, line_up, normalise_rows, scale_columns, select_columns
 from whorl.ops.ml.tabular import NUMBERS, numbers, table, table_dims
 
 
@@ -42,6 +46,11 @@ class ArrayFeatureExtractor(Op, frozen=True):
             raise RunError(f"index {wrong[0]} is outside [0, {count}) of the last axis")
         return np.atleast_2d(x)[..., chosen]
 
+    any_length = True
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        return [select_columns(k, inputs[0], inputs[1])] if inputs[0].shape else None
+
 
 class Binarizer(Op, frozen=True):
     """1 where x > threshold, else 0, in the type of x (NaN: 0). Source: ONNX-ML Binarizer-1."""
@@ -54,6 +63,11 @@ class Binarizer(Op, frozen=True):
 
     def run(self, x: np.ndarray) -> np.ndarray:
         return (x > self.threshold).astype(x.dtype)
+
+    any_length = True
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        return [exceed(k, inputs[0], self.threshold)]
 
 
 class FeatureVectorizer(Op, frozen=True):
@@ -88,6 +102,12 @@ class FeatureVectorizer(Op, frozen=True):
             start += width
         return result
 
+    any_length = True
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        widths = self.inputdimensions or [x.shape[-1] for x in inputs.present()]
+        return [line_up(k, inputs.present(), widths)]
+
 
 class Imputer(Op, frozen=True):
     """imputed value where x equals the replaced value (a NaN equals a NaN), else x.
@@ -118,6 +138,17 @@ class Imputer(Op, frozen=True):
             values = values[0]
         missing = np.isnan(x) if replaced != replaced else x == replaced
         return np.where(missing, values, x)
+
+    any_length = True
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        x = inputs[0]
+        values, replaced = self._values(x.dtype), self.replaced_value_float
+        if x.dtype.kind == "i":
+            replaced, limits = self.replaced_value_int64, np.iinfo(x.dtype)
+            if any(not limits.min <= number <= limits.max for number in (*values, replaced)):
+                return None
+        return [impute(k, x, np.array(values, x.dtype), replaced)]
 
 
 class Normalizer(Op, frozen=True):
@@ -150,6 +181,11 @@ class Normalizer(Op, frozen=True):
             divisor = np.abs(rows).sum(axis=-1, keepdims=True)
         return np.where(divisor == 0, rows, rows / divisor)
 
+    any_length = True
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        return [normalise_rows(k, inputs[0], self.norm)]
+
 
 class Scaler(Op, frozen=True):
     """(x - offset) * scale in float32 (float64 inputs: computed in float64); one value each, or one a feature.
@@ -181,3 +217,10 @@ class Scaler(Op, frozen=True):
         if not x.ndim:
             offset, scale = offset[0], scale[0]
         return ((wide - offset) * scale).astype(np.float32, copy=False)
+
+    any_length = True
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        offset, scale = (np.array(row, np.float32) for row in (self.offset or (0.0,), self.scale or (1.0,)))
+        result = scale_columns(k, inputs[0], offset, scale)
+        return None if result is None else [result]

@@ -13,9 +13,14 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import FLOAT32, INT64, STRING, name_of
 from whorl.ir.graph import Op
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import AnyShape, Fact, MapType, SequenceType, TensorType, tensor
 from whorl.ops.core.base import require_dtype
+from whorl.ops.ml.native_lookup import Lookup
 from whorl.ops.ml.tabular import NUMBERS, table, table_dims
+from whorl.ops.native.index_maps import cast_view
 
 _NAN = object()
 """What stands for every NaN among keys, so that they are all equal."""
@@ -115,6 +120,15 @@ class LabelEncoder(Op, frozen=True, eq=False, dict=True):
     def run(self, x: np.ndarray) -> np.ndarray:
         return looked_up(x, self._entries, self.default, self.values[0])
 
+    any_length = heavy = True
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        return [self._lookup.view(k, inputs[0])]
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup.of(self._entries, self.default, self.keys[0], self.values[0])
+
     @cached_property
     def _entries(self) -> dict[Any, Any]:
         return {_key(k): v for k, v in zip(self.keys[1], self.values[1], strict=True)}
@@ -150,6 +164,21 @@ class OneHotEncoder(Op, frozen=True):
         if not self.zeros and (indices < 0).any():
             raise RunError(f"{elements[indices < 0].tolist()[0]!r} is not among the categories")
         return (indices[..., None] == np.arange(len(categories))).astype(np.float32)
+
+    any_length = heavy = True
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        categories = self.cats_int64s
+        lookup = Lookup.of({c: k for k, c in enumerate(categories)}, -1, INT64, INT64)
+        indices = lookup.view(k, cast_view(k, inputs[0], INT64))
+        if not self.zeros:
+            with k.nest(indices.shape) as index:
+                k.fail_unless(k.compare("ge", indices.at(index), k.const(0)))
+
+        def at(index: Index) -> Expr:
+            return k.cast(k.compare("eq", indices.at(index[:-1]), index[-1]), FLOAT32)
+
+        return [k.view(FLOAT32, (*indices.shape, len(categories)), at, 2)]
 
 
 class ZipMap(Op, frozen=True):

@@ -29,6 +29,7 @@ from whorl.ir.native.view import View
 from whorl.ir.types import TensorType
 from whorl.ops.ml.forest_tables import FIELDS, LANES
 from whorl.ops.ml.forest_votes import VotingForest
+from whorl.ops.ml.native_linear import table_view
 
 _BLOCK_BYTES = 1 << 17
 """Memory for the keys of a block of rows, about."""
@@ -48,13 +49,6 @@ class NativeVotes(Struct, frozen=True):
         if self.voted is None:
             return k.const(bool(self.always[target]), BOOL)
         return k.load(self.voted, (row, k.const(target)))
-
-
-def table_view(k: NativeBuilder, x: View) -> View:
-    """The tensor as rows of features."""
-    if len(x.shape) == 2:
-        return x
-    return k.view(x.dtype, (1, *x.shape), lambda index: x.at(index[1:]), x.cost)
 
 
 def collect_votes(k: NativeBuilder, x: View, forest: VotingForest, aggregate: str, tells_voted: bool) -> NativeVotes:
