@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -81,6 +80,8 @@ def write(key: str, code: bytes) -> None:
     directory = folder()
     if directory is None:
         return
+    import tempfile
+
     try:
         with tempfile.NamedTemporaryFile(dir=directory, delete=False) as file:
             name = Path(file.name)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import mmap
-import platform
+import os
 import sys
 
 
 @functools.cache
 def is_supported() -> bool:
     """Whether this is the system whose calls and object files are known here."""
-    return sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 1 << 32
+    return sys.platform == "linux" and os.uname().machine == "x86_64" and sys.maxsize > 1 << 32
 
 
 @functools.cache

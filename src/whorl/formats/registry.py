@@ -36,11 +36,11 @@ def _is_never(head: bytes) -> bool:
 class Format(Struct, frozen=True):
     """A format: how its files are recognised, and the package that reads and writes them.
 
-    The package is imported when a file needs it. Its module `codec` has `load(source, options, folding)` and
-    `save(model, path, options)`. `suffixes`: of files that it reads; `written`: of those that it also writes. `sniff`:
-    whether a file begins so; it decides for bytes, and where formats share a suffix. `options`: the fields of
-    `LoadOptions` and `SaveOptions` that it heeds. `simulates`: it loads an `MdfModel`, others a `Module`. `requires`: a
-    third-party package, which `extra` installs.
+    The package is imported when a file needs it. Its module `codec` has `load(source, options, folding)`, its module
+    `saving` has `save(model, path, options)`. `suffixes`: of files that it reads; `written`: of those that it also
+    writes. `sniff`: whether a file begins so; it decides for bytes, and where formats share a suffix. `options`: the
+    fields of `LoadOptions` and `SaveOptions` that it heeds. `simulates`: it loads an `MdfModel`, others a `Module`.
+    `requires`: a third-party package, which `extra` installs.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Format(Struct, frozen=True):
     def save(self, model: Module | MdfModel, path: Path, options: SaveOptions) -> None:
         """Write a model. Errors: SaveError; UnsupportedError for an MDF model that cannot be a module."""
         writable = model if self.simulates or isinstance(model, Module) else model.module()
-        self.part("codec").save(writable, path, options)
+        self.part("saving").save(writable, path, options)
 
     def part(self, name: str) -> ModuleType:
         """A module of the package. Errors: LoadError where what the package requires is not installed."""

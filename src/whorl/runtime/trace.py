@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Mapping
@@ -99,4 +98,6 @@ class Trace:
 
     def write(self, path: str | Path) -> None:
         """Write the trace to a file that chrome://tracing and ui.perfetto.dev open."""
+        import json
+
         Path(path).write_text(json.dumps(self.document()), encoding="utf-8")

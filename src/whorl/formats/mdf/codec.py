@@ -6,12 +6,9 @@ import os
 from pathlib import Path
 
 from whorl.errors import LoadError
-from whorl.formats.mdf.files import read_mdf, write_mdf
+from whorl.formats.mdf.files import read_mdf
 from whorl.formats.mdf.model import MdfModel
-from whorl.formats.mdf.onnx.importer import model_from_onnx
-from whorl.formats.onnx.saving import to_proto
-from whorl.formats.options import LoadOptions, SaveOptions
-from whorl.ir.graph import Module
+from whorl.formats.options import LoadOptions
 from whorl.passes.context import Context
 
 
@@ -19,9 +16,3 @@ def load(path: str | os.PathLike[str] | bytes, options: LoadOptions, folding: Co
     if not isinstance(path, str | os.PathLike):
         raise LoadError("an MDF model is read from a file", fix="pass its path")
     return MdfModel(read_mdf(Path(path)), precision=options.precision)
-
-
-def save(model: Module | MdfModel, path: Path, options: SaveOptions) -> None:
-    """Write an MDF model as it is, any other one with a node for each operator."""
-    document = model.document if isinstance(model, MdfModel) else model_from_onnx(to_proto(model))
-    write_mdf(document, path)

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from whorl.formats.mlir.reader import load_mlir
-from whorl.formats.mlir.saving import save_mlir
-from whorl.formats.options import LoadOptions, SaveOptions
+from whorl.formats.options import LoadOptions
 from whorl.ir.graph import Module
 from whorl.passes.context import Context
 
 
 def load(path: str | os.PathLike[str], options: LoadOptions, folding: Context | None) -> Module:
     return load_mlir(path, options)
-
-
-def save(module: Module, path: Path, options: SaveOptions) -> None:
-    save_mlir(module, path)

@@ -11,12 +11,18 @@ from whorl.formats.mlir.numbers import string_text
 from whorl.formats.mlir.printer import FunctionPrinter, Locations, Signature, Style, print_module
 from whorl.formats.mlir.syntax import Program
 from whorl.formats.mlir.types import element_text
+from whorl.formats.options import SaveOptions
 from whorl.ir.constants import as_array
 from whorl.ir.dims import Dim, Linear
 from whorl.ir.graph import Module, Value
 from whorl.ir.types import AnyShape, TensorType, Type
 
 ENTRY = "main_graph"
+
+
+def save(module: Module, path: Path, options: SaveOptions) -> None:
+    """Write a module, as the registry of formats asks for it."""
+    save_mlir(module, path)
 
 
 def save_mlir(module: Module, path: Path) -> None:

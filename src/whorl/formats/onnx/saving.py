@@ -14,6 +14,7 @@ from whorl.formats.onnx.protos import GraphProto, ModelProto, TensorProto
 from whorl.formats.onnx.tensors import proto_of
 from whorl.formats.onnx.wire import pieces_of, placeholder
 from whorl.formats.onnx.writer import write_model
+from whorl.formats.options import SaveOptions
 from whorl.formats.writing import element_bytes, require_room, write_whole
 from whorl.ir.constants import LazyArray, as_array
 from whorl.ir.dtypes import STRING
@@ -38,6 +39,11 @@ def to_proto(module: Module, opset: int | None = None) -> ModelProto:
     for tensor in _initializers(model.graph):
         tensor.CopyFrom(proto_of(as_array(constants[tensor.name]), tensor.name))
     return model
+
+
+def save(module: Module, path: Path, options: SaveOptions) -> None:
+    """Write a module, as the registry of formats asks for it."""
+    save_onnx(module, path, options.opset)
 
 
 def save_onnx(module: Module, path: Path, opset: int | None = None) -> None:

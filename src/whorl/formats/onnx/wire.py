@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import mmap
 import os
-import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from whorl.ir.elements.mapping import MappedFile, mapped_file
 
 LARGE = 1 << 14
 """Bytes from which the contents of a tensor are left in the file."""
-_TOKEN = secrets.token_hex(8)
+_TOKEN = os.urandom(8).hex()
 """Marks what this process put into a message; no file can know it."""
 OWN_FILES: dict[str, MappedFile] = {}
 """The model files that are being read, by the location that their tensors name."""

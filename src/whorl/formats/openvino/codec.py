@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from whorl.formats.openvino.files import load_ir
 from whorl.formats.openvino.reading.context import IrOptions
-from whorl.formats.openvino.saving import save_openvino
-from whorl.formats.options import LoadOptions, SaveOptions
+from whorl.formats.options import LoadOptions
 from whorl.ir.graph import Module
 from whorl.passes.context import Context
 
 
 def load(source: str | os.PathLike[str] | bytes, options: LoadOptions, folding: Context | None) -> Module:
     return load_ir(source, IrOptions(options.compat, options.max_depth), options.weights)
-
-
-def save(module: Module, path: Path, options: SaveOptions) -> None:
-    save_openvino(module, path, compress=options.compress_to_fp16)

@@ -17,12 +17,18 @@ from whorl.formats.openvino.writing.exporter import EXPORTERS
 from whorl.formats.openvino.writing.net import FileState, NetWriter, shape_text
 from whorl.formats.openvino.writing.sources import Source
 from whorl.formats.openvino.xml.write import xml_of
+from whorl.formats.options import SaveOptions
 from whorl.formats.writing import write_whole
 from whorl.ir.graph import Module, State, Value
 from whorl.ir.infer import Inference, names_of
 from whorl.ir.types import AnyShape, Shape, TensorType
 
 assert control and opaque and ops
+
+
+def save(module: Module, path: Path, options: SaveOptions) -> None:
+    """Write a module, as the registry of formats asks for it."""
+    save_openvino(module, path, compress=options.compress_to_fp16)
 
 
 def save_openvino(module: Module, path: Path, *, compress: bool = False) -> None:

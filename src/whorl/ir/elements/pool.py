@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterable
 from typing import Any
@@ -63,6 +61,8 @@ class Pool:
 
     def spill(self, value: np.ndarray | Elements) -> np.ndarray:
         """The elements in a mapped file that is gone when nobody uses it any more. Errors: WhorlError."""
+        import tempfile
+
         self._require_disk(value.nbytes)
         try:
             with tempfile.TemporaryFile(prefix="whorl-") as file:
@@ -80,7 +80,7 @@ class Pool:
     def _require_disk(self, size: int) -> None:
         """Refuse a file that passes the budget, which by default is a part of what is free."""
         if self.disk is None:
-            self.disk = shutil.disk_usage(tempfile.gettempdir()).free // FRACTION
+            self.disk = _free_disk() // FRACTION
         if self.on_disk + size > self.disk:
             raise WhorlError(
                 f"temporary files would take {self.on_disk + size} bytes, and may take {self.disk}",
@@ -129,6 +129,14 @@ def roots_of(value: Any) -> Iterable[np.ndarray]:
     elif isinstance(value, np.ndarray):
         arrays = [value]
     return [root for array in arrays if (root := root_of(array)) is not None]
+
+
+def _free_disk() -> int:
+    """The bytes that temporary files may take."""
+    import shutil
+    import tempfile
+
+    return shutil.disk_usage(tempfile.gettempdir()).free
 
 
 def default_budget() -> int:

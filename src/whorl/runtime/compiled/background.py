@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from whorl.codegen.target import charge, compiled_bytes
 from whorl.ops.core.aside import run_aside
 from whorl.phases import Phase, phase
 from whorl.runtime.credit import Credit
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 T = TypeVar("T")
 
@@ -24,6 +26,8 @@ def compile_in_background(work: Callable[[], T]) -> Future[T]:
 
 @functools.cache
 def _thread() -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(1, "whorl-compiler")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable
-from concurrent.futures import Future
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from whorl.runtime.interpreter.accelerator import LoopRunner
 from whorl.runtime.interpreter.step import Frame, Run
 from whorl.runtime.limits import Budget
 from whorl.runtime.trace import now
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 POLL_EVERY = 64
 """Iterations between polls for the background compiler."""

@@ -6,16 +6,11 @@ where WHORL_DEBUG says strict.
 
 from __future__ import annotations
 
-import logging
-import traceback
-
 from msgspec import Struct
 
 from whorl.debug import debug
 from whorl.errors import TypeRuleError
 from whorl.lowering.expressions import LoweringFault, Unsupported
-
-_log = logging.getLogger("whorl")
 
 
 class Refusal(Struct, frozen=True):
@@ -42,6 +37,9 @@ def refusal_of(error: Exception, title: str, position: int | None = None) -> Ref
     cause = error.cause if isinstance(error, LoweringFault) else error
     if debug().is_strict:
         raise cause
+    import logging
+    import traceback
+
     reason = f"a fault of whorl's own: {type(cause).__name__}: {cause}"
-    _log.warning("%s is interpreted, because compiling it met %s", title, reason, exc_info=cause)
+    logging.getLogger("whorl").warning("%s is interpreted, because compiling it met %s", title, reason, exc_info=cause)
     return Refusal(reason, position, 1, "".join(traceback.format_exception(cause)))
