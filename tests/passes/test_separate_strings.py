@@ -31,9 +31,16 @@ TREES = {
 }
 NAMES = {"classlabels_strings": ["a", "b", "c"]}
 LINEAR = {"coefficients": [1.0, 2.0, -1.0, 0.5, 0.25, -3.0], "intercepts": [0.5, 0.0, 0.25]}
+VECTORS = {
+    "coefficients": [0.5, -1.0, 0.25, 1.0, -0.5, 0.75],
+    "support_vectors": [1.0, 0.0, 0.0, 1.0, 1.0, 1.0],
+    "vectors_per_class": [1, 1, 1],
+    "rho": [0.0, 0.125, -0.25],
+}
 OPS = {
     "trees": ml_oracle.make_op("TreeEnsembleClassifier", TREES | NAMES),
     "linear": ml_oracle.make_op("LinearClassifier", LINEAR | NAMES),
+    "vectors": ml_oracle.make_op("SVMClassifier", VECTORS | NAMES),
 }
 
 

@@ -12,6 +12,7 @@ from whorl.ir.graph import Module
 from whorl.ir.walk import clone_region
 from whorl.passes import session
 from whorl.passes.embed_constants import embed_constants
+from whorl.passes.separate_strings import mixes_strings
 
 ALL = 99
 """The level of `GraphOptimizationLevel.ORT_ENABLE_ALL`."""
@@ -32,7 +33,7 @@ def prepare(
     `path` names a file for what the passes made, which the session runs with its constants copied into loop bodies.
     Errors: SaveError.
     """
-    if level > 0:
+    if level > 0 or mixes_strings(module):
         module = replace(module, main=clone_region(module.main)) if is_shared else module
         with collector_paused():
             session.prepare(module, level, 0 if has_memory_limit else HOISTED_BYTES)

@@ -17,7 +17,7 @@ from whorl.passes.context import Context
 
 def separate_strings(module: Module, context: Context) -> None:
     """Separate them in every region."""
-    if not any(map(_gives_strings, module.nodes())):
+    if not mixes_strings(module):
         return
 
     def visit(node: Node, build: Builder) -> Sequence[Value] | None:
@@ -34,6 +34,11 @@ def separate_strings(module: Module, context: Context) -> None:
         return values
 
     rewrite(module.main, context.inference, visit)
+
+
+def mixes_strings(module: Module) -> bool:
+    """Whether there are such nodes."""
+    return any(map(_gives_strings, module.nodes()))
 
 
 def _gives_strings(node: Node) -> bool:

@@ -11,7 +11,7 @@ from whorl.passes.separate_strings import separate_strings
 SESSION_PASSES: tuple[tuple[int, Pass], ...] = (
     (2, lift_invariants),  # first: what it moves out of loops may follow from constants
     (1, fold_small),  # in loops too, into which small constants were copied
-    (1, separate_strings),  # what computes numbers then has native code
+    (0, separate_strings),  # at every level: what computes numbers then has native code, whose last bits are its own
 )
 """What a session runs once over the module that it has read, each from a level of optimisation on, in this order.
 

@@ -68,13 +68,20 @@ def transform_view(k: NativeBuilder, scores: View, kind: str) -> View:
     return k.view_of(buffer, scores.shape)
 
 
-def choose_largest(k: NativeBuilder, scores: View, labels: np.ndarray) -> View:
-    """The label of the first of the largest scores in each row."""
+def choose_largest(
+    k: NativeBuilder, scores: View, labels: np.ndarray, least: float | None = None, reaches: bool = False
+) -> View:
+    """The label of the first of the largest scores in each row; of two classes the second one, where any score is
+    above `least`, or also where it `reaches` that."""
     rows, columns = scores.shape
     assert isinstance(columns, int)
     chosen = Chosen.of_rows(k, rows)
     with k.nest((rows,)) as (row,):
         index = first_largest(k, columns, lambda column, row=row: scores.at((row, column)), scores.dtype)
+        if least is not None:
+            best = k.apply("max", *(scores.at((row, k.const(n))) for n in (0, 1)))
+            is_second = k.compare("ge" if reaches else "gt", best, k.const(least, scores.dtype))
+            index = k.select(is_second, k.const(1), index)
         k.store(chosen.buffer, (row,), index)
     return chosen.labels(k, labels)
 

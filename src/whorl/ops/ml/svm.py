@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations, pairwise
 from typing import ClassVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dtypes import FLOAT32, INT64, STRING
-from whorl.ir.graph import Op
+from whorl.ir.graph import NodeBuilder, Op, Value
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import Fact, TensorType
+from whorl.ops.ml.native_linear import (
+    add_row,
+    both_columns,
+    choose_largest,
+    float_rows,
+    multiply_fixed,
+    transform_view,
+)
+from whorl.ops.ml.native_svm import Pairs, kernel_view, sign_view
 from whorl.ops.ml.tabular import (
     both_classes,
     check_transform,
     labels_of,
     logistic,
+    name_classes,
     numbers,
     table,
     table_dims,
@@ -102,6 +116,21 @@ class SVMRegressor(Op, frozen=True):
             rows = _rows(x, len(coefficients))
         score = rows @ coefficients + np.float32(self.rho[0])
         return np.where(score > 0, np.float32(1), np.float32(-1)) if self.one_class else score
+
+    any_length = heavy = True
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        coefficients, supports = np.array(self.coefficients, np.float32).reshape(-1, 1), self.n_supports
+        if supports > 0 and len(self.support_vectors) % supports:
+            return None
+        vectors = np.array(self.support_vectors, np.float32).reshape(max(supports, 0), -1) if supports > 0 else None
+        rows = float_rows(k, inputs[0], len(coefficients) if vectors is None else vectors.shape[1])
+        if rows is None:
+            return None
+        if vectors is not None:
+            rows = kernel_view(k, rows, vectors, self.kernel_type, self.kernel_params)
+        score = add_row(k, multiply_fixed(k, rows, coefficients), self.rho[:1])
+        return [sign_view(k, score) if self.one_class else score]
 
 
 class SVMClassifier(Op, frozen=True, dict=True):
@@ -225,6 +254,45 @@ class SVMClassifier(Op, frozen=True, dict=True):
             winner = np.where(best >= 0.5 if all_positive else best > 0, 1, winner)
         return self._labels[winner], transformed(scores, self.post_transform)
 
+    any_length = heavy = True
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        count, numbers = self.vector_count or self.class_count, self.support_vectors
+        numbers = numbers if self.vector_count else self.coefficients
+        matrix = np.array(numbers, np.float32).reshape(count, -1) if len(numbers) % count == 0 else None
+        rows = None if matrix is None else float_rows(k, inputs[0], matrix.shape[1])
+        if rows is None or matrix is None:
+            return None
+        return (self._lower_vectors if self.vector_count else self._lower_linear)(k, rows, matrix)
+
+    def _lower_vectors(self, k: NativeBuilder, rows: View, vectors: np.ndarray) -> list[View]:
+        weights = np.array(self.coefficients, np.float32).reshape(-1, self.vector_count)
+        bounds = np.cumsum([0, *self.vectors_per_class])
+        pairs = Pairs(np.array(self.pairs), weights, bounds, np.array(self.rho, np.float64))
+        scores, votes = pairs.scores(k, kernel_view(k, rows, vectors, self.kernel_type, self.kernel_params))
+        length = rows.shape[0]
+        label = choose_largest(k, k.view_of(votes, (length, self.class_count)), self._labels)
+        if self.prob_a:
+            slopes, offsets = (np.array(row, np.float32) for row in (self.prob_a, self.prob_b))
+            result = pairs.probabilities(k, scores, length, slopes, offsets)
+            return [label, transform_view(k, k.view_of(result, (length, self.class_count)), self.post_transform)]
+        view = k.view_of(scores, (length, len(self.pairs)))
+        if self.class_count > 2:
+            return [label, transform_view(k, view, self.post_transform)]
+        return [label, both_columns(k, view, self.post_transform, self.post_transform == "NONE")]
+
+    def _lower_linear(self, k: NativeBuilder, rows: View, weights: np.ndarray) -> list[View]:
+        scores = k.materialise(add_row(k, multiply_fixed(k, rows, weights.T), self.rho[:1] * self.class_count))
+        best: float | None = None
+        if self.class_count == 2 and not self.prob_a:
+            best = 0.5 if min(self.coefficients) >= 0 else 0.0
+        label = choose_largest(k, scores, self._labels, best, best == 0.5)
+        return [label, transform_view(k, scores, self.post_transform)]
+
+    def separate_strings(self, inputs: Sequence[Value | None], build: NodeBuilder) -> Sequence[Value] | None:
+        numbers = replace(self, classlabels_strings=(), classlabels_ints=tuple(range(self.class_count)))
+        return name_classes(numbers, self.classlabels_strings, inputs, build) if self.classlabels_strings else None
+
 
 def coupled_probabilities(r: np.ndarray) -> np.ndarray:
     """Class probabilities from pairwise ones: r[n, i, j] is the probability of i against j. float32 [N, K].
@@ -240,14 +308,22 @@ def coupled_probabilities(r: np.ndarray) -> np.ndarray:
     limit = np.float32(0.005) / np.float32(count)
     active = np.arange(rows)
     for _ in range(100):
-        qp = np.einsum("nij,nj->ni", q[active], p[active])
-        pqp = (p[active] * qp).sum(axis=1)
+        qp = _sum_in_order(q[active] * p[active][:, None, :])
+        pqp = _sum_in_order(p[active] * qp)
         open_rows = np.abs(qp - pqp[:, None]).max(axis=1, initial=0) >= limit
         active, qp, pqp = active[open_rows], qp[open_rows], pqp[open_rows]
         if not active.size:
             break
         p[active] = _sweep(q[active], p[active], qp, pqp)
     return p
+
+
+def _sum_in_order(terms: np.ndarray) -> np.ndarray:
+    """The sum along the last axis from the first element to the last, as onnxruntime adds."""
+    total = np.zeros(terms.shape[:-1], terms.dtype)
+    for n in range(terms.shape[-1]):
+        total = total + terms[..., n]
+    return total
 
 
 def _sweep(q: np.ndarray, p: np.ndarray, qp: np.ndarray, pqp: np.ndarray) -> np.ndarray:
