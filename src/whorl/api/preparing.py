@@ -7,7 +7,7 @@ import os
 from msgspec.structs import replace
 
 from whorl.api.models import save
-from whorl.formats.collector import collector_paused
+from whorl.ir.collector import collector_paused
 from whorl.ir.graph import Module
 from whorl.ir.walk import clone_region
 from whorl.passes import session

@@ -4,5 +4,5 @@ Each package reads into the hub IR and writes from it; none computes. `onnx` is 
 `openvino` and `mlir` are second syntaxes of models that the hub can express, `mdf` is models over time.
 
 `registry` has a record of each and imports its package when a file needs it; `options` says how files are read and
-written; `writing` and `collector` are what the packages share.
+written; `writing` is what the packages share.
 """

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from whorl.errors import LoadError, SaveError
-from whorl.formats.collector import collector_paused
 from whorl.formats.onnx.protos import GraphProto, ModelProto
 from whorl.formats.options import File, LoadOptions, SaveOptions
+from whorl.ir.collector import collector_paused
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
 from whorl.passes.context import Context

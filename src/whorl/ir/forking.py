@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from types import ModuleType
 from typing import Any, Protocol
 
+from whorl.ir.collector import collector_paused
 from whorl.phases import Phase, phase
 
 _unforkable = threading.RLock()
@@ -44,7 +45,7 @@ def delay_forks() -> Generator[None]:
 
 def import_whole(name: str) -> ModuleType:
     """A module, imported now if need be; the child of a fork could never finish the import of another thread."""
-    with _unforkable, phase(Phase.IMPORT):
+    with _unforkable, phase(Phase.IMPORT), collector_paused():
         return importlib.import_module(name)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 import whorl.ops
-from whorl.formats.collector import collector_paused
 from whorl.formats.openvino import ops
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.control import read as control
@@ -23,6 +22,7 @@ from whorl.formats.openvino.reading.states import add_states, finish_states
 from whorl.formats.openvino.weights.read import Weights, weights_in
 from whorl.formats.openvino.xml.read import read_xml
 from whorl.ir.build import Builder
+from whorl.ir.collector import collector_paused
 from whorl.ir.graph import Module, Region, Value, walk_regions
 from whorl.ir.infer import Inference
 from whorl.passes.dce import remove_unused_nodes

@@ -1,0 +1,19 @@
+"""Work without Python's collector of cycles."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Generator
+from contextlib import contextmanager
+
+
+@contextmanager
+def collector_paused() -> Generator[None]:
+    """Imports and reading make many objects and drop few: the collector would only go through them again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
