@@ -50,7 +50,7 @@ def test_targets_that_some_leaves_vote_for():
 
 
 def test_shared_leaves_promise_nothing():
-    assert not voting(stump(nodes_falsenodeids=(0,))).always.any()
+    assert not voting(stump(nodes_falsenodeids=(0,), n_targets=2)).always.any()
 
 
 def test_a_forest_that_cannot_be_read_has_no_native_form():

@@ -245,21 +245,6 @@ def test_ensemble_lengths_that_differ_are_refused():
         stump(nodes_trueleafs=(1, 1)).infer(Known(TensorType(np.dtype(np.float32))))
 
 
-def test_numbered_trees_child_that_is_missing_is_refused():
-    op = TreeEnsembleRegressor(
-        nodes_treeids=(0,),
-        nodes_nodeids=(0,),
-        nodes_featureids=(0,),
-        nodes_modes=("BRANCH_LEQ",),
-        nodes_values=(0.0,),
-        nodes_truenodeids=(4,),
-        nodes_falsenodeids=(5,),
-        n_targets=1,
-    )
-    with pytest.raises(RunError, match="tree 0 points to node 4, which is not there"):
-        op.run(ROWS)
-
-
 def test_classifier_without_labels_is_refused():
     with pytest.raises(TypeRuleError, match="has no class labels"):
         TreeEnsembleClassifier().infer(Known(TensorType(np.dtype(np.float32))))

@@ -50,11 +50,12 @@ def attribute_value(attribute: AttributeProto, folder: Path | None) -> Any:
         case _KINDS.STRING:
             return _text(attribute.s)
         case _KINDS.INTS:
-            return tuple(map(int, attribute.ints))
+            return tuple(attribute.ints)
         case _KINDS.FLOATS:
-            return tuple(map(float, attribute.floats))
+            return tuple(attribute.floats)
         case _KINDS.STRINGS:
-            return tuple(map(_text, attribute.strings))
+            texts = {data: _text(data) for data in set(attribute.strings)}
+            return tuple(map(texts.__getitem__, attribute.strings))
         case _KINDS.TENSOR:
             return tensor_value(attribute.t, folder, what)
         case _KINDS.TENSORS:

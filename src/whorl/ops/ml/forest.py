@@ -14,6 +14,7 @@ from whorl.errors import RunError
 MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "BRANCH_MEMBER")
 """The comparisons of a node, by their number."""
 MEMBER = MODES.index("BRANCH_MEMBER")
+_LEAF = 255
 _COMPARISONS: tuple[Callable[[Any, Any], Any], ...] = (
     operator.le,
     operator.lt,
@@ -143,38 +144,65 @@ def numbered_forest(
     `arrays` features, thresholds and where NaN goes, `votes` (tree, node id, target, weight). A tree starts at the
     node that is listed first. Votes of inner nodes are ignored.
     """
-    positions = {key: k for k, key in enumerate(zip(trees, nodes, strict=True))}
-    if len(positions) < len(nodes):
-        raise RunError("two nodes of a tree have the same id")
-    is_leaf = np.array([mode == "LEAF" for mode in modes], np.bool_)
+    ids = _NodeIds(np.array(trees, np.int64), np.array(nodes, np.int64))
+    numbers = {name: number for number, name in enumerate(MODES)} | {"LEAF": _LEAF}
+    mode = np.array([numbers.get(name, len(MODES)) for name in modes], np.uint8)
+    is_leaf = mode == _LEAF
     code = np.where(is_leaf, ~(np.cumsum(is_leaf) - 1), np.cumsum(~is_leaf) - 1)
-    inner = np.nonzero(~is_leaf)[0].tolist()
-    true, false = (code[[_find_node(positions, trees[k], side[k]) for k in inner]] for side in children)
-    starts: dict[int, int] = {}
-    for k, tree in enumerate(trees):
-        starts.setdefault(tree, k)
-    roots = code[list(starts.values())]
-    numbers = {name: number for number, name in enumerate(MODES)}
+    inner = np.nonzero(~is_leaf)[0]
+    true, false = (code[ids.find(ids.trees[inner], np.array(side, np.int64)[inner])] for side in children)
     feature, threshold, missing = (array[inner] for array in arrays)
-    mode = np.array([numbers.get(modes[k], len(MODES)) for k in inner], np.uint8)
-    first, count, target, weight = _leaf_votes(positions, code, votes)
-    return Forest(roots, feature, threshold, mode, missing, true, false, first, count, target, weight)
+    first, count, target, weight = _leaf_votes(ids, code, votes)
+    roots = code[ids.starts]
+    return Forest(roots, feature, threshold, mode[inner], missing, true, false, first, count, target, weight)
 
 
-def _find_node(positions: dict[tuple[int, int], int], tree: int, node: int) -> int:
-    if (tree, node) not in positions:
-        raise RunError(f"tree {tree} points to node {node}, which is not there")
-    return positions[tree, node]
+class _NodeIds:
+    """Nodes by the number of their tree and their own."""
+
+    def __init__(self, trees: np.ndarray, nodes: np.ndarray) -> None:
+        self.trees = trees
+        self._trees, starts = np.unique(trees, return_index=True)
+        self._nodes = np.unique(nodes)
+        self.starts = np.sort(starts)
+        keys = self._keys(trees, nodes)[0]
+        self._order = np.argsort(keys, kind="stable")
+        self._sorted = keys[self._order]
+        if (self._sorted[1:] == self._sorted[:-1]).any():
+            raise RunError("two nodes of a tree have the same id")
+
+    def _keys(self, trees: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """One number for each pair, and whether both of them are known."""
+        parts = [_find(self._trees, trees), _find(self._nodes, nodes)]
+        (tree, has_tree), (node, has_node) = parts
+        return tree * len(self._nodes) + node, has_tree & has_node
+
+    def find(self, trees: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        """The position of each node in the lists. Errors: one that is not there."""
+        keys, is_known = self._keys(trees, nodes)
+        index, is_there = _find(self._sorted, keys)
+        missing = np.nonzero(~(is_known & is_there))[0]
+        if missing.size:
+            raise RunError(f"tree {trees[missing[0]]} points to node {nodes[missing[0]]}, which is not there")
+        return self._order[index]
+
+
+def _find(members: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each value stands among members in order, and whether it is one of them."""
+    if not len(members):
+        return np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_)
+    index = np.minimum(np.searchsorted(members, values), len(members) - 1)
+    return index, members[index] == values
 
 
 def _leaf_votes(
-    positions: dict[tuple[int, int], int],
+    ids: _NodeIds,
     code: np.ndarray,
     votes: tuple[Sequence[int], Sequence[int], Sequence[int], np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The votes grouped by leaf, in their order: first and count of each leaf, then target and weight of each vote."""
     trees, nodes, targets, weights = votes
-    indices = np.array([_find_node(positions, tree, node) for tree, node in zip(trees, nodes, strict=True)], np.int64)
+    indices = ids.find(np.array(trees, np.int64), np.array(nodes, np.int64))
     leaf = ~code[indices]
     order = np.argsort(leaf, kind="stable")
     order = order[leaf[order] >= 0]

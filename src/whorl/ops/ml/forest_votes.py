@@ -66,6 +66,8 @@ class VotingForest(Struct, frozen=True, dict=True):
     @cached_property
     def always(self) -> np.ndarray:
         """Whether every row has a vote for a target: all leaves of some tree vote for it."""
+        if self.is_dense:
+            return np.ones(self.targets, np.bool_)
         tree_of_leaf, count = self.table.tree_of_leaf, self.forest.count
         leaf = np.repeat(np.arange(len(count)), count)
         pairs = np.unique(leaf * self.targets + self.forest.target)

@@ -55,7 +55,7 @@ def collect_votes(k: NativeBuilder, x: View, forest: VotingForest, aggregate: st
     """The votes of all trees for each row and target as one number, but that an average is not divided yet."""
     writer = _Writer(k, k.materialise_costly(table_view(k, x)), forest, aggregate, tells_voted)
     writer.write()
-    return NativeVotes(writer.sums, writer.voted, forest.always)
+    return NativeVotes(writer.sums, writer.voted, forest.always if tells_voted else np.zeros(0, np.bool_))
 
 
 class _Writer:
