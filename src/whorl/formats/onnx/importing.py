@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -87,15 +86,15 @@ def import_by_fields(node: OnnxNode, build: Builder) -> list[Value]:
 def make_op(node: OnnxNode, **changed: Any) -> Op:
     """The op of the node's type with its attributes as fields; `changed` replaces some (None drops one)."""
     op_class = REGISTRY[node.op_type]
-    kinds = field_kinds(op_class)
+    fields, element_types = op_class.__struct_fields__, element_type_fields(op_class)
     values = {k: v for k, v in {**node.attributes, **changed}.items() if v is not None}
-    unknown = [k for k in values if k not in kinds]
+    unknown = [k for k in values if k not in fields]
     if unknown:
         raise UnsupportedError(f"attribute {unknown[0]!r} is not known in version {node.version}", node.title)
-    if "output_count" in kinds:
+    if "output_count" in fields:
         values["output_count"] = len(node.outputs)
     for key, value in values.items():
-        if kinds[key] is np.dtype and not isinstance(value, np.dtype):
+        if key in element_types and not isinstance(value, np.dtype):
             values[key] = from_onnx(value, f"attribute {key!r}")
     try:
         return op_class(**values)
@@ -104,8 +103,9 @@ def make_op(node: OnnxNode, **changed: Any) -> Op:
 
 
 @functools.cache
-def field_kinds(op_class: type[Op]) -> dict[str, Any]:
-    """Field name -> np.dtype where the field is an element type, else the annotation."""
-    hints = typing.get_type_hints(op_class)
-    kinds = {name: hints[name] for name in op_class.__struct_fields__}
-    return {k: np.dtype if np.dtype in (hint, *typing.get_args(hint)) else hint for k, hint in kinds.items()}
+def element_type_fields(op_class: type[Op]) -> frozenset[str]:
+    """The fields that are element types, which files have numbers for; by the text of annotations, which is quick."""
+    texts: dict[str, str] = {}
+    for base in reversed(op_class.__mro__):
+        texts |= getattr(base, "__annotations__", {})
+    return frozenset(name for name in op_class.__struct_fields__ if texts[name].partition(" | ")[0] == "np.dtype")
