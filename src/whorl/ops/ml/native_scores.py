@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import reduce
 
 import numpy as np
 from msgspec import Struct
 
+from whorl.ir import dims
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64
 from whorl.ir.native.builder import NativeBuilder
@@ -15,6 +17,8 @@ from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.native.view import Index, View
 from whorl.ir.types import TensorType
 
+_FEW = 8
+"""Scores of a row up to which rows are taken side by side."""
 _TINY = float(np.float32(1e-7))
 """Scores within this of zero are zero to SOFTMAX_ZERO."""
 
@@ -50,8 +54,14 @@ def transform_rows(k: NativeBuilder, scores: Buffer, shape: tuple[Dim, Dim], kin
     if kind == "NONE" or (shape[1] == 1 and kind != "PROBIT"):
         return
     if function := _OF_ELEMENTS.get(kind):
-        with k.nest(shape) as index:
+        with k.loop(dims.product(shape), parallel=True) as position:
+            index = k.const(0), position
             k.store(scores, index, function(k, k.load(scores, index)))
+        return
+    count = shape[1]
+    if isinstance(count, int) and count <= _FEW:
+        with k.loop(shape[0], parallel=True) as row:
+            _softmax_of_few(k, scores, row, count, kind == "SOFTMAX_ZERO")
         return
     with k.nest(shape[:1]) as row:
         _softmax(k, scores, row, shape[1], kind == "SOFTMAX_ZERO")
@@ -82,6 +92,26 @@ def _softmax(k: NativeBuilder, scores: Buffer, row: Index, count: Dim, leaves_ze
     whole = k.let(k.add(total, k.const(0.0, dtype)))
     with k.nest((count,)) as index:
         k.store(scores, (*row, *index), k.div(score(index), whole))
+
+
+def _softmax_of_few(k: NativeBuilder, scores: Buffer, row: Expr, count: int, leaves_zeros: bool) -> None:
+    """The same of so few scores that rows are taken side by side."""
+    dtype = scores.dtype
+    xs = [k.let(k.load(scores, (row, k.const(n)))) for n in range(count)]
+    largest = k.let(reduce(lambda x, y: k.apply("max", x, y), xs))
+    values = [k.let(k.apply("exp", k.sub(x, largest))) for x in xs]
+    total = k.const(0.0, dtype)
+    if leaves_zeros:
+        flags = [k.let(k.compare("le", k.apply("abs", x), k.const(_TINY, dtype))) for x in xs]
+        factor = k.let(k.apply("exp", k.apply("neg", largest)))
+        values = [k.let(k.select(f, k.mul(x, factor), v)) for f, x, v in zip(flags, xs, values, strict=True)]
+        for flag, value in zip(flags, values, strict=True):
+            total = k.select(flag, total, k.add(total, value))
+    else:
+        total = reduce(k.add, values, total)
+    total = k.let(total)
+    for n, value in enumerate(values):
+        k.store(scores, (row, k.const(n)), k.div(value, total))
 
 
 def both_classes(k: NativeBuilder, score: Expr, kind: str, opposite: bool) -> tuple[Expr, Expr]:
