@@ -3,6 +3,7 @@
 import numpy as np
 
 from whorl.ir.dtypes import FLOAT32
+from whorl.kernels.machine import BLOCK_ROWS
 from whorl.kernels.product.layout import pack_matrix
 from whorl.kernels.product.meaning import PACKED_MATMUL, VECTOR_MATMUL
 
@@ -28,3 +29,7 @@ def test_product_over_nothing_is_zero():
     y = np.full(4, np.nan)
     VECTOR_MATMUL.run([y, np.zeros(0), np.zeros(0)], (0, 4))
     assert y.tolist() == [0, 0, 0, 0]
+
+
+def test_scratch_of_a_long_product_is_that_of_a_block():
+    assert PACKED_MATMUL.extents((1000, 3, 5, 4), FLOAT32) == (5000, 3 * BLOCK_ROWS, 3000, 24)

@@ -13,6 +13,7 @@ import numpy as np
 
 from whorl.ir.dtypes import BY_NAME
 from whorl.kernels.kernel import Arrays, Meaning, Numbers
+from whorl.kernels.machine import BLOCK_ROWS
 from whorl.kernels.product.layout import packed_shape, unpack_matrix
 
 _AT_ONCE = 64
@@ -33,7 +34,7 @@ def vector_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
 
 
 def multiply_packed(arrays: Arrays, numbers: Numbers) -> None:
-    """C[M, N] = A[M, K] @ B with B as packed weights, and M * K elements of scratch after C; numbers M, K, N, width.
+    """C[M, N] = A[M, K] @ B with B as packed weights; numbers M, K, N, width. After C comes scratch for a block of A.
 
     B is of the element type of A, or for float32 one of NARROW.
     """
@@ -44,7 +45,8 @@ def multiply_packed(arrays: Arrays, numbers: Numbers) -> None:
 
 def packed_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
     rows, inner, columns, width = numbers
-    return rows * columns, rows * inner, rows * inner, math.prod(packed_shape(inner, columns, width))
+    block = min(rows, BLOCK_ROWS) * inner
+    return rows * columns, block, rows * inner, math.prod(packed_shape(inner, columns, width))
 
 
 def count_steps(numbers: Numbers) -> int:
