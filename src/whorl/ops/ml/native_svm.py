@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -11,34 +11,48 @@ from whorl.ir.dims import Dim
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT64
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Buffer, Expr, Var
-from whorl.ir.native.view import View
+from whorl.ir.native.view import Index, View
 from whorl.ops.ml.native_linear import multiply_fixed
 from whorl.ops.ml.native_scores import logistic
 from whorl.ops.native.index_maps import embed_array
 
 _MOST_FACTORS = 3
 """Powers up to which a power is written as products."""
+_COST = 16
+"""Operations of an element of a kernel beside its product, about."""
 _SWEEPS = 100
 _TINY = float(np.float32(1e-7))
 
 
 def kernel_view(k: NativeBuilder, rows: View, vectors: np.ndarray, kind: str, parameters: Sequence[float]) -> View:
-    """kernel(row, vector) as float32 `[N, V]`, in memory, by the formulas of `svm.kernel`. Sums in any order."""
+    """kernel(row, vector) as float32 `[N, V]`, by the formulas of `svm.kernel`. Sums in any order."""
     gamma, coef0, degree = (k.const(float(np.float32(p)), FLOAT32) for p in (*parameters, 0.0, 0.0, 0.0)[:3])
     if kind == "RBF":
-        return _radial(k, rows, vectors, gamma)
+        distances, factor = _squared_distances(k, rows, vectors), k.apply("neg", gamma)
+        return _map(k, distances, lambda x: k.apply("exp", k.mul(factor, x)))
     products = multiply_fixed(k, rows, vectors.T)
     if kind == "LINEAR":
         return products
+    if kind == "SIGMOID":
+        return _map(k, products, lambda x: k.apply("tanh", k.add(k.mul(gamma, x), coef0)))
+    return _map(k, products, lambda x: _power(k, k.add(k.mul(gamma, x), coef0), degree))
 
-    def inner(index: tuple[Expr, ...]) -> Expr:
-        own = k.add(k.mul(gamma, products.at(index)), coef0)
-        return k.apply("tanh", own) if kind == "SIGMOID" else _power(k, k.let(own), degree)
 
-    result = k.temporary(FLOAT32, products.shape, "kernel")
-    with k.nest(products.shape) as index:
-        k.store(result, index, inner(index))
-    return k.view_of(result, products.shape)
+def _map(k: NativeBuilder, x: View, function: Callable[[Expr], Expr]) -> View:
+    return k.view(x.dtype, x.shape, lambda index: function(x.at(index)), x.cost + _COST)
+
+
+def weigh_columns(k: NativeBuilder, x: View, weights: np.ndarray) -> View:
+    """The sum of each row's elements by their weights, [N, 1]; sums in any order."""
+    row_weights, (rows, columns) = embed_array(k, weights), x.shape
+    result = k.temporary(FLOAT32, (rows, 1), "score")
+    with k.nest((rows,)) as (row,):
+
+        def step(total: Expr, at: Index, row: Expr = row) -> Expr:
+            return k.apply("sum", total, k.mul(x.at((row, *at)), row_weights.at(at)))
+
+        k.store(result, (row, k.const(0)), k.reduce((columns,), k.const(0.0, FLOAT32), step))
+    return k.view_of(result, (rows, 1))
 
 
 def _power(k: NativeBuilder, x: Expr, degree: Expr) -> Expr:
@@ -51,12 +65,11 @@ def _power(k: NativeBuilder, x: Expr, degree: Expr) -> Expr:
     return k.apply("pow", x, degree)
 
 
-def _radial(k: NativeBuilder, rows: View, vectors: np.ndarray, gamma: Expr) -> View:
-    """exp(-gamma |x - v|^2): `for row: for feature: for vector: d[vector] += (x[feature] - v[feature, vector])^2`."""
+def _squared_distances(k: NativeBuilder, rows: View, vectors: np.ndarray) -> View:
+    """|x - v|^2: `for row: for feature: for vector: d[vector] += (x[feature] - v[feature, vector])^2`."""
     rows = k.materialise_reread(rows)
     (features, count), lines = vectors.T.shape, embed_array(k, np.ascontiguousarray(vectors.T))
-    result = k.temporary(FLOAT32, (rows.shape[0], count), "kernel")
-    factor = k.apply("neg", gamma)
+    result = k.temporary(FLOAT32, (rows.shape[0], count), "distances")
     with k.nest(rows.shape[:1]) as (row,):
         with k.loop(count, parallel=True) as vector:
             k.store(result, (row, vector), k.const(0.0, FLOAT32))
@@ -65,8 +78,6 @@ def _radial(k: NativeBuilder, rows: View, vectors: np.ndarray, gamma: Expr) -> V
             with k.loop(count, parallel=True) as vector:
                 gap = k.sub(x, lines.at((feature, vector)))
                 k.store(result, (row, vector), k.apply("sum", k.load(result, (row, vector)), k.mul(gap, gap)))
-        with k.loop(count, parallel=True) as vector:
-            k.store(result, (row, vector), k.apply("exp", k.mul(factor, k.load(result, (row, vector)))))
     return k.view_of(result, (rows.shape[0], count))
 
 
@@ -101,6 +112,7 @@ class Pairs(Struct, frozen=True):
 
         Products of float32 are summed as float64, in any order.
         """
+        kernels = k.materialise(kernels)
         rows: Dim = kernels.shape[0]
         weights, bounds, rho = (embed_array(k, x) for x in (self.weights, self.bounds, self.rho))
         classes = embed_array(k, self.classes)

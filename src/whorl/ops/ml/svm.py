@@ -24,7 +24,7 @@ from whorl.ops.ml.native_linear import (
     multiply_fixed,
     transform_view,
 )
-from whorl.ops.ml.native_svm import Pairs, kernel_view, sign_view
+from whorl.ops.ml.native_svm import Pairs, kernel_view, sign_view, weigh_columns
 from whorl.ops.ml.tabular import (
     both_classes,
     check_transform,
@@ -129,7 +129,7 @@ class SVMRegressor(Op, frozen=True):
             return None
         if vectors is not None:
             rows = kernel_view(k, rows, vectors, self.kernel_type, self.kernel_params)
-        score = add_row(k, multiply_fixed(k, rows, coefficients), self.rho[:1])
+        score = add_row(k, weigh_columns(k, rows, coefficients[:, 0]), self.rho[:1])
         return [sign_view(k, score) if self.one_class else score]
 
 
