@@ -36,6 +36,11 @@ def work_of(program: Program, most_trips: int = MOST_TRIPS, lengths: Mapping[Exp
     return _Work(most_trips, True, dict(lengths or {})).of(program.body)
 
 
+def steps_of(program: Program, most_trips: int, lengths: Mapping[Expr, int]) -> int:
+    """As `work_of`, where a parallel nest and a call are one step, as they are about one op to the interpreter."""
+    return _Work(most_trips, True, dict(lengths), in_steps=True).of(program.body)
+
+
 def turns_of(program: Program, most_trips: int = MOST_TRIPS) -> int:
     """As `work_of`, where calls of kernels and of the runtime, and what memory bounds, count as one statement."""
     return _Work(most_trips, False, {}).of(program.body)
@@ -50,11 +55,14 @@ class _Work(Struct):
     most: int
     inside: bool
     known: dict[Expr, int]
+    in_steps: bool = False
 
     def of(self, statements: Sequence[Statement]) -> int:
         total = 0
         for statement in statements:
             match statement:
+                case For(parallel=True) | Call() | RunOp() if self.in_steps:
+                    total += 1
                 case For(var=var, extent=extent, body=body, parallel=parallel):
                     self.known[var] = 0
                     side_by_side = parallel and not any(isinstance(s, For | While) for s in body)

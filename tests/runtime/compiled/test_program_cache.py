@@ -117,7 +117,7 @@ def test_loop_over_a_length_of_an_input_is_part_of_the_one_program():
 
 
 def test_loop_that_may_take_long_for_these_lengths_runs_on_its_own(monkeypatch):
-    monkeypatch.setattr(program_cache, "MOST_WORK", 1 << 8)
+    monkeypatch.setattr(program_cache, "MOST_STEPS", 1 << 8)
     made = session(STEPS)
     for steps in (2, 500, 3):
         x = np.ones((2, steps, 4), F32)

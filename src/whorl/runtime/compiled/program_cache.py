@@ -26,7 +26,7 @@ from whorl.ir.walk import clone_node
 from whorl.lowering.expressions import LoweringFault, TooLong, Unsupported
 from whorl.lowering.graphs import Folded, GraphProgram, lower_graph
 from whorl.lowering.native_types import NATIVE
-from whorl.lowering.work import work_of
+from whorl.lowering.work import steps_of
 from whorl.ops.control.flow import If, Loop
 from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
 from whorl.runtime.compiled.binding import Binder, Binding, Pattern
@@ -52,8 +52,9 @@ FEW_NODES, SMALL = 2, 4096
 """A subgraph of so few nodes and elements, among other steps, is as fast interpreted."""
 MOST_SPECIALISED = 16
 """Elements of an integer input that a program may be specialised to."""
-MOST_TRIPS, MOST_WORK = 1 << 12, 1 << 24
-"""Iterations, and innermost statements, of loops that a subgraph may have: a limit on iterations cannot see them."""
+MOST_TRIPS, MOST_STEPS = 1 << 12, 1 << 24
+"""Iterations that a subgraph's loops may have where only they know, and steps of all of them: where something fails in
+the last one, the interpreter starts again with the first."""
 Shape = tuple[int, ...]
 Signature = tuple[Shape | bytes | None, ...]
 """The shapes of the inputs, then the contents of those inputs whose elements the program is specialised to."""
@@ -225,15 +226,15 @@ class ProgramCache:
         if self.loop is None:
             return graph
         scalars = graph.scalars(lengths)
-        room = MOST_WORK // max(1, work_of(graph.program, MOST_TRIPS, scalars))
-        twice = work_of(graph.program, 2 * MOST_TRIPS, scalars)
-        if room < 2 or twice == work_of(graph.program, MOST_TRIPS, scalars):
+        steps, twice = (steps_of(graph.program, n * MOST_TRIPS, scalars) for n in (1, 2))
+        room = MOST_STEPS // max(1, steps)
+        if room < 2 or twice == steps:
             return graph
         longer = lower_graph(self.region, facts, self.folded, room * MOST_TRIPS, takes_lengths=True)
-        return longer if work_of(longer.program, room * MOST_TRIPS, longer.scalars(lengths)) <= MOST_WORK else graph
+        return longer if steps_of(longer.program, room * MOST_TRIPS, longer.scalars(lengths)) <= MOST_STEPS else graph
 
     def _may_take_long(self, graph: GraphProgram, scalars: Mapping[Expr, int]) -> bool:
-        return self.loop is not None and work_of(graph.program, MOST_TRIPS, scalars) > MOST_WORK
+        return self.loop is not None and steps_of(graph.program, MOST_TRIPS, scalars) > MOST_STEPS
 
     def _attempt(self, request: Request, specialised: tuple[int, ...]) -> Launch | Refusal:
         if not (request.is_alone or request.is_large or self.is_heavy) and self.size <= FEW_NODES:
