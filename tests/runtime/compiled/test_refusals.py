@@ -65,7 +65,7 @@ def test_fault_inside_a_loop_leaves_the_loop_to_the_interpreter():
 
 @pytest.mark.usefixtures("lenient")
 def test_fault_of_the_compiler_leaves_everything_to_the_interpreter(monkeypatch):
-    def fail(_):
+    def fail(*_):
         raise RuntimeError("LLVM said no")
 
     monkeypatch.setattr(program_cache, "Launch", fail)

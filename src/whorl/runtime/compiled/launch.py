@@ -17,8 +17,10 @@ from whorl.ir.dims import evaluate
 from whorl.ir.native.expressions import Buffer
 from whorl.kernel.polls import insert_polls, least_seconds
 from whorl.kernels.aligned import aligned_empty
+from whorl.llvm.module import Effort
 from whorl.llvm.routine import FUEL
 from whorl.lowering.builder import MOST_ELEMENTS
+from whorl.lowering.expressions import TooLong
 from whorl.lowering.graphs import GraphProgram
 from whorl.lowering.native_types import lengths_of
 from whorl.lowering.work import work_of
@@ -45,7 +47,8 @@ class Launch:
     Invariant: a run owns the memory that it borrows, so any number of threads may run it at once.
     """
 
-    def __init__(self, graph: GraphProgram) -> None:
+    def __init__(self, graph: GraphProgram, most_statements: int | None = None) -> None:
+        """Raises TooLong where the program is one function of more outermost statements."""
         self.graph = graph
         program = graph.program
         first = len(program.scalars)
@@ -57,6 +60,8 @@ class Launch:
         self.least_seconds = least_seconds(program)
         self.polls = insert_polls(program)
         module = emit(program)
+        if most_statements is not None and len(program.body) > most_statements and module.effort != Effort.GLUE:
+            raise TooLong(len(program.body))
         self.takes_arrays = offset is not None
         if offset is not None:
             add_arrays_entry(module, filled, offset)

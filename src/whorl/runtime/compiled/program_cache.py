@@ -34,10 +34,12 @@ from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch, Launch
 from whorl.runtime.compiled.refusals import Refusal, refusal_of
 from whorl.runtime.limits import Budget
 
-MOST_NODES, MOST_STATEMENTS = 512, 96
-"""Nodes and outermost statements of one subgraph: LLVM takes longer for a long function than for several short ones."""
-FAR_TOO_LONG = 4 * MOST_STATEMENTS
-"""Statements from which lowering stops before anything is optimised, which may leave fewer."""
+MOST_NODES, FAR_TOO_LONG = 2048, 4096
+"""Nodes of one subgraph, and outermost statements from which its lowering stops: memory is planned by looking at all
+pairs of what lies there at once."""
+MOST_STATEMENTS = 96
+"""Outermost statements of a program that is one function: LLVM takes longer for a long one than for several short
+ones. Of a program that only calls its nests there may be more."""
 MOST_PROGRAMS = 64
 """Programs of a subgraph that are kept; the one that was not used for the longest time goes first."""
 MOST_BOUND = 256
@@ -245,9 +247,7 @@ class ProgramCache:
                 return Refusal("no node has a native form")
             if not graph.names and self._may_take_long(graph, {}):
                 return Refusal("it may take long", self.loop)
-            if len(graph.program.body) > MOST_STATEMENTS and self.size > 1:
-                raise TooLong(len(graph.program.body))
-            return Launch(graph)
+            return Launch(graph, MOST_STATEMENTS if self.size > 1 else None)
         except TooLong as error:
             return Refusal(str(error), None, min(self.size, math.ceil(error.statements / MOST_STATEMENTS)))
         except Exception as error:
