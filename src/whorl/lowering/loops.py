@@ -208,7 +208,7 @@ class _LoopLowering(Struct):
         results = lower_region(self.node.regions[0], env, k, op.carried)
         first = 1 + op.carried + op.last
         after = results[1:first]
-        require_same_shapes(after, carried, k)
+        require_same_shapes(after, carried, storages, op.carried if op.keep_shapes else 0, k)
         answer = TRUE if self.node.inputs[1] is None else snapshot_element(results[0], k)
         elements = [(view, out, (i,)) for view, out in zip(results[first:], outs, strict=True)]
         commit_iteration(after, storages, elements, k)

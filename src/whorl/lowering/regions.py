@@ -250,7 +250,7 @@ def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder)
     with k.into(loop.body), k.failing_at(node.title, (*k.around, (region_title(node, 0), i))):
         results = lower_region(body, inner, k, op.carried)
         after = results[1 : 1 + len(storages)]
-        require_same_shapes(after, types, k)
+        require_same_shapes(after, types, storages, op.carried if op.keep_shapes else 0, k)
         answer = TRUE if condition is None else snapshot_element(results[0], k)
         elements = [out.target(view, i, k) for view, out in zip(results[1 + first :], rows, strict=False)]
         commit_iteration(after, storages, elements, k)

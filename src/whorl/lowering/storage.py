@@ -103,11 +103,20 @@ def snapshot(value: Expr, k: KernelBuilder) -> Expr:
     return k.let(value)
 
 
-def require_same_shapes(results: Sequence[View], states: Sequence[TensorType], k: KernelBuilder) -> None:
-    """Refuse a carried value that changes a length which its memory has for good."""
-    for view, type in zip(results, states, strict=True):
-        fixed = [d if isinstance(d, int) else n for d, n in zip(lengths_of(type), view.shape, strict=False)]
-        require_lengths(view.shape, fixed if len(fixed) == len(lengths_of(type)) else lengths_of(type), k)
+def require_same_shapes(
+    results: Sequence[View],
+    states: Sequence[TensorType],
+    storages: Sequence[StateStorage],
+    kept: int,
+    k: KernelBuilder,
+) -> None:
+    """Refuse a carried value that changes a length which its memory has for good; the first `kept` change none."""
+    for number, (view, type, storage) in enumerate(zip(results, states, storages, strict=True)):
+        growing = storage.lengths if isinstance(storage, GrowableBuffers) and number >= kept else {}
+        shape = lengths_of(type)
+        pairs = enumerate(zip(shape, view.shape, strict=False))
+        fixed = [after if axis in growing else before for axis, (before, after) in pairs]
+        require_lengths(view.shape, fixed if len(fixed) == len(shape) else shape, k)
 
 
 def commit_iteration(
