@@ -57,3 +57,12 @@ def test_length_is_positive_where_the_names_are_at_least_two():
     assert not k.is_positive(N - 2)
     assert not k.is_positive(M)
     assert not k.is_positive(0)
+    assert k.positive == [N, N - 1, 3 * N - 5]
+
+
+def test_lengths_of_the_run_that_must_agree_are_remembered():
+    k = builder()
+    k.require_agreement(N, 5)
+    k.require_agreement(N, N + 1)
+    assert k.agreeing == [(N, 5), (N, N + 1)]
+    assert len(k.block) == 2

@@ -370,14 +370,14 @@ class KernelBuilder(RunLengths):
                 if not self.is_available(shape[axis]):
                     shape[axis] = n
                 elif n != shape[axis]:
-                    self.fail_unless(self.compare("eq", self.length(n), self.length(shape[axis])), LENGTHS)
+                    self.require_agreement(n, shape[axis])
         return tuple(shape)
 
     def require_broadcast(self, shape: Sequence[Dim], target: Sequence[Dim]) -> None:
         """End the program with a failure unless a shape broadcasts to a target; a length that may be 1 must not be."""
         for n, expected in zip(shape, target[len(target) - len(shape) :], strict=True):
             if n not in (1, expected):
-                self.fail_unless(self.compare("eq", self.length(n), self.length(expected)), LENGTHS)
+                self.require_agreement(n, expected)
 
     def broadcast_element(self, view: View, index: Index) -> Expr:
         """The element that broadcasting puts at an index of a larger shape."""

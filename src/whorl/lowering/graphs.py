@@ -45,7 +45,8 @@ class GraphProgram(Struct, frozen=True):
     Buffers, in order: the inputs, by `inputs` their positions among the region's arguments; `constants`, whose contents
     are the same in every run; the outputs, those in `grown` left out, which lie in memory that grows. `arena` says
     where scratch buffers begin. The first scalars are the lengths of inputs that have `names`, then `forms` over them.
-    `shapes` are the lengths of buffers for which memory is there before a run, where these are no numbers.
+    `shapes` are the lengths of buffers for which memory is there before a run, where these are no numbers. The pairs of
+    `agreeing` are lengths that must be the same, those of `positive` must not be 0.
     """
 
     program: Program
@@ -58,6 +59,14 @@ class GraphProgram(Struct, frozen=True):
     names: tuple[str, ...] = ()
     forms: tuple[Dim, ...] = ()
     shapes: dict[Buffer, tuple[Dim, ...]] = field(default_factory=lambda: dict[Buffer, tuple[Dim, ...]]())
+    agreeing: tuple[tuple[Dim, Dim], ...] = ()
+    positive: tuple[Dim, ...] = ()
+
+    def fits(self, lengths: Mapping[str, int]) -> bool:
+        """Whether the program is made for runs where names are these lengths."""
+        return all(dims.evaluate(a, lengths) == dims.evaluate(b, lengths) for a, b in self.agreeing) and all(
+            dims.evaluate(length, lengths) > 0 for length in self.positive
+        )
 
     def scalars(self, lengths: Mapping[str, int]) -> dict[Expr, int]:
         """The first scalars, where names are these lengths."""
@@ -239,6 +248,8 @@ def _lower(region: Region, most_trips: int, most_statements: int | None, takes_l
         tuple(names),
         tuple(k.forms),
         {b: s for b, s in k.shapes.items() if b in buffers_used and any(not isinstance(n, int) for n in s)},
+        tuple(k.agreeing),
+        tuple(k.positive),
     )
 
 

@@ -14,7 +14,7 @@ from whorl.ir import dims
 from whorl.ir.dims import Dim, Linear
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import Buffer, Expr, Var
-from whorl.lowering.statements import Statements
+from whorl.lowering.statements import LENGTHS, Statements
 from whorl.ops.movement.lengths import bounds
 
 
@@ -27,6 +27,10 @@ class RunLengths(Statements):
         """Buffers that have their place before the run, with lengths over the names of the run."""
         self.forms: dict[Dim, Var] = {}
         """The forms that the program reads, each with the scalar that holds it."""
+        self.agreeing: list[tuple[Dim, Dim]] = []
+        """Lengths of the run that must be the same: the program fails where one is 1 and would broadcast."""
+        self.positive: list[Dim] = []
+        """Lengths of the run that are taken for at least 1."""
         self._names: set[str] = set()
         self._equal: dict[str, Dim] = {}
 
@@ -50,9 +54,19 @@ class RunLengths(Statements):
         return None if None in forms else forms  # type: ignore[return-value]
 
     def is_positive(self, dim: Dim) -> bool:
-        """Whether a length is surely not 0: one of the run's inputs is at least 2 where it has a name."""
+        """Whether a length is not 0 where all names of the run are at least 2; the program is for such runs then."""
         form = self.in_run(dim)
-        return form is not None and bounds(dims.substitute(form, {n: dims.name(n) + 2 for n in self._names}))[0] > 0
+        if form is None or bounds(dims.substitute(form, {n: dims.name(n) + 2 for n in self._names}))[0] <= 0:
+            return False
+        self.positive.append(form)
+        return True
+
+    def require_agreement(self, dim: Dim, other: Dim) -> None:
+        """End the program with a failure unless two lengths are the same; for those of the run it is known before."""
+        a, b = self.in_run(dim), self.in_run(other)
+        if a is not None and b is not None:
+            self.agreeing.append((a, b))
+        self.fail_unless(self.compare("eq", self.length(dim), self.length(other)), LENGTHS)
 
     def equate(self, dim: Dim, length: Dim) -> None:
         """Remember that a new name is a length which follows from the run's inputs."""

@@ -6,7 +6,7 @@ import pytest
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.types import UNRANKED, TensorType
-from whorl.runtime.compiled.binding import Binder, Binding
+from whorl.runtime.compiled.binding import LEAST, Binder, Binding
 
 F32 = np.dtype(np.float32)
 N, M = dims.name("n"), dims.name("m")
@@ -25,8 +25,15 @@ def test_length_with_a_name_is_bound_to_it():
 
 
 @pytest.mark.parametrize("length", [0, 1])
-def test_zero_and_one_are_literal(length):
-    assert bind(((N, M), (length, 5))) == Binding(((length, M),), {"m": 5})
+def test_zero_and_one_are_literal_without_a_name(length):
+    assert bind(((UNKNOWN, M), (length, 5))) == Binding(((length, M),), {"m": 5})
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_zero_and_one_are_bound_to_a_name_unless_they_are_to_be_literal(length):
+    binder, x = Binder([TensorType(F32, (N, M))]), np.empty((length, 5), F32)
+    assert binder.bind([x]) == Binding(((N, M),), {"n": length, "m": 5})
+    assert binder.bind([x], LEAST) == Binding(((length, M),), {"m": 5})
 
 
 def test_length_without_a_name_has_one_of_its_own():

@@ -22,15 +22,36 @@ def test_straight_line_is_one_program(length):
     assert launches(made) == 1
 
 
-def test_one_program_serves_every_length_from_two_on():
+def test_one_program_serves_every_length():
     made = session(SUM)
-    for length in (2, 7, 300, 3):
+    for length in (2, 7, 300, 3, 1, 0):
         (z,) = made.run(None, {"x": np.full(length, 3, F32), "y": np.ones(length, F32)})
         assert z.tolist() == [12.0] * length
-        assert launches(made) == 1
-    for length in (0, 1):
-        made.run(None, {"x": np.full(length, 3, F32), "y": np.ones(length, F32)})
+    assert launches(made) == 1
+
+
+BROADCAST = model("main (float[n] x, float[m] y) => (z) { z = Add(x, y) }")
+
+
+def test_one_that_broadcasts_has_a_program_of_its_own():
+    made = session(BROADCAST)
+    for n, m in ((3, 3), (1, 4), (5, 5), (1, 1), (1, 9), (6, 1)):
+        (z,) = made.run(None, {"x": np.arange(n, dtype=F32), "y": np.ones(m, F32)})
+        assert z.tolist() == (np.arange(n) + np.ones(m)).tolist()
     assert launches(made) == 3
+
+
+MEANS = model("""main (float[n, 4] x) => (y) {
+    axes = Constant <value_ints = [0]> ()
+    y = ReduceMean <keepdims = 0> (x, axes)
+}""")
+
+
+def test_mean_of_no_rows_equals_the_interpreter():
+    made, oracle = session(MEANS), session(MEANS, "interpreter")
+    for n in (3, 0, 1, 5):
+        x = np.arange(4 * n, dtype=F32).reshape(n, 4)
+        np.testing.assert_array_equal(made.run(None, {"x": x})[0], oracle.run(None, {"x": x})[0])
 
 
 def test_cache_forgets_the_oldest_programs_beyond_a_limit():

@@ -1,8 +1,9 @@
 """Binds the shapes of a run to the names of dims: what a program depends on, and what it takes as it comes.
 
-Lengths 0 and 1 are literal in a pattern, because broadcasting and empty tensors make other programs of them. All others
-have names: those that the model gives them, or names of their own where the model has none, or where lengths
-contradict the names.
+Lengths have names: those that the model gives them, or names of their own where the model has none, or where lengths
+contradict the names. Only 0 and 1 are literal in a pattern where the model has no name for them, because empty tensors
+and broadcasting make other programs. A program that was made with the names, but takes for granted that something has
+elements or does not broadcast, does not fit where it is not so, and the lengths are literal there, too.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from whorl.ir.dims import UNKNOWN, Dim, Linear
 from whorl.ir.types import AnyShape, Known, TensorType
 
 LEAST = 2
-"""The least length that a program takes as it comes."""
+"""The least length that has a name of its own."""
 Shape = tuple[int, ...]
 Pattern = tuple[tuple[Dim, ...] | bytes | None, ...]
 """The shapes of the inputs, with names for lengths, then the contents of inputs that the program is specialised to."""
@@ -28,6 +29,11 @@ class Binding(Struct, frozen=True):
 
     shapes: tuple[tuple[Dim, ...], ...]
     lengths: Mapping[str, int]
+
+    @property
+    def is_unusual(self) -> bool:
+        """Whether a name is 0 or 1."""
+        return any(length < LEAST for length in self.lengths.values())
 
     def facts(self, dtypes: Sequence[np.dtype]) -> list[Known]:
         """The types of the inputs."""
@@ -46,14 +52,14 @@ class Binder:
             [dims.name(f"d{n}.{axis}") for axis in range(_rank(type))] for n, type in enumerate(types)
         ]
 
-    def bind(self, arrays: Sequence[np.ndarray]) -> Binding:
-        """What these inputs have in common with others of other lengths."""
+    def bind(self, arrays: Sequence[np.ndarray], least: int = 0) -> Binding:
+        """What these inputs have in common with others of other lengths, names that the model gives being `least`."""
         lengths: dict[str, int] = {}
         contradicted = self._find_names(arrays, lengths)
         for name in contradicted:
             del lengths[name]
         named = dict(lengths)
-        shapes = tuple(self._shape(n, x.shape, named, lengths) for n, x in enumerate(arrays))
+        shapes = tuple(self._shape(n, x.shape, named, lengths, least) for n, x in enumerate(arrays))
         read = {name for shape in shapes for dim in shape for name in dims.names_in(dim)}
         return Binding(shapes, {name: length for name, length in lengths.items() if name in read})
 
@@ -68,7 +74,9 @@ class Binder:
                     contradicted.add(name)
         return contradicted
 
-    def _shape(self, number: int, shape: Shape, named: Mapping[str, int], lengths: dict[str, int]) -> tuple[Dim, ...]:
+    def _shape(
+        self, number: int, shape: Shape, named: Mapping[str, int], lengths: dict[str, int], least: int
+    ) -> tuple[Dim, ...]:
         """The shape of an input over names; a new name is added to `lengths`."""
         declared = self.types[number].shape
         if isinstance(declared, AnyShape) or len(declared) != len(shape):
@@ -77,15 +85,18 @@ class Binder:
         own += [dims.name(f"d{number}.{axis}") for axis in range(len(own), len(shape))]
         result: list[Dim] = []
         for axis, (dim, length) in enumerate(zip(declared, shape, strict=True)):
-            if dim == length or length < LEAST:
+            if dim == length or length < least:
                 result.append(length)
                 continue
             names = dims.names_in(dim)
-            is_bound = bool(names) and all(named.get(name, 0) >= LEAST for name in names)
-            if not is_bound or dims.evaluate(dim, named) != length:
-                dim = own[axis]
-                lengths[str(dim)] = length
-            result.append(dim)
+            is_bound = bool(names) and all(named.get(name, -1) >= least for name in names)
+            if is_bound and dims.evaluate(dim, named) == length:
+                result.append(dim)
+            elif length < LEAST:
+                result.append(length)
+            else:
+                result.append(own[axis])
+                lengths[str(own[axis])] = length
         return tuple(result)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -29,7 +29,7 @@ from whorl.lowering.native_types import NATIVE
 from whorl.lowering.work import steps_of
 from whorl.ops.control.flow import If, Loop
 from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
-from whorl.runtime.compiled.binding import Binder, Binding, Pattern
+from whorl.runtime.compiled.binding import LEAST, Binder, Binding, Pattern
 from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch, Launch
 from whorl.runtime.compiled.refusals import Refusal, refusal_of
 from whorl.runtime.limits import Budget
@@ -125,12 +125,29 @@ class ProgramCache:
         bound = self.recent.get(self.signature(arrays))
         if bound is not None:
             return bound
-        binding = self.binder.bind(arrays)
+        for binding in self._bindings(arrays):
+            program = self._program(binding, arrays, in_loop, is_alone, budget, waits)
+            if program is None:
+                return None
+            if not _is_unfit(program, binding):
+                return self._bind(program, binding, arrays)
+        raise AssertionError("the last binding has no names that are 0 or 1")
+
+    def _program(
+        self,
+        binding: Binding,
+        arrays: Sequence[np.ndarray],
+        in_loop: bool,
+        is_alone: bool,
+        budget: Budget,
+        waits: bool,
+    ) -> Launch | Refusal | None:
+        """The program of a pattern, compiled if it is time to; None where there is none yet."""
         pattern = self._pattern(binding, arrays)
         program = self.programs.get(pattern)
         self.is_late = program is None and budget.credit.is_spent and not in_loop
         if program is not None:
-            return self._bind(program, binding, arrays)
+            return program
         if self.is_late or not self._is_due(pattern, in_loop):
             return None
         request = Request([x.dtype for x in arrays], binding, _small_integers(arrays), is_alone, _is_large(arrays))
@@ -140,8 +157,14 @@ class ProgramCache:
             return None
         with spend(budget.credit, self.size):
             compile_aside(compile_it, budget.check)
-        program = self.programs.get(self._pattern(binding, arrays))
-        return None if program is None else self._bind(program, binding, arrays)
+        return self.programs.get(self._pattern(binding, arrays))
+
+    def _bindings(self, arrays: Sequence[np.ndarray]) -> Iterator[Binding]:
+        """What these inputs are bound to: names, then 0 and 1 themselves where the program with names is no use."""
+        binding = self.binder.bind(arrays)
+        yield binding
+        if binding.is_unusual:
+            yield self.binder.bind(arrays, LEAST)
 
     def _bind(self, program: Launch | Refusal, binding: Binding, arrays: Sequence[np.ndarray]) -> BoundLaunch | Refusal:
         """The program bound to the lengths of these inputs, remembered for the next ones of these shapes."""
@@ -277,6 +300,11 @@ class Request(Struct, frozen=True):
         for n in set(specialised) & self.integers.keys():
             facts[n] = Known(TensorType(self.dtypes[n], self.integers[n].shape), self.integers[n].astype(object))
         return facts
+
+
+def _is_unfit(program: Launch | Refusal, binding: Binding) -> bool:
+    """Whether a program is no use for these lengths, but one may be that is made for 0 and 1."""
+    return binding.is_unusual and (isinstance(program, Refusal) or not program.graph.fits(binding.lengths))
 
 
 def _is_large(arrays: Sequence[np.ndarray]) -> bool:
