@@ -1,8 +1,8 @@
 """Splits a plan into subgraphs that compile and steps that are interpreted.
 
 A node without a native form is interpreted from then on, with a subgraph before and one after it; an op that has a form
-for other inputs runs by `run` from inside a program. A program of many statements is cut in parts: LLVM takes longer
-for one long function than for several short ones.
+for other inputs runs by `run` from inside a program. A program that is one long function is cut in parts: LLVM
+takes longer for it than for several short ones.
 
 A loop that surely ends soon, by its shapes or by a trip count that the program checks, is part of its subgraph and
 costs no start of its own. Where iterations are counted, and where the subgraph has failed because the loop turned out
