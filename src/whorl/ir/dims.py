@@ -63,6 +63,8 @@ class Linear(Struct, frozen=True):
             return UNKNOWN
         if isinstance(other, Linear):
             return call("mul", self, other)
+        if other == 1:
+            return self
         return linear({atom: k * int(other) for atom, k in self.terms}, self.constant * int(other))
 
     def __neg__(self) -> Dim:
@@ -125,13 +127,16 @@ def _key(atom: Atom) -> str:
 
 def linear(terms: dict[Atom, int], constant: int) -> Dim:
     """The normal form; an `int` where no name is left."""
-    nonzero = tuple(sorted(((a, k) for a, k in terms.items() if k), key=lambda term: _key(term[0])))
-    return _bounded(Linear(nonzero, constant)) if nonzero else constant
+    nonzero = [(a, k) for a, k in terms.items() if k]
+    if len(nonzero) > 1:
+        nonzero.sort(key=lambda term: _key(term[0]))
+    return _bounded(Linear(tuple(nonzero), constant)) if nonzero else constant
 
 
 def _bounded(form: Linear) -> Dim:
     """The form, or UNKNOWN where it is so large that following it costs more than it tells."""
-    return form if form.size <= LARGEST else UNKNOWN
+    is_plain = len(form.terms) == 1 and isinstance(form.terms[0][0], str)
+    return form if is_plain or form.size <= LARGEST else UNKNOWN
 
 
 def name(text: str) -> Linear:
@@ -225,10 +230,13 @@ def _product(args: Iterable[Dim]) -> Dim:
 
 def product(dims: Iterable[Dim]) -> Dim:
     """The number of elements of a shape."""
-    total: Dim = 1
+    number, total = 1, None
     for dim in dims:
-        total = total * dim
-    return total
+        if isinstance(dim, int) and total is None:
+            number *= dim
+        else:
+            total = dim * number if total is None else total * dim
+    return number if total is None else total
 
 
 def equal(a: Dim, b: Dim) -> bool:

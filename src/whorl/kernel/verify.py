@@ -230,6 +230,8 @@ def parts(expr: Expr) -> tuple[Expr, ...]:
 
 def parts_in_order(expr: Expr) -> list[Expr]:
     """An expression and all inside it, each once and after its own parts; as deep as it may be."""
+    if isinstance(expr, Const | Var):
+        return [expr]
     order: list[Expr] = []
     seen: set[Expr] = set()
     stack: list[tuple[Expr, bool]] = [(expr, False)]
