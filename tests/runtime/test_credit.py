@@ -48,7 +48,7 @@ def compiled_by_runs(session: whorl.InferenceSession, count: int) -> list[int]:
 
 def test_run_compiles_no_more_than_its_credit(monkeypatch):
     monkeypatch.setattr(credit, "LEAST", 1 << 16)
-    session = native(chain(60))
+    session = native(chain(150))
     compiled = compiled_by_runs(session, 12)
     assert max(compiled) < (1 << 16) + LARGEST_PROGRAM
     assert compiled[0] and compiled[1] and not compiled[-1]

@@ -30,7 +30,7 @@ NEST_MODULES = 1024
 
 
 @in_phase(Phase.EMIT)
-def emit(program: Program, machine: Machine | None = None) -> Module:
+def emit(program: Program, machine: Machine | None = None) -> ProgramModule:
     """The LLVM IR of a program, for the host unless a machine is named; nests that others may have lie outside."""
     return ProgramModule(program, machine or host())
 
@@ -44,6 +44,11 @@ class ProgramModule(Module):
         key = key_of(program, self.nests) if debug().folder is None else ""
         super().__init__(machine, effort, key)
         self.is_complete = False
+
+    @property
+    def optimised(self) -> int:
+        """The statements that LLVM optimises: the distinct nests of glue, else all outermost ones."""
+        return len(set(self.nests.values())) if self.effort == Effort.GLUE else len(self.program.body)
 
     @in_phase(Phase.EMIT)
     def complete(self) -> None:

@@ -12,6 +12,9 @@ from whorl.errors import RunError
 from whorl.ops.ml.forest import Forest
 from whorl.ops.ml.forest_tables import ForestTable, forest_table, key_type
 
+MOST_TARGETS = 1 << 16
+"""Targets of a forest that is walked by native code."""
+
 
 class VotingForest(Struct, frozen=True, dict=True):
     """A forest with its tables, for so many targets."""
@@ -22,7 +25,9 @@ class VotingForest(Struct, frozen=True, dict=True):
 
     @classmethod
     def of(cls, read: Callable[[], Forest], targets: int) -> VotingForest | None:
-        """None where the forest cannot be read, or has no tables."""
+        """None where the forest cannot be read, has no tables, or has too many targets."""
+        if targets > MOST_TARGETS:
+            return None
         try:
             forest = read()
         except RunError:

@@ -17,7 +17,6 @@ from whorl.ir.dims import evaluate
 from whorl.ir.native.expressions import Buffer
 from whorl.kernel.polls import insert_polls, least_seconds
 from whorl.kernels.aligned import aligned_empty
-from whorl.llvm.module import Effort
 from whorl.llvm.routine import FUEL
 from whorl.lowering.builder import MOST_ELEMENTS
 from whorl.lowering.expressions import TooLong
@@ -48,7 +47,7 @@ class Launch:
     """
 
     def __init__(self, graph: GraphProgram, most_statements: int | None = None) -> None:
-        """Raises TooLong where the program is one function of more outermost statements."""
+        """Raises TooLong where LLVM would have to optimise more outermost statements."""
         self.graph = graph
         program = graph.program
         first = len(program.scalars)
@@ -60,8 +59,8 @@ class Launch:
         self.least_seconds = least_seconds(program)
         self.polls = insert_polls(program)
         module = emit(program)
-        if most_statements is not None and len(program.body) > most_statements and module.effort != Effort.GLUE:
-            raise TooLong(len(program.body))
+        if most_statements is not None and module.optimised > most_statements:
+            raise TooLong(module.optimised)
         self.takes_arrays = offset is not None
         if offset is not None:
             add_arrays_entry(module, filled, offset)

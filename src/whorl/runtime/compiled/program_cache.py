@@ -38,8 +38,8 @@ MOST_NODES, FAR_TOO_LONG = 2048, 4096
 """Nodes of one subgraph, and outermost statements from which its lowering stops: memory is planned by looking at all
 pairs of what lies there at once."""
 MOST_STATEMENTS = 96
-"""Outermost statements of a program that is one function: LLVM takes longer for a long one than for several short
-ones. Of a program that only calls its nests there may be more."""
+"""Outermost statements that LLVM optimises for a program, in which equal nests count once: it takes longer for a long
+function than for several short ones, and a run compiles no more programs than its credit allows."""
 MOST_PROGRAMS = 64
 """Programs of a subgraph that are kept; the one that was not used for the longest time goes first."""
 MOST_BOUND = 256
