@@ -51,8 +51,9 @@ def test_long_loop_of_known_length_is_cut_into_blocks_of_almost_equal_length(mon
     verify_program(program)
     assert str(program).splitlines()[4:] == [
         "for block.0 < 10:",
-        "  poll 40",
-        "  for inner.0 < min(10, sub(100, mul(block.0, 10))):",
+        "  rest.0 = min(10, sub(100, mul(block.0, 10)))",
+        "  poll 4 * add(rest.0, 1)",
+        "  for inner.0 < rest.0:",
         "    i = add(mul(block.0, 10), inner.0)",
         "    t = add(t, x[i])",
     ]
@@ -85,6 +86,24 @@ def test_outer_loop_polls_where_its_iterations_are_long_enough(monkeypatch):
     program = doubled(100, 1000)
     assert insert_polls(program)
     assert str(program).splitlines()[2:5] == ["parallel for i < 100:", "  poll 4001", "  parallel for j < 1000:"]
+
+
+def test_loops_around_one_in_blocks_poll_only_where_it_may_not_be_reached():
+    i, j, k = (Var(INT64, name) for name in "ijk")
+    x = Buffer("x", FLOAT32, (None, LENGTH, LENGTH))
+    inner = For(k, LENGTH, [Store(x, (i, j, k), Const(FLOAT32, 0.0))])
+    program = Program([LENGTH], [x], [], [For(i, LENGTH, [For(j, LENGTH, [inner])])])
+    assert insert_polls(program)
+    verify_program(program)
+    lines = [line.strip() for line in str(program).splitlines()]
+    assert [line for line in lines if line.startswith(("for", "poll"))] == [
+        "for i < n:",
+        "poll 1",
+        "for j < n:",
+        "for block.0 < add(div(add(extent.0, -1), 32768), 1):",
+        "poll 2 * add(rest.0, 1)",
+        "for inner.0 < rest.0:",
+    ]
 
 
 def test_program_that_runs_to_a_chosen_iteration_polls_only_in_long_ones():

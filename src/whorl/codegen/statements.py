@@ -266,7 +266,10 @@ class Statements:
         """Count work; once the fuel is used up, ask whether to go on."""
         f = self.f
         ask, done = f.fresh("ask"), f.fresh("polled")
-        fuel = f.load_index(self.frame.fuel()) - self.frame.work(poll)
+        work = self.frame.work(poll)
+        if poll.times is not None:
+            work *= f.index(self.expressions.write(poll.times))
+        fuel = f.load_index(self.frame.fuel()) - work
         f.store(fuel, self.frame.fuel())
         f.branch(fuel >= 0, done, ask, self._likely())
         f.start(ask)

@@ -121,8 +121,8 @@ class Description:
                 memory = [self.element(buffer, index) for buffer, index in addresses]
                 texts = [self.expr(n) if isinstance(n, Expr) else str(n) for n in numbers]
                 return f"{kernel} {' '.join((*memory, *texts))}{' polls' if polls else ''}"
-            case Poll(work):
-                return f"poll {work}"
+            case Poll(work, times):
+                return f"poll {work}" + ("" if times is None else f" * {self.expr(times)}")
             case Fail(status):
                 return f"fail {status}"
             case _:
@@ -197,7 +197,7 @@ class NestDescription(Description):
             case Poll():
                 self.asks = True
                 self.polls.append(statement)
-                return "poll"
+                return "poll" if statement.times is None else f"poll {self.expr(statement.times)}"
             case Call(polls=True):
                 self.asks = True
             case Reserve():

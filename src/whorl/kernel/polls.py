@@ -1,7 +1,8 @@
 """Polls: a program that may run for long asks now and then whether to go on, between pieces of its loops.
 
 A loop whose iterations are short is cut into blocks, `for i < n` becomes `for block: poll; for i in block`, so that the
-innermost loop stays as it was. Work is counted in scalar operations, as if nothing were done side by side.
+innermost loop stays as it was. Even a loop without iterations has one block, so what is around it need not poll. Work
+is counted in scalar operations, as if nothing were done side by side.
 """
 
 from __future__ import annotations
@@ -134,6 +135,8 @@ class _Inserter(Struct):
 
     work: _Work
     count: int = 0
+    polling: set[int] = field(default_factory=set[int])
+    """By identity, the loops in blocks, which poll whenever they are reached."""
 
     def block(self, block: Block) -> int:
         left, made = 0, list[Statement]()
@@ -169,10 +172,13 @@ class _Inserter(Struct):
 
     def loop(self, loop: For) -> list[Statement]:
         """A loop that polls in each iteration, or in each block of short ones."""
+        before = self.count
         left = 1 + self.block(loop.body)
         if isinstance(loop.extent, Const) and not loop.extent.value:
             return [loop]
-        if left >= LEAST:
+        if not self.polling.isdisjoint(map(id, loop.body)):
+            return [loop]
+        if left >= LEAST or self.count > before:
             self.poll(loop.body, left)
             return [loop]
         return self.in_blocks(loop, BLOCK // left, left)
@@ -180,21 +186,24 @@ class _Inserter(Struct):
     def in_blocks(self, loop: For, most: int, work: int) -> list[Statement]:
         """`for block: poll; for j < min(most, n - first): i = first + j; ...`; blocks of almost equal length."""
         number = self.count
-        block, inner, extent = (Var(INT64, f"{name}.{number}") for name in ("block", "inner", "extent"))
+        block, inner, rest = (Var(INT64, f"{name}.{number}") for name in ("block", "inner", "rest"))
         if isinstance(loop.extent, Const):
             total = int(loop.extent.value)
             count = -(-total // most)
             most = -(-total // max(1, count))
-            length, blocks = loop.extent, index_const(count)
+            length, blocks, before = loop.extent, index_const(count), list[Statement]()
         else:
-            length = extent
+            length = Var(INT64, f"extent.{number}")
             blocks = _plus(_apply("div", _plus(length, index_const(-1)), index_const(most)), index_const(1))
+            before = [Assign(length, loop.extent)]
         first = _apply("mul", block, index_const(most))
-        rest = _apply("min", index_const(most), _apply("sub", length, first))
+        take = Assign(rest, _apply("min", index_const(most), _apply("sub", length, first)))
         loop.body.insert(0, Assign(loop.var, _plus(first, inner)))
-        made = For(block, blocks, [For(inner, rest, loop.body, loop.parallel)], loop.parallel)
-        self.poll(made.body, most * work)
-        return [made] if length is loop.extent else [Assign(extent, loop.extent), made]
+        body = For(inner, rest, loop.body, loop.parallel)
+        made = For(block, blocks, [take, Poll(work, _plus(rest, index_const(1))), body], loop.parallel)
+        self.count += 1
+        self.polling.add(id(made))
+        return [*before, made]
 
 
 def _apply(op: str, x: Expr, y: Expr) -> Expr:

@@ -116,9 +116,13 @@ class Call(Struct):
 
 
 class Poll(Struct):
-    """Counts the work that comes next, and now and then asks the runtime whether to go on; if not, the program ends."""
+    """Counts the work that comes next, and now and then asks the runtime whether to go on; if not, the program ends.
+
+    `work` is done as many times as `times` says, if that is no number before the run.
+    """
 
     work: int
+    times: Expr | None = None
 
 
 class Fail(Struct):
@@ -216,7 +220,7 @@ def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:
                 memory = [f"{b.name}[{', '.join(map(text, index))}]" for b, index in addresses]
                 shown = [text(n) if isinstance(n, Expr) else str(n) for n in numbers]
                 yield f"{indent}{kernel}({', '.join((*memory, *shown))})"
-            case Poll(work):
-                yield f"{indent}poll {work}"
+            case Poll(work, times):
+                yield f"{indent}poll {work}" + ("" if times is None else f" * {text(times)}")
             case Fail(status):
                 yield f"{indent}fail {status}"

@@ -9,7 +9,21 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var
-from whorl.kernel.program import Assign, Call, For, Program, Reserve, RunOp, Statement, Store, Swap, Take, When, While
+from whorl.kernel.program import (
+    Assign,
+    Call,
+    For,
+    Poll,
+    Program,
+    Reserve,
+    RunOp,
+    Statement,
+    Store,
+    Swap,
+    Take,
+    When,
+    While,
+)
 from whorl.kernel.verify import constant_zero, parts_in_order
 
 Block = list[Statement]
@@ -63,6 +77,8 @@ def expressions(statement: Statement) -> Iterator[Expr]:
         case RunOp(input_lengths=operands):
             for lengths in operands:
                 yield from lengths
+        case Poll(times=times) if times is not None:
+            yield times
         case _:
             pass
 
