@@ -17,7 +17,7 @@ from whorl.debug import debug, dump_program
 from whorl.kernel.canonical import Nest
 from whorl.kernel.equality import key_of
 from whorl.kernel.outline import is_glue, outline
-from whorl.kernel.program import Fail, Program, text_of
+from whorl.kernel.program import Fail, For, Program, text_of
 from whorl.llvm.function import Function
 from whorl.llvm.module import Effort, Machine, Module, Unit
 from whorl.phases import Phase, in_phase
@@ -92,8 +92,9 @@ def _close(frame: Frame) -> None:
 
 @functools.lru_cache(NEST_MODULES)
 def _nest_module(nest: Nest, machine: Machine) -> Module:
-    """The LLVM IR of a nest's function."""
-    module, name = Module(machine), name_of(nest)
+    """The LLVM IR of a nest's function; one whose iterations follow from each other is worth the most effort."""
+    is_parallel = isinstance(nest.statement, For) and nest.statement.parallel
+    module, name = Module(machine, Effort.ROUTINES if is_parallel else Effort.LOOPS), name_of(nest)
     module.comment = dump_program(text_of([nest.statement]), name.removeprefix("@whorl."))
     f = Function(module, name, "i64", parameters_of(nest), "")
     frame = NestFrame(f, nest)
