@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Generator[None]:
-    """Imports and reading make many objects and drop few: the collector would only go through them again and again."""
+    """Imports, reading and lowering make many objects and drop few: the collector would go through them in vain."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

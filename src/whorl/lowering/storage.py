@@ -107,12 +107,12 @@ def require_same_shapes(
     results: Sequence[View],
     states: Sequence[TensorType],
     storages: Sequence[StateStorage],
-    kept: int,
+    unchanging: int,
     k: KernelBuilder,
 ) -> None:
-    """Refuse a carried value that changes a length which its memory has for good; the first `kept` change none."""
+    """Refuse a carried value that changes a length of memory that does not grow; the first `unchanging` change none."""
     for number, (view, type, storage) in enumerate(zip(results, states, storages, strict=True)):
-        growing = storage.lengths if isinstance(storage, GrowableBuffers) and number >= kept else {}
+        growing = storage.lengths if isinstance(storage, GrowableBuffers) and number >= unchanging else {}
         shape = lengths_of(type)
         pairs = enumerate(zip(shape, view.shape, strict=False))
         fixed = [after if axis in growing else before for axis, (before, after) in pairs]

@@ -30,7 +30,7 @@ def test_zero_and_one_are_literal_without_a_name(length):
 
 
 @pytest.mark.parametrize("length", [0, 1])
-def test_zero_and_one_are_bound_to_a_name_unless_they_are_to_be_literal(length):
+def test_zero_and_one_have_their_name_unless_they_are_to_be_literal(length):
     binder, x = Binder([TensorType(F32, (N, M))]), np.empty((length, 5), F32)
     assert binder.bind([x]) == Binding(((N, M),), {"n": length, "m": 5})
     assert binder.bind([x], LEAST) == Binding(((length, M),), {"m": 5})

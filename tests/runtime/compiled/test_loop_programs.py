@@ -215,7 +215,7 @@ def test_slice_whose_number_of_cuts_only_the_run_knows():
     assert session(text).run(None, feeds)[0].tolist() == [0, 1, 2, 0, 1, 2]
 
 
-KEPT = """main (float[k] start, float[T] x) => (float[l] last) {
+DOUBLING = """main (float[k] start, float[T] x) => (float[l] last) {
   last = Scan (start, x) <num_scan_inputs = 1, body = step (float[k] s, float e) => (float[m] t) {
     t = Concat <axis = 0> (s, s)
   }>
@@ -224,7 +224,9 @@ KEPT = """main (float[k] start, float[T] x) => (float[l] last) {
 
 @pytest.mark.parametrize("more", ["", "around = Neg(x)"], ids=["alone", "in a program"])
 def test_state_of_a_scan_that_grows_is_refused_at_every_length(more):
-    made = session(KEPT.replace("last = Scan (start, x)", f"{more} last = Scan (start, {'around' if more else 'x'})"))
+    made = session(
+        DOUBLING.replace("last = Scan (start, x)", f"{more} last = Scan (start, {'around' if more else 'x'})")
+    )
     for length in (2, 1, 3, 0, 2):
         feeds = {"start": np.arange(length, dtype=np.float32), "x": np.ones(3, np.float32)}
         if length == 0:

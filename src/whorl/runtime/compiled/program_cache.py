@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whorl.ir.collector import collector_paused
 from whorl.ir.constants import Constant
 from whorl.ir.dtypes import INTEGERS
 from whorl.ir.forking import renew_in_children
@@ -261,6 +262,7 @@ class ProgramCache:
     def _may_take_long(self, graph: GraphProgram, scalars: Mapping[Expr, int]) -> bool:
         return self.loop is not None and steps_of(graph.program, MOST_TRIPS, scalars) > MOST_STEPS
 
+    @collector_paused()
     def _attempt(self, request: Request, specialised: tuple[int, ...]) -> Launch | Refusal:
         if not (request.is_alone or request.is_large or self.is_heavy) and self.size <= FEW_NODES:
             return Refusal("it is too little to be worth it")
