@@ -4,7 +4,7 @@ import numpy as np
 from ops.ml.test_trees import stump
 
 from whorl.errors import RunError
-from whorl.ops.ml.forest_votes import VotingForest
+from whorl.ops.ml.forest_votes import MOST_TARGETS, VotingForest
 from whorl.ops.ml.trees import TreeEnsembleRegressor
 
 
@@ -60,3 +60,8 @@ def test_a_forest_that_cannot_be_read_has_no_native_form():
         raise RunError("no forest")
 
     assert VotingForest.of(fail, 1) is None
+
+
+def test_very_many_targets_are_left_to_the_interpreter():
+    assert voting(numbered(MOST_TARGETS, [(0, 0), (1, 5)])) is not None
+    assert voting(numbered(MOST_TARGETS + 1, [(0, 0), (1, 5)])) is None

@@ -60,3 +60,9 @@ def test_a_category_that_is_not_listed_fails():
     assert program.run([x + 1]) is None
     with pytest.raises(RunError, match="is not among the categories"):
         op.run(x + 1)
+
+
+def test_values_that_are_too_large_for_their_type_are_left_to_the_interpreter():
+    op = LabelEncoder(keys_int64s=(1, 2), values_tensor=np.array([3, 4], np.int32), default_int64=1 << 40)
+    with pytest.raises(AssertionError):
+        OneProgram(op, [NUMBERS])

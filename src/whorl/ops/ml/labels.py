@@ -123,10 +123,10 @@ class LabelEncoder(Op, frozen=True, eq=False, dict=True):
     any_length = heavy = True
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
-        return [self._lookup.view(k, inputs[0])]
+        return None if self._lookup is None else [self._lookup.view(k, inputs[0])]
 
     @cached_property
-    def _lookup(self) -> Lookup:
+    def _lookup(self) -> Lookup | None:
         return Lookup.of(self._entries, self.default, self.keys[0], self.values[0])
 
     @cached_property
@@ -170,6 +170,7 @@ class OneHotEncoder(Op, frozen=True):
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
         categories = self.cats_int64s
         lookup = Lookup.of({c: k for k, c in enumerate(categories)}, -1, INT64, INT64)
+        assert lookup is not None, "indices are no large numbers"
         indices = lookup.view(k, cast_view(k, inputs[0], INT64))
         if not self.zeros:
             with k.nest(indices.shape) as index:

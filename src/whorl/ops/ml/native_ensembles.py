@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from whorl.ir.dtypes import FLOAT32
+from whorl.ir.dtypes import BOOL, FLOAT32
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.native.view import View
@@ -66,6 +66,8 @@ def _choose_of_many(k: NativeBuilder, votes: NativeVotes, rules: ClassRules, cho
     """The first of the largest scores among the classes that have one; the base values are added."""
     sums, base = votes.sums, rules.base
     least = k.const(-np.inf, sums.dtype)
+    is_known = votes.voted is None and not votes.always.all()
+    always = k.constant(votes.always, TensorType(BOOL, votes.always.shape)) if is_known else None
     with k.nest(k.view_of(sums).shape[:1]) as (row,):
         if base.size:
             values = k.constant(base, TensorType(base.dtype, base.shape))
@@ -78,9 +80,7 @@ def _choose_of_many(k: NativeBuilder, votes: NativeVotes, rules: ClassRules, cho
                 return own
             if votes.voted is not None:
                 return k.select(k.load(votes.voted, (row, target)), own, least)
-            for n in np.nonzero(~votes.always)[0].tolist():
-                own = k.select(k.compare("eq", target, k.const(n)), least, own)
-            return own
+            return own if always is None else k.select(always.at((target,)), own, least)
 
         k.store(chosen, (row,), first_largest(k, targets, score, sums.dtype))
 

@@ -128,12 +128,9 @@ class _Writer:
         """Sums of nothing; extremes that lose against every vote where there will be one."""
         k, shape = self.k, (self.x.shape[0], self.targets)
         nothing = {"add": 0.0, "min": np.inf, "max": -np.inf}[self.step]
-        zeros = [k.const(0.0 if never else nothing, self.weights) for never in self.forest.never]
+        first = None if not nothing else self._constant(np.where(self.forest.never, 0.0, nothing).astype(self.weights))
         with k.nest(shape) as (row, target):
-            value = zeros[0] if zeros else k.const(0.0, self.weights)
-            for n, zero in enumerate(zeros):
-                if zero is not zeros[0]:
-                    value = k.select(k.compare("eq", target, k.const(n)), zero, value)
+            value = k.const(0.0, self.weights) if first is None else k.load(first, (target,))
             k.store(self.sums, (row, target), value)
             if self.voted is not None:
                 k.store(self.voted, (row, target), k.const(False, BOOL))

@@ -29,14 +29,18 @@ class Lookup(Struct, frozen=True):
     default: Any
 
     @classmethod
-    def of(cls, entries: Mapping[Any, Any], default: Any, key_type: np.dtype, value_type: np.dtype) -> Lookup:
+    def of(cls, entries: Mapping[Any, Any], default: Any, key_type: np.dtype, value_type: np.dtype) -> Lookup | None:
         """The entries of numbers; `entries` has one key of another kind for NaN, if any. Keys that no element of the
-        type equals are left out."""
+        type equals are left out. None where a value is too large for its type."""
         numbers = {key: value for key, value in entries.items() if isinstance(key, int | float)}
         (of_nan,) = [value for key, value in entries.items() if key not in numbers] or [default]
         possible = [key for key in numbers if _fits(key, key_type)]
         keys = np.array(possible, key_type)
-        values = np.array([numbers[key] for key in possible], value_type)
+        try:
+            values = np.array([numbers[key] for key in possible], value_type)
+            np.array([default, of_nan], value_type)
+        except OverflowError:
+            return None
         order = np.argsort(keys, kind="stable")
         return cls(keys[order], values[order], of_nan, default)
 
