@@ -1,10 +1,13 @@
 """The fast path: feeds of a known signature, and those that take the long way."""
 
+import pickle
+
 import numpy as np
 import pytest
 from runtime.native_sessions import F32, SUM, session
 
 import whorl
+from whorl.runtime.compiled.program_cache import ProgramCache
 
 
 def test_feed_of_another_form_is_checked_after_a_direct_run():
@@ -18,6 +21,13 @@ def test_feed_of_another_form_is_checked_after_a_direct_run():
     with pytest.raises(whorl.RunError, match="missing inputs: 'y'"):
         made.run(None, {"x": np.ones(3, F32)})
     assert made.run(["z"], {"x": [1, 1, 1], "y": np.ones(3, F32)})[0].tolist() == [2, 2, 2]
+
+
+def test_feed_that_was_pickled_goes_straight_to_the_program(monkeypatch):
+    made, feeds = session(SUM), {"x": np.ones(3, F32), "y": np.ones(3, F32)}
+    made.run(None, feeds)
+    monkeypatch.setattr(ProgramCache, "find", lambda *_: pytest.fail("the long way was taken"))
+    assert made.run(None, pickle.loads(pickle.dumps(feeds)))[0].tolist() == [2, 2, 2]
 
 
 def test_objects_with_dlpack_are_read_without_a_copy():
