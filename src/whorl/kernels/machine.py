@@ -16,8 +16,8 @@ VECTOR_MATMUL_ROWS, VECTOR_MATMUL_BYTES = 8, 1 << 14
 """Rows that a vector is multiplied by side by side; the part of the result that stays near while rows go by."""
 TILE_ROWS = {64: 12, 32: 6, 16: 6}
 """Rows of a tile by the width of vectors: with two vectors a row, sums and operands fill the registers."""
-TAIL_ROWS = (6, 3, 2, 1)
-"""Rows of the tiles for what is left where only the run knows the rows."""
+ANY_ROWS = (6, 3, 2, 1)
+"""Rows of the tiles where only the run knows how many there are; they are as wide as registers allow."""
 BLOCK_ROWS = 96
 """Rows that are multiplied together where only the run knows how many there are."""
 FEW_SUMS = 8

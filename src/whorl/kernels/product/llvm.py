@@ -16,13 +16,13 @@ from whorl.ir.dtypes import BY_NAME, UNSIGNED, is_integer, name_of
 from whorl.kernels.aligned import CACHE_LINE
 from whorl.kernels.kernel import ANY, LANES, Dtypes, Numbers
 from whorl.kernels.machine import (
+    ANY_ROWS,
     BLOCK_ROWS,
     FAR_BYTES,
     FAR_PANELS,
     FEW_ROWS,
     FEW_SUMS,
     PREFETCH_BYTES,
-    TAIL_ROWS,
     TILE_ROWS,
     VECTOR_MATMUL_BYTES,
     VECTOR_MATMUL_ROWS,
@@ -159,28 +159,41 @@ def _packed_matmul(module: Module, name: str) -> Routine:
 
 
 def _define_for_any_rows(module: Module, tile: _Tile) -> str:
-    """for blocks of rows that fit scratch: tiles of most rows, then one of each lower height that is left."""
+    """for blocks of rows that fit scratch: for panels: tiles of six rows, then of each lower height that is left."""
     name = f"@whorl.packed_matmul.{tile.suffix}.any.{tile.panel_width}"
     if name in module:
         return name
     f = _packed_matmul(module, name)
-    v, most = tile.v, TILE_ROWS[module.machine.vector_bytes]
+    v, width, sums = tile.v, tile.panel_width, 2 * TILE_ROWS[module.machine.vector_bytes]
     rows, inner, columns = f.indices("rows", "inner", "columns")
     with f.loop(0, rows, BLOCK_ROWS) as start:
         count = f.least(rows - start, BLOCK_ROWS)
         a, c = v.offset(f, f["a"], start * inner), v.offset(f, f["c"], start * columns)
-        blocks = list(_heights(f, count, most))
+        blocks = list(_heights(f, count))
         for block in blocks:
             _pack_rows(f, v, *block, source=a)
-        _multiply_tiles(f, replace(tile, vectors=2), blocks, (f.index(0), columns), target=c)
+        with f.loop(0, columns, width) as j:
+            panel, left = f.offset(f["b"], tile.stored_type, j * inner), columns - j
+            for height, first, number in blocks:
+                vectors = min(width // v.lanes, sums // height)
+                part = replace(tile, rows=height, vectors=1 << vectors.bit_length() - 1)
+                _define_tile(f.module, part)
+                with f.loop(0, number) as block:
+                    f.poll(inner * (height * width) // LANES)
+                    row = block * height + first
+                    with f.loop(0, f.least(left, width), part.columns) as inside:
+                        target = v.offset(f, c, row * columns + j + inside)
+                        source = f.offset(panel, tile.stored_type, inside)
+                        factors = v.offset(f, f["s"], row * inner)
+                        f.run(part.name, target, factors, source, inner, columns, left - inside)
     f.end()
     return name
 
 
-def _heights(f: Routine, count: Index, most: int) -> Iterator[tuple[int, Index, Index]]:
+def _heights(f: Routine, count: Index) -> Iterator[tuple[int, Index, Index]]:
     """Blocks of so many rows: (height, first row, how many)."""
     first = f.index(0)
-    for height in (most, *(h for h in TAIL_ROWS if h < most)):
+    for height in ANY_ROWS:
         blocks = (count - first) // height
         yield height, first, blocks
         first = first + blocks * height
@@ -208,9 +221,8 @@ def _multiply_tiles(
     like: _Tile,
     blocks: Sequence[tuple[int, Index | int, Index | int]],
     columns: tuple[Index, Index],
-    target: Value | None = None,
 ) -> None:
-    """All rows by a range of columns, tile by tile, to `target`, or to the first operand."""
+    """All rows by a range of columns, tile by tile."""
     v, stored = like.v, like.stored_type
     inner, all_columns = f.indices("inner", "columns")
     packed = f["a"] if blocks == [(1, 0, 1)] else f["s"]
@@ -224,7 +236,7 @@ def _multiply_tiles(
             with f.loop(0, count) as block:
                 f.poll(inner * (height * tile.columns) // LANES)
                 row = block * height + first
-                first_sum = v.offset(f, f["c"] if target is None else target, row * all_columns + j)
+                first_sum = v.offset(f, f["c"], row * all_columns + j)
                 f.run(tile.name, first_sum, v.offset(f, packed, row * inner), panel, inner, all_columns, left)
 
 
