@@ -172,7 +172,7 @@ class KernelBuilder(RunLengths):
     def constant(self, array: np.ndarray, type: TensorType, known: np.ndarray | None = None) -> View:
         """A tensor whose contents are the same in every run, in memory that the caller gives."""
         buffer = Buffer(f"k{next(self._numbers)}", type.dtype, tuple(array.shape))
-        self.constants[buffer] = array
+        self.constants[buffer] = np.ascontiguousarray(array)
         self.fixed.add(buffer)
         return View(type.dtype, tuple(array.shape), self.view_of(buffer).at, 1, buffer, known)
 

@@ -234,7 +234,7 @@ def _lower(region: Region, most_trips: int, most_statements: int | None, takes_l
     known = [*names.values(), *k.forms.values()]
     program = Program([*known, *outs.lengths], buffers_in_order, scratch, k.block, k.calls, outs.fixed)
     optimise(program)
-    arrays = tuple(np.ascontiguousarray(array) for _, array in operands)
+    arrays = tuple(array for _, array in operands)
     buffers_used = {*program.buffers, *program.scratch}
     grown = {n: Grown(scratch.index(buffer), _behind(len(known), axes)) for n, (buffer, axes) in outs.grown.items()}
     return GraphProgram(

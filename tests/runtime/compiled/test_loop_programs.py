@@ -234,3 +234,24 @@ def test_state_of_a_scan_that_grows_is_refused_at_every_length(more):
             continue
         with pytest.raises(whorl.RunError, match="changes shape"):
             made.run(None, feeds)
+
+
+TRANSPOSING = """main (int64 n, bool keeps, float[1, 1] x) => (float[a, b] y)
+<float[2, 3] table = {1, 2, 3, 4, 5, 6}> {
+  y = Loop (n, "", x) <body = b (int64 i, bool go, float[c, d] s) => (bool on, float[e, f] t) {
+    on = Identity (go)
+    turned = Transpose (table)
+    t = If (keeps) <
+      then_branch = kept () => (float[1, 1] k) { k = Constant <value = float[1, 1] {7}> () },
+      else_branch = other () => (float[3, 2] o) { o = Identity (turned) }
+    >
+  }>
+}"""
+
+
+@pytest.mark.parametrize("most", [None, 100], ids=["in a program", "alone"])
+def test_constant_that_a_body_transposes_is_read_in_its_new_order(most):
+    made = session(TRANSPOSING, max_iterations=most)
+    feeds = {"n": np.array(2), "x": np.zeros((1, 1), np.float32)}
+    assert made.run(None, feeds | {"keeps": np.array(False)})[0].tolist() == [[1, 4], [2, 5], [3, 6]]
+    assert made.run(None, feeds | {"keeps": np.array(True)})[0].tolist() == [[7]]
