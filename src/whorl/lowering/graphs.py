@@ -64,9 +64,11 @@ class GraphProgram(Struct, frozen=True):
 
     def fits(self, lengths: Mapping[str, int]) -> bool:
         """Whether the program is made for runs where names are these lengths."""
-        return all(dims.evaluate(a, lengths) == dims.evaluate(b, lengths) for a, b in self.agreeing) and all(
-            dims.evaluate(length, lengths) > 0 for length in self.positive
-        )
+        try:
+            numbers = [(dims.evaluate(a, lengths), dims.evaluate(b, lengths)) for a, b in self.agreeing]
+            return all(a == b for a, b in numbers) and all(dims.evaluate(n, lengths) > 0 for n in self.positive)
+        except ValueError:  # what is divided by a length that is 0 is no length
+            return False
 
     def scalars(self, lengths: Mapping[str, int]) -> dict[Expr, int]:
         """The first scalars, where names are these lengths."""

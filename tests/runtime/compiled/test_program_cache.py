@@ -146,3 +146,18 @@ def test_loop_that_may_take_long_for_these_lengths_runs_on_its_own(monkeypatch):
         assert h.tolist() == [[steps] * 4] * 2
     assert launches(made) == 1
     assert [bound.is_long for bound in subgraph(made).cache.recent.values() if isinstance(bound, Refusal)] == [True]
+
+
+POOLED = model("""main (float[n, 2, 8] x) => (float[n, 2, a] y) {
+    z = Neg (x)
+    y = AveragePool <kernel_shape = [2], auto_pad = "VALID"> (z)
+}""")
+
+
+def test_length_of_one_is_literal_where_an_op_does_not_take_names():
+    made = session(POOLED)
+    for n in (3, 1):
+        (y,) = made.run(None, {"x": np.ones((n, 2, 8), F32)})
+        assert y.tolist() == (-np.ones((n, 2, 7))).tolist()
+    programs = [p for p in subgraph(made).cache.programs.values() if not isinstance(p, Refusal)]
+    assert [p.has_calls for p in programs] == [True, False]

@@ -305,8 +305,13 @@ class Request(Struct, frozen=True):
 
 
 def _is_unfit(program: Launch | Refusal, binding: Binding) -> bool:
-    """Whether a program is no use for these lengths, but one may be that is made for 0 and 1."""
-    return binding.is_unusual and (isinstance(program, Refusal) or not program.graph.fits(binding.lengths))
+    """Whether a program is no use for these lengths, but one may be that is made for 0 and 1.
+
+    One that leaves native code for ops which do not take lengths as they come is worse than one made for them.
+    """
+    return binding.is_unusual and (
+        isinstance(program, Refusal) or program.has_calls or not program.graph.fits(binding.lengths)
+    )
 
 
 def _is_large(arrays: Sequence[np.ndarray]) -> bool:
