@@ -13,7 +13,7 @@ OFFSETS = LAYOUT.offsets(1)
 
 def split(image: np.ndarray, fill: int) -> np.ndarray:
     numbers = (fill, 1, *LAYOUT.split_numbers)
-    target = np.zeros(SPLIT_PHASES.extents(numbers, FLOAT32)[0], np.float32)
+    target = np.full(SPLIT_PHASES.extents(numbers, FLOAT32)[0], 7, np.float32)
     SPLIT_PHASES.run([target, image], numbers)
     return target
 
@@ -34,6 +34,11 @@ def test_sum_of_windows_is_clamped_if_bounded():
     operands = [y, x, OFFSETS, np.array([1, 10], np.float32), np.ones(1, np.float32), limits]
     PLANE_SUMS.run(operands, (2, 1, LAYOUT.reach(1), *LAYOUT.grid))
     assert y.tolist() == [12, 33, 40]
+
+
+def test_split_image_is_filled_wherever_no_window_reads():
+    assert np.count_nonzero(split(np.ones(5, np.float32), 0)) == 5
+    assert np.count_nonzero(np.isfinite(split(np.ones(5, np.float32), 1))) == 5
 
 
 def test_maximum_ignores_padding_and_is_nan_where_one_is():

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from whorl.kernels.convolution.llvm import GRID, load_offset
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
-from whorl.kernels.machine import PLANE_ROWS
+from whorl.kernels.machine import OVERREAD_BYTES, PLANE_ROWS
 from whorl.llvm.module import Module
 from whorl.llvm.routine import Routine
 from whorl.llvm.value import Index, Value
@@ -17,7 +17,11 @@ from whorl.llvm.vectors import Vectors, vectors_of
 
 
 def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
-    """for channel, rows: a row of the image, by steps of the stride from each phase on, and what lies outside."""
+    """for channel, rows: a row of the image, by steps of the stride from each phase on, and what lies outside.
+
+    What lies between channels and behind the last one is filled, too: windows side by side multiply it, and numbers
+    that are not normal take a hundred times as long.
+    """
     v = vectors_of(dtypes[0], module.machine)
     name = f"@whorl.split_phases.{v.suffix}"
     if name in module:
@@ -42,8 +46,19 @@ def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str
             row = (phase * split[0] + i) * split[1] + j
             target = v.offset(f, f["s"], c * channel_stride + row * split[2])
             _split_row(f, v, target, x, r - begins[2], count, fill)
+    size = phases[0] * split[0] * phases[1] * split[1] * phases[2] * split[2]
+    with f.loop(0, channels) as c:
+        _fill(f, v, c * channel_stride + size, channel_stride - size, fill)
+    _fill(f, v, channels * channel_stride, f.index(OVERREAD_BYTES // v.size), fill)
     f.end()
     return name
+
+
+def _fill(f: Routine, v: Vectors, first: Index, count: Index, fill: Value) -> None:
+    """s[first + j] = fill for j below count."""
+    target = v.offset(f, f["s"], first)
+    with f.loop(0, count, v.lanes) as j:
+        v.store_part(f, fill, v.offset(f, target, j), count - j)
 
 
 def _source(f: Routine, position: Index, phase: Index, axis: int) -> tuple[Index, Value]:

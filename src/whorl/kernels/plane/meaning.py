@@ -19,14 +19,16 @@ from whorl.kernels.windows import WindowGrid
 def split_phases(arrays: Arrays, numbers: Numbers) -> None:
     """s = the image x [channels, axes] phase-split (`PhaseSplit`), with 0 or, for fill 1, minus infinity outside.
 
+    What windows beside the last one read behind and between channels has that value, too.
+
     Numbers: fill, channels, the channel stride; and length, begin, stride, phases and split length of each axis.
     """
     (s, x), (fill, channels, channel_stride, *axes) = arrays, numbers
     lengths, begins, strides, phases, split = (axes[k::5] for k in range(5))
     image = x.reshape(channels, *lengths)
+    s[: channels * channel_stride + _overread(s.dtype)] = -np.inf if fill else 0
     planes = s[: channels * channel_stride].reshape(channels, channel_stride)[:, : math.prod((*phases, *split))]
     target = planes.reshape(channels, *phases, *split)
-    target[...] = -np.inf if fill else 0
     for phase in np.ndindex(*phases):
         sources = [np.arange(n) * s + f - b for n, s, f, b in zip(split, strides, phase, begins, strict=True)]
         inside = [np.flatnonzero((i >= 0) & (i < n)) for i, n in zip(sources, lengths, strict=True)]
