@@ -16,6 +16,9 @@ from whorl.ir.infer import Inference
 from whorl.ir.parse import parse_module
 from whorl.ir.text import print_module
 from whorl.ir.types import TensorType
+from whorl.passes.context import PassOptions
+from whorl.passes.pipeline import optimize
+from whorl.passes.report import Report
 
 NAMED = {"N": 2, "M": 3}
 RUNS = 4
@@ -52,6 +55,11 @@ def check(case: Case) -> None:
         else:
             for a, b in zip(expected or (), results or (), strict=True):
                 np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-5)
+
+
+def report_of(text: str, **options: Any) -> Report:
+    """What the passes report of a program."""
+    return optimize(read(text), PassOptions(verify=True, **options))
 
 
 def _feed(value: Value, rng: np.random.Generator, is_exact: bool) -> np.ndarray:

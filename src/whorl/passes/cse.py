@@ -14,7 +14,8 @@ from whorl.ir.build import Builder
 from whorl.ir.constants import Constant, as_array, same_elements, sample_of
 from whorl.ir.dtypes import STRING
 from whorl.ir.elements.mapped import SMALL
-from whorl.ir.graph import Module, Node, Region, Value
+from whorl.ir.graph import Module, Node, Op, Region, Value
+from whorl.ir.guards import is_array
 from whorl.ir.rewrite import rewrite
 from whorl.passes.context import Context
 
@@ -51,6 +52,18 @@ def _key(node: Node) -> Any:
     return (type(op), *node.inputs)
 
 
+def _same_attributes(a: Op, b: Op) -> bool:
+    """Whether two ops of one class have the same fields, bit by bit."""
+    return all(_is_same(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__)
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """The text of a number tells 0.0 from -0.0, which `==` does not; that of a tensor is rounded and shortened."""
+    if is_array(a) and is_array(b):
+        return same_elements(a, b)
+    return type(a) is type(b) and repr(a) == repr(b)
+
+
 class _Candidate:
     """A node that later ones may be equal to."""
 
@@ -61,11 +74,11 @@ class _Candidate:
         self._sample: Any = None
 
     def is_equal(self, other: _Candidate) -> bool:
-        """Whether both give the same. The text of attributes tells 0.0 from -0.0, `==` does not."""
+        """Whether both give the same."""
         a, b = self.node.op, other.node.op
         if isinstance(a, Constant) and isinstance(b, Constant):
             return self.sample() == other.sample() and same_elements(a.value, b.value)
-        return len(self.node.outputs) == len(other.node.outputs) and repr(a) == repr(b)
+        return len(self.node.outputs) == len(other.node.outputs) and _same_attributes(a, b)
 
     def sample(self) -> Any:
         """A few elements of a constant, read once."""
