@@ -38,10 +38,13 @@ def unroll_control_flow(module: Module, context: Context, max_iterations: int) -
 
 
 def remedy_of(module: Module, remaining: Mapping[str, CannotUnroll]) -> Remedy:
-    """What a caller can fix or allow so that the loops that remain for their trip count can be unrolled."""
+    """What a caller can fix or allow so that what remains for its trip count or its lengths can be unrolled."""
     remedy, sources = Remedy(), TripCountSources(module)
     for node, location in _locations(module).items():
-        if location in remaining and isinstance(node.op, Loop):
+        if location not in remaining:
+            continue
+        sources.add_lengths(remaining[location].lengths, remedy)
+        if isinstance(node.op, Loop):
             remedy.iterations = max(remedy.iterations, remaining[location].iterations)
             if iterations(node)[1] == float("inf"):
                 sources.add(node, remedy)
@@ -72,8 +75,11 @@ def _unroll_innermost(
             del build.region.nodes[before:]
             remaining[locations.get(node, node.title)] = reason
             return None
+        if not context.may_edit("unroll_control_flow"):
+            del build.region.nodes[before:]
+            return None
         size += len(build.region.nodes) - before
-        return outputs if context.may_edit("unroll_control_flow") else None
+        return outputs
 
     edited = rewrite(module.main, context.inference, visit)
     for node in module.nodes():

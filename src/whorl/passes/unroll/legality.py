@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from whorl.ir.dtypes import is_integer
-from whorl.ir.graph import Node, Region, Value, walk
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from whorl.errors import TypeRuleError
+from whorl.ir import dims
+from whorl.ir.dtypes import STRING, is_integer
+from whorl.ir.graph import Node, Op, Region, Value, as_types, walk
+from whorl.ir.infer import names_in_type
 from whorl.ir.types import TensorType
 from whorl.ops.core.base import Elementwise
-from whorl.ops.elementwise.arithmetic import Div, Mod
+from whorl.ops.elementwise.casting import Cast
 from whorl.ops.random.distributions import Random
 from whorl.passes.rules.conditions import same_type
-from whorl.passes.rules.pattern import constant_of
+from whorl.passes.rules.pattern import constant_of, tensor_type
+from whorl.passes.totality import Totality
+from whorl.passes.unroll.fix_inputs import with_lengths
+from whorl.passes.unroll.remedy import EXAMPLE
 
 
 class CannotUnroll(Exception):
-    """A loop or branch cannot be unrolled; the text is the reason. `iterations`: the limit that would allow it."""
+    """A loop or branch cannot be unrolled; the text is the reason.
 
-    def __init__(self, reason: str, iterations: int = 0) -> None:
+    `iterations`: the limit that would allow it; `lengths`: named dims that would, if they had lengths.
+    """
+
+    def __init__(self, reason: str, iterations: int = 0, lengths: Collection[str] = ()) -> None:
         super().__init__(reason)
-        self.iterations = iterations
+        self.iterations, self.lengths = iterations, lengths
 
 
 def require_speculatable(region: Region) -> None:
@@ -25,10 +38,12 @@ def require_speculatable(region: Region) -> None:
     for node in region.nodes:
         if not node.op.pure:
             raise CannotUnroll(f"{node.title} is random, and would draw where it did not")
-        if any(value is not None and not isinstance(value.type, TensorType) for value in node.inputs):
+        values = [value for value in (*node.inputs, *node.outputs) if value is not None]
+        if not all(isinstance(value.type, TensorType) for value in values):
             raise CannotUnroll(f"{node.title} works on a sequence or optional")
         if _may_fail(node):
-            raise CannotUnroll(f"{node.title} may fail on values that it does not see now")
+            reason = f"{node.title} may fail on values that it does not see now"
+            raise CannotUnroll(reason, lengths=_helpful_lengths(node))
 
 
 def require_unseeded(region: Region) -> None:
@@ -45,19 +60,73 @@ def require_same_type(old: Value, new: Value, what: str) -> None:
 
 
 def _may_fail(node: Node) -> bool:
-    """Whether a node may refuse its inputs: run-time integers that are indices, sizes or divisors."""
-    op, values = node.op, node.inputs
-    if isinstance(op, Div | Mod):
-        return _is_integer(values[1]) and not _is_nonzero(values[1])
-    if isinstance(op, Elementwise) or op.name == "Concat":
+    """Whether a node may refuse its operands, at any lengths of their named dims."""
+    operands = [value for value in node.inputs if value is not None]
+    if isinstance(node.op, Elementwise) and len(operands) == 1 and not _reads_numbers_in_text(node):
         return False
-    return any(_is_integer(value) and constant_of(value) is None for value in values[1:] if value is not None)
+    names = _names(node)
+    return not all(_is_total(node, dict(zip(names, lengths, strict=True))) for lengths in _samples(len(names)))
 
 
-def _is_integer(value: Value | None) -> bool:
-    return value is not None and isinstance(value.type, TensorType) and is_integer(value.type.dtype)
+def _helpful_lengths(node: Node) -> list[str]:
+    """The names of dims of a node that cannot fail once they have lengths."""
+    names = _names(node)
+    return names if _is_total(node, dict.fromkeys(names, EXAMPLE)) else []
 
 
-def _is_nonzero(value: Value | None) -> bool:
-    constant = constant_of(value)
-    return constant is not None and bool((constant.run() != 0).all())
+def _names(node: Node) -> list[str]:
+    """The names of dims in the types of a node's operands."""
+    return sorted(set[str]().union(*(names_in_type(value.type) for value in node.inputs if value is not None)))
+
+
+def _samples(count: int) -> list[tuple[int, ...]]:
+    """Lengths of so many names: none, one, and different ones in both orders."""
+    if not count:
+        return [()]
+    rising = tuple(range(11, 11 + 2 * count, 2))
+    return [(0,) * count, (1,) * count, rising, rising[::-1]]
+
+
+def _is_total(node: Node, lengths: Mapping[str, int]) -> bool:
+    """Whether a node surely gives results where its operands have these lengths."""
+    inputs = [None if value is None else _at_lengths(value, lengths) for value in node.inputs]
+    probe = Node(node.op, inputs)
+    try:
+        types = as_types(node.op.infer(*inputs))
+    except TypeRuleError:
+        return False
+    probe.outputs = [Value("", type, probe, index) for index, type in enumerate(types)]
+    if _says_whether_it_fails(probe):
+        return Totality().is_total(probe)
+    return not (_has_variable_integers(probe) or _reads_numbers_in_text(probe))
+
+
+def _says_whether_it_fails(node: Node) -> bool:
+    """Whether `Totality` knows the op; of text it knows nothing."""
+    is_known = node.op.never_fails or type(node.op).is_total is not Op.is_total
+    return is_known and not any(_has_text(value) for value in (*node.inputs, *node.outputs))
+
+
+def _reads_numbers_in_text(node: Node) -> bool:
+    return isinstance(node.op, Cast) and _has_text(node.inputs[0]) and not _has_text(node.outputs[0])
+
+
+def _has_text(value: Value | None) -> bool:
+    return value is not None and tensor_type(value).dtype == STRING
+
+
+def _has_variable_integers(node: Node) -> bool:
+    """Whether integers that only a run knows may be indices, sizes or counts."""
+    return any(
+        isinstance(value.type, TensorType) and is_integer(value.type.dtype) and constant_of(value) is None
+        for value in node.inputs[1:]
+        if value is not None
+    )
+
+
+def _at_lengths(value: Value, lengths: Mapping[str, int]) -> Value:
+    known = value.known
+    if known is not None:
+        elements = [dims.substitute(element, dict(lengths)) for element in known.flat]
+        known = np.array(elements, object).reshape(known.shape)
+    return Value(value.name, with_lengths(value.type, lengths), value.owner, value.index, known)

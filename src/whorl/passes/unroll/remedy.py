@@ -1,8 +1,8 @@
-"""What a caller could fix so that a loop that remaining has a known number of iterations: lengths and inputs."""
+"""What a caller could fix so that a loop that remains has a known number of iterations: lengths and inputs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,11 @@ class TripCountSources:
         self._lengths = set[str]().union(*(names_in_type(value.type) for value in module.main.arguments))
         self._around: Mapping[Region, Node] = {region: node for node in module.nodes() for region in node.regions}
 
+    def add_lengths(self, names: Collection[str], remedy: Remedy) -> None:
+        """Note names of lengths, if inputs of the module have all of them."""
+        if self._lengths.issuperset(names):
+            remedy.lengths.update(dict.fromkeys(names, EXAMPLE))
+
     def add(self, node: Node, remedy: Remedy) -> None:
         """Note what bounds a loop; nothing where only a run can tell."""
         assert isinstance(node.op, Loop)
@@ -60,23 +65,30 @@ class TripCountSources:
                     remedy.inputs[origin.name] = _example(tensor_type(origin))
             return
 
-    def _origins(self, value: Value) -> Iterator[str | Value]:
+    def _origins(self, trip: Value) -> Iterator[str | Value]:
         """Names of lengths, and inputs, that a value is computed from. Errors: Unfixable."""
-        if value.known is not None:
-            for element in value.known.flat:
-                yield from self._names(element)
-        elif value.owner is self._main:
-            if not _is_small(value):
-                raise Unfixable
-            yield value
-        elif isinstance(value.owner, Region):
-            yield from self._origins(self._outside(value, value.owner))
-        elif value.owner.regions or not value.owner.op.pure:
+        pending, seen = [trip], {trip}
+        while pending:
+            value = pending.pop()
+            if value.known is not None:
+                for element in value.known.flat:
+                    yield from self._names(element)
+            elif value.owner is self._main:
+                if not _is_small(value):
+                    raise Unfixable
+                yield value
+            else:
+                operands = [v for v in self._operands(value) if v not in seen]
+                seen.update(operands)
+                pending += reversed(operands)
+
+    def _operands(self, value: Value) -> list[Value]:
+        """The values that another one is computed from. Errors: Unfixable."""
+        if isinstance(value.owner, Region):
+            return [self._outside(value, value.owner)]
+        if value.owner.regions or not value.owner.op.pure:
             raise Unfixable
-        else:
-            for operand in value.owner.inputs:
-                if operand is not None:
-                    yield from self._origins(operand)
+        return [operand for operand in value.owner.inputs if operand is not None]
 
     def _names(self, length: Dim) -> Iterator[str]:
         names = dims.names_in(length)
