@@ -16,6 +16,8 @@ Fold = Callable[[Node, Builder, Context], "Sequence[Value | None] | None"]
 """Gives the values that take the places of a node's outputs; None where the node stays."""
 _REWRITES_PER_NODE = 20
 """Rules that may be applied in one walk for each node there is: a bound for rule sets that would not end."""
+_DEEPEST = 40
+"""Rules that may be applied inside each other: to nodes that the one around makes."""
 
 
 def apply_rules(module: Module, context: Context, rules: RuleSet, fold: Fold, *, is_folded: bool = False) -> None:
@@ -45,6 +47,7 @@ class RegionRewriter:
         self._gone: set[Node] = set()
         self._new: set[Value | None] = set()
         self._hint = ""
+        self._depth = 0
         self._budget = _REWRITES_PER_NODE * (1 + len(region.nodes))
 
     def visit(self, node: Node, build: Builder) -> Sequence[Value | None] | None:
@@ -52,7 +55,7 @@ class RegionRewriter:
         if isinstance(node.op, Constant):
             return None
         self._build = build
-        values = self._simplified(node) if self._budget > 0 else None
+        values = self._simplified(node) if self._budget > 0 and self._depth < _DEEPEST else None
         if values is None:
             return None
         for old, new in zip(node.outputs, values, strict=False):
@@ -91,10 +94,12 @@ class RegionRewriter:
 
     def _simplified(self, node: Node) -> Sequence[Value | None] | None:
         before, self._hint = self._hint, node.outputs[0].name if node.outputs else ""
+        self._depth += 1
         try:
             return self._folded(node) or self._ruled(node)
         finally:
             self._hint = before
+            self._depth -= 1
 
     def _folded(self, node: Node) -> Sequence[Value | None] | None:
         """The constants that a node gives, if it was not asked for them before."""
