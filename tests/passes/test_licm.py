@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from onnx_text import model
 from passes.bits import assert_same_bits
+from passes.programs import Case, check
 
 import whorl
 from whorl.ir.constants import Constant
@@ -134,3 +135,52 @@ def test_value_that_is_much_larger_than_what_it_is_made_of_remains():
     assert inside(optimized(loop(changing))) == ["ReduceSum", "Expand", "Add", "ReduceMax", "Mul"]
     fixed = f"{first} k = ReduceSum <keepdims = 0> (x) {spread}"
     assert inside(optimized(loop(fixed))) == ["Mul"]
+
+
+CASES = {
+    "what_is_the_same_each_time_moves_out": Case(
+        """main(%x: float32[2], %y: float32[2], %m: int64[]) {
+  %r: float32[2] = Loop(%m, _, %x, %y) {carried = 1}
+  body(%i: int64[], %g: bool[], %s: float32[2], %k: float32[2]) {
+    %e: float32[2] = Exp(%k)
+    %t: float32[2] = Add(%s, %e)
+    return %g, %t
+  }
+  return r = %r
+}""",
+        """main(%x: float32[2], %y: float32[2], %m: int64[]) {
+  %e: float32[2] = Exp(%y)
+  %r: float32[2] = Loop(%m, _, %x, %e) {carried = 1}
+  body(%i: int64[], %g: bool[] {True}, %s: float32[2], %e: float32[2]) {
+    %t: float32[2] = Add(%s, %e)
+    return %g, %t
+  }
+  return r = %r
+}""",
+    ),
+    "what_may_fail_stays_in_a_loop_that_may_not_run": Case(
+        """main(%x: int32[2], %y: int32[2], %m: int64[]) {
+  %r: int32[2] = Loop(%m, _, %x, %y) {carried = 1}
+  body(%i: int64[], %g: bool[], %s: int32[2], %k: int32[2]) {
+    %e: int32[2] = Div(%k, %k)
+    %t: int32[2] = Add(%s, %e)
+    return %g, %t
+  }
+  return r = %r
+}""",
+        """main(%x: int32[2], %y: int32[2], %m: int64[]) {
+  %r: int32[2] = Loop(%m, _, %x, %y) {carried = 1}
+  body(%i: int64[], %g: bool[] {True}, %s: int32[2], %k: int32[2]) {
+    %e: int32[2] = Div(%k, %k)
+    %t: int32[2] = Add(%s, %e)
+    return %g, %t
+  }
+  return r = %r
+}""",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_program_becomes_what_it_must(case: Case) -> None:
+    check(case)

@@ -116,6 +116,67 @@ CASES = {
   return r = %r
 }""",
     ),
+    "condition_that_the_trip_count_decides": Case(
+        """main(%x: float32[2]) {
+  %n: int64[] = Constant() {value = int64[] <5>}
+  %r: float32[2] = Loop(%n, _, %x) {carried = 1}
+  body(%i: int64[], %g: bool[], %s: float32[2]) {
+    %five: int64[] = Constant() {value = int64[] <5>}
+    %w: bool[] = Less(%i, %five)
+    %u: float32[2] = If(%w, %s)
+    then_branch(%a: float32[2]) {
+      %p: float32[2] = Exp(%a)
+      return %p
+    }
+    else_branch(%a: float32[2]) {
+      %p: float32[2] = Neg(%a)
+      return %p
+    }
+    return %g, %u
+  }
+  return r = %r
+}""",
+        """main(%x: float32[2]) {
+  %n: int64[] = Constant() {value = int64[] <5>}
+  %r: float32[2] = Loop(%n, _, %x) {carried = 1}
+  body(%i: int64[], %g: bool[] {True}, %s: float32[2]) {
+    %p: float32[2] = Exp(%s)
+    return %g, %p
+  }
+  return r = %r
+}""",
+    ),
+    "condition_that_a_named_trip_count_decides": Case(
+        """main(%x: float32[2], %y: float32[N]) {
+  %h: int64[1] = Shape(%y)
+  %n: int64[] = Squeeze(%h)
+  %r: float32[2] = Loop(%n, _, %x, %n) {carried = 1}
+  body(%i: int64[], %g: bool[], %s: float32[2], %five: int64[]) {
+    %w: bool[] = Less(%i, %five)
+    %u: float32[2] = If(%w, %s)
+    then_branch(%a: float32[2]) {
+      %p: float32[2] = Exp(%a)
+      return %p
+    }
+    else_branch(%a: float32[2]) {
+      %p: float32[2] = Neg(%a)
+      return %p
+    }
+    return %g, %u
+  }
+  return r = %r
+}""",
+        """main(%x: float32[2], %y: float32[N]) {
+  %h: int64[1] {N} = Shape(%y)
+  %n: int64[] {N} = Squeeze(%h)
+  %r: float32[2] = Loop(%n, _, %x) {carried = 1}
+  body(%i: int64[], %g: bool[] {True}, %s: float32[2]) {
+    %p: float32[2] = Exp(%s)
+    return %g, %p
+  }
+  return r = %r
+}""",
+    ),
 }
 
 
