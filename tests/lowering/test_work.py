@@ -2,6 +2,7 @@
 
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.native.expressions import Apply, Buffer, Const, Load, Var, index_const
+from whorl.kernel.polls import insert_polls
 from whorl.kernel.program import Assign, For, Program, Store, While
 from whorl.lowering.work import LANES, turns_of, work_of
 
@@ -41,6 +42,14 @@ def test_loop_without_a_bound_has_as_many_trips_as_are_taken_for_it():
     loop = While([], Const(BOOL, True), [nest(index_const(10))])
     assert work_of(program(loop), 1000) == 1000 * (1 + 10)
     assert turns_of(program(nest(N))) == 1
+
+
+def test_loop_in_blocks_counts_as_the_loop_does():
+    body = program(nest(N))
+    assert insert_polls(body)
+    assert any(isinstance(statement, Assign) for statement in body.body)
+    for most in (1000, 1 << 20):
+        assert most <= work_of(body, most) < 2.1 * most
 
 
 def test_constant_that_is_no_length_tells_nothing():

@@ -126,18 +126,29 @@ def require_part(type: TensorType, how: Collected, k: KernelBuilder) -> None:
 
 
 def bound_of(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> int | Linear | None:
-    """How often an inner loop runs at most: a number or a dim; None where only its trip count tells."""
+    """How often an inner loop runs at most: a number or a dim; None where only its trip count or condition tells."""
     lengths = _slice_counts(node, op, env, k)
     number = _number(node.inputs[0], env)
+    if not lengths and _ends_by_condition(node, number, k):
+        return None
     if isinstance(number, int) and all(isinstance(n, int) for n in lengths):
         lengths = [max(0, number), *lengths]
     if len(lengths) > 1 and not all(isinstance(n, int) for n in lengths):
         if len(set(lengths)) > 1:
             raise Unsupported(f"what {node.title} scans has lengths that only the run knows")
         lengths = lengths[:1]
-    if lengths and isinstance(lengths[0], int) and min(lengths) > max(MOST_TRIPS, k.most_trips):
+    if lengths and isinstance(lengths[0], int) and min(lengths) > _most_trips(k):
         raise Unsupported(f"{node.title} may run {min(lengths)} times")
     return None if not lengths else min(lengths) if isinstance(lengths[0], int) else lengths[0]
+
+
+def _ends_by_condition(node: Node, number: int | None, k: KernelBuilder) -> bool:
+    """Whether a loop that has a condition may run so often that its trip count says no more than none would."""
+    return number is not None and number > _most_trips(k) and node.inputs[1] is not None
+
+
+def _most_trips(k: KernelBuilder) -> int:
+    return max(MOST_TRIPS, k.most_trips)
 
 
 def _slice_counts(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> list[Any]:
@@ -169,9 +180,12 @@ def limit_of(bound: int | Linear | None, trip: Value | None, env: dict[Value, Vi
     A trip count that is too large fails, so that the program answers in time, and so does a loop without one that goes
     on for too long.
     """
-    known = trip is None or _number(trip, env) is not None
+    number = _number(trip, env)
+    known = trip is None or number is not None
     if isinstance(bound, int) and known:
         return k.const(bound)
+    if bound is None and number is not None and number > _most_trips(k):
+        return k.const(k.most_trips)
     counts = [] if bound is None else [k.length(bound)]
     if trip is not None and not (known and counts):
         counts.append(k.cast(first_element(env[trip], k), INT64))
@@ -195,11 +209,11 @@ def require_end(
     """Fail after a loop that stopped for want of slices, or because nothing ended it for too long."""
     trip, _, _, scanned, _ = op.split(node.inputs)
     i, go = state
-    if bound is None and trip is None:
+    number = _number(trip, env)
+    if bound is None and (trip is None or _ends_by_condition(node, number, k)):
         k.fail_unless(k.apply("not", k.apply("and", go, k.compare("ge", i, limit))))
     if not op.slices_suffice or not scanned:
         return
-    number = _number(trip, env)
     if isinstance(number, int) and bound == max(0, number):
         return
     if trip is None:

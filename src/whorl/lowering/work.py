@@ -26,6 +26,8 @@ _ON_LENGTHS: dict[str, Callable[[int, int], int]] = {
     "max": max,
     "div": lambda x, y: x // y if y else 0,
 }
+_KEEPING = frozenset(("add", "sub", "div", "min", "max"))
+"""What blocks of a loop are computed by; products of what only the run knows would say too much."""
 
 
 def work_of(program: Program, most_trips: int = MOST_TRIPS, lengths: Mapping[Expr, int] | None = None) -> int:
@@ -77,7 +79,7 @@ class _Work(Struct):
                     total += KERNELS[kernel].meaning.work([TYPICAL if n is None else n for n in values])
                 case RunOp() if self.inside:
                     total += OP_WORK
-                case Assign(var=var, value=value) if var.once and (number := self.number(value)) is not None:
+                case Assign(var=var, value=value) if var.once and (number := self.assigned(value)) is not None:
                     self.known[var] = number
                     total += 1
                 case _:
@@ -97,9 +99,22 @@ class _Work(Struct):
             case _:
                 return None
 
+    def assigned(self, value: Expr) -> int | None:
+        """What a variable is; the rest of a loop that is cut into blocks is what its estimated length leaves."""
+        is_rest = self.inside and isinstance(value, Apply) and value.op == "min"
+        return self.estimate(value) if is_rest else self.number(value)
+
     def extent(self, extent: Expr) -> int:
         number = self.number(extent)
-        return max(0, number) if number is not None else self.most if self.inside else 1
+        return max(0, self.estimate(extent) if self.inside else 1) if number is None else max(0, number)
+
+    def estimate(self, expr: Expr) -> int:
+        """What an expression is where all that only the run knows is `most`."""
+        number = self.number(expr)
+        if number is None and isinstance(expr, Apply) and expr.op in _KEEPING:
+            first, second = map(self.estimate, expr.args)
+            number = _ON_LENGTHS[expr.op](first, second)
+        return self.most if number is None else number
 
     def trips(self, condition: Expr) -> int:
         """The bound in a condition such as `go and i < bound`."""

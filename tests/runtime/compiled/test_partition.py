@@ -59,6 +59,33 @@ def test_long_loop_runs_on_its_own():
     assert made.run(None, {"n": np.array(2), "x": np.array(7)})[0] == 8
 
 
+WHILE = model("""main (int64 least, int64 x) => (int64 y) {
+    most = Constant <value = int64 {9223372036854775807}> ()
+    first = Greater(x, least)
+    y = Loop (most, first, x) <body = b (int64 i, bool go, int64 h) => (bool on, int64 next) {
+        one = Constant <value = int64 {1}> ()
+        next = Sub(h, one)
+        on = Greater(next, least)
+    }>
+}""")
+
+
+@pytest.mark.parametrize("trips", [0, 1, 60])
+def test_loop_that_its_condition_ends_is_part_of_its_subgraph(trips):
+    made = session(WHILE)
+    for _ in range(2):
+        assert made.run(None, {"least": np.array(2), "x": np.array(2 + trips)})[0] == 2
+    assert launches(made) == 1
+    assert not subgraph(made).parts
+
+
+def test_loop_that_its_condition_does_not_end_for_long_runs_on_its_own():
+    made, trips = session(WHILE), (1 << 24) + 1
+    for _ in range(3):
+        assert made.run(None, {"least": np.array(2), "x": np.array(2 + trips)})[0] == 2
+    assert subgraph(made).parts
+
+
 def test_iterations_are_counted_where_they_are_limited():
     made = session(DOUBLED, max_iterations=4)
     assert made.run(None, {"n": np.array(4), "x": np.ones(3, F32)})[0].tolist() == [16.0] * 3
