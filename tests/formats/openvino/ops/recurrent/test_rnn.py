@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from formats.openvino.ir_text import layer, net, parameter, result
+from formats.openvino.net_text import program_of
 from formats.openvino.one_layer import Fixed, check_layer, check_node
 
+from whorl.errors import LoadError
 from whorl.ops.recurrent.rnn import GRU, LSTM, RNN, Recurrent
 
 NUMBERS = np.random.default_rng(5)
@@ -107,3 +110,26 @@ def test_what_openvino_lacks_is_written_as_a_loop(op: Recurrent) -> None:
 def test_peepholes_are_written_as_a_loop() -> None:
     inputs = [*op_inputs(LSTM(), True), normal(1, 3 * HIDDEN)]
     check_node(LSTM(), inputs, outputs=3, dynamic=[False])
+
+
+def read_gru(**data: object) -> str:
+    """The message with which a sequence of biases [1, 9] is refused."""
+    shapes = ["2,4,2", "2,1,3", "2", "1,9,2", "1,9,3", "1,9"]
+    layers = [parameter(k, shape, "i64" if shape == "2" else "f32") for k, shape in enumerate(shapes)]
+    found = {"direction": "forward", "hidden_size": 3} | data
+    layers += [layer(6, "GRUSequence", 6, ("FP32", "FP32"), "opset5", name="g", **found), result(7)]
+    with pytest.raises(LoadError) as caught:
+        program_of(net(layers, " ".join(f"{k}:0-6:{k}" for k in range(6)) + " 6:6-7:0"))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("size", [0, -3, 4, 1 << 40])
+def test_hidden_size_that_does_not_divide_the_biases_is_refused(size: int) -> None:
+    message = f"GRUSequence 'g' (line 10): OV501: hidden_size is {size}, the biases are float32[1, 9]"
+    assert read_gru(hidden_size=size).startswith(message)
+
+
+def test_direction_that_is_none_is_refused() -> None:
+    assert read_gru(direction="upwards") == (
+        "GRUSequence 'g' (line 10): OV501: direction is 'upwards'\n  fix: choose from forward, reverse, bidirectional"
+    )

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from formats.openvino.ir_text import constant, layer, net, parameter, result
+from formats.openvino.net_text import program_of
 from formats.openvino.one_layer import Fixed, check_layer, check_node, fixed
 
+from whorl.errors import LoadError
 from whorl.ir.graph import Op
 from whorl.ops.reduce.local_response import LRN
 from whorl.ops.reduce.normalization import (
@@ -101,3 +104,13 @@ def test_normalizations_with_scales_written() -> None:
     check_node(LayerNormalization(axis=2), [X, normal(5, 6), normal(5, 6)], outputs=3, **tolerance)
     check_node(LayerNormalization(), [X, normal(6)], outputs=1, **tolerance)
     check_node(RMSNormalization(axis=-2), [X, normal(5, 6)], **tolerance)
+
+
+@pytest.mark.parametrize("size", [0, -2])
+def test_local_responses_of_no_neighbours_are_refused(size: int) -> None:
+    layers = [parameter(0, "1,2,3"), constant(1, 0, 8, "1", "i64")]
+    data = {"size": size, "alpha": 1, "beta": 1, "bias": 1}
+    layers += [layer(2, "LRN", 2, name="n", **data), result(3)]
+    with pytest.raises(LoadError) as caught:
+        program_of(net(layers, "0:0-2:0 1:0-2:1 2:2-3:0"), bytes(8))
+    assert str(caught.value) == (f"LRN 'n' (line 6): OV501: size is {size}\n  fix: a window has one element or more")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
+from whorl.errors import LoadError
 from whorl.formats.openvino.ops.elementwise.arithmetic import write_in_int32
 from whorl.formats.openvino.ops.nodes import cast, emit, like
 from whorl.formats.openvino.ops.rows import Row
@@ -61,7 +64,9 @@ def clamp_1(node: IrNode, build: Builder) -> list[Value]:
     dtype = tensor(x).dtype
     low, high = node.number("min"), node.number("max")
     if is_integer(dtype):
-        limits = np.iinfo(dtype)
+        if math.isnan(low) or math.isnan(high):
+            raise LoadError(f"bounds integers by {low} and {high}", node.title, "make both numbers")
+        limits = ml_dtypes.iinfo(dtype)
         low, high = np.ceil(max(low, limits.min)), np.floor(min(high, limits.max))
     bounds = (build.constant(_bound(value, dtype), "bound") for value in (low, high))
     return emit(node, build, Clip(), x, *bounds)

@@ -175,6 +175,20 @@ def _fields(node: IrNode, default: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _direction(node: IrNode) -> tuple[bool, ...]:
+    """Whether each direction runs backwards."""
+    return _DIRECTIONS[node.text("direction", choices=tuple(_DIRECTIONS))]
+
+
+def _hidden_size(node: IrNode, bias: Value) -> int:
+    """A number of which the biases, blocks of as many, have a multiple."""
+    size, shape = node.integer("hidden_size"), tensor(bias).shape
+    length = shape[-1] if isinstance(shape, tuple) and shape else None
+    if size < 1 or (isinstance(length, int) and length % size):
+        raise LoadError(f"hidden_size is {size}, the biases are {tensor(bias)}", node.title)
+    return size
+
+
 def _blocks(build: Builder, x: Value, count: int, order: Sequence[int]) -> Value:
     """The blocks of axis 1 in another order."""
     parts = build.add_many(Split(1, count, count), [x], [f"{x.name}{n}" for n in range(count)])
@@ -183,8 +197,7 @@ def _blocks(build: Builder, x: Value, count: int, order: Sequence[int]) -> Value
 
 def _biases(node: IrNode, build: Builder, bias: Value, zeros: int) -> Value:
     """The bias of the input's product with as many blocks of zeros behind it."""
-    directions = len(_DIRECTIONS[node.text("direction")])
-    shape = directions, zeros * node.integer("hidden_size")
+    shape = len(_direction(node)), zeros * _hidden_size(node, bias)
     return build.add_many(Concat(1), [bias, build.constant(np.zeros(shape, tensor(bias).dtype))], ["biases"])[0]
 
 
@@ -210,8 +223,7 @@ def lstm_sequence_5(node: IrNode, build: Builder) -> list[Value]:
     x, *state = (node.required(n) for n in range(3))
     weights = _weights(node, 2)
     if _clip(node) is not None:
-        reversals = _DIRECTIONS[node.text("direction", choices=tuple(_DIRECTIONS))]
-        return over_steps(build, lstm_step(node), reversals, x, state, node.required(3), weights)
+        return over_steps(build, lstm_step(node), _direction(node), x, state, node.required(3), weights)
     order = (1, 3, 0, 2)
     w, r, bias = (_blocks(build, value, 4, order) for value in weights)
     bias = _biases(node, build, bias, 4)

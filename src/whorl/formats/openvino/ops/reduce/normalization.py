@@ -109,6 +109,8 @@ def lrn_1(node: IrNode, build: Builder) -> list[Value]:
     axes = integers_of(node.required(1))
     if axes is None:
         raise LoadError("has axes that are computed", node.title, "make them a constant")
+    if size < 1:
+        raise LoadError(f"size is {size}", node.title, "a window has one element or more")
     alpha, beta, bias = (node.number(name) for name in ("alpha", "beta", "bias"))
     odd = size if size % 2 else size - 1
     if axes == [1]:
