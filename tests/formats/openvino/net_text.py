@@ -32,7 +32,7 @@ def shown(net: Net) -> list[str]:
     """The layers of a net, which name their inputs by the numbers of lines, `line.output` where it is not the first."""
     lines = {layer.id: number for number, layer in enumerate(net.layers)}
     outputs = {layer.id: [port.id for port in layer.outputs] for layer in net.layers}
-    found = []
+    lines_of_net = []
     for layer in net.layers:
         sources = {
             edge.to_port: _end(lines[edge.from_layer], outputs[edge.from_layer].index(edge.from_port))
@@ -40,8 +40,8 @@ def shown(net: Net) -> list[str]:
             if edge.to_layer == layer.id
         }
         inputs = ", ".join(sources[port] for port in sorted(sources))
-        found.append(" ".join([f"{layer.type}-{layer.version.removeprefix('opset')}({inputs})", *_data(layer)]))
-    return found
+        lines_of_net.append(" ".join([f"{layer.type}-{layer.version.removeprefix('opset')}({inputs})", *_data(layer)]))
+    return lines_of_net
 
 
 def _end(line: int, output: int) -> str:

@@ -1,12 +1,13 @@
-"""Functions of one number, conversions and activations."""
+"""Functions of one number."""
 
 import numpy as np
 import pytest
-from formats.openvino.one_layer import Input, check_layer, check_node, fixed, scalar
+from formats.openvino.ir_text import layer, net, parameter, result
+from formats.openvino.net_text import program_of
+from formats.openvino.one_layer import check_layer, check_node
 
-from whorl.ir.dtypes import BY_NAME
+from whorl.errors import LoadError
 from whorl.ops.elementwise.arithmetic import Abs, Ceil, Floor, Identity, Neg, Reciprocal, Round, Sign
-from whorl.ops.elementwise.casting import Cast, CastLike
 from whorl.ops.elementwise.comparison import IsInf, IsNaN
 from whorl.ops.elementwise.functions import (
     Acos,
@@ -34,14 +35,12 @@ from whorl.ops.elementwise.nonlinear import (
     HardSwish,
     LeakyRelu,
     Mish,
-    PRelu,
     Relu,
     Selu,
     Shrink,
     Sigmoid,
     Softplus,
     Softsign,
-    SwiGLU,
     Swish,
     ThresholdedRelu,
 )
@@ -84,18 +83,6 @@ def test_bounds() -> None:
     check_layer("Clamp", 1, [WHOLE.astype(np.int64)], {"min": -1e30, "max": 4.0})
 
 
-@pytest.mark.parametrize("target", ["i32", "u8", "i8", "boolean", "f16", "i64"])
-def test_conversions(target: str) -> None:
-    least = 0 if target == "u8" else -100
-    check_layer("Convert", 1, [np.array([least, 0.3, 2.7, 100.9], np.float32)], {"destination_type": target})
-    check_layer("Convert", 1, [np.array([-2, 0, 3, 300, -300], np.int64)], {"destination_type": target})
-    check_layer("Convert", 1, [np.array([True, False])], {"destination_type": target})
-
-
-def test_conversion_to_the_type_of_another() -> None:
-    check_layer("ConvertLike", 1, [X, np.array([1])])
-
-
 def test_questions() -> None:
     check_layer("IsNaN", 10, [SPECIAL])
     check_layer("IsFinite", 10, [SPECIAL])
@@ -108,43 +95,6 @@ def test_negations() -> None:
     check_layer("LogicalNot", 1, [np.array([True, False])])
     for x in (np.array([True, False]), WHOLE, np.array([3, 5], np.uint8)):
         check_layer("BitwiseNot", 13, [x])
-
-
-def test_activations_with_parameters() -> None:
-    check_layer("Elu", 1, [X], {"alpha": 0.7})
-    check_layer("Gelu", 7, [X], {"approximation_mode": "ERF"})
-    check_layer("Gelu", 7, [X], {"approximation_mode": "TANH"})
-    check_layer("HardSigmoid", 1, [X, scalar(0.3, np.float32), scalar(0.4, np.float32)])
-    check_layer("Selu", 1, [X, scalar(0.3, np.float32), scalar(0.4, np.float32)])
-    check_layer("Swish", 4, [X])
-    check_layer("Swish", 4, [X, scalar(0.3, np.float32)])
-    check_layer("Swish", 4, [X, np.array(0.3, np.float32)])
-
-
-def test_parameters_computed_at_run_time() -> None:
-    numbers = [np.array(0.3, np.float32), np.array(0.4, np.float32)]
-    line = np.clip(X * np.float32(0.3) + np.float32(0.4), 0, 1)
-    check_layer("HardSigmoid", 1, [X, *numbers], expected=[line])
-    curve = np.float32(0.4) * np.where(X > 0, X, np.float32(0.3) * np.expm1(X))
-    check_layer("Selu", 1, [X, *numbers], expected=[curve])
-
-
-SLOPES: list[tuple[tuple[int, ...], Input]] = [
-    ((2, 3, 3), np.array([0.1, 0.2, 0.3], np.float32)),
-    ((2, 3, 4), np.array([0.1, 0.2, 0.3], np.float32)),
-    ((3, 3), np.array([0.1, 0.2, 0.3], np.float32)),
-    ((3,), np.array([0.1, 0.2, 0.3], np.float32)),
-    ((2, 3, 4), np.array([0.1], np.float32)),
-    ((2, 3, 4), fixed(0.1, dtype=np.float32)),
-    ((2, 3, 4), np.array([[0.1], [0.2], [0.3]], np.float32)),
-    ((2, 3, 4), np.array(0.5, np.float32)),
-]
-
-
-@pytest.mark.parametrize(("shape", "slope"), SLOPES)
-def test_slopes(shape: tuple[int, ...], slope: Input) -> None:
-    x = np.linspace(-3, 2, int(np.prod(shape)), dtype=np.float32).reshape(shape)
-    check_layer("PRelu", 1, [x, slope])
 
 
 WRITTEN = [
@@ -211,29 +161,8 @@ def test_questions_written() -> None:
         check_node(IsInf(negative, positive), [SPECIAL])
 
 
-def test_gate_written() -> None:
-    check_node(SwiGLU(0.5), [INSIDE, INSIDE + 1])
-
-
-def test_slopes_written() -> None:
-    x = np.linspace(-3, 2, 12, dtype=np.float32).reshape(2, 2, 3)
-    for shape in ((3,), (1,), (2, 1), (2, 1, 1)):
-        check_node(PRelu(), [x, np.linspace(0.1, 0.5, int(np.prod(shape)), dtype=np.float32).reshape(shape)])
-    check_node(PRelu(), [WHOLE, np.array(2, np.int32)])
-
-
-TYPES = "float32", "float16", "bfloat16", "int8", "uint8", "int64", "bool"
-
-
-@pytest.mark.parametrize("source", TYPES)
-@pytest.mark.parametrize("target", [*TYPES, "int16"])
-def test_conversions_written(source: str, target: str) -> None:
-    x = np.array([0, 1, 3, 100]) if source in ("uint8", "bool") else np.array([-100, -1, 0, 2.5])
-    if target.startswith("uint"):
-        x = np.abs(x)
-    check_node(Cast(BY_NAME[target]), [x.astype(BY_NAME[source])])
-
-
-@pytest.mark.parametrize("target", ["float8e4m3fn", "float8e5m2"])
-def test_conversions_to_few_bits_keep_within_the_range(target: str) -> None:
-    check_node(CastLike(), [np.array([0.3, 1e6, -1e6, np.inf, np.nan], np.float32), np.zeros(1, BY_NAME[target])])
+def test_bounds_of_integers_that_are_no_numbers_are_refused() -> None:
+    layers = [parameter(0, "2", "i32"), layer(1, "Clamp", 1, ("I32",), name="c", min="nan", max=3), result(2)]
+    with pytest.raises(LoadError) as caught:
+        program_of(net(layers, "0:0-1:0 1:1-2:0"))
+    assert str(caught.value) == "Clamp 'c' (line 5): OV501: bounds integers by nan and 3.0\n  fix: make both numbers"

@@ -1,8 +1,8 @@
-"""Transposing, joining, cutting, reversing, rolling, and slices with masks."""
+"""Transposing, joining, cutting, reversing and rolling."""
 
 import numpy as np
 import pytest
-from formats.openvino.one_layer import Fixed, Input, check_layer, check_node, fixed, scalar
+from formats.openvino.one_layer import Input, check_layer, check_node, fixed, scalar
 
 from whorl.ops.movement.axes import Concat, Slice, Split, Transpose
 
@@ -21,7 +21,7 @@ def test_equal_parts() -> None:
 
 
 @pytest.mark.parametrize("lengths", [fixed(1, 3), fixed(1, -1, 2), np.array([1, -1, 2]), np.array([1, 1, 2])], ids=repr)
-def test_parts_of_given_lengths(lengths: Input) -> None:
+def test_parts_of_listed_lengths(lengths: Input) -> None:
     check_layer("VariadicSplit", 1, [X, scalar(-1), lengths])
 
 
@@ -70,40 +70,6 @@ def test_rolling(shift: Input, axes: Input) -> None:
 
 def test_rolling_all_axes_by_one_number() -> None:
     check_layer("Roll", 7, [X, scalar(2), fixed(1, 2)], expected=[np.roll(X, (2, 2), (1, 2))])
-
-
-MASKS = [
-    ((0, 1), (2, 3), None, {}),
-    ((0, 1, 1), (0, 0, 3), (1, 1, 1), {"begin": (1, 0, 0), "end": (1, 1, 0)}),
-    ((0, 0, -1), (0, 0, -5), (1, 1, -1), {"begin": (1, 1, 0), "end": (1, 1, 0)}),
-    ((0, 0, 0), (0, 0, 0), (1, -1, -2), {"begin": (1, 1, 1), "end": (1, 1, 1)}),
-    ((1, 0), (2, 2), (1, 1), {"shrink_axis": (1, 0)}),
-    ((0, 1), (0, 3), (1, 1), {"new_axis": (1, 0)}),
-    ((0, 0, 1), (0, 0, 3), (1, 1, 1), {"ellipsis": (1, 0, 0)}),
-]
-OF_CONSTANTS_ONLY = [
-    ((1, 0, 2), (2, 0, 3), (1, 1, 1), {"shrink_axis": (1, 0, 1), "ellipsis": (0, 1, 0)}),
-    ((0, 5), (9, 9), (1, 1), {}),
-    ((0, 2, 3), (9, 0, 0), (1, -1, -1), {}),
-    ((0, 0, 1), (0, 0, 3), (1, 1, 1), {"new_axis": (0, 1, 0), "ellipsis": (1, 0, 0)}),
-    (
-        (0, 1, 0, 1),
-        (0, 2, 0, 3),
-        (1, 1, 1, 1),
-        {"new_axis": (1, 0, 0, 0), "shrink_axis": (0, 1, 0, 0), "ellipsis": (0, 0, 1, 0)},
-    ),
-    ((-1, -1), (0, 0), (1, 1), {"shrink_axis": (1, 1)}),
-]
-
-
-@pytest.mark.parametrize(("begin", "end", "strides", "masks"), [*MASKS, *OF_CONSTANTS_ONLY])
-def test_slices_with_masks(begin: tuple, end: tuple, strides: tuple | None, masks: dict[str, tuple[int, ...]]) -> None:
-    rows = [np.array(row, np.int64) for row in (begin, end, strides) if row is not None]
-    names = ("begin", "end", "new_axis", "shrink_axis", "ellipsis")
-    attributes = {f"{name}_mask": list(masks.get(name, (0,) * len(begin))) for name in names}
-    check_layer("StridedSlice", 1, [X, *map(Fixed, rows)], attributes)
-    if (begin, end, strides, masks) in MASKS:
-        check_layer("StridedSlice", 1, [X, *rows], attributes)
 
 
 def test_transposing_and_joining_written() -> None:

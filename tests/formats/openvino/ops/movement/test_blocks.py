@@ -1,12 +1,11 @@
-"""Blocks of pixels, shuffled channels, reversed sequences, padding."""
+"""Blocks of pixels, shuffled channels, reversed sequences."""
 
 import numpy as np
 import pytest
-from formats.openvino.one_layer import check_layer, check_node, fixed, scalar
+from formats.openvino.one_layer import check_layer, check_node
 
 from whorl.ops.movement.axes import ReverseSequence
 from whorl.ops.movement.blocks import DepthToSpace, SpaceToDepth
-from whorl.ops.movement.padding import Pad
 
 X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 
@@ -43,27 +42,3 @@ def test_reversed_sequences(batch: int, time: int) -> None:
 def test_reversed_sequences_written() -> None:
     check_node(ReverseSequence(), [counted(4, 3, 2), np.array([1, 4, 2])])
     check_node(ReverseSequence(0, 1), [counted(4, 3, 2), np.array([1, 3, 2, 0])])
-
-
-@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric"])
-def test_padding(mode: str) -> None:
-    value = [scalar(1.5, np.float32)] if mode == "constant" else []
-    check_layer("Pad", 1, [X, fixed(1, 0, 2), fixed(0, 2, 1), *value], {"pad_mode": mode})
-
-
-def test_padding_with_negative_numbers_crops() -> None:
-    check_layer("Pad", 12, [X, fixed(-1, 0, 1), fixed(0, -2, 1)], {"pad_mode": "constant"})
-
-
-@pytest.mark.parametrize("constants", [(1, 3), ()], ids=["constant", "computed"])
-@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap"])
-def test_padding_written(mode: str, constants: tuple[int, ...]) -> None:
-    check_node(Pad(mode), [X, np.array([1, 0, 2, 0, 2, 1])], constants[:1])
-    check_node(Pad(mode), [X, np.array([1, 2, 0, 2]), None, np.array([-1, 1])], constants)
-
-
-def test_padding_with_a_value_written() -> None:
-    pads, value = np.array([1, 0, 2, 0, 2, 1]), np.array(7, np.float32)
-    check_node(Pad(), [X, pads, value], (1, 2))
-    check_node(Pad(), [X, pads, value], (1,))
-    check_node(Pad(), [X > 20, pads, np.array(True)], (1, 2))

@@ -21,8 +21,13 @@ def normal(*shape: int) -> np.ndarray:
 
 
 def attributes(kind: str, **more: object) -> dict:
-    found = {"hidden_size": HIDDEN, "activations": ACTIVATIONS[kind], "activations_alpha": [], "activations_beta": []}
-    return found | {"clip": 0.0} | more
+    settings = {
+        "hidden_size": HIDDEN,
+        "activations": ACTIVATIONS[kind],
+        "activations_alpha": [],
+        "activations_beta": [],
+    }
+    return settings | {"clip": 0.0} | more
 
 
 def cell_inputs(kind: str, biases: int) -> list:
@@ -60,9 +65,9 @@ def test_sequences_stop_at_the_length_of_a_row(kind: str, late: int, clip: float
     weights = [Fixed(normal(count, *shape)) for shape in shapes]
     inputs = [normal(BATCH, STEPS, SIZE), *(normal(BATCH, count, HIDDEN) for _ in range(states)), LENGTHS, *weights]
     more = {"linear_before_reset": bool(late)} if kind == "GRU" else {}
-    found = attributes(kind, direction=direction, clip=clip, **more)
-    check_layer(f"{kind}Sequence", 5, inputs, found, dynamic=[False])
-    check_layer(f"{kind}Sequence", 5, [*inputs[: 1 + states], np.full(BATCH, STEPS, np.int32), *weights], found)
+    settings = attributes(kind, direction=direction, clip=clip, **more)
+    check_layer(f"{kind}Sequence", 5, inputs, settings, dynamic=[False])
+    check_layer(f"{kind}Sequence", 5, [*inputs[: 1 + states], np.full(BATCH, STEPS, np.int32), *weights], settings)
 
 
 def op_inputs(op: Recurrent, whole: bool) -> list:
@@ -116,8 +121,8 @@ def read_gru(**data: object) -> str:
     """The message with which a sequence of biases [1, 9] is refused."""
     shapes = ["2,4,2", "2,1,3", "2", "1,9,2", "1,9,3", "1,9"]
     layers = [parameter(k, shape, "i64" if shape == "2" else "f32") for k, shape in enumerate(shapes)]
-    found = {"direction": "forward", "hidden_size": 3} | data
-    layers += [layer(6, "GRUSequence", 6, ("FP32", "FP32"), "opset5", name="g", **found), result(7)]
+    settings = {"direction": "forward", "hidden_size": 3} | data
+    layers += [layer(6, "GRUSequence", 6, ("FP32", "FP32"), "opset5", name="g", **settings), result(7)]
     with pytest.raises(LoadError) as caught:
         program_of(net(layers, " ".join(f"{k}:0-6:{k}" for k in range(6)) + " 6:6-7:0"))
     return str(caught.value)

@@ -1,10 +1,9 @@
-"""Reductions, running totals, and the places of extremes."""
+"""Reductions, and the places of extremes."""
 
 import numpy as np
 import pytest
 from formats.openvino.one_layer import Input, check_layer, check_node, fixed, scalar
 
-from whorl.ops.reduce.cumulative import CumProd, CumSum
 from whorl.ops.reduce.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
 from whorl.ops.reduce.reductions import (
     ArgMax,
@@ -61,17 +60,6 @@ def test_sums_and_products_of_no_elements() -> None:
         check_layer(type, 1, [np.zeros((2, 0, 3), np.float32), fixed(1)], {"keep_dims": False})
 
 
-@pytest.mark.parametrize("exclusive", [False, True])
-@pytest.mark.parametrize("reverse", [False, True])
-def test_running_sums(exclusive: bool, reverse: bool) -> None:
-    check_layer("CumSum", 3, [X, scalar(1)], {"exclusive": exclusive, "reverse": reverse})
-    check_layer("CumSum", 3, [np.array([1, 2, 3, 4]), scalar(-1)], {"exclusive": exclusive, "reverse": reverse})
-
-
-def test_running_sums_along_the_first_axis_or_one_known_at_run_time() -> None:
-    check_layer("CumSum", 3, [X, np.array(1)])
-
-
 OPS = [ReduceL1, ReduceL2, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum, ReduceSumSquare, ReduceLogSumExp]
 
 
@@ -120,16 +108,7 @@ def test_extremes_may_be_infinite() -> None:
 @pytest.mark.parametrize("kind", [ArgMax, ArgMin])
 @pytest.mark.parametrize("last", [0, 1])
 @pytest.mark.parametrize("keep", [0, 1])
-def test_places_of_extremes_written(kind: type[ArgMax], last: int, keep: int) -> None:
+def test_positions_of_extremes_written(kind: type[ArgMax], last: int, keep: int) -> None:
     for dtype in (np.float32, np.int64):
         check_node(kind(1, keep, last), [(X % 3).astype(dtype)])
     check_node(kind(-1, keep, last), [X % 3])
-
-
-@pytest.mark.parametrize("exclusive", [0, 1])
-@pytest.mark.parametrize("reverse", [0, 1])
-def test_running_totals_written(exclusive: int, reverse: int) -> None:
-    for op in (CumSum(exclusive, reverse), CumProd(exclusive, reverse)):
-        check_node(op, [X, np.array(1)], constants=[1])
-        check_node(op, [X[0, 0].astype(np.int32), np.array([-1])], constants=[1])
-        check_node(op, [X, np.array(-1)])

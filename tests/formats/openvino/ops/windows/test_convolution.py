@@ -6,8 +6,7 @@ from formats.openvino.one_layer import Fixed, check_layer, check_node, fixed
 
 from whorl.errors import SaveError
 from whorl.ops.windows.convolution import Conv, ConvInteger, QLinearConv
-from whorl.ops.windows.deformable_convolution import DeformConv
-from whorl.ops.windows.transposed_convolution import Col2Im, ConvTranspose
+from whorl.ops.windows.transposed_convolution import ConvTranspose
 
 NUMBERS = np.random.default_rng(7)
 KINDS = {"Convolution": (3, 4, 3, 2), "GroupConvolution": (2, 3, 2, 3, 2)}
@@ -44,8 +43,8 @@ def test_transposed_convolutions_to_a_shape(pad: str, size: tuple) -> None:
 @pytest.mark.parametrize("rank", [1, 3])
 def test_convolutions_over_other_numbers_of_axes(rank: int) -> None:
     ones, lengths = [1] * rank, (5,) * rank
-    found = {"auto_pad": "explicit", "strides": ones, "dilations": ones, "pads_begin": ones, "pads_end": [0] * rank}
-    check_layer("Convolution", 1, [normal(1, 2, *lengths), Fixed(normal(3, 2, *(2,) * rank))], found)
+    settings = {"auto_pad": "explicit", "strides": ones, "dilations": ones, "pads_begin": ones, "pads_end": [0] * rank}
+    check_layer("Convolution", 1, [normal(1, 2, *lengths), Fixed(normal(3, 2, *(2,) * rank))], settings)
 
 
 @pytest.mark.parametrize("constants", [(), (1, 2)], ids=["computed", "constant"])
@@ -89,22 +88,6 @@ def test_convolutions_of_integers_are_exact() -> None:
     zeros = [np.array(7, np.uint8), np.array([1, -2, 3], np.int8), np.array(100, np.uint8)]
     inputs = [x[:, :4], scales[0], zeros[0], w[:, :4], scales[1], zeros[1], scales[2], zeros[2]]
     check_node(QLinearConv(pads=(1, 1, 1, 1)), [*inputs, np.array([100, -200, 5], np.int32)], dynamic=[False])
-
-
-def test_columns_and_moved_places() -> None:
-    found = {"strides": [1, 1], "dilations": [1, 1], "pads_begin": [1, 0], "pads_end": [1, 0]}
-    check_layer("Col2Im", 15, [normal(1, 12, 24), fixed(5, 6), fixed(2, 3)], found)
-    found = {"strides": [1, 1], "dilations": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0], "group": 1}
-    found |= {"deformable_group": 1, "bilinear_interpolation_pad": True, "auto_pad": "explicit"}
-    inputs = [normal(1, 2, 4, 4), normal(1, 8, 3, 3), Fixed(normal(3, 2, 2, 2)), normal(1, 4, 3, 3)]
-    check_layer("DeformableConvolution", 8, inputs, found, rtol=1e-4, dynamic=[False])
-
-
-def test_columns_and_moved_places_written() -> None:
-    sizes = np.array([5, 6]), np.array([2, 3])
-    check_node(Col2Im(pads=(1, 0, 1, 0)), [normal(1, 2 * 6, 24), *sizes], (1, 2))
-    inputs = [normal(1, 2, 4, 4), normal(3, 2, 2, 2), normal(1, 8, 3, 3), normal(3), normal(1, 4, 3, 3)]
-    check_node(DeformConv(), inputs, (1, 3))
 
 
 def test_convolutions_of_int32() -> None:

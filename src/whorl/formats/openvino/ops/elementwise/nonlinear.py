@@ -48,6 +48,8 @@ def prelu_1(node: IrNode, build: Builder) -> list[Value]:
     number = _attribute(slope)
     if number is not None and is_float(tensor(x).dtype):
         return emit(node, build, LeakyRelu(number), x)
+    if tensor(x).rank == 0:
+        slope = one(build, slope)
     return emit(node, build, PRelu(), x, aligned(build, x, slope, 1) if _is_of_channels(x, slope) else slope)
 
 

@@ -87,6 +87,8 @@ def pad(op: Pad, node: Node, write: NetWriter) -> list[Source]:
     rank, counts = tensor(x).rank, write.constant_value(pads)
     if rank is None:
         raise SaveError("pads an input of unknown rank", fix="declare the shape")
+    if not rank:
+        return [write.source(x)]
     if op.mode != "constant":
         value = None
     if value is not None and write.constant_value(value) is None:

@@ -96,6 +96,8 @@ def _ends(node: IrNode, build: Builder, plan: _Plan, begin: Value, end: Value, s
         return [_picked(build, row, plan) for row in (begin, end, strides)]
     if steps is None:
         strides = _picked(build, strides, plan)
+        if any(dropped):
+            strides = build.add(Where(), build.constant(np.array(dropped)), build.int64(1), strides)
         falling = build.add(Less(), strides, build.int64(0))
         open_ends = [build.add(Where(), falling, build.int64(a), build.int64(b)) for a, b in ((LAST, 0), (FIRST, LAST))]
     else:

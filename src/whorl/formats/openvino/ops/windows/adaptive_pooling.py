@@ -10,17 +10,18 @@ from whorl.errors import LoadError
 from whorl.formats.openvino.ops.nodes import cast, length_of, like, listed
 from whorl.formats.openvino.reading.importer import IrNode, importer
 from whorl.ir.build import Builder
+from whorl.ir.dtypes import INT32
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
 from whorl.ops.elementwise.arithmetic import Add, Div, Mul, Sub
-from whorl.ops.elementwise.comparison import GreaterOrEqual, Less, Where
+from whorl.ops.elementwise.comparison import Equal, GreaterOrEqual, Less, Where
 from whorl.ops.elementwise.logic import And
 from whorl.ops.linear.products import MatMul
 from whorl.ops.movement.axes import Concat, Transpose
 from whorl.ops.movement.filling import Range
 from whorl.ops.movement.indexing import Gather, GatherElements
 from whorl.ops.movement.shapes import Expand, Reshape, Shape, Squeeze, Unsqueeze
-from whorl.ops.reduce.reductions import ArgMax, ReduceProd, ReduceSum
+from whorl.ops.reduce.reductions import ArgMax, ReduceMax, ReduceProd, ReduceSum
 
 
 def _whole(build: Builder, number: int) -> Value:
@@ -44,6 +45,9 @@ def _pooled(node: IrNode, build: Builder, x: Value, pool: Callable[[Value, Value
     rank = length_of(sizes)
     if rank is None:
         raise LoadError("pools to a shape of unknown length", node.title, "declare its length")
+    if tensor(x).rank not in (None, 2 + rank):
+        pooled = tensor(node.required(0))
+        raise LoadError(f"pools {pooled} to {rank} lengths", node.title, "give one for each axis but the first two")
     for k in range(rank):
         turned = build.add(Transpose((0, 1, *range(3, 2 + rank), 2)), x) if rank > 1 else x
         length = build.add(Squeeze(), build.add(Shape(start=-1), turned), build.int64(0))
@@ -66,7 +70,10 @@ def adaptive_avg_pool_8(node: IrNode, build: Builder) -> list[Value]:
 
 @importer("AdaptiveMaxPool", 8)
 def adaptive_max_pool_8(node: IrNode, build: Builder) -> list[Value]:
-    """The largest elements, by their indices in the flattened plane."""
+    """The largest elements, by their indices in the flattened plane.
+
+    Elements outside of a window are the least number, so where that is the largest one the first in the window counts.
+    """
     x, least = node.required(0), like(build, node.required(0), -np.inf)
     plane = build.add(Shape(start=2), x)
     size = build.add(ReduceProd(keepdims=0), plane)
@@ -79,6 +86,9 @@ def adaptive_max_pool_8(node: IrNode, build: Builder) -> list[Value]:
         values = build.add(Reshape(), _taken(build, flat, positions), build.add(Shape(), positions))
         shown = build.add(Where(), windows, build.add(Unsqueeze(), values, build.int64(-2)), least)
         best = build.add(ArgMax(-1, keepdims=0), shown)
+        first = build.add(ArgMax(-1, keepdims=0), cast(build, windows, INT32))
+        is_least = build.add(Equal(), build.add(ReduceMax(keepdims=0), shown, build.int64(-1)), least)
+        best = build.add(Where(), is_least, first, best)
         return build.add(GatherElements(-1), positions, best)
 
     chosen = _pooled(node, build, positions, pool)

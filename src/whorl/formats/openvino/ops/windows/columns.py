@@ -22,7 +22,7 @@ from whorl.ops.elementwise.arithmetic import Sub
 from whorl.ops.movement.axes import Concat
 from whorl.ops.movement.padding import Pad
 from whorl.ops.movement.scattering import ScatterElements
-from whorl.ops.movement.shapes import Reshape
+from whorl.ops.movement.shapes import Reshape, Squeeze, Unsqueeze
 from whorl.ops.windows.deformable_convolution import DeformConv
 from whorl.ops.windows.transposed_convolution import Col2Im
 from whorl.ops.windows.unpooling import MaxUnpool
@@ -30,10 +30,15 @@ from whorl.ops.windows.unpooling import MaxUnpool
 
 @importer("Col2Im", 15)
 def col2im_15(node: IrNode, build: Builder) -> list[Value]:
+    """Columns of a batch of images, or of one image, without an axis for the batch."""
     fields = window_fields(node)
     del fields["auto_pad"]
-    sizes = [cast(build, node.required(n), INT64) for n in (1, 2)]
-    return emit(node, build, Col2Im(**fields), node.required(0), *sizes)
+    x, *sizes = node.required(0), *(cast(build, node.required(n), INT64) for n in (1, 2))
+    if tensor(x).rank != 2:
+        return emit(node, build, Col2Im(**fields), x, *sizes)
+    first = build.int64(0)
+    image = build.add(Col2Im(**fields), build.add(Unsqueeze(), x, first), *sizes)
+    return emit(node, build, Squeeze(), image, first)
 
 
 @importer("DeformableConvolution", 8)
