@@ -123,13 +123,13 @@ def test_axis_that_is_computed_is_refused() -> None:
     )
 
 
-@pytest.mark.parametrize(("batch", "found"), [("5", "batch_dims is 5"), ("-9", "batch_dims is -8")])
-def test_more_batch_axes_than_there_are_is_refused(batch: str, settings: str) -> None:
+@pytest.mark.parametrize(("batch", "message"), [("5", "batch_dims is 5"), ("-9", "batch_dims is -8")])
+def test_more_batch_axes_than_there_are_is_refused(batch: str, message: str) -> None:
     layers = [parameter(0, "2,3"), parameter(1, "2", "i64"), constant(2, 0, 8, "", "i64")]
     layers += [layer(3, "Gather", 3, version="opset8", name="g", batch_dims=batch), result(4)]
     with pytest.raises(LoadError) as caught:
         program_of(net(layers, "0:0-3:0 1:0-3:1 2:0-3:2 3:3-4:0"), bytes(8))
-    assert str(caught.value).startswith(f"Gather 'g' (line 7): OV501: {settings}, its inputs have rank 2 and 1")
+    assert str(caught.value).startswith(f"Gather 'g' (line 7): OV501: {message}, its inputs have rank 2 and 1")
 
 
 def test_indices_that_are_surely_inside_need_no_zeros() -> None:

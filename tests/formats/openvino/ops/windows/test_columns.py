@@ -99,7 +99,7 @@ def test_what_openvino_has_for_images_alone_is_refused() -> None:
             %y: float32[1, 3, 3] = DeformConv "d" (%x, %w, %offset)
             return y = %y
         }"""
-    assert refused_to_write(moved) == "DeformConv 'd': moves positions on other than two axes\n  fix: OpenVINO has two"
+    assert refused_to_write(moved) == "DeformConv 'd': moves places on other than two axes\n  fix: OpenVINO has two"
 
 
 def test_maxima_over_unknown_lengths_are_refused() -> None:
