@@ -20,10 +20,12 @@ from whorl.ir.graph import Module, Node, Region, as_values
 from whorl.ir.text import print_module
 from whorl.ir.types import fact_of
 from whorl.ir.verify import verify
-from whorl.lowering.graphs import GraphProgram, lower_graph
+from whorl.lowering.graph_program import GraphProgram
+from whorl.lowering.graphs import lower_graph
 from whorl.ops.control.flow import Loop
 from whorl.ops.control.iteration import Iteration
-from whorl.runtime.compiled.launch import BoundLaunch, Launch
+from whorl.runtime.compiled.compile_graph import compile_graph
+from whorl.runtime.compiled.launch import BoundLaunch
 
 # 1. A model. Newton's method improves a guess of square roots until no guess moves by more than a tolerance, 50 times
 #    at most. `x` and `tolerance` are read by the body without being passed to it: ONNX lets a body look outside.
@@ -159,7 +161,7 @@ def compile_program(graph: GraphProgram) -> BoundLaunch:
     division = next(n for n, line in enumerate(lines) if "fdiv" in line)
     print(f"9. LLVM IR, {len(lines)} lines; a step of Newton's method for one element:\n")
     print("\n".join(lines[division - 6 : division + 4]), "\n")
-    return Launch(graph).bind({})
+    return compile_graph(graph).bind({})
 
 
 def measure(module: Module, launch: BoundLaunch) -> None:

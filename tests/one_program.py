@@ -15,7 +15,7 @@ from whorl.ir.infer import Inference
 from whorl.ir.types import TensorType
 from whorl.lowering.graphs import lower_graph
 from whorl.runtime.compiled.binding import Binder
-from whorl.runtime.compiled.launch import Launch
+from whorl.runtime.compiled.compile_graph import compile_graph
 
 LENGTHS = (2, 3, 7, 100)
 """Lengths that one program takes."""
@@ -43,7 +43,7 @@ class OneProgram:
         binding = self.binder.bind(own)  # type: ignore[arg-type]
         self.shapes = binding.shapes
         facts = binding.facts([x.dtype for x in own])  # type: ignore[union-attr]
-        self.launch = Launch(lower_graph(region, facts, takes_lengths=True))
+        self.launch = compile_graph(lower_graph(region, facts, takes_lengths=True))
         assert [call.op.name for call in self.launch.graph.program.calls] == []
 
     def run(self, arrays: Arrays) -> list[np.ndarray] | None:

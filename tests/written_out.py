@@ -13,7 +13,7 @@ from whorl.ir.infer import Inference
 from whorl.ir.types import Known, TensorType
 from whorl.lowering.decomposition import decompose
 from whorl.lowering.graphs import lower_graph
-from whorl.runtime.compiled.launch import Launch
+from whorl.runtime.compiled.compile_graph import compile_graph
 from whorl.runtime.interpreter.plan import Plan
 from whorl.runtime.interpreter.step import Run
 from whorl.runtime.limits import Budget, Limits
@@ -44,7 +44,7 @@ def interpreted(op: Op, arrays: Arrays, outputs: int = 1) -> list[Any]:
 def compiled(op: Op, arrays: Arrays, outputs: int = 1) -> list[np.ndarray] | None:
     """What machine code gives, without a call of `run`; None where it fails."""
     region = region_of(op, arrays, outputs)
-    launch = Launch(lower_graph(region, [Known(v.type) for v in region.arguments])).bind({})
+    launch = compile_graph(lower_graph(region, [Known(v.type) for v in region.arguments])).bind({})
     assert not launch.graph.program.calls
     given = [x for x in arrays if x is not None]
     return launch.run([np.ascontiguousarray(given[n]) for n in launch.graph.inputs])

@@ -7,7 +7,8 @@ import ctypes
 import numpy as np
 import pytest
 
-from whorl.codegen.arrays import ARRAYS_FUNCTION, add_arrays_entry, address_offset
+from whorl.codegen.array_address import ARRAYS_FUNCTION, address_offset
+from whorl.codegen.arrays import add_arrays_entry
 from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode
 from whorl.ir.dtypes import FLOAT32

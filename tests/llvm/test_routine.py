@@ -5,8 +5,9 @@ import ctypes
 import pytest
 
 from whorl.codegen.target import MachineCode
+from whorl.llvm.fuel import FUEL
 from whorl.llvm.module import Machine, Module
-from whorl.llvm.routine import FUEL, Routine
+from whorl.llvm.routine import Routine
 
 ASK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 

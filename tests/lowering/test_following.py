@@ -12,7 +12,8 @@ from whorl.ir.types import Known, TensorType
 from whorl.kernel.interpret import interpret
 from whorl.kernel.program import Call, For, Statement
 from whorl.kernel.verify import verify_program
-from whorl.lowering.graphs import GraphProgram, lower_graph
+from whorl.lowering.graph_program import GraphProgram
+from whorl.lowering.graphs import lower_graph
 from whorl.ops.elementwise.arithmetic import Add, Clip, Mul, Sum
 from whorl.ops.elementwise.nonlinear import Relu, Sigmoid
 from whorl.ops.reduce.normalization import BatchNormalization

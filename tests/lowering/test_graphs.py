@@ -5,15 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from whorl.ir import dims
 from whorl.ir.parse import parse_module
 from whorl.ir.types import Known, TensorType
 from whorl.kernel.interpret import interpret
-from whorl.kernel.program import Program
 from whorl.kernel.verify import verify_program
-from whorl.lowering.arena import plan_arena
 from whorl.lowering.expressions import Unsupported
-from whorl.lowering.graphs import Folded, GraphProgram, lower_graph
+from whorl.lowering.graph_program import GraphProgram
+from whorl.lowering.graphs import Folded, lower_graph
 from whorl.runtime.session import Session
 
 CHAIN = """
@@ -191,13 +189,3 @@ def test_indices_whose_number_only_the_run_knows(flags):
     feeds = {"x": np.arange(10, dtype=np.float32).reshape(5, 2), "m": np.array(flags, bool)}
     native, interpreter = (Session(parse_module(CHOSEN), backend=name) for name in ("native", "interpreter"))
     np.testing.assert_array_equal(native.execute(None, feeds)[0], interpreter.execute(None, feeds)[0])
-
-
-def test_program_fits_where_lengths_agree_and_are_some():
-    n, m = dims.name("n"), dims.name("m")
-    empty = Program([], [], [], [])
-    program = GraphProgram(empty, (), (), (), plan_arena(empty, {}), False, agreeing=((m // n, 4),), positive=(n - 1,))
-    assert program.fits({"n": 2, "m": 8})
-    assert not program.fits({"n": 2, "m": 6})
-    assert not program.fits({"n": 1, "m": 4})
-    assert not program.fits({"n": 0, "m": 4})

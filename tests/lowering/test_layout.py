@@ -12,7 +12,9 @@ from onnx_text import model
 import whorl
 from whorl.ir.types import Known
 from whorl.kernel.program import Call, Statement, While
-from whorl.lowering.graphs import GraphProgram, lower_graph
+from whorl.lowering.graph_program import GraphProgram
+from whorl.lowering.graphs import lower_graph
+from whorl.runtime.compiled.compile_graph import compile_graph
 from whorl.runtime.compiled.launch import Launch
 
 STEPS, WIDTH = 6, 24
@@ -88,7 +90,7 @@ def check(
     options = whorl.SessionOptions()
     options.backend = "interpreter"
     expected = whorl.InferenceSession(module, options).run(None, feeds)
-    launch = launch or Launch(graph)
+    launch = launch or compile_graph(graph)
     found = launch.bind({"n": steps, "b": batch}).run([feeds[module.main.arguments[n].name] for n in graph.inputs])
     assert found is not None
     for a, b in zip(expected, found, strict=True):
@@ -119,7 +121,7 @@ def test_product_of_as_many_slices_as_come_is_taken_before_the_loop(form: str, b
     assert product.kernel == "packed_matmul"
     (before,) = calls(graph.program.body)
     assert not isinstance(before.numbers[0], int)
-    launch = Launch(graph)
+    launch = compile_graph(graph)
     for steps in (0, 1, 2, 7, 40):
         check(module, graph, launch, steps, 1 if rows == "1" else 1 + steps // 2)
 

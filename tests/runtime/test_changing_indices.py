@@ -24,7 +24,7 @@ from whorl.ir.native.expressions import Buffer, Const, Load
 from whorl.kernel import interpret as programs
 from whorl.kernel.program import Program, Store
 from whorl.ops.core.work import Effort
-from whorl.runtime.compiled import entries
+from whorl.runtime.compiled import debug_entries
 
 LATER = 9, 0
 """What an index becomes: far outside, or a divisor that is refused."""
@@ -147,7 +147,7 @@ def test_kernel_programs_use_the_index_that_they_checked(monkeypatch, machine, n
         machine.reads = 0
         return programs.interpret(*arguments)
 
-    monkeypatch.setattr(entries, "interpret", interpret)
+    monkeypatch.setattr(debug_entries, "interpret", interpret)
     for index in run_with_ones(name, "native"):
         machine.index = index
     assert errors == []

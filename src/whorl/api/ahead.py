@@ -24,11 +24,12 @@ from whorl.ir.constants import Constant
 from whorl.ir.dims import Dim
 from whorl.ir.graph import Module, Node, Region
 from whorl.ir.infer import names_in_type
-from whorl.ir.types import AnyShape, Known, TensorType, Type, type_string
+from whorl.ir.types import AnyShape, Known, TensorType, Type, lengths_of, type_string
 from whorl.ir.walk import clone_region
 from whorl.lowering.expressions import Unsupported
-from whorl.lowering.graphs import GraphProgram, lower_graph
-from whorl.lowering.native_types import lengths_of, native_type
+from whorl.lowering.graph_program import GraphProgram
+from whorl.lowering.graphs import lower_graph
+from whorl.lowering.native_types import native_type
 from whorl.runtime.feeds import check_value
 from whorl.runtime.library import LoadedLibrary
 from whorl.runtime.node_arg import NodeArg

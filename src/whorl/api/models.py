@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload, runtime_check
 
 from msgspec.structs import replace
 
-from whorl.formats.options import File, LoadKeywords, LoadOptions, SaveOptions
+from whorl.formats.options import LoadKeywords, LoadOptions, SaveOptions
 from whorl.formats.registry import format_of, format_to_write
+from whorl.formats.sources import File
 from whorl.ir.graph import Module
 from whorl.passes.context import Context
 from whorl.runtime.session import Session

@@ -11,9 +11,9 @@ from __future__ import annotations
 import functools
 
 from whorl.codegen.target import MachineCode, host
+from whorl.llvm.fuel import FUEL
 from whorl.llvm.function import Function
 from whorl.llvm.module import Module
-from whorl.llvm.routine import FUEL
 from whorl.llvm.value import Value
 
 FUNCTIONS = ("poll", "run", "grow")

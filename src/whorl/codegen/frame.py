@@ -14,8 +14,8 @@ from whorl.ir.dtypes import BOOL
 from whorl.ir.native.expressions import Buffer, Const, Var
 from whorl.kernel.program import Fail, Poll, Program, Reserve, RunOp, Swap, Take
 from whorl.kernel.walk import all_statements
+from whorl.llvm.fuel import FUEL
 from whorl.llvm.function import Function
-from whorl.llvm.routine import FUEL
 from whorl.llvm.value import Index, Value
 
 

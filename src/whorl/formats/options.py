@@ -8,10 +8,7 @@ from typing import Literal, TypedDict, get_args
 from msgspec import Struct
 
 from whorl.errors import LoadError
-from whorl.formats.onnx.protos import GraphProto, ModelProto
 
-File = str | os.PathLike[str] | bytes | bytearray | memoryview | ModelProto | GraphProto
-"""What formats read: a path, the bytes of a file, or a proto of ONNX."""
 MAX_DEPTH = 64
 """Nested graphs a model may have unless the caller allows more."""
 Condition = Literal["specification", "honour"]

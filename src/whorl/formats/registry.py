@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from whorl.errors import LoadError, SaveError
 from whorl.formats.onnx.protos import GraphProto, ModelProto
-from whorl.formats.options import File, LoadOptions, SaveOptions
+from whorl.formats.options import LoadOptions, SaveOptions
+from whorl.formats.sources import File
 from whorl.ir.collector import collector_paused
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module

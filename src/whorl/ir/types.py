@@ -52,6 +52,12 @@ class TensorType(Struct, frozen=True):
         return f"{name_of(self.dtype)}[{inside}]"
 
 
+def lengths_of(type: TensorType) -> tuple[Dim, ...]:
+    """The lengths of a tensor of known rank: numbers and dims."""
+    assert not isinstance(type.shape, AnyShape)
+    return type.shape
+
+
 class SequenceType(Struct, frozen=True):
     """A list of values of one type."""
 

@@ -9,8 +9,6 @@ from whorl.llvm.function import Function
 from whorl.llvm.module import Module
 from whorl.llvm.value import Index, Value
 
-FUEL = 1 << 20
-"""Work that a program does before it asks whether to go on."""
 NO_POLLS = ("ptr null", f"i64 {1 << 62}")
 """The last two arguments of a polling routine that is to run to its end."""
 

@@ -17,11 +17,11 @@ from whorl.ir.graph import Op
 from whorl.ir.native.builder import Address, T
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Buffer, Expr, Load, Var
 from whorl.ir.native.view import Index, View
-from whorl.ir.types import TensorType
+from whorl.ir.types import TensorType, lengths_of
 from whorl.kernel.program import RunOp, Statement, Take
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import all_statements, used_by
-from whorl.lowering.native_types import lengths_of
+from whorl.lowering.graph_program import MOST_ELEMENTS, MOST_TRIPS
 from whorl.lowering.run_lengths import RunLengths
 from whorl.lowering.statements import LENGTHS
 
@@ -29,10 +29,6 @@ MATERIALIZE_COST = 48
 """Cost per element above which a tensor is materialised instead of computed again at every use."""
 LONGEST = 1 << 20
 """The largest of several lengths of one tensor, where only the run knows them."""
-MOST_ELEMENTS = 1 << 58
-"""Elements that memory may be asked for; below it, no product of lengths overflows."""
-MOST_TRIPS = 1 << 24
-"""The largest bound of a loop inside, so that a program answers in time when it is asked to stop."""
 REREAD_COST = 4
 """Cost per element above which a tensor is materialised where one use reads each element many times."""
 FUNCTION_COST = 5

@@ -18,10 +18,10 @@ from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.native.expressions import Buffer, Expr, Var
 from whorl.ir.native.view import Index, View
-from whorl.ir.types import AnyShape, TensorType
-from whorl.lowering.builder import MOST_TRIPS, KernelBuilder
+from whorl.ir.types import AnyShape, TensorType, lengths_of
+from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.expressions import Unsupported
-from whorl.lowering.native_types import lengths_of
+from whorl.lowering.graph_program import MOST_TRIPS
 from whorl.lowering.statements import LENGTHS
 from whorl.lowering.storage import Target, first_element, memory_type, require_lengths
 from whorl.ops.control.flow import Collected, Loop

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,23 +12,23 @@ from msgspec import Struct, field
 from whorl.errors import RunError
 from whorl.ir import dims
 from whorl.ir.constants import Constant, as_array
-from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INT64, STRING
 from whorl.ir.graph import Node, Op, Region, Value, as_values
 from whorl.ir.infer import Inference, names_in_type
-from whorl.ir.native.expressions import Buffer, Expr, Var
+from whorl.ir.native.expressions import Buffer, Var
 from whorl.ir.native.view import View
-from whorl.ir.types import Fact, TensorType
+from whorl.ir.types import Fact, TensorType, lengths_of
 from whorl.ir.walk import clone_region
 from whorl.kernel.optimise import optimise
 from whorl.kernel.program import Program
-from whorl.lowering.arena import Arena, plan_arena, swapped_pairs, used_buffers
-from whorl.lowering.builder import MOST_TRIPS, KernelBuilder
+from whorl.lowering.arena import plan_arena, swapped_pairs, used_buffers
+from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.convolutions import FilterBlocks
 from whorl.lowering.expressions import TooLong, Unsupported, contained
+from whorl.lowering.graph_program import MOST_TRIPS, GraphProgram, Grown
 from whorl.lowering.ill_typed import set_aside
 from whorl.lowering.layout import prepare
-from whorl.lowering.native_types import is_fixed, lengths_of, native_type, sizes
+from whorl.lowering.native_types import is_fixed, native_type, sizes
 from whorl.lowering.products import InPanels
 from whorl.lowering.regions import lower_region
 from whorl.lowering.storage import Target, fill_all, memory_shape
@@ -37,50 +37,6 @@ from whorl.phases import Phase, in_phase
 
 FOLDED_GROWTH = 1 << 16
 """Bytes by which a node on constants may make more than it reads and still run once, before the program."""
-
-
-class GraphProgram(Struct, frozen=True):
-    """The program of a region, and where its values lie among the program's buffers.
-
-    Buffers, in order: the inputs, by `inputs` their positions among the region's arguments; `constants`, whose contents
-    are the same in every run; the outputs, those in `grown` left out, which lie in memory that grows. `arena` says
-    where scratch buffers begin. The first scalars are the lengths of inputs that have `names`, then `forms` over them.
-    `shapes` are the lengths of buffers for which memory is there before a run, where these are no numbers. The pairs of
-    `agreeing` are lengths that must be the same, those of `positive` must not be 0.
-    """
-
-    program: Program
-    inputs: tuple[int, ...]
-    constants: tuple[np.ndarray, ...]
-    outputs: tuple[TensorType, ...]
-    arena: Arena
-    may_fail: bool
-    grown: dict[int, Grown] = field(default_factory=lambda: dict[int, Grown]())
-    names: tuple[str, ...] = ()
-    forms: tuple[Dim, ...] = ()
-    shapes: dict[Buffer, tuple[Dim, ...]] = field(default_factory=lambda: dict[Buffer, tuple[Dim, ...]]())
-    agreeing: tuple[tuple[Dim, Dim], ...] = ()
-    positive: tuple[Dim, ...] = ()
-
-    def fits(self, lengths: Mapping[str, int]) -> bool:
-        """Whether the program is made for runs where names are these lengths."""
-        try:
-            numbers = [(dims.evaluate(a, lengths), dims.evaluate(b, lengths)) for a, b in self.agreeing]
-            return all(a == b for a, b in numbers) and all(dims.evaluate(n, lengths) > 0 for n in self.positive)
-        except ValueError:  # what is divided by a length that is 0 is no length
-            return False
-
-    def scalars(self, lengths: Mapping[str, int]) -> dict[Expr, int]:
-        """The first scalars, where names are these lengths."""
-        numbers = [*(lengths[name] for name in self.names), *(dims.evaluate(form, lengths) for form in self.forms)]
-        return dict(zip(self.program.scalars, numbers, strict=False))
-
-
-class Grown(Struct, frozen=True):
-    """An output of which only the run knows the shape: its scratch buffer, its lengths among the scalars by axis."""
-
-    scratch: int
-    lengths: dict[int, int]
 
 
 class Folded(Struct):

@@ -14,9 +14,8 @@ from whorl.ir.constants import Constant
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import names_of
-from whorl.ir.types import TensorType
+from whorl.ir.types import TensorType, lengths_of
 from whorl.lowering.convolutions import FilterBias, FilterBlocks
-from whorl.lowering.native_types import lengths_of
 from whorl.lowering.products import Hoisted, InPanels, PanelProduct, hoist_products, slice_captured
 from whorl.ops.control.flow import Loop, Scanned
 from whorl.ops.elementwise.arithmetic import Identity

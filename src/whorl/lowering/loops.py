@@ -15,13 +15,13 @@ from whorl.ir.graph import Node, Value
 from whorl.ir.infer import names_of
 from whorl.ir.native.expressions import TRUE, Buffer, Expr, Var
 from whorl.ir.native.view import View
-from whorl.ir.types import Known, TensorType, Type
+from whorl.ir.types import Known, TensorType, Type, lengths_of
 from whorl.kernel.optimise import optimise
 from whorl.kernel.program import Assign, Program, Statement, While
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.collecting import require_part
 from whorl.lowering.expressions import Unsupported
-from whorl.lowering.native_types import is_single, lengths_of, native_type, sizes
+from whorl.lowering.native_types import is_single, native_type, sizes
 from whorl.lowering.regions import enter_body, lower_region
 from whorl.lowering.storage import (
     GrowableBuffers,

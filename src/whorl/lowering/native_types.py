@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, COMPLEX, STRING, name_of
-from whorl.ir.types import AnyShape, TensorType, Type
+from whorl.ir.types import AnyShape, TensorType, Type, lengths_of
 from whorl.lowering.expressions import Unsupported
 
 NATIVE = frozenset(BY_NAME.values()) - COMPLEX - {STRING}
@@ -45,12 +44,6 @@ def sizes(type: Type) -> tuple[int, ...]:
     """The shape of a tensor whose lengths are all numbers."""
     assert isinstance(type, TensorType) and not isinstance(type.shape, AnyShape)
     return tuple(int(d) for d in type.shape)  # type: ignore[arg-type]
-
-
-def lengths_of(type: TensorType) -> tuple[Dim, ...]:
-    """The lengths of a tensor of known rank: numbers and dims."""
-    assert not isinstance(type.shape, AnyShape)
-    return type.shape
 
 
 def is_single(type: TensorType) -> bool:

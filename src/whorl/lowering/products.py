@@ -21,11 +21,10 @@ from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.infer import names_of
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
-from whorl.ir.types import AnyShape, TensorType, Type
+from whorl.ir.types import AnyShape, TensorType, Type, lengths_of
 from whorl.kernels.machine import FEW_ROWS
 from whorl.kernels.product.layout import pack_matrix, packed_shape, panel_width, unpack_matrix
 from whorl.kernels.product.meaning import NARROW
-from whorl.lowering.native_types import lengths_of
 from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, widen
 from whorl.ops.elementwise.arithmetic import Identity
 from whorl.ops.elementwise.casting import Cast

@@ -20,12 +20,12 @@ from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.infer import region_title
 from whorl.ir.native.expressions import TRUE, Buffer, Expr, Var
 from whorl.ir.native.view import Index, Operands, View
-from whorl.ir.types import TensorType
+from whorl.ir.types import TensorType, lengths_of
 from whorl.kernel.program import Statement, When, While
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.collecting import Rows, bound_of, limit_of, require_end
 from whorl.lowering.expressions import Unsupported, contained
-from whorl.lowering.native_types import fixed_type, is_fixed, is_single, lengths_of, sizes
+from whorl.lowering.native_types import fixed_type, is_fixed, is_single, sizes
 from whorl.lowering.readers import Readers
 from whorl.lowering.storage import (
     GrowableBuffers,

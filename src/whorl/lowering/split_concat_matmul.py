@@ -12,9 +12,8 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import FLOAT32, FLOAT64
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference
-from whorl.ir.types import TensorType
+from whorl.ir.types import TensorType, lengths_of
 from whorl.kernels.machine import FEW_ROWS
-from whorl.lowering.native_types import lengths_of
 from whorl.ops.core.base import length_of
 from whorl.ops.core.writer import Writer, is_fixed, sizes_of
 from whorl.ops.elementwise.arithmetic import Add

@@ -18,11 +18,11 @@ from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Value
 from whorl.ir.native.expressions import Buffer, Expr, Var
 from whorl.ir.native.view import Index, View
-from whorl.ir.types import SequenceType, TensorType
+from whorl.ir.types import SequenceType, TensorType, lengths_of
 from whorl.kernel.program import Swap, Take
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.expressions import Unsupported
-from whorl.lowering.native_types import fixed_type, lengths_of, native_type
+from whorl.lowering.native_types import fixed_type, native_type
 from whorl.lowering.statements import LENGTHS
 
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec import Struct
 
 from whorl.ir.dtypes import INT64
-from whorl.ir.native.expressions import Apply, Const, Expr, Var
-from whorl.kernel.program import Assign, Call, For, Program, RunOp, Statement, When, While
-from whorl.kernels.table import KERNELS
+from whorl.ir.forking import import_whole
+from whorl.ir.native.expressions import TRUE, Apply, Const, Expr, Var
+from whorl.kernel.program import Assign, Call, Fail, For, Program, RunOp, Statement, When, While
 from whorl.lowering.arena import TYPICAL
-from whorl.lowering.builder import MOST_TRIPS
+from whorl.lowering.graph_program import MOST_TRIPS
+
+if TYPE_CHECKING:
+    from whorl.kernels.kernel import Kernel
 
 LANES = 8
 """Steps of an innermost parallel loop that are taken together."""
@@ -48,6 +53,35 @@ def turns_of(program: Program, most_trips: int = MOST_TRIPS) -> int:
     return _Work(most_trips, False, {}).of(program.body)
 
 
+def skeleton(statements: Sequence[Statement], steps_alone: bool) -> list[Statement]:
+    """Statements of as much work: loops with their bounds, and an empty statement for each one that counts as one.
+
+    `steps_alone`: only `steps_of` will look at it.
+    """
+    return [_bone(statement, steps_alone) for statement in statements]
+
+
+def _bone(statement: Statement, steps_alone: bool) -> Statement:
+    match statement:
+        case For(parallel=True) | Call() | RunOp() if steps_alone:
+            return _STEP
+        case For(var=var, extent=extent, body=body, parallel=parallel):
+            return For(var, extent, skeleton(body, steps_alone), parallel)
+        case While(head=head, condition=condition, body=body):
+            return While(skeleton(head, steps_alone), condition, skeleton(body, steps_alone))
+        case When(then=then, other=other):
+            return When(TRUE, skeleton(then, steps_alone), skeleton(other, steps_alone))
+        case Call(kernel=kernel, numbers=numbers):
+            return Call(kernel, [], numbers)
+        case RunOp() | Assign(var=Var(once=True, dtype=np.dtypes.Int64DType())):
+            return statement
+        case _:
+            return _STEP
+
+
+_STEP = Fail()
+
+
 class _Work(Struct):
     """The walk: what is taken for numbers that only the run knows, and the numbers that are known.
 
@@ -76,7 +110,8 @@ class _Work(Struct):
                     total += 1 + max(self.of(then), self.of(other))
                 case Call(kernel=kernel, numbers=numbers) if self.inside:
                     values = [n if isinstance(n, int) else self.number(n) for n in numbers]
-                    total += KERNELS[kernel].meaning.work([TYPICAL if n is None else n for n in values])
+                    kernels: dict[str, Kernel] = import_whole("whorl.kernels.table").KERNELS
+                    total += kernels[kernel].meaning.work([TYPICAL if n is None else n for n in values])
                 case RunOp() if self.inside:
                     total += OP_WORK
                 case Assign(var=var, value=value) if var.once and (number := self.assigned(value)) is not None:

@@ -68,7 +68,7 @@ def test_fault_of_the_compiler_leaves_everything_to_the_interpreter(monkeypatch)
     def fail(*_):
         raise RuntimeError("LLVM said no")
 
-    monkeypatch.setattr(program_cache, "Launch", fail)
+    monkeypatch.setattr(program_cache, "compile_graph", fail)
     session = native(ALONE)
     np.testing.assert_allclose(session.run(None, {"x": X})[0], np.exp(-np.abs(X)), rtol=1e-6)
     assert [v.reason for v in session.explain()] == ["a fault of whorl's own: RuntimeError: LLVM said no"]

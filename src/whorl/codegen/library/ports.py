@@ -14,7 +14,7 @@ from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BY_NAME
 from whorl.ir.types import TensorType
 from whorl.lowering.arena import ALIGNMENT
-from whorl.lowering.graphs import GraphProgram
+from whorl.lowering.graph_program import GraphProgram
 
 ELEMENT_TYPES = {
     BY_NAME[name]: number

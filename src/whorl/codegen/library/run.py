@@ -7,12 +7,12 @@ import numpy as np
 from whorl.codegen.emit import FUNCTION
 from whorl.codegen.library.ports import BAD_ARGUMENT, LARGE, Library
 from whorl.codegen.statuses import FIRST_FAILURE, NO_MEMORY
+from whorl.ir.types import lengths_of
 from whorl.llvm.function import Function
 from whorl.llvm.module import Module
 from whorl.llvm.value import Index, Value
 from whorl.lowering.arena import ALIGNMENT
-from whorl.lowering.graphs import GraphProgram
-from whorl.lowering.native_types import lengths_of
+from whorl.lowering.graph_program import GraphProgram
 
 
 def define_run(module: Module, library: Library, depth: int, linkage: str) -> None:

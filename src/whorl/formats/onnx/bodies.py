@@ -16,7 +16,8 @@ from whorl.formats.onnx.files import load_onnx, read_proto
 from whorl.formats.onnx.ordering import free_names
 from whorl.formats.onnx.protos import GraphProto, ModelProto
 from whorl.formats.onnx.tensors import type_to
-from whorl.formats.options import File, LoadOptions
+from whorl.formats.options import LoadOptions
+from whorl.formats.sources import File
 from whorl.ir.dtypes import STRING
 from whorl.ir.graph import Module
 from whorl.ir.infer import unshaped

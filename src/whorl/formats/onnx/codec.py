@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from whorl.formats.onnx.files import load_onnx
-from whorl.formats.options import File, LoadOptions
+from whorl.formats.options import LoadOptions
+from whorl.formats.sources import File
 from whorl.ir.graph import Module
 from whorl.passes.context import Context
 

@@ -14,7 +14,8 @@ from whorl.formats.onnx.protos import GraphProto, ModelProto, OperatorSetIdProto
 from whorl.formats.onnx.reader import read_model
 from whorl.formats.onnx.signatures import NEWEST
 from whorl.formats.onnx.wire import skeleton
-from whorl.formats.options import File, LoadOptions
+from whorl.formats.options import LoadOptions
+from whorl.formats.sources import File
 from whorl.ir.graph import Module
 from whorl.passes.context import Context
 

@@ -20,8 +20,14 @@ from whorl.ir.types import AnyShape, Known, TensorType
 LEAST = 2
 """The least length that has a name of its own."""
 Shape = tuple[int, ...]
+MOST_BOUND = 256
+"""Signatures for which a bound program is remembered."""
+MOST_SPECIALISED = 16
+"""Elements of an integer input that a program may be specialised to."""
 Pattern = tuple[tuple[Dim, ...] | bytes | None, ...]
 """The shapes of the inputs, with names for lengths, then the contents of inputs that the program is specialised to."""
+Signature = tuple[Shape | bytes | None, ...]
+"""The shapes of the inputs, then the contents of those inputs whose elements the program is specialised to."""
 
 
 class Binding(Struct, frozen=True):
@@ -34,6 +40,10 @@ class Binding(Struct, frozen=True):
     def is_unusual(self) -> bool:
         """Whether a name is 0 or 1."""
         return any(length < LEAST for length in self.lengths.values())
+
+    def pattern(self, arrays: Sequence[np.ndarray], specialised: Sequence[int]) -> Pattern:
+        """The key of a program: shapes over names, and the elements of the inputs that programs are specialised to."""
+        return (*self.shapes, *[contents_of(arrays[n]) for n in specialised])
 
     def facts(self, dtypes: Sequence[np.dtype]) -> list[Known]:
         """The types of the inputs."""
@@ -111,3 +121,14 @@ def _plain_name(dim: Dim) -> str | None:
             return name
         case _:
             return None
+
+
+def signature_of(arrays: Sequence[np.ndarray], specialised: Sequence[int]) -> Signature:
+    """The shapes of inputs, and the contents of some."""
+    shapes = tuple([x.shape for x in arrays])
+    return (*shapes, *[contents_of(arrays[n]) for n in specialised]) if specialised else shapes
+
+
+def contents_of(array: np.ndarray) -> bytes | None:
+    """The elements of an input that programs are specialised to; None for one that is too large."""
+    return array.tobytes() if array.size <= MOST_SPECIALISED else None

@@ -6,29 +6,27 @@ import ctypes
 import math
 import struct
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whorl.codegen.arrays import ARRAYS_FUNCTION, add_arrays_entry, address_offset
-from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode
 from whorl.debug import debug, poison
 from whorl.ir.dims import evaluate
-from whorl.ir.native.expressions import Buffer
-from whorl.kernel.polls import insert_polls, least_seconds
+from whorl.ir.forking import import_whole
+from whorl.ir.native.expressions import Buffer, Expr
+from whorl.ir.types import lengths_of
 from whorl.kernels.aligned import aligned_empty
-from whorl.llvm.routine import FUEL
-from whorl.lowering.builder import MOST_ELEMENTS
-from whorl.lowering.expressions import TooLong
-from whorl.lowering.graphs import GraphProgram
-from whorl.lowering.native_types import lengths_of
-from whorl.lowering.work import work_of
+from whorl.llvm.fuel import FUEL
+from whorl.lowering.graph_program import MOST_ELEMENTS, GraphProgram
+from whorl.lowering.work import steps_of, work_of
 from whorl.runtime.buffer_pool import empty, make_allocator
-from whorl.runtime.compiled.callbacks import efforts_of, run_op, run_op_any_length
-from whorl.runtime.compiled.context import RunContext
 from whorl.runtime.compiled.entries import entry_of
 from whorl.runtime.compiled.memory import BYTES, GrowableMemory, address, buffer_shape
 from whorl.runtime.limits import UNLIMITED, Budget
+
+if TYPE_CHECKING:
+    from whorl.runtime.compiled.context import RunContext
 
 SPARE_BYTES = 1 << 26
 """Scratch memory that a program keeps for the next run; of what takes more, it keeps one."""
@@ -37,41 +35,43 @@ CONTIGUOUS = 0x101
 """NumPy's flags of an array that is row-major and aligned."""
 FEW_STATEMENTS, MOST_OPERATIONS = 64, 64
 """Outermost statements of a program whose work is looked at for each binding; operations that one inside may have."""
+MOST_TRIPS, MOST_STEPS = 1 << 12, 1 << 24
+"""Iterations that a subgraph's loops may have where only they know, and steps of all of them: where something fails in
+the last one, the interpreter starts again with the first."""
 _CELL = ctypes.sizeof(ctypes.c_int64)
 
 
 class Launch:
-    """Machine code of a graph program.
+    """Machine code of a graph program; `takes_arrays`: cells of inputs and outputs are those of arrays as objects.
 
-    Invariant: a run owns the memory that it borrows, so any number of threads may run it at once.
+    `polls`: it asks now and then whether to go on. Any run takes `least_seconds`. Invariant: a run owns the memory that
+    it borrows, so any number of threads may run it at once.
     """
 
-    def __init__(self, graph: GraphProgram, most_statements: int | None = None) -> None:
-        """Raises TooLong where LLVM would have to optimise more outermost statements."""
-        self.graph = graph
+    def __init__(
+        self, graph: GraphProgram, code: MachineCode, takes_arrays: bool, polls: bool, least_seconds: float
+    ) -> None:
+        self.graph, self.code = graph, code
+        self.takes_arrays, self.polls, self.least_seconds = takes_arrays, polls, least_seconds
         program = graph.program
         first = len(program.scalars)
         first_out = first + len(graph.inputs) + len(graph.constants)
         self.outputs = [t for n, t in enumerate(graph.outputs) if n not in graph.grown]
         self.inputs_offset, self.outputs_offset = first * _CELL, first_out * _CELL
-        filled = [*range(first, first + len(graph.inputs)), *range(first_out, first + len(program.buffers))]
-        offset = None if debug().changes_runs else address_offset()
-        self.least_seconds = least_seconds(program)
-        self.polls = insert_polls(program)
-        module = emit(program)
-        if most_statements is not None and module.optimised > most_statements:
-            raise TooLong(module.optimised)
-        self.takes_arrays = offset is not None
-        if offset is not None:
-            add_arrays_entry(module, filled, offset)
-        self.code = MachineCode(module, ARRAYS_FUNCTION if self.takes_arrays else FUNCTION)
-        self.entry = entry_of(program, self.code.address)
+        self.entry = entry_of(program, code.address)
         self.pack_inputs = struct.Struct(f"{len(graph.inputs)}q").pack_into
         self.pack_outputs = struct.Struct(f"{len(self.outputs)}q").pack_into
         self.has_calls = bool(program.calls)
         self.only_polls = self.polls and not (self.has_calls or program.growing)
         self.needs_help = self.has_calls or self.polls or bool(program.growing)
         self.spare: list[RunMemory] = []
+
+    def suits(self, lengths: Mapping[str, int]) -> bool:
+        """Whether it is of use where names are these lengths, 0 or 1 among them, and none made for those is better.
+
+        One that leaves native code for ops which do not take lengths as they come is worse than one made for them.
+        """
+        return not self.has_calls and self.graph.fits(lengths)
 
     def bind(self, lengths: Mapping[str, int]) -> BoundLaunch:
         """The launch for inputs of which names have these lengths.
@@ -148,9 +148,19 @@ class BoundLaunch:
         return status, results
 
     @property
+    def may_take_long(self) -> bool:
+        """Whether its loops may take so long for these lengths that they are to run on their own."""
+        return may_take_long(self.graph, self.scalars)
+
+    @property
     def bytes(self) -> int:
         """Memory that a run takes besides its inputs."""
         return self.size + sum(np.dtype(d).itemsize * math.prod(s) for s, d in self.outputs)
+
+
+def may_take_long(graph: GraphProgram, scalars: Mapping[Expr, int]) -> bool:
+    """Whether the loops of a program may take so long that they are to run on their own."""
+    return steps_of(graph.program, MOST_TRIPS, scalars) > MOST_STEPS
 
 
 class RunMemory:
@@ -185,11 +195,12 @@ class RunMemory:
         }
         self.budget = UNLIMITED
         if launch.needs_help:
-            self.context = RunContext()
+            self.context: RunContext = import_whole("whorl.runtime.compiled.context").RunContext()
             self.context.set_callbacks(self._run_op, self.buffers.grow)
             self.block[self.callback_cell] = self.context.address
         if program.calls:
-            self.efforts = efforts_of(program)
+            self.callbacks = import_whole("whorl.runtime.compiled.callbacks")
+            self.efforts = self.callbacks.efforts_of(program)
             constants = program.buffers[len(inputs) : len(inputs) + len(graph.constants)]
             self.constants = dict(zip(constants, graph.constants, strict=True))
 
@@ -260,5 +271,6 @@ class RunMemory:
     def _run_op(self, number: int, cells: int) -> int:
         call = self.graph.program.calls[number]
         if call.output_lengths:
-            return 0 if run_op_any_length(call, self.efforts[number], self.buffers, cells, self.budget) else 1
-        return 0 if run_op(call, self.efforts[number], self.arrays, self.budget) else 1
+            is_done = self.callbacks.run_op_any_length(call, self.efforts[number], self.buffers, cells, self.budget)
+            return 0 if is_done else 1
+        return 0 if self.callbacks.run_op(call, self.efforts[number], self.arrays, self.budget) else 1

@@ -17,11 +17,10 @@ from whorl.codegen.emit import emit
 from whorl.codegen.target import MachineCode
 from whorl.ir.dims import Dim, substitute
 from whorl.ir.graph import Node
-from whorl.ir.types import TensorType
+from whorl.ir.types import TensorType, lengths_of
 from whorl.kernel.polls import insert_polls
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop
-from whorl.lowering.native_types import lengths_of
 from whorl.lowering.work import turns_of
 from whorl.ops.control.iteration import Iteration
 from whorl.runtime.buffer_pool import empty

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from whorl.codegen.arrays import address_offset
+from whorl.codegen.array_address import address_offset
 from whorl.debug import poison
 from whorl.ir.native.expressions import Buffer, Expr
-from whorl.ir.types import TensorType
+from whorl.ir.types import TensorType, lengths_of
 from whorl.kernels.aligned import aligned_empty
-from whorl.lowering.native_types import lengths_of
 from whorl.runtime.buffer_pool import empty
 from whorl.runtime.values import is_array, is_sequence
 

@@ -24,6 +24,7 @@ from whorl.runtime.compiled.launch import BoundLaunch
 from whorl.runtime.compiled.program_cache import MOST_NODES, ProgramCache, has_loop, is_native_candidate
 from whorl.runtime.compiled.refusals import Refusal
 from whorl.runtime.interpreter.accelerator import Part
+from whorl.runtime.interpreter.plan import Plan
 from whorl.runtime.interpreter.step import Interpreted, Run, Step, locate_error
 from whorl.runtime.trace import MAIN, now
 
@@ -172,3 +173,11 @@ def _slotted_values(steps: Sequence[Step]) -> Iterator[tuple[int, Value]]:
     for step in steps:
         yield from ((slot, v) for slot, v in zip(step.inputs, step.node.inputs, strict=True) if v is not None)
         yield from zip(step.outputs, step.node.outputs, strict=True)
+
+
+def only_subgraph(plan: Plan) -> CompiledSubgraph | None:
+    """The subgraph that is the whole plan, if every result is an array of its own that it makes."""
+    if len(plan.parts) != 1 or len(set(plan.results)) < len(plan.results):
+        return None
+    part = plan.parts[0]
+    return part if isinstance(part, CompiledSubgraph) and set(plan.results) <= set(part.outputs) else None

@@ -21,17 +21,28 @@ from whorl.ir.constants import Constant
 from whorl.ir.dtypes import INTEGERS
 from whorl.ir.forking import renew_in_children
 from whorl.ir.graph import Node, Op, Region, Value
-from whorl.ir.native.expressions import Expr
 from whorl.ir.types import Known, TensorType, tensor
 from whorl.ir.walk import clone_node
 from whorl.lowering.expressions import LoweringFault, TooLong, Unsupported
-from whorl.lowering.graphs import Folded, GraphProgram, lower_graph
+from whorl.lowering.graph_program import GraphProgram
+from whorl.lowering.graphs import Folded, lower_graph
 from whorl.lowering.native_types import NATIVE
 from whorl.lowering.work import steps_of
 from whorl.ops.control.flow import If, Loop
 from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
-from whorl.runtime.compiled.binding import LEAST, Binder, Binding, Pattern
-from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch, Launch
+from whorl.runtime.compiled.binding import (
+    LEAST,
+    MOST_BOUND,
+    MOST_SPECIALISED,
+    Binder,
+    Binding,
+    Pattern,
+    Signature,
+    contents_of,
+    signature_of,
+)
+from whorl.runtime.compiled.compile_graph import compile_graph
+from whorl.runtime.compiled.launch import CONTIGUOUS, MOST_STEPS, MOST_TRIPS, BoundLaunch, Launch, may_take_long
 from whorl.runtime.compiled.refusals import Refusal, refusal_of
 from whorl.runtime.limits import Budget
 
@@ -43,8 +54,6 @@ MOST_STATEMENTS = 96
 function than for several short ones, and a run compiles no more programs than its credit allows."""
 MOST_PROGRAMS = 64
 """Programs of a subgraph that are kept; the one that was not used for the longest time goes first."""
-MOST_BOUND = 256
-"""Signatures for which a cache remembers the bound program."""
 MOST_VALUES = 1024
 """Inputs and outputs of a node in a subgraph: memory is planned by looking at all pairs."""
 HOT = 4096
@@ -53,14 +62,6 @@ REPEATED = 2
 """Runs with the same trip count before a subgraph is compiled for it, where its loop needs one that is known."""
 FEW_NODES, SMALL = 2, 4096
 """A subgraph of so few nodes and elements, among other steps, is as fast interpreted."""
-MOST_SPECIALISED = 16
-"""Elements of an integer input that a program may be specialised to."""
-MOST_TRIPS, MOST_STEPS = 1 << 12, 1 << 24
-"""Iterations that a subgraph's loops may have where only they know, and steps of all of them: where something fails in
-the last one, the interpreter starts again with the first."""
-Shape = tuple[int, ...]
-Signature = tuple[Shape | bytes | None, ...]
-"""The shapes of the inputs, then the contents of those inputs whose elements the program is specialised to."""
 
 
 def is_native_candidate(node: Node) -> bool:
@@ -130,7 +131,7 @@ class ProgramCache:
             program = self._program(binding, arrays, in_loop, is_alone, budget, waits)
             if program is None:
                 return None
-            if not _is_unfit(program, binding):
+            if not binding.is_unusual or (isinstance(program, Launch) and program.suits(binding.lengths)):
                 return self._bind(program, binding, arrays)
         raise AssertionError("the last binding has no names that are 0 or 1")
 
@@ -144,7 +145,7 @@ class ProgramCache:
         waits: bool,
     ) -> Launch | Refusal | None:
         """The program of a pattern, compiled if it is time to; None where there is none yet."""
-        pattern = self._pattern(binding, arrays)
+        pattern = binding.pattern(arrays, self.specialised)
         program = self.programs.get(pattern)
         self.is_late = program is None and budget.credit.is_spent and not in_loop
         if program is not None:
@@ -158,7 +159,7 @@ class ProgramCache:
             return None
         with spend(budget.credit, self.size):
             compile_aside(compile_it, budget.check)
-        return self.programs.get(self._pattern(binding, arrays))
+        return self.programs.get(binding.pattern(arrays, self.specialised))
 
     def _bindings(self, arrays: Sequence[np.ndarray]) -> Iterator[Binding]:
         """What these inputs are bound to: names, then 0 and 1 themselves where the program with names is no use."""
@@ -171,7 +172,7 @@ class ProgramCache:
         """The program bound to the lengths of these inputs, remembered for the next ones of these shapes."""
         try:
             bound = program if isinstance(program, Refusal) else program.bind(binding.lengths)
-            if isinstance(bound, BoundLaunch) and self._may_take_long(bound.graph, bound.scalars):
+            if self.loop is not None and isinstance(bound, BoundLaunch) and bound.may_take_long:
                 bound = Refusal("its loops may take long, and run on their own", is_long=True)
         except (ValueError, OverflowError) as error:
             bound = Refusal(str(error))
@@ -181,9 +182,9 @@ class ProgramCache:
             self.recent[self.signature(arrays)] = bound
         return bound
 
-    def _pattern(self, binding: Binding, arrays: Sequence[np.ndarray]) -> Pattern:
-        """The key of a program: shapes over names, and the elements of the inputs that programs are specialised to."""
-        return (*binding.shapes, *[contents_of(arrays[n]) for n in self.specialised])
+    def pattern_of(self, launch: Launch) -> Pattern | None:
+        """The pattern that a program is for; None for one that was dropped meanwhile."""
+        return next((pattern for pattern, program in self.programs.items() if program is launch), None)
 
     def signature(self, arrays: Sequence[np.ndarray]) -> Signature:
         """The key of a bound program: shapes, and the elements of the inputs that programs are specialised to."""
@@ -259,9 +260,6 @@ class ProgramCache:
         longer = lower_graph(self.region, facts, self.folded, room * MOST_TRIPS, takes_lengths=True)
         return longer if steps_of(longer.program, room * MOST_TRIPS, longer.scalars(lengths)) <= MOST_STEPS else graph
 
-    def _may_take_long(self, graph: GraphProgram, scalars: Mapping[Expr, int]) -> bool:
-        return self.loop is not None and steps_of(graph.program, MOST_TRIPS, scalars) > MOST_STEPS
-
     @collector_paused()
     def _attempt(self, request: Request, specialised: tuple[int, ...]) -> Launch | Refusal:
         if not (request.is_alone or request.is_large or self.is_heavy) and self.size <= FEW_NODES:
@@ -270,9 +268,9 @@ class ProgramCache:
             graph = self._lower(request.facts(specialised), request.binding.lengths)
             if len(graph.program.calls) >= self.size:
                 return Refusal("no node has a native form")
-            if not graph.names and self._may_take_long(graph, {}):
+            if self.loop is not None and not graph.names and may_take_long(graph, {}):
                 return Refusal("it may take long", self.loop)
-            return Launch(graph, MOST_STATEMENTS if self.size > 1 else None)
+            return compile_graph(graph, MOST_STATEMENTS if self.size > 1 else None)
         except TooLong as error:
             return Refusal(str(error), None, min(self.size, math.ceil(error.statements / MOST_STATEMENTS)))
         except Exception as error:
@@ -304,29 +302,8 @@ class Request(Struct, frozen=True):
         return facts
 
 
-def _is_unfit(program: Launch | Refusal, binding: Binding) -> bool:
-    """Whether a program is no use for these lengths, but one may be that is made for 0 and 1.
-
-    One that leaves native code for ops which do not take lengths as they come is worse than one made for them.
-    """
-    return binding.is_unusual and (
-        isinstance(program, Refusal) or program.has_calls or not program.graph.fits(binding.lengths)
-    )
-
-
 def _is_large(arrays: Sequence[np.ndarray]) -> bool:
     return any(x.size > SMALL for x in arrays)
-
-
-def signature_of(arrays: Sequence[np.ndarray], specialised: Sequence[int]) -> Signature:
-    """The shapes of inputs, and the contents of some."""
-    shapes = tuple([x.shape for x in arrays])
-    return (*shapes, *[contents_of(arrays[n]) for n in specialised]) if specialised else shapes
-
-
-def contents_of(array: np.ndarray) -> bytes | None:
-    """The elements of an input that programs are specialised to; None for one that is too large."""
-    return array.tobytes() if array.size <= MOST_SPECIALISED else None
 
 
 def _small_integers(arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:

@@ -21,7 +21,8 @@ from whorl.formats.onnx.external import initializer_value
 from whorl.formats.onnx.files import load_onnx, read_proto
 from whorl.formats.onnx.saving import to_proto
 from whorl.formats.onnx.tensors import dense, type_from
-from whorl.formats.options import File, LoadOptions
+from whorl.formats.options import LoadOptions
+from whorl.formats.sources import File
 from whorl.ir.constants import as_array
 from whorl.mdf.bodies import INPUTS, OUTPUTS
 from whorl.mdf.model import Edge, Graph, Model

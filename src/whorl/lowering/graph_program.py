@@ -1,0 +1,64 @@
+"""The program of a region, and what of it a run needs besides machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from msgspec import Struct, field
+
+from whorl.ir import dims
+from whorl.ir.dims import Dim
+from whorl.ir.native.expressions import Buffer, Expr
+from whorl.ir.types import TensorType
+from whorl.kernel.program import Program
+from whorl.lowering.arena import Arena
+
+MOST_ELEMENTS = 1 << 58
+"""Elements that memory may be asked for; below it, no product of lengths overflows."""
+MOST_TRIPS = 1 << 24
+"""The largest bound of a loop inside, so that a program answers in time when it is asked to stop."""
+
+
+class GraphProgram(Struct, frozen=True):
+    """The program of a region, and where its values lie among the program's buffers.
+
+    Buffers, in order: the inputs, by `inputs` their positions among the region's arguments; `constants`, whose contents
+    are the same in every run; the outputs, those in `grown` left out, which lie in memory that grows. `arena` says
+    where scratch buffers begin. The first scalars are the lengths of inputs that have `names`, then `forms` over them.
+    `shapes` are the lengths of buffers for which memory is there before a run, where these are no numbers. The pairs of
+    `agreeing` are lengths that must be the same, those of `positive` must not be 0.
+    """
+
+    program: Program
+    inputs: tuple[int, ...]
+    constants: tuple[np.ndarray, ...]
+    outputs: tuple[TensorType, ...]
+    arena: Arena
+    may_fail: bool
+    grown: dict[int, Grown] = field(default_factory=lambda: dict[int, Grown]())
+    names: tuple[str, ...] = ()
+    forms: tuple[Dim, ...] = ()
+    shapes: dict[Buffer, tuple[Dim, ...]] = field(default_factory=lambda: dict[Buffer, tuple[Dim, ...]]())
+    agreeing: tuple[tuple[Dim, Dim], ...] = ()
+    positive: tuple[Dim, ...] = ()
+
+    def fits(self, lengths: Mapping[str, int]) -> bool:
+        """Whether the program is made for runs where names are these lengths."""
+        try:
+            numbers = [(dims.evaluate(a, lengths), dims.evaluate(b, lengths)) for a, b in self.agreeing]
+            return all(a == b for a, b in numbers) and all(dims.evaluate(n, lengths) > 0 for n in self.positive)
+        except ValueError:  # what is divided by a length that is 0 is no length
+            return False
+
+    def scalars(self, lengths: Mapping[str, int]) -> dict[Expr, int]:
+        """The first scalars, where names are these lengths."""
+        numbers = [*(lengths[name] for name in self.names), *(dims.evaluate(form, lengths) for form in self.forms)]
+        return dict(zip(self.program.scalars, numbers, strict=False))
+
+
+class Grown(Struct, frozen=True):
+    """An output of which only the run knows the shape: its scratch buffer, its lengths among the scalars by axis."""
+
+    scratch: int
+    lengths: dict[int, int]
