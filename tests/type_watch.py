@@ -62,7 +62,7 @@ class Watch:
         options = whorl.SessionOptions()
         options.backend = "interpreter"
         self.session = whorl.InferenceSession(module, options)
-        self.session.plan = WatchedPlan(self.session.plan, module.main, self)  # type: ignore[assignment]
+        self.session.whole.plan = WatchedPlan(self.session.plan, module.main, self)  # type: ignore[assignment]
         self.names: list[dict[str, int]] = []
         self.problems: list[str] = []
         self.seen = 0

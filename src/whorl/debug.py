@@ -44,6 +44,11 @@ class Debug(Struct, frozen=True):
     def changes_runs(self) -> bool:
         return self.by_programs or self.guarded
 
+    @property
+    def needs_all_stages(self) -> bool:
+        """Whether programs are needed as they were lowered, or other code than usual."""
+        return self.changes_runs or self.is_unoptimised or self.folder is not None
+
 
 @functools.cache
 def debug() -> Debug:

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from whorl.api.models import HasModule, Source, load_module
+from whorl.api.model_bytes import may_have_weights_beside, recognisable_bytes
 from whorl.api.options import RunOptions, SessionOptions
-from whorl.api.preparing import prepare
+from whorl.debug import debug
 from whorl.errors import RunError
-from whorl.formats.options import LoadOptions
+from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
+from whorl.runtime.backends import BACKENDS, choose_mode
 from whorl.runtime.limits import Limits
-from whorl.runtime.node_arg import NodeArg, input_args, output_args
 from whorl.runtime.session import Session
 from whorl.runtime.trace import Trace
+
+if TYPE_CHECKING:
+    from whorl.api.models import Source
+    from whorl.runtime.compiled.prepared import PreparedSession
+    from whorl.runtime.node_arg import NodeArg
 
 PROVIDERS = ("CPUExecutionProvider",)
 
@@ -66,18 +73,16 @@ class InferenceSession(Session):
         self._options = options = sess_options or SessionOptions()
         _check_options("sess_options", options, SessionOptions)
         _check_providers(providers)
-        module = load_module(
-            path_or_bytes, LoadOptions(options.condition_when_omitted, options.max_depth, options.compat)
-        )
         limits = Limits(options.max_iterations, options.timeout, options.max_memory, options.progress)
-        module = prepare(
-            module,
-            options.graph_optimization_level,
-            is_shared=isinstance(path_or_bytes, Module | HasModule),
-            has_memory_limit=limits.max_memory is not None,
-            path=options.optimized_model_filepath,
-        )
-        super().__init__(module, limits, options.backend)
+        data = recognisable_bytes(path_or_bytes) if _may_be_prepared(options, limits) else None
+        prepared = None if data is None else _prepared_session(data, options)
+        is_ready = prepared is not None and prepared.description is not None
+        if data is not None and not is_ready and may_have_weights_beside(data):
+            prepared = None
+        # What was prepared serves those bytes, so a session loads them later, whatever becomes of the file.
+        source = data if data is not None and is_ready else path_or_bytes
+        load = partial(_load, source, options, limits.max_memory is not None)
+        super().__init__(load, limits, options.backend, prepared=prepared)
         if options.enable_profiling:
             self.record(Trace())
 
@@ -115,31 +120,31 @@ class InferenceSession(Session):
 
     def get_state(self) -> dict[str, Any]:
         """A copy of what each state of the model is between runs; None for one that the next run computes anew."""
-        return self._states.get()
+        return self.whole.states.get()
 
     def set_state(self, values: Mapping[str, Any]) -> None:
         """Set states by their names; of any length that their type leaves open. Errors: RunError."""
-        self._states.set(values)
+        self.whole.states.set(values)
 
     def reset_state(self, *names: str) -> None:
         """Let these states, all where none is named, begin anew in the next run. Errors: RunError."""
-        self._states.reset(*names)
+        self.whole.states.reset(*names)
 
     def get_inputs(self) -> list[NodeArg]:
         """The inputs that every run needs; states, which a session feeds itself, are not among them."""
         ours = {*self.module.defaults, *(state.input for state in self.module.states)}
-        return [value for name, value in input_args(self.module).items() if name not in ours]
+        return [value for name, value in _node_args().input_args(self.module).items() if name not in ours]
 
     def get_overridable_initializers(self) -> list[NodeArg]:
         """The inputs that have a default value."""
         states = {state.input for state in self.module.states}
         defaults = self.module.defaults.keys() - states
-        return [value for name, value in input_args(self.module).items() if name in defaults]
+        return [value for name, value in _node_args().input_args(self.module).items() if name in defaults]
 
     def get_outputs(self) -> list[NodeArg]:
         """The outputs, with what inference found of their shapes; states are not among them."""
         states = {state.output for state in self.module.states}
-        return [value for value in output_args(self.module) if value.name not in states]
+        return [value for value in _node_args().output_args(self.module) if value.name not in states]
 
     def get_modelmeta(self) -> ModelMetadata:
         """The metadata of the file."""
@@ -182,6 +187,37 @@ class InferenceSession(Session):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._options = state["options"]
+
+
+def _node_args() -> ModuleType:
+    return import_whole("whorl.runtime.node_arg")
+
+
+def _load(source: Source, options: SessionOptions, has_memory_limit: bool) -> Module:
+    """The module that a session runs."""
+    models, preparing = import_whole("whorl.api.models"), import_whole("whorl.api.preparing")
+    load_options = import_whole("whorl.formats.options").LoadOptions
+    module = models.load_module(source, load_options(options.condition_when_omitted, options.max_depth, options.compat))
+    return preparing.prepare(
+        module,
+        options.graph_optimization_level,
+        is_shared=isinstance(source, Module | models.HasModule),
+        has_memory_limit=has_memory_limit,
+        path=options.optimized_model_filepath,
+    )
+
+
+def _may_be_prepared(options: SessionOptions, limits: Limits) -> bool:
+    """Whether runs without limits go straight to native code, and nothing else is to be written or recorded."""
+    is_plain = not (options.optimized_model_filepath or options.enable_profiling or debug().needs_all_stages)
+    return is_plain and limits == Limits() and choose_mode(options.backend, once=False) == BACKENDS["native"]
+
+
+def _prepared_session(data: bytes, options: SessionOptions) -> PreparedSession | None:
+    """What was prepared for a model of these bytes; None where nothing can be stored."""
+    prepared = import_whole("whorl.runtime.compiled.prepared")
+    chosen = options.condition_when_omitted, options.max_depth, options.compat, options.graph_optimization_level
+    return prepared.open_session(data, chosen)
 
 
 def _check_options(name: str, options: object, kind: type) -> None:

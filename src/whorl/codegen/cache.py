@@ -1,6 +1,6 @@
-"""Object code on disk, shared by processes, in a folder that only its user can write.
+"""Object code and prepared programs on disk, shared by processes, in a folder that only its user can write.
 
-An entry is named by a hash of everything its code depends on and begins with a hash of that name and its bytes, so that
+An entry is named by a hash of everything that it depends on and begins with a hash of that name and its bytes, so that
 a damaged one, or another's under this name, is ignored. Entries are written under another name first:
 concurrent processes see whole ones only. Where all take too much, those go first that were not read for longest.
 """
@@ -46,8 +46,8 @@ def key_of(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def read(key: str) -> bytes | None:
-    """The object code of an entry; None where there is none, or a damaged one."""
+def read(key: str) -> memoryview | None:
+    """The contents of an entry; None where there is none, or a damaged one."""
     directory = folder()
     if directory is None:
         return None
@@ -57,13 +57,15 @@ def read(key: str) -> bytes | None:
         os.utime(path)
     except OSError:
         return None
-    digest, code = data[:_DIGEST], data[_DIGEST:]
-    return code if digest_of(key, code) == digest else None
+    code = memoryview(data)[_DIGEST:]
+    return code if digest_of(key, code) == data[:_DIGEST] else None
 
 
-def digest_of(key: str, code: bytes) -> bytes:
+def digest_of(key: str, code: bytes | memoryview) -> bytes:
     """What an entry begins with."""
-    return hashlib.sha256(key.encode() + b"\0" + code).digest()
+    digest = hashlib.sha256(key.encode() + b"\0")
+    digest.update(code)
+    return digest.digest()
 
 
 def _regular_bytes(path: Path) -> bytes:
@@ -76,7 +78,7 @@ def _regular_bytes(path: Path) -> bytes:
 
 
 def write(key: str, code: bytes) -> None:
-    """Keep object code; a folder that is full or read-only keeps nothing, which is no error."""
+    """Keep an entry; a folder that is full or read-only keeps nothing, which is no error."""
     directory = folder()
     if directory is None:
         return
@@ -88,7 +90,7 @@ def write(key: str, code: bytes) -> None:
     except OSError:
         return
     try:
-        name.write_bytes(digest_of(key, code) + code)
+        name.write_bytes(b"".join((digest_of(key, code), code)))
         os.replace(name, directory / f"{key}{_SUFFIX}")
     except OSError:
         return

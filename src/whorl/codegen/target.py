@@ -81,7 +81,7 @@ def _description() -> _Description:
     key = _description_key()
     text = cache.read(key) if key else None
     if text is not None:
-        return _Description(*text.decode().split("\n"))
+        return _Description(*bytes(text).decode().split("\n"))
     description = _described_by_llvm()
     if key:
         cache.write(key, "\n".join(astuple(description)).encode())
@@ -150,16 +150,39 @@ def _level(effort: Effort) -> int:
 
 
 class MachineCode:
-    """A linked function; modules of equal keys share it, and it is unmapped when the last of these objects goes."""
+    """A linked function; modules of equal keys share it, and it is unmapped when the last of these objects goes.
+
+    `keys` are the names on disk of the objects that it was linked from.
+    """
 
     def __init__(self, module: Module, function: str) -> None:
-        key = f"{module.key} {module.machine} {function}" if module.key else ""
-        code = _linked.get(key)
+        name = cache.key_of(module.key, repr(module.machine), function) if module.key else ""
+        self._share(name, _linked.get(name) or _link_module(module, function))
+
+    def _share(self, name: str, code: _LinkedCode) -> None:
+        self.name, self.code, self.address, self.keys = name, code, code.address, code.keys
+        if name:
+            _linked[name] = code
+
+    @classmethod
+    def from_disk(cls, name: str, keys: Sequence[str], function: str) -> MachineCode | None:
+        """The code of this name, linked from objects on disk; None where one is missing or damaged."""
+        code = _linked.get(name)
         if code is None:
-            code = _LinkedCode(module, function)
-            if key:
-                _linked[key] = code
-        self.code, self.address = code, code.address
+            objects = [read for key in keys if (read := _object_on_disk(key)) is not None]
+            if len(objects) < len(keys):
+                return None
+            code = _LinkedCode(keys, objects, function)
+        result = cls.__new__(cls)
+        result._share(name, code)
+        return result
+
+
+def _link_module(module: Module, function: str) -> _LinkedCode:
+    program, routines = module.split()
+    keys = [object_key(source) for source in (program, *routines.values())]
+    objects = [cached_object_code(program), *map(_routine_code, routines.values())]
+    return _LinkedCode(keys, objects, function)
 
 
 class _LinkedCode:
@@ -169,9 +192,8 @@ class _LinkedCode:
     """
 
     @in_phase(Phase.LINK)
-    def __init__(self, module: Module, function: str) -> None:
-        program, routines = module.split()
-        objects = [cached_object_code(program), *map(_routine_code, routines.values())]
+    def __init__(self, keys: Sequence[str], objects: Sequence[bytes], function: str) -> None:
+        self.keys = tuple(keys)
         linked = elf.link(objects, function)
         if linked is None:
             self.address, release = _linked_by_llvm(objects, function)
@@ -204,15 +226,28 @@ def _routine_code(source: Source) -> bytes:
     return cached_object_code(source)
 
 
+@functools.lru_cache(maxsize=256)
+@in_phase(Phase.CACHE)
+def _object_on_disk(key: str) -> bytes | None:
+    code = cache.read(key)
+    return None if code is None else bytes(code)
+
+
+def object_key(source: Source) -> str:
+    """The name on disk of a source's object code."""
+    known, chosen = _description(), f"{TUNING} {_level(source.effort)}"
+    return cache.key_of(source.text, chosen, known.version, known.triple, known.cpu, known.features)
+
+
 @in_phase(Phase.CACHE)
 def cached_object_code(source: Source) -> bytes:
     """Object code of a source, from the disk where it was compiled before."""
-    known, chosen = _description(), f"{TUNING} {_level(source.effort)}"
-    key = cache.key_of(source.text, chosen, known.version, known.triple, known.cpu, known.features)
-    code = cache.read(key) if debug().folder is None else None
-    if code is None:
-        code = object_code(source)
-        cache.write(key, code)
+    key = object_key(source)
+    known = cache.read(key) if debug().folder is None else None
+    if known is not None:
+        return bytes(known)
+    code = object_code(source)
+    cache.write(key, code)
     return code
 
 

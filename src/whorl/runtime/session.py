@@ -7,28 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from msgspec.structs import replace
 
 from whorl.errors import MemoryLimitError, RunError
-from whorl.ir.constants import as_array
-from whorl.ir.forking import import_whole
+from whorl.ir.forking import import_whole, renew_in_children
 from whorl.ir.graph import Module
-from whorl.ir.types import OptionalType
-from whorl.phases import Phase, in_phase, phase
+from whorl.phases import Phase, in_phase
 from whorl.runtime.backends import Mode, choose_mode
 from whorl.runtime.buffer_pool import is_recycled
 from whorl.runtime.credit import Credit
-from whorl.runtime.feeds import check_value, is_feeds
-from whorl.runtime.interpreter.plan import Plan
-from whorl.runtime.interpreter.step import Run
 from whorl.runtime.limits import Budget, Limits
-from whorl.runtime.states import States
 from whorl.runtime.trace import Trace
 from whorl.runtime.values import is_array, is_map, is_sequence
 
 if TYPE_CHECKING:
-    from whorl.runtime.compiled.compiler import Compiler
     from whorl.runtime.compiled.explain import Verdict
+    from whorl.runtime.compiled.fast_path import FastPath
+    from whorl.runtime.compiled.prepared import PreparedSession
+    from whorl.runtime.interpreter.plan import Plan
+    from whorl.runtime.interpreter.step import Run
+    from whorl.runtime.whole import Whole
 
 
 class Flag(Protocol):
@@ -37,33 +34,71 @@ class Flag(Protocol):
     def is_set(self) -> bool: ...
 
 
-def load_compiler(mode: Mode) -> Compiler | None:
-    """The compiler of a mode, loaded when one is first needed; None where everything is interpreted."""
-    if not mode.compiles:
-        return None
-    compiler: type[Compiler] = import_whole("whorl.runtime.compiled.compiler").Compiler
-    return compiler(mode)
-
-
 class Session:
     """A module ready to run, from any number of threads at once; `once` where it will run a single time.
 
-    Runs of a module with states follow one another, each from what the one before it has left.
+    Runs of a module with states follow one another, each from what the one before it has left. With a function in the
+    module's place, that is called when `prepared` programs do not serve: at once where there are none.
     """
 
     def __init__(
-        self, module: Module, limits: Limits | None = None, backend: str | Mode | None = None, once: bool = False
+        self,
+        module: Module | Callable[[], Module],
+        limits: Limits | None = None,
+        backend: str | Mode | None = None,
+        once: bool = False,
+        prepared: PreparedSession | None = None,
     ) -> None:
-        self.module, self.limits, self.mode = module, limits or Limits(), choose_mode(backend, once)
-        self._compiler = load_compiler(self.mode)
-        with phase(Phase.PLAN):
-            self.plan = Plan(module.main, self._compiler)
-        self._inputs = {value.name: value for value in module.main.arguments}
-        self._states = States(module, load_compiler(replace(self.mode, subgraphs=False)))
-        self._fast_path = None if self._compiler is None else self._compiler.fast_path(self.plan, list(self._inputs))
-        self._may_take_fast_path = self.limits == Limits() and not module.states
+        self.limits, self.mode = limits or Limits(), choose_mode(backend, once)
+        self._module, self._prepared = module, prepared
+        self._whole: Whole | None = None
         self._cancelled = threading.Event()
         self._trace: Trace | None = None
+        self._fast_path: FastPath | None = None
+        self._may_take_fast_path = self.limits == Limits()
+        self.renew()
+        renew_in_children(self)
+        known = None if prepared is None else prepared.description
+        if known is None:
+            self._load()
+        else:
+            self._output_names: Sequence[str] = known.outputs
+            self._fast_path = _fast_path_of(known.inputs, prepared)
+
+    def renew(self) -> None:
+        """A free lock: that of a fork's parent may be taken."""
+        self._lock = threading.RLock()
+
+    @property
+    def module(self) -> Module:
+        """What runs."""
+        return self.whole.module
+
+    @property
+    def plan(self) -> Plan:
+        """The steps of the module."""
+        return self.whole.plan
+
+    @property
+    def whole(self) -> Whole:
+        """The module and its plan, loaded now where prepared programs have served so far."""
+        return self._whole or self._load()
+
+    def _load(self) -> Whole:
+        with self._lock:
+            if self._whole is not None:
+                return self._whole
+            module = self._module if isinstance(self._module, Module) else self._module()
+            make: type[Whole] = import_whole("whorl.runtime.whole").Whole
+            whole = make(module, self.mode)
+            self._output_names = module.output_names
+            self._may_take_fast_path = self._may_take_fast_path and not module.states
+            if whole.compiler is not None:
+                if self._fast_path is None:
+                    self._fast_path = _fast_path_of(whole.typed_inputs(), self._prepared)
+                whole.compiler.watch(self._fast_path, whole.plan, module.output_names)
+            self._module, self._whole = module, whole
+            return whole
 
     def record(self, trace: Trace) -> None:
         """Record what every run from now on does."""
@@ -77,7 +112,7 @@ class Session:
     def explain(self) -> list[Verdict]:
         """How the nodes ran so far: natively, or interpreted for what reason."""
         explain: Callable[[Plan], list[Verdict]] = import_whole("whorl.runtime.compiled.explain").explain
-        return explain(self.plan)
+        return explain(self.whole.plan)
 
     def execute(
         self,
@@ -88,25 +123,26 @@ class Session:
     ) -> list[Any]:
         """Outputs by name, all of them in the model's order where no names are given. Errors: RunError, LimitError."""
         fast_path = self._fast_path if self._may_take_fast_path and limits is None and stop is None else None
-        if fast_path is not None and fast_path.launches and isinstance(feeds, dict):
+        if fast_path is not None and fast_path.is_ready and isinstance(feeds, dict):
             outputs = fast_path.run(feeds, self._cancelled)
             if outputs is not None:
                 return outputs if not output_names else [outputs[k] for k in self._positions(output_names)]
+        whole = self.whole
         positions = self._positions(output_names)
         own = self._cancelled
         stopped = own.is_set if stop is None else lambda: own.is_set() or stop.is_set()
-        run = Run(Budget(limits or self.limits, stopped, self._trace, Credit(len(self.module.main.nodes))))
-        if self.module.states:
-            return self._continue(feeds, positions, run)
-        return self._run(self._arguments(feeds), positions, run)
+        run = whole.start(Budget(limits or self.limits, stopped, self._trace, Credit(len(whole.module.main.nodes))))
+        if whole.module.states:
+            return self._continue(whole, feeds, positions, run)
+        return self._run(whole, whole.arguments(feeds), positions, run)
 
     @in_phase(Phase.RUN)
-    def _run(self, arguments: list[object], positions: list[int], run: Run) -> list[object]:
+    def _run(self, whole: Whole, arguments: list[object], positions: list[int], run: Run) -> list[object]:
         """The outputs at some positions, for arguments that are checked."""
         budget = run.budget
         try:
             with np.errstate(all="ignore"):
-                results = self.plan(run, *arguments)
+                results = whole.plan(run, *arguments)
         except RunError:
             if budget.raised is not None:
                 raise budget.raised from None
@@ -114,18 +150,18 @@ class Session:
         if self._fast_path is not None:
             self._fast_path.learn(arguments)
         shared: set[int] = set()
-        for value in (*arguments, *self.plan.template):
+        for value in (*arguments, *whole.plan.template):
             _add_arrays(value, shared)
-        return [self._own_output(results[k], self.module.output_names[k], shared, budget) for k in positions]
+        return [self._own_output(results[k], self._output_names[k], shared, budget) for k in positions]
 
-    def _continue(self, feeds: Mapping[str, object], positions: list[int], run: Run) -> list[object]:
+    def _continue(self, whole: Whole, feeds: Mapping[str, object], positions: list[int], run: Run) -> list[object]:
         """A run that begins with the states as they are, and leaves what they become if it ends well."""
-        states = self.module.states
-        with self._states.lock, np.errstate(all="ignore"):
-            feeds = self._states.add_to(feeds, self._arguments, run)
-            next_states = [self.module.output_names.index(state.output) for state in states]
-            outputs = self._run(self._arguments(feeds), [*positions, *next_states], run)
-            self._states.update(outputs[len(positions) :])
+        states, module = whole.states, whole.module
+        with states.lock, np.errstate(all="ignore"):
+            feeds = states.add_to(feeds, whole.arguments, run)
+            next_states = [module.output_names.index(state.output) for state in module.states]
+            outputs = self._run(whole, whole.arguments(feeds), [*positions, *next_states], run)
+            states.update(outputs[len(positions) :])
         return outputs[: len(positions)]
 
     def cancel(self) -> None:
@@ -149,9 +185,10 @@ class Session:
             raise MemoryLimitError(f"no memory: {error}", f"output {name!r}") from None
 
     def _positions(self, names: Sequence[str] | None) -> list[int]:
-        known = self.module.output_names
+        known = self._output_names
         if not names:
-            shown = self.module.visible_outputs if self.module.states else known
+            states = self._whole is not None and self._whole.module.states
+            shown = self.module.visible_outputs if states else known
             return list(range(len(known))) if shown is known else [known.index(name) for name in shown]
         if isinstance(names, str):
             raise RunError(f"the output names are {names!r}, expected a list", fix=f"write [{names!r}]")
@@ -160,28 +197,10 @@ class Session:
                 raise RunError(f"the model has no output {name!r}", fix=f"choose from {', '.join(known)}")
         return [known.index(name) for name in names]
 
-    def _arguments(self, feeds: object) -> list[object]:
-        inputs, defaults = self._inputs, self.module.defaults
-        if not is_feeds(feeds):
-            raise RunError(f"the feeds are {type(feeds).__name__}, expected a dictionary", fix="write {name: array}")
-        for name in feeds:
-            if name not in inputs:
-                raise RunError(f"the model has no input {name!r}", fix=f"choose from {', '.join(inputs) or 'none'}")
-        missing = [
-            f"{name!r} ({value.type})"
-            for name, value in inputs.items()
-            if name not in feeds and name not in defaults and not isinstance(value.type, OptionalType)
-        ]
-        if missing:
-            raise RunError(f"missing inputs: {', '.join(missing)}", fix="feed every input that has no default")
-        return [
-            check_value(feeds[name], value.type, f"input {name!r}")
-            if name in feeds
-            else as_array(defaults[name])
-            if name in defaults
-            else None
-            for name, value in inputs.items()
-        ]
+
+def _fast_path_of(inputs: Sequence[tuple[str, np.dtype | None]], prepared: PreparedSession | None) -> FastPath:
+    make: type[FastPath] = import_whole("whorl.runtime.compiled.fast_path").FastPath
+    return make(inputs, prepared)
 
 
 def _add_arrays(value: object, shared: set[int]) -> None:

@@ -4,7 +4,9 @@
   the programs of a subgraph by patterns of names, `loop` those of a long Loop (`shape_signatures`), typed for them
   (`specialise`) after what is loop-invariant was hoisted (`preheader`).
 - When: at the first run or in a thread of its own (`background`); `refusals` says why not.
-- Calls: `launch` runs a subgraph, `entries` is the machine code or its stand-in under WHORL_DEBUG, `context` what a
-  program calls while it runs, `callbacks` ops without a native form, `memory` carried values and growable buffers.
-- `fast_path` serves feeds of a known signature, `explain` says what ran natively.
+- Calls: `compile_graph` makes a `launch`, which runs a subgraph, `entries` is the machine code or its stand-in under
+  WHORL_DEBUG, `context` what a program calls while it runs, `callbacks` ops without a native form, `memory` carried
+  values and growable buffers.
+- `fast_path` serves feeds of a known signature; `prepared` keeps its programs on disk (`encoding`), so that the next
+  process needs neither the model nor the compiler. `explain` says what ran natively.
 """

@@ -9,7 +9,7 @@ from whorl.ir.graph import Node
 from whorl.runtime.backends import Mode
 from whorl.runtime.compiled.fast_path import FastPath
 from whorl.runtime.compiled.loop_programs import LoopPrograms
-from whorl.runtime.compiled.partition import partition_by_ops
+from whorl.runtime.compiled.partition import only_subgraph, partition_by_ops
 from whorl.runtime.interpreter.accelerator import Accelerator, LoopRunner, Part
 from whorl.runtime.interpreter.plan import Plan
 from whorl.runtime.interpreter.step import Interpreted, Step
@@ -30,5 +30,6 @@ class Compiler(Accelerator):
         after = self.mode.loops_after
         return None if after is None else LoopPrograms(loop, after, self.mode.waits)
 
-    def fast_path(self, plan: Plan, names: Sequence[str]) -> FastPath:
-        return FastPath(plan, names)
+    def watch(self, fast_path: FastPath, plan: Plan, outputs: Sequence[str]) -> None:
+        """Let a fast path learn from the runs of a plan, which has outputs of these names."""
+        fast_path.watch(only_subgraph(plan), plan.results, outputs)

@@ -8,32 +8,49 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from threading import Event
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whorl.ir.types import TensorType
+from whorl.runtime.compiled.binding import MOST_BOUND, Signature, signature_of
 from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch
-from whorl.runtime.compiled.partition import CompiledSubgraph
-from whorl.runtime.compiled.program_cache import MOST_BOUND, Signature, signature_of
-from whorl.runtime.interpreter.plan import Plan
+from whorl.runtime.compiled.prepared import Description, PreparedSession
 from whorl.runtime.limits import UNLIMITED, Budget
 from whorl.runtime.values import is_array
+
+if TYPE_CHECKING:
+    from whorl.runtime.compiled.partition import CompiledSubgraph
 
 
 class FastPath:
     """Launches by the signature of all feeds.
 
-    Feeds that differ in anything take the long way, which checks them and reports what is wrong.
+    Feeds that differ in anything take the long way, which checks them and reports what is wrong. What was prepared
+    serves from the first run on; what is learned is prepared for later processes.
     """
 
-    def __init__(self, plan: Plan, names: Sequence[str]) -> None:
+    def __init__(self, inputs: Sequence[tuple[str, np.dtype | None]], prepared: PreparedSession | None = None) -> None:
         self.launches: dict[Signature, tuple[BoundLaunch, list[int]]] = {}
-        self.specialised: list[int] = []
-        arguments = list(plan.slots)[: plan.count]
-        dtypes = [v.type.dtype if isinstance(v.type, TensorType) else None for v in arguments]
-        self.expected = list(zip(names, dtypes, strict=True))
-        self.subgraph = _only_subgraph(plan)
-        self.order = [self.subgraph.outputs.index(slot) for slot in plan.results] if self.subgraph is not None else []
+        self.specialised: Sequence[int] = ()
+        self.expected, self.prepared = inputs, prepared
+        self.subgraph: CompiledSubgraph | None = None
+        self.outputs: Sequence[str] = ()
+        self.order: Sequence[int] = ()
+        known = None if prepared is None else prepared.description
+        self.is_asleep = known is not None
+        if known is not None:
+            self.order, self.specialised = known.order, [known.arguments[n] for n in known.specialised]
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is something to run."""
+        return bool(self.launches) or self.is_asleep
+
+    def watch(self, subgraph: CompiledSubgraph | None, results: Sequence[int], outputs: Sequence[str]) -> None:
+        """Learn from a subgraph that is a whole plan, whose outputs lie in the slots of `results`, from now on."""
+        self.subgraph, self.outputs, self.is_asleep = subgraph, outputs, False
+        self.launches.clear()
+        self.order = [] if subgraph is None else [subgraph.outputs.index(slot) for slot in results]
 
     def learn(self, arguments: Sequence[object]) -> None:
         """Remember the signature of arguments with which the long way has just succeeded."""
@@ -44,17 +61,40 @@ class FastPath:
         cache = subgraph.cache
         arrays = cache.require_arrays([arguments[slot - 1] for slot in subgraph.inputs])
         launch = None if arrays is None else cache.recent.get(cache.signature(arrays))
-        if not isinstance(launch, BoundLaunch) or launch.has_calls:
+        if arrays is None or not isinstance(launch, BoundLaunch) or launch.has_calls:
             return
         specialised = [subgraph.inputs[n] - 1 for n in cache.specialised]
         if specialised != self.specialised:
             self.launches.clear()
             self.specialised = specialised
         positions = [subgraph.inputs[n] - 1 for n in launch.graph.inputs]
-        tensors = [x for x in arguments if is_array(x)]
+        self._remember([x for x in arguments if is_array(x)], launch, positions)
+        pattern = None if self.prepared is None else cache.pattern_of(launch.launch)
+        if self.prepared is not None and pattern is not None:
+            self.prepared.add(self._description(subgraph), pattern, launch.launch)
+
+    def _remember(self, tensors: Sequence[np.ndarray], launch: BoundLaunch, positions: list[int]) -> None:
         while len(self.launches) >= MOST_BOUND:
             del self.launches[next(iter(self.launches))]
-        self.launches[signature_of(tensors, specialised)] = launch, positions
+        self.launches[signature_of(tensors, self.specialised)] = launch, positions
+
+    def _description(self, subgraph: CompiledSubgraph) -> Description:
+        cache = subgraph.cache
+        inputs = tuple((name, dtype) for name, dtype in self.expected if dtype is not None)
+        arguments = tuple(slot - 1 for slot in subgraph.inputs)
+        types, specialised = tuple(cache.binder.types), tuple(cache.specialised)
+        has_loop = cache.loop is not None
+        return Description(inputs, tuple(self.outputs), arguments, types, tuple(self.order), specialised, has_loop)
+
+    def _prepared_launch(self, arrays: Sequence[np.ndarray]) -> tuple[BoundLaunch, list[int]] | None:
+        """What is prepared for feeds of a signature that is new here."""
+        prepared = self.prepared
+        launch = None if prepared is None else prepared.find(arrays)
+        if launch is None or prepared is None or prepared.description is None:
+            return None
+        positions = [prepared.description.arguments[n] for n in launch.graph.inputs]
+        self._remember(arrays, launch, positions)
+        return launch, positions
 
     def run(self, feeds: Mapping[str, object], cancelled: Event) -> list[np.ndarray] | None:
         """All outputs, in the model's order; None where the long way must be taken."""
@@ -72,16 +112,10 @@ class FastPath:
             shapes.append(x.shape)
         entry = self.launches.get(signature_of(arrays, self.specialised) if self.specialised else tuple(shapes))
         if entry is None:
+            entry = self._prepared_launch(arrays) if self.is_asleep else None
+        if entry is None:
             return None
         launch, positions = entry
         budget = Budget(UNLIMITED.limits, cancelled.is_set) if launch.needs_help else UNLIMITED
         results = launch.run([arrays[n] for n in positions], budget)
         return None if results is None else [results[n] for n in self.order]
-
-
-def _only_subgraph(plan: Plan) -> CompiledSubgraph | None:
-    """The subgraph that is the whole plan, if every result is an array of its own that it makes."""
-    if len(plan.parts) != 1 or len(set(plan.results)) < len(plan.results):
-        return None
-    part = plan.parts[0]
-    return part if isinstance(part, CompiledSubgraph) and set(plan.results) <= set(part.outputs) else None

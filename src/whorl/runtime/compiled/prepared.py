@@ -1,0 +1,225 @@
+"""Prepared sessions: the programs of a session on disk, for later processes that load the very same bytes of a model.
+
+A session whose model is one native program needs nothing else to run: a second process neither parses, infers nor
+lowers. Its description has what feeds are checked by, and for each pattern of shapes there is a program: where its
+values lie, its constants, and the names of its machine code. What a prepared session has no answer for, a whole one is
+loaded for. The names of entries depend on the model, on what the session was asked for, on the files of this package
+and on the machine; sessions are whole ones while WHORL_DEBUG asks for what is inside.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whorl.codegen import cache
+from whorl.codegen.array_address import ARRAYS_FUNCTION, address_offset
+from whorl.codegen.target import MachineCode, host, is_available
+from whorl.ir import dims
+from whorl.ir.dims import Linear
+from whorl.ir.native.expressions import Apply, Buffer, Const, Load, Var
+from whorl.ir.types import TensorType
+from whorl.kernel.program import Assign, Call, Fail, For, Program, When, While
+from whorl.lowering.arena import Arena
+from whorl.lowering.graph_program import GraphProgram, Grown
+from whorl.lowering.work import skeleton
+from whorl.runtime.compiled.binding import LEAST, Binder, Binding, Pattern
+from whorl.runtime.compiled.encoding import Decoder, Encoder
+from whorl.runtime.compiled.launch import FEW_STATEMENTS, BoundLaunch, Launch
+
+LARGEST = 1 << 26
+"""Bytes of a model, and of a program's constants, up to which they are worth a copy on disk."""
+_ALIGNMENT = 64
+_SIZE = 8
+"""Bytes of the number with which a program's entry begins: the size of what follows, which is not its constants."""
+T = TypeVar("T")
+
+
+class Description(Struct, frozen=True):
+    """A session that is one program: its inputs by name, its outputs in order, and which of them the program has.
+
+    `arguments` are the positions of the program's inputs among the session's, `types` their types as declared;
+    `order` the positions of the outputs among the program's.
+    """
+
+    inputs: tuple[tuple[str, np.dtype], ...]
+    outputs: tuple[str, ...]
+    arguments: tuple[int, ...]
+    types: tuple[TensorType, ...]
+    order: tuple[int, ...]
+    specialised: tuple[int, ...]
+    has_loop: bool
+
+
+class StoredProgram(Struct, frozen=True):
+    """A launch without its constants, of which there are the element types, shapes, and offsets in the entry."""
+
+    graph: GraphProgram
+    name: str
+    keys: tuple[str, ...]
+    polls: bool
+    least_seconds: float
+    constants: tuple[tuple[np.dtype, tuple[int, ...], int], ...]
+
+
+_CLASSES = (
+    *(Description, StoredProgram, GraphProgram, Grown, Arena, TensorType, Linear, dims.Call),
+    *(Program, For, While, When, Assign, Call, Fail, Buffer, Var, Const, Load, Apply),
+)
+
+
+class PreparedSession:
+    """What earlier processes, or this one, have prepared for a session."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.programs: dict[Pattern, Launch] = {}
+        self.written: set[Pattern] = set()
+        self.description = _read_description(key)
+        self.binder = Binder([] if self.description is None else self.description.types)
+
+    def find(self, arrays: Sequence[np.ndarray]) -> BoundLaunch | None:
+        """The program for these inputs of the session; None where none is prepared."""
+        known = self.description
+        if known is None:
+            return None
+        inputs = [arrays[n] for n in known.arguments]
+        for least in (0, LEAST):
+            binding = self.binder.bind(inputs, least)
+            launch = self._program(binding.pattern(inputs, known.specialised))
+            if launch is not None and (not binding.is_unusual or launch.suits(binding.lengths)):
+                return _bind(launch, binding, known.has_loop)
+            if not binding.is_unusual:
+                break
+        return None
+
+    def _program(self, pattern: Pattern) -> Launch | None:
+        if pattern not in self.programs:
+            launch = _read_program(_program_key(self.key, pattern))
+            if launch is None:
+                return None
+            self.programs[pattern] = launch
+        return self.programs[pattern]
+
+    def add(self, description: Description, pattern: Pattern, launch: Launch) -> None:
+        """Keep a program that has run, and what it is a program of."""
+        if pattern in self.written:
+            return
+        self.written.add(pattern)
+        data = _program_bytes(launch)
+        if data is None:
+            return
+        if description != self.description:
+            self.description = description
+            cache.write(cache.key_of(self.key, "description"), Encoder(_CLASSES).encode(description))
+        cache.write(_program_key(self.key, pattern), data)
+
+
+def open_session(model: bytes, options: Sequence[object]) -> PreparedSession | None:
+    """What is prepared for a model with these options; None where nothing can be stored, or no code run from there."""
+    if not is_available() or address_offset() is None or cache.folder() is None:
+        return None
+    digest = hashlib.sha256(model).hexdigest()
+    versions = (np.__version__, sys.version, _fingerprint(), repr(host()))
+    return PreparedSession(cache.key_of("prepared", digest, repr(options), *versions))
+
+
+@functools.cache
+def _fingerprint() -> str:
+    """What the files of this package are: another one may compile other programs."""
+    digest = hashlib.sha256()
+    folders = [Path(__file__).parents[2]]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                if entry.is_dir():
+                    folders.append(Path(entry.path))
+                elif entry.name.endswith(".py"):
+                    status = entry.stat()
+                    digest.update(f"{entry.name} {status.st_size} {status.st_mtime_ns}\0".encode())
+    return digest.hexdigest()
+
+
+def _program_key(key: str, pattern: Pattern) -> str:
+    return cache.key_of(key, Encoder(_CLASSES).encode(pattern).hex())
+
+
+def _bind(launch: Launch, binding: Binding, has_loop: bool) -> BoundLaunch | None:
+    try:
+        bound = launch.bind(binding.lengths)
+    except (ValueError, OverflowError):
+        return None
+    return None if has_loop and bound.may_take_long else bound
+
+
+# ---- bytes -----------------------------------------------------------------------------------------------------
+
+
+def _read_description(key: str) -> Description | None:
+    data = cache.read(cache.key_of(key, "description"))
+    return None if data is None else _decoded(data, Description)
+
+
+def _decoded(data: bytes | memoryview, kind: type[T]) -> T | None:
+    try:
+        value = Decoder(_CLASSES).decode(data)
+    except ValueError:
+        return None
+    return value if isinstance(value, kind) else None
+
+
+def _read_program(key: str) -> Launch | None:
+    data = cache.read(key)
+    if data is None:
+        return None
+    end = _SIZE + int.from_bytes(data[:_SIZE], "little")
+    stored = _decoded(data[_SIZE:end], StoredProgram)
+    code = None if stored is None else MachineCode.from_disk(stored.name, stored.keys, ARRAYS_FUNCTION)
+    if stored is None or code is None:
+        return None
+    constants = tuple([_array(data, d, s, _aligned(end) + offset) for d, s, offset in stored.constants])
+    return Launch(replace(stored.graph, constants=constants), code, True, stored.polls, stored.least_seconds)
+
+
+def _array(data: memoryview, dtype: np.dtype, shape: tuple[int, ...], offset: int) -> np.ndarray:
+    return np.frombuffer(data, np.uint8, math.prod(shape) * dtype.itemsize, offset).view(dtype).reshape(shape)
+
+
+def _program_bytes(launch: Launch) -> bytes | None:
+    """A program as an entry; None for one that is too large, or runs ops that have no native form."""
+    graph = launch.graph
+    if graph.program.calls or not launch.takes_arrays or sum(x.nbytes for x in graph.constants) > LARGEST:
+        return None
+    program = graph.program
+    body = skeleton(program.body, len(program.body) > FEW_STATEMENTS)
+    bare = replace(graph, constants=(), program=Program(program.scalars, program.buffers, program.scratch, body))
+    layouts, size = list[tuple[np.dtype, tuple[int, ...], int]](), 0
+    for array in graph.constants:
+        layouts.append((array.dtype, array.shape, size))
+        size += _aligned(array.nbytes)
+    code = launch.code
+    stored = StoredProgram(bare, code.name, code.keys, launch.polls, launch.least_seconds, tuple(layouts))
+    try:
+        header = Encoder(_CLASSES).encode(stored)
+    except (TypeError, OverflowError):
+        return None
+    data = bytearray(_aligned(_SIZE + len(header)) + size)
+    data[: _SIZE + len(header)] = len(header).to_bytes(_SIZE, "little") + header
+    for array, (_, _, offset) in zip(graph.constants, layouts, strict=True):
+        first = len(data) - size + offset
+        data[first : first + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+    return bytes(data)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT

@@ -1,0 +1,77 @@
+"""A module with all that it takes to run it in any way: its plan, its compiler, its states."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec.structs import replace
+
+from whorl.errors import RunError
+from whorl.ir.constants import as_array
+from whorl.ir.forking import import_whole
+from whorl.ir.graph import Module
+from whorl.ir.types import OptionalType, TensorType
+from whorl.phases import Phase, phase
+from whorl.runtime.backends import Mode
+from whorl.runtime.feeds import check_value, is_feeds
+from whorl.runtime.interpreter.plan import Plan
+from whorl.runtime.interpreter.step import Run
+from whorl.runtime.limits import Budget
+from whorl.runtime.states import States
+
+if TYPE_CHECKING:
+    from whorl.runtime.compiled.compiler import Compiler
+
+
+def load_compiler(mode: Mode) -> Compiler | None:
+    """The compiler of a mode, loaded when one is first needed; None where everything is interpreted."""
+    if not mode.compiles:
+        return None
+    compiler: type[Compiler] = import_whole("whorl.runtime.compiled.compiler").Compiler
+    return compiler(mode)
+
+
+class Whole:
+    """A module, planned for a mode."""
+
+    def __init__(self, module: Module, mode: Mode) -> None:
+        self.module = module
+        self.compiler = load_compiler(mode)
+        with phase(Phase.PLAN):
+            self.plan = Plan(module.main, self.compiler)
+        self.inputs = {value.name: value for value in module.main.arguments}
+        self.states = States(module, load_compiler(replace(mode, subgraphs=False)))
+
+    def start(self, budget: Budget) -> Run:
+        """A run of the plan that has not begun."""
+        return Run(budget)
+
+    def typed_inputs(self) -> list[tuple[str, np.dtype | None]]:
+        """The names of the inputs with their element types; None for those that are no tensors."""
+        types = [(name, value.type) for name, value in self.inputs.items()]
+        return [(name, type.dtype if isinstance(type, TensorType) else None) for name, type in types]
+
+    def arguments(self, feeds: object) -> list[object]:
+        """The arguments of a run, checked. Errors: RunError."""
+        inputs, defaults = self.inputs, self.module.defaults
+        if not is_feeds(feeds):
+            raise RunError(f"the feeds are {type(feeds).__name__}, expected a dictionary", fix="write {name: array}")
+        for name in feeds:
+            if name not in inputs:
+                raise RunError(f"the model has no input {name!r}", fix=f"choose from {', '.join(inputs) or 'none'}")
+        missing = [
+            f"{name!r} ({value.type})"
+            for name, value in inputs.items()
+            if name not in feeds and name not in defaults and not isinstance(value.type, OptionalType)
+        ]
+        if missing:
+            raise RunError(f"missing inputs: {', '.join(missing)}", fix="feed every input that has no default")
+        return [
+            check_value(feeds[name], value.type, f"input {name!r}")
+            if name in feeds
+            else as_array(defaults[name])
+            if name in defaults
+            else None
+            for name, value in inputs.items()
+        ]

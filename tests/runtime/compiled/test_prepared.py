@@ -1,0 +1,274 @@
+"""Prepared sessions: a second session on the same bytes runs without a module, and gives what a whole one gives."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx_text import model
+
+import whorl
+from whorl.codegen import cache
+from whorl.codegen.target import _linked, _object_on_disk
+from whorl.runtime.compiled import prepared
+
+F32 = np.float32
+PERCEPTRON = """main (float[n, 4] x) => (float[n, 3] y) {
+  w = Constant <value = float[4, 3] {1, -1, 0.5, 2, 0.25, -0.5, 1, 1, -2, 0.5, -1, 1}> ()
+  product = MatMul (x, w)
+  y = Softmax <axis = -1> (product)
+}"""
+FACTORIAL = """main (int64 n, float start) => (float y) {
+  yes = Constant <value = bool {1}> ()
+  y = Loop (n, yes, start) <body = step (int64 i, bool go_on, float x) => (bool still, float next) {
+    still = Identity (go_on)
+    one = Constant <value_float = 1.0> ()
+    k = Cast <to = 1> (i)
+    factor = Add (k, one)
+    next = Mul (x, factor)
+  }>
+}"""
+GROWING = """main (float[n] x) => (float[m] y) {
+  zero = Constant <value_float = 0.0> ()
+  positive = Greater (x, zero)
+  y = Compress <axis = 0> (x, positive)
+}"""
+
+
+@pytest.fixture(autouse=True)
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Nothing is prepared before a test."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("WHORL_CACHE", str(folder))
+    return folder
+
+
+def bytes_of(text: str) -> bytes:
+    return model(text).SerializeToString()
+
+
+def is_asleep(session: whorl.InferenceSession) -> bool:
+    """Whether a session has loaded no module so far."""
+    return session._whole is None
+
+
+def rows(count: int) -> dict[str, np.ndarray]:
+    return {"x": np.random.default_rng(count).normal(size=(count, 4)).astype(F32)}
+
+
+def test_second_session_runs_other_lengths_without_loading_the_model() -> None:
+    source = bytes_of(PERCEPTRON)
+    first = whorl.InferenceSession(source)
+    first.run(None, rows(5))
+    second = whorl.InferenceSession(source)
+    for count in (5, 2, 64, 1, 0, 5):
+        np.testing.assert_array_equal(second.run(None, rows(count))[0], first.run(None, rows(count))[0])
+        assert second.run(["y"], rows(count))[0].shape == (count, 3)
+    assert is_asleep(second)
+
+
+def test_loop_runs_the_number_of_times_of_its_input() -> None:
+    source = bytes_of(FACTORIAL)
+    whorl.InferenceSession(source).run(None, {"n": np.array(3), "start": F32(1)})
+    second = whorl.InferenceSession(source)
+    for n, expected in ((4, 24), (0, 1), (6, 720)):
+        assert second.run(None, {"n": np.array(n), "start": np.array(1, F32)})[0] == expected
+    assert is_asleep(second)
+
+
+def test_loop_that_takes_long_is_left_to_the_whole_session() -> None:
+    source = bytes_of(FACTORIAL)
+    whorl.InferenceSession(source).run(None, {"n": np.array(3), "start": np.array(1, F32)})
+    second = whorl.InferenceSession(source)
+    assert second.run(None, {"n": np.array(1 << 24), "start": np.array(0, F32)})[0] == 0
+    assert not is_asleep(second)
+
+
+def test_feeds_that_do_not_fit_have_the_errors_of_a_whole_session() -> None:
+    source = bytes_of(PERCEPTRON)
+    whorl.InferenceSession(source).run(None, rows(5))
+    for feeds, message in (
+        ({}, "missing inputs: 'x'"),
+        ({"x": np.zeros((2, 5), F32)}, "input 'x'"),
+        ({"x": np.zeros((2, 4))}, "input 'x' is float64"),
+        (rows(2) | {"z": np.zeros(1)}, "has no input 'z'"),
+    ):
+        with pytest.raises(whorl.RunError, match=message):
+            whorl.InferenceSession(source).run(None, feeds)
+    with pytest.raises(whorl.RunError, match="the model has no output 'z'"):
+        whorl.InferenceSession(source).run(["z"], rows(2))
+
+
+def test_inputs_and_verdicts_of_a_second_session_are_those_of_the_model() -> None:
+    source = bytes_of(PERCEPTRON)
+    whorl.InferenceSession(source).run(None, rows(5))
+    second = whorl.InferenceSession(source)
+    assert [(i.name, i.shape, i.type) for i in second.get_inputs()] == [("x", ["n", 4], "tensor(float)")]
+    assert [o.name for o in second.get_outputs()] == ["y"]
+    assert second.get_modelmeta().graph_name == "main"
+    second.run(None, rows(3))
+    assert [verdict.how for verdict in second.explain()] == ["native"]
+
+
+def test_whole_session_learns_on_after_it_has_slept() -> None:
+    source = bytes_of(PERCEPTRON)
+    whorl.InferenceSession(source).run(None, rows(5))
+    second = whorl.InferenceSession(source)
+    before = second.run(None, rows(3))[0]
+    second.get_inputs()
+    assert not is_asleep(second)
+    np.testing.assert_array_equal(second.run(None, rows(3))[0], before)
+
+
+def test_session_survives_that_its_file_is_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(bytes_of(PERCEPTRON))
+    expected = whorl.InferenceSession(path).run(None, rows(5))[0]
+    second = whorl.InferenceSession(path)
+    path.write_bytes(bytes_of(PERCEPTRON.replace("Softmax <axis = -1>", "Neg")))
+    np.testing.assert_array_equal(second.run(None, rows(5))[0], expected)
+    second.get_inputs()
+    np.testing.assert_array_equal(second.run(None, rows(5))[0], expected)
+    assert (whorl.InferenceSession(path).run(None, rows(5))[0] != expected).any()
+
+
+def test_options_that_change_what_a_model_means_have_entries_of_their_own() -> None:
+    text = """main (float[3] x) => (float y) {
+      n = Constant <value = int64 {5}> ()
+      zero = Constant <value_float = 0.0> ()
+      y = Loop (n, , zero) <body = step (int64 i, bool go_on, float sum) => (bool still, float next) {
+        still = Constant <value = bool {0}> ()
+        first = Constant <value = int64 {0}> ()
+        a = Gather (x, first)
+        next = Add (sum, a)
+      }>
+    }"""
+    feeds, results = {"x": np.ones(3, F32)}, list[float]()
+    for condition in ("specification", "honour") * 2:
+        options = whorl.SessionOptions()
+        options.condition_when_omitted = condition
+        results.append(float(whorl.InferenceSession(bytes_of(text), options).run(None, feeds)[0]))
+    assert results == [5, 1, 5, 1]
+
+
+@pytest.mark.parametrize("name", ["timeout", "max_memory", "enable_profiling", "optimized_model_filepath", "backend"])
+def test_session_with_limits_or_records_is_a_whole_one(name: str, tmp_path: Path) -> None:
+    source = bytes_of(PERCEPTRON)
+    whorl.InferenceSession(source).run(None, rows(5))
+    options = whorl.SessionOptions()
+    file = str(tmp_path / "optimised.onnx")
+    values = {"enable_profiling": True, "optimized_model_filepath": file, "backend": "interpreter"}
+    setattr(options, name, values.get(name, 1000))
+    assert not is_asleep(whorl.InferenceSession(source, options))
+
+
+def test_output_of_which_only_the_run_knows_the_length() -> None:
+    source = bytes_of(GROWING)
+    whorl.InferenceSession(source).run(None, {"x": np.array([1, -1, 2], F32)})
+    second = whorl.InferenceSession(source)
+    for x in ([3, -2, 5, 0], [-1, -2], [7, 8, 9]):
+        assert second.run(None, {"x": np.array(x, F32)})[0].tolist() == [number for number in x if number > 0]
+
+
+def test_program_with_an_op_that_has_no_native_form_is_not_stored(empty_cache: Path) -> None:
+    source = bytes_of("main (float[n] x) => (float[m] y) { e = Exp (x) y = Unique <sorted = 1> (e) }")
+    whorl.InferenceSession(source).run(None, {"x": np.ones(4, F32)})
+    second = whorl.InferenceSession(source)
+    assert second.run(None, {"x": np.zeros(4, F32)})[0].tolist() == [1]
+    assert not is_asleep(second)
+
+
+def test_damaged_entries_are_ignored(empty_cache: Path) -> None:
+    source = bytes_of(PERCEPTRON)
+    expected = whorl.InferenceSession(source).run(None, rows(5))[0]
+    stored = {path: path.read_bytes() for path in empty_cache.iterdir()}
+    for path, data in stored.items():
+        for damaged in (b"", data[:-1], data[:40] + bytes([data[40] ^ 1]) + data[41:]):
+            path.write_bytes(damaged)
+            np.testing.assert_array_equal(whorl.InferenceSession(source).run(None, rows(5))[0], expected)
+        path.write_bytes(data)
+    assert is_asleep(whorl.InferenceSession(source))
+
+
+def test_entry_whose_machine_code_is_gone_is_ignored(empty_cache: Path) -> None:
+    source = bytes_of(PERCEPTRON)
+    expected = whorl.InferenceSession(source).run(None, rows(5))[0]
+    _object_on_disk.cache_clear()
+    _linked.clear()
+    for path in empty_cache.iterdir():
+        if b"\x7fELF" in path.read_bytes():
+            path.unlink()
+    second = whorl.InferenceSession(source)
+    np.testing.assert_array_equal(second.run(None, rows(5))[0], expected)
+    assert not is_asleep(second)
+
+
+def test_other_files_of_this_package_have_other_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = bytes_of(PERCEPTRON)
+    whorl.InferenceSession(source).run(None, rows(5))
+    monkeypatch.setattr(prepared, "_fingerprint", lambda: "another version")
+    assert not is_asleep(whorl.InferenceSession(source))
+
+
+def test_nothing_is_stored_without_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WHORL_CACHE", "")
+    source = bytes_of(PERCEPTRON)
+    for _ in range(2):
+        session = whorl.InferenceSession(source)
+        assert not is_asleep(session)
+        assert session.run(None, rows(2))[0].shape == (2, 3)
+
+
+def test_large_weights_come_back_bit_for_bit(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    proto = model("main (float[n, 300] x) => (float[n, 200] y) { y = MatMul (x, w) }")
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(rng.normal(size=(300, 200)).astype(F32), "w"))
+    path = tmp_path / "wide.onnx"
+    onnx.save(proto, path)
+    x = rng.normal(size=(7, 300)).astype(F32)
+    expected = whorl.InferenceSession(path).run(None, {"x": x})[0]
+    second = whorl.InferenceSession(str(path))
+    np.testing.assert_array_equal(second.run(None, {"x": x})[0], expected)
+    assert is_asleep(second)
+
+
+def test_weights_that_take_too_much_are_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepared, "LARGEST", 16)
+    source = bytes_of(PERCEPTRON)
+    whorl.InferenceSession(source).run(None, rows(5))
+    assert not is_asleep(whorl.InferenceSession(source))
+
+
+def test_sleeping_session_can_be_pickled_and_forked() -> None:
+    source = bytes_of(PERCEPTRON)
+    expected = whorl.InferenceSession(source).run(None, rows(5))[0]
+    second = whorl.InferenceSession(source)
+    copy = pickle.loads(pickle.dumps(whorl.InferenceSession(source)))
+    np.testing.assert_array_equal(copy.run(None, rows(5))[0], expected)
+    if not hasattr(os, "fork"):
+        return
+    child = os.fork()
+    if child == 0:
+        same = np.array_equal(second.run(None, rows(5))[0], expected) and len(second.get_inputs()) == 1
+        os._exit(0 if same else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_model_that_cannot_be_loaded_says_so_each_time(tmp_path: Path) -> None:
+    path = tmp_path / "broken.onnx"
+    path.write_bytes(b"\x08\x0a broken")
+    for _ in range(2):
+        with pytest.raises(whorl.LoadError, match=r"broken\.onnx"):
+            whorl.InferenceSession(path)
+
+
+def test_entries_are_trimmed_as_object_code_is(empty_cache: Path) -> None:
+    source = bytes_of(PERCEPTRON)
+    whorl.InferenceSession(source).run(None, rows(5))
+    assert cache.trim(0) > 0
+    assert not list(empty_cache.iterdir())
+    assert not is_asleep(whorl.InferenceSession(source))
