@@ -154,6 +154,9 @@ class _WriteOut(Struct):
         totals = _totals(inner)
         if inner is loop.body or totals is None or not _is_wide(last) or not isinstance(loop.extent, Const):
             return
+        changing = {loop.var, *(s.var for s in inner if isinstance(s, Assign))}
+        if any(_changes(i, changing) for index in totals.values() for i in index):
+            return
         count, cost = int(loop.extent.value), sum(_operations(e) for s in inner for e in expressions(s))
         fitting = [n for n in ROWS if n * cost <= MOST_ROW_OPERATIONS and n <= count]
         size = next((n for n in fitting if count % n == 0), fitting[0] if fitting else 1)
@@ -188,6 +191,11 @@ def _substitute(operands: dict[Expr, Expr], accumulators: dict[Buffer, Expr], pa
     if isinstance(part, Load):
         return accumulators.get(part.buffer)
     return operands.get(part)
+
+
+def _changes(index: Expr, changing: set[Var]) -> bool:
+    """Whether an index may be another one for the next row."""
+    return any(isinstance(part, Load) or part in changing for part in parts_in_order(index))
 
 
 def _is_wide(loop: For) -> bool:

@@ -184,6 +184,8 @@ def rename_buffers(block: Sequence[Statement], names: Mapping[Buffer, Buffer]) -
                 statement.buffer = names.get(statement.buffer, statement.buffer)
             case Swap(a, b):
                 statement.a, statement.b = names.get(a, a), names.get(b, b)
+            case Take(buffer, source):
+                statement.buffer, statement.source = names.get(buffer, buffer), names.get(source, source)
             case Call(addresses=addresses):
                 statement.addresses = [(names.get(b, b), index) for b, index in addresses]
             case RunOp(inputs=inputs, outputs=outputs):
