@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from whorl.errors import LoadError
-from whorl.ir.dtypes import BOOL, COMPLEX, INTEGERS, STRING, name_of
+from whorl.ir.dtypes import BOOL, COMPLEX, FLOATS, INTEGERS, STRING, name_of
 
 STRING_FORM = r'"(?:[^"\\\n]|\\.)*"'
 """A text in double quotes, as a regular expression."""
@@ -19,6 +20,7 @@ BARE_FORM = r"[A-Za-z_\/][A-Za-z0-9_.\/']*"
 HINT_FORM = r"[A-Za-z0-9_.\/']+"
 """What follows the % of a value whose name needs no quotes."""
 
+_limits_of: Callable[[np.dtype], Any] = ml_dtypes.finfo
 _RESERVED = frozenset(
     ("_", "None", "True", "False", "nan", "inf", "return", "seq", "optional", "map", "defaults", "metadata")
 )
@@ -124,6 +126,8 @@ def _numbers(items: list[str], dtype: np.dtype) -> np.ndarray:
     values: list[Any] = []
     for item in items:
         try:
+            if "_" in item or not item.isascii():
+                raise ValueError
             values.append(read(item))
         except ValueError:
             raise LoadError(f"{item!r} is no element of a {name_of(dtype)} tensor") from None
@@ -136,10 +140,26 @@ def _numbers(items: list[str], dtype: np.dtype) -> np.ndarray:
     wide = np.array(values)
     with np.errstate(all="ignore"):
         result = wide.astype(dtype)
-        lost = np.flatnonzero(np.isfinite(wide) != np.isfinite(result.astype(wide.dtype)))
-    if lost.size:
-        raise LoadError(f"{items[lost[0]]} is outside the range of {name_of(dtype)}")
+        lost = np.flatnonzero(_is_lost(wide, result))
+    endless = (k for k in np.flatnonzero(np.isinf(wide)) if is_endless(items[k], wide[k]))
+    if (first := next(iter((*lost, *endless)), None)) is not None:
+        raise LoadError(f"{items[first]} is outside the range of {name_of(dtype)}")
     return result
+
+
+def _is_lost(wide: np.ndarray, result: np.ndarray) -> np.ndarray:
+    """Where elements are not what was read: types without infinities have their largest number, or NaN, instead."""
+    back = result.astype(wide.dtype)
+    lost = (np.isfinite(wide) != np.isfinite(back)) | (np.isnan(wide) != np.isnan(back))
+    if result.dtype not in FLOATS:
+        return lost
+    limits = _limits_of(result.dtype)
+    return lost | (np.isfinite(wide) & (np.abs(wide) > float(limits.max) * (1 + float(limits.eps) / 2)))
+
+
+def is_endless(text: str, value: Any) -> bool:
+    """Whether a number is too large for Python, which then reads an infinity."""
+    return bool(np.isinf(value)) and "inf" not in text.lower()
 
 
 def _truth(text: str) -> bool:

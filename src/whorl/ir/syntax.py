@@ -13,7 +13,7 @@ from whorl.ir import dims
 from whorl.ir.dims import Dim, Linear
 from whorl.ir.dtypes import BY_NAME
 from whorl.ir.grammar import location_of
-from whorl.ir.literals import HINT_FORM, read_elements, unquote
+from whorl.ir.literals import HINT_FORM, is_endless, read_elements, unquote
 from whorl.ir.types import UNRANKED, AnyShape, MapType, OptionalType, SequenceType, Shape, TensorType, Type
 
 _VALUE = re.compile(rf'%(?P<hint>{HINT_FORM}|".*")(?:~0*(?P<number>[0-9]+))?')
@@ -181,7 +181,11 @@ class Syntax:
         return -self.integer(items)
 
     def number(self, items: list[Any]) -> float:
-        return float(items[0])
+        token = items[0]
+        value = float(token)
+        if is_endless(token, value):
+            raise LoadError(f"{str(token)[:_DIGITS]} is larger than any float", location_of(token), "write inf")
+        return value
 
     def string(self, items: list[Any]) -> str:
         return _name(items[0])

@@ -53,7 +53,8 @@ def unraveled(number: int, shape: Sequence[int]) -> tuple[int, ...]:
 def rectangles(shape: Sequence[int], start: int, stop: int) -> Iterator[Region]:
     """The elements `start` to `stop` of the row-major order as regions, in order."""
     if not shape:
-        yield ()
+        if start < stop:
+            yield ()
         return
     inner = math.prod(shape[1:])
     while start < stop:
