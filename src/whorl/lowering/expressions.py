@@ -83,7 +83,7 @@ class Expressions:
             return self.cast(self.length(value), dtype)
         if dtype == BOOL:
             return TRUE if value else FALSE
-        exact = float(np.asarray(value).astype(dtype)) if is_float(dtype) else int(np.asarray(value).astype(dtype))
+        exact = float(np.asarray(value).astype(dtype)) if is_float(dtype) else _as_integer(value, dtype)
         return self._shared(("const", dtype, repr(exact)), lambda: Const(dtype, exact))
 
     def length(self, dim: Dim) -> Expr:
@@ -186,6 +186,13 @@ class Expressions:
         return result.pop() if len(result) == 1 else None
 
 
+def _as_integer(value: float, dtype: np.dtype) -> int:
+    """A number in an element type of integers; no array holds one of more than 64 bits, so those go first."""
+    low = np.uint64(value & _ALL_BITS) if isinstance(value, int) else np.asarray(value)
+    return int(low.astype(dtype))
+
+
+_ALL_BITS = (1 << 64) - 1
 _ON_INTEGERS: dict[str, Callable[[int, int], int | bool]] = {
     "add": operator.add,
     "sub": operator.sub,
