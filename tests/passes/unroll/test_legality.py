@@ -23,6 +23,16 @@ FREE = {
       %r: float32[3] = Gather(%z, %i)""",
     "op_that_does_not_say_whether_it_fails": "%r: int64[1, k] = NonZero(%z)",
 }
+CHOICE = """%r: float32[3] = If(%c, %z{0})
+      then_branch(%a: float32[3]{1}) {{
+        {2}
+        return %b
+      }}
+      else_branch(%a: float32[3]{1}) {{ return %a }}"""
+FREE["branches_that_cannot_fail"] = CHOICE.format("", "", "%b: float32[3] = Exp(%a)")
+FREE["captured_values_that_branches_add"] = CHOICE.format(
+    ", %c", ", %d: bool[]", "%f: float32[] = Cast(%d) {to = float32}\n%b: float32[3] = Add(%a, %f)"
+)
 RISKY = {
     "lengths_of_two_names": ("Add", "%r: float32[N] = Add(%x, %y)"),
     "name_and_number": ("Mul", "%r: float32[N] = Mul(%x, %z)"),
@@ -46,6 +56,10 @@ RISKY = {
     "divisor_with_a_zero": (
         "Div",
         "%k: int64[3] = Constant() {value = int64[3] <1 0 2>}\n%r: int64[3] = Div(%n, %k)",
+    ),
+    "branch_that_may_fail": (
+        "If",
+        CHOICE.format(", %n", ", %m: int64[3]", "%b: float32[3] = Gather(%a, %m)"),
     ),
     "text_that_may_be_no_number": ("Cast", "%r: float32[3] = Cast(%s) {to = float32}"),
 }
@@ -86,6 +100,10 @@ def test_refusal_names_the_lengths_that_would_help(case, lengths):
     ("body", "why"),
     [
         ("%r: float32[3] = RandomNormalLike(%z)", "RandomNormalLike 'r' is random, and would draw where it did not"),
+        (
+            CHOICE.format("", "", "%b: float32[3] = RandomNormalLike(%a)"),
+            "RandomNormalLike 'b' is random, and would draw where it did not",
+        ),
         ("%r: seq(float32[3]) = SequenceConstruct(%z)", "SequenceConstruct 'r' works on a sequence or optional"),
     ],
 )

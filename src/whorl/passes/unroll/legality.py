@@ -35,9 +35,10 @@ class CannotUnroll(Exception):
 
 def require_speculatable(region: Region) -> None:
     """Refuse a region with a node that may fail or draws random numbers: it would run where the condition is false."""
-    for node in region.nodes:
+    for node in walk(region):
         if not node.op.pure:
             raise CannotUnroll(f"{node.title} is random, and would draw where it did not")
+    for node in region.nodes:
         values = [value for value in (*node.inputs, *node.outputs) if value is not None]
         if not all(isinstance(value.type, TensorType) for value in values):
             raise CannotUnroll(f"{node.title} works on a sequence or optional")
@@ -60,7 +61,9 @@ def require_same_type(old: Value, new: Value, what: str) -> None:
 
 
 def _may_fail(node: Node) -> bool:
-    """Whether a node may refuse its operands, at any lengths of their named dims."""
+    """Whether a node may refuse its operands, at any lengths of their named dims, or of those inside."""
+    if node.regions:
+        return _has_variable_integers(node) or any(_may_fail(inner) for r in node.regions for inner in r.nodes)
     operands = [value for value in node.inputs if value is not None]
     if isinstance(node.op, Elementwise) and len(operands) == 1 and not _reads_numbers_in_text(node):
         return False
@@ -70,6 +73,8 @@ def _may_fail(node: Node) -> bool:
 
 def _helpful_lengths(node: Node) -> list[str]:
     """The names of dims of a node that cannot fail once they have lengths."""
+    if node.regions:
+        return []
     names = _names(node)
     return names if _is_total(node, dict.fromkeys(names, EXAMPLE)) else []
 
