@@ -42,6 +42,11 @@ def as_array(value: np.ndarray | LazyArray) -> np.ndarray:
     return value if isinstance(value, np.ndarray) else value.numpy()
 
 
+def as_value(value: Any) -> Any:
+    """What an input has by default: the elements of a tensor, or the items of a sequence."""
+    return as_array(value) if hasattr(value, "dtype") else value
+
+
 def blocks(value: np.ndarray | LazyArray) -> Iterator[np.ndarray]:
     """The elements of a constant as arrays that follow each other in row-major order; few are in memory at a time."""
     if isinstance(value, np.ndarray) and (value.dtype == STRING or value.nbytes <= _AT_ONCE):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.build import Builder
-from whorl.ir.constants import as_array
+from whorl.ir.constants import as_value
 from whorl.ir.dtypes import BOOL, INT64, STRING, is_integer
 from whorl.ir.graph import Module, Region, Value, as_values
 from whorl.ir.infer import Inference, names_in_type, unshaped
@@ -151,7 +151,7 @@ def _copy(value: object) -> object:
 # ---- a graph as body ---------------------------------------------------------------------------------------------
 
 
-def _body(module: Module, inputs: int, outputs: int) -> tuple[Region, list[np.ndarray]]:
+def _body(module: Module, inputs: int, outputs: int) -> tuple[Region, list[Any]]:
     """A copy of the graph that a body is, and the values of those of its inputs that have one: constants here."""
     region = clone_region(module.main)
     region.name = "body"
@@ -163,7 +163,7 @@ def _body(module: Module, inputs: int, outputs: int) -> tuple[Region, list[np.nd
             f"the body takes {len(own)} inputs and gives {len(region.results)} outputs, "
             f"expected {inputs} inputs and at least {outputs} outputs"
         )
-    return region, [as_array(module.defaults[value.name]) for value in fixed]
+    return region, [as_value(module.defaults[value.name]) for value in fixed]
 
 
 def with_captured(module: Module, captured: Mapping[str, Any]) -> Module:

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from whorl.errors import RunError
-from whorl.ir.constants import as_array
+from whorl.ir.constants import as_value
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
 from whorl.ir.types import OptionalType, TensorType
@@ -70,7 +70,7 @@ class Whole:
         return [
             check_value(feeds[name], value.type, f"input {name!r}")
             if name in feeds
-            else as_array(defaults[name])
+            else as_value(defaults[name])
             if name in defaults
             else None
             for name, value in inputs.items()

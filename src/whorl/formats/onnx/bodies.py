@@ -42,7 +42,12 @@ def load_body(source: object, captured: Mapping[str, Any], options: LoadOptions 
     copy = ModelProto()
     copy.CopyFrom(read_proto(proto))
     types = element_types(graph)
-    values = {name: _as_array(captured[name], types.get(name)) for name in sorted(outer)}
+    values: dict[str, Any] = {}
+    for name in sorted(outer):
+        try:
+            values[name] = _as_array(captured[name], types.get(name))
+        except LoadError as error:
+            raise error.at(f"the value of {name!r}") from None
     for name, value in values.items():
         copy.graph.input.append(helper.make_value_info(name, type_to(unshaped(type_of(value)))))
     module = load_onnx(copy, options)
@@ -70,6 +75,8 @@ def _as_array(value: Any, dtype: np.dtype | None = None) -> Any:
     array = np.asarray(value)
     if dtype is not None and type(value) in (int, float) and (array.dtype.kind == dtype.kind or dtype.kind == "f"):
         return array.astype(dtype)
+    if array.dtype.kind == "O" and not all(isinstance(element, str) for element in array.flat):
+        raise LoadError("is no array", fix="give numbers, text, or a list of arrays")
     return array.astype(STRING) if array.dtype.kind in "UT" else array
 
 
