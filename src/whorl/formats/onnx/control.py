@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from whorl.errors import LoadError
+from whorl.formats.onnx.attributes import with_kind
 from whorl.formats.onnx.context import GRAPH_READERS, ReadContext
 from whorl.formats.onnx.importing import OnnxNode
 from whorl.formats.onnx.protos import AttributeProto, GraphProto, NodeProto, ValueInfoProto
@@ -91,7 +92,7 @@ def _declared(info) -> TensorType | None:
 
 def _graph(proto: NodeProto, name: str) -> GraphProto:
     for attribute in proto.attribute:
-        if attribute.name == name and attribute.type == AttributeProto.GRAPH:
+        if attribute.name == name and with_kind(attribute).type == AttributeProto.GRAPH:
             return attribute.g
     raise LoadError(f"lacks the graph attribute {name!r}")
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 
 from whorl.errors import LoadError, format_location
+from whorl.formats.onnx.attributes import graphs_of
 from whorl.formats.onnx.context import ReadContext, node_title
-from whorl.formats.onnx.protos import AttributeProto, GraphProto, NodeProto
+from whorl.formats.onnx.protos import GraphProto, NodeProto
 
 
 class Order(Struct, frozen=True):
@@ -79,10 +80,7 @@ def _missing(name: str, node: NodeProto, regions: tuple[str, ...]) -> LoadError:
 def _graphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
     """The graphs inside a node, with the names of their attributes."""
     for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            yield attribute.name, attribute.g
-        elif attribute.type == AttributeProto.GRAPHS:
-            yield from ((attribute.name, graph) for graph in attribute.graphs)
+        yield from ((attribute.name, graph) for graph in graphs_of(attribute))
 
 
 def free_names(node: NodeProto) -> set[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whorl.errors import format_location
+from whorl.formats.onnx.attributes import graphs_of
 from whorl.formats.onnx.context import node_title
-from whorl.formats.onnx.protos import AttributeProto, GraphProto
+from whorl.formats.onnx.protos import GraphProto
 
 
 def shadowed_names(graph: GraphProto) -> Iterator[tuple[str, str]]:
-    """(name, place of the inner graph) for each name that an inner graph gives anew."""
+    """(name, location of the inner graph) for each name that an inner graph gives anew."""
     yield from _shadowed(graph, set(), ())
 
 
@@ -23,9 +24,7 @@ def _shadowed(graph: GraphProto, outer: set[str], regions: tuple[str, ...]) -> I
             yield name, format_location(regions[0], *regions[1:])
     visible = outer | set(own)
     for node in graph.node:
-        holders = [a for a in node.attribute if a.type == AttributeProto.GRAPH or a.graphs]
-        hidden_from = visible - set(node.output) if holders else visible
-        for attribute in holders:
-            graphs = [attribute.g] if attribute.type == AttributeProto.GRAPH else attribute.graphs
-            for inner in graphs:
-                yield from _shadowed(inner, hidden_from, (f"{attribute.name} of {node_title(node)}", *regions))
+        inside = [(attribute.name, graph) for attribute in node.attribute for graph in graphs_of(attribute)]
+        hidden_from = visible - set(node.output) if inside else visible
+        for name, graph in inside:
+            yield from _shadowed(graph, hidden_from, (f"{name} of {node_title(node)}", *regions))

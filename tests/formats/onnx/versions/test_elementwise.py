@@ -38,68 +38,10 @@ def numbers(*shape, dtype=np.float32):
     return np.arange(1, 1 + np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
 
 
-@pytest.mark.parametrize(
-    ("shape", "axis", "aligned"),
-    [
-        ((3, 4), 1, (3, 4, 1)),
-        ((2,), 0, (2, 1, 1, 1)),
-        ((4, 5), None, (4, 5)),
-        ((1, 1), None, ()),
-        ((3,), -3, (3, 1, 1)),
-    ],
-)
-@pytest.mark.parametrize("opset", [1, 6])
-def test_right_operand_lies_under_an_axis(opset, shape, axis, aligned):
-    inputs = numbers(2, 3, 4, 5), numbers(*shape)
-    attributes = {} if axis is None else {"axis": axis}
-    model = model_of("Sub", inputs, opset, broadcast=1, **attributes)
-    np.testing.assert_array_equal(answer(model, inputs), inputs[0] - inputs[1].reshape(aligned))
-
-
-def test_comparison_lies_under_an_axis():
-    inputs = numbers(2, 3), numbers(2)
-    model = model_of("Greater", inputs, 6, np.bool_, broadcast=1, axis=0)
-    np.testing.assert_array_equal(answer(model, inputs), inputs[0] > inputs[1][:, None])
-
-
 @pytest.mark.parametrize("op_type", ["Abs", "Sqrt", "Tanh", "Sum"])
 def test_consumed_inputs_are_read_and_ignored(op_type):
     x = numbers(3)
     assert answer(model_of(op_type, [x], 1, consumed_inputs=[0]), [x]).shape == (3,)
-
-
-@pytest.mark.parametrize(
-    ("x", "y", "said"),
-    [
-        ((2, 3, 4), (2, 3, 4), {}),
-        ((2, 3, 4), (3, 4), {"broadcast": 1}),
-        ((2, 3, 4), (3, 1), {"broadcast": 1, "axis": 1}),
-        ((2, 3, 4), (1, 2, 1, 1)[1:], {"broadcast": 1, "axis": 0}),
-        ((2, 3, 4), (1, 1), {"broadcast": 1}),
-    ],
-)
-def test_opset_6_says_where_operands_broadcast(tmp_path, x, y, said):
-    inputs = numbers(*x), numbers(*y)
-    model = written(model_of("Div", inputs, 14), 6, tmp_path)
-    values = {a.name: a.i for a in model.graph.node[-1].attribute}
-    assert values == said
-    np.testing.assert_array_equal(answer(model, inputs), inputs[0] / inputs[1])
-
-
-def test_opset_6_exchanges_operands_where_that_helps(tmp_path):
-    inputs = numbers(4), numbers(3, 4) - 2
-    model = written(model_of("Less", inputs, 13, np.bool_), 6, tmp_path)
-    assert kinds(model) == ["Greater"]
-    np.testing.assert_array_equal(answer(model, inputs), inputs[0] < inputs[1])
-
-
-def test_opset_6_cannot_broadcast_both_ways(tmp_path):
-    model = model_of("Add", [numbers(3, 1), numbers(1, 4)], 14)
-    with pytest.raises(SaveError) as error:
-        written(model, 6, tmp_path)
-    assert str(error.value) == (
-        "Add 'y0': float32[3, 1] and float32[1, 4] broadcast in a way of their own\n  fix: opset 7 or later can say it"
-    )
 
 
 @pytest.mark.parametrize("op_type", ["Sum", "Mean"])
@@ -183,17 +125,6 @@ def test_clip_bound_that_is_no_float32_cannot_be_written_before_11(tmp_path):
     with pytest.raises(SaveError) as error:
         written(model, 10, tmp_path)
     assert str(error.value) == "Clip 'y0': the bound 0.1 is no float32\n  fix: opset 11 or later can say it"
-
-
-def test_operand_of_unknown_lengths_cannot_be_moved_under_an_axis_for_opset_6(tmp_path):
-    model = model_of("Add", [numbers(2, 3, 4), numbers(2, 3, 1)], 14)
-    for info in model.graph.input:
-        info.type.tensor_type.shape.dim[0].dim_param, info.type.tensor_type.shape.dim[1].dim_param = "N", "M"
-    with pytest.raises(SaveError) as error:
-        written(model, 6, tmp_path)
-    assert str(error.value) == (
-        "Add 'y0': the lengths of %x1: float32[N, M, 1] are not known\n  fix: opset 7 or later can say it"
-    )
 
 
 def test_erf_9_of_integers_truncates():

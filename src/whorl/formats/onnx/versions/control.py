@@ -170,7 +170,7 @@ def _length(value: Value, how: Scanned, write: NodeWriter) -> str:
     write.node("Shape", [write.name(value)], [shape := write.fresh("shape")])
     rank = tensor(value).rank
     if how.axis < 0 and rank is None:
-        raise SaveError(f"scans axis {how.axis} of {value!r}, whose rank is not known")
+        raise SaveError(f"scans axis {how.axis} of {value!r}, whose rank is not known", fix="declare its shape")
     axis = write.constant(np.array(how.axis % rank if rank else how.axis, np.int64), "axis")
     write.node("Gather", [shape, axis], [length := write.fresh("length")], axis=0)
     return length
@@ -203,7 +203,8 @@ def _put_right(raw: str, name: str, how: Collected, value: Value, write: NodeWri
     """Move the collected axis from the front to its place, and turn the order where elements are prepended."""
     rank = tensor(value).rank
     if rank is None:
-        raise SaveError(f"collects along axis {how.axis} of {value!r}, whose rank is not known")
+        message = f"collects along axis {how.axis} of {value!r}, whose rank is not known"
+        raise SaveError(message, fix="declare its shape")
     axis = how.axis % rank
     if how.reverse and write.opset < 10:
         raise SaveError("puts collected elements before the earlier ones", fix="opset 10 or later can turn them")
