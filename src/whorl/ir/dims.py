@@ -230,6 +230,12 @@ def _product(args: Iterable[Dim]) -> Dim:
 
 def product(dims: Iterable[Dim]) -> Dim:
     """The number of elements of a shape."""
+    shape = tuple(dims)
+    return UNKNOWN if any(dim is UNKNOWN for dim in shape) else _size(shape)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _size(dims: tuple[int | Linear, ...]) -> Dim:
     number, total = 1, None
     for dim in dims:
         if isinstance(dim, int) and total is None:

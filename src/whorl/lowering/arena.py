@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from whorl.ir import dims
 from whorl.ir.dims import Dim
@@ -27,10 +27,8 @@ class Slot(Struct):
     """Memory behind the fixed block that some buffers use one after the other: the bytes that each of them needs."""
 
     bytes: list[Dim]
-    lives: list[_Life] = field(default_factory=list["_Life"])
-
-    def is_free(self, life: _Life) -> bool:
-        return not any(life.meets(other) for other in self.lives)
+    taken: int = 0
+    """The statements during which it is not free, a bit each."""
 
 
 class Arena(Struct, frozen=True):
@@ -63,6 +61,11 @@ class _Life(Struct):
     first: int
     last: int
 
+    @property
+    def statements(self) -> int:
+        """The statements of its life, a bit each."""
+        return max(0, (1 << self.last + 1) - (1 << self.first))
+
     def meets(self, other: _Life) -> bool:
         return self.first <= other.last and other.first <= self.last
 
@@ -78,6 +81,8 @@ def plan_arena(program: Program, shapes: Shapes | None = None) -> Arena:
     offsets = [0] * len(lives)
     allocated: list[int] = []
     for n in order:
+        if not lives[n].size:
+            break
         offset = 0
         for other in sorted((m for m in allocated if lives[m].meets(lives[n])), key=lambda m: offsets[m]):
             if offset + lives[n].size <= offsets[other]:
@@ -101,12 +106,13 @@ def _slots(
     for n, form in sorted(bytes.items(), key=lambda item: -typical[item[1]]):
         if isinstance(form, int):
             continue
-        free = [number for number, slot in enumerate(slots) if slot.is_free(lives[n])]
+        during = lives[n].statements
+        free = [number for number, slot in enumerate(slots) if not slot.taken & during]
         same = [number for number in free if form in slots[number].bytes]
         if not free:
             slots.append(Slot([]))
         number = (same or free or [len(slots) - 1])[0]
-        slots[number].lives.append(lives[n])
+        slots[number].taken |= during
         if form not in slots[number].bytes:
             slots[number].bytes.append(form)
         members.append((n, number))
