@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-from msgspec import Struct, field
+from msgspec import Struct
 
 _MAP = re.compile(r"affine_map<\s*\(([^()]*)\)\s*->\s*\((.*)\)\s*>", re.DOTALL)
 _TOKEN = re.compile(r"\s*(\d+|[A-Za-z_]\w*|[-+*(),]|\Z)")
 _LARGEST = 1 << 31
 _MOST_TOKENS = 1000
+_MOST_NESTED = 100
 
 
 def read_affine_map(text: str, lengths: Sequence[int]) -> list[np.ndarray]:
@@ -47,7 +48,8 @@ class _Parser(Struct):
     tokens: list[str]
     dims: dict[str, np.ndarray]
     zero: np.ndarray
-    at: int = field(default=0)
+    at: int = 0
+    depth: int = 0
 
     def results(self) -> list[np.ndarray]:
         """All expressions."""
@@ -96,6 +98,14 @@ class _Parser(Struct):
         return value
 
     def _factor(self) -> np.ndarray:
+        self.depth += 1
+        if self.depth > _MOST_NESTED:
+            raise ValueError(f"it is nested deeper than {_MOST_NESTED}")
+        value = self._operand()
+        self.depth -= 1
+        return value
+
+    def _operand(self) -> np.ndarray:
         token = self._next()
         if token == "-":
             return -self._factor()

@@ -12,11 +12,11 @@ from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
-from whorl.formats.mlir.elements import read_bytes, read_dense, read_sparse, unescaped
+from whorl.formats.mlir.elements import read_bytes, read_dense, read_list, read_sparse, unescaped
 from whorl.formats.mlir.syntax import FunctionType, Opaque, Symbol
-from whorl.formats.mlir.types import FROM_NAME
+from whorl.formats.mlir.types import FROM_NAME, TO_NAME
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.dtypes import INT64
+from whorl.ir.dtypes import INT64, is_float
 from whorl.ir.types import UNRANKED, MapType, OptionalType, SequenceType, Shape, TensorType, Type
 
 _SHAPE = re.compile(r"\s*(?:(\*\s*x)|((?:(?:\?|[0-9]+)\s*x\s*)*))\s*")
@@ -77,7 +77,8 @@ class AttributeParser(BaseParser):
             return self._tensor()
         if word == "complex":
             part = self._in_angles(self.parse_type)
-            return FROM_NAME.get(f"complex<f{part.itemsize * 8}>") if isinstance(part, np.dtype) else None
+            name = f"complex<{TO_NAME[part]}>" if isinstance(part, np.dtype) else ""
+            return FROM_NAME.get(name) or self._opaque(start)
         return FROM_NAME.get(word) or self._opaque(start)
 
     def parse_value_type(self) -> Type | None:
@@ -137,7 +138,9 @@ class AttributeParser(BaseParser):
             self.parse_punctuation(",")
             value = self.parse_value_type()
             self.parse_punctuation(">")
-            return MapType(key, value)  # type: ignore[arg-type]
+            if not isinstance(key, np.dtype) or value is None:
+                self.refuse("a map has an element type as its key, and values", start)
+            return MapType(key, value)
         return self.types[name] if name in self.types else self._opaque(start)
 
     def _opaque(self, start: int) -> Opaque:
@@ -224,9 +227,9 @@ class AttributeParser(BaseParser):
         word, position = token.text, token.span.start
         value: int | float = float(word) if token.kind is MLIRTokenKind.FLOAT_LIT else _whole(word)
         type = self._optional_type()
-        if isinstance(type, np.dtype) and type.kind not in "iub" and isinstance(value, int):
+        if isinstance(type, np.dtype) and is_float(type) and isinstance(value, int):
             try:
-                return float(read_dense(word, TensorType(type, ()))[()])
+                value = float(read_dense(word, TensorType(type, ()))[()])
             except ValueError as error:
                 self.refuse(str(error), position)
         return -value if negative else value
@@ -340,9 +343,9 @@ def _sparse_array(body: str, type: TensorType) -> np.ndarray:
         depth += (mark == "[") - (mark == "]")
         if mark == "," and not depth:
             indices = re.findall(r"-?[0-9]+", body[:index])
-            values = re.findall(r"[^\s\[\],]+", body[index + 1 :])
-            flat = read_dense(f"[{','.join(values)}]", TensorType(type.dtype, (len(values),)))
-            return read_sparse(np.array([int(k) for k in indices], INT64), flat, type)
+            return read_sparse(
+                np.array([int(k) for k in indices], INT64), read_list(body[index + 1 :], type.dtype), type
+            )
     if body.strip():
         raise ValueError("expected the indices, a comma, and the values")
     return read_sparse(np.zeros(0, INT64), np.zeros(0, type.dtype), type)

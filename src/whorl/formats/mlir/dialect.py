@@ -113,7 +113,10 @@ def _custom(operation: Operation) -> OpForm:
         "has_side_effect",
     )
     kinds = {key: _kind(value) for key, value in operation.attributes.items() if key not in (*names, "onnx_node_name")}
-    return OpForm(name, str(domain), None, {k: v for k, v in kinds.items() if v}, (), names)
+    for key, kind in kinds.items():
+        if kind == AttributeProto.UNDEFINED:
+            raise LoadError(f"attribute {key!r} of onnx.Custom is no number, no text and no list of one of them")
+    return OpForm(name, str(domain), None, kinds, (), names)
 
 
 def _kind(value: Any) -> int:
@@ -124,7 +127,7 @@ def _kind(value: Any) -> int:
             return AttributeProto.FLOAT
         case str():
             return AttributeProto.STRING
-        case tuple() if value and all(isinstance(item, int) for item in value):
+        case tuple() if all(isinstance(item, int) for item in value):
             return AttributeProto.INTS
         case tuple() if value and all(isinstance(item, float) for item in value):
             return AttributeProto.FLOATS

@@ -18,6 +18,8 @@ HEX_ABOVE = 100
 MAX_RANK = 64
 MAX_BYTES = 1 << 31
 """What protobuf holds in one piece."""
+_SHOWN = 40
+"""Characters of an element that a message shows."""
 _STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)"', re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 _ITEMS = {"string": _STRING, "complex": re.compile(r"\(([^()]*)\)"), "number": re.compile(r"([^\s\[\],]+)")}
@@ -45,8 +47,7 @@ def read_dense(body: str, type: TensorType) -> np.ndarray:
         if body.startswith('"'):
             return read_bytes(_hexadecimal(body), type)
         body = re.sub(r"//[^\n]*", "", body)
-    kind = "string" if dtype == STRING else "complex" if dtype in COMPLEX else "number"
-    items = _ITEMS[kind].findall(body)
+    kind, items = _kind(dtype), _items(body, dtype)
     if body and not body.startswith("["):
         if len(items) != 1:
             raise ValueError("expected one element, or a list in brackets")
@@ -56,6 +57,19 @@ def read_dense(body: str, type: TensorType) -> np.ndarray:
     if body:
         _check_brackets(_STRING.sub("s", body) if kind == "string" else body, shape, kind)
     return _array(items, dtype).reshape(shape)
+
+
+def read_list(body: str, dtype: np.dtype) -> np.ndarray:
+    """The elements of a list, or a single one, in a row. Errors: ValueError."""
+    return _array(_items(body, dtype), dtype)
+
+
+def _items(body: str, dtype: np.dtype) -> list[str]:
+    return _ITEMS[_kind(dtype)].findall(body)
+
+
+def _kind(dtype: np.dtype) -> str:
+    return "string" if dtype == STRING else "complex" if dtype in COMPLEX else "number"
 
 
 def _check_brackets(body: str, shape: tuple[int, ...], kind: str) -> None:
@@ -89,7 +103,10 @@ def _array(items: Sequence[str], dtype: np.dtype) -> np.ndarray:
 def _integer(item: str) -> int:
     if item in _WORDS:
         return _WORDS[item]
-    return int(item, 16) if "0x" in item.lower() else int(item)
+    try:
+        return int(item, 16) if "0x" in item.lower() else int(item)
+    except ValueError:
+        raise ValueError(f"{item[:_SHOWN]!r} is no integer") from None
 
 
 def _integers(values: list[int], dtype: np.dtype) -> np.ndarray:
@@ -109,20 +126,30 @@ def _floats(items: Sequence[str], dtype: np.dtype) -> np.ndarray:
 def _rounded(items: Sequence[str], dtype: np.dtype) -> np.ndarray:
     """Decimal numbers rounded to the type, and bits after 0x."""
     if not any("x" in item for item in items):
-        return np.array([float(item) for item in items], np.float64).astype(dtype)
+        return np.array([_number(item) for item in items], np.float64).astype(dtype)
     unsigned = np.dtype(f"u{dtype.itemsize}")
     raw = [
-        int(item, 16) if "x" in item else int(np.asarray(float(item)).astype(dtype).view(unsigned)) for item in items
+        _integer(item) if "x" in item else int(np.asarray(_number(item)).astype(dtype).view(unsigned)) for item in items
     ]
-    if any(value >> (8 * dtype.itemsize) for value in raw):
-        raise ValueError(f"an element does not fit into {8 * dtype.itemsize} bits")
+    if any(value >> bits(dtype) for value in raw):
+        raise ValueError(f"an element does not fit into {bits(dtype)} bits")
     return np.array(raw, unsigned).view(dtype)
+
+
+def _number(item: str) -> float:
+    try:
+        return float(item)
+    except ValueError:
+        raise ValueError(f"{item[:_SHOWN]!r} is no number") from None
 
 
 def _hexadecimal(body: str) -> bytes:
     if not body.startswith('"0x') or not body.endswith('"'):
         raise ValueError('expected bytes as "0x..."')
-    return bytes.fromhex(body[3:-1])
+    try:
+        return bytes.fromhex(body[3:-1])
+    except ValueError:
+        raise ValueError("expected two hexadecimal digits for each byte") from None
 
 
 def read_bytes(data: bytes, type: TensorType) -> np.ndarray:
@@ -146,7 +173,7 @@ def read_bytes(data: bytes, type: TensorType) -> np.ndarray:
 
 def read_sparse(indices: np.ndarray, values: np.ndarray, type: TensorType) -> np.ndarray:
     """The array whose elements are zero but for those given. Errors: ValueError."""
-    result = np.zeros(static_shape(type), type.dtype)
+    result = np.full(static_shape(type), "" if type.dtype == STRING else 0, type.dtype)
     coordinates = indices.reshape(-1, result.ndim) if indices.size else np.empty((0, result.ndim), np.int64)
     elements = np.broadcast_to(values.reshape(-1), (len(coordinates),))
     for index, value in zip(coordinates.tolist(), elements, strict=True):

@@ -52,7 +52,10 @@ def _argument_texts(value: Value, module: Module, named: set[str]) -> dict[str, 
     """The names of an input and of its dims, and its default."""
     texts = _texts(value.name, value.type, named)
     if value.name in module.defaults:
-        array = as_array(module.defaults[value.name])
+        default = module.defaults[value.name]
+        if isinstance(default, list):
+            raise SaveError(f"the default of {value.name!r} is a sequence", fix="MLIR has defaults that are tensors")
+        array = as_array(default)
         shape = "".join(f"{dim}x" for dim in array.shape)
         texts["onnx.default"] = f"{print_dense(array)} : tensor<{shape}{element_text(array.dtype)}>"
     return texts
