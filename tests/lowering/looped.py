@@ -265,3 +265,9 @@ def compare(found: np.ndarray, expected: np.ndarray, case: Case, where: str) -> 
 def _as_numbers(array: np.ndarray) -> np.ndarray:
     """bfloat16 in a type that NumPy's tests know NaN of."""
     return array.astype(np.float32) if is_float(array.dtype) and array.dtype.itemsize == 2 else array
+
+
+def product(op: Any, dtype: str, *shapes: tuple[int, ...], **options: Any) -> Case:
+    """Operands from -9 to 9, for sums whose rounding errors are bounded by the inner length."""
+    inner = shapes[0][-1]
+    return Case(op, lambda rng: [draw(rng, s, dtype, wild=0) for s in shapes], ulps=4 * inner + 8, **options)
