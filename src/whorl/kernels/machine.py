@@ -16,7 +16,7 @@ VECTOR_MATMUL_ROWS, VECTOR_MATMUL_BYTES = 8, 1 << 14
 """Rows that a vector is multiplied by side by side; the part of the result that stays near while rows go by."""
 TILE_ROWS = {64: 12, 32: 6, 16: 6}
 """Rows of a tile by the width of vectors: with two vectors a row, sums and operands fill the registers."""
-ANY_ROWS = (6, 3, 2, 1)
+ANY_ROWS = (6, 4, 2, 1)
 """Rows of the tiles where only the run knows how many there are; they are as wide as registers allow."""
 BLOCK_ROWS = 96
 """Rows that are multiplied together where only the run knows how many there are."""
@@ -25,7 +25,10 @@ FEW_SUMS = 8
 FAR_BYTES, FAR_PANELS = 1 << 23, 2
 """Matrices larger than caches are read from several panels at once by few rows."""
 PREFETCH_BYTES = 1024
-"""How far before its use a matrix is fetched by few rows, which use each element once."""
+"""How far before its use a matrix is fetched by few rows, where reading it is the work."""
+
+AHEAD_BYTES = 1 << 13
+"""How far before its use it is fetched by tiles of more rows, which compute longer on each line."""
 
 # ---- convolutions --------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from whorl.ir.dtypes import BY_NAME, UNSIGNED, is_integer, name_of
 from whorl.kernels.aligned import CACHE_LINE
 from whorl.kernels.kernel import ANY, LANES, Dtypes, Numbers
 from whorl.kernels.machine import (
+    AHEAD_BYTES,
     ANY_ROWS,
     BLOCK_ROWS,
     FAR_BYTES,
@@ -249,13 +250,15 @@ def _define_tile(module: Module, tile: _Tile) -> None:
     inner, left = f.indices("inner", "left")
     zero = v.constant(f, 0.0)
     sums = [[f.variable(zero) for _ in range(tile.vectors * tile.panels)] for _ in range(tile.rows)]
+    ahead = PREFETCH_BYTES if tile.rows <= FEW_ROWS else AHEAD_BYTES
     with f.loop(0, inner) as k:
         a, b = v.offset(f, f["a"], k * tile.rows), f.offset(f["b"], stored, k * width)
         starts = [b if p == 0 else f.offset(b, stored, inner * (p * width)) for p in range(tile.panels)]
         row = [_load_wide(f, tile, f.offset(s, stored, n * v.lanes)) for s in starts for n in range(tile.vectors)]
-        if tile.rows <= FEW_ROWS and tile.panels == 1:
+        if tile.panels == 1:
+            next_lines = f.offset(starts[0], "i8", ahead)
             for line in range(0, tile.vectors * v.lanes * tile.stored.itemsize, CACHE_LINE):
-                prefetch(f, f.offset(starts[0], "i8", line + PREFETCH_BYTES))
+                prefetch(f, f.offset(next_lines, "i8", line))
         for r in range(tile.rows):
             factor = v.load_splat(f, v.offset(f, a, r))
             for slot, column in zip(sums[r], row, strict=True):
