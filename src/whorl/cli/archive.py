@@ -57,7 +57,12 @@ def flat(name: str, value: Any) -> dict[str, np.ndarray]:
             return {f"{name}/{KEYS}": np.array([*value]), f"{name}/{VALUES}": np.array([*value.values()])}
         case _:
             pass
-    return {name: _fixed_width(value) if value.dtype == STRING else value}
+    return {name: _fixed_width(value) if value.dtype == STRING else _raw(value)}
+
+
+def _raw(array: np.ndarray) -> np.ndarray:
+    """The array, or the bytes of its elements where their type is none of NumPy's own: its files cannot name it."""
+    return array if array.dtype.isbuiltin == 1 else array.view(f"V{array.dtype.itemsize}")
 
 
 def _fixed_width(text: np.ndarray) -> np.ndarray:
@@ -87,7 +92,13 @@ def names_in(arrays: Mapping[str, np.ndarray], known: Mapping[str, Type]) -> dic
     """Every value of the file: by the names of `known`, and under its own key what belongs to none of them."""
     values: dict[str, Any] = {}
     for key in arrays:
-        name = next((n for n in known if key == n or key.startswith(f"{n}/")), key)
+        name = _owner(key, known)
         if name not in values:
             values[name] = value_of(arrays, name, known[name]) if name in known else arrays[key]
     return values
+
+
+def _owner(key: str, known: Mapping[str, Type]) -> str:
+    """The longest known name that a key is, or lies under; a tensor has nothing under its name, which may have `/`."""
+    under = [n for n, type in known.items() if key.startswith(f"{n}/") and not isinstance(type, TensorType)]
+    return key if key in known else max(under, key=len, default=key)

@@ -71,3 +71,11 @@ def test_names_are_fresh_for_any_hints():
         "value_1",
         "b",
     ]
+
+
+def test_default_that_is_a_sequence_is_refused():
+    module = whorl.load(model("main (int64 i, seq(float[2]) w) => (float[2] y) { y = SequenceAt(w, i) }"))
+    module.defaults["w"] = [np.ones(2, np.float32)]
+    with pytest.raises(whorl.SaveError) as caught:
+        to_proto(module)
+    assert str(caught.value) == "the default of 'w' is a sequence\n  fix: ONNX has defaults that are tensors"

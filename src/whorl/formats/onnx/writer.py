@@ -204,6 +204,9 @@ class GraphWriter:
             self.graph.input.append(_info(argument.name, argument.type, argument.name))
             if argument.name in module.defaults:
                 value = module.defaults[argument.name]
+                if isinstance(value, list):
+                    message = f"the default of {argument.name!r} is a sequence"
+                    raise SaveError(message, fix="ONNX has defaults that are tensors")
                 self.constants[argument.name] = value
                 self.graph.initializer.append(
                     TensorProto(name=argument.name, data_type=TO_ONNX[value.dtype], dims=value.shape)
