@@ -8,7 +8,6 @@ from peer import assert_same
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
-from whorl.ops.image.resampling import AxisResize, Filter
 from whorl.ops.image.resize import Resize
 
 N, C, H, W = (dims.name(text) for text in "NCHW")
@@ -116,22 +115,6 @@ def test_empty_tensors():
     with pytest.raises(RunError) as raised:
         evaluate(Resize(), np.ones((2, 0), np.float32), None, None, np.array([2, 3]))
     assert str(raised.value) == "an axis of length 0 cannot be resized to 3"
-
-
-@pytest.mark.parametrize("cubic", [False, True])
-@pytest.mark.parametrize("antialias", [False, True])
-@pytest.mark.parametrize("count", [1, 3, 7, 20])
-def test_weights_of_every_element_sum_to_one(cubic, antialias, count):
-    _, weights = Filter(cubic, antialias=antialias).taps(AxisResize(7, count), "half_pixel")
-    np.testing.assert_allclose(weights.sum(axis=0), 1)
-
-
-def test_antialias_widens_the_filter_of_axes_that_shrink_only():
-    plain, wide = (Filter(False, antialias=flag).taps(AxisResize(8, 2), "half_pixel")[1] for flag in (False, True))
-    assert len(plain) == 2 and len(wide) == 8
-    np.testing.assert_array_equal(
-        *(Filter(False, antialias=flag).taps(AxisResize(2, 8), "half_pixel")[1] for flag in (False, True))
-    )
 
 
 # ---- types ---------------------------------------------------------------------------------------------------------

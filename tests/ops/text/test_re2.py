@@ -95,18 +95,3 @@ def test_remembered_steps_stay_bounded():
     for _ in range(50):
         found.fullmatch("".join(map(chr, rng.integers(32, 0x3000, 1000))))
     assert len(found.steps) <= 20_000
-
-
-def test_script_classes_are_refused_with_their_name():
-    with pytest.raises(PatternError, match="Unicode class 'Greek' is not known here"):
-        matcher("\\p{Greek}")
-
-
-def test_single_bytes_are_refused():
-    with pytest.raises(PatternError, match=r"escape \\C is not RE2, or left out here"):
-        matcher("\\C")
-
-
-def test_huge_repetition_is_refused():
-    with pytest.raises(PatternError, match="needs more than 100000 states"):
-        matcher("((a{1000}){1000})")

@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from evaluation import evaluate, listed, shaped, types, unranked
+from ops.windows.samples import Case, normal
 from peer import assert_same
 
 from whorl.errors import RunError, TypeRuleError
@@ -15,42 +16,6 @@ from whorl.ops.windows.transposed_convolution import Col2Im, ConvTranspose
 
 N, C, H, W = (dims.name(text) for text in "NCHW")
 HALVES = [np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)]
-
-
-def normal(rng, *shape):
-    return rng.normal(size=shape).astype(np.float32)
-
-
-class Case:
-    """Random sizes and attributes of a convolution; onnxruntime pads dilated kernels by explicit numbers only."""
-
-    def __init__(self, seed, rank=None, automatic=True):
-        self.rng = rng = np.random.default_rng(seed)
-        rank = rank or int(rng.integers(1, 4))
-        draw = lambda low, high: [int(n) for n in rng.integers(low, high, rank)]  # noqa: E731
-        automatic = automatic and rng.integers(2)
-        self.kernel, self.strides, self.dilations = draw(1, 4), draw(1, 4), [1] * rank if automatic else draw(1, 3)
-        self.span = [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True)]
-        self.lengths = [max(n, s) for n, s in zip(draw(3, 9), self.span, strict=True)]
-        self.pads = [int(rng.integers(0, s)) for s in self.span * 2]
-        self.group, self.depth, self.features, self.batch = (int(n) for n in rng.integers(1, 4, 4))
-        self.attributes = {"group": self.group, "strides": self.strides, "dilations": self.dilations}
-        padding = {"auto_pad": str(rng.choice(["SAME_UPPER", "SAME_LOWER"]))} if automatic else {"pads": self.pads}
-        self.attributes |= padding
-
-    def counts(self):
-        begins, ends = self.pads[: len(self.pads) // 2], self.pads[len(self.pads) // 2 :]
-        each = zip(self.lengths, begins, ends, self.span, self.strides, strict=True)
-        return [(n + begin + end - span) // stride + 1 for n, begin, end, span, stride in each]
-
-    def x(self):
-        return normal(self.rng, self.batch, self.group * self.depth, *self.lengths)
-
-    def w(self):
-        return normal(self.rng, self.group * self.features, self.depth, *self.kernel)
-
-    def bias(self):
-        return normal(self.rng, self.group * self.features) if self.rng.integers(2) else None
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -94,52 +59,6 @@ def test_quantized_convolutions_of_any_integers_are_exact(seed):
     expected = np.clip(np.rint((sums + bias) / 128) + 90, 0, 255)
     result = evaluate(QLinearConv(**options), x, scale, zero, *rest)
     np.testing.assert_array_equal(result, expected)
-
-
-@pytest.mark.parametrize("seed", range(25))
-def test_conv_transpose_is_onnxruntimes(seed):
-    case = Case(seed)
-    w = normal(case.rng, case.group * case.depth, case.features, *case.kernel)
-    attributes = case.attributes
-    if attributes.get("auto_pad"):  # where SAME asks for more than is reached, onnxruntime gives less
-        attributes["strides"] = [min(s, k) for s, k in zip(case.strides, case.kernel, strict=True)]
-    if seed % 3 == 0:
-        reached = [(n - 1) * s + p for n, s, p in zip(case.lengths, attributes["strides"], case.span, strict=True)]
-        attributes = {k: v for k, v in attributes.items() if k != "pads"}
-        attributes["output_shape"] = [n - (p > 1) for n, p in zip(reached, case.span, strict=True)]
-    elif seed % 3 == 1:
-        attributes["output_padding"] = [s - 1 for s in attributes["strides"]]
-    assert_same("ConvTranspose", [case.x(), w, case.bias()], 11, **attributes)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_deform_conv_and_col2im_are_onnxruntimes(seed):
-    case = Case(seed, rank=2, automatic=False)
-    rng, taps, counts = case.rng, int(np.prod(case.kernel)), case.counts()
-    steps = {"pads": case.pads, "strides": case.strides, "dilations": case.dilations}
-    groups = case.depth if seed % 2 else 1
-    offset = 2 * normal(rng, case.batch, groups * taps * 2, *counts)
-    mask = normal(rng, case.batch, groups * taps, *counts) if seed % 3 else None
-    assert_same(
-        "DeformConv",
-        [case.x(), case.w(), offset, case.bias(), mask],
-        19,
-        group=case.group,
-        offset_group=groups,
-        **steps,
-    )
-    columns = normal(rng, case.batch, case.depth * taps, int(np.prod(counts)))
-    assert_same("Col2Im", [columns, np.array(case.lengths), np.array(case.kernel)], 18, **steps)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_deform_conv_without_offsets_is_conv(seed):
-    case = Case(seed, rank=1 + seed % 3, automatic=False)
-    x, w = case.x(), case.w()
-    offset = np.zeros((case.batch, int(np.prod(case.kernel)) * len(case.kernel), *case.counts()), np.float32)
-    steps = {key: tuple(getattr(case, key)) for key in ("pads", "strides", "dilations")}
-    expected = evaluate(Conv(group=case.group, **steps), x, w)
-    np.testing.assert_allclose(evaluate(DeformConv(group=case.group, **steps), x, w, offset), expected, 1e-4, 1e-5)
 
 
 @pytest.mark.parametrize("dtype", HALVES)
@@ -209,24 +128,6 @@ def test_inputs_are_neither_changed_nor_required_to_be_contiguous():
         value.flags.writeable = False
     result = evaluate(Conv(), x, w)
     np.testing.assert_array_equal(result, evaluate(Conv(), *kept))
-
-
-def test_conv_transpose_longer_than_its_sums_ends_in_the_bias():
-    x, w, b = np.ones((1, 1, 2), np.float32), np.ones((1, 1, 1), np.float32), np.full(1, 5, np.float32)
-    op = ConvTranspose(strides=(2,), output_shape=(5,))
-    assert evaluate(op, x, w, b).tolist() == [[[6, 5, 6, 5, 5]]]
-
-
-def test_conv_transpose_same_gives_length_times_stride():
-    x, w = np.ones((1, 1, 3), np.float32), np.ones((1, 1, 1), np.float32)
-    op = ConvTranspose(strides=(4,), auto_pad="SAME_UPPER")
-    assert evaluate(op, x, w).shape == (1, 1, 12)
-
-
-def test_integers_in_col2im_wrap_in_their_own_type():
-    columns = np.full((1, 2, 2), 100, np.int8)
-    result = evaluate(Col2Im(), columns, np.array([3]), np.array([2]))
-    assert result.dtype == np.int8 and result.tolist() == [[[100, -56, 100]]]
 
 
 # ---- types ---------------------------------------------------------------------------------------------------------

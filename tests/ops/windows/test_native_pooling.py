@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from lowering.looped import Case, check, check_failure, draw
+
 from whorl.ops.reduce.local_response import LRN
 from whorl.ops.windows.pooling import AveragePool, GlobalAveragePool, GlobalLpPool, GlobalMaxPool, LpPool, MaxPool
 from whorl.ops.windows.unpooling import MaxUnpool

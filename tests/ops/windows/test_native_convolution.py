@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-
 from lowering.looped import Case, check, draw
+
 from whorl.ir.dtypes import BY_NAME
 from whorl.ops.windows.convolution import Conv, ConvInteger, QLinearConv
-from whorl.ops.windows.deformable_convolution import DeformConv
-from whorl.ops.windows.geometry import windows_of
-from whorl.ops.windows.transposed_convolution import Col2Im, ConvTranspose
 
 FLOATS = ("float32", *(pytest.param(name, marks=pytest.mark.slow) for name in ("float64", "float16", "bfloat16")))
 ULPS = 256
@@ -79,41 +75,6 @@ def test_four_spatial_axes_are_left_to_run() -> None:
     check([Case(Conv(), make, ulps=ULPS, native=False)])
 
 
-TRANSPOSED: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
-    ((1, 2, 5, 5), (2, 3, 3, 3), {}),
-    ((2, 4, 5, 6), (4, 3, 3, 3), {"strides": (2, 2), "group": 2, "pads": (1, 1, 1, 1)}),
-    ((1, 2, 5, 5), (2, 3, 2, 3), {"strides": (3, 2), "output_padding": (1, 1), "dilations": (1, 2)}),
-    ((1, 2, 7), (2, 2, 4), {"strides": (2,), "pads": (1, 1)}),
-    ((1, 2, 3, 4, 3), (2, 1, 2, 3, 2), {"strides": (1, 2, 3)}),
-    ((1, 3, 4, 4), (3, 2, 2, 2), {"strides": (3, 3)}),
-    ((1, 2, 4, 4), (2, 2, 3, 3), {"strides": (2, 2), "auto_pad": "SAME_UPPER"}),
-    ((1, 2, 4, 4), (2, 2, 3, 3), {"strides": (2, 2), "output_shape": (12, 10)}),
-    ((0, 2, 4, 4), (2, 2, 3, 3), {}),
-    ((1, 0, 4, 4), (0, 2, 3, 3), {}),
-]
-
-
-@pytest.mark.parametrize("dtype", FLOATS)
-def test_transposed_convolutions_equal_run(dtype: str) -> None:
-    cases = []
-    for n, (x, w, attributes) in enumerate(TRANSPOSED):
-
-        def make(rng: np.random.Generator, x: Any = x, w: Any = w, n: int = n, group: int = 1) -> list[Any]:
-            features = (w[1] * group,)
-            return [draw(rng, x, dtype), draw(rng, w, dtype, 0.0), draw(rng, features, dtype) if n % 2 else None]
-
-        group = attributes.get("group", 1)
-        cases.append(Case(ConvTranspose(**attributes), lambda rng, m=make, g=group: m(rng, group=g), ulps=ULPS))
-    check(cases)
-
-
-def test_columns_become_images() -> None:
-    def make(rng: np.random.Generator) -> list[Any]:
-        return [draw(rng, (2, 18, 10), "float32"), np.array([5, 6]), np.array([3, 3])]
-
-    check([Case(Col2Im(pads=(1, 1, 1, 1), dilations=(1, 2), strides=(1, 2)), make, (1, 2), ulps=ULPS)])
-
-
 # ---- integers ------------------------------------------------------------------------------------------------
 
 INTEGERS: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
@@ -161,26 +122,4 @@ def test_quantized_convolutions_equal_run(x: str, w: str) -> None:
             return [*left, *right, scale(rng, (), 40), draw(rng, (), x), bias]
 
         cases.append(Case(QLinearConv(**attributes), make))
-    check(cases)
-
-
-@pytest.mark.parametrize("dtype", FLOATS)
-def test_deformed_convolutions_equal_run(dtype: str) -> None:
-    cases = []
-    forms: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
-        ((2, 4, 6, 7), (6, 2, 3, 2), {"group": 2, "offset_group": 2, "pads": (1, 0, 1, 1), "strides": (2, 1)}),
-        ((1, 2, 9), (3, 2, 3), {"dilations": (2,)}),
-    ]
-    for k, (x, w, kind) in enumerate(forms):
-        op, rank = DeformConv(**kind), len(x) - 2
-        counts = [t.count for t in windows_of(op, w[2:]).tracks(x[2:])]
-        taps = math.prod(w[2:]) * op.offset_group
-
-        def make(rng: np.random.Generator, a: Any = (x, w, counts, taps, rank), k: int = k) -> list[Any]:
-            x, w, counts, taps, rank = a
-            offset = rng.uniform(-3, 3, (x[0], taps * rank, *counts)).astype(BY_NAME[dtype])
-            mask = draw(rng, (x[0], taps, *counts), dtype, 0.0) if k == 0 else None
-            return [draw(rng, x, dtype, 0.0), draw(rng, w, dtype, 0.0), offset, draw(rng, w[:1], dtype, 0.0), mask]
-
-        cases.append(Case(op, make, ulps=ULPS))
     check(cases)
