@@ -42,8 +42,8 @@ def resized(dtype: str, mode: dict[str, Any]) -> list[Case]:
         def make(rng: np.random.Generator, shape: Any = shape, known: Any = known) -> list[Any]:
             return [draw(rng, shape, dtype, 0.0), None, *known]
 
-        places = tuple(n for n in (2, 3) if known[n - 2] is not None)
-        cases.append(Case(Resize(**mode), make, places, ulps=ULPS if mode.get("mode") else 0))
+        locations = tuple(n for n in (2, 3) if known[n - 2] is not None)
+        cases.append(Case(Resize(**mode), make, locations, ulps=ULPS if mode.get("mode") else 0))
     return cases
 
 

@@ -19,11 +19,11 @@ ULPS = 64
 def test_sampling_by_a_grid_equals_run(mode: str, dtype: str) -> None:
     images = (((2, 2, 5, 6), (2, 4, 7, 2)), ((1, 2, 7), (1, 9, 1)), ((1, 1, 1, 1), (1, 3, 3, 2)))
     cases = []
-    for number, (image, places) in enumerate(images):
+    for number, (image, locations) in enumerate(images):
         for k, padding in enumerate(("zeros", "border", "reflection")):
 
-            def make(rng: np.random.Generator, image: Any = image, places: Any = places) -> list[Any]:
-                grid = rng.uniform(-1.4, 1.4, places).astype(np.float32)
+            def make(rng: np.random.Generator, image: Any = image, locations: Any = locations) -> list[Any]:
+                grid = rng.uniform(-1.4, 1.4, locations).astype(np.float32)
                 grid.flat[0] = rng.choice([np.nan, np.inf, -np.inf])
                 return [draw(rng, image, dtype, 0.0), grid]
 

@@ -41,7 +41,7 @@ def test_maxima_equal_run(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_places_of_maxima_equal_run(order: int) -> None:
+def test_indices_of_maxima_equal_run(order: int) -> None:
     for dtype in ("float32", "int8"):
         check(pools(MaxPool, dtype, outputs=2, output_count=2, storage_order=order))
 
@@ -71,15 +71,15 @@ def test_normalization_over_channels_equals_run(dtype: str) -> None:
 
 def unpooled(limit: int) -> Case:
     def make(rng: np.random.Generator) -> list[Any]:
-        places = rng.permutation(limit)[:18].reshape(1, 2, 3, 3)
-        return [draw(rng, (1, 2, 3, 3), "float32"), places.astype(np.int64), np.array([1, 2, 7, 9])]
+        indices = rng.permutation(limit)[:18].reshape(1, 2, 3, 3)
+        return [draw(rng, (1, 2, 3, 3), "float32"), indices.astype(np.int64), np.array([1, 2, 7, 9])]
 
     return Case(MaxUnpool(kernel_shape=(2, 2), strides=(2, 2)), make, (2,))
 
 
-def test_maxima_go_back_to_their_places() -> None:
+def test_maxima_go_back_to_their_indices() -> None:
     check([unpooled(72)])
 
 
-def test_maxima_without_a_place_are_refused() -> None:
+def test_maxima_without_an_index_are_refused() -> None:
     check_failure(unpooled(5000))
