@@ -63,7 +63,7 @@ def test_constants_that_say_an_axis_leave_no_node():
     assert [node.op.name for node in module.main.nodes] == ["Split"]
 
 
-def test_inputs_that_nobody_reads_stay_inputs():
+def test_inputs_that_nothing_reads_stay_inputs():
     module = whorl.load(net([parameter(0, name="x"), parameter(1, name="y"), result(2)], "1:0-2:0"))
     assert [value.name for value in module.main.arguments] == ["x", "y"]
 
@@ -78,31 +78,6 @@ def test_long_chain_of_layers_is_read():
     layers = [parameter(0), *(layer(k, "ReLU", 1) for k in range(1, count)), result(count)]
     wires = "0:0-1:0 " + " ".join(f"{k}:1-{k + 1}:0" for k in range(1, count))
     assert len(whorl.load(net(layers[::-1], wires)).main.nodes) == count - 1
-
-
-@pytest.mark.parametrize(
-    ("shape", "expected"),
-    [
-        ("", "float32[]"),
-        ("[2,3]", "float32[2, 3]"),
-        (" 2 , 3 ", "float32[2, 3]"),
-        ("?,3", "float32[x.0, 3]"),
-        ("-1,1..4,2..,..4,5..5", "float32[x.0, x.1, x.2, x.3, 5]"),
-        ("0", "float32[0]"),
-        ("...", "float32[*]"),
-    ],
-)
-def test_shape_of_a_parameter(shape, expected):
-    module = whorl.load(net([parameter(0, shape, name="x"), result(1)], "0:0-1:0"))
-    assert str(module.main.arguments[0].type) == expected
-    assert module.metadata["openvino"]["inputs"]["x"]["shape"] == shape
-
-
-@pytest.mark.parametrize("shape", ["x", "-2", "3..1", "2,,3", "1.5", "99999999999999999999", "....", "1...2"])
-def test_shape_that_is_none_is_refused(shape):
-    assert "Parameter 'x' (line 4): OV405: the shape is" in refused(
-        net([parameter(0, shape, name="x"), result(1)], "0:0-1:0")
-    )
 
 
 def test_outputs_are_called_by_names_of_the_result_then_of_the_tensor_then_of_the_layer():
@@ -251,8 +226,8 @@ def test_layer_of_an_opset_without_it_is_noted():
 def test_parameter_of_a_body_that_declares_another_element_type_is_noted():
     data = counting(1)
     at = data.rindex(b'element_type="f32"', 0, data.rindex(b"Parameter") + 99)
-    found = warnings(data[:at] + data[at:].replace(b"f32", b"f16", 1), COUNTING_WEIGHTS)
-    assert len(found) == 1 and "OV209" in found[0]
+    settings = warnings(data[:at] + data[at:].replace(b"f32", b"f16", 1), COUNTING_WEIGHTS)
+    assert len(settings) == 1 and "OV209" in settings[0]
 
 
 def test_parameter_of_a_body_must_say_its_shape():
@@ -278,7 +253,7 @@ def strange() -> bytes:
                "0:0-1:0 1:1-2:0 0:0-3:0 3:1-4:0")  # fmt: skip
 
 
-def test_unknown_layer_is_kept_as_it_is():
+def test_unknown_layer_is_retained_as_it_is():
     module = whorl.load(strange())
     op = next(node.op for node in module.main.nodes if isinstance(node.op, OpaqueLayer))
     assert (op.type, op.version) == ("Strange", "somebodys")

@@ -8,40 +8,13 @@ import whorl
 from whorl.errors import LoadError
 from whorl.formats.openvino.weights.read import StoredArray, Weights, weights_in
 from whorl.formats.openvino.weights.read import constant as read
-from whorl.formats.openvino.weights.stored_types import NF4, STORED
+from whorl.formats.openvino.weights.stored_types import STORED
 from whorl.ir.constants import as_array
 from whorl.ir.elements.packed import Packed
 
 
 def elements(name: str, data: bytes, *shape: int) -> np.ndarray:
     return as_array(read(Weights(data), 0, len(data), STORED[name], shape))
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "expected"),
-    [
-        ("f32", b"\x00\x00\x80?\x00\x00\x00\xc0", [1, -2]),
-        ("boolean", b"\x00\x01\x02\xff", [False, True, True, True]),
-        ("u1", b"\xb1\x80", [1, 0, 1, 1, 0, 0, 0, 1, 1, 0]),
-        ("u2", b"\xe4\x01", [0, 1, 2, 3, 1]),
-        ("u3", b"\x1b\x1b\x0f\xd0\x00\x80", [0, 1, 2, 3, 4, 5, 6, 7, 7, 1]),
-        ("u6", b"\x12\xc1\x0e\xf0\x00\xc0", [1, 2, 60, 33, 63, 0]),
-        ("u4", b"\xf1\x07", [1, 15, 7]),
-        ("i4", b"\x78\x03", [-8, 7, 3]),
-        ("nf4", b"\x70\x0f", [-1, 0, 1]),
-        ("f4e2m1", b"\x21", [0.5, 1]),
-        ("f8e4m3", b"\x38\xb8", [1, -1]),
-        ("f8e5m2", b"\x3c\xbc", [1, -1]),
-        ("f8e8m0", b"\x7f\x80", [1, 2]),
-        ("bf16", b"\x80?", [1]),
-    ],
-)
-def test_stored_form_is_decoded(name, data, expected):
-    assert elements(name, data, len(expected)).astype(np.float32).tolist() == [float(x) for x in expected]
-
-
-def test_numbers_of_nf4_are_symmetric_in_their_ends():
-    assert len(NF4) == 16 and NF4[0] == -1 and NF4[7] == 0 and NF4[15] == 1 and (np.diff(NF4) > 0).all()
 
 
 def test_strings_are_read():

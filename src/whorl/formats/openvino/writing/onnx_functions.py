@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import whorl.formats.onnx.control
 from whorl.errors import SaveError
 from whorl.formats.onnx.context import ReadContext
 from whorl.formats.onnx.reader import call_function
@@ -14,6 +15,8 @@ from whorl.formats.onnx.writer import GraphWriter, Names, write_by_fields
 from whorl.formats.options import LoadOptions
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
+
+assert whorl.formats.onnx.control, "functions may hold branches and loops"
 
 
 def defined(node: Node, build: Builder, inputs: Sequence[Value | None]) -> list[Value]:
