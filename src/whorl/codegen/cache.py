@@ -11,6 +11,7 @@ import hashlib
 import os
 import stat
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -61,10 +62,11 @@ def read(key: str) -> memoryview | None:
     return code if digest_of(key, code) == data[:_DIGEST] else None
 
 
-def digest_of(key: str, code: bytes | memoryview) -> bytes:
+def digest_of(key: str, *parts: bytes | memoryview) -> bytes:
     """What an entry begins with."""
     digest = hashlib.sha256(key.encode() + b"\0")
-    digest.update(code)
+    for part in parts:
+        digest.update(part)
     return digest.digest()
 
 
@@ -77,8 +79,8 @@ def _regular_bytes(path: Path) -> bytes:
         return file.read()
 
 
-def write(key: str, code: bytes) -> None:
-    """Keep an entry; a folder that is full or read-only keeps nothing, which is no error."""
+def write(key: str, *parts: bytes | memoryview) -> None:
+    """Keep an entry, in parts that follow each other; a folder that is full or read-only keeps nothing."""
     directory = folder()
     if directory is None:
         return
@@ -90,7 +92,7 @@ def write(key: str, code: bytes) -> None:
     except OSError:
         return
     try:
-        name.write_bytes(b"".join((digest_of(key, code), code)))
+        _write_parts(name, [digest_of(key, *parts), *parts])
         os.replace(name, directory / f"{key}{_SUFFIX}")
     except OSError:
         return
@@ -99,6 +101,12 @@ def write(key: str, code: bytes) -> None:
             name.unlink(missing_ok=True)
     if key.endswith("0"):
         trim(LARGEST)
+
+
+def _write_parts(path: Path, parts: Sequence[bytes | memoryview]) -> None:
+    with path.open("wb") as file:
+        for part in parts:
+            file.write(part)
 
 
 def entries() -> list[tuple[Path, os.stat_result]]:

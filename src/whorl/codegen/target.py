@@ -226,7 +226,6 @@ def _routine_code(source: Source) -> bytes:
     return cached_object_code(source)
 
 
-@functools.lru_cache(maxsize=256)
 @in_phase(Phase.CACHE)
 def _object_on_disk(key: str) -> bytes | None:
     code = cache.read(key)

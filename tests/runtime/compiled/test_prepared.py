@@ -13,7 +13,7 @@ from onnx_text import model
 
 import whorl
 from whorl.codegen import cache
-from whorl.codegen.target import _linked, _object_on_disk
+from whorl.codegen.target import _linked
 from whorl.runtime.compiled import prepared
 
 F32 = np.float32
@@ -174,6 +174,21 @@ def test_output_of_which_only_the_run_knows_the_length() -> None:
         assert second.run(None, {"x": np.array(x, F32)})[0].tolist() == [number for number in x if number > 0]
 
 
+def test_input_of_any_rank_has_a_program_for_each_rank() -> None:
+    proto = model("main (float[n] x) => (float[n] z) { y = Neg (x) e = Exp (y) z = Abs (e) }")
+    for value in (*proto.graph.input, *proto.graph.output):
+        value.type.tensor_type.ClearField("shape")
+    source = proto.SerializeToString()
+    first = whorl.InferenceSession(source)
+    for shape in ((3,), (2, 2)):
+        first.run(None, {"x": np.zeros(shape, F32)})
+    second = whorl.InferenceSession(source)
+    for shape in ((5,), (2, 7)):
+        assert second.run(None, {"x": np.zeros(shape, F32)})[0].tolist() == np.ones(shape).tolist()
+    assert is_asleep(second)
+    assert second.run(None, {"x": np.zeros((1, 2, 3), F32)})[0].shape == (1, 2, 3)
+
+
 def test_program_with_an_op_that_has_no_native_form_is_not_stored(empty_cache: Path) -> None:
     source = bytes_of("main (float[n] x) => (float[m] y) { e = Exp (x) y = Unique <sorted = 1> (e) }")
     whorl.InferenceSession(source).run(None, {"x": np.ones(4, F32)})
@@ -197,7 +212,6 @@ def test_damaged_entries_are_ignored(empty_cache: Path) -> None:
 def test_entry_whose_machine_code_is_gone_is_ignored(empty_cache: Path) -> None:
     source = bytes_of(PERCEPTRON)
     expected = whorl.InferenceSession(source).run(None, rows(5))[0]
-    _object_on_disk.cache_clear()
     _linked.clear()
     for path in empty_cache.iterdir():
         if b"\x7fELF" in path.read_bytes():

@@ -16,12 +16,13 @@ from msgspec import Struct
 from whorl.ir.dims import UNKNOWN, Unknown
 from whorl.ir.dtypes import BY_NAME, NAMES
 from whorl.ir.guards import is_dict, is_list, is_tuple
+from whorl.ir.types import UNRANKED, AnyShape
 
 
 class Kind(IntEnum):
     """What the items that follow are; from `FIRST` on, the parts of an object of the class of that number."""
 
-    NONE, PLAIN, TUPLE, LIST, DICT, DTYPE, AGAIN, UNKNOWN, FIRST = range(9)
+    NONE, PLAIN, TUPLE, LIST, DICT, DTYPE, AGAIN, UNKNOWN, UNRANKED, FIRST = range(10)
 
 
 _NO_VALUE = "the bytes are no value"
@@ -50,6 +51,8 @@ class Encoder:
                 items += (Kind.DTYPE, NAMES[value])
             case Unknown():
                 items.append(Kind.UNKNOWN)
+            case AnyShape():
+                items.append(Kind.UNRANKED)
             case Struct() if id(value) in known:
                 items += (Kind.AGAIN, known[id(value)])
             case Struct() if type(value) in self.numbers:
@@ -107,6 +110,8 @@ class Decoder:
                 return known[_count(items)]
             case Kind.UNKNOWN:
                 return UNKNOWN
+            case Kind.UNRANKED:
+                return UNRANKED
             case int() if kind >= Kind.FIRST:
                 cls = self.classes[kind - Kind.FIRST]
                 value = cls(*[self._read(items, known) for _ in cls.__struct_fields__])

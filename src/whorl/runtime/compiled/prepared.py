@@ -116,13 +116,15 @@ class PreparedSession:
         if pattern in self.written:
             return
         self.written.add(pattern)
-        data = _program_bytes(launch)
-        if data is None:
+        parts = _program_parts(launch)
+        if not parts:
             return
         if description != self.description:
-            self.description = description
-            cache.write(cache.key_of(self.key, "description"), Encoder(_CLASSES).encode(description))
-        cache.write(_program_key(self.key, pattern), data)
+            self.description, data = description, _encoded(description)
+            if data is None:
+                return
+            cache.write(cache.key_of(self.key, "description"), data)
+        cache.write(_program_key(self.key, pattern), *parts)
 
 
 def open_session(model: bytes, options: Sequence[object]) -> PreparedSession | None:
@@ -178,6 +180,14 @@ def _decoded(data: bytes | memoryview, kind: type[T]) -> T | None:
     return value if isinstance(value, kind) else None
 
 
+def _encoded(value: object) -> bytes | None:
+    """A value as bytes; None where a number is too large for them, or a part of no known class."""
+    try:
+        return Encoder(_CLASSES).encode(value)
+    except (TypeError, OverflowError):
+        return None
+
+
 def _read_program(key: str) -> Launch | None:
     data = cache.read(key)
     if data is None:
@@ -195,11 +205,11 @@ def _array(data: memoryview, dtype: np.dtype, shape: tuple[int, ...], offset: in
     return np.frombuffer(data, np.uint8, math.prod(shape) * dtype.itemsize, offset).view(dtype).reshape(shape)
 
 
-def _program_bytes(launch: Launch) -> bytes | None:
-    """A program as an entry; None for one that is too large, or runs ops that have no native form."""
+def _program_parts(launch: Launch) -> list[bytes | memoryview]:
+    """A program as an entry; nothing for one that is too large, or runs ops that have no native form."""
     graph = launch.graph
     if graph.program.calls or not launch.takes_arrays or sum(x.nbytes for x in graph.constants) > LARGEST:
-        return None
+        return []
     program = graph.program
     body = skeleton(program.body, len(program.body) > FEW_STATEMENTS)
     bare = replace(graph, constants=(), program=Program(program.scalars, program.buffers, program.scratch, body))
@@ -209,16 +219,17 @@ def _program_bytes(launch: Launch) -> bytes | None:
         size += _aligned(array.nbytes)
     code = launch.code
     stored = StoredProgram(bare, code.name, code.keys, launch.polls, launch.least_seconds, tuple(layouts))
-    try:
-        header = Encoder(_CLASSES).encode(stored)
-    except (TypeError, OverflowError):
-        return None
-    data = bytearray(_aligned(_SIZE + len(header)) + size)
-    data[: _SIZE + len(header)] = len(header).to_bytes(_SIZE, "little") + header
-    for array, (_, _, offset) in zip(graph.constants, layouts, strict=True):
-        first = len(data) - size + offset
-        data[first : first + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
-    return bytes(data)
+    header = _encoded(stored)
+    if header is None:
+        return []
+    parts: list[bytes | memoryview] = [len(header).to_bytes(_SIZE, "little"), header, _padding(_SIZE + len(header))]
+    for array in graph.constants:
+        parts += [np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, _padding(array.nbytes)]
+    return parts
+
+
+def _padding(size: int) -> bytes:
+    return bytes(_aligned(size) - size)
 
 
 def _aligned(size: int) -> int:
