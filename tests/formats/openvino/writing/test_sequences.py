@@ -7,7 +7,7 @@ from whorl.errors import SaveError
 from whorl.formats.openvino.saving import EXPORTERS
 from whorl.formats.openvino.writing.net import FileState, NetWriter
 from whorl.formats.openvino.writing.sequences import rows_of, same_shape
-from whorl.formats.openvino.writing.sources import Items, Rows
+from whorl.formats.openvino.writing.sources import Items
 from whorl.ir.dims import UNKNOWN, name
 from whorl.ir.types import TensorType
 
@@ -62,8 +62,3 @@ def test_items_of_several_shapes_are_refused(write: NetWriter) -> None:
 def test_shapes_are_the_same_where_that_is_proved(a: tuple, b: tuple, same: bool) -> None:
     assert same_shape(TensorType(F32, a), TensorType(F32, b)) == same
     assert not same_shape(TensorType(F32), TensorType(F32))
-
-
-def test_rows_of_any_rank_have_elements_of_any_rank(write: NetWriter) -> None:
-    _, source = write.parameter(TensorType(F32), "x")
-    assert Rows(source).element.rank is None
