@@ -4,10 +4,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 from evaluation import evaluate, listed, shaped, types, unranked
+from one_program import check_one_program
 from peer import assert_same
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
+from whorl.ir.graph import Op
 from whorl.ops.windows.pooling import AveragePool, GlobalAveragePool, GlobalLpPool, GlobalMaxPool, LpPool, MaxPool
 from whorl.ops.windows.unpooling import MaxUnpool
 
@@ -153,3 +155,45 @@ def test_ill_typed_pool_says_why(op, fact, message):
     with pytest.raises(TypeRuleError) as raised:
         op.infer(fact)
     assert str(raised.value) == message
+
+
+HOW = {
+    "plain": {"kernel_shape": (2, 2)},
+    "padded": {"kernel_shape": (3, 2), "pads": (2, 1, 2, 0), "strides": (2, 1)},
+    "ceil": {"kernel_shape": (2, 2), "strides": (3, 3), "pads": (1, 0, 1, 1), "ceil_mode": 1},
+    "same": {"kernel_shape": (2, 2), "strides": (2, 1), "auto_pad": "SAME_UPPER"},
+    "dilated": {"kernel_shape": (2, 2), "dilations": (2, 1), "pads": (2, 0, 1, 0)},
+}
+SIZES = ((2, 3, 3, 4), (3, 2, 7, 5), (2, 4, 9, 40))
+
+
+def images(dtype: str, *, nan: bool = False) -> list[list[np.ndarray | None]]:
+    rng = np.random.default_rng(3)
+    made = [rng.integers(-4, 5, shape).astype(dtype) for shape in SIZES]
+    for x in made if nan else []:
+        x.reshape(-1)[:: max(3, x.size // 4)] = np.nan
+    return [[x] for x in made]
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_one_program_pools_images_of_any_size(how: str, dtype: str) -> None:
+    check_one_program(MaxPool(**HOW[how]), images(dtype, nan=True))
+    for padded in (0, 1):
+        check_one_program(AveragePool(**HOW[how], count_include_pad=padded), images(dtype))
+    check_one_program(LpPool(**HOW[how], p=1), images(dtype))
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_one_program_pools_one_image_of_one_channel(how: str) -> None:
+    for op in (MaxPool(**HOW[how]), AveragePool(**HOW[how])):
+        check_one_program(op, [[x[:1, :1]] for (x,) in images("float32") if x is not None])
+
+
+def test_one_program_pools_bytes_of_any_size() -> None:
+    check_one_program(MaxPool(**HOW["padded"]), images("int8"))
+
+
+@pytest.mark.parametrize("op", [GlobalAveragePool(), GlobalMaxPool(), GlobalLpPool(1)])
+def test_one_program_reduces_planes_of_any_size(op: Op) -> None:
+    check_one_program(op, images("float32"))

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from whorl.ir import dims
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64, is_float
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, View
 from whorl.kernels.machine import OVERREAD_BYTES
-from whorl.kernels.plane.layout import AXES, is_addressable, split_phases
 from whorl.kernels.windows import WindowAxis
 from whorl.ops.native.index_maps import (
     broadcast_scalar,
@@ -24,46 +24,42 @@ from whorl.ops.native.index_maps import (
     widen_view,
 )
 from whorl.ops.reduce.native_reductions import reduce_view
-from whorl.ops.windows.native_convolution import moved
+from whorl.ops.windows.native_convolution import moved, when_windows
+from whorl.ops.windows.run_time_layout import AnyAxis, Axis, layout_of, numbers_of, table_of
 
 WRITTEN_OUT = 16
 """Terms up to which a sum is written out."""
 
 
-def is_native(tracks: Sequence[WindowAxis]) -> bool:
-    """Whether kernels combine windows like these."""
-    return len(tracks) <= AXES and all(t.kernel > 0 for t in tracks) and is_addressable(tracks)
-
-
-def window_totals(k: NativeBuilder, x: View, tracks: Sequence[WindowAxis], largest: bool) -> View:
+def window_totals(k: NativeBuilder, x: View, tracks: Sequence[Axis], largest: bool) -> View:
     """The sums, or the largest elements, of the windows over x [N, C, axes...], float32 or float64, kept in memory.
 
     A window of nothing gives 0 or minus infinity; NaN is larger than all.
     """
     shape = (*x.shape[:2], *(t.count for t in tracks))
-    if not math.prod(shape):
+    if not dims.product(shape):
         return broadcast_scalar(k, k.const(0, x.dtype), shape)
-    layout = split_phases(tracks, x.dtype.itemsize, may_be_direct=False)
+    layout = layout_of(tracks, x.dtype.itemsize, may_be_direct=False)
     result = k.temporary(x.dtype, shape)
     spread = k.temporary(x.dtype, (layout.channel_stride + OVERREAD_BYTES // x.dtype.itemsize,))
-    source, zero = k.address(x), k.const(0)
-    offsets = k.address(embed_array(k, layout.offsets(1)))
-    arrays, numbers = [offsets], (layout.taps, layout.reach(1), *layout.grid)
+    source, zero, size = k.address(x), k.const(0), dims.product(x.shape[2:])
+    arrays, bounded = [table_of(k, layout, 1)], ()
     if not largest:
         ones, no_bias = (
             k.address(embed_array(k, part)) for part in (np.ones(layout.taps, x.dtype), np.zeros(1, x.dtype))
         )
-        arrays, numbers = [offsets, ones, no_bias, no_bias], (layout.taps, 0, *numbers[1:])
-    with k.loop(x.shape[0]) as n, k.loop(x.shape[1]) as c:
+        arrays, bounded = [*arrays, ones, no_bias, no_bias], (0,)
+    with when_windows(k, layout), k.loop(x.shape[0]) as n, k.loop(x.shape[1]) as c:
         plane = k.add(k.mul(n, k.const(x.shape[1])), c)
-        image = moved(k, source, k.mul(plane, k.const(math.prod(x.shape[2:]))))
-        k.call("split_phases", [(spread, (zero,)), image], (int(largest), 1, *layout.split_numbers))
+        image = moved(k, source, k.mul(plane, k.const(size)))
+        k.call("split_phases", [(spread, (zero,)), image], numbers_of(k, (int(largest), 1, *layout.split_numbers)))
         at = (n, c, *(zero for _ in tracks))
+        numbers = numbers_of(k, (layout.taps, *bounded, layout.reach(1), *layout.grid))
         k.call("plane_maxima" if largest else "plane_sums", [(result, at), (spread, (zero,)), *arrays], numbers)
-    return k.view_of(result)
+    return k.view_of(result, shape)
 
 
-def maxima(k: NativeBuilder, x: View, tracks: Sequence[WindowAxis]) -> View:
+def maxima(k: NativeBuilder, x: View, tracks: Sequence[Axis]) -> View:
     """The largest element of each window, of floats or of integers of 8 bits."""
     if is_float(x.dtype):
         return cast_view(k, window_totals(k, widen_view(k, x), tracks, True), x.dtype)
@@ -106,27 +102,37 @@ def locate_maxima(k: NativeBuilder, x: View, best: View, tracks: Sequence[Window
     return k.materialise(k.view(INT64, best.shape, at, 100))
 
 
-def means(k: NativeBuilder, x: View, tracks: Sequence[WindowAxis], counts: Sequence[np.ndarray]) -> View:
-    """The sum of each window over the product of its counts along the axes."""
+def means(k: NativeBuilder, x: View, tracks: Sequence[Axis], counts: Sequence[np.ndarray | AnyAxis]) -> View:
+    """The sum of each window over the product of its counts along the axes; those of an axis of any length follow."""
     sums = window_totals(k, x, tracks, False)
-    fixed = [int(c[0]) if c.size and (c == c[0]).all() else None for c in counts]
+    fixed = [int(c[0]) if isinstance(c, np.ndarray) and c.size and (c == c[0]).all() else None for c in counts]
     if None not in fixed:
         count = k.const(math.prod(n for n in fixed if n is not None), x.dtype)
         return k.view(x.dtype, sums.shape, lambda i: k.div(sums.at(i), count), 4)
-    tables = [embed_numbers(k, c.tolist(), x.dtype, c.shape) for c in counts]
+    tables = [c if isinstance(c, AnyAxis) else embed_numbers(k, c.tolist(), x.dtype, c.shape) for c in counts]
 
     def at(index: Index) -> Expr:
         count = k.const(1, x.dtype)
         for coordinate, column in zip(index[2:], tables, strict=True):
-            count = k.mul(count, column.at((coordinate,)))
+            own = elements_in(k, column, coordinate) if isinstance(column, AnyAxis) else column.at((coordinate,))
+            count = k.mul(count, k.cast(own, x.dtype))
         return k.div(sums.at(index), count)
 
-    return k.view(x.dtype, sums.shape, at, 8 + sum(t.cost for t in tables))
+    return k.view(x.dtype, sums.shape, at, 8 + sum(8 if isinstance(t, AnyAxis) else t.cost for t in tables))
+
+
+def elements_in(k: NativeBuilder, track: AnyAxis, window: Expr) -> Expr:
+    """How many of its elements a window has on the axis."""
+    start = k.sub(k.mul(window, k.const(track.stride)), k.length(track.begin))
+    zero, last, step = k.const(0), k.const(track.dilation - 1), k.const(track.dilation)
+    before = k.div(k.add(k.apply("max", k.sub(zero, start), zero), last), step)
+    after = k.div(k.add(k.apply("max", k.sub(k.length(track.length), start), zero), last), step)
+    return k.apply("max", k.sub(k.apply("min", after, k.const(track.kernel)), before), zero)
 
 
 def plane_totals(k: NativeBuilder, x: View, how: str, finish: Callable[[Expr], Expr] | None = None) -> View:
     """The "sum" or "max" of each plane of x [N, C, axes...], with axes of length 1."""
-    flat = reshape_view(k, x, (*x.shape[:2], math.prod(x.shape[2:])))
+    flat = reshape_view(k, x, (*x.shape[:2], dims.product(x.shape[2:])))
     totals = reduce_view(k, flat, (2,), how, finish=finish)
     return reshape_view(k, totals, (*x.shape[:2], *(1,) * (len(x.shape) - 2)))
 

@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 
 import ml_dtypes
 import numpy as np
+from msgspec.structs import replace
 
 from whorl.errors import TypeRuleError
+from whorl.ir import dims
 from whorl.ir.dtypes import BY_NAME, INT64, is_integer
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
@@ -21,6 +23,7 @@ from whorl.ops.core.base import COMPUTED_FLOATS, check_types, dims_of, require_d
 from whorl.ops.native.index_maps import cast_view, widen_view
 from whorl.ops.windows import native_pooling
 from whorl.ops.windows.geometry import windows_of
+from whorl.ops.windows.run_time_layout import Axis, is_split
 
 COMPARED = COMPUTED_FLOATS | {BY_NAME["int8"], BY_NAME["uint8"]}
 
@@ -33,6 +36,7 @@ class Pool(Op, frozen=True):
 
     abstract: ClassVar[bool] = True
 
+    any_length = True
     never_fails = True
 
     kernel_shape: tuple[int, ...]
@@ -60,6 +64,11 @@ class Pool(Op, frozen=True):
         windows = windows_of(self, self.kernel_shape, self.auto_pad, bool(self.ceil_mode))
         return windows.tracks(x.shape[2:])
 
+    def axes(self, x: View) -> list[Axis]:
+        """The windows over the axes of X, of lengths that only the run may know."""
+        windows = windows_of(self, self.kernel_shape, self.auto_pad, bool(self.ceil_mode))
+        return windows.axes(x.shape[2:])
+
 
 class AveragePool(Pool, frozen=True):
     """The mean of each window, of its elements inside X or, with `count_include_pad`, inside the padded X.
@@ -73,26 +82,35 @@ class AveragePool(Pool, frozen=True):
         check_types(self, x)
         tracks = self.tracks(x)
         sums = combined(widen(x), tracks, np.add, 0)
-        counted = self._padded(tracks, x.shape[2:]) if self.count_include_pad else tracks
+        counted = self._padded(tracks) if self.count_include_pad else tracks
         counts = [_elements(track) for track in counted]
         return (sums / functools.reduce(np.multiply.outer, counts).astype(sums.dtype)).astype(x.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        (x,), tracks = inputs, self.tracks(inputs[0])
-        if not native_pooling.is_native(tracks):
+        (x,), tracks = inputs, self.axes(inputs[0])
+        if not is_split(tracks):
             return None
-        counted = self._padded(tracks, x.fixed_shape[2:]) if self.count_include_pad else tracks
-        counts = [_elements(track) for track in counted]
+        counted = self._padded_axes(tracks) if self.count_include_pad else tracks
+        counts = [_elements(track) if isinstance(track, WindowAxis) else track for track in counted]
         return [cast_view(k, native_pooling.means(k, widen_view(k, x), tracks, counts), x.dtype)]
 
-    def _padded(self, tracks: Sequence[WindowAxis], lengths: Sequence[int]) -> list[WindowAxis]:
+    def _padded(self, tracks: Sequence[WindowAxis]) -> list[WindowAxis]:
         """The same windows over the axes with their padding, as if it were elements."""
         windows = windows_of(self, self.kernel_shape, self.auto_pad, bool(self.ceil_mode))
         widths = [windows.around(track, axis) for axis, track in enumerate(tracks)]
         return [
-            WindowAxis(begin + n + end, t.kernel, t.stride, t.dilation, 0, t.count)
-            for t, n, (begin, end) in zip(tracks, lengths, widths, strict=True)
+            replace(track, length=begin + track.length + end, begin=0)
+            for track, (begin, end) in zip(tracks, widths, strict=True)
         ]
+
+    def _padded_axes(self, tracks: Sequence[Axis]) -> list[Axis]:
+        """As `_padded`, for axes of lengths that only the run may know."""
+        windows = windows_of(self, self.kernel_shape, self.auto_pad, bool(self.ceil_mode))
+        padded: list[Axis] = []
+        for axis, track in enumerate(tracks):
+            begin, end = windows.around_any(track, axis)
+            padded.append(replace(track, length=track.length + begin + end, begin=0))
+        return padded
 
 
 class MaxPool(Pool, frozen=True):
@@ -124,12 +142,13 @@ class MaxPool(Pool, frozen=True):
         return values, np.where(positions < 0, -1, positions + planes * size)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        (x,), tracks = inputs, self.tracks(inputs[0])
-        if not native_pooling.is_native(tracks):
+        (x,), tracks = inputs, self.axes(inputs[0])
+        if not is_split(tracks) or (len(outputs) > 1 and not x.is_fixed):
             return None
         best = native_pooling.maxima(k, x, tracks)
         if len(outputs) < 2:
             return [best]
+        tracks = self.tracks(x)
         order = np.empty(x.fixed_shape[2:], np.bool_, order="F" if self.storage_order else "C").strides
         return [best, native_pooling.locate_maxima(k, x, best, tracks, order)]
 
@@ -149,8 +168,8 @@ class LpPool(Pool, frozen=True):
         return root(sums, self.p).astype(x.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        (x,), tracks = inputs, self.tracks(inputs[0])
-        if not native_pooling.is_native(tracks):
+        (x,), tracks = inputs, self.axes(inputs[0])
+        if not is_split(tracks):
             return None
         powers = native_pooling.powered(k, widen_view(k, x), self.p)
         sums = native_pooling.window_totals(k, powers, tracks, False)
@@ -162,6 +181,7 @@ class GlobalPool(Op, frozen=True):
 
     abstract: ClassVar[bool] = True
 
+    any_length = True
     never_fails = True
 
     def infer(self, x: Fact) -> TensorType:
@@ -198,7 +218,7 @@ class GlobalAveragePool(GlobalPool, frozen=True):
         return x.sum(axis=axes, keepdims=True) / x.dtype.type(count)
 
     def native(self, k: NativeBuilder, x: View) -> View:
-        count = k.const(math.prod(x.shape[2:]), x.dtype)
+        count = k.cast(k.length(dims.product(x.shape[2:])), x.dtype)
         return native_pooling.plane_totals(k, x, "sum", lambda total: k.div(total, count))
 
 
