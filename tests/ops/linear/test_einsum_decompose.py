@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from onnx_text import model
+from runtime.native_sessions import session
 from written_out import interpreted, region_of
 
 from whorl.ir.graph import Region
@@ -53,3 +55,35 @@ def test_label_of_one_operand_is_summed_before_the_product() -> None:
 
 def test_diagonal_is_not_decomposed() -> None:
     assert kinds("ii->i", (3, 3)) == ["Einsum"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "int32"])
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("ni,ij->jn", [("n", 3), (3, 4)]),
+        ("ij,nj->in", [(2, 3), ("n", 3)]),
+        ("ni,ij,nj->n", [("n", 3), (3, 2), ("n", 2)]),
+        ("nij,njk->nik", [("n", 2, 3), ("n", 3, 2)]),
+        ("in,nj->ij", [(2, "n"), ("n", 3)]),
+        ("n,n->", [("n",), ("n",)]),
+        ("ij,n->nji", [(2, 3), ("n",)]),
+        ("...i,ij->...j", [("n", 1, 3), (3, 2)]),
+        ("ni->", [("n", 2)]),
+    ],
+)
+def test_operands_over_one_name_are_contracted_natively(equation, shapes, dtype) -> None:
+    text = {"float32": "float", "float64": "double"}.get(dtype, dtype)
+    inputs = ", ".join(f"{text}[{', '.join(map(str, shape))}] x{k}" for k, shape in enumerate(shapes))
+    names = ", ".join(f"x{k}" for k in range(len(shapes)))
+    proto = model(f'main ({inputs}) => ({text} y) {{ y = Einsum <equation = "{equation}"> ({names}) }}')
+    del proto.graph.output[0].type.tensor_type.shape.dim[:]
+    proto.graph.output[0].type.tensor_type.ClearField("shape")
+    made, oracle = session(proto), session(proto, "interpreter")
+    for n in (3, 8, 1, 0, 5):
+        rng = np.random.default_rng(n)
+        arrays = [rng.integers(-3, 4, [n if d == "n" else d for d in shape]).astype(dtype) for shape in shapes]
+        feeds = {f"x{k}": array for k, array in enumerate(arrays)}
+        (expected,), (result,) = oracle.run(None, feeds), made.run(None, feeds)
+        np.testing.assert_array_equal(result, expected, strict=True)
+    assert [verdict.how for verdict in made.explain()] == ["native"]

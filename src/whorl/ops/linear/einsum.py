@@ -23,8 +23,8 @@ from whorl.ops.core.base import (
     same_dtype,
     widen,
 )
-from whorl.ops.core.writer import Writer, is_fixed, sizes_of
-from whorl.ops.linear.einsum_decompose import Operand, contract
+from whorl.ops.core.writer import Writer
+from whorl.ops.linear.einsum_decompose import Operand, contract, lengths_of
 
 ELLIPSIS = "..."
 _NUMBERS = (INTEGERS - frozenset(PACKED_BITS)) | COMPUTED_FLOATS
@@ -76,6 +76,18 @@ def _width(term: Term, rank: int, position: int, equation: str) -> int:
     if rank < named or (rank > named and ELLIPSIS not in term):
         raise TypeRuleError(f"operand {position} has rank {rank}, equation {equation!r} gives it {named} labels")
     return rank - named
+
+
+def _is_clear(labels: Sequence[Term], operands: Sequence[Value]) -> bool:
+    """Whether lengths are numbers above 0, but for those of one label at most, which are one name."""
+    names: dict[str, list[Dim]] = {}
+    for term, x in zip(labels, operands, strict=True):
+        for label, length in zip(term, lengths_of(x), strict=True):
+            names.setdefault(label, []).append(length)
+    unknown = [own for own in names.values() if any(not isinstance(n, int) for n in own)]
+    if any(n is UNKNOWN for own in unknown for n in own) or any(len(set(own)) > 1 for own in unknown):
+        return False
+    return len(unknown) <= 1 and all(n > 0 for own in names.values() for n in own if isinstance(n, int))
 
 
 class Einsum(Op, frozen=True):
@@ -137,14 +149,14 @@ class Einsum(Op, frozen=True):
         operands = [x for x in inputs if x is not None]
         dtype = tensor(operands[0]).dtype
         terms, result = parse(self.equation)
-        if not is_fixed(*operands) or (dtype.itemsize < 4 and dtype not in COMPUTED_FLOATS):
+        if any(tensor(x).rank is None for x in operands) or (dtype.itemsize < 4 and dtype not in COMPUTED_FLOATS):
             return None
         widths = [
-            _width(term, len(sizes_of(x)), k, self.equation)
+            _width(term, len(lengths_of(x)), k, self.equation)
             for k, (term, x) in enumerate(zip(terms, operands, strict=True))
         ]
         labels = [spread(term, width) for term, width in zip(terms, widths, strict=True)]
-        if any(len(set(term)) < len(term) for term in labels):
+        if any(len(set(term)) < len(term) for term in labels) or not _is_clear(labels, operands):
             return None
         write, wide = Writer(build), accumulator(dtype)
         pairs = zip(operands, labels, strict=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
+from whorl.ir import dims
+from whorl.ir.dims import Dim
 from whorl.ir.graph import Value
-from whorl.ops.core.writer import Writer, sizes_of
+from whorl.ir.types import Fact, tensor
+from whorl.ops.core.base import dims_of
+from whorl.ops.core.writer import Writer
 from whorl.ops.linear.products import MatMul
+from whorl.ops.movement.shapes import Reshape
 from whorl.ops.reduce.reductions import ReduceSum
 
 Labels = tuple[str, ...]
@@ -22,13 +26,13 @@ class Operand(Struct, frozen=True):
     labels: Labels
 
     @property
-    def lengths(self) -> dict[str, int]:
-        return dict(zip(self.labels, sizes_of(self.value), strict=True))
+    def lengths(self) -> dict[str, Dim]:
+        return dict(zip(self.labels, lengths_of(self.value), strict=True))
 
 
 def contract(write: Writer, operands: Sequence[Operand], result: Labels) -> Value:
     """The sum of products over every label that the result lacks; no operand has a label twice."""
-    longest = {label: n for each in operands for label, n in each.lengths.items() if n > 1}
+    longest = {label: n for each in operands for label, n in each.lengths.items() if n != 1}
     operands = [_drop_broadcast(write, each, longest) for each in operands]
     total = operands[0]
     for position, other in enumerate(operands[1:], 1):
@@ -76,9 +80,21 @@ def _multiply(write: Writer, x: Operand, y: Operand, needed: Collection[str]) ->
 
     def matrix(operand: Operand, *groups: Labels) -> Value:
         value = _transpose(write, operand, tuple(label for group in groups for label in group)).value
-        shape = [math.prod(lengths[label] for label in group) for group in groups]
-        return write.reshape(value, shape if batch else shape[1:])
+        shape = [dims.product(lengths[label] for label in group) for group in groups]
+        return _reshape(write, value, shape if batch else shape[1:])
 
     product = write.node(MatMul(), matrix(x, batch, left, inner), matrix(y, batch, inner, right))
     labels = (*batch, *left, *right)
-    return Operand(write.reshape(product, [lengths[label] for label in labels]), labels)
+    return Operand(_reshape(write, product, [lengths[label] for label in labels]), labels)
+
+
+def _reshape(write: Writer, x: Value, shape: Sequence[Dim]) -> Value:
+    """x in another shape, of which one length at most is no number."""
+    if lengths_of(x) == tuple(shape):
+        return x
+    return write.node(Reshape(), x, write.build.int64(*(n if isinstance(n, int) else -1 for n in shape)))
+
+
+def lengths_of(fact: Fact) -> tuple[Dim, ...]:
+    """The lengths of a tensor that has a rank."""
+    return dims_of(fact, tensor(fact).rank or 0, "an operand")
