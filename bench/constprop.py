@@ -51,11 +51,11 @@ def optimized(tool: str, source: Path) -> dict[str, Any] | None:
 
 def best(tool: str, source: Path) -> dict[str, Any] | None:
     """The least that a tool needed in some rounds."""
-    found = [figures for _ in range(ROUNDS) if (figures := optimized(tool, source)) is not None]
-    if not found:
+    actual = [figures for _ in range(ROUNDS) if (figures := optimized(tool, source)) is not None]
+    if not actual:
         return None
-    least = {key: min(figures[key] for figures in found) for key in ("seconds", "peak", "resident", "anonymous")}
-    return least | {"target": found[0]["target"]}
+    least = {key: min(figures[key] for figures in actual) for key in ("seconds", "peak", "resident", "anonymous")}
+    return least | {"target": actual[0]["target"]}
 
 
 def nodes_of(path: Path) -> int:
@@ -83,8 +83,8 @@ def outputs_of(path: Path) -> dict[str, np.ndarray]:
 def check(name: str, figures: dict[str, dict[str, Any]], source: Path) -> None:
     """Stop where an optimised model computes something else."""
     expected = outputs_of(source)
-    for tool, found in figures.items():
-        for key, array in outputs_of(found["target"]).items():
+    for tool, actual in figures.items():
+        for key, array in outputs_of(actual["target"]).items():
             same = array.tobytes() == expected[key].tobytes() if tool == US else np.allclose(array, expected[key], 1e-3)
             if not same:
                 raise SystemExit(f"{name}: output {key!r} of what {tool} made differs")
@@ -93,21 +93,21 @@ def check(name: str, figures: dict[str, dict[str, Any]], source: Path) -> None:
 def measured(name: str, folder: Path) -> list[Measurement]:
     """All that is measured on one model."""
     source = models.write(name, folder)
-    figures = {tool: found for tool in (US, *PEERS) if (found := best(tool, source)) is not None}
+    figures = {tool: actual for tool in (US, *PEERS) if (actual := best(tool, source)) is not None}
     check(name, figures, source)
-    found = [_compared(f"{name}: CPU", "s", figures, lambda f: f["seconds"], CPU_SHARES.get(name))]
+    actual = [_compared(f"{name}: CPU", "s", figures, lambda f: f["seconds"], CPU_SHARES.get(name))]
     if name in FOLDED:
-        found.append(_compared(f"{name}: peak memory", "MiB", figures, lambda f: f["peak"] / MIB, 1 / 3))
+        actual.append(_compared(f"{name}: peak memory", "MiB", figures, lambda f: f["peak"] / MIB, 1 / 3))
         anonymous = {tool: f["anonymous"] / MIB for tool, f in figures.items()}
-        found.append(Measurement(f"{name}: anonymous memory", "MiB", anonymous, ANONYMOUS_TARGET))
-    return [*found, _compared(f"{name}: left", "nodes", figures, lambda f: nodes_of(f["target"]), 1.0)]
+        actual.append(Measurement(f"{name}: anonymous memory", "MiB", anonymous, ANONYMOUS_TARGET))
+    return [*actual, _compared(f"{name}: left", "nodes", figures, lambda f: nodes_of(f["target"]), 1.0)]
 
 
 def _compared(
     what: str, unit: str, figures: dict[str, Any], value: Callable[[dict[str, Any]], float], share: float | None
 ) -> Measurement:
     """A figure of every tool; the target is a share of the best peer's."""
-    values = {tool: float(value(found)) for tool, found in figures.items()}
+    values = {tool: float(value(actual)) for tool, actual in figures.items()}
     peers = [number for tool, number in values.items() if tool != US]
     return Measurement(what, unit, values, None if share is None or not peers else share * min(peers))
 
@@ -122,16 +122,16 @@ def large(folder: Path) -> list[Measurement]:
         entries = {entry.key: entry.value for entry in tensor.external_data}
         data = figures["target"].parent / entries["location"]
         weight = np.memmap(data, np.float16, "r", int(entries["offset"]), (length, length))
-        for place in (0, 12345, length * 5000 + 77, length * length - 1):
-            assert weight[place % length, place // length] == i + 1 + place % 7
+        for position in (0, 12345, length * 5000 + 77, length * length - 1):
+            assert weight[position % length, position // length] == i + 1 + position % 7
     return [Measurement("6 GiB of weights: resident", "MiB", {US: figures["resident"] / MIB}, LARGE_TARGET)]
 
 
 def measure() -> Sequence[Measurement]:
     with tempfile.TemporaryDirectory(prefix="whorl-constprop-") as name:
         folder = Path(name)
-        found = [each for model in models.MODELS for each in measured(model, folder)]
-        return found + (large(folder) if os.environ.get("WHORL_BENCH_LARGE") else [])
+        actual = [each for model in models.MODELS for each in measured(model, folder)]
+        return actual + (large(folder) if os.environ.get("WHORL_BENCH_LARGE") else [])
 
 
 if __name__ == "__main__":

@@ -33,8 +33,8 @@ MEGABYTE = 1 << 20
 
 def workloads(chosen: Sequence[str]) -> dict[str, Make]:
     """The workloads whose names hold one of the words, or all."""
-    found = dict(pair for part in (scalars, tensors, nests, networks) for pair in part.workloads())
-    return {name: make for name, make in found.items() if not chosen or any(word in name for word in chosen)}
+    actual = dict(pair for part in (scalars, tensors, nests, networks) for pair in part.workloads())
+    return {name: make for name, make in actual.items() if not chosen or any(word in name for word in chosen)}
 
 
 def measured(load: Workload, rounds: int, peers: Sequence[str]) -> dict[str, Any]:
@@ -61,13 +61,13 @@ def measured(load: Workload, rounds: int, peers: Sequence[str]) -> dict[str, Any
     seconds = in_turns({name: repeated(partial(cpu, run)) for name, run in runs.items()}, rounds)
     each = {name: 1e6 * value / load.iterations for name, value in seconds.items()}
     targets = [each[name] * factor for name, factor in load.limits.items() if name in each]
-    found = Measurement(load.name, "us", each, min(targets, default=None))
-    return {"measurement": found, "refused": refused, "first": first}
+    actual = Measurement(load.name, "us", each, min(targets, default=None))
+    return {"measurement": actual, "refused": refused, "first": first}
 
 
-def check(found: Sequence[np.ndarray], expected: Sequence[np.ndarray], load: Workload, engine: str) -> None:
+def check(actual: Sequence[np.ndarray], expected: Sequence[np.ndarray], load: Workload, engine: str) -> None:
     """Refuse an engine whose results are others than the interpreter's; C and jax may give fewer outputs."""
-    for ours, theirs in zip(expected, found, strict=False):
+    for ours, theirs in zip(expected, actual, strict=False):
         if ours.dtype == object or ours.dtype.kind in "ib":
             if np.mean(theirs.reshape(ours.shape) != ours) > load.astray:
                 raise ValueError(f"{engine} gives other results")
@@ -107,15 +107,15 @@ def peaks(name: str, engines: Sequence[str]) -> dict[str, Any]:
 
     whorl's code comes from its cache, as from the second process on.
     """
-    found = {}
+    actual = {}
     for engine in engines:
         command = [sys.executable, str(Path(__file__)), name, "--peak", engine]
         if engine == US:
             subprocess.run(command, capture_output=True, check=False)
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode == 0:
-            found[engine] = json.loads(done.stdout)
-    return found
+            actual[engine] = json.loads(done.stdout)
+    return actual
 
 
 # ---- the report ----------------------------------------------------------------------------------------------

@@ -198,9 +198,9 @@ def runner(engine: str, data: bytes, feeds: Feeds) -> Run:
 def measured(load: Workload) -> Measurement:
     data = onnx.parser.parse_model(HEADER + load.text).SerializeToString()
     runs = {name: runner(name, data, load.feeds) for name in ("whorl", *load.peers)}
-    found = runs["whorl"]()
+    actual = runs["whorl"]()
     for peer in load.peers:
-        for ours, theirs in zip(found, runs[peer](), strict=True):
+        for ours, theirs in zip(actual, runs[peer](), strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=load.tolerance, atol=load.tolerance, err_msg=peer)
     seconds = in_turns({name: partial(cpu, run) for name, run in runs.items()}, ROUNDS)
     each = {name: 1e6 * value / load.units for name, value in seconds.items()}

@@ -242,11 +242,11 @@ PAIRS: dict[str, Callable[[], float]] = {
 
 
 def measure() -> list[Measurement]:
-    found = []
+    actual = []
     for name in PAIRS:
         done = subprocess.run([sys.executable, __file__, "--one", name], capture_output=True, text=True, check=True)
-        found.append(Measurement(name, "ms", {US: statistics.median(json.loads(done.stdout))}, TARGET))
-    return found
+        actual.append(Measurement(name, "ms", {US: statistics.median(json.loads(done.stdout))}, TARGET))
+    return actual
 
 
 if __name__ == "__main__":

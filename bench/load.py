@@ -87,8 +87,8 @@ def assert_equal(data: bytes) -> None:
     assert computing == 10 * BLOCKS, computing
     assert str(loaded.main.results[0].type) == f"float32[N, {WIDTH}]"
     feeds = {"x0": np.random.default_rng(1).normal(size=(3, WIDTH)).astype(np.float32)}
-    (found,), (expected,) = whorl.run(loaded, feeds).values(), session(data).run(None, feeds)
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    (actual,), (expected,) = whorl.run(loaded, feeds).values(), session(data).run(None, feeds)
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
 
 
 def measure() -> list[Measurement]:

@@ -47,13 +47,13 @@ def measured(case: Case, folder: Path, rounds: int) -> dict[str, Any]:
             runs[name] = repeated(partial(cpu, in_native), LONG)
     seconds = {name: value / case.steps for name, value in in_turns(runs, rounds).items()}
     if has_modeci():
-        times, found = reference(case, path)
-        equal[REFERENCE] = difference(found, {name: rows[1:] for name, rows in records.items()})
+        times, actual = reference(case, path)
+        equal[REFERENCE] = difference(actual, {name: rows[1:] for name, rows in records.items()})
         seconds |= times
     each = {name: 1e9 * value for name, value in seconds.items()}
     targets = [each[name] * limit for name, limit in limits(case).items() if name in each]
-    found = Measurement(case.name, "ns", each, min(targets, default=None))
-    return {"measurement": found, "first": first, "again": again, "equal": equal}
+    actual = Measurement(case.name, "ns", each, min(targets, default=None))
+    return {"measurement": actual, "first": first, "again": again, "equal": equal}
 
 
 def limits(case: Case) -> dict[str, float]:
@@ -104,8 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             results.append(measured(CASES[name](), Path(folder), options.rounds))
             print("\n".join(shown(results[-1])), flush=True)
     if options.json:
-        found = [{**result, "measurement": result["measurement"].as_json()} for result in results]
-        Path(options.json).write_text(json.dumps({"machine": machine(), "measurements": found}, indent=1))
+        actual = [{**result, "measurement": result["measurement"].as_json()} for result in results]
+        Path(options.json).write_text(json.dumps({"machine": machine(), "measurements": actual}, indent=1))
     return int(any(result["measurement"].misses for result in results))
 
 

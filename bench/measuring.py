@@ -75,11 +75,11 @@ def repeated(measure: Callable[[], float], seconds: float = LEAST) -> Callable[[
 
 def in_turns(candidates: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, float]:
     """The median of what each candidate measures; all run once a round, so that a busy machine slows all alike."""
-    found: dict[str, list[float]] = {name: [] for name in candidates}
+    actual: dict[str, list[float]] = {name: [] for name in candidates}
     for _ in range(rounds):
         for name, measure in candidates.items():
-            found[name].append(measure())
-    return {name: statistics.median(values) for name, values in found.items()}
+            actual[name].append(measure())
+    return {name: statistics.median(values) for name, values in actual.items()}
 
 
 def report(question: str, measure: Callable[[], Sequence[Measurement]]) -> int:
@@ -89,8 +89,8 @@ def report(question: str, measure: Callable[[], Sequence[Measurement]]) -> int:
     options = parser.parse_args()
     measurements = measure()
     if options.json:
-        found = [m.as_json() for m in measurements]
-        print(json.dumps({"question": question, "machine": machine(), "measurements": found}, indent=1))
+        actual = [m.as_json() for m in measurements]
+        print(json.dumps({"question": question, "machine": machine(), "measurements": actual}, indent=1))
     else:
         print(question, ", ".join(f"{key} {value}" for key, value in machine().items()), "", sep="\n")
         print("\n".join(line for m in measurements for line in lines(m)))

@@ -120,15 +120,15 @@ def weights(cell: Cell, width: int, seed: int = 0) -> dict[str, np.ndarray]:
     rng, scale = np.random.default_rng(seed), width**-0.5
     columns = cell.gates * width
     shapes = {"w": (width, columns), "r": (width, columns), "b": (columns,), "rb": (columns,)}
-    found = {name: rng.uniform(-scale, scale, shape).astype(np.float32) for name, shape in shapes.items()}
+    actual = {name: rng.uniform(-scale, scale, shape).astype(np.float32) for name, shape in shapes.items()}
     if cell.fused != "GRU":
-        found["rb"][:] = 0
-    return found | {"wt": found["w"].T.copy(), "rt": found["r"].T.copy()}
+        actual["rb"][:] = 0
+    return actual | {"wt": actual["w"].T.copy(), "rt": actual["r"].T.copy()}
 
 
 def loop_text(load: Workload) -> str:
     cell, state = CELLS[load.kind], f"float[{load.batch}, {load.width}]"
-    more, given = (f", {state} c", ", c0") if cell.has_memory else ("", "")
+    more, passed = (f", {state} c", ", c0") if cell.has_memory else ("", "")
     last = ", c_last" if cell.has_memory else ""
     typed = f", {state} c_out" if cell.has_memory else ""
     head = f"recurrent (float[{STEPS}, {load.batch}, {load.width}] xs, {state} h0{more.replace(' c', ' c0')})"
@@ -138,7 +138,7 @@ def loop_text(load: Workload) -> str:
     if load.form == "Scan":
         return f"""{head} {end} {{
   h_last{last}, ys = Scan <num_scan_inputs = 1, body = step ({state} h{more}, {state} x) => {results} {{
-{body}  }}> (h0{given}, xs)
+{body}  }}> (h0{passed}, xs)
 }}"""
     return f"""{head} {end} {{
   yes = Constant <value = bool {{1}}> ()
@@ -146,7 +146,7 @@ def loop_text(load: Workload) -> str:
   h_last{last}, ys = Loop <body = step (int64 i, bool still, {state} h{more}) => (bool on, {results[1:]} {{
     on = Identity (still)
     x = Gather <axis = 0> (xs, i)
-{body}  }}> (steps, yes, h0{given})
+{body}  }}> (steps, yes, h0{passed})
 }}"""
 
 
@@ -169,27 +169,27 @@ def stacked_text(load: Workload) -> str:
 
 def fused_text(load: Workload) -> str:
     cell, state = CELLS[load.kind], f"float[{load.batch}, {load.width}]"
-    more, given = (f", {state} c0", ", c1") if cell.has_memory else ("", "")
+    more, passed = (f", {state} c0", ", c1") if cell.has_memory else ("", "")
     rule = ", linear_before_reset = 1" if load.kind == "GRU" else ""
     return f"""fused (float[{STEPS}, {load.batch}, {load.width}] xs, {state} h0{more}) => (float[m, n, k] ys) {{
   first = Constant <value = int64[1] {{0}}> ()
   second = Constant <value = int64[1] {{1}}> ()
   h1 = Unsqueeze (h0, first)
   {"c1 = Unsqueeze (c0, first)" if cell.has_memory else ""}
-  y = {cell.fused} <hidden_size = {load.width}{rule}> (xs, fw, fr, fb, , h1{given})
+  y = {cell.fused} <hidden_size = {load.width}{rule}> (xs, fw, fr, fb, , h1{passed})
   ys = Squeeze (y, second)
 }}"""
 
 
 def model(text: str, tensors: Mapping[str, np.ndarray]) -> bytes:
     """A model with the tensors that its text mentions as initializers."""
-    found = onnx.parser.parse_model(f"{HEADER} {text}")
-    found.graph.initializer.extend(
+    actual = onnx.parser.parse_model(f"{HEADER} {text}")
+    actual.graph.initializer.extend(
         numpy_helper.from_array(array, name)
         for name, array in tensors.items()
         if f" {name}," in text or f" {name})" in text
     )
-    return found.SerializeToString()
+    return actual.SerializeToString()
 
 
 def measured(load: Workload) -> Measurement:

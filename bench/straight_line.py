@@ -124,8 +124,8 @@ def network(name: str) -> onnx.ModelProto:
         tensors[node.output[0]] = drawn(rng, shape)
     read = {name for node in nodes for name in node.input}
     inputs = [value for value in graph.input if value.name in read and value.name not in tensors]
-    for kept in (graph.node, graph.input, graph.initializer):
-        del kept[:]
+    for remaining in (graph.node, graph.input, graph.initializer):
+        del remaining[:]
     graph.node.extend(nodes)
     graph.input.extend(inputs)
     graph.initializer.extend(numpy_helper.from_array(array, key) for key, array in tensors.items() if key in read)
@@ -141,9 +141,9 @@ def drawn(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 def measured(what: str, model: onnx.ModelProto) -> Measurement:
     data, rng = model.SerializeToString(), np.random.default_rng(1)
-    (given,) = model.graph.input
-    shape = [d.dim_value for d in given.type.tensor_type.shape.dim]
-    feeds = {given.name: rng.standard_normal(shape).astype(np.float32)}
+    (passed,) = model.graph.input
+    shape = [d.dim_value for d in passed.type.tensor_type.shape.dim]
+    feeds = {passed.name: rng.standard_normal(shape).astype(np.float32)}
     start = time.perf_counter()
     run = partial(ours(data).run, None, feeds)
     result = run()[0]

@@ -54,9 +54,9 @@ def main() -> None:
     PAGE.write_text(page(json.loads(source.read_text(encoding="utf-8"))), encoding="utf-8")
 
 
-def page(said: Mapping) -> str:
+def page(message: Mapping) -> str:
     """The whole document."""
-    visits = said["visits"]
+    visits = message["visits"]
     cells = all_cells()
     missed = [cell for cell in cells if key(cell) not in visits]
     head = HEADER.format(
@@ -64,12 +64,12 @@ def page(said: Mapping) -> str:
         uses=", ".join(USES),
         neighbours=", ".join(NEIGHBOURS),
         rules=str(likeness.__doc__).partition("\n\n")[2].strip(),
-        programs=f"{said['programs']:,}",
-        seed=said["seed"],
+        programs=f"{message['programs']:,}",
+        seed=message["seed"],
         visited=f"{len(cells) - len(missed):,}",
         total=f"{len(cells):,}",
         share=1 - len(missed) / len(cells),
-        failing=f"{said['failing']:,}",
+        failing=f"{message['failing']:,}",
         columns=" | ".join(POSITIONS),
         rule="---|" * (len(POSITIONS) - 1) + "---",
     )
@@ -94,7 +94,7 @@ def holes(missed: list[Cell]) -> list[str]:
     lines = ["## Holes", "", *(f"- {op}: {reason}" for op, reason in without_cells().items())]
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for cell in missed:
-        groups[cell.op, said_of(cell)].append(f"{cell.dtype} in {cell.position}")
+        groups[cell.op, message_of(cell)].append(f"{cell.dtype} in {cell.position}")
     if groups:
         lines += [
             "",
@@ -110,7 +110,7 @@ def brief(names: list[str]) -> str:
     return ", ".join(names[:MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def said_of(cell: Cell) -> str:
+def message_of(cell: Cell) -> str:
     """The form in short: the dims of its operands, and its label."""
     form = all_forms()[cell.form]
     operands = ["-" if o is None else "[" + ", ".join(o.dims) + "]" for o in form.operands]

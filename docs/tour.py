@@ -138,8 +138,8 @@ def write(module: Module, folder: Path) -> None:
     for opset in (None, 13, 25):
         path = folder / f"roots_{opset}.onnx"
         whorl.save(module, path, opset=opset)
-        found = whorl.run(path, FEEDS)
-        assert all(np.array_equal(found[name], expected[name]) for name in expected)
+        actual = whorl.run(path, FEEDS)
+        assert all(np.array_equal(actual[name], expected[name]) for name in expected)
         print(f"7. Written at opset {opset or 'of the file'}, read again, run again: the same roots.")
 
 

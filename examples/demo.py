@@ -120,15 +120,15 @@ def through_ir(model: Path, feeds: Feeds, before: list[np.ndarray]) -> bool:
     for source, target in ((model, ir), (ir, back)):
         print(f"\n$ whorl convert {source} {target}")
         cli.main(["convert", str(source), str(target)])
-    given = {"whorl, back in ONNX": whorl.InferenceSession(back).run(None, feeds)}
+    passed = {"whorl, back in ONNX": whorl.InferenceSession(back).run(None, feeds)}
     try:
-        given["OpenVINO"] = run_openvino(ir, feeds)
+        passed["OpenVINO"] = run_openvino(ir, feeds)
     except ImportError:
         print("\nopenvino is not installed; with `pip install openvino`, it would run the .xml file here.")
     names = ("centres", "number of rounds")
     checks = [
         agrees(f"{name} by {engine}", value, expected, 1e-3, "whorl before the conversion")
-        for engine, outputs in given.items()
+        for engine, outputs in passed.items()
         for name, value, expected in zip(names, outputs, before, strict=True)
     ]
     return all(checks)

@@ -46,7 +46,7 @@ table = whorl.sweep(
     {"FN.current": [0.2, 0.5, 1.0], "FN.tau": [10.0, 12.5]},
     steps=20_000,
     dt=0.01,
-    measure=lambda found: {"swing": float(np.ptp(found["FN.V"][10_000:]))},
+    measure=lambda actual: {"swing": float(np.ptp(actual["FN.V"][10_000:]))},
 )
 print(table)
 

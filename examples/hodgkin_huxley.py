@@ -13,9 +13,9 @@ import whorl
 model = whorl.load(Path(__file__).with_suffix(".json"))
 
 
-def spike_times(found):
-    v = found["cell.v"]
-    return found.times[1:][(v[1:] > 0) & (v[:-1] <= 0)]
+def spike_times(actual):
+    v = actual["cell.v"]
+    return actual.times[1:][(v[1:] > 0) & (v[:-1] <= 0)]
 
 
 # %% 60 ms at steps of 0.01 ms. The current flows from 10 to 40 ms.
@@ -26,8 +26,8 @@ assert len(spikes) == 2 and spikes[0] > 10 and run["cell.v"].max() > 30
 
 # %% More current, more spikes.
 for amplitude in (2.0, 5.0, 10.0, 20.0):
-    found = model.simulate(6_000, 0.01, record=["cell.v"], initial={"stimulus.amplitude": amplitude})
-    print(f"{amplitude:5.1f} uA/cm2: {len(spike_times(found))} spikes")
+    actual = model.simulate(6_000, 0.01, record=["cell.v"], initial={"stimulus.amplitude": amplitude})
+    print(f"{amplitude:5.1f} uA/cm2: {len(spike_times(actual))} spikes")
 
 # %% Without sodium channels there are none: a batch of 9 densities in one native loop.
 densities = np.linspace(0, 160, 9)

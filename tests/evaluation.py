@@ -56,15 +56,15 @@ def module_of(
     """A module with inputs x0, x1, ... and outputs y0, y1, ... of one op; inputs at `constants` are constants."""
     region = Region()
     build = Builder(region, Inference())
-    given = []
+    passed = []
     for k, value in enumerate(inputs):
         if value is None:
-            given.append(None)
+            passed.append(None)
         elif k in constants:
-            given.append(build.constant(value))
+            passed.append(build.constant(value))
         else:
             type = value.type if isinstance(value, Known) else TensorType(value.dtype, value.shape)
-            given.append(region.add_argument(f"x{k}", type))
+            passed.append(region.add_argument(f"x{k}", type))
     names = [f"y{k}" for k in range(outputs)]
-    region.results = list(build.add_many(op, given, names, name="op"))
+    region.results = list(build.add_many(op, passed, names, name="op"))
     return Module(region, names)

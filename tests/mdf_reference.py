@@ -21,8 +21,8 @@ def run_reference(path: Path, times: list[float | None], initializer: dict[str, 
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for module in (engine, model_utils):
-            patch.setattr(module, "_params_info", lambda *given, **options: "")
-            patch.setattr(module, "_val_info", lambda *given, **options: "")
+            patch.setattr(module, "_params_info", lambda *passed, **options: "")
+            patch.setattr(module, "_val_info", lambda *passed, **options: "")
         graph = engine.EvaluableGraph(utils.load_mdf(str(path)).graphs[0])
         calls: Calls = []
         for at, time in enumerate(times):
@@ -34,7 +34,7 @@ def run_reference(path: Path, times: list[float | None], initializer: dict[str, 
 
 
 def values_of(graph: Any) -> Values:
-    found: Values = {}
+    actual: Values = {}
     for node in graph.enodes.values():
         for kind, parts in (
             ("input_ports", node.evaluable_inputs),
@@ -43,8 +43,8 @@ def values_of(graph: Any) -> Values:
             ("output_ports", node.evaluable_outputs),
         ):
             for id, part in parts.items():
-                found[node.node.id, kind, id] = getattr(part, "curr_value", None)
-    return found
+                actual[node.node.id, kind, id] = getattr(part, "curr_value", None)
+    return actual
 
 
 def random_model(draw: random.Random) -> dict[str, Any]:
@@ -64,8 +64,8 @@ def random_model(draw: random.Random) -> dict[str, Any]:
     for receiver in reached[1:]:
         if "back" in nodes[receiver]["input_ports"]:
             edges[f"back_{receiver}"] = random_edge(draw, draw.choice(reached), receiver, "back")
-    joined = [sum(edge["receiver"] == id and edge["receiver_port"] == "i" for edge in edges.values()) for id in ids]
-    for id, count in zip(ids, joined, strict=True):
+    combined = [sum(edge["receiver"] == id and edge["receiver_port"] == "i" for edge in edges.values()) for id in ids]
+    for id, count in zip(ids, combined, strict=True):
         if count > 1:
             nodes[id]["input_ports"]["i"]["reduce"] = draw.choice(["add", "multiply"])
     graph: dict[str, Any] = {"nodes": nodes, "edges": edges}
@@ -145,10 +145,10 @@ def random_function(draw: random.Random, names: list[str]) -> dict[str, Any]:
     if name == "Relu":
         return {"function": name, "args": {"A": variable}}
     arguments = {"linear": "slope intercept", "logistic": "gain bias offset", "exponential": "scale rate bias offset"}
-    given: dict[str, Any] = {"variable0": variable}
+    passed: dict[str, Any] = {"variable0": variable}
     for argument in arguments.get(name, "scale").split():
-        given[argument] = draw.choice([1, 0.5, -1, "0.1", random_text(draw, names, 0)])
-    return {"function": name, "args": given}
+        passed[argument] = draw.choice([1, 0.5, -1, "0.1", random_text(draw, names, 0)])
+    return {"function": name, "args": passed}
 
 
 def random_text(draw: random.Random, names: list[str], depth: int) -> str:

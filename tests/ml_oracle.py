@@ -103,20 +103,20 @@ def by_onnxruntime(name: str, attributes: dict[str, Any], *inputs: Any, **versio
     op = make_op(name, attributes)
     opsets = NEWEST | ({"ai.onnx.ml": versions["ml"]} if "ml" in versions else {})
     types = as_types(op.infer(*(Known(type_of(x)) for x in inputs)))
-    given = [helper.make_value_info(f"x{k}", _open(type_of(x))) for k, x in enumerate(inputs)]
-    wanted = [helper.make_value_info(f"y{k}", _open(t)) for k, t in enumerate(types)]
-    said = {k: proto_of(v) if isinstance(v, np.ndarray) else v for k, v in attributes.items()}
-    names = [[v.name for v in values] for values in (given, wanted)]
-    node = helper.make_node(name, *names, domain=op.domain, **said)
+    passed = [helper.make_value_info(f"x{k}", _open(type_of(x))) for k, x in enumerate(inputs)]
+    required = [helper.make_value_info(f"y{k}", _open(t)) for k, t in enumerate(types)]
+    message = {k: proto_of(v) if isinstance(v, np.ndarray) else v for k, v in attributes.items()}
+    names = [[v.name for v in values] for values in (passed, required)]
+    node = helper.make_node(name, *names, domain=op.domain, **message)
     imports = [helper.make_opsetid(domain, version) for domain, version in opsets.items()]
-    model = helper.make_model(helper.make_graph([node], "case", given, wanted), opset_imports=imports, ir_version=9)
+    model = helper.make_model(helper.make_graph([node], "case", passed, required), opset_imports=imports, ir_version=9)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     outputs = session.run(None, {f"x{k}": x for k, x in enumerate(inputs)})
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
-def _open(given: Type) -> Any:
-    proto = type_to(given)
+def _open(passed: Type) -> Any:
+    proto = type_to(passed)
     if proto.HasField("tensor_type"):
         proto.tensor_type.ClearField("shape")
     return proto

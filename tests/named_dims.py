@@ -34,10 +34,10 @@ def shape_of(op: Op, *facts: Known | None) -> Any:
 
 def known_of(op: Op, *facts: Known | None) -> list[Any] | None:
     """The inferred elements of the first output; UNKNOWN ones as None."""
-    found = op.infer_known(*facts)
-    if not found or found[0] is None:
+    outcome = op.infer_known(*facts)
+    if not outcome or outcome[0] is None:
         return None
-    return np.array([None if e is UNKNOWN else e for e in found[0].flat], object).reshape(found[0].shape).tolist()
+    return np.array([None if e is UNKNOWN else e for e in outcome[0].flat], object).reshape(outcome[0].shape).tolist()
 
 
 def concrete(fact: Known | None, binding: dict[str, int]) -> np.ndarray | None:
@@ -51,7 +51,7 @@ def concrete(fact: Known | None, binding: dict[str, int]) -> np.ndarray | None:
     return np.array([dims.substitute(e, binding) for e in fact.known.flat]).reshape(shape).astype(fact.type.dtype)
 
 
-def check_holds(op: Op, *facts: Known | None, sizes: Iterable[int] = range(5), allow: Callable = lambda b: True) -> int:
+def check_has(op: Op, *facts: Known | None, sizes: Iterable[int] = range(5), allow: Callable = lambda b: True) -> int:
     """Run the op for all sizes of the names; what inference said must hold. The number of runs that succeeded."""
     types = as_types(op.infer(*facts))
     known = op.infer_known(*facts)
@@ -82,14 +82,14 @@ def _names(fact: Known | None) -> set[str]:
 def _check_shape(type: Any, result: np.ndarray, binding: dict[str, int]) -> None:
     assert result.dtype == type.dtype
     if not isinstance(type.shape, AnyShape):
-        said = [dims.substitute(d, binding) for d in type.shape]
-        assert len(said) == result.ndim
-        for length, actual in zip(said, result.shape, strict=True):
+        message = [dims.substitute(d, binding) for d in type.shape]
+        assert len(message) == result.ndim
+        for length, actual in zip(message, result.shape, strict=True):
             assert length is UNKNOWN or length == actual, f"{type} at {binding} is {list(result.shape)}"
 
 
 def _check_elements(elements: np.ndarray | None, result: np.ndarray, binding: dict[str, int]) -> None:
     if elements is not None:
-        said = [dims.substitute(e, binding) for e in elements.flat]
-        pairs = zip(said, result.flat, strict=True)
+        message = [dims.substitute(e, binding) for e in elements.flat]
+        pairs = zip(message, result.flat, strict=True)
         assert all(e is UNKNOWN or e == actual for e, actual in pairs), f"{elements} at {binding} is {result}"

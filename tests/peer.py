@@ -16,10 +16,10 @@ def both(
     op_type: str, inputs: Sequence[Array | None], opset: int, results: Sequence[Any] = (np.float32,), **attributes: Any
 ) -> tuple[list[Array], list[Array]]:
     """What the node gives here, and what onnxruntime gives; `results` are the element types of its outputs."""
-    model, given = single_node(op_type, inputs, opset, len(results), **attributes), feeds(inputs)
+    model, passed = single_node(op_type, inputs, opset, len(results), **attributes), feeds(inputs)
     for info, dtype in zip(model.graph.output, results, strict=True):
         info.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    return list(whorl.run(model, given).values()), onnxruntime_run(model, given)
+    return list(whorl.run(model, passed).values()), onnxruntime_run(model, passed)
 
 
 def assert_same(

@@ -37,10 +37,10 @@ def feeds(inputs: Sequence[Array | None]) -> dict[str, Array]:
     return {f"x{k}": value for k, value in enumerate(inputs) if value is not None}
 
 
-def onnxruntime_run(model: onnx.ModelProto, given: dict[str, Array]) -> list[Array]:
+def onnxruntime_run(model: onnx.ModelProto, passed: dict[str, Array]) -> list[Array]:
     """What onnxruntime computes, on one thread and without graph rewrites."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = 1, 4
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return list(session.run(None, given))
+    return list(session.run(None, passed))

@@ -117,8 +117,8 @@ def test_node_with_sequences_strings_and_optionals():
     assert len(items) == 3
     (text,) = backend.run_node(node("StringConcat", ["a", "b"], ["text"]), [np.array(["a", "b"]), "c"])
     assert text.tolist() == ["ac", "bc"]
-    (given,) = backend.run_node(node("OptionalHasElement", ["o"], ["given"]), [None])
-    assert not given
+    (passed,) = backend.run_node(node("OptionalHasElement", ["o"], ["given"]), [None])
+    assert not passed
 
 
 def test_node_with_a_graph():
@@ -139,11 +139,11 @@ def test_declared_outputs_are_checked():
 
 
 def test_wrong_number_of_values_is_refused():
-    for given in ([X], {"x": X}):
+    for passed in ([X], {"x": X}):
         with pytest.raises(whorl.RunError, match=r"^1 values are given for the inputs x, y$"):
-            backend.run_node(node("Add", ["x", "y"], ["z"]), given)
+            backend.run_node(node("Add", ["x", "y"], ["z"]), passed)
 
 
-def test_errors_of_the_node_are_placed():
+def test_errors_of_the_node_are_located():
     with pytest.raises(whorl.LoadError, match=r"Add 'z': cannot broadcast \[2, 2\] with \[3\]"):
         backend.run_node(node("Add", ["x", "y"], ["z"]), [X, np.zeros(3, F32)])

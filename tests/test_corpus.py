@@ -36,9 +36,9 @@ def test_model_agrees_with_onnxruntime(corpus_model, backend):
     options.backend = backend
     session = whorl.InferenceSession(corpus_model, options)
     feeds = feeds_for(corpus_model, session.module)
-    found = session.run(None, feeds)
+    actual = session.run(None, feeds)
     expected = ort.InferenceSession(str(corpus_model), providers=["CPUExecutionProvider"]).run(None, feeds)
-    for e, f in zip(expected, found, strict=True):
+    for e, f in zip(expected, actual, strict=True):
         assert (f.dtype, f.shape) == (e.dtype, e.shape)
         np.testing.assert_allclose(f, e, rtol=RTOL, atol=ATOL)
 
@@ -48,7 +48,7 @@ def test_model_written_and_read_again_gives_the_same(corpus_model, tmp_path, mon
     module = whorl.load(corpus_model)
     whorl.save(module, tmp_path / "again.onnx")
     feeds = feeds_for(corpus_model, module)
-    expected, found = whorl.run(module, feeds), whorl.run(tmp_path / "again.onnx", feeds)
-    assert expected.keys() == found.keys()
+    expected, actual = whorl.run(module, feeds), whorl.run(tmp_path / "again.onnx", feeds)
+    assert expected.keys() == actual.keys()
     for name, value in expected.items():
-        np.testing.assert_array_equal(found[name], value)
+        np.testing.assert_array_equal(actual[name], value)

@@ -22,8 +22,8 @@ COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 def test_neurons_in_c_do_as_in_a_session(tmp_path, capsys, kind):
     library, header, program = tmp_path / f"libneurons.{kind}", tmp_path / "neurons.h", tmp_path / "neurons"
     source = EXAMPLES / "neurons.onnxtxt"
-    given = ["--dim", "n=8", "--input", "steps=1000", "--header", str(header)]
-    assert main(["compile", str(source), "-o", str(library), *given]) == 0
+    passed = ["--dim", "n=8", "--input", "steps=1000", "--header", str(header)]
+    assert main(["compile", str(source), "-o", str(library), *passed]) == 0
     assert "output  trace: float32[1000, 8]" in capsys.readouterr().out
 
     strict = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -35,8 +35,8 @@ def test_neurons_in_c_do_as_in_a_session(tmp_path, capsys, kind):
     feeds = {"v0": np.full(8, -1, np.float32), "w0": np.zeros(8, np.float32), "current": current}
     v, w, trace = whorl.InferenceSession(source).run(None, feeds | {"steps": np.array(1000)})
     spikes = ((trace[:-1] < 1) & (trace[1:] >= 1)).sum(0)
-    found = np.array([row.groups() for row in NEURON.finditer(printed)], float)
-    np.testing.assert_allclose(found, np.column_stack([np.arange(8), current, v, w, spikes]), atol=2e-6)
+    actual = np.array([row.groups() for row in NEURON.finditer(printed)], float)
+    np.testing.assert_allclose(actual, np.column_stack([np.arange(8), current, v, w, spikes]), atol=2e-6)
 
 
 @pytest.mark.parametrize("name", ["fitzhugh_nagumo", "hodgkin_huxley"])

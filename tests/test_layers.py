@@ -30,8 +30,8 @@ def read_rules(text: str) -> Rules:
         layer = row["layer"]
         rules.layers.append(layer)
         for door in DOOR.finditer(row["doors"]):
-            place = f"{layer}/{door['file']}" if door["file"] else layer
-            rules.doors.setdefault(door["package"], set()).add(place)
+            position = f"{layer}/{door['file']}" if door["file"] else layer
+            rules.doors.setdefault(door["package"], set()).add(position)
     return rules
 
 
@@ -70,13 +70,13 @@ def violations(path: str, source: str, rules: Rules = RULES) -> list[str]:
     here = path.split("/")[0].removesuffix(".py")
     if here not in (*rules.layers, "__init__", "__main__"):
         return [f"{path}: `{here}` is no layer of docs/architecture.md"]
-    found = []
+    actual = []
     for each in imports(ast.parse(source)):
         top, _, rest = each.name.partition(".")
         fault = own_fault(here, rest, each.late, rules) if top == "whorl" else foreign_fault(path, here, top, rules)
         if fault and not (each.types_only and top != "whorl"):
-            found.append(f"{path}:{each.line}: {fault}")
-    return list(dict.fromkeys(found))
+            actual.append(f"{path}:{each.line}: {fault}")
+    return list(dict.fromkeys(actual))
 
 
 def own_fault(here: str, rest: str, late: bool, rules: Rules) -> str:
@@ -114,12 +114,12 @@ def test_table_lists_the_layers_in_order() -> None:
 
 
 def test_every_module_imports_only_what_its_layer_may() -> None:
-    found = [
+    actual = [
         fault
         for path in sorted(PACKAGE.rglob("*.py"))
         for fault in violations(path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8"))
     ]
-    assert not found, "\n" + "\n".join(found)
+    assert not actual, "\n" + "\n".join(actual)
 
 
 def runtime_imports(module: str, source: str) -> set[str]:
@@ -190,9 +190,9 @@ def test_import_of_compiled_code_by_another_module_is_reached() -> None:
         ("loops/trips.py", "", "loops/trips.py: `loops` is no layer of docs/architecture.md"),
     ],
 )
-def test_forbidden_import_is_reported_with_its_place(path: str, source: str, fault: str) -> None:
-    (found,) = violations(path, source)
-    assert fault in found
+def test_forbidden_import_is_reported_with_its_location(path: str, source: str, fault: str) -> None:
+    (actual,) = violations(path, source)
+    assert fault in actual
 
 
 @pytest.mark.parametrize(

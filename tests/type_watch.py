@@ -71,61 +71,61 @@ class Watch:
         self.names = [{}]
         return self.session.run(None, feeds)
 
-    def check(self, value: Value, found: Any) -> None:
+    def check(self, value: Value, actual: Any) -> None:
         """Compare one value with its type and with the elements that inference knows."""
         self.seen += 1
-        reason = self.mismatch(value.type, found)
+        reason = self.mismatch(value.type, actual)
         if not reason and value.known is not None:
-            reason = self.wrong_elements(value.known, found)
+            reason = self.wrong_elements(value.known, actual)
         if reason:
             self.problems.append(f"{value!r}: {reason}")
 
-    def mismatch(self, type: Type, found: Any) -> str:
+    def mismatch(self, type: Type, actual: Any) -> str:
         match type:
             case TensorType():
-                return self.wrong_tensor(type, found)
+                return self.wrong_tensor(type, actual)
             case OptionalType():
-                return "" if found is None else self.mismatch(type.element, found)
+                return "" if actual is None else self.mismatch(type.element, actual)
             case SequenceType():
-                if not isinstance(found, list):
-                    return f"is {found!r}"
-                return next((reason for item in found if (reason := self.mismatch(type.element, item))), "")
+                if not isinstance(actual, list):
+                    return f"is {actual!r}"
+                return next((reason for item in actual if (reason := self.mismatch(type.element, item))), "")
             case MapType():
-                return "" if isinstance(found, dict) else f"is {found!r}"
+                return "" if isinstance(actual, dict) else f"is {actual!r}"
 
-    def wrong_tensor(self, type: TensorType, found: Any) -> str:
-        if not isinstance(found, np.ndarray) or found.dtype != type.dtype:
-            return f"is {getattr(found, 'dtype', found)!r}"
+    def wrong_tensor(self, type: TensorType, actual: Any) -> str:
+        if not isinstance(actual, np.ndarray) or actual.dtype != type.dtype:
+            return f"is {getattr(actual, 'dtype', actual)!r}"
         if isinstance(type.shape, AnyShape):
             return ""
-        if len(type.shape) != found.ndim:
-            return f"has shape {list(found.shape)}"
-        for dim, length in zip(type.shape, found.shape, strict=True):
+        if len(type.shape) != actual.ndim:
+            return f"has shape {list(actual.shape)}"
+        for dim, length in zip(type.shape, actual.shape, strict=True):
             if self.number(dim, length) != length:
-                return f"has shape {list(found.shape)}, {dim} is {self.number(dim, length)}"
+                return f"has shape {list(actual.shape)}, {dim} is {self.number(dim, length)}"
         return ""
 
-    def wrong_elements(self, known: np.ndarray, found: np.ndarray) -> str:
-        if known.size != found.size:
-            return f"is {found.tolist()}, known as {known.tolist()}"
-        for said, element in zip(known.flat, found.flat, strict=True):
-            number = self.number(said, None)
+    def wrong_elements(self, known: np.ndarray, actual: np.ndarray) -> str:
+        if known.size != actual.size:
+            return f"is {actual.tolist()}, known as {known.tolist()}"
+        for message, element in zip(known.flat, actual.flat, strict=True):
+            number = self.number(message, None)
             same = number == element or (number != number and element != element)
             if number is not None and not same:
-                return f"is {found.tolist()}, known as {known.tolist()} with {number} for {said}"
+                return f"is {actual.tolist()}, known as {known.tolist()} with {number} for {message}"
         return ""
 
-    def number(self, dim: Any, found: int | None) -> Any:
+    def number(self, dim: Any, actual: int | None) -> Any:
         """What a dim or a known element says: `found` binds a bare name or stands for what is not known."""
         if dim is UNKNOWN:
-            return found
+            return actual
         if not isinstance(dim, Linear):
             return dim
         names = self.names[-1]
         if len(dim.terms) == 1 and not dim.constant and dim.terms[0][1] == 1 and isinstance(dim.terms[0][0], str):
-            return found if found is None else names.setdefault(dim.terms[0][0], found)
+            return actual if actual is None else names.setdefault(dim.terms[0][0], actual)
         result = dims.substitute(dim, names)  # type: ignore[arg-type]
-        return result if isinstance(result, int) else found if result is UNKNOWN else f"{dim} with names nobody gave"
+        return result if isinstance(result, int) else actual if result is UNKNOWN else f"{dim} with names nobody gave"
 
 
 class WatchedPlan:
@@ -151,16 +151,16 @@ class WatchedPlan:
 
         def run(*inputs: Any) -> Any:
             results = kernel(*inputs)
-            for value, found in zip(step.node.outputs, as_values(results), strict=False):
-                watch.check(value, found)
+            for value, actual in zip(step.node.outputs, as_values(results), strict=False):
+                watch.check(value, actual)
             return results
 
         return run
 
     def __call__(self, run: Run, *arguments: Any) -> list[Any]:
         self.watch.names.append(dict(self.watch.names[-1]))
-        for value, found in zip(self.region.arguments, arguments, strict=True):
-            self.watch.check(value, found)
+        for value, actual in zip(self.region.arguments, arguments, strict=True):
+            self.watch.check(value, actual)
         results = self.plan(run, *arguments)
         self.watch.names.pop()
         return results

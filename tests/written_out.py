@@ -46,14 +46,14 @@ def compiled(op: Op, arrays: Arrays, outputs: int = 1) -> list[np.ndarray] | Non
     region = region_of(op, arrays, outputs)
     launch = compile_graph(lower_graph(region, [Known(v.type) for v in region.arguments])).bind({})
     assert not launch.graph.program.calls
-    given = [x for x in arrays if x is not None]
-    return launch.run([np.ascontiguousarray(given[n]) for n in launch.graph.inputs])
+    passed = [x for x in arrays if x is not None]
+    return launch.run([np.ascontiguousarray(passed[n]) for n in launch.graph.inputs])
 
 
-def check_equal(op: Op, arrays: Arrays, found: Sequence[np.ndarray] | None, tolerance: float = 0) -> None:
+def check_equal(op: Op, arrays: Arrays, actual: Sequence[np.ndarray] | None, tolerance: float = 0) -> None:
     """Compare with the results of `run`: to the bit, or within an absolute or relative difference."""
-    assert found is not None
-    for want, got in zip(as_values(op.run(*arrays)), found, strict=False):
+    assert actual is not None
+    for want, got in zip(as_values(op.run(*arrays)), actual, strict=False):
         assert (got.dtype, got.shape) == (want.dtype, want.shape)
         np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=tolerance, atol=tolerance)
 

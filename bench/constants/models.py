@@ -235,9 +235,9 @@ def write_large(folder: Path) -> Path:
     with (folder / "model.data").open("wb") as file:
         file.truncate(LARGE_COUNT * size)
         for i in range(LARGE_COUNT):
-            for place in (0, 12345, LARGE_SIDE * 5000 + 77, LARGE_SIDE * LARGE_SIDE - 1):
-                file.seek(i * size + 4 * place)
-                file.write(np.float32(i + 1 + place % 7).tobytes())
+            for position in (0, 12345, LARGE_SIDE * 5000 + 77, LARGE_SIDE * LARGE_SIDE - 1):
+                file.seek(i * size + 4 * position)
+                file.write(np.float32(i + 1 + position % 7).tobytes())
             weight = TensorProto(name=f"w{i}", data_type=FLOAT, dims=[LARGE_SIDE, LARGE_SIDE])
             weight.data_location = TensorProto.EXTERNAL
             for key, text in (("location", "model.data"), ("offset", str(i * size)), ("length", str(size))):

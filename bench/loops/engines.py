@@ -33,13 +33,13 @@ def _onnxruntime(load: Workload) -> Run:
     session = onnxruntime.InferenceSession(load.model, options, providers=["CPUExecutionProvider"])
     if any(np.asarray(x).dtype == object for x in load.feeds.values()):
         return partial(session.run, None, dict(load.feeds))
-    binding, held = session.io_binding(), {name: np.array(x, order="C") for name, x in load.feeds.items()}
-    for name, array in held.items():
+    binding, stored = session.io_binding(), {name: np.array(x, order="C") for name, x in load.feeds.items()}
+    for name, array in stored.items():
         binding.bind_cpu_input(name, array)
     for output in session.get_outputs():
         binding.bind_output(output.name, "cpu")
 
-    def run(held: Any = held) -> list[Any]:
+    def run(stored: Any = stored) -> list[Any]:
         session.run_with_iobinding(binding)
         return binding.get_outputs()
 

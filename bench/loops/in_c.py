@@ -34,11 +34,11 @@ def library() -> ctypes.CDLL:
         return ctypes.CDLL(str(path))
 
 
-def _call(name: str, *given: Any) -> Callable[[], Any]:
+def _call(name: str, *passed: Any) -> Callable[[], Any]:
     """A call with whole numbers as int64, floats as float, arrays by address; the arrays are kept."""
     function = getattr(library(), name)
-    converted = [_argument(x) for x in given]
-    return lambda held=given: function(*converted)
+    converted = [_argument(x) for x in passed]
+    return lambda stored=passed: function(*converted)
 
 
 def _argument(value: Any) -> Any:
@@ -87,8 +87,8 @@ def _branches(load: Workload, x: Any) -> Any:
 def _words(load: Workload, x: Any) -> Any:
     words, target = [w.encode() for w in x["words"]], str(x["target"].item()).encode()
     out, lengths = np.empty((), np.int64), np.array([len(w) for w in words])
-    given = (ctypes.c_char_p * len(words))(*words)
-    return _call("words", len(words), given, lengths, ctypes.c_char_p(target), len(target), out), [out]
+    passed = (ctypes.c_char_p * len(words))(*words)
+    return _call("words", len(words), passed, lengths, ctypes.c_char_p(target), len(target), out), [out]
 
 
 def _neurons(load: Workload, x: Any) -> Any:

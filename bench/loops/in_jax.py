@@ -19,10 +19,10 @@ def runner(load: Workload) -> Run:
 
     jax.config.update("jax_enable_x64", True)
     jax.config.update("jax_platforms", "cpu")
-    function, given = FORMS[load.kind](load, jax)
-    held = jax.tree.map(jax.numpy.asarray, given)
-    compiled = jax.jit(function).lower(*held).compile()
-    return lambda: [np.asarray(x) for x in jax.block_until_ready(compiled(*held))]
+    function, passed = FORMS[load.kind](load, jax)
+    stored = jax.tree.map(jax.numpy.asarray, passed)
+    compiled = jax.jit(function).lower(*stored).compile()
+    return lambda: [np.asarray(x) for x in jax.block_until_ready(compiled(*stored))]
 
 
 def _spec(load: Workload, jax: Any) -> Any:
@@ -180,8 +180,8 @@ def _levenshtein(load: Workload, jax: Any) -> Any:
         def line(state: Any, letter: Any) -> Any:
             up, diagonal, left = state
 
-            def cell(left: Any, given: Any) -> Any:
-                u, d, other = given
+            def cell(left: Any, passed: Any) -> Any:
+                u, d, other = passed
                 left = jax.numpy.minimum(d + (letter != other), jax.numpy.minimum(u, left) + 1)
                 return left, left
 

@@ -87,10 +87,10 @@ def weights(kind: str, width: int, seed: int = 0) -> dict[str, np.ndarray]:
 
 def cell(kind: str, batch: int, width: int, steps: int = 100) -> Workload:
     state, has_memory = f"float[{batch}, {width}]", kind == "LSTM"
-    more, given, last = (f", {state} c", ", c0", ", c_last") if has_memory else ("", "", "")
+    more, passed, last = (f", {state} c", ", c0", ", c_last") if has_memory else ("", "", "")
     text = f"""cell (float[{steps}, {batch}, {width}] xs, {state} h0{more.replace(" c", " c0")})
   => (float[{steps}, {batch}, {width}] ys) {{
-  h_last{last}, ys = Scan (h0{given}, xs) <num_scan_inputs = 1, body = step ({state} h{more}, {state} x)
+  h_last{last}, ys = Scan (h0{passed}, xs) <num_scan_inputs = 1, body = step ({state} h{more}, {state} x)
     => ({state} h_out{f", {state} c_out" if has_memory else ""}, {state} y) {{
 {CELLS[kind]}    y = Identity (h_out)
   }}>
@@ -103,10 +103,10 @@ def cell(kind: str, batch: int, width: int, steps: int = 100) -> Workload:
 
 
 def stack(width: int, layers: int = 3, batch: int = 1, steps: int = 100) -> Workload:
-    state, tensors, lines, given = f"float[{batch}, {width}]", {}, [], []
+    state, tensors, lines, passed = f"float[{batch}, {width}]", {}, [], []
     for n in range(layers):
         own = weights("RNN", width, 10 + n)
-        given.append(own)
+        passed.append(own)
         tensors |= {f"{name}{n}": value for name, value in own.items()}
         body = CELLS["RNN"]
         for name, value in (("w", "x"), ("r", "h"), ("b", "s")):
@@ -120,7 +120,7 @@ def stack(width: int, layers: int = 3, batch: int = 1, steps: int = 100) -> Work
     data = model(f"{head} {{\n" + "\n".join(lines) + "\n}", tensors)
     feeds = {"xs": floats(1, steps, batch, width), "h0": np.zeros((batch, width), np.float32)}
     name = f"W4 {layers} RNN layers width={width}"
-    return Workload(name, data, feeds, steps * layers, "stack", {"layers": given}, {"jax": 1}, 5e-3)
+    return Workload(name, data, feeds, steps * layers, "stack", {"layers": passed}, {"jax": 1}, 5e-3)
 
 
 def decoder(steps: int, form: str, d: int = 64, vocabulary: int = 256) -> Workload:
@@ -148,11 +148,11 @@ def corpus() -> Iterator[tuple[str, Make]]:
 
 
 def from_file(path: Path) -> Workload:
-    found = onnx.load(str(path))
-    given = {tensor.name for tensor in found.graph.initializer}
+    actual = onnx.load(str(path))
+    passed = {tensor.name for tensor in actual.graph.initializer}
     rng = np.random.default_rng(0)
-    feeds = {v.name: _drawn(v, rng) for v in found.graph.input if v.name not in given}
-    return Workload(f"W9 {path.stem}", found.SerializeToString(), feeds, 1, "corpus", limits={"onnxruntime": 1})
+    feeds = {v.name: _drawn(v, rng) for v in actual.graph.input if v.name not in passed}
+    return Workload(f"W9 {path.stem}", actual.SerializeToString(), feeds, 1, "corpus", limits={"onnxruntime": 1})
 
 
 def _drawn(value: onnx.ValueInfoProto, rng: np.random.Generator) -> np.ndarray:

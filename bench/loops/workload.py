@@ -37,10 +37,10 @@ Make = Callable[[], Workload]
 
 def model(text: str, tensors: Mapping[str, Any] | None = None, opset: int = 17, ir: int = 8) -> bytes:
     """A model from ONNX's text, with tensors as initializers."""
-    found = onnx.parser.parse_model(f"{HEADER.format(ir=ir, opset=opset)} {text}")
+    actual = onnx.parser.parse_model(f"{HEADER.format(ir=ir, opset=opset)} {text}")
     for name, value in (tensors or {}).items():
-        found.graph.initializer.append(numpy_helper.from_array(np.asarray(value), name))
-    return found.SerializeToString()
+        actual.graph.initializer.append(numpy_helper.from_array(np.asarray(value), name))
+    return actual.SerializeToString()
 
 
 def count(number: int) -> np.ndarray:

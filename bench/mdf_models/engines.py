@@ -52,12 +52,12 @@ def in_c(case: Case, flags: tuple[str, ...]) -> Callable[[], Records]:
     rows = [np.empty((case.steps, n)) for _ in case.record]
     function = getattr(library(flags), case.function)
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*states, *fixed, *rows)]
-    given = ctypes.c_int64(n), ctypes.c_int64(case.steps), ctypes.c_double(case.dt), *pointers
+    passed = ctypes.c_int64(n), ctypes.c_int64(case.steps), ctypes.c_double(case.dt), *pointers
 
-    def run(held: object = fixed) -> Records:
+    def run(stored: object = fixed) -> Records:
         for state, value in zip(states, case.start, strict=True):
             state[:] = value
-        function(*given)
+        function(*passed)
         return dict(zip(case.names, rows, strict=True))
 
     return run
@@ -100,7 +100,7 @@ def without_debug_strings() -> Iterator[None]:
     names = ("_params_info", "_val_info")
     before = [(module, name, getattr(module, name)) for module in modules for name in names]
     for module, name, _ in before:
-        setattr(module, name, lambda *given, **options: "")
+        setattr(module, name, lambda *passed, **options: "")
     try:
         yield
     finally:

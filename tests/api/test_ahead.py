@@ -148,7 +148,7 @@ def test_inputs_with_values_become_part_of_the_program(tmp_path):
 
 
 @needs_compiler
-def test_lengths_that_nobody_fixed_are_given_by_each_run(tmp_path):
+def test_lengths_that_no_one_fixed_are_passed_by_each_run(tmp_path):
     made = whorl.compile(model(NEST), tmp_path / "open.so", header=tmp_path / "open.h")
     assert (made.inputs[0].shape, made.inputs[0].dims) == ((-1, 3), ("b", ""))
     assert made.outputs[0].dims == ("b", "")
@@ -172,16 +172,16 @@ def test_wrong_arguments_of_a_run_are_refused(tmp_path):
     inputs = (ctypes.c_void_p * 3)(x.ctypes.data, table.ctypes.data, n.ctypes.data)
     outputs = (ctypes.c_void_p * 2)(ctypes.addressof(y), last.ctypes.data)
     lengths, negative = (ctypes.c_int64 * 1)(4), (ctypes.c_int64 * 1)(-4)
-    no_table, no_place = (ctypes.c_void_p * 3)(x.ctypes.data), (ctypes.c_void_p * 2)(None, last.ctypes.data)
-    for given in (
+    no_table, no_position = (ctypes.c_void_p * 3)(x.ctypes.data), (ctypes.c_void_p * 2)(None, last.ctypes.data)
+    for passed in (
         (None, outputs, lengths),
         (inputs, None, lengths),
         (inputs, outputs, None),
         (inputs, outputs, negative),
         (no_table, outputs, lengths),
-        (inputs, no_place, lengths),
+        (inputs, no_position, lengths),
     ):
-        assert raw.raw_run(*given, None, None) == -1
+        assert raw.raw_run(*passed, None, None) == -1
     raw.raw_message.restype = ctypes.c_char_p
     assert raw.raw_message(-1) == b"an argument is a null pointer or a negative length"
     assert raw.raw_message(-77) == b"no such status"
@@ -257,7 +257,7 @@ def test_outputs_whose_lengths_only_a_run_knows(tmp_path):
 @needs_compiler
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is counted as Linux does")
 @pytest.mark.parametrize("fails", [False, True])
-def test_memory_that_grew_is_given_back(tmp_path, fails):
+def test_memory_that_grew_is_passed_back(tmp_path, fails):
     text = model("""
         main (float[100000] x, int64 n) => (float last) {
             start = Constant<value = float[0] {}> ()
@@ -272,7 +272,7 @@ def test_memory_that_grew_is_given_back(tmp_path, fails):
     library = whorl.load_compiled(tmp_path / "grows.so")
     feeds = {"x": np.ones(100000, np.float32), "n": np.array(2 if fails else 3)}
 
-    def held() -> int:
+    def stored() -> int:
         for _ in range(20):
             if fails:
                 with pytest.raises(whorl.RunError, match="is refused"):
@@ -281,8 +281,8 @@ def test_memory_that_grew_is_given_back(tmp_path, fails):
                 assert library.run(None, feeds)[0] == 1
         return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
-    before = held()
-    assert held() - before < 8_000_000
+    before = stored()
+    assert stored() - before < 8_000_000
 
 
 def test_nodes_that_need_python_are_listed(tmp_path):
@@ -386,13 +386,13 @@ def test_library_for_another_machine_is_refused(tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which("nm"), reason="there is no nm to list symbols")
-def test_object_needs_nothing_but_what_is_told(tmp_path):
+def test_object_needs_nothing_but_what_is_reported(tmp_path):
     made = whorl.compile(model(NEST), tmp_path / "nest.o", dims={"b": 2})
     listed = subprocess.run(["nm", "-u", tmp_path / "nest.o"], capture_output=True, text=True, check=True).stdout
     assert {line.split()[-1] for line in listed.splitlines()} <= set(made.needs) <= {"free", "malloc"}
 
 
-def test_absent_linker_is_told(tmp_path, monkeypatch):
+def test_absent_linker_is_reported(tmp_path, monkeypatch):
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setattr(linker.importlib.util, "find_spec", lambda name: None)
@@ -450,7 +450,7 @@ def test_cases_of_the_suite_pass_where_they_can_be_compiled(tmp_path):
 
 def lengths(module: Module, feeds: dict) -> dict[str, int] | None:
     """The lengths of named dims, where each name has one and every input is a tensor of known rank."""
-    found: dict[str, int] = {}
+    actual: dict[str, int] = {}
     for value in module.main.arguments:
         if not isinstance(value.type, TensorType) or isinstance(value.type.shape, AnyShape):
             return None
@@ -458,6 +458,6 @@ def lengths(module: Module, feeds: dict) -> dict[str, int] | None:
             continue
         pairs = zip(value.type.shape, np.shape(feeds[value.name]), strict=True)
         for name, size in ((str(dim), size) for dim, size in pairs if not isinstance(dim, int)):
-            if found.setdefault(name, size) != size:
+            if actual.setdefault(name, size) != size:
                 return None
-    return found
+    return actual

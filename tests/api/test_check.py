@@ -240,8 +240,8 @@ CASES = [
 
 
 @pytest.mark.parametrize(("proto", "problem"), CASES, ids=[problem.code for _, problem in CASES])
-def test_problem_is_found_and_said_whole(proto, problem):
-    assert [found for found in whorl.check(proto) if found.code == problem.code] == [problem]
+def test_problem_is_reached_and_stated_whole(proto, problem):
+    assert [actual for actual in whorl.check(proto) if actual.code == problem.code] == [problem]
 
 
 def test_every_code_has_a_case():
@@ -262,8 +262,8 @@ def test_carried_value_handed_on_through_identity_never_changes():
             e = Add(c_read, d)
             b = Add(a, e)
         }>""")  # fmt: skip
-    told = [(problem.code, problem.message) for problem in whorl.check(proto)]
-    assert told == [("never-changes", "carried value 1 ('c') never changes")]
+    report = [(problem.code, problem.message) for problem in whorl.check(proto)]
+    assert report == [("never-changes", "carried value 1 ('c') never changes")]
 
 
 def test_condition_handed_on_through_two_identities_ends_nothing():
@@ -294,7 +294,7 @@ def test_condition_that_can_become_false_and_a_false_one_are_no_endless_loops():
     assert whorl.check(proto) == []
 
 
-def test_problems_inside_are_placed_from_the_inside_out():
+def test_problems_inside_are_located_from_the_inside_out():
     proto = main("float y", """
         [outer] y = Loop (n, go, x) <body = b (int64 i, bool on, float a) => (bool on_out, float d) {
             on_out = Identity(on)

@@ -93,7 +93,7 @@ def test_branches_are_both_computed_and_one_is_selected():
     ],
     ids=["could fail", "another shape", "random"],
 )
-def test_branch_that_cannot_be_computed_in_any_case_stays(then, why):
+def test_branch_that_cannot_be_computed_in_any_case_remains(then, why):
     source = model(f"""main (bool c, float[2] x, int64[2] k) => (float[m] y) {{
         [pick] y = If (c) <then_branch = a () => (float[m] p) {{ {then} }},
                            else_branch = b () => (float[m] q) {{ q = Exp(x) }}>
@@ -130,7 +130,7 @@ def test_dropout_that_does_not_train_draws_nothing():
     assert run(module, x=np.ones(4, np.float32))[0].tolist() == [[1.0] * 4] * 3
 
 
-def test_inner_loop_that_stays_keeps_the_outer_one():
+def test_inner_loop_that_remains_keeps_the_outer_one():
     source = model("""main (int64 n, float x) => (float y) {
         two = Constant<value = int64 {2}> ()
         [outer] y = Loop (two, , x) <body = a (int64 i, bool g, float s) => (bool h, float t) {
@@ -141,9 +141,9 @@ def test_inner_loop_that_stays_keeps_the_outer_one():
             }>
         }>
     }""")
-    told = reason(source)
-    assert "Loop 'inner' in body of Loop 'outer': the number of its iterations is known only when it runs" in told
-    assert "Loop 'outer': what is inside remains" in told
+    report = reason(source)
+    assert "Loop 'inner' in body of Loop 'outer': the number of its iterations is known only when it runs" in report
+    assert "Loop 'outer': what is inside remains" in report
 
 
 def test_no_more_copies_are_made_than_allowed():

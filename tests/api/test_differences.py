@@ -21,7 +21,7 @@ def text(*elements):
 
 
 @pytest.mark.parametrize(
-    ("expected", "found", "said"),
+    ("expected", "actual", "message"),
     [
         (f32(1, 2), f32(1, 2), ""),
         (f32(np.nan, np.inf), f32(np.nan, np.inf), ""),
@@ -43,8 +43,8 @@ def text(*elements):
         (None, None, ""),
     ],
 )  # fmt: skip
-def test_difference_is_said_in_one_line(expected, found, said):
-    assert difference(expected, found) == said
+def test_difference_is_stated_in_one_line(expected, actual, message):
+    assert difference(expected, actual) == message
 
 
 def test_tolerances_are_relative_to_the_expected_value():

@@ -51,22 +51,22 @@ def outputs(folder, **options):
 def test_model_gives_the_stored_results(corpus, case):
     """Stored are onnxruntime's results, which stops a Loop without a condition input where its body says so."""
     folder = corpus / "mdf_loop" / case
-    found = outputs(folder, condition_when_omitted="honour" if case == OMITTED_CONDITION else "specification")
+    actual = outputs(folder, condition_when_omitted="honour" if case == OMITTED_CONDITION else "specification")
     with np.load(folder / "expected.npz") as expected:
-        assert sorted(found) == sorted(expected)
-        for name, value in found.items():
+        assert sorted(actual) == sorted(expected)
+        for name, value in actual.items():
             assert (value.dtype, value.shape) == (expected[name].dtype, expected[name].shape)
             np.testing.assert_allclose(value, expected[name], rtol=1e-6, atol=0)
 
 
 def test_loop_without_a_condition_input_ignores_what_its_body_says(corpus):
-    found = outputs(corpus / "mdf_loop" / OMITTED_CONDITION)
-    assert found["b_final"] == 6 and found["users"].tolist() == [12, -6] * 5
+    actual = outputs(corpus / "mdf_loop" / OMITTED_CONDITION)
+    assert actual["b_final"] == 6 and actual["users"].tolist() == [12, -6] * 5
 
 
 def test_scan_of_length_zero_keeps_its_state(corpus):
-    found = outputs(corpus / "mdf_loop" / NO_STORED_RESULT)
-    assert found["sf"].tolist() == [1, 1] and found["Y"].shape == (0, 2) and found["Y"].dtype == np.float32
+    actual = outputs(corpus / "mdf_loop" / NO_STORED_RESULT)
+    assert actual["sf"].tolist() == [1, 1] and actual["Y"].shape == (0, 2) and actual["Y"].dtype == np.float32
 
 
 def test_every_case_of_the_corpus_is_here(corpus):

@@ -181,7 +181,7 @@ def test_same_body_serves_many_calls():
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int8", "uint64", "complex64"])
-def test_function_keeps_the_element_type_it_is_given(dtype):
+def test_function_keeps_the_element_type_it_is_passed(dtype):
     (last,) = whorl.loop(2, "", np.ones(3, dtype), body=lambda i, on, x: (on, x + x))
     assert last.dtype == dtype and last.tolist() == [4, 4, 4]
 
@@ -272,7 +272,7 @@ def test_exception_of_a_function_is_its_own_with_a_note():
     assert caught.value.__notes__ == ["in iteration 3 of whorl.loop"]
 
 
-def test_failing_loop_inside_a_function_is_placed_in_the_outer_one():
+def test_failing_loop_inside_a_function_is_located_in_the_outer_one():
     def outer(i, on):
         return on, whorl.loop(3, True, np.int64(0), body=lambda j, go, x: (go, x if i < 1 or j < 2 else float(x)))[0]
 

@@ -57,7 +57,7 @@ def test_options_do_not_share_values():
         ),
     ],
 )
-def test_options_that_cannot_be_kept_are_refused(attempt, text):
+def test_options_that_cannot_be_retained_are_refused(attempt, text):
     with pytest.raises(whorl.RunError) as caught:
         attempt()
     assert str(caught.value).startswith(text)

@@ -75,7 +75,7 @@ def test_script_that_loads_bytes_and_protos(path):
         assert ort.InferenceSession(source, None, ["CPUExecutionProvider"]).run(None, feeds) == [[[3.0]]]
 
 
-def test_script_that_looks_at_the_engine():
+def test_script_that_inspects_at_the_engine():
     assert ort.get_device() == "CPU"
     assert ort.get_available_providers() == ort.get_all_providers() == ["CPUExecutionProvider"]
     assert ort.__version__.startswith("0.")
@@ -238,7 +238,7 @@ def test_run_options_are_for_one_run():
         session.run(None, {"start": 1.0}, run_options=options)
 
 
-def test_profile_is_written_when_asked(tmp_path):
+def test_profile_is_written_when_requested(tmp_path):
     options = _with(enable_profiling=True, profile_file_prefix=f"{tmp_path}/profile", backend="interpreter")
     session = ort.InferenceSession(ROLLOUT, options)
     session.run(None, {"count": np.array(3), "table": np.zeros(12, np.float32)})

@@ -44,7 +44,7 @@ def wheel(version: str, folder: Path) -> Path:
 def cases() -> dict[str, dict[str, bytes]]:
     """Case name (with its first release) -> its files by name; equal cases appear once."""
     assert FOLDER is not None
-    found: dict[str, dict[str, bytes]] = {}
+    actual: dict[str, dict[str, bytes]] = {}
     seen: set[str] = set()
     for version in WHEELS:
         grouped: dict[str, dict[str, bytes]] = {}
@@ -57,8 +57,8 @@ def cases() -> dict[str, dict[str, bytes]]:
             digest = hashlib.sha256(b"".join(key.encode() + files[key] for key in sorted(files))).hexdigest()
             if digest not in seen:
                 seen.add(digest)
-                found[f"{case}-{version}"] = files
-    return found
+                actual[f"{case}-{version}"] = files
+    return actual
 
 
 def known_failures() -> dict[str, str]:
@@ -77,21 +77,21 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("case", [pytest.param(n, marks=marks.get(n, ())) for n in names])
 
 
-def assert_equal(expected, found):
+def assert_equal(expected, actual):
     if isinstance(expected, list):
-        assert len(expected) == len(found)
-        for e, f in zip(expected, found, strict=True):
+        assert len(expected) == len(actual)
+        for e, f in zip(expected, actual, strict=True):
             assert_equal(e, f)
     elif expected is None:
-        assert found is None
+        assert actual is None
     else:
-        assert found.dtype == expected.dtype
-        assert found.shape == expected.shape
+        assert actual.dtype == expected.dtype
+        assert actual.shape == expected.shape
         if expected.dtype == object:
-            np.testing.assert_array_equal(found, expected)
+            np.testing.assert_array_equal(actual, expected)
         else:
             wide = expected.dtype if expected.dtype.kind in "biufc" else np.float32
-            np.testing.assert_allclose(found.astype(wide), expected.astype(wide), rtol=RTOL, atol=ATOL)
+            np.testing.assert_allclose(actual.astype(wide), expected.astype(wide), rtol=RTOL, atol=ATOL)
 
 
 def test_case_gives_the_stored_outputs(case):

@@ -20,8 +20,8 @@ def measuring(monkeypatch: pytest.MonkeyPatch) -> object:
 
 def costs(*values: float) -> Callable[[], float]:
     """A candidate that measures these values, one a round."""
-    found: Iterator[float] = iter(values)
-    return lambda: next(found)
+    actual: Iterator[float] = iter(values)
+    return lambda: next(actual)
 
 
 @pytest.mark.slow
@@ -34,8 +34,8 @@ def test_benchmark_runs_alone_and_says_its_question(name: str, tmp_path: Path) -
 
 
 def test_in_turns_gives_the_median_of_each(measuring) -> None:
-    found = measuring.in_turns({"whorl": costs(3, 1, 2), "peer": costs(5, 9, 6)}, 3)
-    assert found == {"whorl": 2, "peer": 6}
+    actual = measuring.in_turns({"whorl": costs(3, 1, 2), "peer": costs(5, 9, 6)}, 3)
+    assert actual == {"whorl": 2, "peer": 6}
 
 
 @pytest.mark.parametrize(("target", "code"), [(None, 0), (3, 0), (1, 1)])
@@ -48,13 +48,13 @@ def test_report_fails_where_a_target_is_missed(measuring, monkeypatch, capsys, t
     assert ("MISSED" in printed) == bool(code)
 
 
-def test_report_as_json_holds_medians_and_ratios(measuring, monkeypatch, capsys) -> None:
+def test_report_as_json_has_medians_and_ratios(measuring, monkeypatch, capsys) -> None:
     monkeypatch.setattr(sys, "argv", ["name.py", "--json"])
     measuring.report("How much?", lambda: [measuring.Measurement("a thing", "us", {"whorl": 2.0, "peer": 4.0}, 3)])
     document = json.loads(capsys.readouterr().out)
     assert document["question"] == "How much?"
     assert document["machine"]["cores"] >= 1
-    (found,) = document["measurements"]
-    assert found["medians"] == {"whorl": 2.0, "peer": 4.0}
-    assert found["ratios"] == {"peer": 0.5}
-    assert not found["misses"]
+    (actual,) = document["measurements"]
+    assert actual["medians"] == {"whorl": 2.0, "peer": 4.0}
+    assert actual["ratios"] == {"peer": 0.5}
+    assert not actual["misses"]

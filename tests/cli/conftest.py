@@ -10,7 +10,7 @@ from whorl.cli import main
 
 
 @dataclass(frozen=True)
-class Told:
+class Output:
     """What a command returned and printed."""
 
     code: int
@@ -28,9 +28,9 @@ def whorl(capsys):
 
     def call(*arguments):
         code = main([str(argument) for argument in arguments])
-        told = capsys.readouterr()
-        assert isinstance(code, int) and "Traceback" not in told.err
-        return Told(code, told.out, told.err)
+        report = capsys.readouterr()
+        assert isinstance(code, int) and "Traceback" not in report.err
+        return Output(code, report.out, report.err)
 
     return call
 

@@ -15,9 +15,9 @@ CONSTANT = model("main () => (float y) { y = Constant<value = float {1}> () }")
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([verb, "--help"] for verb in VERBS)])
 def test_help_and_version_end_with_0(whorl, arguments):
-    told = whorl(*arguments)
-    assert told.code == 0 and told.err == ""
-    assert told.out.startswith(("usage: whorl", "whorl 0.1.0"))
+    report = whorl(*arguments)
+    assert report.code == 0 and report.err == ""
+    assert report.out.startswith(("usage: whorl", "whorl 0.1.0"))
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -44,38 +44,38 @@ def test_help_lists_the_exit_codes(whorl, verb):
     ],
 )
 def test_wrong_use_ends_with_2(whorl, arguments):
-    told = whorl(*arguments)
-    assert told.code == 2 and told.out == "" and "whorl" in told.err
+    report = whorl(*arguments)
+    assert report.code == 2 and report.out == "" and "whorl" in report.err
 
 
 def test_missing_and_damaged_models_end_with_3(whorl, tmp_path):
-    told = whorl("show", tmp_path / "none.onnx")
-    assert (told.code, told.err) == (3, f"whorl: cannot read '{tmp_path}/none.onnx': No such file or directory\n")
+    report = whorl("show", tmp_path / "none.onnx")
+    assert (report.code, report.err) == (3, f"whorl: cannot read '{tmp_path}/none.onnx': No such file or directory\n")
     (tmp_path / "bad.onnx").write_bytes(b"\x08\x0a\xff")
     for verb in (["run"], ["show"], ["check"], ["convert", tmp_path / "out.onnx"], ["compare"]):
-        told = whorl(verb[0], tmp_path / "bad.onnx", *verb[1:])
-        assert told.code == 3 and told.err.startswith("whorl: 'bad.onnx' is not an ONNX model: ")
+        report = whorl(verb[0], tmp_path / "bad.onnx", *verb[1:])
+        assert report.code == 3 and report.err.startswith("whorl: 'bad.onnx' is not an ONNX model: ")
 
 
 def test_failed_run_ends_with_4(whorl, saved):
-    told = whorl("run", saved(ROLLOUT), "--input", "count=13", "--input", f"table={[0.0] * 12}")
-    place = "Gather 'read_row' in body of Loop 'rollout' (iteration 12)"
-    assert (told.code, told.out) == (4, "")
-    assert told.err == f"whorl: {place}: index 12 is outside [-12, 12) of axis 0\n"
+    report = whorl("run", saved(ROLLOUT), "--input", "count=13", "--input", f"table={[0.0] * 12}")
+    position = "Gather 'read_row' in body of Loop 'rollout' (iteration 12)"
+    assert (report.code, report.out) == (4, "")
+    assert report.err == f"whorl: {position}: index 12 is outside [-12, 12) of axis 0\n"
 
 
 @pytest.mark.parametrize("limit", [["--max-iterations", "3"], ["--timeout", "0.05"], ["--max-memory", "2"]])
 def test_limits_end_with_5(whorl, saved, limit):
-    told = whorl("run", saved(FOREVER), "--input", "start=1", *limit)
-    assert told.code == 5 and told.out == ""
-    assert told.err.endswith(f"\n  fix: raise {limit[0].strip('-').replace('-', '_')}\n")
+    report = whorl("run", saved(FOREVER), "--input", "start=1", *limit)
+    assert report.code == 5 and report.out == ""
+    assert report.err.endswith(f"\n  fix: raise {limit[0].strip('-').replace('-', '_')}\n")
 
 
 def test_output_that_cannot_be_written_ends_with_6(whorl, saved, tmp_path):
-    told = whorl("convert", saved(ROLLOUT), tmp_path / "missing" / "out.onnx")
-    assert told.code == 6 and "No such file or directory" in told.err
-    told = whorl("run", saved(CONSTANT), "--output", tmp_path / "missing" / "o.npz")
-    assert told.code == 6 and told.err.endswith("o.npz': No such file or directory\n")
+    report = whorl("convert", saved(ROLLOUT), tmp_path / "missing" / "out.onnx")
+    assert report.code == 6 and "No such file or directory" in report.err
+    report = whorl("run", saved(CONSTANT), "--output", tmp_path / "missing" / "o.npz")
+    assert report.code == 6 and report.err.endswith("o.npz': No such file or directory\n")
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_output_that_cannot_be_written_ends_with_6(whorl, saved, tmp_path):
 )
 def test_json_of_a_failure_is_one_document_too(whorl, saved, arguments, code, kind):
     path = str(saved(ROLLOUT))
-    told = whorl(*(argument.replace("{model}", path) for argument in arguments), "--json")
-    assert told.code == told.document["exit_code"] == code
-    assert told.document["error"]["kind"] == kind and told.document["error"]["message"] in told.err
+    report = whorl(*(argument.replace("{model}", path) for argument in arguments), "--json")
+    assert report.code == report.document["exit_code"] == code
+    assert report.document["error"]["kind"] == kind and report.document["error"]["message"] in report.err
 
 
 def test_interrupt_ends_with_130(whorl, saved, monkeypatch):
@@ -100,8 +100,8 @@ def test_interrupt_ends_with_130(whorl, saved, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("whorl.cli.verbs.show.describe", interrupted)
-    told = whorl("show", saved(ROLLOUT))
-    assert (told.code, told.err) == (130, "whorl: interrupted\n")
+    report = whorl("show", saved(ROLLOUT))
+    assert (report.code, report.err) == (130, "whorl: interrupted\n")
 
 
 def run_module(*arguments, **options):

@@ -20,7 +20,7 @@ MENDED = "\n  fix: choose lengths that the model takes: {} (a length that nobody
 
 
 @pytest.mark.parametrize(
-    ("proto", "given", "problem", "flags"),
+    ("proto", "passed", "problem", "flags"),
     [
         (PRODUCT, [], "MatMul 'y': cannot multiply [2, 2] by [5, 3]: inner lengths 2 and 5 differ", "--dim c=5"),
         (
@@ -45,34 +45,36 @@ MENDED = "\n  fix: choose lengths that the model takes: {} (a length that nobody
         ),
     ],
 )
-def test_length_that_a_model_cannot_take_is_named_with_the_option_to_set_it(whorl, saved, proto, given, problem, flags):
-    told = whorl("run", saved(proto), "--random", 0, *given)
-    assert (told.code, told.err) == (4, f"whorl: {problem}{MENDED.format(flags)}")
+def test_length_that_a_model_cannot_take_is_named_with_the_option_to_set_it(
+    whorl, saved, proto, passed, problem, flags
+):
+    report = whorl("run", saved(proto), "--random", 0, *passed)
+    assert (report.code, report.err) == (4, f"whorl: {problem}{MENDED.format(flags)}")
     better = flags.replace("N", "6").split()
-    assert whorl("run", saved(proto), "--random", 0, *given, *better).code == 0
+    assert whorl("run", saved(proto), "--random", 0, *passed, *better).code == 0
 
 
 @pytest.mark.parametrize("verb", ["compare", "bench"])
 def test_every_verb_that_draws_inputs_names_the_length(whorl, saved, verb):
-    told = whorl(verb, saved(PRODUCT))
-    assert told.code == 4 and told.err.endswith(MENDED.format("--dim c=5"))
+    report = whorl(verb, saved(PRODUCT))
+    assert report.code == 4 and report.err.endswith(MENDED.format("--dim c=5"))
 
 
 def test_run_that_show_makes_names_the_length_too(whorl, saved):
     assert whorl("show", "--native", saved(PRODUCT)).out.endswith(MENDED.format("--dim c=5"))
 
 
-def test_inputs_that_are_given_decide_the_lengths_of_the_others(whorl, saved):
+def test_inputs_that_are_passed_decide_the_lengths_of_the_others(whorl, saved):
     proto = model("main (float[n] x, float[n] z) => (float[n] y) { y = Add(x, z) }")
-    told = whorl("run", saved(proto), "--random", 0, "--input", "x=[1, 2, 3]")
-    assert told.code == 0 and told.out.startswith("y: float32[3] ")
+    report = whorl("run", saved(proto), "--random", 0, "--input", "x=[1, 2, 3]")
+    assert report.code == 0 and report.out.startswith("y: float32[3] ")
 
 
 def test_chosen_lengths_are_not_called_made_up(whorl, saved):
-    told = whorl("run", saved(PICK), "--random", 0, "--dim", "n=3")
-    assert told.err == "whorl: Gather 'y': index 4 is outside [-3, 3) of axis 0\n"
+    report = whorl("run", saved(PICK), "--random", 0, "--dim", "n=3")
+    assert report.err == "whorl: Gather 'y': index 4 is outside [-3, 3) of axis 0\n"
 
 
 def test_dim_that_no_input_has_is_refused(whorl, saved):
-    told = whorl("run", saved(SUM), "--random", 0, "--dim", "q=3")
-    assert (told.code, told.err) == (2, "whorl: no input has a dim 'q'\n  fix: choose from m, n\n")
+    report = whorl("run", saved(SUM), "--random", 0, "--dim", "q=3")
+    assert (report.code, report.err) == (2, "whorl: no input has a dim 'q'\n  fix: choose from m, n\n")

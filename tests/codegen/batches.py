@@ -49,7 +49,7 @@ class Batch:
     slices: dict[int, Value] = field(default_factory=dict)
     constants: list[tuple[np.ndarray, Value, Value]] = field(default_factory=list)
 
-    def given(self, array: np.ndarray) -> Value:
+    def passed(self, array: np.ndarray) -> Value:
         if array.ndim == 0:
             value = Builder(self.main, self.inference).constant(array)
             self.constants.append((array, value, Value("c", value.type, self.body, 0, value.known)))
@@ -61,7 +61,7 @@ class Batch:
 
     def compiled(self, cases: Sequence[Case]) -> LoopRun:
         build = Builder(self.body, self.inference)
-        results = [build.add(case.op, *(self.given(x) for x in case.inputs)) for case in cases]
+        results = [build.add(case.op, *(self.passed(x) for x in case.inputs)) for case in cases]
         kinds = (np.dtype(np.int64), np.dtype(bool))
         head = [Value("h", TensorType(kind, ()), self.body, 0) for kind in kinds]
         self.body.arguments = [*head, *self.slices.values(), *(copy for _, _, copy in self.constants)]
@@ -99,37 +99,37 @@ def fails(case: Case, length: int) -> bool:
     return False
 
 
-def difference(case: Case, found: np.ndarray) -> str:
+def difference(case: Case, actual: np.ndarray) -> str:
     """What is wrong with the elements found, or nothing."""
     with np.errstate(all="ignore"):
         expected = as_values(case.op.run(*case.inputs))[0]
-        found = found.reshape(expected.shape)
-        if found.dtype != expected.dtype:
-            return f"{case}: is {found.dtype}, expected {expected.dtype}"
-        wrong = np.flatnonzero(~agree(case, found, expected))
+        actual = actual.reshape(expected.shape)
+        if actual.dtype != expected.dtype:
+            return f"{case}: is {actual.dtype}, expected {expected.dtype}"
+        wrong = np.flatnonzero(~agree(case, actual, expected))
     if not wrong.size:
         return ""
     first = wrong[np.argsort(np.abs(wrong - 0))][:4]
     shown = [
-        f"{[str(x if x.ndim == 0 else x[k]) for x in case.inputs]} gave {found[k]}, expected {expected[k]}"
+        f"{[str(x if x.ndim == 0 else x[k]) for x in case.inputs]} gave {actual[k]}, expected {expected[k]}"
         for k in first
     ]
     return f"{case}: {len(wrong)} wrong: {'; '.join(shown)}"
 
 
-def agree(case: Case, found: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def agree(case: Case, actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Where two results are the same to the case's tolerance; any NaN is NaN."""
-    name = str(found.dtype)
+    name = str(actual.dtype)
     if name not in FRACTION_BITS:
-        gap = found.astype(np.float64) - expected.astype(np.float64)
-        return (found == expected) | (np.abs(gap) <= (1 if case.ulps else 0))
-    nan = np.isnan(found) & np.isnan(expected)
-    same = (found == expected) & (case.loose_zero | (np.signbit(found) == np.signbit(expected)))
+        gap = actual.astype(np.float64) - expected.astype(np.float64)
+        return (actual == expected) | (np.abs(gap) <= (1 if case.ulps else 0))
+    nan = np.isnan(actual) & np.isnan(expected)
+    same = (actual == expected) & (case.loose_zero | (np.signbit(actual) == np.signbit(expected)))
     if not case.ulps:
         return same | nan
-    a, b = found.astype(np.longdouble), expected.astype(np.longdouble)
+    a, b = actual.astype(np.longdouble), expected.astype(np.longdouble)
     exponent = np.maximum(np.frexp(b)[1] - 1, LEAST_EXPONENT[name])
     unit = np.ldexp(np.longdouble(1), exponent - FRACTION_BITS[name])
     sizes = [np.abs(np.where(np.isfinite(x), x, 0).astype(np.longdouble)) for x in case.inputs]
     largest = functools.reduce(np.maximum, sizes)
-    return nan | (found == expected) | (np.abs(a - b) <= case.ulps * unit + case.slack * largest)
+    return nan | (actual == expected) | (np.abs(a - b) <= case.ulps * unit + case.slack * largest)

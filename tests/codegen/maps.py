@@ -26,12 +26,12 @@ ARM = ("aarch64-unknown-linux-gnu", "generic")
 def mapping(function: Function, inputs: Sequence[str], output: str) -> Program:
     """`out[i] = function(in0[i], in1[i], ...)`."""
     k = KernelBuilder()
-    given = [Buffer(f"in{n}", BY_NAME[name], (None,)) for n, name in enumerate(inputs)]
+    passed = [Buffer(f"in{n}", BY_NAME[name], (None,)) for n, name in enumerate(inputs)]
     result = Buffer("out", BY_NAME[output], (None,))
     count = Var(INT64, "count", False)
     with k.loop(count, parallel=True) as i:
-        k.store(result, (i,), function(k, *(k.load(buffer, (i,)) for buffer in given)))
-    return Program([count], [*given, result], k.scratch, k.block)
+        k.store(result, (i,), function(k, *(k.load(buffer, (i,)) for buffer in passed)))
+    return Program([count], [*passed, result], k.scratch, k.block)
 
 
 def mapped(function: Function, arrays: Sequence[np.ndarray], output: str, features: str = "") -> np.ndarray:
@@ -40,8 +40,8 @@ def mapped(function: Function, arrays: Sequence[np.ndarray], output: str, featur
     source = emit(mapping(function, names, output))
     code = MachineCode(source, FUNCTION) if not features else _Limited(source, features)
     result = np.empty(len(arrays[0]), BY_NAME[output])
-    held = [*(np.ascontiguousarray(x) for x in arrays), result]
-    cells = np.array([len(result), *(x.ctypes.data for x in held)], np.int64)
+    stored = [*(np.ascontiguousarray(x) for x in arrays), result]
+    cells = np.array([len(result), *(x.ctypes.data for x in stored)], np.int64)
     assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(code.address)(cells.ctypes.data) == 0
     return result
 

@@ -11,58 +11,58 @@ from whorl.codegen import cache
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
+def directory(tmp_path, monkeypatch):
     monkeypatch.setenv("WHORL_CACHE", str(tmp_path / "code"))
     return tmp_path / "code"
 
 
-def test_entry_is_read_again(place):
+def test_entry_is_read_again(directory):
     assert cache.read("a") is None
     cache.write("a", b"code")
     assert cache.read("a") == b"code"
-    assert [path.name for path in place.iterdir()] == ["a.o"]
+    assert [path.name for path in directory.iterdir()] == ["a.o"]
 
 
-def test_damaged_entry_is_ignored(place):
+def test_damaged_entry_is_ignored(directory):
     cache.write("a", b"code")
-    path = place / "a.o"
+    path = directory / "a.o"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     assert cache.read("a") is None
     path.write_bytes(b"")
     assert cache.read("a") is None
 
 
-def test_entry_of_another_key_is_ignored(place):
+def test_entry_of_another_key_is_ignored(directory):
     cache.write("a", b"code of a")
-    (place / "a.o").rename(place / "b.o")
+    (directory / "a.o").rename(directory / "b.o")
     assert cache.read("b") is None
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_what_is_no_regular_file_is_ignored(place, tmp_path):
+def test_what_is_no_regular_file_is_ignored(directory, tmp_path):
     cache.write("a", b"code")
-    (place / "folder.o").mkdir()
-    (place / "nowhere.o").symlink_to(tmp_path / "nothing")
-    os.mkfifo(place / "pipe.o")
+    (directory / "folder.o").mkdir()
+    (directory / "nowhere.o").symlink_to(tmp_path / "nothing")
+    os.mkfifo(directory / "pipe.o")
     assert [cache.read(key) for key in ("folder", "nowhere", "pipe")] == [None] * 3
     cache.write("folder", b"code")
-    assert cache.read("folder") is None and not list(place.glob("tmp*"))
+    assert cache.read("folder") is None and not list(directory.glob("tmp*"))
 
 
-def test_entry_larger_than_all_may_be_is_not_read(place, monkeypatch):
+def test_entry_larger_than_all_may_be_is_not_read(directory, monkeypatch):
     cache.write("a", b"code" * 100)
     monkeypatch.setattr(cache, "LARGEST", 400)
     assert cache.read("a") is None
 
 
-def test_entry_that_the_disk_does_not_take_leaves_nothing(place, monkeypatch):
+def test_entry_that_the_disk_does_not_take_leaves_nothing(directory, monkeypatch):
     def fail(path, parts):
         path.write_bytes(parts[0])
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(cache, "_write_parts", fail)
     cache.write("a", b"code")
-    assert list(place.iterdir()) == []
+    assert list(directory.iterdir()) == []
 
 
 def test_empty_variable_keeps_nothing(monkeypatch):
@@ -73,9 +73,9 @@ def test_empty_variable_keeps_nothing(monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no file modes")
-def test_folder_that_others_can_write_is_not_used(place):
-    place.mkdir()
-    place.chmod(0o777)
+def test_folder_that_others_can_write_is_not_used(directory):
+    directory.mkdir()
+    directory.chmod(0o777)
     assert cache.folder() is None
 
 
@@ -83,23 +83,23 @@ def test_key_depends_on_every_part():
     assert cache.key_of("a", "b") != cache.key_of("ab", "") != cache.key_of("a", "c")
 
 
-def test_entries_not_read_for_longest_go_first(place, monkeypatch):
+def test_entries_not_read_for_longest_go_first(directory, monkeypatch):
     monkeypatch.setattr(cache, "LARGEST", 400)
     for k in range(4):
         cache.write(f"old{k}", bytes(100))
-        os.utime(place / f"old{k}.o", (k + 1, k + 1))
+        os.utime(directory / f"old{k}.o", (k + 1, k + 1))
     assert cache.read("old0") is not None
     cache.write("new0", bytes(100))
-    assert sorted(path.stem for path in place.iterdir()) == ["new0", "old0", "old3"]
+    assert sorted(path.stem for path in directory.iterdir()) == ["new0", "old0", "old3"]
 
 
-def test_files_that_a_process_left_behind_are_removed(place):
+def test_files_that_a_process_left_behind_are_removed(directory):
     cache.write("a", b"code")
-    (place / "tmp1").write_bytes(b"half")
-    (place / "tmp2").write_bytes(b"half")
-    os.utime(place / "tmp1", (1, 1))
+    (directory / "tmp1").write_bytes(b"half")
+    (directory / "tmp2").write_bytes(b"half")
+    os.utime(directory / "tmp1", (1, 1))
     cache.trim(1 << 20)
-    assert sorted(path.name for path in place.iterdir()) == ["a.o", "tmp2"]
+    assert sorted(path.name for path in directory.iterdir()) == ["a.o", "tmp2"]
 
 
 BUSY = """
@@ -115,7 +115,7 @@ for _ in range(300):
 """
 
 
-def test_processes_share_a_folder(place):
+def test_processes_share_a_folder(directory):
     path = os.pathsep.join(p for p in sys.path if p)
     environment = {**os.environ, "PYTHONPATH": path}
 
@@ -126,7 +126,7 @@ def test_processes_share_a_folder(place):
     with ThreadPoolExecutor(4) as pool:
         done = list(pool.map(work, range(4)))
     assert [d.returncode for d in done] == [0] * 4, [d.stderr for d in done]
-    assert all(cache.read(path.stem) == path.stem.encode() * 200 for path in place.iterdir())
+    assert all(cache.read(path.stem) == path.stem.encode() * 200 for path in directory.iterdir())
 
 
 FILLED = """
@@ -139,17 +139,17 @@ print(cache.read("a"), [path.name for path in cache.folder().iterdir()])
 """
 
 
-def test_failed_write_leaves_nothing(place):
+def test_failed_write_leaves_nothing(directory):
     pytest.importorskip("resource")
     done = subprocess.run([sys.executable, "-c", FILLED], capture_output=True, text=True, check=True)
     assert done.stdout == "None []\n"
 
 
-def test_write_that_is_interrupted_leaves_nothing(place, monkeypatch):
+def test_write_that_is_interrupted_leaves_nothing(directory, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("os.replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         cache.write("a", b"code")
-    assert list(place.iterdir()) == []
+    assert list(directory.iterdir()) == []

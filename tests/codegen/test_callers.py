@@ -10,9 +10,9 @@ from whorl.runtime.compiled.context import RunContext
 
 @pytest.fixture
 def context():
-    found = RunContext()
-    found.set_callbacks(lambda number, address: number + address, lambda address, size: address + size)
-    return found
+    actual = RunContext()
+    actual.set_callbacks(lambda number, address: number + address, lambda address, size: address + size)
+    return actual
 
 
 def poll(context):

@@ -19,7 +19,7 @@ def test_scalars_come_back_changed() -> None:
     assert status == 0 and cells.tolist() == [42, 0]
 
 
-def test_addresses_of_buffers_come_back_swapped_and_those_of_scratch_do_not() -> None:
+def test_addresses_of_buffers_come_back_swapped_and_the_ones_of_scratch_do_not() -> None:
     arrays = [np.zeros(2, np.float32) for _ in range(4)]
     a, b, c, d = (Buffer(name, FLOAT32, (2,)) for name in "abcd")
     program = Program([], [a, b], [c, d], [Swap(a, b), Swap(c, d)])

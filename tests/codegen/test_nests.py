@@ -52,11 +52,11 @@ def vector_operations(ir: str, operation: str, lanes: int = 8, kind: str = "floa
 def test_nest_over_many_arrays_becomes_vectors_without_checks() -> None:
     nest = Nest()
     k = nest.k
-    given = [nest.view(1000) for _ in range(40)]
+    passed = [nest.view(1000) for _ in range(40)]
     out = nest.buffer(1000)
     with k.nest((1000,)) as index:
-        total = given[0].at(index)
-        for x in given[1:]:
+        total = passed[0].at(index)
+        for x in passed[1:]:
             total = k.add(total, x.at(index))
         k.store(out, index, total)
     ir, _ = nest.compiled()
@@ -91,8 +91,8 @@ def test_function_in_a_carried_value_and_a_collected_row_becomes_vectors(name: s
 def test_reduction_of_rows_becomes_vectors(how: str) -> None:
     nest = Nest()
     x, out = nest.view(48, 40), nest.buffer(None, 40)
-    found = reduce_view(nest.k, x, (0,), how, keepdims=False)
-    nest.k.fill(out, found, (I,))
+    actual = reduce_view(nest.k, x, (0,), how, keepdims=False)
+    nest.k.fill(out, actual, (I,))
     ir, _ = nest.compiled()
     operation = {"sum": "fadd", "mul": "fmul"}.get(how, "(?:tail )?call nsz")
     assert vector_operations(ir, operation) >= 16
@@ -122,13 +122,13 @@ def test_reduction_of_one_long_line_becomes_vectors() -> None:
     assert vector_operations(ir, "fadd reassoc contract")
 
 
-def test_places_of_extremes_of_columns_become_vectors() -> None:
+def test_locations_of_extremes_of_columns_become_vectors() -> None:
     nest = Nest()
     x, values = nest.view(32, 64), nest.buffer(None, 64)
-    best, place = find_extremes_by_rows(nest.k, x, 0, largest=True)
+    best, position = find_extremes_by_rows(nest.k, x, 0, largest=True)
     with nest.k.nest((64,)) as (j,):
         there = (nest.k.const(0), j)
-        nest.k.store(values, (I, j), nest.k.add(best.at(there), nest.k.cast(place.at(there), FLOAT32)))
+        nest.k.store(values, (I, j), nest.k.add(best.at(there), nest.k.cast(position.at(there), FLOAT32)))
     ir, _ = nest.compiled()
     assert vector_operations(ir, "select") or re.search(r"select <8 x i1>", ir)
     assert "select i1" not in ir.split("vector.body")[1].split("br i1")[0]

@@ -130,14 +130,14 @@ def operand_counts(op: Op) -> tuple[int, ...]:
 
 def tolerance(op: Op, name: str) -> dict[str, float | bool]:
     approximate = isinstance(op, RealFunction | Activation) or op.name in ("Pow", "SwiGLU")
-    given: dict[str, float | bool] = {"loose_zero": op.name in ZERO_OF_EITHER_SIGN}
+    passed: dict[str, float | bool] = {"loose_zero": op.name in ZERO_OF_EITHER_SIGN}
     if approximate and op.name not in EXACT:
-        given["ulps"] = 10.0 if name in ("float32", "float64") else 1.0
+        passed["ulps"] = 10.0 if name in ("float32", "float64") else 1.0
     if op == Gelu() and name == "float64":
-        given["ulps"] = 500.0
+        passed["ulps"] = 500.0
     if op == Gelu("tanh"):
-        given["slack"] = {"float32": 1e-6, "float64": 1e-15}.get(name, 0.01)
-    return given
+        passed["slack"] = {"float32": 1e-6, "float64": 1e-15}.get(name, 0.01)
+    return passed
 
 
 def cases_of(op: Op, name: str) -> Iterator[Case]:

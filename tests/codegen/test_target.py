@@ -26,7 +26,7 @@ def answer() -> Module:
     return module
 
 
-KEPT = """
+REMAINING = """
 import gc
 from pathlib import Path
 from whorl.codegen.target import MachineCode, host
@@ -88,7 +88,9 @@ def is_mapped(address: int) -> bool:
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not say how much is resident")
 def test_compiling_keeps_no_memory():
     environment = os.environ | {"WHORL_CACHE": ""}
-    done = subprocess.run([sys.executable, "-c", KEPT], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", REMAINING], env=environment, capture_output=True, text=True, check=True
+    )
     assert int(done.stdout) < 4 << 20, "200 programs of 200 statements"
 
 

@@ -11,9 +11,9 @@ PAGES = sorted((CHECKOUT / "docs" / "contributing").glob("*.md"))
 FILE = re.compile(r"\b(?:docs|tests|src)/[\w./-]+\.(?:py|md)\b")
 DIFF = re.compile(r"from `git show (?P<commit>\w+) -- [^`]+`:\n\n```diff\n(?P<lines>.*?)```", re.DOTALL)
 DIFFS = [
-    pytest.param(found["commit"], found["lines"], id=f"{page.stem}-{found['commit']}")
+    pytest.param(actual["commit"], actual["lines"], id=f"{page.stem}-{actual['commit']}")
     for page in PAGES
-    for found in DIFF.finditer(page.read_text(encoding="utf-8"))
+    for actual in DIFF.finditer(page.read_text(encoding="utf-8"))
 ]
 
 

@@ -15,9 +15,9 @@ MOST_ENTRIES = 60
 def entries() -> list[re.Match[str]]:
     """The entries; every line from the first one on must be one."""
     lines = GLOSSARY[GLOSSARY.index("\n- ") + 1 :].splitlines()
-    found = [ENTRY.match(line) for line in lines]
-    assert None not in found, [line for line, entry in zip(lines, found, strict=True) if entry is None]
-    return [entry for entry in found if entry is not None]
+    actual = [ENTRY.match(line) for line in lines]
+    assert None not in actual, [line for line, entry in zip(lines, actual, strict=True) if entry is None]
+    return [entry for entry in actual if entry is not None]
 
 
 def names(path: Path) -> Iterator[str]:

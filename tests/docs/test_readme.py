@@ -21,15 +21,15 @@ def cells(row: str) -> list[str]:
 def test_readme_has_the_conformance_counts_of_the_generated_page() -> None:
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     page = (CHECKOUT / "docs" / "conformance.md").read_text(encoding="utf-8")
-    found = {block["count"]: cells(block["passed"]) for block in BLOCK.finditer(page)}
+    actual = {block["count"]: cells(block["passed"]) for block in BLOCK.finditer(page)}
     shown = {
         match["count"]: cells(match["passed"])
         for match in re.finditer(
             r"^\| control flow, (?P<count>\d+) cases .*? \|(?P<passed>.*)\|$", readme, re.MULTILINE
         )
     }
-    assert len(found) == 2
-    assert shown == found
+    assert len(actual) == 2
+    assert shown == actual
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def check(export: Export) -> None:
     """
     session, oracle = _session(export.model), _session(export.model, "interpreter")
     plain = [_session(export.model, level="ORT_DISABLE_ALL"), _session(export.model, "interpreter", "ORT_DISABLE_ALL")]
-    kept = []
+    remaining = []
     for draw in range(DRAWS):
         for position, shape in enumerate(export.shapes):
             where = f"shape {shape}, run {draw + 1}"
@@ -70,22 +70,22 @@ def check(export: Export) -> None:
             if export.rows_lie_anyhow:
                 expected = [lie_as(e, i) for e, i in zip(expected, interpreted, strict=True)]
             compare(expected, interpreted, export.amplification, f"interpreter, {where}")
-            found = session.run(None, feeds)
-            compare(interpreted, found, export.amplification, f"native against interpreter, {where}")
-            compare(expected, found, export.amplification, where)
+            actual = session.run(None, feeds)
+            compare(interpreted, actual, export.amplification, f"native against interpreter, {where}")
+            compare(expected, actual, export.amplification, where)
             if draw == 0:
-                for best, other in zip((found, interpreted), plain, strict=True):
+                for best, other in zip((actual, interpreted), plain, strict=True):
                     assert_same_bits(other.run(None, feeds), best, f"levels, {where}")
-                kept.append((expected, found, where))
-    for expected, found, where in kept:
-        compare(expected, found, export.amplification, f"{where}, after all runs")
+                remaining.append((expected, actual, where))
+    for expected, actual, where in remaining:
+        compare(expected, actual, export.amplification, f"{where}, after all runs")
 
 
-def lie_as(expected: Any, found: Any) -> Any:
+def lie_as(expected: Any, actual: Any) -> Any:
     """The same numbers in the same order, in the shape found."""
     if isinstance(expected, list):
         return expected
-    return expected.reshape(found.shape) if np.size(expected) == np.size(found) > 0 and np.ndim(found) else expected
+    return expected.reshape(actual.shape) if np.size(expected) == np.size(actual) > 0 and np.ndim(actual) else expected
 
 
 def _session(
@@ -110,38 +110,38 @@ def assert_same_bits(expected: Any, outcome: Any, where: str) -> None:
         assert str(expected) == str(outcome), where
 
 
-def compare(expected: Sequence[Any], found: Sequence[Any], amplification: float, where: str) -> None:
+def compare(expected: Sequence[Any], actual: Sequence[Any], amplification: float, where: str) -> None:
     """All outputs are close; the text of a failure names the output."""
-    assert len(expected) == len(found), f"{where}: {len(expected)} outputs expected, {len(found)} found"
-    for position, (e, f) in enumerate(zip(expected, found, strict=True)):
+    assert len(expected) == len(actual), f"{where}: {len(expected)} outputs expected, {len(actual)} found"
+    for position, (e, f) in enumerate(zip(expected, actual, strict=True)):
         compare_output(e, f, amplification, f"{where}, output {position}")
 
 
-def compare_output(expected: Any, found: Any, amplification: float, where: str) -> None:
+def compare_output(expected: Any, actual: Any, amplification: float, where: str) -> None:
     """Sequences element by element, arrays by shape, element type and value."""
     if isinstance(expected, list):
-        assert isinstance(found, list) and len(expected) == len(found), f"{where}: {len(expected)} elements expected"
-        for k, (e, f) in enumerate(zip(expected, found, strict=True)):
+        assert isinstance(actual, list) and len(expected) == len(actual), f"{where}: {len(expected)} elements expected"
+        for k, (e, f) in enumerate(zip(expected, actual, strict=True)):
             compare_output(e, f, amplification, f"{where}[{k}]")
         return
     if isinstance(expected, dict):
-        assert list(expected) == list(found), f"{where}: keys {list(expected)} expected, {list(found)} found"
+        assert list(expected) == list(actual), f"{where}: keys {list(expected)} expected, {list(actual)} found"
         for key, e in expected.items():
-            compare_output(np.array(e), np.array(found[key], np.float32), amplification, f"{where}[{key!r}]")
+            compare_output(np.array(e), np.array(actual[key], np.float32), amplification, f"{where}[{key!r}]")
         return
-    expected, found = np.asarray(expected), np.asarray(found)
-    assert expected.shape == found.shape, f"{where}: shape {expected.shape} expected, {found.shape} found"
-    assert _kind(expected) == _kind(found), f"{where}: {expected.dtype} expected, {found.dtype} found"
-    if found.dtype.kind in "fc":
-        np.testing.assert_allclose(found, expected, 0, allowance(expected, found, amplification), err_msg=where)
+    expected, actual = np.asarray(expected), np.asarray(actual)
+    assert expected.shape == actual.shape, f"{where}: shape {expected.shape} expected, {actual.shape} found"
+    assert _kind(expected) == _kind(actual), f"{where}: {expected.dtype} expected, {actual.dtype} found"
+    if actual.dtype.kind in "fc":
+        np.testing.assert_allclose(actual, expected, 0, allowance(expected, actual, amplification), err_msg=where)
     else:
-        np.testing.assert_array_equal(found, expected, err_msg=where)
+        np.testing.assert_array_equal(actual, expected, err_msg=where)
 
 
-def allowance(expected: np.ndarray, found: np.ndarray, amplification: float) -> float:
+def allowance(expected: np.ndarray, actual: np.ndarray, amplification: float) -> float:
     """The difference that rounding explains."""
     finite = np.abs(expected[np.isfinite(expected)])
-    unit = max(np.finfo(array.dtype).eps for array in (expected, found))
+    unit = max(np.finfo(array.dtype).eps for array in (expected, actual))
     return float(ROUNDINGS * amplification * unit * finite.max(initial=0.0))
 
 

@@ -41,14 +41,14 @@ def stream(session: Any, chunks: np.ndarray, rate: int) -> list[np.ndarray]:
     batch = chunks.shape[1]
     state, context = np.zeros((2, batch, 128), np.float32), np.zeros((batch, CONTEXT[rate]), np.float32)
     names = [argument.name for argument in session.get_inputs()]
-    said = []
+    message = []
     for chunk in chunks:
         x = np.concatenate([context, chunk], axis=1)
         feeds = dict(zip(("input", "state", "sr"), (x, state, np.array(rate)), strict=True))
         speech, state = session.run(None, {name: feeds[name] for name in names})
         context = x[:, -CONTEXT[rate] :]
-        said.append(speech)
-    return said
+        message.append(speech)
+    return message
 
 
 def hear(chunks: np.ndarray, rate: int) -> list[np.ndarray]:
@@ -77,8 +77,8 @@ def test_stream_of_both_rates_in_one_session():
 @pytest.mark.parametrize("file", ["16k_op15", "op18_ifless", "openvino_16k"])
 def test_stream_of_another_file(file):
     chunks = speak(16000, 1)
-    said = stream(whorl.InferenceSession(FILES / f"silero_vad_{file}.onnx"), chunks, 16000)
-    compare(hear(chunks, 16000), said, AMPLIFICATION, file)
+    message = stream(whorl.InferenceSession(FILES / f"silero_vad_{file}.onnx"), chunks, 16000)
+    compare(hear(chunks, 16000), message, AMPLIFICATION, file)
 
 
 def test_stream_of_the_half_file_which_is_another_network():

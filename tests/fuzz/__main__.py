@@ -25,15 +25,15 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"))
     parser.add_argument("--counts", type=Path)
     parser.add_argument("--seconds", type=float, default=30.0, help="to make one failing program smaller")
-    said = parser.parse_args()
-    campaign = Campaign(said.seed, said.folder, said.seconds)
-    print(f"seed {said.seed}, faults go to {said.folder}", flush=True)
+    message = parser.parse_args()
+    campaign = Campaign(message.seed, message.folder, message.seconds)
+    print(f"seed {message.seed}, faults go to {message.folder}", flush=True)
     began = time.monotonic()
-    last = said.first + said.programs
-    left = [range(n, min(n + PART, last)) for n in range(said.first, last, PART)][::-1]
+    last = message.first + message.programs
+    left = [range(n, min(n + PART, last)) for n in range(message.first, last, PART)][::-1]
     running: list[Part] = []
     while left or running:
-        while left and len(running) < said.workers:
+        while left and len(running) < message.workers:
             running.append(Part(campaign, left.pop()))
         wait([part.pipe for part in running])
         for part in [part for part in running if part.pipe.poll()]:
@@ -41,8 +41,8 @@ def main() -> int:
                 running.remove(part)
                 left += part.rest()
                 print(f"{campaign.programs} programs, {time.monotonic() - began:.0f} s", flush=True)
-                if said.counts is not None:
-                    said.counts.write_text(campaign.counts(), encoding="utf-8")
+                if message.counts is not None:
+                    message.counts.write_text(campaign.counts(), encoding="utf-8")
     for look, count in campaign.alike.most_common():
         print(f"{count} x {look}")
     print(

@@ -45,12 +45,12 @@ class Figures:
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     faults: dict[str, list[int]] = field(default_factory=dict)
 
-    def add(self, number: int, format: str, found: str) -> bool:
+    def add(self, number: int, format: str, actual: str) -> bool:
         """Count a file; whether it is a new fault."""
-        self.counts[format, found if found in GOOD else "fault"] += 1
-        if found in GOOD:
+        self.counts[format, actual if actual in GOOD else "fault"] += 1
+        if actual in GOOD:
             return False
-        numbers = self.faults.setdefault(f"{format}: {signature(found)}", [])
+        numbers = self.faults.setdefault(f"{format}: {signature(actual)}", [])
         numbers.append(number)
         return len(numbers) == 1
 
@@ -58,15 +58,15 @@ class Figures:
         """A line a format, and a line a fault."""
         lines = [f"seed {self.seed}: {self.counts.total()} files in {time.time() - self.began:.0f} s"]
         for each in FORMATS:
-            numbers = {found: self.counts[each, found] for found in (*GOOD, "fault")}
+            numbers = {actual: self.counts[each, actual] for actual in (*GOOD, "fault")}
             lines.append(f"  {each}: {sum(numbers.values())} files, {numbers}")
         lines += [f"  {len(n)} x {fault} (numbers {n[:4]})" for fault, n in sorted(self.faults.items())]
         return "\n".join(lines)
 
 
-def signature(found: str) -> str:
+def signature(actual: str) -> str:
     """A fault without what differs from file to file."""
-    return re.sub(r"0x[0-9a-f]+|\d+\.\d+ s|(?<=: ).*'.*'", "*", found)[:200]
+    return re.sub(r"0x[0-9a-f]+|\d+\.\d+ s|(?<=: ).*'.*'", "*", actual)[:200]
 
 
 def run(source: Source, numbers: range, tell: Callable[[str], None] = print) -> Figures:
@@ -76,14 +76,14 @@ def run(source: Source, numbers: range, tell: Callable[[str], None] = print) -> 
             getattr(source, each)
     figures = Figures(source.seed)
     start = numbers.start
-    told = time.monotonic()
+    report = time.monotonic()
     while start < numbers.stop:
-        for number, found in _answers(source, range(start, numbers.stop)):
-            if figures.add(number, source.formats[number % len(source.formats)], found):
-                tell(f"number {number}: {source.formats[number % len(source.formats)]}: {found}")
+        for number, actual in _answers(source, range(start, numbers.stop)):
+            if figures.add(number, source.formats[number % len(source.formats)], actual):
+                tell(f"number {number}: {source.formats[number % len(source.formats)]}: {actual}")
             start = number + 1
-            if time.monotonic() - told > BETWEEN_REPORTS:
-                told = time.monotonic()
+            if time.monotonic() - report > BETWEEN_REPORTS:
+                report = time.monotonic()
                 tell(figures.text())
     return figures
 
@@ -100,8 +100,8 @@ def _answers(source: Source, numbers: range) -> Iterator[tuple[int, str]]:
             if not ours.poll(SILENCE):
                 yield number, f"no answer in {SILENCE:.0f} s"
                 return
-            for number, found in ours.recv():
-                yield number, found
+            for number, actual in ours.recv():
+                yield number, actual
             number += 1
     except EOFError:
         worker.join()
@@ -115,8 +115,8 @@ def _work(source: Source, numbers: range, connection: Any) -> None:
     limit_process()
     warnings.simplefilter("ignore")
     sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place, "files")
+    with tempfile.TemporaryDirectory() as position:
+        folder = Path(position, "files")
         folder.mkdir()
         os.chdir(folder)
         tempfile.tempdir = str(folder)

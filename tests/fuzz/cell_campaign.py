@@ -71,8 +71,8 @@ class Campaign:
 
     def counts(self) -> str:
         """The visits as JSON: by op, form, element type and position."""
-        said = {f"{c.form} {c.dtype} {c.position}": n for c, n in sorted(self.visits.items(), key=str)}
-        return json.dumps({"seed": self.seed, "programs": self.programs, "failing": self.failing, "visits": said})
+        message = {f"{c.form} {c.dtype} {c.position}": n for c, n in sorted(self.visits.items(), key=str)}
+        return json.dumps({"seed": self.seed, "programs": self.programs, "failing": self.failing, "visits": message})
 
 
 def program_at(seed: int, number: int) -> Program:

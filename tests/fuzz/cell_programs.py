@@ -58,7 +58,7 @@ class Author:
             together = [first]
             while left and left[0].position == first.position and self.writer.chance(60):
                 together.append(left.pop(0))
-            self.place(together, first.position, self.main)
+            self.arrange(together, first.position, self.main)
         model, outputs = self.model()
         runs = [self.feeds(n) for n in range(RUNS)]
         if hostile:
@@ -67,12 +67,12 @@ class Author:
 
     # ---- positions ---------------------------------------------------------------------------------------------
 
-    def place(self, cells: list[Cell], position: str, host: Scope) -> None:
+    def arrange(self, cells: list[Cell], position: str, host: Scope) -> None:
         """Write cells where they belong, sometimes with one more graph around."""
         w = self.writer
         if host is self.main and position != "main" and w.chance(15):
             host = self.inner(w.choose(("loop", "taken", "function")), host)
-            self.place(cells, position, host)
+            self.arrange(cells, position, host)
             self.finish(host)
             return
         scope = host if position == "main" else self.inner(position, host)
@@ -148,8 +148,8 @@ class Author:
         w = self.writer
         if var.dims and not var.sequence and w.chance(25):
             wide = None if var.is_open else (f"2*({var.dims[0]})", *var.dims[1:])
-            joined = replace(var, name=w.name("u"), dims=wide or ("?",) * len(var.dims), source="")
-            return scope.add("Concat", [var, var], [joined], axis=0)[0]
+            combined = replace(var, name=w.name("u"), dims=wide or ("?",) * len(var.dims), source="")
+            return scope.add("Concat", [var, var], [combined], axis=0)[0]
         if var.dtype in ("float32", "float64", "int32", "int64") and not var.sequence and w.chance(40):
             return scope.unary("Neg", var)
         return scope.unary("Identity", var)
@@ -158,14 +158,14 @@ class Author:
         open_value = self.open_value(scope, form, dtype)
         if open_value is not None:
             return [open_value]
-        found: list[Var | None] = []
+        actual: list[Var | None] = []
         for operand in form.operands:
             if operand is None:
-                found.append(None)
+                actual.append(None)
                 continue
             typed = replace(operand, dtype=operand.dtype or dtype)
-            found.append(self.sequence(scope, typed) if operand.sequence else self.operand(scope, form, typed))
-        return found
+            actual.append(self.sequence(scope, typed) if operand.sequence else self.operand(scope, form, typed))
+        return actual
 
     def open_value(self, scope: Scope, form: Form, dtype: str) -> Var | None:
         """For a form of one operand, a value of lengths that only the run knows, where there is one."""
@@ -210,10 +210,10 @@ class Author:
             return scope.add(
                 "Compress", [scope.operand(Operand((length,), operand.dtype, "")), mask], [result], axis=0
             )[0]
-        (found,) = scope.add("NonZero", [mask], [Var(w.name("m"), "int64", ("1", "?"))])
+        (actual,) = scope.add("NonZero", [mask], [Var(w.name("m"), "int64", ("1", "?"))])
         if kind == "places":
-            return scope.add("Transpose", [found], [result])[0]
-        return scope.add("Squeeze", [found, scope.constant(np.array([0]), "int64")], [result])[0]
+            return scope.add("Transpose", [actual], [result])[0]
+        return scope.add("Squeeze", [actual, scope.constant(np.array([0]), "int64")], [result])[0]
 
     def measured(self, scope: Scope, dims: list[str]) -> Var:
         """Lengths that the program reads off a tensor."""
@@ -260,13 +260,13 @@ class Author:
 
     def slack_of(self, form: Form, operands: list[Var | None]) -> tuple[Slack, bool]:
         there = [v for v in operands if v is not None]
-        given = sum((v.slack for v in there), Slack())
+        passed = sum((v.slack for v in there), Slack())
         tame = (form.kind == MOVE and all(v.tame for v in there if v.dtype != "int64")) or form.op in BOUNDED
-        if form.kind == STEADY and given != Slack():
-            return Slack(2, 4 * given.ulps + given.units + 4) + form.slack, False
-        if form.kind == SUM and given != Slack():
-            return form.slack + Slack(0, 64 * (4 * given.ulps + given.units)), tame
-        return given + form.slack, tame
+        if form.kind == STEADY and passed != Slack():
+            return Slack(2, 4 * passed.ulps + passed.units + 4) + form.slack, False
+        if form.kind == SUM and passed != Slack():
+            return form.slack + Slack(0, 64 * (4 * passed.ulps + passed.units)), tame
+        return passed + form.slack, tame
 
     # ---- uses --------------------------------------------------------------------------------------------------
 
@@ -308,9 +308,9 @@ class Author:
 
     def model(self) -> tuple[ModelProto, list[Var]]:
         w, main = self.writer, self.main
-        given, outputs = {f.var.name for f in w.feeds} | {t.name for t in w.initializers}, []
+        passed, outputs = {f.var.name for f in w.feeds} | {t.name for t in w.initializers}, []
         for var in dict.fromkeys(main.results):
-            outputs.append(main.unary("Identity", var) if var.name in given else var)
+            outputs.append(main.unary("Identity", var) if var.name in passed else var)
         if not outputs:
             outputs.append(main.unary("Identity", main.operand(Operand((), "float32", ""))))
         inputs = [w.info(f.var) for f in w.feeds]

@@ -100,23 +100,23 @@ def compare(program: Program, backend: str, expected: list[Outcome]) -> Fault | 
 
     For some programs "auto" has compiled all that it was asked for before the next run begins.
     """
-    tested, kept = prepared(program) if backend == "prepared" else session(program.data, backend), []
+    tested, remaining = prepared(program) if backend == "prepared" else session(program.data, backend), []
     for step, n in enumerate(order_of(program)):
         feeds = {name: array.copy() for name, array in program.runs[n].items()}
         if backend == "auto" and step and program.seed % 4 == 0:
             compile_in_background(bool).result()
-        found = run(tested, feeds)
-        fault = judge(program, backend, expected[n], found, step)
+        actual = run(tested, feeds)
+        fault = judge(program, backend, expected[n], actual, step)
         if fault and expected[n].outputs is None:
-            fault = judge(program, backend, without_dead_code(program, n), found, step)
+            fault = judge(program, backend, without_dead_code(program, n), actual, step)
         if fault:
             return fault
         if any(a.tobytes() != feeds[name].tobytes() for name, a in program.runs[n].items()):
             return Fault("feeds changed", backend, "a run changed its feeds", step)
         if step % 2 == program.seed % 2 and expected[n].outputs is not None:
-            kept.append((step, expected[n], found))
-    for step, before, found in kept:
-        if fault := judge(program, backend, before, found, step):
+            remaining.append((step, expected[n], actual))
+    for step, before, actual in remaining:
+        if fault := judge(program, backend, before, actual, step):
             return Fault("result changed later", backend, fault.text, step)
     return None
 
@@ -127,16 +127,16 @@ def without_dead_code(program: Program, n: int) -> Outcome:
     return run(session(lean, "interpreter"), program.runs[n])
 
 
-def judge(program: Program, backend: str, expected: Outcome, found: Outcome, step: int) -> Fault | None:
-    if found.is_raw:
-        return Fault(found.error, backend, found.text, step)
-    if found.outputs is None or expected.outputs is None:
-        if found.error == expected.error:
+def judge(program: Program, backend: str, expected: Outcome, actual: Outcome, step: int) -> Fault | None:
+    if actual.is_raw:
+        return Fault(actual.error, backend, actual.text, step)
+    if actual.outputs is None or expected.outputs is None:
+        if actual.error == expected.error:
             return None
-        pair = f"{found.error or 'values'} instead of {expected.error or 'values'}"
-        return Fault(pair, backend, found.text or expected.text, step)
+        pair = f"{actual.error or 'values'} instead of {expected.error or 'values'}"
+        return Fault(pair, backend, actual.text or expected.text, step)
     names = [v.name for v in program.model.graph.output]
-    for name, e, f in zip(names, expected.outputs, found.outputs, strict=True):
+    for name, e, f in zip(names, expected.outputs, actual.outputs, strict=True):
         if text := difference(e, f, program.slack.get(name, Slack())):
             return Fault("values differ", backend, f"output {name}: {text}", step)
     return None

@@ -41,27 +41,27 @@ _TOKEN = re.compile(r'\s+|[%@#!^]?[\w.$]+|"(?:[^"\\]|\\.)*"|->|.', re.DOTALL)
 
 def damage_bytes(data: bytes, random: Random) -> bytes:
     """One to six changes of bytes: other values, bits, pieces that are cut, dropped, doubled or moved."""
-    found = bytearray(data)
+    actual = bytearray(data)
     for _ in range(random.choice((1, 1, 2, 3, 6))):
-        at, length = random.randrange(len(found) + 1), random.choice((1, 1, 2, 4, 16, 64))
+        at, length = random.randrange(len(actual) + 1), random.choice((1, 1, 2, 4, 16, 64))
         match random.randrange(7):
-            case 0 if at < len(found):
-                found[at] = random.randrange(256)
-            case 1 if at < len(found):
-                found[at] ^= 1 << random.randrange(8)
+            case 0 if at < len(actual):
+                actual[at] = random.randrange(256)
+            case 1 if at < len(actual):
+                actual[at] ^= 1 << random.randrange(8)
             case 2:
-                del found[at:]
+                del actual[at:]
             case 3:
-                del found[at : at + length]
+                del actual[at : at + length]
             case 4:
-                found[at:at] = random.choice(BYTES)
+                actual[at:at] = random.choice(BYTES)
             case 5:
-                source = random.randrange(len(found) + 1)
-                found[at:at] = found[source : source + length]
+                source = random.randrange(len(actual) + 1)
+                actual[at:at] = actual[source : source + length]
             case 6:
-                source = random.randrange(len(found) + 1)
-                found[at : at + length] = found[source : source + length]
-    return bytes(found)
+                source = random.randrange(len(actual) + 1)
+                actual[at : at + length] = actual[source : source + length]
+    return bytes(actual)
 
 
 # ---- protobuf ----------------------------------------------------------------------------------------------------
@@ -89,8 +89,8 @@ def _messages(message: Message) -> Iterator[Message]:
 
 
 def _damage_message(message: Message, messages: Sequence[Message], random: Random) -> None:
-    given = [field for field, _ in message.ListFields()]
-    field = random.choice(given if given and random.random() < 0.85 else list(message.DESCRIPTOR.fields))
+    passed = [field for field, _ in message.ListFields()]
+    field = random.choice(passed if passed and random.random() < 0.85 else list(message.DESCRIPTOR.fields))
     if random.random() < 0.1:
         message.ClearField(field.name)
     elif field.is_repeated:
@@ -114,10 +114,10 @@ def damage_feed(feed: Any, random: Random) -> Any:
     """An integer tensor of which some elements are extreme; anything else as it is."""
     if not isinstance(feed, np.ndarray) or feed.dtype.kind not in "iu" or not feed.size:
         return feed
-    found = feed.copy()
+    actual = feed.copy()
     for _ in range(random.randint(1, 3)):
-        found.reshape(-1)[random.randrange(feed.size)] = np.array(random.choice(WHOLE)).astype(feed.dtype)
-    return found
+        actual.reshape(-1)[random.randrange(feed.size)] = np.array(random.choice(WHOLE)).astype(feed.dtype)
+    return actual
 
 
 def _another(field: FieldDescriptor, messages: Sequence[Message], random: Random) -> Message:
@@ -131,10 +131,10 @@ def _damage_list(entries: Any, field: FieldDescriptor, messages: Sequence[Messag
     if how == 0 and len(entries):
         del entries[random.randrange(len(entries))]
     elif how == 1 and len(entries) > 1:
-        kept = list(entries)
-        random.shuffle(kept)
+        remaining = list(entries)
+        random.shuffle(remaining)
         del entries[:]
-        entries.extend(kept)
+        entries.extend(remaining)
     elif how == 2 and len(entries):
         entries.append(entries[random.randrange(len(entries))])
     elif field.type == FieldDescriptor.TYPE_MESSAGE:
@@ -148,8 +148,8 @@ def _damage_list(entries: Any, field: FieldDescriptor, messages: Sequence[Messag
 def _scalar(field: FieldDescriptor, messages: Sequence[Message], random: Random) -> Any:
     match field.cpp_type:
         case FieldDescriptor.CPPTYPE_STRING:
-            found = _texts(messages)
-            text = random.choice(found if found and random.random() < 0.7 else TEXTS)
+            actual = _texts(messages)
+            text = random.choice(actual if actual and random.random() < 0.7 else TEXTS)
             return text.encode() if field.type == FieldDescriptor.TYPE_BYTES else text
         case FieldDescriptor.CPPTYPE_FLOAT | FieldDescriptor.CPPTYPE_DOUBLE:
             return random.choice(REAL)
@@ -165,8 +165,8 @@ def _scalar(field: FieldDescriptor, messages: Sequence[Message], random: Random)
 def _texts(messages: Sequence[Message]) -> list[str]:
     """Names that the model uses."""
     fields = ("name", "op_type", "domain", "dim_param", "input", "output")
-    given = [getattr(message, field) for message in messages for field in fields if hasattr(message, field)]
-    texts = [entry for value in given if not isinstance(value, Message) for entry in _entries(value)]
+    passed = [getattr(message, field) for message in messages for field in fields if hasattr(message, field)]
+    texts = [entry for value in passed if not isinstance(value, Message) for entry in _entries(value)]
     return [entry for entry in texts if isinstance(entry, str)]
 
 
@@ -203,11 +203,11 @@ def damage_xml(data: bytes, random: Random) -> bytes:
 
 def damage_document(document: Any, random: Random) -> Any:
     """A copy of which some values at any depth are others, are missing, are under other keys, or are doubled."""
-    found = copy.deepcopy(document)
+    actual = copy.deepcopy(document)
     for _ in range(random.choice((1, 1, 2, 3))):
-        holders = [holder for holder in _holders(found) if holder]
+        holders = [holder for holder in _holders(actual) if holder]
         if not holders:
-            return found
+            return actual
         holder = random.choice(holders)
         key = random.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
         other = random.choice(holders)
@@ -221,7 +221,7 @@ def damage_document(document: Any, random: Random) -> Any:
                 holder[key] = copy.deepcopy(random.choice(list(other.values() if isinstance(other, dict) else other)))
             case _:
                 holder[key] = copy.deepcopy(random.choice(DOCUMENT_VALUES))
-    return found
+    return actual
 
 
 def _holders(value: Any) -> Iterator[Any]:

@@ -138,8 +138,8 @@ def _element(tag: str, name: str, entry: Any) -> str:
         if isinstance(value, dict)
         for inner_name, inner in value.items()
     )
-    said = "".join(f" {key}={_quoted(value)}" for key, value in ({"id": name} | plain).items())
-    return f"<{tag}{said}>{inner}</{tag}>"
+    message = "".join(f" {key}={_quoted(value)}" for key, value in ({"id": name} | plain).items())
+    return f"<{tag}{message}>{inner}</{tag}>"
 
 
 def _quoted(value: Any) -> str:
@@ -208,18 +208,18 @@ def outcome(damaged: Damaged, folder: Path) -> str:
         (folder / name).write_bytes(data)
     began = time.process_time()
     try:
-        found = _USE[damaged.format](damaged, folder)
+        actual = _USE[damaged.format](damaged, folder)
     except whorl.WhorlError as error:
-        found = "refused" if str(error) else "an error without a text"
+        actual = "refused" if str(error) else "an error without a text"
     except BaseException as error:
-        found = fault(error)
+        actual = fault(error)
     took = time.process_time() - began
     left = {path.name for path in folder.iterdir()} - damaged.files.keys()
     for path in folder.iterdir():
         path.unlink()
     if left:
         return f"left behind: {sorted(left)}"
-    return f"slow: {took:.1f} s, then {found}" if took > SECONDS and found in GOOD else found
+    return f"slow: {took:.1f} s, then {actual}" if took > SECONDS and actual in GOOD else actual
 
 
 GOOD = ("refused", "read", "ran")
@@ -288,12 +288,12 @@ def use_cache(damaged: Damaged, folder: Path) -> str:
     before = os.environ.get("WHORL_CACHE", "")
     os.environ["WHORL_CACHE"] = str(folder)
     try:
-        found = cache.read(damaged.key)
+        actual = cache.read(damaged.key)
     finally:
         os.environ["WHORL_CACHE"] = before
-    if found is not None and found != code_of(damaged.key):
+    if actual is not None and actual != code_of(damaged.key):
         return "code that belongs to another entry"
-    return "refused" if found is None else "read"
+    return "refused" if actual is None else "read"
 
 
 _USE: dict[str, Callable[[Damaged, Path], str]] = {

@@ -86,8 +86,8 @@ def _shifts(rng: Rng, shape: Shape, type: np.dtype) -> np.ndarray:
 
 
 def _factors(rng: Rng, shape: Shape, type: np.dtype) -> np.ndarray:
-    found = rng.choice([-1.0, 0.0, 1.0, 0.7, 1.2], shape, p=(0.2, 0.05, 0.35, 0.2, 0.2))
-    return found if is_float(type) else np.rint(found if type.kind == "i" else abs(found))
+    actual = rng.choice([-1.0, 0.0, 1.0, 0.7, 1.2], shape, p=(0.2, 0.05, 0.35, 0.2, 0.2))
+    return actual if is_float(type) else np.rint(actual if type.kind == "i" else abs(actual))
 
 
 WITH_LENGTH: dict[str, Callable[[Rng, int, Shape], np.ndarray]] = {

@@ -246,9 +246,9 @@ class Expressions:
             return None
         tensors = [v for v in visible if isinstance(v.type, Type) and surely_broadcast(v, x)]
         if x.type.is_fixed and self.chance(50):
-            wanted = (self.choose(self.sizes), *(self.choose(self.sizes) if d == 1 else d for d in x.type.shape))
-            shape = self.constant(block, Type("int64", (len(wanted),)), np.array(wanted, np.int64))
-            return self.apply(block, "Expand", [x, shape], Type(x.type.dtype, wanted))
+            expected = (self.choose(self.sizes), *(self.choose(self.sizes) if d == 1 else d for d in x.type.shape))
+            shape = self.constant(block, Type("int64", (len(expected),)), np.array(expected, np.int64))
+            return self.apply(block, "Expand", [x, shape], Type(x.type.dtype, expected))
         like = self.choose(tensors)
         shape = self.apply(block, "Shape", [like], shape_type(like))
         return self.apply(block, "Expand", [x, shape], broadcast(x.type.dtype, x, like))
@@ -260,8 +260,8 @@ class Expressions:
             return self.apply(block, "Unsqueeze", [x], x.type, axis=self.choose((0, -1)))
         axis = self.draw(st.integers(0, len(x.type.shape)))
         shape = (*x.type.shape[:axis], 1, *x.type.shape[axis:])
-        said = axis - len(shape) if self.chance(30) else axis
-        return self.apply(block, "Unsqueeze", [x], Type(x.type.dtype, shape), axis=said)
+        message = axis - len(shape) if self.chance(30) else axis
+        return self.apply(block, "Unsqueeze", [x], Type(x.type.dtype, shape), axis=message)
 
     def sequence(self, block: Block, visible: list[Var], x: Var) -> Var | None:
         if isinstance(x.type, Type):
@@ -274,13 +274,13 @@ class Expressions:
         kind = self.draw(st.integers(0, 3))
         if kind == 0:
             return self.apply(block, "SequenceLength", [x], INT64)
-        place = self.constant(block, INT64, np.array(self.choose((0, 0, -1, 1)), np.int64))
+        position = self.constant(block, INT64, np.array(self.choose((0, 0, -1, 1)), np.int64))
         if kind == 1:
-            return self.apply(block, "SequenceErase", [x, place], x.type)
+            return self.apply(block, "SequenceErase", [x, position], x.type)
         if kind == 2:
             item = self.pick(block, visible, Type(x.type.dtype, None))
-            return self.apply(block, "SequenceInsertAt", [x, item, place], x.type)
-        return self.apply(block, "SequenceAt", [x, place], Type(x.type.dtype, None))
+            return self.apply(block, "SequenceInsertAt", [x, item, position], x.type)
+        return self.apply(block, "SequenceAt", [x, position], Type(x.type.dtype, None))
 
     def optional(self, block: Block, visible: list[Var], x: Var) -> Var | None:
         if not isinstance(x.type, Opt):

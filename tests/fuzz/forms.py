@@ -177,13 +177,13 @@ def sequence(dims: str) -> Operand:
     return Operand(dims_of(dims), "", "", True)
 
 
-def form(op: str, *operands: Operand | str | None, to: str | Sequence[str | None] = "", **said: Any) -> Form:
+def form(op: str, *operands: Operand | str | None, to: str | Sequence[str | None] = "", **message: Any) -> Form:
     """A form; a text among the operands is one of the cell's element type. What else is said: fields or attributes."""
-    own = {k: said.pop(k) for k in ("kind", "slack", "gives", "only", "sequence", "label") if k in said}
-    fixed = said.pop("by", None)
+    own = {k: message.pop(k) for k in ("kind", "slack", "gives", "only", "sequence", "label") if k in message}
+    fixed = message.pop("by", None)
     results = tuple(None if t is None else dims_of(t) for t in ([to] if isinstance(to, str) else to))
-    given = tuple(x(v) if isinstance(v, str) else v for v in operands)
-    made = Form(op, given, results, fixed or (lambda dtype: said), **own)
+    passed = tuple(x(v) if isinstance(v, str) else v for v in operands)
+    made = Form(op, passed, results, fixed or (lambda dtype: message), **own)
     if made.kind == SUM:
         tame = lambda v: v if v is None or v.draw or v.dtype not in ("", "float32") else replace(v, draw="tame")  # noqa: E731
         made = replace(made, operands=tuple(tame(v) for v in made.operands))

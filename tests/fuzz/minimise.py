@@ -28,10 +28,10 @@ def minimise(program: Program, fault: Fault, seconds: float = SECONDS) -> Progra
 
     def is_bad(candidate: Program) -> bool:
         try:
-            found, _ = fault_of(candidate, backends)
+            actual, _ = fault_of(candidate, backends)
         except (ValueError, IndexError, KeyError):
             return False
-        return found is not None and found.kind == fault.kind
+        return actual is not None and actual.kind == fault.kind
 
     return shrink(program, is_bad, time.monotonic() + seconds)
 
@@ -73,12 +73,12 @@ def _is_readable(text: str) -> bool:
 
 
 def feeds_text(feeds: Feeds) -> str:
-    said = {}
+    message = {}
     for name, array in feeds.items():
         own = np.float64 if "float" in array.dtype.name else np.int64
         wide = array if array.dtype.kind in "biu" else array.astype(own)
-        said[name] = [name_of(array.dtype), list(array.shape), wide.ravel().tolist()]
-    return json.dumps(said)
+        message[name] = [name_of(array.dtype), list(array.shape), wide.ravel().tolist()]
+    return json.dumps(message)
 
 
 def from_text(text: str) -> Program:
@@ -92,8 +92,8 @@ def from_text(text: str) -> Program:
 
 
 def feeds_of(line: str) -> Feeds:
-    said = json.loads(line)
-    return {k: array_of(BY_NAME[dtype], shape, values) for k, (dtype, shape, values) in said.items()}
+    message = json.loads(line)
+    return {k: array_of(BY_NAME[dtype], shape, values) for k, (dtype, shape, values) in message.items()}
 
 
 def array_of(dtype: np.dtype, shape: list[int], values: list) -> np.ndarray:

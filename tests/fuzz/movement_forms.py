@@ -117,21 +117,21 @@ def gathers() -> Iterator[Form]:
 
 def scatters() -> Iterator[Form]:
     for way in WAYS:
-        said = {} if way == "none" else {"reduction": way}
-        said |= {"slack": EITHER_ZERO} if way in ("max", "min") else {}
+        message = {} if way == "none" else {"reduction": way}
+        message |= {"slack": EITHER_ZERO} if way in ("max", "min") else {}
         kind = MOVE if way in ("none", "max", "min") else "exact"
         types = () if way in ("none",) else NUMBERS
-        yield form("ScatterElements", "P Q", index("K Q", "P"), "K Q", to="P Q", kind=kind, only=types, **said)
-        yield form("ScatterND", "P M", index("K 1", "P"), "K M", to="P M", kind=kind, only=types, **said)
+        yield form("ScatterElements", "P Q", index("K Q", "P"), "K Q", to="P Q", kind=kind, only=types, **message)
+        yield form("ScatterND", "P M", index("K 1", "P"), "K M", to="P M", kind=kind, only=types, **message)
     yield form("ScatterElements", "P", index("K", "P", "int32"), "K", to="P", kind=MOVE)
     yield form("ScatterElements", "N P", index("N K", "P"), "N K", to="N P", kind=MOVE, axis=1)
     yield form("ScatterND", "P P", index("K 2", "P"), "K", to="P P", kind=MOVE)
     yield form("ScatterND", "P", index("1 1", "P"), "1", to="P", kind=MOVE)
     for way in ("none", "add"):
-        said, types = ({}, ()) if way == "none" else ({"reduction": way}, NUMBERS)
+        message, types = ({}, ()) if way == "none" else ({"reduction": way}, NUMBERS)
         picked = x("?", "masked P")
-        yield form("ScatterND", "P", o("int64", "? 1", "places P"), picked, to="P", only=types, **said)
-        yield form("ScatterElements", "P", o("int64", "?", "spots P"), picked, to="P", only=types, **said)
+        yield form("ScatterND", "P", o("int64", "? 1", "places P"), picked, to="P", only=types, **message)
+        yield form("ScatterElements", "P", o("int64", "?", "spots P"), picked, to="P", only=types, **message)
     yield form("TensorScatter", "N 2 H M", "N 2 2 M", o("int64", "N", "below 3"), to="N 2 H M", kind=MOVE)
     yield form("TensorScatter", "N H M", "N 2 M", o("int64", "N", "below 9"), to="N H M", kind=MOVE, mode="circular")
     yield form("TensorScatter", "N H M", "N 2 M", to="N H M", kind=MOVE, axis=1)
@@ -154,11 +154,11 @@ def selections() -> Iterator[Form]:
         yield form(op, "P M", to="1 M")
         yield form(op, "N P", to="N", axis=-1, keepdims=0, select_last_index=1)
     for op in ("ReduceMax", "ReduceMin"):
-        said = {"kind": MOVE, "slack": EITHER_ZERO}
-        yield form(op, "N P", ints(1), to="N 1", **said)
-        yield form(op, "N P", ints(-1), to="N", keepdims=0, **said)
-        yield form(op, "P M Q", ints(0, 2), to="M", keepdims=0, **said)
-        yield form(op, "N M", keepdims=0, **said)
+        message = {"kind": MOVE, "slack": EITHER_ZERO}
+        yield form(op, "N P", ints(1), to="N 1", **message)
+        yield form(op, "N P", ints(-1), to="N", keepdims=0, **message)
+        yield form(op, "P M Q", ints(0, 2), to="M", keepdims=0, **message)
+        yield form(op, "N M", keepdims=0, **message)
     yield form("Hardmax", "N P", to="N P")
 
 

@@ -25,16 +25,16 @@ def forms() -> Iterator[Form]:
 def reductions() -> Iterator[Form]:
     for op in ("ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceProd", "ReduceLogSumExp"):
         slack = SMALL if op in ("ReduceSum", "ReduceMean", "ReduceL1") else LARGE
-        said = {"kind": SUM, "slack": slack}
+        message = {"kind": SUM, "slack": slack}
         mean = {"only": ("float16", "bfloat16", "float32", "float64")} if op in ("ReduceLogSumExp",) else {}
         draw = "factor" if op == "ReduceProd" else "tame"
         least = "P" if op in ("ReduceMean", "ReduceLogSumExp") else "M"
         other = "Q" if op in ("ReduceMean", "ReduceLogSumExp") else "K"
-        yield form(op, x(f"N {least}", draw), ints(1), to="N 1", **said, **mean)
-        yield form(op, x(f"{least} N", draw), ints(0), to="N", keepdims=0, **said, **mean)
-        yield form(op, x(f"{least} N {other}", draw), ints(0, -1), to="1 N 1", **said, **mean)
-        yield form(op, x(f"{least} {other}", draw), to="", keepdims=0, **said, **mean)
-        yield form(op, x("N M", draw), to="N M", noop_with_empty_axes=1, **said, **mean)
+        yield form(op, x(f"N {least}", draw), ints(1), to="N 1", **message, **mean)
+        yield form(op, x(f"{least} N", draw), ints(0), to="N", keepdims=0, **message, **mean)
+        yield form(op, x(f"{least} N {other}", draw), ints(0, -1), to="1 N 1", **message, **mean)
+        yield form(op, x(f"{least} {other}", draw), to="", keepdims=0, **message, **mean)
+        yield form(op, x("N M", draw), to="N M", noop_with_empty_axes=1, **message, **mean)
     floats = ("float16", "bfloat16", "float32", "float64")
     yield form("ReduceLogSum", x("N P", "positive"), ints(1), to="N 1", kind=SUM, slack=LARGE, only=floats)
     for op in ("CumSum", "CumProd"):
@@ -49,17 +49,17 @@ def reductions() -> Iterator[Form]:
 
 
 def products() -> Iterator[Form]:
-    said = {"kind": SUM, "slack": LARGE}
+    message = {"kind": SUM, "slack": LARGE}
     for a, b, c in (("N K", "K M", "N M"), ("K", "K M", "M"), ("N K", "K", "N"), ("K", "K", ""),
                     ("2 N K", "K M", "2 N M"),                    ("L 1 N K", "2 K M", "L 2 N M")):  # fmt: skip
-        yield form("MatMul", a, b, to=c, **said)
+        yield form("MatMul", a, b, to=c, **message)
         yield form("MatMulInteger", o("uint8", a), x(b), to=c, only=BYTES)
     yield form("MatMulInteger", "N K", o("int8", "K M"), "", o("int8"), to="N M", only=BYTES)
     yield form("MatMulInteger", "N K", o("int8", "K M"), "N", o("int8", "M"), to="N M", only=BYTES)
     yield form("QLinearMatMul", "N K", _scale(), "", "K M", _scale(), "", _scale(), "", to="N M", only=BYTES)
-    yield form("Gemm", "N K", "K M", to="N M", **said)
-    yield form("Gemm", "N K", "K M", "M", to="N M", **said)
-    yield form("Gemm", "K N", "M K", "N 1", to="N M", transA=1, transB=1, alpha=0.5, beta=2.0, **said)
+    yield form("Gemm", "N K", "K M", to="N M", **message)
+    yield form("Gemm", "N K", "K M", "M", to="N M", **message)
+    yield form("Gemm", "K N", "M K", "N 1", to="N M", transA=1, transB=1, alpha=0.5, beta=2.0, **message)
     for equation, shapes, result in (
         ("ij,jk->ik", ("N K", "K M"), "N M"),
         ("bij,bkj->bik", ("L N K", "L M K"), "L N M"),
@@ -67,7 +67,7 @@ def products() -> Iterator[Form]:
         ("ij,ij->", ("N M", "N M"), ""),
         ("i,j->ij", ("N", "M"), "N M"),
     ):
-        yield form("Einsum", *shapes, to=result, equation=equation, **said)
+        yield form("Einsum", *shapes, to=result, equation=equation, **message)
 
 
 def _scale():
@@ -75,13 +75,13 @@ def _scale():
 
 
 def convolutions() -> Iterator[Form]:
-    said = {"kind": SUM, "slack": LARGE}
-    yield form("Conv", "N 2 H W", "3 2 3 3", to="N 3 H-2 W-2", **said)
-    yield form("Conv", "N 2 H W", "3 2 3 3", "3", to="N 3 H W", pads=[1, 1, 1, 1], **said)
-    yield form("Conv", "N 4 H", "4 2 2", "4", to="N 4 ?", group=2, strides=[2], **said)
-    yield form("Conv", "N 2 H W", "2 1 2 2", to="N 2 ? ?", group=2, dilations=[2, 1], auto_pad="SAME_UPPER", **said)
-    yield form("ConvTranspose", "N 2 P Q", x("2 3 2 2", "finite"), "3", to="N 3 2*P 2*Q", strides=[2, 2], **said)
-    yield form("ConvTranspose", "N 2 H", x("2 1 3", "finite"), to="N 1 H", pads=[1, 1], **said)
+    message = {"kind": SUM, "slack": LARGE}
+    yield form("Conv", "N 2 H W", "3 2 3 3", to="N 3 H-2 W-2", **message)
+    yield form("Conv", "N 2 H W", "3 2 3 3", "3", to="N 3 H W", pads=[1, 1, 1, 1], **message)
+    yield form("Conv", "N 4 H", "4 2 2", "4", to="N 4 ?", group=2, strides=[2], **message)
+    yield form("Conv", "N 2 H W", "2 1 2 2", to="N 2 ? ?", group=2, dilations=[2, 1], auto_pad="SAME_UPPER", **message)
+    yield form("ConvTranspose", "N 2 P Q", x("2 3 2 2", "finite"), "3", to="N 3 2*P 2*Q", strides=[2, 2], **message)
+    yield form("ConvTranspose", "N 2 H", x("2 1 3", "finite"), to="N 1 H", pads=[1, 1], **message)
     yield form("ConvInteger", "N 2 H W", o("int8", "3 2 3 3"), to="N 3 H-2 W-2", only=BYTES)
     yield form(
         "ConvInteger", "N 2 H W", o("uint8", "3 2 3 3"), "", o("uint8"), to="N 3 H W", pads=[1, 1, 1, 1], only=BYTES
@@ -112,12 +112,12 @@ def pools() -> Iterator[Form]:
 
 
 def normalizations() -> Iterator[Form]:
-    said = {"kind": SUM, "slack": Slack(512, 1 << 14)}
-    yield form("BatchNormalization", "N 3 H", "3", "3", "3", x("3", "positive"), to="N 3 H", **said)
-    yield form("BatchNormalization", "N 3", "3", "3", "3", x("3", "positive"), to="N 3", **said)
-    yield form("GroupNormalization", "N 4 H", "4", "4", to="N 4 H", num_groups=2, **said)
-    yield form("InstanceNormalization", "N 2 H W", "2", "2", to="N 2 H W", **said)
-    yield form("LayerNormalization", "N P", "P", to="N P", **said)
+    message = {"kind": SUM, "slack": Slack(512, 1 << 14)}
+    yield form("BatchNormalization", "N 3 H", "3", "3", "3", x("3", "positive"), to="N 3 H", **message)
+    yield form("BatchNormalization", "N 3", "3", "3", "3", x("3", "positive"), to="N 3", **message)
+    yield form("GroupNormalization", "N 4 H", "4", "4", to="N 4 H", num_groups=2, **message)
+    yield form("InstanceNormalization", "N 2 H W", "2", "2", to="N 2 H W", **message)
+    yield form("LayerNormalization", "N P", "P", to="N P", **message)
     yield form(
         "LayerNormalization",
         "N M P",
@@ -125,26 +125,26 @@ def normalizations() -> Iterator[Form]:
         "P",
         to=("N M P", "N M 1", "N M 1"),
         gives=("", "float32", "float32"),
-        **said,
+        **message,
     )
-    yield form("LayerNormalization", "N P Q", "P Q", to="N P Q", axis=1, **said)
-    yield form("RMSNormalization", "N P", "P", to="N P", **said)
-    yield form("RMSNormalization", "N P Q", "P Q", to="N P Q", axis=-2, **said)
+    yield form("LayerNormalization", "N P Q", "P Q", to="N P Q", axis=1, **message)
+    yield form("RMSNormalization", "N P", "P", to="N P", **message)
+    yield form("RMSNormalization", "N P Q", "P Q", to="N P Q", axis=-2, **message)
     yield form("LpNormalization", "N P", to="N P", kind=SUM, slack=LARGE)
     yield form("LpNormalization", "P M", to="P M", p=1, axis=0, kind=SUM, slack=LARGE)
-    yield form("MeanVarianceNormalization", "N 2 H W", to="N 2 H W", **said)
+    yield form("MeanVarianceNormalization", "N 2 H W", to="N 2 H W", **message)
 
 
 def recurrences() -> Iterator[Form]:
     for op, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
-        said = {"kind": SUM, "slack": LARGE, "hidden_size": 2}
+        message = {"kind": SUM, "slack": LARGE, "hidden_size": 2}
         inputs = ("L N 3", f"1 {2 * gates} 3", f"1 {2 * gates} 2")
         results = ("L 1 N 2", "1 N 2", *(("1 N 2",) if op == "LSTM" else ()))
-        yield form(op, *inputs, to=results, **said)
-        yield form(op, *inputs, f"1 {4 * gates}", o("int32", "N", "length L"), "1 N 2", to=results, **said)
+        yield form(op, *inputs, to=results, **message)
+        yield form(op, *inputs, f"1 {4 * gates}", o("int32", "N", "length L"), "1 N 2", to=results, **message)
         both = ("L N 3", f"2 {2 * gates} 3", f"2 {2 * gates} 2")
-        yield form(op, *both, to=("L 2 N 2", "2 N 2"), direction="bidirectional", **said)
-        yield form(op, *inputs, to=("L 1 N 2",), direction="reverse", **said)
+        yield form(op, *both, to=("L 2 N 2", "2 N 2"), direction="bidirectional", **message)
+        yield form(op, *inputs, to=("L 1 N 2",), direction="reverse", **message)
 
 
 def images() -> Iterator[Form]:
@@ -154,9 +154,9 @@ def images() -> Iterator[Form]:
     yield form("Resize", "N 1 H W", None, scales, to="N 1 2*H ?", mode="nearest",
                coordinate_transformation_mode="asymmetric", nearest_mode="floor")  # fmt: skip
     for mode in ("linear", "cubic"):
-        said = {"kind": SUM, "slack": LARGE, "only": floats}
-        yield form("Resize", "1 2 H W", None, None, lengths("1 2 3 7"), to="1 2 3 7", mode=mode, **said)
-        yield form("Resize", "N 1 H W", None, scales, to="N 1 2*H ?", mode=mode, antialias=1, **said)
+        message = {"kind": SUM, "slack": LARGE, "only": floats}
+        yield form("Resize", "1 2 H W", None, None, lengths("1 2 3 7"), to="1 2 3 7", mode=mode, **message)
+        yield form("Resize", "N 1 H W", None, scales, to="N 1 2*H ?", mode=mode, antialias=1, **message)
     for mode in ("linear", "nearest", "cubic"):
         for padding in ("zeros", "border", "reflection"):
             yield form("GridSample", "N 2 H W", o("float32", "N P Q 2", "grid"), to="N 2 P Q", mode=mode,
@@ -173,10 +173,10 @@ def images() -> Iterator[Form]:
 
 
 def attention() -> Iterator[Form]:
-    said = {"kind": SUM, "slack": LARGE}
-    yield form("Attention", "N 2 L 4", "N 2 P 4", "N 2 P 3", to="N 2 L 3", **said)
-    yield form("Attention", "N 2 P 4", "N 2 P 4", "N 2 P 4", to="N 2 P 4", is_causal=1, **said)
-    yield form("Attention", "N 4 L 2", "N 2 P 2", "N 2 P 2", x("L P", "tame"), to="N 4 L 2", **said)
-    yield form("RotaryEmbedding", "N 2 L 4", "8 2", "8 2", o("int64", "N L", "below 8"), to="N 2 L 4", **said)
-    yield form("RotaryEmbedding", "N 2 L 4", "N L 2", "N L 2", to="N 2 L 4", interleaved=1, **said)
-    yield form("RotaryEmbedding", "N L 8", "N L 2", "N L 2", to="N L 8", num_heads=2, **said)
+    message = {"kind": SUM, "slack": LARGE}
+    yield form("Attention", "N 2 L 4", "N 2 P 4", "N 2 P 3", to="N 2 L 3", **message)
+    yield form("Attention", "N 2 P 4", "N 2 P 4", "N 2 P 4", to="N 2 P 4", is_causal=1, **message)
+    yield form("Attention", "N 4 L 2", "N 2 P 2", "N 2 P 2", x("L P", "tame"), to="N 4 L 2", **message)
+    yield form("RotaryEmbedding", "N 2 L 4", "8 2", "8 2", o("int64", "N L", "below 8"), to="N 2 L 4", **message)
+    yield form("RotaryEmbedding", "N 2 L 4", "N L 2", "N L 2", to="N 2 L 4", interleaved=1, **message)
+    yield form("RotaryEmbedding", "N L 8", "N L 2", "N L 2", to="N L 8", num_heads=2, **message)

@@ -65,10 +65,10 @@ def nodes_of(statement) -> list[NodeProto]:
 
 def apply_nodes(statement: Apply, inputs: list[str], outputs: list[str]) -> list[NodeProto]:
     """The node of an operation, with constants for what ONNX wants as inputs in front of it."""
-    op, said = statement.op, statement.attributes
+    op, message = statement.op, statement.attributes
     nodes: list[NodeProto] = []
 
-    def given(value: Any) -> str:
+    def passed(value: Any) -> str:
         name = f"{outputs[0]}_given{len(nodes)}_{id(statement)}"
         tensor = numpy_helper.from_array(np.array(value, np.int64))
         nodes.append(helper.make_node("Constant", [], [name], value=tensor))
@@ -77,7 +77,7 @@ def apply_nodes(statement: Apply, inputs: list[str], outputs: list[str]) -> list
     attributes: dict[str, Any] = {}
     match op:
         case "Constant":
-            attributes["value"] = numpy_helper.from_array(said["value"])
+            attributes["value"] = numpy_helper.from_array(message["value"])
         case "Concat" | "Gather":
             attributes["axis"] = 0
         case "ReduceSum":
@@ -93,14 +93,14 @@ def apply_nodes(statement: Apply, inputs: list[str], outputs: list[str]) -> list
         case "SequenceInsertAt":
             op = "SequenceInsert"
         case "Unsqueeze":
-            inputs = [*inputs, given([said["axis"]])]
+            inputs = [*inputs, passed([message["axis"]])]
         case "Slice":
-            part = said["part"]
-            inputs = [*inputs, given([part.start]), given([part.stop]), given([0]), given([part.step])]
+            part = message["part"]
+            inputs = [*inputs, passed([part.start]), passed([part.stop]), passed([0]), passed([part.step])]
         case "SliceTo":
             op, end = "Slice", f"{outputs[0]}_end_{id(statement)}"
-            nodes.append(helper.make_node("Reshape", [inputs[1], given([-1])], [end]))
-            inputs = [inputs[0], given([0]), end, given([0])]
+            nodes.append(helper.make_node("Reshape", [inputs[1], passed([-1])], [end]))
+            inputs = [inputs[0], passed([0]), end, passed([0])]
     return [*nodes, helper.make_node(op, inputs, outputs, **attributes)]
 
 

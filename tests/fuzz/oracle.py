@@ -82,20 +82,20 @@ def apply(statement: Apply, values: list) -> Any:
     except (ValueError, IndexError) as error:
         raise Failure(str(error)) from None
     if isinstance(statement.target.type, Type):
-        wanted = object if statement.target.type.dtype == "str" else np.dtype(statement.target.type.dtype)
-        result = np.asarray(result, wanted)
+        expected = object if statement.target.type.dtype == "str" else np.dtype(statement.target.type.dtype)
+        result = np.asarray(result, expected)
     return result
 
 
 def compute(statement: Apply, values: list) -> Any:
-    op, said = statement.op, statement.attributes
+    op, message = statement.op, statement.attributes
     if op in BINARY:
         return BINARY[op](*values)
     if op in UNARY:
         return UNARY[op](values[0])
     match op, values:
         case "Constant", []:
-            return said["value"]
+            return message["value"]
         case "Identity" | "Cast" | "Optional", [x]:
             return x.astype(statement.target.type.dtype) if op == "Cast" else x
         case "Concat", [x, y]:
@@ -111,7 +111,7 @@ def compute(statement: Apply, values: list) -> Any:
         case "Gather", [x, index]:
             return x[int(index)]
         case "Slice", [x]:
-            return x[said["part"]]
+            return x[message["part"]]
         case "SliceTo", [x, end]:
             return x[: int(end)]
         case "Expand", [x, shape]:
@@ -119,7 +119,7 @@ def compute(statement: Apply, values: list) -> Any:
         case "Reshape", [x, shape]:
             return x.reshape(tuple(shape))
         case "Unsqueeze", [x]:
-            return np.expand_dims(x, said["axis"])
+            return np.expand_dims(x, message["axis"])
     return of_sequence(op, values)
 
 
@@ -131,14 +131,14 @@ def of_sequence(op: str, values: list) -> Any:
             return list(values)
         case "SequenceInsert", [items, x]:
             return [*items, x]
-        case "SequenceInsertAt", [items, x, place]:
-            if not -len(items) <= place <= len(items):
+        case "SequenceInsertAt", [items, x, position]:
+            if not -len(items) <= position <= len(items):
                 raise Failure("insertion outside of a sequence")
-            return [*items[: int(place)], x, *items[int(place) :]]
-        case "SequenceAt", [items, place]:
-            return items[int(place)]
-        case "SequenceErase", [items, place]:
-            k = range(len(items))[int(place)]
+            return [*items[: int(position)], x, *items[int(position) :]]
+        case "SequenceAt", [items, position]:
+            return items[int(position)]
+        case "SequenceErase", [items, position]:
+            k = range(len(items))[int(position)]
             return items[:k] + items[k + 1 :]
         case "SequenceLength", [items]:
             return len(items)
@@ -161,17 +161,17 @@ def run_loop(loop: LoopStatement, env: dict) -> list:
     go_on = True if loop.condition is None else bool(env[loop.condition.name])
     state = [env[v.name] for v in loop.carried]
     count = len(state)
-    wanted = loop.body.results[1 + count :]
-    collected: list[list] = [[] for _ in wanted]
+    expected = loop.body.results[1 + count :]
+    collected: list[list] = [[] for _ in expected]
     i = 0
     while (limit is None or i < limit) and go_on:
         answer, *rest = run_block(loop.body, [np.array(i, np.int64), np.array(True), *state], env)
         state = rest[:count]
-        for held, element in zip(collected, rest[count:], strict=True):
-            held.append(element)
+        for stored, element in zip(collected, rest[count:], strict=True):
+            stored.append(element)
         go_on = bool(answer) or loop.condition is None
         i += 1
-    return [*state, *(joined(held, v.type, 0) for held, v in zip(collected, wanted, strict=True))]
+    return [*state, *(combined(stored, v.type, 0) for stored, v in zip(collected, expected, strict=True))]
 
 
 def run_scan(scan: ScanStatement, env: dict) -> list:
@@ -182,8 +182,8 @@ def run_scan(scan: ScanStatement, env: dict) -> list:
     length = lengths.pop()
     state = [env[v.name] for v in scan.states]
     count = len(state)
-    wanted = scan.body.results[count:]
-    collected: list[list] = [[] for _ in wanted]
+    expected = scan.body.results[count:]
+    collected: list[list] = [[] for _ in expected]
     for t in range(length):
         slices = [
             np.moveaxis(x, axis, 0)[length - 1 - t if back else t, ...]
@@ -193,13 +193,13 @@ def run_scan(scan: ScanStatement, env: dict) -> list:
         if any(a.shape != b.shape for a, b in zip(state, rest, strict=False)):
             raise Failure("a state changes its shape")
         state = rest[:count]
-        for held, element in zip(collected, rest[count:], strict=True):
-            held.append(element)
-    outputs = zip(collected, wanted, scan.output_axes, scan.output_reverse, strict=True)
-    return [*state, *(joined(held[::-1] if back else held, v.type, axis) for held, v, axis, back in outputs)]
+        for stored, element in zip(collected, rest[count:], strict=True):
+            stored.append(element)
+    outputs = zip(collected, expected, scan.output_axes, scan.output_reverse, strict=True)
+    return [*state, *(combined(stored[::-1] if back else stored, v.type, axis) for stored, v, axis, back in outputs)]
 
 
-def joined(elements: list, type: Any, axis: int) -> np.ndarray:
+def combined(elements: list, type: Any, axis: int) -> np.ndarray:
     """Elements stacked on a new axis; none of them have the shape that their type says, with a 0 at the axis."""
     if elements:
         if any(e.shape != elements[0].shape for e in elements):

@@ -156,8 +156,8 @@ class Writer(Expressions):
 
     def state(self, body: Block, inside: list[Var], type: Any) -> Var:
         """A state after an iteration, rarely of a shape that it may not have."""
-        wanted = Type(type.dtype, (None,) * len(type.shape)) if self.chance(3) else type
-        return self.pick(body, inside, wanted)
+        expected = Type(type.dtype, (None,) * len(type.shape)) if self.chance(3) else type
+        return self.pick(body, inside, expected)
 
     def output_axis(self, type: Any) -> int:
         if type.shape is None:
@@ -169,14 +169,14 @@ class Writer(Expressions):
 
     def branch(self, block: Block, visible: list[Var], depth: int) -> None:
         condition = self.pick(block, visible, BOOL)
-        wanted = [self.loosened(self.any_type()) for _ in range(self.draw(st.integers(1, 2)))]
+        expected = [self.loosened(self.any_type()) for _ in range(self.draw(st.integers(1, 2)))]
         blocks = []
         for _ in range(2):
             inner = Block([])
             inside = self.fill(inner, visible, depth + 1, 3)
-            inner.results = [self.pick(inner, inside, t) for t in wanted]
+            inner.results = [self.pick(inner, inside, t) for t in expected]
             blocks.append(inner)
-        targets = self.maybe_blank([self.fresh(t, "z") for t in wanted])
+        targets = self.maybe_blank([self.fresh(t, "z") for t in expected])
         block.statements.append(IfStatement(targets, condition, (blocks[0], blocks[1])))
 
 

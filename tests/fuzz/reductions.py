@@ -49,9 +49,9 @@ def fewer_outputs(program: Program) -> Iterator[Program]:
 
 def with_outputs(program: Program, names: list[str]) -> Program:
     model = copy_of(program.model)
-    kept = [v for v in model.graph.output if v.name in names]
+    remaining = [v for v in model.graph.output if v.name in names]
     del model.graph.output[:]
-    model.graph.output.extend(kept)
+    model.graph.output.extend(remaining)
     return pruned(program, model)
 
 
@@ -140,9 +140,9 @@ def constants_as_feeds(program: Program) -> Iterator[Program]:
     for tensor in program.model.graph.initializer:
         model = copy_of(program.model)
         array = numpy_helper.to_array(tensor)
-        kept = [t for t in model.graph.initializer if t.name != tensor.name]
+        remaining = [t for t in model.graph.initializer if t.name != tensor.name]
         del model.graph.initializer[:]
-        model.graph.initializer.extend(kept)
+        model.graph.initializer.extend(remaining)
         model.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, array.shape))
         yield replace(program, model=model, runs=[{**feeds, tensor.name: array} for feeds in program.runs])
 
@@ -208,8 +208,8 @@ def pruned(program: Program, model: ModelProto) -> Program:
     functions = [f for f in model.functions if f.name in called]
     del model.functions[:]
     model.functions.extend(functions)
-    kept = {v.name for v in inputs}
-    runs = [{k: a for k, a in feeds.items() if k in kept} for feeds in program.runs]
+    remaining = {v.name for v in inputs}
+    runs = [{k: a for k, a in feeds.items() if k in remaining} for feeds in program.runs]
     return replace(program, model=model, runs=runs)
 
 
@@ -217,13 +217,13 @@ def prune(graph: GraphProto) -> None:
     """Drop nodes without readers, and results of bodies and branches that nobody reads."""
     while True:
         read = names_read(graph)
-        kept = [node for node in graph.node if any(name in read for name in node.output)]
-        for node in kept:
+        remaining = [node for node in graph.node if any(name in read for name in node.output)]
+        for node in remaining:
             trim(node, read)
-        if len(kept) == len(graph.node):
+        if len(remaining) == len(graph.node):
             break
         del graph.node[:]
-        graph.node.extend(kept)
+        graph.node.extend(remaining)
     for node in graph.node:
         for inner in graphs_of(node):
             prune(inner)

@@ -72,7 +72,7 @@ class Writer:
     def choose(self, items: Any) -> Any:
         return items[int(self.rng.integers(len(items)))]
 
-    def given(self, operand: Operand) -> Var:
+    def passed(self, operand: Operand) -> Var:
         """A new input of the model, or a constant where all runs agree on its shape."""
         how = operand.draw
         tame = how in ("tame", "unit", "factor") or operand.dtype == "bool"
@@ -93,13 +93,13 @@ class Writer:
         """The declaration of a value: fixed letters as numbers, some dims without a name, some without even a rank."""
         if var.dims is None or self.chance(4):
             return declare(var, None)
-        said: list[Any] = []
+        message: list[Any] = []
         for dim in var.dims:
             if letters((dim,)) <= self.fixed and dim != "?":
-                said.append(shape((dim,), self.lengths[0])[0])
+                message.append(shape((dim,), self.lengths[0])[0])
             else:
-                said.append(dim if dim.isalpha() and not self.chance(10) else None)
-        return declare(var, said)
+                message.append(dim if dim.isalpha() and not self.chance(10) else None)
+        return declare(var, message)
 
 
 def declare(var: Var, dims: list[Any] | None) -> ValueInfoProto:
@@ -152,9 +152,9 @@ class Scope:
 
     def operand(self, operand: Operand) -> Var:
         """A value for an operand: one that is there, or a new one of a kind that suits the graph."""
-        found = self.existing(operand)
-        if found and self.writer.chance(50):
-            return self.writer.choose(found[-4:])
+        actual = self.existing(operand)
+        if actual and self.writer.chance(50):
+            return self.writer.choose(actual[-4:])
         return self.fresh(operand)
 
     def existing(self, operand: Operand) -> list[Var]:
@@ -164,7 +164,7 @@ class Scope:
         return [v for v in like if v.slack == Slack() and (v.tame or not operand.draw)]
 
     def fresh(self, operand: Operand) -> Var:
-        var = self.writer.given(operand) if self.host is None else self.host.operand(operand)
+        var = self.writer.passed(operand) if self.host is None else self.host.operand(operand)
         if self.host is None:
             self.own.append(var)
         return var
@@ -235,24 +235,24 @@ class Body(Scope):
             state.after = state.after or self.next_of(state)
         after = [s.after for s in self.states if s.after is not None]
         results = self.distinct([*after, *self.collected])
-        given = [replace(s.after, name=self.writer.name("y"), source="", tame=s.after.tame and s.start.tame,
+        passed = [replace(s.after, name=self.writer.name("y"), source="", tame=s.after.tame and s.start.tame,
                          dims=s.after.dims if s.after.dims == s.start.dims else _any(s.after.dims))
                  for s in self.states if s.after is not None]  # fmt: skip
-        given += [replace(v, name=self.writer.name("ys"), source="", dims=None if v.dims is None else ("T", *v.dims))
+        passed += [replace(v, name=self.writer.name("ys"), source="", dims=None if v.dims is None else ("T", *v.dims))
                   for v in self.collected]  # fmt: skip
-        return (self._scan if self.kind == "scan" else self._loop)(results, given)
+        return (self._scan if self.kind == "scan" else self._loop)(results, passed)
 
     def distinct(self, results: list[Var]) -> list[Var]:
         """The results, each with a name of its own that the body makes."""
         seen = {s.inside.name for s in self.states} | {row.name for _, row in self.slices}
         made = {name for node in self.nodes for name in node.output}
-        found = []
+        actual = []
         for v in results:
             if v.name in seen or v.name not in made:
                 v = self.unary("Identity", v)
             seen.add(v.name)
-            found.append(v)
-        return found
+            actual.append(v)
+        return actual
 
     def next_of(self, state: State) -> Var:
         """What a state becomes: the newest value of its type, itself changed, or as it is."""
@@ -269,7 +269,7 @@ class Body(Scope):
             return self.unary("Neg", inside) if wide else inside
         return inside
 
-    def _loop(self, results: list[Var], given: list[Var]) -> list[Var]:
+    def _loop(self, results: list[Var], passed: list[Var]) -> list[Var]:
         w, host = self.writer, self.host
         assert host is not None and self.counter is not None
         go_on = Var(w.name("k"), "bool", ())
@@ -277,16 +277,16 @@ class Body(Scope):
         if w.chance(20):
             limit = host.operand(Operand((), "int64", "offset"))
             self.add("Less", [self.counter, limit], [again])
-            given = [replace(v, dims=("?", *v.dims[1:])) if v.dims and v.dims[0] == "T" else v for v in given]
+            passed = [replace(v, dims=("?", *v.dims[1:])) if v.dims and v.dims[0] == "T" else v for v in passed]
         else:
             self.add("Identity", [go_on], [again])
         arguments = [self.counter, go_on, *(s.inside for s in self.states)]
         body = self.graph(arguments, [again, *results], "body")
         trip = host.operand(Operand((), "int64", "lengths T"))
         condition = host.operand(Operand((), "bool", "yes")) if w.chance(40) else None
-        return host.add("Loop", [trip, condition, *(s.start for s in self.states)], given, body=body)
+        return host.add("Loop", [trip, condition, *(s.start for s in self.states)], passed, body=body)
 
-    def _scan(self, results: list[Var], given: list[Var]) -> list[Var]:
+    def _scan(self, results: list[Var], passed: list[Var]) -> list[Var]:
         host = self.host
         assert host is not None
         if not self.slices:
@@ -294,7 +294,7 @@ class Body(Scope):
         arguments = [*(s.inside for s in self.states), *(row for _, row in self.slices)]
         body = self.graph(arguments, results, "body")
         inputs = [*(s.start for s in self.states), *(rows for rows, _ in self.slices)]
-        return host.add("Scan", list(inputs), given, body=body, num_scan_inputs=len(self.slices))
+        return host.add("Scan", list(inputs), passed, body=body, num_scan_inputs=len(self.slices))
 
 
 def _any(dims: Dims | None) -> Dims | None:
@@ -318,11 +318,11 @@ class Branch(Scope):
         then_first = w.chance(50)
         if not then_first:
             flag = host.unary("Not", flag)
-        given = [replace(v, name=w.name("y"), dims=v.dims if v.dims == o.dims else _any(v.dims) if o.dims and v.dims and
+        fed = [replace(v, name=w.name("y"), dims=v.dims if v.dims == o.dims else _any(v.dims) if o.dims and v.dims and
                          len(v.dims) == len(o.dims) else None, tame=v.tame and o.tame, source="")
                  for v, o in zip(results, others, strict=True)]  # fmt: skip
         pair = (own, against) if then_first else (against, own)
-        return host.add("If", [flag], given, then_branch=pair[0], else_branch=pair[1])
+        return host.add("If", [flag], fed, then_branch=pair[0], else_branch=pair[1])
 
     def substitute(self, other: Scope, var: Var) -> Var:
         """What the other branch gives in the place of a value: of its type, or of another shape."""
@@ -360,8 +360,8 @@ class Function(Scope):
                 LOCAL, name, [v.name for _, v in self.inputs], [v.name for v in results], self.nodes, opsets
             )
         )
-        given = [replace(v, name=w.name("y"), source="") for v in results]
-        return self.host.add(name, [v for v, _ in self.inputs], given, domain=LOCAL)
+        passed = [replace(v, name=w.name("y"), source="") for v in results]
+        return self.host.add(name, [v for v, _ in self.inputs], passed, domain=LOCAL)
 
 
 Fill = Callable[[Scope], None]

@@ -57,9 +57,9 @@ def mdf_seeds(models: Sequence[bytes]) -> list[tuple[Any, bytes]]:
     folder = corpus_folder()
     files = sorted(folder.glob("mdf/*/*.json")) if folder is not None else []
     small = [path for path in files if path.stat().st_size <= 2 * LARGEST]
-    given = [(json.loads(path.read_text(encoding="utf-8")), _beside(path, ".npz")) for path in small]
+    passed = [(json.loads(path.read_text(encoding="utf-8")), _beside(path, ".npz")) for path in small]
     own = [(document, b"") for document in (FULL, drifting(), exported(graph({})))]
-    return own + given + list(_written(models, _as_mdf))
+    return own + passed + list(_written(models, _as_mdf))
 
 
 def _written(models: Sequence[bytes], write: Callable[[Any, Path], Any]) -> Iterator[Any]:

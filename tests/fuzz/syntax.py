@@ -39,16 +39,16 @@ AnyType = Type | Seq | Opt
 BOOL, INT64 = Type("bool", ()), Type("int64", ())
 
 
-def accepts(wanted: AnyType, given: AnyType) -> bool:
+def accepts(expected: AnyType, passed: AnyType) -> bool:
     """Whether every value of one type is one of the other."""
-    match wanted, given:
-        case Type(shape=shape), Type(shape=other) if wanted.dtype == given.dtype:
+    match expected, passed:
+        case Type(shape=shape), Type(shape=other) if expected.dtype == passed.dtype:
             if shape is None or other is None:
                 return shape is None
             return len(shape) == len(other) and all(a is None or a == b for a, b in zip(shape, other, strict=True))
         case Opt(), Opt():
-            return accepts(wanted.of, given.of)
-    return wanted == given
+            return accepts(expected.of, passed.of)
+    return expected == passed
 
 
 @dataclass(frozen=True)

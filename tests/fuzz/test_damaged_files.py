@@ -67,7 +67,7 @@ def test_damage_of_every_kind_changes_most_files():
         "values": [damage.damage_document(document, random) != document for _ in range(50)],
         "tokens": [damage.damage_tokens(text, random) != text for _ in range(50)],
     }
-    assert {kind: sum(found) > 30 for kind, found in changed.items()} == dict.fromkeys(changed, True)
+    assert {kind: sum(actual) > 30 for kind, actual in changed.items()} == dict.fromkeys(changed, True)
 
 
 def test_undamaged_entry_is_read_and_one_of_another_key_is_not(tmp_path):
@@ -88,12 +88,14 @@ class Strange(Exception):
     """What no reader may raise."""
 
 
-def test_faults_are_told_with_what_makes_them_again(monkeypatch):
-    source, told = damaged_documents(), []
+def test_faults_are_reported_with_what_makes_them_again(monkeypatch):
+    source, report = damaged_documents(), []
     monkeypatch.setattr(whorl, "load", _fail)
-    figures = run(source, range(6), told.append)
+    figures = run(source, range(6), report.append)
     assert figures.counts.total() == 6 and list(figures.faults.values()) == [[0, 1, 2, 3, 4, 5]]
-    assert len(told) == 1 and told[0].startswith("number 0: mdf: Strange at ") and "6 x mdf: Strange" in figures.text()
+    assert (
+        len(report) == 1 and report[0].startswith("number 0: mdf: Strange at ") and "6 x mdf: Strange" in figures.text()
+    )
 
 
 def _fail(path):

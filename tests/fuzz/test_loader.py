@@ -69,10 +69,10 @@ def damaged_bytes(draw: st.DrawFn) -> bytes:
 
 
 def graphs_of(model: ModelProto) -> list:
-    found = [model.graph]
-    for graph in found:
-        found += [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
-    return found
+    actual = [model.graph]
+    for graph in actual:
+        actual += [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
+    return actual
 
 
 @st.composite

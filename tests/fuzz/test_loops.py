@@ -36,18 +36,18 @@ fuzz = settings(
 )
 
 
-def assert_same(expected: Any, found: Any) -> None:
+def assert_same(expected: Any, actual: Any) -> None:
     """Equal kinds, types, shapes and elements; NaN equals NaN, 0 is not -0."""
-    assert type(found) is type(expected)
+    assert type(actual) is type(expected)
     if isinstance(expected, list):
-        assert len(expected) == len(found)
-        for e, f in zip(expected, found, strict=True):
+        assert len(expected) == len(actual)
+        for e, f in zip(expected, actual, strict=True):
             assert_same(e, f)
     elif expected is not None:
-        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-        np.testing.assert_array_equal(found, expected)
+        assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
+        np.testing.assert_array_equal(actual, expected)
         if expected.dtype.kind == "f":
-            np.testing.assert_array_equal(np.signbit(found)[found == 0], np.signbit(expected)[found == 0])
+            np.testing.assert_array_equal(np.signbit(actual)[actual == 0], np.signbit(expected)[actual == 0])
 
 
 def expected_of(block: Block, inputs: dict[str, Any]) -> list | None:

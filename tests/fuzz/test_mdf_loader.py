@@ -34,7 +34,7 @@ def paths(data, path=()):
         yield from paths(value, (*path, key))
 
 
-PLACES = [list(paths(model)) for model in MODELS]
+POSITIONS = [list(paths(model)) for model in MODELS]
 
 
 @st.composite
@@ -42,7 +42,7 @@ def damaged(draw):
     number = draw(st.integers(0, len(MODELS) - 1))
     model = copy.deepcopy(MODELS[number])
     for _ in range(draw(st.integers(1, 2))):
-        path, holder = draw(st.sampled_from(PLACES[number])), model
+        path, holder = draw(st.sampled_from(POSITIONS[number])), model
         try:
             for key in path[:-1]:
                 holder = holder[key]

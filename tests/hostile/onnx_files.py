@@ -40,8 +40,8 @@ def info(name: str, type: int = F, shape=(2,)) -> object:
 
 
 def graph(nodes, inputs=None, outputs=None, initializers=()) -> GraphProto:
-    given = [info("x")] if inputs is None else inputs
-    return helper.make_graph(nodes, "g", given, [info("y", F, None)] if outputs is None else outputs, initializers)
+    passed = [info("x")] if inputs is None else inputs
+    return helper.make_graph(nodes, "g", passed, [info("y", F, None)] if outputs is None else outputs, initializers)
 
 
 def one(op: str, *inputs, initializers=(), shape=(2,), type: int = F, opset: int = 21, domain: str = "", **attributes):
@@ -58,14 +58,14 @@ def ints(name: str, *values: int) -> TensorProto:
 
 
 def tensor(name: str, dims, type: int = F, content: bytes = b"", **external: str) -> TensorProto:
-    found = TensorProto(name=name, data_type=type, dims=dims)
+    actual = TensorProto(name=name, data_type=type, dims=dims)
     if external:
-        found.data_location = TensorProto.EXTERNAL
+        actual.data_location = TensorProto.EXTERNAL
         for key, value in external.items():
-            found.external_data.add(key=key, value=value)
+            actual.external_data.add(key=key, value=value)
     else:
-        found.raw_data = content
-    return found
+        actual.raw_data = content
+    return actual
 
 
 def with_weights(prepare: Callable[[Path], object], dims=(4,), type: int = F, **external: str) -> Write:
@@ -130,10 +130,10 @@ def _field(number: int, content: bytes) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    found = b""
+    actual = b""
     while value > 127:
-        found, value = found + bytes([value & 127 | 128]), value >> 7
-    return found + bytes([value])
+        actual, value = actual + bytes([value & 127 | 128]), value >> 7
+    return actual + bytes([value])
 
 
 def tree(**attributes) -> Write:

@@ -48,9 +48,9 @@ def test_there_are_200_files_of_four_formats():
 def test_file_ends_in_time_with_a_clear_error_or_rightly(worker, name):
     worker.stdin.write(name + "\n")
     worker.stdin.flush()
-    for verb, found in json.loads(worker.stdout.readline()).items():
-        assert not found["said"].startswith(("raw", "ended")), f"{verb}: {found['said']}"
-        assert found["seconds"] < SECONDS and found["memory"] < MEMORY and found["disk"] < DISK, (verb, found)
+    for verb, actual in json.loads(worker.stdout.readline()).items():
+        assert not actual["said"].startswith(("raw", "ended")), f"{verb}: {actual['said']}"
+        assert actual["seconds"] < SECONDS and actual["memory"] < MEMORY and actual["disk"] < DISK, (verb, actual)
 
 
 def test_worker_tells_what_is_wrong(tmp_path):
@@ -62,7 +62,7 @@ def test_worker_tells_what_is_wrong(tmp_path):
         f"print([w.serve(v, pathlib.Path({str(tmp_path / 'x')!r})) for v in ('load', 'check')])\n"
     )
     with python("-c", source) as process:
-        told = process.communicate()[0]
-    load, check = eval(told)
+        report = process.communicate()[0]
+    load, check = eval(report)
     assert load["memory"] > MEMORY or load["said"].startswith("raw")
     assert check["said"].startswith("raw") and "ZeroDivisionError" in check["said"]

@@ -75,17 +75,17 @@ def outcome(verb: str, path: Path) -> dict[str, object]:
     began = time.process_time()
     try:
         VERBS[verb](path)
-        said = "right"
+        message = "right"
     except whorl.WhorlError as error:
-        said = f"{type(error).__name__}: {error}"[:2000]
+        message = f"{type(error).__name__}: {error}"[:2000]
     except BaseException:
-        said = "raw " + traceback.format_exc()[-1500:]
+        message = "raw " + traceback.format_exc()[-1500:]
     seconds = time.process_time() - began
     if seconds > SECONDS / 2:
         # The CPU may be an old one, or shared: what took as long beside it is the measure.
         seconds /= slowness()
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    return {"said": said, "seconds": seconds, "memory": resident}
+    return {"said": message, "seconds": seconds, "memory": resident}
 
 
 def serve_child(verb: str, path: Path, pipe: int) -> None:
@@ -95,9 +95,9 @@ def serve_child(verb: str, path: Path, pipe: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(12 * SECONDS), int(12 * SECONDS)))
     signal.alarm(PATIENCE)
     before = sum(f.stat().st_blocks << 9 for f in path.parent.iterdir() if f.is_file() and not f.is_symlink())
-    found = outcome(verb, path)
+    actual = outcome(verb, path)
     after = sum(f.stat().st_blocks << 9 for f in path.parent.iterdir() if f.is_file() and not f.is_symlink())
-    os.write(pipe, json.dumps(found | {"disk": after - before}).encode()[:60_000])
+    os.write(pipe, json.dumps(actual | {"disk": after - before}).encode()[:60_000])
     os._exit(0)
 
 
@@ -108,11 +108,11 @@ def serve(verb: str, path: Path) -> dict[str, object]:
         serve_child(verb, path, writing)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
-        told = pipe.read()
+        report = pipe.read()
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if not told:
+    if not report:
         return {"said": f"ended with {status}", "seconds": 0.0, "memory": 0, "disk": 0}
-    return json.loads(told)
+    return json.loads(report)
 
 
 def main() -> None:
@@ -129,10 +129,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             try:
                 path = files[line.strip()](Path(folder))
-                found = {verb: serve(verb, path) for verb in VERBS}
+                actual = {verb: serve(verb, path) for verb in VERBS}
             except Exception:
-                found = {"write": {"said": "raw " + traceback.format_exc(), "seconds": 0.0, "memory": 0, "disk": 0}}
-        print(json.dumps(found), flush=True)
+                actual = {"write": {"said": "raw " + traceback.format_exc(), "seconds": 0.0, "memory": 0, "disk": 0}}
+        print(json.dumps(actual), flush=True)
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ from whorl.ir.types import AnyShape
 
 def structure(module: Module) -> Any:
     """The whole module; metadata that says nothing is left out."""
-    said = {key: value for key, value in module.metadata.items() if value}
+    message = {key: value for key, value in module.metadata.items() if value}
     outputs = [(name, plain(module.declared.get(name))) for name in module.output_names]
-    return region_structure(module.main), outputs, plain(module.defaults), plain(said)
+    return region_structure(module.main), outputs, plain(module.defaults), plain(message)
 
 
 def region_structure(region: Region) -> Any:

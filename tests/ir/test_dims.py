@@ -77,22 +77,22 @@ def test_formula_has_the_value_of_its_arithmetic(formula: Formula) -> None:
             expected = formula.value(sizes)
         except ZeroDivisionError:
             continue
-        found = substitute(formula.dim, dict(sizes))
-        assert found is UNKNOWN or found == expected, f"{formula} at {sizes}"
+        actual = substitute(formula.dim, dict(sizes))
+        assert actual is UNKNOWN or actual == expected, f"{formula} at {sizes}"
 
 
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(formulas, formulas)
-def test_equal_and_differ_are_said_only_when_they_hold(a: Formula, b: Formula) -> None:
-    said_equal, said_differ = equal(a.dim, b.dim), differ(a.dim, b.dim)
-    assert not (said_equal and said_differ)
+def test_equal_and_differ_are_stated_only_when_they_hold(a: Formula, b: Formula) -> None:
+    message_equal, message_differ = equal(a.dim, b.dim), differ(a.dim, b.dim)
+    assert not (message_equal and message_differ)
     for sizes in every_size():
         try:
-            found = a.value(sizes) == b.value(sizes)
+            actual = a.value(sizes) == b.value(sizes)
         except ZeroDivisionError:
             continue
-        assert not (said_equal and not found) and not (said_differ and found), f"{a} and {b} at {sizes}"
+        assert not (message_equal and not actual) and not (message_differ and actual), f"{a} and {b} at {sizes}"
 
 
 @pytest.mark.slow
@@ -107,8 +107,8 @@ def test_substitute_is_done_by_value(formula: Formula, binding: dict[str, Formul
         except ZeroDivisionError:
             continue
         if min(inner.values(), default=1) > 0:  # a name stands for a positive length where it divides
-            found = substitute(bound, dict(sizes))
-            assert found is UNKNOWN or found == expected, f"{formula} with {binding} at {sizes}"
+            actual = substitute(bound, dict(sizes))
+            assert actual is UNKNOWN or actual == expected, f"{formula} with {binding} at {sizes}"
 
 
 @settings(max_examples=300, deadline=None)
@@ -180,7 +180,7 @@ def test_form_is_simplified(dim: Dim, value: Dim) -> None:
 
 
 @pytest.mark.parametrize("dim", [(2 * N + 1) % 4, (3 * N) // 2, N // M, call("min", N, M), (N + 1) // (N + 2)])
-def test_form_that_cannot_be_simplified_is_kept(dim: Dim) -> None:
+def test_form_that_cannot_be_simplified_is_retained(dim: Dim) -> None:
     assert isinstance(dim, Linear) and isinstance(dim.terms[0][0], Call)
 
 
@@ -216,7 +216,7 @@ def test_unknown_absorbs_everything(operate: Any) -> None:
     assert operate(UNKNOWN) is UNKNOWN
 
 
-def test_unknown_equals_nothing_and_stays_one_object() -> None:
+def test_unknown_equals_nothing_and_remains_one_object() -> None:
     assert UNKNOWN != UNKNOWN
     assert copy.deepcopy(UNKNOWN) is UNKNOWN and pickle.loads(pickle.dumps((UNKNOWN,)))[0] is UNKNOWN
 
@@ -233,7 +233,7 @@ def test_substitute_leaves_other_names() -> None:
     assert substitute(7, {"N": 3}) == 7
 
 
-def test_form_that_grows_beyond_reason_is_given_up() -> None:
+def test_form_that_grows_beyond_reason_is_passed_up() -> None:
     form: Dim = N
     for _ in range(40):
         form = form * form + form

@@ -79,7 +79,7 @@ def test_fork_waits_for_a_lock(monkeypatch):
     thread.join()
 
 
-def test_thread_that_holds_the_lock_may_fork(monkeypatch):
+def test_thread_that_has_the_lock_may_fork(monkeypatch):
     monkeypatch.setattr("whorl.ir.forking._waited_for", [])
     lock = threading.RLock()
     wait_at_forks(lock)

@@ -381,7 +381,7 @@ def test_unknown_dims_of_one_value_keep_their_names_within_a_run() -> None:
     assert not inference.is_own(node.outputs[0], dims.name("y.1") + 1)
 
 
-def test_fresh_names_keep_clear_of_those_that_inputs_have() -> None:
+def test_fresh_names_keep_clear_of_the_ones_that_inputs_have() -> None:
     module = parse_module(
         """main(%a: float32[y.1], %b: float32["y.1'1"]) {
   %y: int64[*] = NonZero(%a)
@@ -418,9 +418,9 @@ def test_known_elements_beyond_the_limit_are_dropped() -> None:
   return d = %d
 }""".replace("ELEMENTS", "1 " * 200)
     module, _ = infer(text)
-    constant, joined = (node.outputs[0] for node in module.main.nodes)
-    assert constant.known is not None and joined.known is None
-    assert joined.type == TensorType(INT64, (400,))
+    constant, combined = (node.outputs[0] for node in module.main.nodes)
+    assert constant.known is not None and combined.known is None
+    assert combined.type == TensorType(INT64, (400,))
 
 
 def test_escape_keeps_what_is_visible() -> None:

@@ -85,7 +85,7 @@ def test_fault_of_the_module_has_location_and_fix(text: str, message: str) -> No
     assert message_of(text) == message
 
 
-def test_fault_inside_a_region_has_its_own_place() -> None:
+def test_fault_inside_a_region_has_its_own_location() -> None:
     text = PROGRAMS["loop"].removeprefix("\n").replace("Add(%h, %step)", "Not(%h)")
     assert message_of(text) == "line 5, column 27: Not 'h': does not accept float32"
 

@@ -81,5 +81,5 @@ before = "lark" in sys.modules
 whorl.ir.parse.parse_module("main() { return }")
 print(before, "lark" in sys.modules)
 """
-    found = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert found.stdout.split() == ["False", "True"]
+    actual = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert actual.stdout.split() == ["False", "True"]

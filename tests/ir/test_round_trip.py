@@ -60,15 +60,15 @@ def test_op_round_trips_with_every_field(name: str, data: st.DataObject) -> None
 @pytest.mark.slow
 @given(value_types, value_types, st.lists(names, min_size=4, max_size=4))
 @settings(max_examples=300, deadline=None)
-def test_types_and_names_round_trip(argument: Any, declared: Any, said: list[str]) -> None:
-    main = Region(said[0])
+def test_types_and_names_round_trip(argument: Any, declared: Any, message: list[str]) -> None:
+    main = Region(message[0])
     if isinstance(argument, TensorType) and argument.rank is not None:
         argument = argument.with_shape(tuple(1 if d is dims.UNKNOWN else d for d in argument.shape))
-    main.add_argument(said[1], argument)
-    node = Node(REGISTRY["Identity"](), main.arguments, name=said[2])
-    node.outputs = [Value(said[1], argument, node, 0)]
+    main.add_argument(message[1], argument)
+    node = Node(REGISTRY["Identity"](), main.arguments, name=message[2])
+    node.outputs = [Value(message[1], argument, node, 0)]
     main.nodes, main.results = [node], [*node.outputs, *main.arguments]
-    same_again(Module(main, said[2:], declared={said[2]: declared}), check=False)
+    same_again(Module(main, message[2:], declared={message[2]: declared}), check=False)
 
 
 @pytest.mark.slow

@@ -38,9 +38,9 @@ def test_program_agrees_with_inference(name: str) -> None:
 
 def test_program_runs_as_it_says() -> None:
     module = parse_module(PROGRAMS["loop"])
-    found = whorl.run(module, {"x": np.zeros((2, 4), np.float32), "n": np.array(3)})
-    assert found["y"].tolist() == [[3.0] * 4] * 2
-    assert found["ys"][:, 0, 0].tolist() == [1.0, 2.0, 3.0]
+    actual = whorl.run(module, {"x": np.zeros((2, 4), np.float32), "n": np.array(3)})
+    assert actual["y"].tolist() == [[3.0] * 4] * 2
+    assert actual["ys"][:, 0, 0].tolist() == [1.0, 2.0, 3.0]
 
 
 def test_docs_example_is_a_program() -> None:

@@ -17,10 +17,10 @@ assert whorl.ops
 
 
 def values_of(region: Region) -> set[Value]:
-    found = set(region.arguments)
+    actual = set(region.arguments)
     for node in region.nodes:
-        found = found.union(node.outputs, *map(values_of, node.regions))
-    return found
+        actual = actual.union(node.outputs, *map(values_of, node.regions))
+    return actual
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -48,7 +48,7 @@ def test_change_of_a_clone_leaves_the_original() -> None:
     assert region_structure(region) == before
 
 
-def test_owner_and_place_of_cloned_values_are_their_own() -> None:
+def test_owner_and_location_of_cloned_values_are_their_own() -> None:
     copy = clone_region(parse_module(PROGRAMS["loop"]).main)
     for index, argument in enumerate(copy.arguments):
         assert argument.owner is copy and argument.index == index

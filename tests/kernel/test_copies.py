@@ -38,7 +38,7 @@ def test_scratch_that_is_read_when_the_row_has_changed_remains() -> None:
     assert "scratch s0" in optimised(body)
 
 
-def test_elementwise_carried_value_changes_in_place() -> None:
+def test_elementwise_carried_value_changes_inplace() -> None:
     def body(k: KernelBuilder) -> None:
         store_row(k, lambda j: k.mul(k.load(NOW, (j,)), k.load(FIXED, (j, k.const(1)))), NEXT)
 

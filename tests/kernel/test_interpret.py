@@ -87,7 +87,7 @@ def test_op_runs_on_buffers_or_ends_program() -> None:
     assert interpret(Program([], [X, Y], [short], [wrong], [wrong]), [], [x, y]).status == 1
 
 
-def test_element_that_nobody_wrote_is_refused() -> None:
+def test_element_that_no_one_wrote_is_refused() -> None:
     with pytest.raises(VerifyError, match=r"s\[0, 1\] at \[0, 1\] was never written"):
         run(Assign(V, Load(F32, SCRATCH, (ZERO, ONE))))
 
@@ -133,12 +133,12 @@ def test_array_of_other_type_is_refused() -> None:
     ],
 )
 def test_operation_is_exact(op: str, dtype: str, numbers: tuple[Any, ...], expected: Any) -> None:
-    found = evaluate(op, dtype, *numbers)
-    assert found.dtype == dtype
-    np.testing.assert_array_equal(found, np.asarray(expected).astype(dtype))
+    actual = evaluate(op, dtype, *numbers)
+    assert actual.dtype == dtype
+    np.testing.assert_array_equal(actual, np.asarray(expected).astype(dtype))
 
 
-def test_conversions_are_those_of_cast() -> None:
+def test_conversions_are_the_ones_of_cast() -> None:
     assert evaluate("cast", "float32", -1.9, result="int32") == -1
     assert evaluate("cast", "int64", 300, result="uint8") == 44
     assert evaluate("cast", "bool", True, result="float64") == 1

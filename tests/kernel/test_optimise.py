@@ -13,7 +13,7 @@ from whorl.kernel.program import Program, Statement, Swap
 from whorl.lowering.builder import KernelBuilder
 
 
-def test_statements_that_are_alike_are_told_apart() -> None:
+def test_statements_that_are_alike_are_reported_apart() -> None:
     first, second = (Swap(NOW, NEXT) for _ in range(2))
     body: list[Statement] = [first, second]
     program = Program([], [NOW, NEXT], [], body)
@@ -28,7 +28,7 @@ def copied_row(k: KernelBuilder) -> None:
     keep(k)
 
 
-def test_step_that_breaks_a_rule_is_caught_where_strict_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_step_that_breaks_a_rule_is_caught_where_strict_is_requested_for(monkeypatch: pytest.MonkeyPatch) -> None:
     def spoil(program: Program) -> None:
         program.scratch.append(NOW)
 

@@ -45,7 +45,7 @@ def test_read_in_the_next_iteration_of_what_this_one_took_is_refused():
         verify_ownership(program(While([], TRUE, [read(X), Take(OVER, X), write(OVER)])))
 
 
-def test_memory_given_back_may_be_read_in_the_next_iteration():
+def test_memory_passed_back_may_be_read_in_the_next_iteration():
     verify_ownership(program(While([], TRUE, [read(X), Take(OVER, X), write(OVER), Take(X, OVER)]), read(X)))
 
 
@@ -70,6 +70,6 @@ def test_late_read_is_not_merged_away():
         merge_takes(program(Take(OVER, X), write(OVER), read(X)))
 
 
-def test_memory_of_another_tensor_is_not_given_back():
+def test_memory_of_another_tensor_is_not_passed_back():
     with pytest.raises(VerifyError, match="'next' takes memory that is not its own from 'over'"):
         merge_takes(program(Take(OVER, X), Take(NEXT, OVER)))

@@ -19,7 +19,7 @@ from whorl.lowering.builder import KernelBuilder
 I, STOP, GO = Var(INT64, "i", False), Var(INT64, "stop", False), Var(BOOL, "go", False)
 
 
-def program(length: int, in_place: bool) -> Program:
+def program(length: int, inplace: bool) -> Program:
     """`while i < stop: x = 2 x - y`, which also changes y, or writes another tensor."""
     k = KernelBuilder()
     x, y, z = (Buffer(f"{name}.now", FLOAT64, (length,)) for name in "xyz")
@@ -28,8 +28,8 @@ def program(length: int, in_place: bool) -> Program:
         with k.nest((length,)) as index:
             a, b = k.view_of(x).at(index), k.view_of(y).at(index)
             total = k.let(k.sub(k.add(a, a), b))
-            k.store(x if in_place else z, index, total)
-            if in_place:
+            k.store(x if inplace else z, index, total)
+            if inplace:
                 k.store(y, index, k.mul(total, k.const(0.5, FLOAT64)))
         k.assign(I, k.add(I, k.const(1)))
         k.assign(GO, TRUE)
@@ -43,8 +43,8 @@ def lengths(program: Program) -> list[int]:
 
 
 @pytest.mark.parametrize(("length", "pieces"), [(4, [4]), (5, [4, 1]), (8, [8]), (10, [8, 2]), (15, [8, 4, 2, 1])])
-def test_loop_in_place_is_cut_into_powers_of_two(length: int, pieces: list[int]) -> None:
-    made = program(length, in_place=True)
+def test_loop_inplace_is_cut_into_powers_of_two(length: int, pieces: list[int]) -> None:
+    made = program(length, inplace=True)
     arrays = [np.random.default_rng(n).standard_normal(length) for n in range(3)]
     before = interpret(copy.deepcopy(made), [0, 4, True], copy.deepcopy(arrays)).arrays
     optimise(made)
@@ -55,7 +55,7 @@ def test_loop_in_place_is_cut_into_powers_of_two(length: int, pieces: list[int])
 
 
 def test_loop_that_writes_elsewhere_and_longer_loops_stay() -> None:
-    for length, in_place in ((10, False), (17, True)):
-        made = program(length, in_place)
+    for length, inplace in ((10, False), (17, True)):
+        made = program(length, inplace)
         optimise(made)
         assert lengths(made) == [length]

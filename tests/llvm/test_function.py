@@ -28,7 +28,7 @@ def test_loop_counts_from_start_to_stop_by_step():
     assert run(f, 12) == 2 + 5 + 8 + 11 and run(f, 2) == 0
 
 
-def test_when_runs_its_body_only_where_the_condition_holds():
+def test_when_runs_its_body_only_where_the_condition_has():
     f = new(x="i64")
     result = f.variable(f.index(1))
     with f.when(f.argument("x") > 5):

@@ -49,13 +49,13 @@ def around_roundings(name: str) -> np.ndarray:
         return np.concatenate([wide, *near]).astype(BY_NAME[name])
 
 
-def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
+def assert_same(actual: np.ndarray, expected: np.ndarray) -> None:
     """Equal bits, any NaN for a NaN."""
-    a, b = (x.astype(np.float64) for x in (found, expected))
+    a, b = (x.astype(np.float64) for x in (actual, expected))
     nan = np.isnan(b)
     np.testing.assert_array_equal(np.isnan(a), nan)
     np.testing.assert_array_equal(
-        found.view(np.uint8).reshape(len(a), -1)[~nan], expected.view(np.uint8).reshape(len(a), -1)[~nan]
+        actual.view(np.uint8).reshape(len(a), -1)[~nan], expected.view(np.uint8).reshape(len(a), -1)[~nan]
     )
 
 
@@ -63,9 +63,9 @@ def check(source: str, target: str, saturate: int = 1, round_mode: str = "up") -
     op, x = Cast(BY_NAME[target], saturate, round_mode), sample(source)
     with np.errstate(all="ignore"):
         expected = op.run(x)
-    found = compiled(op, [x])
-    assert found is not None
-    assert_same(found[0], expected)
+    actual = compiled(op, [x])
+    assert actual is not None
+    assert_same(actual[0], expected)
 
 
 @pytest.mark.parametrize("target", [*INTEGERS, *MINIFLOATS])
@@ -88,7 +88,7 @@ def test_cast_without_saturation_gives_infinity_or_nan(target: str) -> None:
 
 @pytest.mark.parametrize("mode", ["up", "down", "nearest"])
 @pytest.mark.parametrize("saturate", [0, 1])
-def test_cast_to_powers_of_two_rounds_as_asked(mode: str, saturate: int) -> None:
+def test_cast_to_powers_of_two_rounds_as_requested(mode: str, saturate: int) -> None:
     check("float32", "float8e8m0", saturate, mode)
 
 

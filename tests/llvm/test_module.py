@@ -27,7 +27,7 @@ def program(name: str) -> Module:
     return module
 
 
-def test_module_without_routines_stays_whole():
+def test_module_without_routines_remains_whole():
     module = Module(MACHINE)
     f = Function(module, "@f", "i64", {}, "")
     f.give(f.index(0))

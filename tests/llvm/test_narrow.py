@@ -42,14 +42,14 @@ def cast(name: str):
     return lambda k, x: k.cast(x, BY_NAME[name])
 
 
-def same(found: np.ndarray, expected: np.ndarray) -> None:
+def same(actual: np.ndarray, expected: np.ndarray) -> None:
     """Equal bits, but for NaN."""
-    assert found.dtype == expected.dtype
+    assert actual.dtype == expected.dtype
     with np.errstate(all="ignore"):
         usual = ~np.isnan(expected)
-        np.testing.assert_array_equal(~np.isnan(found), usual)
-    kind = f"u{found.dtype.itemsize}"
-    np.testing.assert_array_equal(found.view(kind)[usual], expected.view(kind)[usual])
+        np.testing.assert_array_equal(~np.isnan(actual), usual)
+    kind = f"u{actual.dtype.itemsize}"
+    np.testing.assert_array_equal(actual.view(kind)[usual], expected.view(kind)[usual])
 
 
 @pytest.mark.parametrize("wide", ["float32", "float64"])
@@ -62,7 +62,7 @@ def test_every_narrow_value_is_read_exactly(name: str, wide: str) -> None:
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 @pytest.mark.usefixtures("half")
-def test_every_narrow_value_is_kept(name: str) -> None:
+def test_every_narrow_value_is_retained(name: str) -> None:
     same(mapped(lambda k, x: k.add(x, k.const(-0.0, x.dtype)), [every(name)], name), every(name))
 
 

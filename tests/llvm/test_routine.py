@@ -26,12 +26,12 @@ def count():
 
     def run(n: int, work: int, fuel: int, answer: int) -> tuple[int, int, int]:
         """What it gives, how often it counted, how often it asked."""
-        asked: list[int] = []
-        ask = ASK(lambda context: asked.append(1) or answer)
+        requested: list[int] = []
+        ask = ASK(lambda context: requested.append(1) or answer)
         context = (ctypes.c_void_p * 1)(ctypes.cast(ask, ctypes.c_void_p).value)
         cell = ctypes.c_int64(0)
         left = entry(code.address)(ctypes.addressof(cell), n, work, ctypes.addressof(context), fuel)
-        return left, cell.value, len(asked)
+        return left, cell.value, len(requested)
 
     return run
 
@@ -41,11 +41,11 @@ def test_routine_with_enough_fuel_never_asks_and_gives_what_is_left(count):
 
 
 def test_routine_without_fuel_asks_and_goes_on_with_new_fuel(count):
-    left, counted, asked = count(10, FUEL, 0, FUEL)
-    assert left and counted == 10 and asked >= 5
+    left, counted, requested = count(10, FUEL, 0, FUEL)
+    assert left and counted == 10 and requested >= 5
 
 
-def test_routine_that_is_told_to_stop_gives_nothing(count):
+def test_routine_that_is_reported_to_stop_gives_nothing(count):
     assert count(10, 7, 0, 0) == (0, 0, 1)
 
 

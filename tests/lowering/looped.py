@@ -73,8 +73,8 @@ class Case:
     def expected(self, step: int) -> tuple[Any, ...]:
         values, results = list(self.rows[step]), ()
         with np.errstate(all="ignore"):
-            for op, places in self.steps:
-                results = as_values(op.run(*(values[k] for k in places)))
+            for op, positions in self.steps:
+                results = as_values(op.run(*(values[k] for k in positions)))
                 values.append(results[0])
         return results[: self.outputs]
 
@@ -84,7 +84,7 @@ class Case:
 
     def __str__(self) -> str:
         shapes = ", ".join("-" if x is None else f"{x.dtype}{list(x.shape)}" for x in self.rows[0])
-        return f"{' '.join(f'{op}{places}' for op, places in self.steps)}({shapes})"
+        return f"{' '.join(f'{op}{positions}' for op, positions in self.steps)}({shapes})"
 
 
 @dataclass
@@ -117,7 +117,7 @@ class Looped:
         self.captured.append((array, value, copy))
         return copy
 
-    def given(self, rows: Sequence[np.ndarray], kind: str) -> Value:
+    def passed(self, rows: Sequence[np.ndarray], kind: str) -> Value:
         """A value of the body that has the rows' elements, one row an iteration."""
         if kind == "carried":
             state = Value("s", TensorType(rows[0].dtype, rows[0].shape), self.body, 0)
@@ -145,11 +145,11 @@ class Looped:
                 inputs.append(self.constant(x))
             else:
                 kind = KINDS[self.rng.integers(len(KINDS))]
-                inputs.append(self.given([row[k] for row in case.rows], kind))  # type: ignore[misc]
+                inputs.append(self.passed([row[k] for row in case.rows], kind))  # type: ignore[misc]
         results: list[Value] = []
-        for op, places in case.steps:
-            count = case.outputs if (op, places) == case.steps[-1] else 1
-            results = self.build.add_many(op, [inputs[k] for k in places], [f"y{n}" for n in range(count)])
+        for op, positions in case.steps:
+            count = case.outputs if (op, positions) == case.steps[-1] else 1
+            results = self.build.add_many(op, [inputs[k] for k in positions], [f"y{n}" for n in range(count)])
             inputs.append(results[0])
         return results
 
@@ -168,8 +168,8 @@ class Looped:
         inputs = [trip, None, *values, *(value for _, value, _ in self.captured)]
         names = [f"o{n}" for n in range(len(self.carried) + len(results))]
         self.outer.add_many(op, inputs, names, regions=[self.body], name="loop")
-        given = [np.array(STEPS), None, *arrays, *(array for array, _, _ in self.captured)]
-        return self.main.nodes[-1], Iteration(op, given, (0, 0))
+        passed = [np.array(STEPS), None, *arrays, *(array for array, _, _ in self.captured)]
+        return self.main.nodes[-1], Iteration(op, passed, (0, 0))
 
 
 def draw(rng: np.random.Generator, shape: Sequence[int], dtype: Any, wild: float = 0.1) -> np.ndarray:
@@ -242,24 +242,24 @@ def check_together(cases: Sequence[Case], seed: int) -> None:
     assert status == 0
     while not iteration.is_over:
         assert run.advance(None)
-    found = [(by_program, "program"), (run.collected(), "code")]
-    place = 0
+    actual = [(by_program, "program"), (run.collected(), "code")]
+    position = 0
     for case in cases:
         for step, n, expected in ((s, n, x) for s in range(STEPS) for n, x in enumerate(case.expected(s))):
-            for collected, how in found:
-                compare(collected[place + n][step], expected, case, f"{how}, {case}, output {n}, iteration {step}")
-        place += case.outputs
+            for collected, how in actual:
+                compare(collected[position + n][step], expected, case, f"{how}, {case}, output {n}, iteration {step}")
+        position += case.outputs
 
 
-def compare(found: np.ndarray, expected: np.ndarray, case: Case, where: str) -> None:
-    assert found.dtype == expected.dtype and found.shape == expected.shape, where
-    if case.ulps and is_float(found.dtype):
-        narrow = found.dtype.itemsize == 2
-        unit = float(ml_dtypes.finfo(found.dtype).eps) * (NARROW_ULPS if narrow else case.ulps)
-        numbers = found.astype(np.float64), expected.astype(np.float64)
+def compare(actual: np.ndarray, expected: np.ndarray, case: Case, where: str) -> None:
+    assert actual.dtype == expected.dtype and actual.shape == expected.shape, where
+    if case.ulps and is_float(actual.dtype):
+        narrow = actual.dtype.itemsize == 2
+        unit = float(ml_dtypes.finfo(actual.dtype).eps) * (NARROW_ULPS if narrow else case.ulps)
+        numbers = actual.astype(np.float64), expected.astype(np.float64)
         np.testing.assert_allclose(*numbers, rtol=unit, atol=unit, err_msg=where)
     else:
-        np.testing.assert_array_equal(_as_numbers(found), _as_numbers(expected), err_msg=where)
+        np.testing.assert_array_equal(_as_numbers(actual), _as_numbers(expected), err_msg=where)
 
 
 def _as_numbers(array: np.ndarray) -> np.ndarray:

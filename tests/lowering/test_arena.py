@@ -41,7 +41,7 @@ def test_what_a_loop_uses_lives_as_long_as_the_loop():
     assert sorted(arena.offsets) == [0, 64]
 
 
-def test_buffers_that_trade_places_live_together():
+def test_buffers_that_trade_locations_live_together():
     x, y, a, b, c = (buffer(name, 16) for name in "xyabc")
     body = [copy(a, x), copy(b, a), Swap(a, b), copy(c, x), copy(y, c), copy(y, a)]
     arena = plan_arena(Program([], [x, y], [a, b, c], body))

@@ -42,12 +42,21 @@ class Chain:
 
     def grow(self) -> None:
         """One more op, if the one drawn fits the value drawn and gives a tensor that is not too large."""
-        place = len(self.values) - 1 if self.rng.random() < 0.7 else int(self.rng.integers(len(self.values)))
+        position = len(self.values) - 1 if self.rng.random() < 0.7 else int(self.rng.integers(len(self.values)))
         makers = [
             *(self.reshape, self.flatten, self.transpose, self.slice, self.gather, self.tile, self.pad, self.concat),
-            *(self.expand, self.reduce, self.total, self.scatter, self.double, self.unsqueeze, self.place, self.blocks),
+            *(
+                self.expand,
+                self.reduce,
+                self.total,
+                self.scatter,
+                self.double,
+                self.unsqueeze,
+                self.position,
+                self.blocks,
+            ),
         ]
-        made = makers[self.rng.integers(len(makers))](self.values[place], place)
+        made = makers[self.rng.integers(len(makers))](self.values[position], position)
         if made is None:
             return
         op, inputs = made
@@ -60,87 +69,91 @@ class Chain:
     def axis(self, x: np.ndarray) -> int:
         return int(self.rng.integers(x.ndim))
 
-    def reshape(self, x: np.ndarray, place: int) -> Any:
+    def reshape(self, x: np.ndarray, position: int) -> Any:
         left, shape = x.size, []
         while left > 1:
             factor = int(self.rng.choice([n for n in range(1, left + 1) if left % n == 0]))
             shape.append(factor)
             left //= factor
-        return (Reshape(), [place, np.array(shape, np.int64)]) if len(shape) < 6 else None
+        return (Reshape(), [position, np.array(shape, np.int64)]) if len(shape) < 6 else None
 
-    def flatten(self, x: np.ndarray, place: int) -> Any:
-        return Flatten(int(self.rng.integers(x.ndim + 1))), [place]
+    def flatten(self, x: np.ndarray, position: int) -> Any:
+        return Flatten(int(self.rng.integers(x.ndim + 1))), [position]
 
-    def transpose(self, x: np.ndarray, place: int) -> Any:
-        return Transpose(tuple(self.rng.permutation(x.ndim).tolist())), [place]
+    def transpose(self, x: np.ndarray, position: int) -> Any:
+        return Transpose(tuple(self.rng.permutation(x.ndim).tolist())), [position]
 
-    def slice(self, x: np.ndarray, place: int) -> Any:
+    def slice(self, x: np.ndarray, position: int) -> Any:
         if not x.ndim:
             return None
         axis, step = self.axis(x), int(self.rng.choice([-2, -1, 1, 2]))
         ends = self.rng.integers(-x.shape[axis], x.shape[axis] + 1, 2)
-        return Slice(), [place, ends[:1], ends[1:], np.array([axis]), np.array([step])]
+        return Slice(), [position, ends[:1], ends[1:], np.array([axis]), np.array([step])]
 
-    def gather(self, x: np.ndarray, place: int) -> Any:
+    def gather(self, x: np.ndarray, position: int) -> Any:
         if not x.ndim:
             return None
         axis, shape = self.axis(x), [(), (2,), (3, 1), (7,)][self.rng.integers(4)]
-        return Gather(axis), [place, self.rng.integers(-x.shape[axis], x.shape[axis], shape)]
+        return Gather(axis), [position, self.rng.integers(-x.shape[axis], x.shape[axis], shape)]
 
-    def tile(self, x: np.ndarray, place: int) -> Any:
-        return Tile(), [place, self.rng.integers(1, 4, x.ndim)]
+    def tile(self, x: np.ndarray, position: int) -> Any:
+        return Tile(), [position, self.rng.integers(1, 4, x.ndim)]
 
-    def pad(self, x: np.ndarray, place: int) -> Any:
+    def pad(self, x: np.ndarray, position: int) -> Any:
         mode = str(self.rng.choice(["constant", "edge", "reflect", "wrap"]))
-        return Pad(mode), [place, np.concatenate([self.rng.integers(0, 3, 2 * x.ndim)]).astype(np.int64)]
+        return Pad(mode), [position, np.concatenate([self.rng.integers(0, 3, 2 * x.ndim)]).astype(np.int64)]
 
-    def concat(self, x: np.ndarray, place: int) -> Any:
+    def concat(self, x: np.ndarray, position: int) -> Any:
         others = [n for n, y in enumerate(self.values) if y.shape == x.shape]
         picked = self.rng.choice(others, self.rng.integers(1, 4)).tolist()
-        return (Concat(self.axis(x)), [place, *picked]) if x.ndim else None
+        return (Concat(self.axis(x)), [position, *picked]) if x.ndim else None
 
-    def expand(self, x: np.ndarray, place: int) -> Any:
+    def expand(self, x: np.ndarray, position: int) -> Any:
         wide = [n if n > 1 or self.rng.random() < 0.5 else self.extent() for n in x.shape]
-        return Expand(), [place, np.array([*([2] if self.rng.random() < 0.3 else []), *wide], np.int64)]
+        return Expand(), [position, np.array([*([2] if self.rng.random() < 0.3 else []), *wide], np.int64)]
 
-    def reduce(self, x: np.ndarray, place: int) -> Any:
+    def reduce(self, x: np.ndarray, position: int) -> Any:
         op = (ReduceMax, ReduceSum)[self.rng.integers(2)]
         axes = np.flatnonzero(self.rng.random(x.ndim) < 0.5)
-        return op(int(self.rng.integers(2)), 1), [place, axes]
+        return op(int(self.rng.integers(2)), 1), [position, axes]
 
-    def total(self, x: np.ndarray, place: int) -> Any:
-        return (CumSum(*self.rng.integers(2, size=2).tolist()), [place, np.array(self.axis(x))]) if x.ndim else None
+    def total(self, x: np.ndarray, position: int) -> Any:
+        return (CumSum(*self.rng.integers(2, size=2).tolist()), [position, np.array(self.axis(x))]) if x.ndim else None
 
-    def scatter(self, x: np.ndarray, place: int) -> Any:
+    def scatter(self, x: np.ndarray, position: int) -> Any:
         if not x.ndim:
             return None
         axis = self.axis(x)
-        return ScatterElements(axis, "add"), [place, self.rng.integers(-x.shape[axis], x.shape[axis], x.shape), place]
+        return ScatterElements(axis, "add"), [
+            position,
+            self.rng.integers(-x.shape[axis], x.shape[axis], x.shape),
+            position,
+        ]
 
-    def double(self, x: np.ndarray, place: int) -> Any:
+    def double(self, x: np.ndarray, position: int) -> Any:
         others = [n for n, y in enumerate(self.values) if y.ndim <= x.ndim and _fits(y.shape, x.shape)]
-        return Add(), [place, int(self.rng.choice(others))]
+        return Add(), [position, int(self.rng.choice(others))]
 
-    def unsqueeze(self, x: np.ndarray, place: int) -> Any:
+    def unsqueeze(self, x: np.ndarray, position: int) -> Any:
         if 1 in x.shape and self.rng.random() < 0.5:
-            return Squeeze(), [place, np.array([x.shape.index(1)])]
-        return Unsqueeze(), [place, np.array([self.rng.integers(x.ndim + 1)])]
+            return Squeeze(), [position, np.array([x.shape.index(1)])]
+        return Unsqueeze(), [position, np.array([self.rng.integers(x.ndim + 1)])]
 
-    def place(self, x: np.ndarray, place: int) -> Any:
+    def position(self, x: np.ndarray, position: int) -> Any:
         if not x.ndim:
             return None
-        return (ArgMax(self.axis(x)), [place]) if x.dtype == np.int64 else None
+        return (ArgMax(self.axis(x)), [position]) if x.dtype == np.int64 else None
 
-    def blocks(self, x: np.ndarray, place: int) -> Any:
-        return (DepthToSpace(2), [place]) if x.ndim == 4 and x.shape[1] % 4 == 0 else None
+    def blocks(self, x: np.ndarray, position: int) -> Any:
+        return (DepthToSpace(2), [position]) if x.ndim == 4 and x.shape[1] % 4 == 0 else None
 
     def case(self) -> Case:
         """The chain as a case whose constants come after its own input."""
         constants = [x for _, inputs in self.steps for x in inputs if not isinstance(x, int)]
-        places, steps = iter(range(1, 1 + len(constants))), []
+        positions, steps = iter(range(1, 1 + len(constants))), []
         for op, inputs in self.steps:
-            given = [(x + len(constants) if x else 0) if isinstance(x, int) else next(places) for x in inputs]
-            steps.append((op, tuple(given)))
+            passed = [(x + len(constants) if x else 0) if isinstance(x, int) else next(positions) for x in inputs]
+            steps.append((op, tuple(passed)))
         shape, fixed = self.values[0].shape, tuple(range(1, 1 + len(constants)))
         ulps = 256 if self.dtype.kind == "f" else 0
         return Case(

@@ -52,11 +52,11 @@ class Model:
     def results(self, *values: Value) -> list[np.ndarray]:
         """What the region gives for drawn inputs, by `run`."""
         self.region.results = list(values)
-        self.given = [self.rng.standard_normal(shape).astype(np.float32) for shape in (SHAPE, RESULT)]
-        env = dict(zip(self.region.arguments, self.given, strict=True))
+        self.passed = [self.rng.standard_normal(shape).astype(np.float32) for shape in (SHAPE, RESULT)]
+        env = dict(zip(self.region.arguments, self.passed, strict=True))
         for node in self.region.nodes:
-            found = node.op.run(*(None if v is None else env[v] for v in node.inputs))
-            env.update(zip(node.outputs, found if isinstance(found, tuple) else (found,), strict=False))
+            actual = node.op.run(*(None if v is None else env[v] for v in node.inputs))
+            env.update(zip(node.outputs, actual if isinstance(actual, tuple) else (actual,), strict=False))
         return [env[value] for value in values]
 
 
@@ -68,13 +68,13 @@ def nests(statements: list[Statement]) -> int:
 def run(model: Model, *values: Value) -> GraphProgram:
     """The program of a model whose result, interpreted, is that of its ops one by one."""
     expected = model.results(*values)
-    graph = lower_graph(model.region, [Known(TensorType(x.dtype, x.shape)) for x in model.given])
+    graph = lower_graph(model.region, [Known(TensorType(x.dtype, x.shape)) for x in model.passed])
     verify_program(graph.program)
-    arrays = [*(model.given[n] for n in graph.inputs), *graph.constants, *(np.zeros_like(e) for e in expected)]
+    arrays = [*(model.passed[n] for n in graph.inputs), *graph.constants, *(np.zeros_like(e) for e in expected)]
     outcome = interpret(graph.program, [], [np.array(x, order="C") for x in arrays])
     assert outcome.status == 0
-    for found, wanted in zip(outcome.arrays[-len(expected) :], expected, strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    for actual, required in zip(outcome.arrays[-len(expected) :], expected, strict=True):
+        np.testing.assert_allclose(actual, required, rtol=1e-5, atol=1e-5)
     return graph
 
 
@@ -92,7 +92,7 @@ def test_normalization_scale_sum_and_relu_are_done_with_the_convolution() -> Non
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 6.0), (None, 3.0), (-1.0, None)])
-def test_known_bounds_are_kept_by_the_convolution(low: float | None, high: float | None) -> None:
+def test_known_bounds_are_retained_by_the_convolution(low: float | None, high: float | None) -> None:
     m = Model()
     bounds = [None if b is None else m.build.constant(np.array(b, np.float32)) for b in (low, high)]
     graph = run(m, m.build.add(Clip(), m.convolved(), *bounds))

@@ -59,7 +59,7 @@ def test_constants_that_differ_in_type_sign_or_bits_are_others():
         (1, "float32", 1.0),
     ],
 )
-def test_constant_is_what_an_array_of_its_type_holds(value, dtype, number):
+def test_constant_is_what_an_array_of_its_type_has(value, dtype, number):
     const = Expressions().const(value, BY_NAME[dtype])
     assert isinstance(const, Const) and const.value == number and const.dtype == BY_NAME[dtype]
 

@@ -105,7 +105,7 @@ def test_matrix_is_laid_out_once_for_all_programs():
     assert math.prod(graphs[0].constants[0].shape) >= 64 * 64
 
 
-def test_node_that_nobody_reads_is_left_out():
+def test_node_that_no_one_reads_is_left_out():
     text = """
     main(%x: float32[3]) {
       %unread: float32[3] = Exp(%x)

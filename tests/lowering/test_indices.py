@@ -36,40 +36,53 @@ GATHERED = (
 
 
 def gathers(dtype: str) -> Iterator[Case]:
-    for shape, axis, places in GATHERED:
+    for shape, axis, positions in GATHERED:
         for index in ("int64", "int32"):
 
-            def drawn(rng: Rng, s: Any = shape, a: int = axis, p: Any = places, index: str = index) -> list[np.ndarray]:
+            def drawn(
+                rng: Rng, s: Any = shape, a: int = axis, p: Any = positions, index: str = index
+            ) -> list[np.ndarray]:
                 return [draw(rng, s, dtype), inside(rng, s[a], p, index)]
 
             yield Case(Gather(axis), drawn)
-        fixed = inside(np.random.default_rng(1), shape[axis], places)
+        fixed = inside(np.random.default_rng(1), shape[axis], positions)
         yield Case(Gather(axis), lambda rng, s=shape, fixed=fixed: [draw(rng, s, dtype), fixed], (1,))
-    for shape, axis, places in (((4, 3), 0, (6, 3)), ((4, 3), 1, (2, 5)), ((5,), -1, (2,)), ((2, 3, 2), 1, (2, 0, 2))):
+    for shape, axis, positions in (
+        ((4, 3), 0, (6, 3)),
+        ((4, 3), 1, (2, 5)),
+        ((5,), -1, (2,)),
+        ((2, 3, 2), 1, (2, 0, 2)),
+    ):
         yield Case(
-            GatherElements(axis), lambda rng, s=shape, a=axis, p=places: [draw(rng, s, dtype), inside(rng, s[a], p)]
+            GatherElements(axis), lambda rng, s=shape, a=axis, p=positions: [draw(rng, s, dtype), inside(rng, s[a], p)]
         )
-    for shape, b, places in (
+    for shape, b, positions in (
         ((4, 4), 0, (3, 2)),
         ((4, 4), 0, (2, 1)),
         ((2, 4, 4, 3), 1, (2, 3, 2)),
         ((5,), 0, (1,)),
         ((3, 3), 0, (0, 2)),
     ):
-        yield Case(GatherND(b), lambda rng, s=shape, b=b, p=places: [draw(rng, s, dtype), inside(rng, s[b], p)])
+        yield Case(GatherND(b), lambda rng, s=shape, b=b, p=positions: [draw(rng, s, dtype), inside(rng, s[b], p)])
 
 
 def scatters(dtype: str) -> Iterator[Case]:
     for how in ("none", "add", "mul", "max", "min"):
-        for shape, axis, places in (((4, 3), 0, (6, 3)), ((4, 3), 1, (2, 5)), ((1,), 0, (1,)), ((9,), -1, (0,))):
+        for shape, axis, positions in (((4, 3), 0, (6, 3)), ((4, 3), 1, (2, 5)), ((1,), 0, (1,)), ((9,), -1, (0,))):
 
-            def elements(rng: Rng, s: Any = shape, a: int = axis, p: Any = places) -> list[np.ndarray]:
+            def elements(rng: Rng, s: Any = shape, a: int = axis, p: Any = positions) -> list[np.ndarray]:
                 return [draw(rng, s, dtype), inside(rng, s[a], p), draw(rng, p, dtype)]
 
             yield Case(ScatterElements(axis, how), elements)
-        for shape, places in (((4, 4), (3, 2)), ((4, 4), (6, 1)), ((3, 3, 2), (2, 2, 2)), ((2,), (1,)), ((5,), (0, 1))):
+        for shape, positions in (
+            ((4, 4), (3, 2)),
+            ((4, 4), (6, 1)),
+            ((3, 3, 2), (2, 2, 2)),
+            ((2,), (1,)),
+            ((5,), (0, 1)),
+        ):
 
-            def tuples(rng: Rng, s: Any = shape, p: Any = places) -> list[np.ndarray]:
+            def tuples(rng: Rng, s: Any = shape, p: Any = positions) -> list[np.ndarray]:
                 return [draw(rng, s, dtype), inside(rng, s[0], p), draw(rng, (*p[:-1], *s[p[-1] :]), dtype)]
 
             yield Case(ScatterND(how), tuples)

@@ -47,10 +47,10 @@ TWO_PRODUCTS = """
     p = MatMul (x, w)
     q = MatMul (h, r)
     s = Add (p, q)"""
-JOINED = """
+COMBINED = """
     xh = Concat <axis = -1> (x, h)
     s = MatMul (xh, wr)"""
-JOINED_GEMM = """
+COMBINED_GEMM = """
     xh = Concat <axis = 1> (x, h)
     s = Gemm <alpha = 0.5, beta = 2.0> (xh, wr, b)"""
 
@@ -91,13 +91,13 @@ def check(
     options.backend = "interpreter"
     expected = whorl.InferenceSession(module, options).run(None, feeds)
     launch = launch or compile_graph(graph)
-    found = launch.bind({"n": steps, "b": batch}).run([feeds[module.main.arguments[n].name] for n in graph.inputs])
-    assert found is not None
-    for a, b in zip(expected, found, strict=True):
+    actual = launch.bind({"n": steps, "b": batch}).run([feeds[module.main.arguments[n].name] for n in graph.inputs])
+    assert actual is not None
+    for a, b in zip(expected, actual, strict=True):
         np.testing.assert_allclose(b, a, rtol=2e-5, atol=2e-6)
 
 
-@pytest.mark.parametrize("body", [TWO_PRODUCTS, JOINED, JOINED_GEMM], ids=["two", "joined", "joined_gemm"])
+@pytest.mark.parametrize("body", [TWO_PRODUCTS, COMBINED, COMBINED_GEMM], ids=["two", "joined", "joined_gemm"])
 @pytest.mark.parametrize("form", [SCAN, SCAN.replace("REVERSE", ", scan_input_directions = [1]"), LOOP])
 def test_product_of_slices_is_taken_before_the_loop(form: str, body: str) -> None:
     module = loaded(form.replace("BODY", body).replace("REVERSE", ""))
@@ -110,7 +110,7 @@ def test_product_of_slices_is_taken_before_the_loop(form: str, body: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("form", "body", "rows"), [(SCAN, TWO_PRODUCTS, "1"), (LOOP, JOINED, "b"), (SCAN, JOINED_GEMM, "b")]
+    ("form", "body", "rows"), [(SCAN, TWO_PRODUCTS, "1"), (LOOP, COMBINED, "b"), (SCAN, COMBINED_GEMM, "b")]
 )
 def test_product_of_as_many_slices_as_come_is_taken_before_the_loop(form: str, body: str, rows: str) -> None:
     text = form.replace("BODY", body).replace("REVERSE", "").replace("[6, 1,", f"[n, {rows},")
@@ -164,7 +164,7 @@ def test_matrix_of_a_branch_is_laid_out_before_the_program() -> None:
     check(module, graph)
 
 
-def test_matrix_converted_from_a_narrow_type_stays_narrow_in_panels() -> None:
+def test_matrix_converted_from_a_narrow_type_remains_narrow_in_panels() -> None:
     text = """main (float[6, 1, 24] xs, float[1, 24] h0) => (float[1, 24] last, float[6, 1, 24] ys) {
       half = Cast <to = 10> (w)
       last, ys = Scan <num_scan_inputs = 1, body = step (float[1, 24] h, float[1, 24] x)

@@ -129,9 +129,9 @@ def expected(text: str, feeds: dict[str, np.ndarray]) -> list[np.ndarray]:
     return Session(module, backend="interpreter").execute(None, feeds)
 
 
-def same(found: list[np.ndarray] | None, wanted: list[np.ndarray]) -> None:
-    assert found is not None
-    for f, w in zip(found, wanted, strict=True):
+def same(actual: list[np.ndarray] | None, required: list[np.ndarray]) -> None:
+    assert actual is not None
+    for f, w in zip(actual, required, strict=True):
         assert (f.dtype, f.shape) == (w.dtype, w.shape)
         np.testing.assert_array_equal(f, w)
 
@@ -154,12 +154,12 @@ def test_loop_of_its_own_equals_the_interpreter(case):
 @pytest.mark.parametrize("dtype", ["float16", "int8", "uint64", "float64"])
 def test_element_types(dtype):
     text, feeds = form(1, True, 2, 1, True, 3, dtype)
-    wanted = expected(text, feeds)
-    same(by_graph(text, feeds), wanted)
-    same(by_loop(text, feeds), wanted)
+    required = expected(text, feeds)
+    same(by_graph(text, feeds), required)
+    same(by_loop(text, feeds), required)
 
 
-KEPT = """
+REMAINING = """
 main(%x: {d}[4, 3], %h: {d}[1, 3], %q: {d}[4], %n: int64[]) {{
   %y: {d}[1, 3], %old: {d}[1, 3], %last: {d}[], %rows: {d}[N, 3], %row: {d}[1, M] = Loop(%n, _, %h, %x, %q)
   {{carried = 1, last = 2, scanned = (Scanned(keep_axis = True, reverse = True), Scanned()), collected = (
@@ -173,24 +173,24 @@ main(%x: {d}[4, 3], %h: {d}[1, 3], %q: {d}[4], %n: int64[]) {{
 
 
 @pytest.mark.parametrize("dtype", sorted(set(BY_NAME) - {"complex64", "complex128", "string"}))
-def test_every_element_type_is_kept(dtype):
+def test_every_element_type_is_retained(dtype):
     rng, kind = np.random.default_rng(0), BY_NAME[dtype]
     shapes = {"x": (4, 3), "h": (1, 3), "q": (4,)}
     feeds = {name: rng.integers(0, 2, shape).astype(np.float32).astype(kind) for name, shape in shapes.items()}
-    text, feeds = KEPT.format(d=dtype), feeds | {"n": np.array(3)}
-    found = by_loop(text, feeds)
-    assert found is not None
-    for f, e in zip(found, expected(text, feeds), strict=True):
+    text, feeds = REMAINING.format(d=dtype), feeds | {"n": np.array(3)}
+    actual = by_loop(text, feeds)
+    assert actual is not None
+    for f, e in zip(actual, expected(text, feeds), strict=True):
         assert (f.dtype, f.shape, f.tobytes()) == (e.dtype, e.shape, e.tobytes())
 
 
 @pytest.mark.parametrize("trip", [1, 2, 3])
 def test_fewer_iterations_than_slices(trip):
     text, feeds = form(0, True, 2, 0, True, 3, trip=trip, suffice=True, rest=1)
-    wanted = expected(text, feeds)
-    assert wanted[2].shape[0] == 2 * trip
-    same(by_graph(text, feeds), wanted)
-    same(by_loop(text, feeds), wanted)
+    required = expected(text, feeds)
+    assert required[2].shape[0] == 2 * trip
+    same(by_graph(text, feeds), required)
+    same(by_loop(text, feeds), required)
 
 
 def test_more_iterations_than_slices_fail():
@@ -219,9 +219,9 @@ def test_no_iteration_concatenates_nothing(run):
     text, feeds = form(1, False, 2, 1, True, 0)
     text = text.replace("%last: float32[*], ", "").replace(", last = 1", "").replace("last = %last, ", "")
     text = text.replace("return %go, %a, %b, %a, %b", "return %go, %a, %a, %b")
-    y, joined, stacked = Session(parse_module(text), backend=run).execute(None, feeds)
+    y, combined, stacked = Session(parse_module(text), backend=run).execute(None, feeds)
     np.testing.assert_array_equal(y, feeds["h"])
-    assert (joined.shape, stacked.shape) == ((2, 0, 2), (2, 0, 2, 2))
+    assert (combined.shape, stacked.shape) == ((2, 0, 2), (2, 0, 2, 2))
 
 
 @pytest.mark.parametrize("run", ["interpreter", "native"])
@@ -242,9 +242,9 @@ def test_element_with_other_rows_is_refused(run):
 @pytest.mark.parametrize("trips", [1, 2, 5])
 def test_nested_loops_equal_the_interpreter(trips):
     feeds = {"x": np.arange(12, dtype=np.float32).reshape(6, 2), "h": np.ones((2, 2), np.float32), "n": np.array(trips)}
-    wanted = expected(NESTED, feeds)
-    same(by_loop(NESTED, feeds), wanted)
-    same(by_graph(NESTED, feeds), wanted)
+    required = expected(NESTED, feeds)
+    same(by_loop(NESTED, feeds), required)
+    same(by_graph(NESTED, feeds), required)
 
 
 @pytest.mark.parametrize("trips", [1, 2, 40])
@@ -257,16 +257,16 @@ def test_last_value_of_changing_length(trips):
 @pytest.mark.parametrize("trips", [1, 2, 7])
 def test_scalars_are_stacked(trips):
     feeds = {"x": np.arange(7, dtype=np.float32), "h": np.array(2, np.float32), "n": np.array(trips)}
-    wanted = expected(SCALARS, feeds)
-    assert wanted[2].shape == (trips,)
-    same(by_loop(SCALARS, feeds), wanted)
-    same(by_graph(SCALARS, feeds), wanted)
-    same(Session(parse_module(SCALARS), backend="native").execute(None, feeds), wanted)
+    required = expected(SCALARS, feeds)
+    assert required[2].shape == (trips,)
+    same(by_loop(SCALARS, feeds), required)
+    same(by_graph(SCALARS, feeds), required)
+    same(Session(parse_module(SCALARS), backend="native").execute(None, feeds), required)
 
 
 def test_long_loop_in_slices_of_time_after_interpreted_iterations():
     text, feeds = form(0, True, 2, 1, True, 500)
-    wanted = expected(text, feeds)
+    required = expected(text, feeds)
     session = Session(parse_module(text), backend="native")
     for _ in range(3):
-        same(session.execute(None, feeds), wanted)
+        same(session.execute(None, feeds), required)

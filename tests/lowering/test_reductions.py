@@ -77,7 +77,7 @@ def test_totals_equal_run(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
-def test_products_and_places_equal_run(dtype: str) -> None:
+def test_products_and_locations_equal_run(dtype: str) -> None:
     cases = list(reductions(ReduceProd, dtype, ulps=8 if "float" in dtype else 0))
     for op in (ArgMax, ArgMin):
         for n, shape in enumerate(((3, 17), (9, 4), (2, 3, 4), (1,), (5, 1), (0, 3))):
@@ -91,7 +91,7 @@ def test_products_and_places_equal_run(dtype: str) -> None:
     check(cases)
 
 
-def test_place_in_empty_line_ends_program() -> None:
+def test_location_in_empty_line_ends_program() -> None:
     check_failure(Case(ArgMax(1), lambda rng: [np.zeros((2, 0), np.float32)], native=False))
 
 

@@ -41,24 +41,24 @@ DECAY = """decay (float[6, 16] h0, float[9, 16] xs) => (float[6, 16] h, float[9,
 def both(text: str, feeds: dict[str, np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The outputs by the interpreter, and by native code."""
     data = onnx.parser.parse_model(f"{HEADER} {text}").SerializeToString()
-    found = []
+    actual = []
     for backend in ("interpreter", "native"):
         options = whorl.SessionOptions()
         options.backend = backend
-        found.append(whorl.InferenceSession(data, options).run(None, feeds))
-    return found[0], found[1]
+        actual.append(whorl.InferenceSession(data, options).run(None, feeds))
+    return actual[0], actual[1]
 
 
 @pytest.mark.parametrize("last", [0, 1])
 @pytest.mark.parametrize("what", ["Max", "Min"])
-def test_extremes_of_columns_with_their_places_equal_the_interpreter(what: str, last: int) -> None:
+def test_extremes_of_columns_with_their_locations_equal_the_interpreter(what: str, last: int) -> None:
     rng = np.random.default_rng(last)
     xs = np.trunc(rng.standard_normal((20, 30, 24)) * 2).astype(np.float32)
     xs[5, 7, 3] = xs[5, 9, 3] = np.nan
     xs[6, :, 4] = -np.inf
     feeds = {"s0": np.zeros(24, np.float32), "xs": xs}
-    expected, found = both(COLUMNS.format(what=what, last=last), feeds)
-    for a, b in zip(expected, found, strict=True):
+    expected, actual = both(COLUMNS.format(what=what, last=last), feeds)
+    for a, b in zip(expected, actual, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -74,8 +74,8 @@ def test_costly_state_that_a_sum_reads_is_computed_once() -> None:
 def test_costly_state_that_a_sum_reads_equals_the_interpreter() -> None:
     rng = np.random.default_rng(0)
     feeds = {name: rng.standard_normal(s).astype(np.float32) for name, s in (("h0", (6, 16)), ("xs", (9, 16)))}
-    expected, found = both(DECAY, feeds)
-    for a, b in zip(expected, found, strict=True):
+    expected, actual = both(DECAY, feeds)
+    for a, b in zip(expected, actual, strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
 
 
@@ -118,6 +118,6 @@ def test_states_that_read_each_other_are_computed_in_one_nest() -> None:
     assert sum(isinstance(p, Apply) and p.op == "div" for p in parts) == 1
     rng = np.random.default_rng(0)
     feeds = {"v0": rng.normal(size=16), "u0": rng.normal(size=16), "xs": rng.normal(size=4)}
-    expected, found = both(RESET, feeds)
-    for a, b in zip(expected, found, strict=True):
+    expected, actual = both(RESET, feeds)
+    for a, b in zip(expected, actual, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -22,8 +22,8 @@ FAR = np.iinfo(np.int64).max
 def sliced(start: int, end: int, step: int, count: int) -> tuple[int, np.ndarray]:
     """How a program ends that takes `count` rows from a place it reads at run time, and the rows."""
     k = KernelBuilder()
-    given = [Buffer("x", F32, X.shape), *(Buffer(name, I64, (1,)) for name in ("start", "end", "axis", "step"))]
-    views = [k.view_of(buffer) for buffer in given]
+    passed = [Buffer("x", F32, X.shape), *(Buffer(name, I64, (1,)) for name in ("start", "end", "axis", "step"))]
+    views = [k.view_of(buffer) for buffer in passed]
     fixed = [
         k.view(I64, (1,), view.at, 1, known=np.array([n], object)) for view, n in zip(views[3:], (0, step), strict=True)
     ]
@@ -31,7 +31,7 @@ def sliced(start: int, end: int, step: int, count: int) -> tuple[int, np.ndarray
     (result,) = Slice().lower(k, Operands(views), [TensorType(F32, (count, 3))]) or []
     out = Buffer("out", F32, (count, 3))
     k.fill(out, result)
-    program = Program([], [*given, out], k.scratch, k.block)
+    program = Program([], [*passed, out], k.scratch, k.block)
     verify_program(program)
     numbers = [np.array([n]) for n in (start, end, 0, step)]
     outcome = interpret(program, [], [X.copy(), *numbers, np.zeros((count, 3), np.float32)])

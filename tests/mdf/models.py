@@ -16,13 +16,13 @@ def node(parameters, outputs=(), inputs=None, functions=None):
 
 def data(nodes, edges=(), conditions=None):
     """A file: edges are texts "A.x -> B.y" or pairs of such a text and a weight."""
-    found = {}
+    actual = {}
     for n, entry in enumerate(edges):
         text, weight = entry if isinstance(entry, tuple) else (entry, None)
         sender, receiver = (end.split(".") for end in text.split(" -> "))
         ends = dict(zip(("sender", "sender_port", "receiver", "receiver_port"), (*sender, *receiver), strict=True))
-        found[f"e{n}"] = ends | ({"parameters": {"weight": weight}} if weight is not None else {})
-    graph = {"nodes": nodes, "edges": found} | ({"conditions": conditions} if conditions else {})
+        actual[f"e{n}"] = ends | ({"parameters": {"weight": weight}} if weight is not None else {})
+    graph = {"nodes": nodes, "edges": actual} | ({"conditions": conditions} if conditions else {})
     return {"model": {"format": "ModECI MDF v0.4", "graphs": {"graph": graph}}}
 
 

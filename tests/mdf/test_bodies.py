@@ -12,10 +12,10 @@ from whorl.mdf.engine.engine import Engine
 
 def step(function, output, /, ports=(), parameters=None, **args):
     """A node as exporters write it: an operator under the node's own name."""
-    held = {key: {"value": value} for key, value in (parameters or {}).items()}
+    stored = {key: {"value": value} for key, value in (parameters or {}).items()}
     return {
         "input_ports": {port: {} for port in ports},
-        "parameters": {**held, f"do_{output}": {"function": f"onnx::{function}", "args": args}},
+        "parameters": {**stored, f"do_{output}": {"function": f"onnx::{function}", "args": args}},
         "output_ports": {output: {"value": f"do_{output}"}},
     }
 
@@ -40,11 +40,11 @@ def graph(nodes, **fields):
     return {"nodes": nodes, "edges": edges(nodes), **fields}
 
 
-def values(data, **given):
+def values(data, **passed):
     """The output ports after one evaluation."""
     model = model_of(data)
     engine = Engine(next(iter(model.graphs.values())))
-    engine.evaluate(None, given)
+    engine.evaluate(None, passed)
     return {id: part.value for node in engine.nodes.values() for id, part in node.outputs.items()}
 
 
@@ -75,8 +75,8 @@ def test_metadata_names_inputs_and_outputs_in_order(tmp_path):
     write_mdf(model_of(data), tmp_path / "m.yaml")
     again = data_of(read_mdf(tmp_path / "m.yaml"))
     assert again == data
-    found = values(again, k=10.0)
-    assert (float(found["a"]), float(found["b"]), found["all"].tolist()) == (8.0, 5.0, [10, 10, 20, 30, 50])
+    actual = values(again, k=10.0)
+    assert (float(actual["a"]), float(actual["b"]), actual["all"].tolist()) == (8.0, 5.0, [10, 10, 20, 30, 50])
 
 
 def drifting():
@@ -112,8 +112,8 @@ def test_inputs_and_outputs_are_seen_where_there_is_no_doubt():
         "on": step("Less", "on", ["b_out"], {"B": 9.0}, A="b_out", B="B"),
         "user": step("Add", "user", ["b_in", "iter"], A="b_in", B="iter"),
     }
-    found = loop_signature(graph_of("g", graph(nodes)), 1, (), 2)
-    assert found == Signature(["iter", "", "b_in"], ["on", "b_out", "user"])
+    actual = loop_signature(graph_of("g", graph(nodes)), 1, (), 2)
+    assert actual == Signature(["iter", "", "b_in"], ["on", "b_out", "user"])
 
 
 @pytest.mark.parametrize(

@@ -54,26 +54,26 @@ def elements(name, shape):
 
 @pytest.mark.parametrize("name", BY_NAME)
 @pytest.mark.parametrize("case", CASES)
-def test_elements_of_every_type_go_where_their_places_go(case, name):
+def test_elements_of_every_type_go_where_their_locations_go(case, name):
     op, shape, others = CASES[case]
     x, codes = elements(name, shape)
     before = x.copy()
-    found = as_values(op.run(x, *others))
-    for result, places in zip(found, as_values(op.run(codes, *others)), strict=True):
+    actual = as_values(op.run(x, *others))
+    for result, positions in zip(actual, as_values(op.run(codes, *others)), strict=True):
         assert result.dtype == x.dtype
-        assert result.tolist() == x.reshape(-1)[places].tolist()
+        assert result.tolist() == x.reshape(-1)[positions].tolist()
     assert x.tolist() == before.tolist()
     types = op.infer(*map(fact_of, (x, *others)))
-    for type, result in zip(types if isinstance(types, tuple) else (types,), found, strict=True):
+    for type, result in zip(types if isinstance(types, tuple) else (types,), actual, strict=True):
         assert type == TensorType(x.dtype, result.shape)
 
 
 @pytest.mark.parametrize("name", BY_NAME)
-def test_elements_of_every_type_are_joined_and_written(name):
+def test_elements_of_every_type_are_combined_and_written(name):
     x, _ = elements(name, (3, 2))
     first, rest, before = x[:1], x[1:].tolist(), x.copy()
-    joined = Concat(0).run(x, first)
-    assert joined.dtype == x.dtype and joined.tolist() == [*x.tolist(), *first.tolist()]
+    combined = Concat(0).run(x, first)
+    assert combined.dtype == x.dtype and combined.tolist() == [*x.tolist(), *first.tolist()]
     for written in (
         ScatterElements().run(x, ints(2, 2).reshape(1, 2), first),
         ScatterND().run(x, ints(-1).reshape(1, 1), first),

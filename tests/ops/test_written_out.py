@@ -110,7 +110,7 @@ def test_einsum_is_written_out(equation: str, shapes: list[tuple[int, ...]]) -> 
     check_written_out(Einsum(equation), integers)
 
 
-def test_einsum_of_a_diagonal_stays_one_op() -> None:
+def test_einsum_of_a_diagonal_remains_one_op() -> None:
     with pytest.raises(AssertionError):
         interpreted(Einsum("ii->i"), [normal(3, 3)])
 

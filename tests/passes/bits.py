@@ -39,10 +39,10 @@ def interpreted(module: Module, feeds: Mapping[str, Any]) -> list[Any] | None:
         return None
 
 
-def assert_same_bits(expected: Sequence[Any] | None, found: Sequence[Any] | None) -> None:
+def assert_same_bits(expected: Sequence[Any] | None, actual: Sequence[Any] | None) -> None:
     """Equal types, shapes and elements: NaN equals NaN, 0 is not -0."""
-    assert (expected is None) == (found is None)
-    for a, b in zip(expected or (), found or (), strict=True):
+    assert (expected is None) == (actual is None)
+    for a, b in zip(expected or (), actual or (), strict=True):
         assert isinstance(b, np.ndarray) and (a.dtype, a.shape) == (b.dtype, b.shape), (a, b)
         if a.dtype.kind in "iubO":
             np.testing.assert_array_equal(b, a)

@@ -43,13 +43,13 @@ def read(text: str) -> Module:
 def check(case: Case) -> None:
     """The passes give the text, and the program gives what it gave: every bit, or nearly with `fast_math`."""
     module = read(case.before)
-    found = optimized(module, **case.options)
-    assert print_module(found).strip() == case.after.strip()
+    actual = optimized(module, **case.options)
+    assert print_module(actual).strip() == case.after.strip()
     rng = np.random.default_rng(0)
     is_exact = not case.options.get("fast_math")
     for _ in range(RUNS):
         feeds = {value.name: _feed(value, rng, is_exact) for value in module.main.arguments}
-        expected, results = interpreted(module, feeds), interpreted(found, feeds)
+        expected, results = interpreted(module, feeds), interpreted(actual, feeds)
         if is_exact:
             assert_same_bits(expected, results)
         else:

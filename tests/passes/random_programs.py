@@ -69,20 +69,20 @@ class Draw:
         return any(value in node.inputs for node in self.build.region.nodes)
 
     def _of(self, dtype: np.dtype) -> list[Value]:
-        found = [v for v in self.values if v.type.dtype == dtype]
-        return found[-2:] if self.rng.random() < 0.7 else found
+        actual = [v for v in self.values if v.type.dtype == dtype]
+        return actual[-2:] if self.rng.random() < 0.7 else actual
 
     def _operands(self, dtype: np.dtype, count: int) -> list[Value]:
         """Values that broadcast, constants among them."""
-        found = [self._constant(dtype) if self.rng.random() < 0.4 else self._pick(self._of(dtype))]
-        while len(found) < count:
+        actual = [self._constant(dtype) if self.rng.random() < 0.4 else self._pick(self._of(dtype))]
+        while len(actual) < count:
             other = self._constant(dtype) if self.rng.random() < 0.4 else self._pick(self._of(dtype))
             try:
-                np.broadcast_shapes(*(v.type.shape for v in (*found, other)))
+                np.broadcast_shapes(*(v.type.shape for v in (*actual, other)))
             except ValueError:
                 continue
-            found.append(other)
-        return found
+            actual.append(other)
+        return actual
 
     def _node(self) -> None:
         kind = self._pick(

@@ -58,9 +58,9 @@ def test_program_gives_what_the_oracle_gives_after_the_passes(program: tuple) ->
         expected = oracle.run(block, inputs)
     except (oracle.Failure, oracle.NoAnswer):
         assume(False)
-    found = session(model).run(None, inputs)
-    assert len(found) == len(expected)
-    for a, b in zip(expected, found, strict=True):
+    actual = session(model).run(None, inputs)
+    assert len(actual) == len(expected)
+    for a, b in zip(expected, actual, strict=True):
         assert _plain(a) == _plain(b)
 
 

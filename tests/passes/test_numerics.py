@@ -159,8 +159,8 @@ def test_division_by_zero_is_left_to_fail() -> None:
           return r = %r
         }"""
     )
-    found = copied(module)
-    report = optimize(found)
-    assert [node.op.name for node in found.main.nodes] == ["Constant", "Constant", "Mod"]
+    actual = copied(module)
+    report = optimize(actual)
+    assert [node.op.name for node in actual.main.nodes] == ["Constant", "Constant", "Mod"]
     assert ("Mod", "fails: integer division by zero") in report.skipped
-    assert interpreted(found, {}) is None
+    assert interpreted(actual, {}) is None

@@ -25,12 +25,12 @@ WAYS = {
 """Elements and bytes up to which a result is computed at once, elements in a block, and the memory budget."""
 
 
-def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
-    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+def assert_same(actual: np.ndarray, expected: np.ndarray) -> None:
+    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
     if expected.dtype == object:
-        assert found.tolist() == expected.tolist()
+        assert actual.tolist() == expected.tolist()
     else:
-        assert found.tobytes() == np.ascontiguousarray(expected).tobytes()
+        assert actual.tobytes() == np.ascontiguousarray(expected).tobytes()
 
 
 @pytest.mark.parametrize("way", WAYS)

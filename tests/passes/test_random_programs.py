@@ -34,13 +34,13 @@ def test_values_lie_in_their_ranges(first: int) -> None:
 
 def _check_ranges(module: Module, values: list | None) -> None:
     ranges = Ranges(module)
-    for value, found in zip(module.main.results, values or (), strict=values is not None):
+    for value, actual in zip(module.main.results, values or (), strict=values is not None):
         interval = ranges.of(value)
-        if interval is None or not found.size:
+        if interval is None or not actual.size:
             continue
-        elements = found.astype(object if found.dtype.kind in "iub" else np.float64).reshape(-1).tolist()
+        elements = actual.astype(object if actual.dtype.kind in "iub" else np.float64).reshape(-1).tolist()
         inside = [interval.nan if e != e else interval.low <= e <= interval.high for e in elements]
-        assert all(inside), (value, found, interval)
+        assert all(inside), (value, actual, interval)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -101,7 +101,7 @@ def test_single_iteration_is_the_body(rows, trips, suffice):
     ],
     ids=["rest", "rows of an element", "slices run out", "no last value"],
 )
-def test_loop_that_fails_stays(text, rows, message):
+def test_loop_that_fails_remains(text, rows, message):
     module, has_loop = optimized(text)
     assert has_loop
     with pytest.raises(RunError, match=message):
@@ -118,7 +118,7 @@ def test_loop_of_constants_is_constant():
 
 
 @pytest.mark.parametrize("trips", [0, 3])
-def test_loop_of_constants_that_fails_stays(trips):
+def test_loop_of_constants_that_fails_remains(trips):
     module, has_loop = optimized(CONSTANT.format(trips=trips))
     assert has_loop
     with pytest.raises(RunError, match=r"no iteration ran|iteration 2 takes a slice"):
@@ -131,7 +131,7 @@ def test_condition_that_outlasts_the_slices_still_fails():
         execute(module, x=np.ones((3, 2), np.float32))
 
 
-def test_last_value_that_nobody_reads_goes():
+def test_last_value_that_no_one_reads_goes():
     text = form(4, 2).replace(", last = %last", "")
     module, has_loop = optimized(text)
     (loop,) = (node for node in walk(module.main) if isinstance(node.op, Loop))

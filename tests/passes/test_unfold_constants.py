@@ -41,12 +41,12 @@ def test_result_that_takes_too_much_room_becomes_its_ops_again(monkeypatch):
     np.testing.assert_array_equal(whorl.run(module, {"x": x})["y"][:4], np.sin(np.float32([1, 2, 1, 2])))
 
 
-def test_result_that_fits_stays_folded(monkeypatch):
+def test_result_that_fits_remains_folded(monkeypatch):
     monkeypatch.setattr(unfold_constants, "ROOM", 1 << 24)
     assert ops(optimized(1 << 20)[0]) == ["Add"]
 
 
-def test_expansion_bound_of_the_caller_holds_instead(monkeypatch):
+def test_expansion_bound_of_the_caller_has_instead(monkeypatch):
     monkeypatch.setattr(unfold_constants, "ROOM", 1 << 22)
     assert ops(optimized(1 << 20, expansion_bound=1e9)[0]) == ["Add"]
 

@@ -182,30 +182,30 @@ def values(op: Attacked, type: str) -> Iterator[np.ndarray]:
 
 
 def model_of(op: Attacked, type: str, setting: str, index: np.ndarray) -> ModelProto:
-    given = f"float[{N}] x, {type}{op.declared} i"
+    passed = f"float[{N}] x, {type}{op.declared} i"
     elements = ",".join(map(str, index.reshape(-1).tolist()))
     match setting:
         case "constant":
             body = f"float[{N}] x) => (y) {{ i=Constant<value={type}{op.declared} {{{elements}}}>() {op.text} }}"
         case "body":
             body = (
-                f"{given}, int64 M) => (w, v) {{ w,v=Loop(M,,x)<body=b(int64 n,bool k,float[{N}] a)"
+                f"{passed}, int64 M) => (w, v) {{ w,v=Loop(M,,x)<body=b(int64 n,bool k,float[{N}] a)"
                 f"=>(bool c,float[{N}] o,y){{c=Identity(k) {op.text} o=Neg(a)}}> }}"
             )
         case "branch":
-            body = f"{given}, bool t) => (v) {{ v=If(t)<then_branch=b()=>(y){{{op.text}}},else_branch=e()=>(z){{z=Neg(x)}}> }}"
+            body = f"{passed}, bool t) => (v) {{ v=If(t)<then_branch=b()=>(y){{{op.text}}},else_branch=e()=>(z){{z=Neg(x)}}> }}"
         case _:
-            body = f"{given}) => (y) {{ {op.text} }}"
+            body = f"{passed}) => (y) {{ {op.text} }}"
     return parser.parse_model(f'<ir_version: 10, opset_import: ["" : 23, "ai.onnx.ml" : 3]> g ({body}')
 
 
 def feeds_of(setting: str, index: np.ndarray) -> dict[str, np.ndarray]:
-    found = {"x": np.arange(1, N + 1, dtype=np.float32), "i": index, "M": np.array(2), "t": np.array(True)}
+    actual = {"x": np.arange(1, N + 1, dtype=np.float32), "i": index, "M": np.array(2), "t": np.array(True)}
     names = {"constant": "x", "body": "xiM", "branch": "xit"}.get(setting, "xi")
-    return {name: found[name] for name in names}
+    return {name: actual[name] for name in names}
 
 
-def told(session: whorl.InferenceSession, feeds: dict[str, np.ndarray]) -> list | str:
+def report(session: whorl.InferenceSession, feeds: dict[str, np.ndarray]) -> list | str:
     """The outputs, or the kind of error."""
     try:
         return session.run(None, feeds)
@@ -241,7 +241,7 @@ def attack(name: str, op: Attacked, type: str, setting: str) -> None:
                 )
             except whorl.WhorlError:
                 continue
-        native, oracle = (told(session, feeds_of(setting, index)) for session in sessions)
+        native, oracle = (report(session, feeds_of(setting, index)) for session in sessions)
         if not are_equal(native, oracle):
             print(f"DIFFERENT {native} {oracle}"[:300].replace("\n", " "), flush=True)
 

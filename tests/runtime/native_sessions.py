@@ -46,4 +46,4 @@ def subgraph(made: whorl.InferenceSession) -> CompiledSubgraph:
 
 
 def launches(made: whorl.InferenceSession) -> int:
-    return sum(isinstance(found, Launch) for found in subgraph(made).cache.programs.values())
+    return sum(isinstance(actual, Launch) for actual in subgraph(made).cache.programs.values())

@@ -59,9 +59,9 @@ def race(text: str) -> None:
 
     def disturb() -> None:
         while not over.is_set():
-            for place in (0, 1, COUNT // 2, COUNT - 1):
+            for position in (0, 1, COUNT // 2, COUNT - 1):
                 for value in (FAR, -FAR, 0):
-                    index[place] = value
+                    index[position] = value
 
     thread = threading.Thread(target=disturb)
     thread.start()

@@ -87,10 +87,10 @@ def test_size_that_a_run_meets_is_an_error_that_names_the_node(name, each_backen
 def test_size_that_is_constant_is_an_error_that_names_the_node(name, each_backend):
     inputs, body, feeds = BY_INPUTS[name]
     proto = model(f"main ({inputs}) => (y) {{ {body} }}")
-    given = {value.name: value for value in proto.graph.input}
+    passed = {value.name: value for value in proto.graph.input}
     for key, array in feeds.items():
         proto.graph.initializer.append(numpy_helper.from_array(np.asarray(array), key))
-        proto.graph.input.remove(given[key])
+        proto.graph.input.remove(passed[key])
     assert name.split()[0].strip(",") in refuse(proto, {})
 
 

@@ -21,19 +21,19 @@ def nothing_spare() -> None:
     buffer_pool._spare.clear()
 
 
-def place(array: np.ndarray) -> int:
+def address_of(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
 def test_memory_is_used_again_when_the_array_is_gone() -> None:
     first = empty(SHAPE, FLOAT32)
-    where = place(first)
+    where = address_of(first)
     del first
     gc.collect()
-    assert place(empty(SHAPE, FLOAT32)) == where
+    assert address_of(empty(SHAPE, FLOAT32)) == where
 
 
-def test_memory_is_not_used_again_while_a_view_is_held() -> None:
+def test_memory_is_not_used_again_while_a_view_is_stored() -> None:
     first = empty(SHAPE, FLOAT32)
     first[...] = 1
     view = first.reshape(-1)[5:9].view(np.int32)
@@ -58,11 +58,11 @@ def test_small_arrays_and_objects_have_their_own_memory(shape, dtype) -> None:
 
 def test_memory_of_another_size_is_left() -> None:
     first = empty(SHAPE, FLOAT32)
-    where = place(first)
+    where = address_of(first)
     del first
     other = empty((LARGE,), FLOAT32)
-    assert place(other) != where
-    assert place(empty(SHAPE, FLOAT32)) == where
+    assert address_of(other) != where
+    assert address_of(empty(SHAPE, FLOAT32)) == where
 
 
 def test_a_few_are_spare() -> None:
@@ -72,12 +72,12 @@ def test_a_few_are_spare() -> None:
     assert len(buffer_pool._spare) == buffer_pool._spare.maxlen
 
 
-def test_memory_given_back_last_is_taken_first() -> None:
+def test_memory_passed_back_last_is_taken_first() -> None:
     first, second = empty(SHAPE, FLOAT32), empty(SHAPE, FLOAT32)
-    where = place(second)
+    where = address_of(second)
     del first
     del second
-    assert place(empty(SHAPE, FLOAT32)) == where
+    assert address_of(empty(SHAPE, FLOAT32)) == where
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])

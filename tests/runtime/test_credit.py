@@ -37,13 +37,13 @@ def native(model: bytes) -> whorl.InferenceSession:
 
 
 def compiled_by_runs(session: whorl.InferenceSession, count: int) -> list[int]:
-    found, x = [], np.random.default_rng(0).normal(size=(3, 4)).astype("f")
+    actual, x = [], np.random.default_rng(0).normal(size=(3, 4)).astype("f")
     for _ in range(count):
         before = compiled_bytes()
         (y,) = session.run(None, {"x0": x})
         np.testing.assert_allclose(y, np.full((3, 4), 0.25), atol=1e-6)
-        found.append(compiled_bytes() - before)
-    return found
+        actual.append(compiled_bytes() - before)
+    return actual
 
 
 def test_run_compiles_no_more_than_its_credit(monkeypatch):

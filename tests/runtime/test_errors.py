@@ -20,8 +20,8 @@ def message(proto, **feeds):
 
 def test_op_in_a_loop_names_node_loop_and_iteration():
     text = message(ROLLOUT, count=np.array(50), table=np.zeros(12, F32))
-    place = "Gather 'read_row' in body of Loop 'rollout' (iteration 12)"
-    assert text == f"{place}: index 12 is outside [-12, 12) of axis 0"
+    position = "Gather 'read_row' in body of Loop 'rollout' (iteration 12)"
+    assert text == f"{position}: index 12 is outside [-12, 12) of axis 0"
 
 
 def test_nested_loops_and_branches_are_all_named():

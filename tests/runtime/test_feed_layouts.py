@@ -16,9 +16,9 @@ class Named(np.ndarray):
 
 def unaligned(x: np.ndarray) -> np.ndarray:
     memory = np.zeros(x.nbytes + 1, np.uint8)
-    found = memory[1:].view(x.dtype).reshape(x.shape)
-    found[...] = x
-    return found
+    actual = memory[1:].view(x.dtype).reshape(x.shape)
+    actual[...] = x
+    return actual
 
 
 def mapped(x: np.ndarray, folder) -> np.ndarray:
@@ -28,9 +28,9 @@ def mapped(x: np.ndarray, folder) -> np.ndarray:
 
 
 def read_only(x: np.ndarray) -> np.ndarray:
-    found = x.copy()
-    found.flags.writeable = False
-    return found
+    actual = x.copy()
+    actual.flags.writeable = False
+    return actual
 
 
 def embedded(x: np.ndarray) -> np.ndarray:
@@ -82,9 +82,9 @@ PROGRAM = model("""main (float[n, m] x, int64[k] i) => (float[n, m] double, floa
 
 
 def check(session: whorl.InferenceSession, x, i, plain: np.ndarray, index: np.ndarray) -> None:
-    found = session.run(None, {"x": x, "i": i})
+    actual = session.run(None, {"x": x, "i": i})
     expected = [plain + plain, plain[index], plain.T, plain + plain + plain]
-    for got, right in zip(found, expected, strict=True):
+    for got, right in zip(actual, expected, strict=True):
         np.testing.assert_array_equal(got, right)
         assert not np.shares_memory(got, np.asarray(x))
 
@@ -141,7 +141,7 @@ def test_shapes_that_lie_are_errors_or_give_way(each_backend, name):
         return
     try:
         session = whorl.InferenceSession(proto)
-        found = session.run(None, {"x": x, "i": index})[0]
+        actual = session.run(None, {"x": x, "i": index})[0]
     except whorl.WhorlError:
         return
-    np.testing.assert_allclose(found, np.cos(np.sin(x[index])), rtol=1e-6)
+    np.testing.assert_allclose(actual, np.cos(np.sin(x[index])), rtol=1e-6)

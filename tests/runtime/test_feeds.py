@@ -158,7 +158,7 @@ class WithHint(DlPack):
 
 
 @pytest.mark.parametrize(
-    ("error", "said", "cause", "fix"),
+    ("error", "message", "cause", "fix"),
     [
         (
             RuntimeError,
@@ -175,10 +175,10 @@ class WithHint(DlPack):
         (TypeError, "Got unsupported ScalarType BFloat16", "Got unsupported ScalarType BFloat16", "feed a NumPy array"),
     ],
 )
-def test_hint_of_another_library_is_the_fix(error, said, cause, fix):
+def test_hint_of_another_library_is_the_fix(error, message, cause, fix):
     text = f"is not an array: {cause}\n  fix: {fix}"
-    assert refusal(WithHint(said, error), tensor("float32", 1)) == f"input 'x' {text}"
-    assert refusal([WithHint(said, error)], tensor("float32", 1)) == f"input 'x' {text}"
+    assert refusal(WithHint(message, error), tensor("float32", 1)) == f"input 'x' {text}"
+    assert refusal([WithHint(message, error)], tensor("float32", 1)) == f"input 'x' {text}"
 
 
 class ArrayLike:
@@ -214,7 +214,7 @@ def test_scalar_and_empty_text_are_taken():
     assert check_value([], tensor("string", 0), "x").dtype == STRING
 
 
-def test_object_that_is_not_text_is_refused_with_its_place():
+def test_object_that_is_not_text_is_refused_with_its_location():
     text = refusal([["a", "b"], ["c", 4]], tensor("string", 2, 2))
     assert text == "input 'x' holds int at [1, 1], expected strings\n  fix: feed strings"
 
@@ -306,7 +306,7 @@ def test_wrong_output_names_are_refused(session, names, text):
     assert str(caught.value) == text
 
 
-def test_outputs_come_in_the_order_asked_for(session):
+def test_outputs_come_in_the_order_requested_for(session):
     has_y, total, again = session.run(["has_y", "sum", "sum"], {"x": X})
     assert not has_y and total.tolist() == again.tolist() == [11, 21] and total is not again
     assert len(session.run([], {"x": X})) == 2

@@ -25,12 +25,12 @@ def agree(text, runs):
     """Native code gives in every run what the interpreter gives, or fails as it fails."""
     native, oracle = session(text, "native"), session(text, "interpreter")
     for feeds in runs:
-        found, expected = outcome(native, feeds), outcome(oracle, feeds)
+        actual, expected = outcome(native, feeds), outcome(oracle, feeds)
         if isinstance(expected, type):
-            assert found is expected, feeds
+            assert actual is expected, feeds
             continue
-        assert not isinstance(found, type), found
-        for x, y in zip(found, expected, strict=True):
+        assert not isinstance(actual, type), actual
+        for x, y in zip(actual, expected, strict=True):
             assert x.dtype == y.dtype and x.shape == y.shape
             np.testing.assert_allclose(x, y, rtol=1e-6, atol=1e-7)
 
@@ -42,7 +42,7 @@ def masks(lengths, rest):
         yield {"mask": mask, "x": np.arange(n, dtype=np.float32) * 10, **rest}
 
 
-def test_scatter_nd_at_places_only_the_run_counts_writes_every_element():
+def test_scatter_nd_at_locations_only_the_run_counts_writes_every_element():
     text = """main (bool[n] mask, float[n] x, float[k] v) => (float[n] y) {
         i = NonZero(mask)
         u = Transpose <perm = [1, 0]> (i)
@@ -51,7 +51,7 @@ def test_scatter_nd_at_places_only_the_run_counts_writes_every_element():
     agree(text, [*masks([4, 4, 5, 9], {"v": np.float32([1, 2])}), *masks([4], {"v": np.float32([1, 2, 3])})])
 
 
-def test_scatter_elements_at_places_only_the_run_counts_writes_every_element():
+def test_scatter_elements_at_locations_only_the_run_counts_writes_every_element():
     text = """main (bool[n] mask, float[n] x, float[k] v) => (float[n] y) {
         i = NonZero(mask)
         zero = Constant <value_ints = [0]> ()
@@ -61,11 +61,11 @@ def test_scatter_elements_at_places_only_the_run_counts_writes_every_element():
     agree(text, masks([4, 4, 5, 9], {"v": np.float32([1, 2])}))
 
 
-@pytest.mark.parametrize(("op", "places"), [("ScatterND", "int64[1,1] {0}"), ("ScatterElements", "int64[1] {0}")])
-def test_scatter_over_a_carried_value_leaves_what_was_read_before(op, places):
+@pytest.mark.parametrize(("op", "positions"), [("ScatterND", "int64[1,1] {0}"), ("ScatterElements", "int64[1] {0}")])
+def test_scatter_over_a_carried_value_leaves_what_was_read_before(op, positions):
     text = f"""main (float[2] x0) => (float[2] y, float[s,2] ys, float[2] z) {{
         M = Constant <value = int64 {{2}}> ()
-        places = Constant <value = {places}> ()
+        places = Constant <value = {positions}> ()
         minus = Constant <value = float[1] {{-1}}> ()
         two = Constant <value = float[1] {{2}}> ()
         y, z, ys = Loop(M, , x0, x0) <body = b (int64 i, bool c, float[2] x, float[2] w)

@@ -48,7 +48,7 @@ main (int64 n, float[k] x, float[j] z, float[1] e) => (float[m] y, float[o] w) {
   }>
 }
 """
-KEPT_OLD = """
+REMAINING_OLD = """
 main (int64 n, float[k] x, float[1] e) => (float[m] y, float[o] w) {
   y, w = Loop (n, "", x, x) <body = b (int64 i, bool go, float[a] h, float[d] g)
       => (bool on, float[c] hn, float[f] gn) {
@@ -170,7 +170,7 @@ def run_both(text, feeds):
     """What the interpreter and native code give; no loop may lack native code."""
     expected = whorl.InferenceSession(growing(text), options("interpreter")).run(None, feeds)
     session = whorl.InferenceSession(growing(text), options("native"))
-    found = session.run(None, feeds)
+    actual = session.run(None, feeds)
     reasons = [
         reason
         for step in session.plan.steps
@@ -178,7 +178,7 @@ def run_both(text, feeds):
         for reason in step.kernel.runner.reasons
     ]
     assert not reasons
-    return expected, found
+    return expected, actual
 
 
 def options(backend):
@@ -188,8 +188,8 @@ def options(backend):
 
 
 def check(text, **feeds):
-    expected, found = run_both(text, {name: np.asarray(value) for name, value in feeds.items()})
-    for e, f in zip(expected, found, strict=True):
+    expected, actual = run_both(text, {name: np.asarray(value) for name, value in feeds.items()})
+    for e, f in zip(expected, actual, strict=True):
         assert f.dtype == e.dtype
         np.testing.assert_allclose(f, e, rtol=1e-6, atol=0)
 
@@ -215,9 +215,9 @@ def test_columns_are_put_behind_two_rows(trips):
     check(TRANSPOSED, n=trips, x=np.array([[1], [2]], F), e=np.array([[3], [4]], F))
 
 
-@pytest.mark.parametrize("text", [CROSSED, KEPT_OLD])
+@pytest.mark.parametrize("text", [CROSSED, REMAINING_OLD])
 @pytest.mark.parametrize("trips", [16, 17, 100])
-def test_growing_values_change_places(text, trips):
+def test_growing_values_change_locations(text, trips):
     feeds = {"n": trips, "x": np.arange(3, dtype=F), "e": np.array([9], F)}
     if text is CROSSED:
         feeds["z"] = np.arange(7, dtype=F)
@@ -240,7 +240,7 @@ def test_sequence_is_read_while_it_grows():
 
 
 @pytest.mark.parametrize("trips", TRIPS)
-def test_element_read_before_it_is_overwritten_in_place(trips):
+def test_element_read_before_it_is_overwritten_inplace(trips):
     check(UPDATED, n=trips, x=np.arange(8, dtype=F))
 
 
@@ -258,8 +258,8 @@ def test_one_program_serves_every_first_length():
     session = whorl.InferenceSession(growing(APPENDED), chosen)
     for start in (0, 2, 9):
         feeds = {"n": np.array(5000), "x": np.zeros((start, 3), F), "row": np.ones((1, 3), F)}
-        (found,) = session.run(None, feeds)
-        assert found.shape == (start + 10000, 3)
+        (actual,) = session.run(None, feeds)
+        assert actual.shape == (start + 10000, 3)
     (kernel,) = (step.kernel for step in session.plan.steps if isinstance(step.kernel, LoopKernel))
     assert len(kernel.runner.programs.all) == 1
 

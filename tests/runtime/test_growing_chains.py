@@ -94,8 +94,8 @@ def test_random_bodies_on_lengths_that_change(seed):
         x = rng.uniform(-1, 1, (first, 3)).astype(np.float32)
         feeds = {"n": np.array(trips), "x": x, "limit": np.array([9])}
         expected, refused = run(text, "interpreter", feeds)
-        found, error = run(text, "native", feeds)
+        actual, error = run(text, "native", feeds)
         assert error == refused
-        for e, f in zip(expected or [], found or [], strict=True):
+        for e, f in zip(expected or [], actual or [], strict=True):
             assert e.dtype == f.dtype
             np.testing.assert_allclose(f, e, rtol=1e-3, atol=1e-4, err_msg=f"seed {seed}\n{text}")

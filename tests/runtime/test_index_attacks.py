@@ -16,7 +16,7 @@ EACH = 8
 """Ops that one process tries: what dies says of which op."""
 
 
-def told(script: str, *names: str, **variables: str) -> list[str]:
+def report(script: str, *names: str, **variables: str) -> list[str]:
     """What a script of attacks prints: its last line is what it was about when it died."""
     path = os.pathsep.join(p for p in sys.path if p)
     environment = os.environ | {"PYTHONPATH": path} | variables
@@ -34,11 +34,11 @@ def told(script: str, *names: str, **variables: str) -> list[str]:
     ids=lambda names: f"{names[0]} to {names[-1]}",
 )
 def test_indices_outside_are_errors_or_have_a_meaning(names):
-    lines = told("index_attacks.py", *names, WHORL_DEBUG="guard")
+    lines = report("index_attacks.py", *names, WHORL_DEBUG="guard")
     different = [f"{lines[n - 1]}: {line}" for n, line in enumerate(lines) if line.startswith("DIFFERENT")]
     assert not different
 
 
 @pytest.mark.slow
 def test_indices_that_change_during_a_run_touch_nothing_outside():
-    assert [line for line in told("racing_feeds.py") if line != "done"] == list(RACES)
+    assert [line for line in report("racing_feeds.py") if line != "done"] == list(RACES)

@@ -187,7 +187,7 @@ def test_huge_result_is_refused_before_it_is_allocated(op):
         limited.run(None, {"sizes": np.array([3])})
 
 
-def test_memory_that_no_limit_forbids_but_nobody_has_is_an_error_too():
+def test_memory_that_no_limit_forbids_but_no_one_has_is_an_error_too():
     proto = model("main (int64[1] sizes) => (float[n] y) { y = ConstantOfShape(sizes) }")
     with pytest.raises(whorl.MemoryLimitError, match="output 'y': no memory"):
         session(proto).run(None, {"sizes": np.array([1 << 60])})
@@ -206,7 +206,7 @@ CHAIN = model("""
     }""")
 
 
-def test_memory_is_given_back_at_the_last_use():
+def test_memory_is_passed_back_at_the_last_use():
     """Two live arrays at a time (and one on its way) take 3 KiB, however long the loop is."""
     x = np.zeros(256, F32)
     session(CHAIN, max_memory=4 * KIB).run(None, {"x": x, "count": np.array(500)})
@@ -284,16 +284,16 @@ def test_items_of_a_sequence_count_once():
 
 
 def test_progress_tells_of_every_iteration_with_the_total_where_it_is_known():
-    told = []
-    session(ROLLOUT, progress=lambda *what: told.append(what)).run(None, rollout(3))
-    assert told == [("Loop 'rollout'", 1, 3), ("Loop 'rollout'", 2, 3), ("Loop 'rollout'", 3, 3)]
+    report = []
+    session(ROLLOUT, progress=lambda *what: report.append(what)).run(None, rollout(3))
+    assert report == [("Loop 'rollout'", 1, 3), ("Loop 'rollout'", 2, 3), ("Loop 'rollout'", 3, 3)]
 
 
 def test_progress_of_a_loop_without_a_bound_has_no_total():
-    told = []
+    report = []
     with pytest.raises(whorl.IterationLimitError):
-        session(FOREVER, max_iterations=2, progress=lambda *what: told.append(what)).run(None, START)
-    assert told == [("Loop 'forever'", 1, None), ("Loop 'forever'", 2, None)]
+        session(FOREVER, max_iterations=2, progress=lambda *what: report.append(what)).run(None, START)
+    assert report == [("Loop 'forever'", 1, None), ("Loop 'forever'", 2, None)]
 
 
 def test_exception_of_the_callback_ends_the_run_and_arrives_unchanged():
@@ -323,15 +323,15 @@ def test_progress_tells_of_outermost_loops_only():
                 }>
             }>
         }""")
-    told = []
-    (total,) = session(nest, progress=lambda loop, done, of: told.append((loop, done))).run(
+    report = []
+    (total,) = session(nest, progress=lambda loop, done, of: report.append((loop, done))).run(
         None, {"count": np.array(3)}
     )
     assert total == 9
-    assert told == [("Loop 'outer'", k) for k in (1, 2, 3)]
+    assert report == [("Loop 'outer'", k) for k in (1, 2, 3)]
 
 
-def test_time_limit_holds_inside_nests_of_which_one_iteration_takes_for_ever():
+def test_time_limit_has_inside_nests_of_which_one_iteration_takes_for_ever():
     inner = "r8 = Add(s8, one)"
     for d in range(7, -1, -1):
         inner = f"""r{d} = Loop (n, , s{d}) <body = b{d} (int64 i{d}, bool g{d}, float s{d + 1})
@@ -385,13 +385,13 @@ def test_limit_acts_inside_of_what_takes_long(name, limit, each_backend):
     proto, feeds = LONG[name]
     if name == "fused reduction" and each_backend == "interpreter":
         pytest.skip("the interpreter makes each tensor, and nobody has memory for this one")
-    limited, options, given = session(proto, timeout=0.3 if limit == "timeout" else None), run_options(), feeds()
+    limited, options, passed = session(proto, timeout=0.3 if limit == "timeout" else None), run_options(), feeds()
     acts = {"cancel": limited.cancel, "terminate": lambda: setattr(options, "terminate", True)}
     timer = threading.Timer(0.3, acts.get(limit, lambda: None))
     timer.start()
     start = time.process_time()
     with pytest.raises(whorl.TimeLimitError if limit == "timeout" else whorl.CancelledError):
-        limited.run(None, given, options)
+        limited.run(None, passed, options)
     assert time.process_time() - start < 0.3 + GENEROUS
 
 

@@ -45,31 +45,31 @@ main(%x: float32[N], %table: float32[5], %n: int64[]) {
 def feeds(length: int, trips: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((length, 2)), rng.standard_normal((2, length))
-    given = {"x": x, "y": y, "h": np.ones((1, 2))}
-    return {name: value.astype(np.float32) for name, value in given.items()} | {"n": np.array(trips)}
+    passed = {"x": x, "y": y, "h": np.ones((1, 2))}
+    return {name: value.astype(np.float32) for name, value in passed.items()} | {"n": np.array(trips)}
 
 
-def same(found: list[np.ndarray], expected: list[np.ndarray]) -> None:
-    for f, e in zip(found, expected, strict=True):
+def same(actual: list[np.ndarray], expected: list[np.ndarray]) -> None:
+    for f, e in zip(actual, expected, strict=True):
         assert (f.dtype, f.shape) == (e.dtype, e.shape)
         np.testing.assert_array_equal(f, e)
 
 
 @pytest.mark.parametrize(("length", "trips"), [(1, 1), (3, 2), (70_000, 70_000), (70_001, 69_999)])
 def test_loop_of_any_length(length, trips):
-    given = feeds(length, trips)
+    passed = feeds(length, trips)
     native, interpreted = (Session(parse_module(LONG), backend=name) for name in ("native", "interpreter"))
-    expected = interpreted.execute(None, given)
+    expected = interpreted.execute(None, passed)
     assert expected[3].shape == (2, trips)
     for _ in range(2):
-        same(native.execute(None, given), expected)
+        same(native.execute(None, passed), expected)
 
 
 def test_one_session_takes_lengths_that_change():
     native, interpreted = (Session(parse_module(LONG), backend=name) for name in ("native", "interpreter"))
     for length in (1, 2, 5, 9, 12, 15, 20, 21, 30, 31, 32, 50):
-        given = feeds(length, length)
-        same(native.execute(None, given), interpreted.execute(None, given))
+        passed = feeds(length, length)
+        same(native.execute(None, passed), interpreted.execute(None, passed))
 
 
 def test_slices_that_run_out_fail_at_their_iteration():
@@ -87,9 +87,9 @@ def test_error_inside_names_its_iteration():
         session = Session(parse_module(READ), backend=backend)
         with pytest.raises(RunError, match=r"Gather 'row' in body of Loop 'read' \(iteration 5\)"):
             session.execute(None, {"x": x, "table": table, "n": np.array(9)})
-        last, joined = session.execute(None, {"x": x, "table": table, "n": np.array(5)})
+        last, combined = session.execute(None, {"x": x, "table": table, "n": np.array(5)})
         assert last.tolist() == [4]
-        assert joined.tolist() == [0, 1, 2, 3, 4]
+        assert combined.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_iterations_are_limited():
@@ -102,12 +102,12 @@ def test_iterations_are_limited():
 @pytest.mark.skipif(not any(map(shutil.which, linker.COMPILERS)), reason="there is no C compiler to link with")
 def test_library_gives_what_a_session_gives(tmp_path):
     whorl.compile(parse_module(LONG), tmp_path / "m.so", dims={"N": 6}, inputs={"n": 4})
-    given = feeds(6, 4)
-    expected = Session(parse_module(LONG), backend="interpreter").execute(None, given)
+    passed = feeds(6, 4)
+    expected = Session(parse_module(LONG), backend="interpreter").execute(None, passed)
     library = whorl.load_compiled(tmp_path / "m.so")
-    same(library.run(None, {k: v for k, v in given.items() if k in {a.name for a in library.get_inputs()}}), expected)
+    same(library.run(None, {k: v for k, v in passed.items() if k in {a.name for a in library.get_inputs()}}), expected)
     whorl.compile(parse_module(LONG), tmp_path / "open.so")
     library = whorl.load_compiled(tmp_path / "open.so")
-    same(library.run(None, given), expected)
+    same(library.run(None, passed), expected)
     with pytest.raises(RunError, match="Loop 's'"):
         library.run(None, feeds(3, 4))

@@ -60,22 +60,22 @@ def arrays(value):
     return [array for item in value for array in arrays(item)] if isinstance(value, list) else [value]
 
 
-def same(found, expected):
-    return all(np.array_equal(a, b) for a, b in zip(arrays(found), arrays(expected), strict=True))
+def same(actual, expected):
+    return all(np.array_equal(a, b) for a, b in zip(arrays(actual), arrays(expected), strict=True))
 
 
 def test_mutating_results_changes_neither_feeds_nor_each_other_nor_later_runs():
-    session, given = whorl.InferenceSession(ALIASES), feeds()
+    session, passed = whorl.InferenceSession(ALIASES), feeds()
     expected = session.run(None, feeds())
-    outputs = session.run(None, given)
+    outputs = session.run(None, passed)
     results = arrays(outputs)
     for k, array in enumerate(results):
         others = results[:k] + results[k + 1 :]
         before = copy.deepcopy(others)
         array[...] = -99
         assert same(others, before)
-    assert same([*given.values()], [*feeds().values()])
-    assert same(session.run(None, given), expected)
+    assert same([*passed.values()], [*feeds().values()])
+    assert same(session.run(None, passed), expected)
 
 
 def test_results_are_contiguous_and_writable():
@@ -84,18 +84,18 @@ def test_results_are_contiguous_and_writable():
 
 
 def test_mutating_the_feeds_after_a_run_does_not_change_its_results():
-    given = feeds()
-    outputs = whorl.InferenceSession(ALIASES).run(None, given)
+    passed = feeds()
+    outputs = whorl.InferenceSession(ALIASES).run(None, passed)
     expected = copy.deepcopy(outputs)
-    for array in arrays([*given.values()]):
+    for array in arrays([*passed.values()]):
         array[...] = 0
     assert same(outputs, expected)
 
 
 def test_feeds_may_be_read_only():
-    given = feeds()
-    given["x"].flags.writeable = False
-    whorl.InferenceSession(ALIASES).run(None, given)
+    passed = feeds()
+    passed["x"].flags.writeable = False
+    whorl.InferenceSession(ALIASES).run(None, passed)
 
 
 # ---- threads -----------------------------------------------------------------------------------------------------
@@ -121,16 +121,16 @@ def test_many_threads_run_one_session_with_right_results():
     assert not wrong
 
 
-def test_failing_runs_do_not_disturb_those_of_other_threads():
+def test_failing_runs_do_not_disturb_the_ones_of_other_threads():
     session = whorl.InferenceSession(ROLLOUT)
-    table, told = np.ones(12, F32), []
+    table, report = np.ones(12, F32), []
 
     def work(count):
         for _ in range(30):
             try:
-                told.append((count, float(session.run(None, {"count": np.array(count), "table": table})[0])))
+                report.append((count, float(session.run(None, {"count": np.array(count), "table": table})[0])))
             except whorl.RunError as error:
-                told.append((count, str(error)))
+                report.append((count, str(error)))
 
     threads = [threading.Thread(target=work, args=(count,)) for count in (3, 40, 12, 50)]
     for thread in threads:
@@ -138,7 +138,7 @@ def test_failing_runs_do_not_disturb_those_of_other_threads():
     for thread in threads:
         thread.join()
     failure = "Gather 'read_row' in body of Loop 'rollout' (iteration 12): index 12 is outside [-12, 12) of axis 0"
-    assert set(told) == {(3, 3.0), (12, 12.0), (40, failure), (50, failure)}
+    assert set(report) == {(3, 3.0), (12, 12.0), (40, failure), (50, failure)}
 
 
 # ---- pickling, copying, fork -------------------------------------------------------------------------------------
@@ -222,16 +222,16 @@ def test_pickle_whose_weights_are_gone_is_a_load_error(external):
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_session_runs_in_a_forked_child_too(external):
     rollout, weights = whorl.InferenceSession(ROLLOUT), whorl.InferenceSession(external)
-    given = {"count": np.array(4), "table": np.arange(12, dtype=F32)}
-    assert rollout.run(None, given) == [6]
+    passed = {"count": np.array(4), "table": np.arange(12, dtype=F32)}
+    assert rollout.run(None, passed) == [6]
     child = os.fork()
     if child == 0:
-        right = rollout.run(None, given) == [6]
+        right = rollout.run(None, passed) == [6]
         right = right and weights.run(None, {"v0": np.zeros(2, F32)})[0].tolist() == [1.5, 1.5]
         os._exit(0 if right else 1)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
-    assert rollout.run(None, given) == [6]
+    assert rollout.run(None, passed) == [6]
 
 
 BESIDE = """

@@ -33,13 +33,13 @@ def first_value(text: str) -> Module:
     return module
 
 
-def test_only_what_is_no_state_is_given_out():
+def test_only_what_is_no_state_is_passed_out():
     module = summing()
     verify(module)
     assert module.visible_outputs == [] and Session(module).execute(None, {"x": X}) == []
 
 
-def test_state_may_be_asked_for_by_its_output():
+def test_state_may_be_requested_for_by_its_output():
     session = Session(summing(), backend="interpreter")
     assert [session.execute(["after"], {"x": X})[0].tolist() for _ in range(2)] == [[3, 3], [6, 6]]
 

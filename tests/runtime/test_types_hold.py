@@ -51,5 +51,5 @@ def _suite() -> Iterator[tuple[str, ModelProto, dict[str, Any]]]:
 
 @pytest.mark.parametrize("how", RELAXATIONS)
 def test_types_hold_in_node_tests_of_onnx(how):
-    wrong = {name: found for name, model, feeds in suite() if (found := problems(model, feeds, how))}
+    wrong = {name: actual for name, model, feeds in suite() if (actual := problems(model, feeds, how))}
     assert not wrong

@@ -17,14 +17,14 @@ SUM = model("""
 def test_bench_compares_and_measures(whorl, saved):
     pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     path = saved(SUM)
-    given = ("--dim", "n=3", "--input", "steps=50", "--rounds", "1")
-    found = whorl("bench", path, *given, "--json").document
-    assert found["inputs"] == {"x": "float32[3]", "steps": "int64[]"}
-    assert found["results"]["onnxruntime"]["status"] == "equal"
-    assert found["engines"]["whorl"]["ratio"] == 1
-    assert all(told["run"] > 0 and told["load"] > 0 for told in found["engines"].values())
-    assert "second_first_run" in found["engines"]["whorl"]
-    assert found["loops"]["Loop 'add'"]["iterations"] == 50
+    passed = ("--dim", "n=3", "--input", "steps=50", "--rounds", "1")
+    actual = whorl("bench", path, *passed, "--json").document
+    assert actual["inputs"] == {"x": "float32[3]", "steps": "int64[]"}
+    assert actual["results"]["onnxruntime"]["status"] == "equal"
+    assert actual["engines"]["whorl"]["ratio"] == 1
+    assert all(report["run"] > 0 and report["load"] > 0 for report in actual["engines"].values())
+    assert "second_first_run" in actual["engines"]["whorl"]
+    assert actual["loops"]["Loop 'add'"]["iterations"] == 50
 
 
 def test_bench_reports_an_engine_that_differs_and_does_not_measure_it(whorl, saved):
@@ -38,13 +38,13 @@ def test_bench_reports_an_engine_that_differs_and_does_not_measure_it(whorl, sav
                 h_out = Add(h, x)
             }>
         }""")
-    told = whorl("bench", saved(stops), "--rounds", "1")
-    assert told.code == 1
-    assert "results of onnxruntime: different y: " in told.out
-    assert "\nonnxruntime  " not in told.out
-    assert "\n  Loop 'add': 5 iterations, " in told.out
+    report = whorl("bench", saved(stops), "--rounds", "1")
+    assert report.code == 1
+    assert "results of onnxruntime: different y: " in report.out
+    assert "\nonnxruntime  " not in report.out
+    assert "\n  Loop 'add': 5 iterations, " in report.out
 
 
 def test_bench_refuses_an_engine_it_does_not_know(whorl, saved):
-    told = whorl("bench", saved(SUM), "--against", "abacus")
-    assert told.code == 2 and "there is no engine 'abacus'" in told.err
+    report = whorl("bench", saved(SUM), "--against", "abacus")
+    assert report.code == 2 and "there is no engine 'abacus'" in report.err

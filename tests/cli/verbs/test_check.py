@@ -15,16 +15,16 @@ ODD = model("""
 
 
 def test_check_of_a_model_without_problems(whorl, saved):
-    told = whorl("check", saved(ROLLOUT), "--strict")
-    assert (told.code, told.out) == (0, "nothing to complain about\n")
-    told = whorl("check", saved(ROLLOUT), "--json")
-    assert (told.code, told.document) == (0, {"problems": []})
+    report = whorl("check", saved(ROLLOUT), "--strict")
+    assert (report.code, report.out) == (0, "nothing to complain about\n")
+    report = whorl("check", saved(ROLLOUT), "--json")
+    assert (report.code, report.document) == (0, {"problems": []})
 
 
 def test_check_prints_problems_with_their_fixes(whorl, saved):
-    told = whorl("check", saved(ODD))
-    assert told.code == 0
-    assert told.out == (
+    report = whorl("check", saved(ODD))
+    assert report.code == 0
+    assert report.out == (
         "warning [shadowed-name] body of Loop 'y': 'x' hides a value of the same name outside; "
         "engines disagree on which is meant\n"
         "  fix: rename what is inside\n"
@@ -67,8 +67,9 @@ def test_weights_beside_the_model_are_not_needed_to_show_and_check_it(whorl, tmp
     (tmp_path / "m.data").unlink()
     assert (whorl("show", path), whorl("check", path)) == (shown, checked)
     assert whorl("show", "--text", path).code == text.code == 0
-    told = whorl("run", path, "--random", 0)
-    assert told.code == 3
+    report = whorl("run", path, "--random", 0)
+    assert report.code == 3
     assert (
-        told.err == "whorl: initializer 'w' lies in 'm.data', which is missing\n  fix: put the file beside the model\n"
+        report.err
+        == "whorl: initializer 'w' lies in 'm.data', which is missing\n  fix: put the file beside the model\n"
     )

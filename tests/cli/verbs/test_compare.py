@@ -12,17 +12,17 @@ SUMS = model("main (float[n] x) => (float[n] twice, float[n] squared) { twice = 
 
 @pytest.mark.slow
 def test_real_engines_agree_on_a_loop(whorl, saved):
-    told = whorl("compare", saved(ROLLOUT), "--against", "onnxruntime,openvino,reference,whorl", *FEEDS)
-    assert (told.code, told.err) == (0, "")
-    assert told.out.splitlines() == [
+    report = whorl("compare", saved(ROLLOUT), "--against", "onnxruntime,openvino,reference,whorl", *FEEDS)
+    assert (report.code, report.err) == (0, "")
+    assert report.out.splitlines() == [
         f"{engine}: total: equal" for engine in ("onnxruntime", "openvino", "reference", "whorl")
     ]
 
 
-def test_inputs_not_given_are_random_and_the_same_for_all(whorl, saved):
-    told = whorl("compare", saved(SUMS), "--dim", "n=5", "--random", "3", "--json")
+def test_inputs_not_passed_are_random_and_the_same_for_all(whorl, saved):
+    report = whorl("compare", saved(SUMS), "--dim", "n=5", "--random", "3", "--json")
     outputs = {"twice": "", "squared": ""}
-    assert (told.code, told.document) == (0, {"onnxruntime": {"status": "equal", "outputs": outputs}})
+    assert (report.code, report.document) == (0, {"onnxruntime": {"status": "equal", "outputs": outputs}})
 
 
 def test_known_disagreement_is_reported(whorl, saved):
@@ -35,8 +35,8 @@ def test_known_disagreement_is_reported(whorl, saved):
                 b = Add(a, a)
             }>
         }""")
-    told = whorl("compare", saved(proto), "--input", "x=1")
-    assert (told.code, told.out) == (
+    report = whorl("compare", saved(proto), "--input", "x=1")
+    assert (report.code, report.out) == (
         1,
         "onnxruntime: y: 1 of 1 elements differ, first at []: 2.0 instead of 8.0\n",
     )
@@ -57,18 +57,18 @@ def test_known_disagreement_is_reported(whorl, saved):
 def test_engine_that_gives_no_outputs_is_reported(whorl, saved, engine, line):
     patience = 5 if engine.endswith("hangs") else 60
     engines = f"{engine},onnxruntime"
-    told = whorl("compare", saved(SUMS), "--against", engines, "--input", "x=[1]", "--timeout", patience)
-    first, *others = told.out.splitlines()
-    assert told.code == 1 and first.startswith(f"{engine}: {line}")
+    report = whorl("compare", saved(SUMS), "--against", engines, "--input", "x=[1]", "--timeout", patience)
+    first, *others = report.out.splitlines()
+    assert report.code == 1 and first.startswith(f"{engine}: {line}")
     assert others == ["onnxruntime: twice: equal", "onnxruntime: squared: equal"]
 
 
 def test_small_differences_are_within_the_tolerance_or_shown(whorl, saved):
     arguments = ["compare", saved(SUMS), "--against", "cli.engines:off_by_a_bit", "--input", "x=[0.1, 0]"]
     assert whorl(*arguments).code == 0
-    told = whorl(*arguments, "--rtol", "0", "--atol", "0")
-    assert told.code == 1
-    assert told.out.splitlines()[0] == (
+    report = whorl(*arguments, "--rtol", "0", "--atol", "0")
+    assert report.code == 1
+    assert report.out.splitlines()[0] == (
         "cli.engines:off_by_a_bit: twice: 2 of 2 elements differ, first at [0]: 0.20000002 instead of 0.2"
     )
 
@@ -80,25 +80,25 @@ def test_engine_that_is_not_installed_is_named_with_what_installs_it(whorl, save
         f"raise ModuleNotFoundError(\"No module named '{engine}'\", name={engine!r})\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    given = ["--backend", engine] if verb == "conformance" else [saved(SUMS), "--random", 0, "--against", engine]
-    told = whorl(verb, *given)
-    assert told.code != 0
-    assert told.err == (
+    passed = ["--backend", engine] if verb == "conformance" else [saved(SUMS), "--random", 0, "--against", engine]
+    report = whorl(verb, *passed)
+    assert report.code != 0
+    assert report.err == (
         f"whorl: the backend {engine!r} cannot be loaded: No module named {engine!r}\n  fix: pip install {engine}\n"
     )
 
 
 def test_other_type_is_a_difference(whorl, saved):
-    told = whorl("compare", saved(SUMS), "--against", "cli.engines:of_another_type", "--input", "x=[1]", "--json")
+    report = whorl("compare", saved(SUMS), "--against", "cli.engines:of_another_type", "--input", "x=[1]", "--json")
     problem = "float64[1] instead of float32[1]"
-    assert told.document == {
+    assert report.document == {
         "cli.engines:of_another_type": {"status": "different", "outputs": {"twice": problem, "squared": problem}}
     }
 
 
 def test_engine_that_cannot_be_loaded_is_an_error(whorl, saved):
-    told = whorl("compare", saved(SUMS), "--against", "no_such_module:load", "--input", "x=[1]")
-    assert told.code == 4 and "No module named 'no_such_module'" in told.err
+    report = whorl("compare", saved(SUMS), "--against", "no_such_module:load", "--input", "x=[1]")
+    assert report.code == 4 and "No module named 'no_such_module'" in report.err
 
 
 def test_text_models_and_weights_beside_the_model_reach_the_engines(whorl, tmp_path):
@@ -108,5 +108,5 @@ def test_text_models_and_weights_beside_the_model_reach_the_engines(whorl, tmp_p
     text.write_text(onnx.printer.to_text(proto))
     onnx.save(proto, path, save_as_external_data=True, location="w.bin", size_threshold=0)
     for file in (path, text):
-        told = whorl("compare", file, "--against", "onnxruntime,reference")
-        assert (told.code, told.out) == (0, "onnxruntime: y: equal\nreference: y: equal\n")
+        report = whorl("compare", file, "--against", "onnxruntime,reference")
+        assert (report.code, report.out) == (0, "onnxruntime: y: equal\nreference: y: equal\n")

@@ -16,14 +16,14 @@ SUM = model("""
 
 
 def test_compile_tells_what_it_wrote(whorl, saved, tmp_path):
-    told = whorl("compile", saved(SUM), "-o", tmp_path / "sum.o", "--dim", "n=3", "--header", tmp_path / "sum.h")
-    assert (told.code, told.err) == (0, "")
+    report = whorl("compile", saved(SUM), "-o", tmp_path / "sum.o", "--dim", "n=3", "--header", tmp_path / "sum.h")
+    assert (report.code, report.err) == (0, "")
     size = (tmp_path / "sum.o").stat().st_size
     assert re.fullmatch(
         rf"wrote {tmp_path}/sum.o: {size} bytes of code, \d+ bytes of workspace\n"
         r"input   x: float32\[3\]\ninput   steps: int64\[\]\noutput  y: float32\[3\]\ncall    sum_run\n"
         r"needs   .* of the C library\n",
-        told.out,
+        report.out,
     )
     header = (tmp_path / "sum.h").read_text()
     assert "#define SUM_INPUT_0_BYTES 12 /* x: float32, float [3] */" in header
@@ -33,14 +33,16 @@ def test_compile_tells_what_it_wrote(whorl, saved, tmp_path):
 
 def test_compile_as_json_with_an_input_fixed(whorl, saved, tmp_path):
     output = tmp_path / "total.o"
-    told = whorl("compile", saved(SUM), "-o", output, "--dim", "n=3", "--input", "steps=7", "--name", "total", "--json")
-    assert told.document["name"] == "total"
-    assert told.document["inputs"] == {"x": "float32[3]"}
-    assert set(told.document["needs"]) <= {"free", "malloc", "memcpy", "memset"}
+    report = whorl(
+        "compile", saved(SUM), "-o", output, "--dim", "n=3", "--input", "steps=7", "--name", "total", "--json"
+    )
+    assert report.document["name"] == "total"
+    assert report.document["inputs"] == {"x": "float32[3]"}
+    assert set(report.document["needs"]) <= {"free", "malloc", "memcpy", "memset"}
 
 
 def test_compile_that_needs_a_length_says_which_and_how(whorl, saved, tmp_path):
     text = model("main (float[batch, 1, 3] x, float[1, 1, 3] w) => (float[batch, 1, 5] y) { y = ConvTranspose(x, w) }")
-    told = whorl("compile", saved(text), "-o", tmp_path / "conv.o")
-    assert told.code == 6
-    assert told.err.endswith("\n  fix: fix lengths: --dim batch=N\n")
+    report = whorl("compile", saved(text), "-o", tmp_path / "conv.o")
+    assert report.code == 6
+    assert report.err.endswith("\n  fix: fix lengths: --dim batch=N\n")

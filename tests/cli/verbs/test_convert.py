@@ -19,15 +19,15 @@ def opset_of(path):
 @pytest.mark.parametrize("opset", [13, 16, 21, 25])
 def test_model_is_written_at_another_opset(whorl, saved, tmp_path, opset):
     out = tmp_path / "out.onnx"
-    told = whorl("convert", saved(ROLLOUT), out, "--opset", opset)
+    report = whorl("convert", saved(ROLLOUT), out, "--opset", opset)
     size = out.stat().st_size
-    assert (told.code, told.out) == (0, f"wrote {out}: {len([*w.load(ROLLOUT).nodes()])} nodes, {size} bytes\n")
+    assert (report.code, report.out) == (0, f"wrote {out}: {len([*w.load(ROLLOUT).nodes()])} nodes, {size} bytes\n")
     assert opset_of(out) == opset
     onnx.checker.check_model(str(out), full_check=True)
     assert w.InferenceSession(out).run(None, FEEDS) == [6]
 
 
-def test_opset_of_the_model_is_kept(whorl, saved, tmp_path):
+def test_opset_of_the_model_is_retained(whorl, saved, tmp_path):
     assert whorl("convert", saved(ROLLOUT), tmp_path / "out.onnx").code == 0
     assert opset_of(tmp_path / "out.onnx") == 21
 
@@ -44,29 +44,29 @@ def test_what_an_opset_cannot_say_names_op_and_opset(whorl, saved, tmp_path):
     proto = model(
         "main (float[1, 1, h, w] x, float[1, 2, 2, 2] at) => (float[1, 1, 2, 2] y) { [look] y = GridSample(x, at) }"
     )
-    told = whorl("convert", saved(proto), tmp_path / "out.onnx", "--opset", "13")
-    assert told.code == 6 and not (tmp_path / "out.onnx").exists()
+    report = whorl("convert", saved(proto), tmp_path / "out.onnx", "--opset", "13")
+    assert report.code == 6 and not (tmp_path / "out.onnx").exists()
     reason = "GridSample came with version 16; the model imports ai.onnx 13\n  fix: choose a newer opset"
-    assert told.err == f"whorl: GridSample 'look': {reason}\n"
+    assert report.err == f"whorl: GridSample 'look': {reason}\n"
 
 
 @pytest.mark.parametrize("opset", [0, 5, 99])
 def test_opset_that_cannot_be_written_is_refused(whorl, saved, tmp_path, opset):
-    told = whorl("convert", saved(ROLLOUT), tmp_path / "out.onnx", "--opset", opset)
-    assert told.code == 6 and str(opset) in told.err
+    report = whorl("convert", saved(ROLLOUT), tmp_path / "out.onnx", "--opset", opset)
+    assert report.code == 6 and str(opset) in report.err
 
 
 def test_unknown_ending_is_refused(whorl, saved, tmp_path):
-    told = whorl("convert", saved(ROLLOUT), tmp_path / "out.pb")
+    report = whorl("convert", saved(ROLLOUT), tmp_path / "out.pb")
     fix = "end it in .onnx, .onnxtxt, .mlir, .xml, .json, .yaml or .yml"
     text = f"'{tmp_path}/out.pb' has no ending whorl can write\n  fix: {fix}"
-    assert (told.code, told.err) == (6, f"whorl: {text}\n")
+    assert (report.code, report.err) == (6, f"whorl: {text}\n")
 
 
 def test_json_is_one_document(whorl, saved, tmp_path):
     out = tmp_path / "out.onnx"
-    told = whorl("convert", saved(ROLLOUT), out, "--json")
-    assert told.document == {
+    report = whorl("convert", saved(ROLLOUT), out, "--json")
+    assert report.document == {
         "output": str(out),
         "bytes": out.stat().st_size,
         "nodes": len([*w.load(ROLLOUT).nodes()]),
@@ -114,6 +114,6 @@ def test_save_over_the_model_itself_keeps_weights_beside_it(tmp_path):
     ],
 )
 def test_option_that_the_format_written_does_not_have_is_refused(whorl, saved, tmp_path, name, option, reason):
-    told = whorl("convert", saved(ROLLOUT), tmp_path / name, *option)
-    assert (told.code, told.err) == (2, f"whorl: {reason}\n  fix: leave out {option[0]}\n")
+    report = whorl("convert", saved(ROLLOUT), tmp_path / name, *option)
+    assert (report.code, report.err) == (2, f"whorl: {reason}\n  fix: leave out {option[0]}\n")
     assert not (tmp_path / name).exists()

@@ -10,17 +10,17 @@ from onnx_text import ROLLOUT, model
 
 def test_model_without_loops_is_written(whorl, saved, tmp_path):
     out = tmp_path / "flat.onnx"
-    told = whorl("deloop", saved(ROLLOUT), out, "--input", "count=3")
+    report = whorl("deloop", saved(ROLLOUT), out, "--input", "count=3")
     nodes = onnx.load(out).graph.node
-    assert told.code == 0 and "Loop" not in {node.op_type for node in nodes}
-    assert told.out.startswith(f"wrote {out}: ") and "no loop and no branch" in told.out
+    assert report.code == 0 and "Loop" not in {node.op_type for node in nodes}
+    assert report.out.startswith(f"wrote {out}: ") and "no loop and no branch" in report.out
 
 
-def test_loop_that_stays_is_named_and_nothing_written(whorl, saved, tmp_path):
+def test_loop_that_remains_is_named_and_nothing_written(whorl, saved, tmp_path):
     out = tmp_path / "flat.onnx"
-    told = whorl("deloop", saved(ROLLOUT), out)
-    assert told.code == 6 and not out.exists()
-    assert told.err == (
+    report = whorl("deloop", saved(ROLLOUT), out)
+    assert report.code == 6 and not out.exists()
+    assert report.err == (
         "whorl: control flow remains:\n"
         "  Loop 'rollout': the number of its iterations is known only when it runs\n"
         "  fix: try --input count=8, in Python inputs={'count': 8}\n"
@@ -45,12 +45,12 @@ LENGTHS = model("""main (float[T, 2] x, int64[1] n) => (float[T, 2] y) {
 def test_fix_of_the_error_removes_the_loops(whorl, saved, tmp_path, proto):
     command = "deloop", saved(proto), tmp_path / "flat.onnx"
     flags = re.search(r"fix: try (.*), in Python", whorl(*command).err)
-    told = whorl(*command, *shlex.split(flags[1]))
-    assert (told.code, told.err) == (0, "")
+    report = whorl(*command, *shlex.split(flags[1]))
+    assert (report.code, report.err) == (0, "")
 
 
 def test_fix_allows_as_many_iterations_as_there_are(whorl, saved, tmp_path):
     command = "deloop", saved(ROLLOUT), tmp_path / "flat.onnx", "--input", "count=9", "--max-iterations", 4
-    told = whorl(*command)
-    assert told.err.endswith("  fix: try --max-iterations 9, in Python max_iterations=9\n")
+    report = whorl(*command)
+    assert report.err.endswith("  fix: try --max-iterations 9, in Python max_iterations=9\n")
     assert whorl(*command, "--max-iterations", 9).code == 0

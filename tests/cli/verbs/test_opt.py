@@ -36,24 +36,24 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("dashes", ["-", "--"])
 def test_opt_prints_the_text_after_the_passes(whorl, file, dashes):
-    told = whorl("opt", f"{dashes}shape-inference", f"{dashes}constprop-onnx", file)
-    assert (told.code, told.out, told.err) == (0, FOLDED, "")
+    report = whorl("opt", f"{dashes}shape-inference", f"{dashes}constprop-onnx", file)
+    assert (report.code, report.out, report.err) == (0, FOLDED, "")
 
 
 def test_opt_without_passes_prints_what_it_read(whorl, file):
-    told = whorl("opt", file)
-    assert told.code == 0 and told.out.count("onnx.Add") == 2 and "tensor<*xi32>" in told.out
+    report = whorl("opt", file)
+    assert report.code == 0 and report.out.count("onnx.Add") == 2 and "tensor<*xi32>" in report.out
 
 
 def test_opt_reads_standard_input_and_writes_a_file(whorl, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(SUM))
-    told = whorl("opt", "--shape-inference", "--constprop-onnx", "-o", tmp_path / "out.mlir")
-    assert told.code == 0 and told.out == "" and (tmp_path / "out.mlir").read_text() == FOLDED
+    report = whorl("opt", "--shape-inference", "--constprop-onnx", "-o", tmp_path / "out.mlir")
+    assert report.code == 0 and report.out == "" and (tmp_path / "out.mlir").read_text() == FOLDED
 
 
 def test_opt_report_counts_what_was_folded(whorl, file):
-    told = whorl("opt", "--constprop-onnx", "--onnx-const-prop-report", file)
-    assert told.out.endswith(
+    report = whorl("opt", "--constprop-onnx", "--onnx-const-prop-report", file)
+    assert report.out.endswith(
         "// constprop report (cumulative), entries, 1 total invocations, 4 input elements\n"
         "//   ElementwiseBinary: 1 invocations, 4 input elements\n"
     )
@@ -61,11 +61,13 @@ def test_opt_report_counts_what_was_folded(whorl, file):
 
 def test_opt_leaves_out_what_is_disabled(whorl, file):
     assert whorl("opt", "--constprop-onnx", "--disable-constant-prop", file).out == whorl("opt", file).out
-    told = whorl("opt", "--constprop-onnx", "--onnx-const-prop-disable-pattern=AddConstProp,AddConstCommutative1", file)
-    assert told.out.count("onnx.Add") == 2
+    report = whorl(
+        "opt", "--constprop-onnx", "--onnx-const-prop-disable-pattern=AddConstProp,AddConstCommutative1", file
+    )
+    assert report.out.count("onnx.Add") == 2
 
 
-def test_opt_json_holds_the_text_and_the_report(whorl, file):
+def test_opt_json_has_the_text_and_the_report(whorl, file):
     document = whorl("opt", "--shape-inference", "--constprop-onnx", "--json", file).document
     assert document["text"] == FOLDED and document["report"]["folded"]["ElementwiseBinary"]["invocations"] == 1
 
@@ -73,16 +75,16 @@ def test_opt_json_holds_the_text_and_the_report(whorl, file):
 def test_opt_goes_on_with_other_pieces_after_an_error(whorl, tmp_path):
     path = tmp_path / "two.mlir"
     path.write_text(SUM.replace("onnx.Add", "onnx.Nope") + "\n// -----\n" + SUM)
-    told = whorl("opt", "--shape-inference", "--constprop-onnx", "--split-input-file", path)
-    assert told.code == 3 and told.out == FOLDED
-    assert told.err.startswith("whorl: two.mlir:4:8: onnx.Nope is no operator that is known")
+    report = whorl("opt", "--shape-inference", "--constprop-onnx", "--split-input-file", path)
+    assert report.code == 3 and report.out == FOLDED
+    assert report.err.startswith("whorl: two.mlir:4:8: onnx.Nope is no operator that is known")
     path.write_text(SUM + "\n// -----\n" + SUM.replace("onnx.Add", "onnx.Nope"))
-    told = whorl("opt", "--split-input-file", path)
-    assert told.err.startswith("whorl: two.mlir:13:8: ")
+    report = whorl("opt", "--split-input-file", path)
+    assert report.err.startswith("whorl: two.mlir:13:8: ")
     assert whorl("opt", path).code == 3
 
 
-def test_opt_wrong_use_is_told(whorl, file, tmp_path):
+def test_opt_wrong_use_is_reported(whorl, file, tmp_path):
     assert whorl("opt", "--onnx-const-prop-expansion-bound=x", file).code == 2
     assert whorl("opt", "--onnx-const-prop-round-fp-to-int=maybe", file).code == 2
     assert whorl("opt", tmp_path / "none.mlir").code == 3

@@ -15,9 +15,9 @@ CHAIN = model("""main (float[2] x) => (float[2] y) <float[2] a = {1, 4}, float[2
 
 def test_model_is_written_and_figures_are_printed(whorl, saved, tmp_path):
     path, out = saved(CHAIN), tmp_path / "out.onnx"
-    told = whorl("optimize", path, out)
-    assert told.code == 0 and [node.op_type for node in onnx.load(out).graph.node] == ["Mul"]
-    first, second, *rest = told.out.splitlines()
+    report = whorl("optimize", path, out)
+    assert report.code == 0 and [node.op_type for node in onnx.load(out).graph.node] == ["Mul"]
+    first, second, *rest = report.out.splitlines()
     before, after = path.stat().st_size, out.stat().st_size
     assert first == f"wrote {out}: 3 nodes before, 1 after; {before} bytes before, {after} after"
     assert re.fullmatch(
@@ -32,8 +32,8 @@ def test_model_is_written_and_figures_are_printed(whorl, saved, tmp_path):
 
 @pytest.mark.parametrize("how", [["--report", "json"], ["--json"]])
 def test_report_as_json_says_what_was_not_folded_and_why(whorl, saved, tmp_path, how):
-    told = whorl("optimize", saved(CHAIN), tmp_path / "out.onnx", "--disable", "Sqrt", *how)
-    document = told.document
+    report = whorl("optimize", saved(CHAIN), tmp_path / "out.onnx", "--disable", "Sqrt", *how)
+    document = report.document
     assert document["nodes"] == {"before": 3, "after": 3} and document["peak_memory"] > 0
     assert {(each["op"], each["reason"]) for each in document["skipped"]} == {("Sqrt", "disabled")}
 
@@ -42,22 +42,24 @@ def test_limit_and_only(whorl, saved, tmp_path):
     path, out = saved(CHAIN), tmp_path / "out.onnx"
     assert whorl("optimize", path, out, "--limit", 1, "--json").document["nodes"]["after"] == 2
     assert whorl("optimize", path, out, "--only", "dce", "--json").document["nodes"]["after"] == 3
-    told = whorl("optimize", path, out, "--only", "fold")
-    assert told.code == 6 and told.err.startswith("whorl: there is no pass 'fold'\n  fix: choose from fold_constants,")
+    report = whorl("optimize", path, out, "--only", "fold")
+    assert report.code == 6 and report.err.startswith(
+        "whorl: there is no pass 'fold'\n  fix: choose from fold_constants,"
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "fits"), [("512M", True), ("1g", True), ("70000", True), ("many", False), ("5T", False)]
 )
 def test_memory_budget_is_a_size(whorl, saved, tmp_path, text, fits):
-    told = whorl("optimize", saved(CHAIN), tmp_path / "out.onnx", "--memory-budget", text)
-    assert told.code == (0 if fits else 2)
-    assert fits or f"{text!r} is not a size such as 512M" in told.err
+    report = whorl("optimize", saved(CHAIN), tmp_path / "out.onnx", "--memory-budget", text)
+    assert report.code == (0 if fits else 2)
+    assert fits or f"{text!r} is not a size such as 512M" in report.err
 
 
 def test_output_without_a_known_ending_is_refused_before_anything_is_read(whorl, tmp_path):
-    told = whorl("optimize", tmp_path / "missing.onnx", "out.txt")
-    assert (told.code, told.err) == (
+    report = whorl("optimize", tmp_path / "missing.onnx", "out.txt")
+    assert (report.code, report.err) == (
         6,
         "whorl: 'out.txt' has no ending whorl can write\n"
         "  fix: end it in .onnx, .onnxtxt, .mlir, .xml, .json, .yaml or .yml\n",

@@ -46,8 +46,8 @@ def tensor_type(name, shape=None):
     ],
 )
 def test_values_are_written_as_in_python_or_json(whorl, saved, text, line):
-    told = whorl("run", saved(passing(tensor_type("float32", ["n"]))), "--input", f"x={text}")
-    assert (told.code, told.out) == (0, f"{line}\n")
+    report = whorl("run", saved(passing(tensor_type("float32", ["n"]))), "--input", f"x={text}")
+    assert (report.code, report.out) == (0, f"{line}\n")
 
 
 @pytest.mark.parametrize(
@@ -60,13 +60,13 @@ def test_values_are_written_as_in_python_or_json(whorl, saved, text, line):
     ],
 )
 def test_text_needs_no_quotes(whorl, saved, text, line):
-    told = whorl("run", saved(passing(tensor_type("string"))), "--input", f"x={text}")
-    assert (told.code, told.out) == (0, f"{line}\n")
+    report = whorl("run", saved(passing(tensor_type("string"))), "--input", f"x={text}")
+    assert (report.code, report.out) == (0, f"{line}\n")
 
 
 def test_booleans_and_optionals_are_values_too(whorl, saved):
-    told = whorl("run", saved(passing(tensor_type("bool", ["n"]))), "--input", "x=[true, false]")
-    assert told.out == "y: bool[2] True False\n"
+    report = whorl("run", saved(passing(tensor_type("bool", ["n"]))), "--input", "x=[true, false]")
+    assert report.out == "y: bool[2] True False\n"
     optional = saved(passing(helper.make_optional_type_proto(tensor_type("int64", []))))
     assert whorl("run", optional, "--input", "x=null").out == "y: None\n"
     assert whorl("run", optional, "--input", "x=3").out == "y: int64[] 3\n"
@@ -105,8 +105,8 @@ def test_inputs_that_cannot_be_read_end_with_2(whorl, saved, tmp_path, entry, te
     np.savez(tmp_path / "other.npz", w=np.zeros(1))
     np.save(tmp_path / "objects.npy", np.array([{}], object), allow_pickle=True)
     (tmp_path / "bad.npz").write_bytes(b"no archive")
-    told = whorl("run", saved(ADD), "--input", entry.replace("{tmp}", str(tmp_path)))
-    assert told.code == 2 and told.err.startswith(f"whorl: {text.replace('{tmp}', str(tmp_path))}")
+    report = whorl("run", saved(ADD), "--input", entry.replace("{tmp}", str(tmp_path)))
+    assert report.code == 2 and report.err.startswith(f"whorl: {text.replace('{tmp}', str(tmp_path))}")
 
 
 @pytest.mark.parametrize(
@@ -118,17 +118,17 @@ def test_inputs_that_cannot_be_read_end_with_2(whorl, saved, tmp_path, entry, te
     ],
 )
 def test_inputs_that_do_not_fit_end_with_4(whorl, saved, entries, text):
-    told = whorl("run", saved(ADD), *(part for entry in entries for part in ("--input", entry)))
-    assert told.code == 4 and told.err.startswith(f"whorl: {text}")
+    report = whorl("run", saved(ADD), *(part for entry in entries for part in ("--input", entry)))
+    assert report.code == 4 and report.err.startswith(f"whorl: {text}")
 
 
 @pytest.mark.parametrize("option", ["--steps 0", "--dt 0.1", "--record a", "--initial a=1", "--seed 0", "--plot p.png"])
 def test_option_of_a_simulation_is_refused_for_other_models(whorl, saved, tmp_path, monkeypatch, option):
     monkeypatch.chdir(tmp_path)
-    told = whorl("run", saved(ADD), "--random", 0, *option.split())
+    report = whorl("run", saved(ADD), "--random", 0, *option.split())
     flag = option.split()[0]
     text = f"whorl: {flag} applies to MDF models, which are simulated over time\n  fix: leave out {flag}\n"
-    assert (told.code, told.out, told.err) == (2, "", text)
+    assert (report.code, report.out, report.err) == (2, "", text)
     assert [file.name for file in tmp_path.iterdir()] == ["model.onnx"]
 
 
@@ -144,11 +144,11 @@ def test_option_of_a_simulation_is_refused_for_other_models(whorl, saved, tmp_pa
     ],
 )
 def test_option_that_would_be_ignored_is_refused(whorl, saved, options, text):
-    told = whorl("run", saved(ADD), *options.split())
-    assert (told.code, told.out, told.err) == (2, "", f"whorl: {text}\n")
+    report = whorl("run", saved(ADD), *options.split())
+    assert (report.code, report.out, report.err) == (2, "", f"whorl: {text}\n")
 
 
-def test_random_inputs_repeat_and_take_the_sizes_given(whorl, saved):
+def test_random_inputs_repeat_and_take_the_sizes_passed(whorl, saved):
     path = saved(ADD)
     first = whorl("run", path, "--random", "7", "--dim", "n=3")
     assert first.code == 0 and first.out.startswith("sum: float32[3] ")
@@ -229,18 +229,18 @@ def test_output_may_be_called_as_numpy_calls_its_own_parameters(whorl, saved, tm
 
 def test_text_that_numpy_cannot_store_is_refused(whorl, saved, tmp_path):
     path = saved(passing(tensor_type("string")))
-    told = whorl("run", path, "--input", "x='a\\0'", "--output", tmp_path / "out.npz")
+    report = whorl("run", path, "--input", "x='a\\0'", "--output", tmp_path / "out.npz")
     text = "NumPy's strings cannot hold a text that ends in a zero character\n  fix: use --json"
-    assert (told.code, told.err) == (6, f"whorl: {text}\n")
+    assert (report.code, report.err) == (6, f"whorl: {text}\n")
 
 
-def test_json_holds_what_json_lacks_as_text(whorl, saved):
-    told = whorl("run", saved(passing(tensor_type("complex64", ["n"]))), "--input", "x=[1+2j, inf]", "--json")
-    assert told.code == 2
-    told = whorl("run", saved(passing(tensor_type("complex64", ["n"]))), "--input", "x=[1+2j, 3e0]", "--json")
-    assert told.document == {"outputs": {"y": {"type": "complex64[2]", "value": [[1.0, 2.0], [3.0, 0.0]]}}}
-    told = whorl("run", saved(passing(tensor_type("float32", ["n"]))), "--input", "x=[NaN, -Infinity, 1]", "--json")
-    assert told.document == {"outputs": {"y": {"type": "float32[3]", "value": ["nan", "-inf", 1.0]}}}
+def test_json_has_what_json_lacks_as_text(whorl, saved):
+    report = whorl("run", saved(passing(tensor_type("complex64", ["n"]))), "--input", "x=[1+2j, inf]", "--json")
+    assert report.code == 2
+    report = whorl("run", saved(passing(tensor_type("complex64", ["n"]))), "--input", "x=[1+2j, 3e0]", "--json")
+    assert report.document == {"outputs": {"y": {"type": "complex64[2]", "value": [[1.0, 2.0], [3.0, 0.0]]}}}
+    report = whorl("run", saved(passing(tensor_type("float32", ["n"]))), "--input", "x=[NaN, -Infinity, 1]", "--json")
+    assert report.document == {"outputs": {"y": {"type": "float32[3]", "value": ["nan", "-inf", 1.0]}}}
 
 
 # ---- stored test data --------------------------------------------------------------------------------------------
@@ -259,19 +259,19 @@ def test_stored_cases_beside_the_model_are_compared(whorl, saved, tmp_path):
     path = saved(ADD)
     store(tmp_path / "test_data_set_0", [[1, 2], [3, 4]], [[4, 6]])
     store(tmp_path / "test_data_set_1", [[1], [1]], [[3]])
-    told = whorl("run", path)
-    assert told.code == 1
-    assert told.out == (
+    report = whorl("run", path)
+    assert report.code == 1
+    assert report.out == (
         "test_data_set_0: sum: equal\ntest_data_set_1: sum: 1 of 1 elements differ, first at [0]: 2.0 instead of 3.0\n"
     )
     assert whorl("run", path, "--atol", "1").code == 0
-    told = whorl("run", path, "--test-data", tmp_path / "test_data_set_0", "--json")
-    assert (told.code, told.document) == (0, {"test_data": {"test_data_set_0": {"sum": ""}}})
+    report = whorl("run", path, "--test-data", tmp_path / "test_data_set_0", "--json")
+    assert (report.code, report.document) == (0, {"test_data": {"test_data_set_0": {"sum": ""}}})
 
 
 def test_folder_without_stored_outputs_ends_with_2(whorl, saved, tmp_path):
-    told = whorl("run", saved(ADD), "--test-data", tmp_path)
-    assert (told.code, told.err) == (
+    report = whorl("run", saved(ADD), "--test-data", tmp_path)
+    assert (report.code, report.err) == (
         2,
         f"whorl: '{tmp_path}' holds no output_0.pb\n  fix: name a test_data_set_0 folder\n",
     )
@@ -289,8 +289,8 @@ def test_stored_sequences_and_optionals_are_compared(whorl, saved, tmp_path):
         folder.mkdir()
         for name in ("input_0.pb", "output_0.pb"):
             (folder / name).write_bytes(value.SerializeToString())
-        told = whorl("run", path)
-        assert (told.code, told.out) == (0, "test_data_set_0: y: equal\n")
+        report = whorl("run", path)
+        assert (report.code, report.out) == (0, "test_data_set_0: y: equal\n")
 
 
 # ---- options of the run ------------------------------------------------------------------------------------------

@@ -32,8 +32,8 @@ def spans(path, lane):
 
 def test_interpreted_loops_show_their_iterations(whorl, saved, tmp_path):
     path = tmp_path / "trace.json"
-    given = ("--input", "n=3", "--random", "1", "--backend", "interpreter", "--profile", path)
-    assert whorl("run", saved(NEST), *given).code == 0
+    passed = ("--input", "n=3", "--random", "1", "--backend", "interpreter", "--profile", path)
+    assert whorl("run", saved(NEST), *passed).code == 0
     assert [e["name"] for e in spans(path, "main graph")] == ["Neg 'start'", "Loop 'outer'", "Abs 'z'"]
     assert [e["args"]["iteration"] for e in spans(path, "Loop 'outer'")] == [0, 1, 2]
     assert [e["args"]["iteration"] for e in spans(path, "Loop 'inner'")] == [0, 1] * 3
@@ -44,8 +44,8 @@ def test_interpreted_loops_show_their_iterations(whorl, saved, tmp_path):
 
 def test_native_loops_show_slices_and_compilation(whorl, saved, tmp_path):
     path = tmp_path / "trace.json"
-    given = ("--input", "n=1000", "--random", "1", "--backend", "native", "--profile", path)
-    assert whorl("run", saved(NEST), *given).code == 0
+    passed = ("--input", "n=1000", "--random", "1", "--backend", "native", "--profile", path)
+    assert whorl("run", saved(NEST), *passed).code == 0
     slices = spans(path, "Loop 'outer'")
     assert {e["name"] for e in slices} == {"slice"}
     assert sum(e["args"]["iterations"] for e in slices) == 1000
@@ -54,27 +54,27 @@ def test_native_loops_show_slices_and_compilation(whorl, saved, tmp_path):
 
 def test_trace_is_written_where_the_run_fails(whorl, saved, tmp_path):
     path = tmp_path / "trace.json"
-    given = ("--input", "n=3", "--random", "1", "--max-iterations", "2", "--profile", path)
-    assert whorl("run", saved(NEST), *given).code == 5
+    passed = ("--input", "n=3", "--random", "1", "--max-iterations", "2", "--profile", path)
+    assert whorl("run", saved(NEST), *passed).code == 5
     assert sum(e["args"]["iterations"] for e in spans(path, "Loop 'outer'")) == 2
 
 
-def test_profile_shows_the_native_run_of_a_session_unless_told_otherwise(whorl, saved, tmp_path):
+def test_profile_shows_the_native_run_of_a_session_unless_reported_otherwise(whorl, saved, tmp_path):
     path = tmp_path / "trace.json"
-    given = ("--input", "n=3", "--random", "1", "--profile", path)
-    assert whorl("run", saved(NEST), *given).code == 0
+    passed = ("--input", "n=3", "--random", "1", "--profile", path)
+    assert whorl("run", saved(NEST), *passed).code == 0
     assert {e["name"] for e in spans(path, "Loop 'outer'")} == {"slice"} and spans(path, "compile")
-    assert whorl("run", saved(NEST), *given, "--backend", "interpreter").code == 0
+    assert whorl("run", saved(NEST), *passed, "--backend", "interpreter").code == 0
     assert {e["name"] for e in spans(path, "Loop 'outer'")} == {"iteration"} and not spans(path, "compile")
 
 
 @pytest.mark.parametrize("name", ["ov_cpu", "openvino-cpu", "trace"])
 def test_profile_that_is_no_trace_is_refused_and_not_written(whorl, saved, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    told = whorl("run", saved(NEST), "--random", 1, "--profile", name)
+    report = whorl("run", saved(NEST), "--random", 1, "--profile", name)
     fix = "write --profile trace.json; whose meaning .xml is read with is --compat openvino-cpu"
     text = f"whorl: --profile {name!r} does not end in .json\n  fix: {fix}\n"
-    assert (told.code, told.out, told.err) == (2, "", text)
+    assert (report.code, report.out, report.err) == (2, "", text)
     assert [file.name for file in tmp_path.iterdir()] == ["model.onnx"]
 
 

@@ -74,9 +74,9 @@ Loop 'total': 2 nodes in the body
 
 
 def test_show_prints_loops_and_branches_as_a_tree(whorl, saved):
-    told = whorl("show", saved(NEST))
-    assert (told.code, told.err) == (0, "")
-    assert told.out == SHOWN
+    report = whorl("show", saved(NEST))
+    assert (report.code, report.err) == (0, "")
+    assert report.out == SHOWN
 
 
 def test_show_marks_what_is_not_needed(whorl, saved):
@@ -96,8 +96,8 @@ def test_show_marks_what_is_not_needed(whorl, saved):
 
 
 def test_show_of_a_model_without_control_flow_says_so(whorl, saved):
-    told = whorl("show", saved(model("main (float x) => (float y) { y = Neg(x) }")))
-    assert told.out == (
+    report = whorl("show", saved(model("main (float x) => (float y) { y = Neg(x) }")))
+    assert report.out == (
         "input   x: float32[]\noutput  y: float32[]\n\nno loops and no branches\n\n1 nodes\n      1 Neg\n"
     )
 
@@ -116,10 +116,10 @@ def test_show_text_prints_the_program_and_cuts_large_constants(whorl, saved):
 
 def test_show_json_is_one_document(whorl, saved):
     path = saved(NEST)
-    told = whorl("show", path, "--json")
+    report = whorl("show", path, "--json")
     keys = {"inputs", "defaults", "states", "outputs", "nodes", "ops", "control_flow"}
-    assert told.code == 0 and set(told.document) == keys
-    loop, scan = told.document["control_flow"]
+    assert report.code == 0 and set(report.document) == keys
+    loop, scan = report.document["control_flow"]
     assert (loop["kind"], loop["name"], loop["inside"][0]["kind"]) == ("Loop", "each_day", "If")
     assert scan["scanned"][0] == {
         "name": "plan",
@@ -176,12 +176,12 @@ def test_show_reads_what_the_options_say(whorl, saved):
 
 
 def test_option_of_the_run_that_show_does_not_make_is_refused(whorl, saved):
-    told = whorl("show", saved(NEST), "--input", "days=3")
+    report = whorl("show", saved(NEST), "--input", "days=3")
     text = "whorl: --input is for the run that --native makes\n  fix: add --native\n"
-    assert (told.code, told.out, told.err) == (2, "", text)
-    told = whorl("show", saved(NEST), "--text", "--native")
+    assert (report.code, report.out, report.err) == (2, "", text)
+    report = whorl("show", saved(NEST), "--text", "--native")
     text = "whorl: --text prints the program, --native how it runs\n  fix: choose one of them\n"
-    assert (told.code, told.out, told.err) == (2, "", text)
+    assert (report.code, report.out, report.err) == (2, "", text)
 
 
 MIXED = model("""
@@ -203,10 +203,10 @@ MIXED = model("""
 
 
 def test_show_native_tells_how_each_node_runs_and_why(whorl, saved):
-    told = whorl("show", saved(MIXED), "--native", "--input", "steps=3")
-    assert (told.code, told.err) == (0, "")
+    report = whorl("show", saved(MIXED), "--native", "--input", "steps=3")
+    assert (report.code, report.err) == (0, "")
     assert (
-        told.out
+        report.out
         == """\
 input   x: float32[4, 4]
 input   steps: int64[]

@@ -43,19 +43,19 @@ def many_float64(seed: int = 0) -> np.ndarray:
     return np.concatenate([anywhere, *near, 1 + rng.uniform(-0.3, 0.3, 50_000)])
 
 
-def error(found: np.ndarray, expected: np.ndarray) -> float:
+def error(actual: np.ndarray, expected: np.ndarray) -> float:
     """The largest error in units of the last place; infinite where NaN or infinity is missing or wrong."""
-    limits = np.finfo(found.dtype)
+    limits = np.finfo(actual.dtype)
     with np.errstate(all="ignore"):
-        rounded = expected.astype(found.dtype)
-    if not np.array_equal(np.isnan(found), np.isnan(rounded)):
+        rounded = expected.astype(actual.dtype)
+    if not np.array_equal(np.isnan(actual), np.isnan(rounded)):
         return INF
-    usual = np.isfinite(found) & np.isfinite(rounded)
-    if not np.array_equal(found[~usual], rounded[~usual], equal_nan=True):
+    usual = np.isfinite(actual) & np.isfinite(rounded)
+    if not np.array_equal(actual[~usual], rounded[~usual], equal_nan=True):
         return INF
     exponent = np.maximum(np.frexp(expected[usual])[1] - 1, limits.minexp)
     unit = np.ldexp(np.ones_like(expected[usual]), exponent - limits.nmant)
-    return float(np.max(np.abs(found[usual] - expected[usual]) / unit))
+    return float(np.max(np.abs(actual[usual] - expected[usual]) / unit))
 
 
 def wide(name: str, x: np.ndarray) -> np.ndarray:
@@ -78,6 +78,6 @@ def check_special(name: str, pairs: Sequence[tuple[float, float]], kind: str) ->
     with np.errstate(all="ignore"):
         x = np.array([*(x for x, _ in pairs), NAN] * 5).astype(kind)
         expected = np.array([*(y for _, y in pairs), NAN] * 5).astype(kind)
-    found = mapped(call(name), [x], kind)
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(np.signbit(found[~np.isnan(found)]), np.signbit(expected[~np.isnan(expected)]))
+    actual = mapped(call(name), [x], kind)
+    np.testing.assert_array_equal(actual, expected)
+    np.testing.assert_array_equal(np.signbit(actual[~np.isnan(actual)]), np.signbit(expected[~np.isnan(expected)]))

@@ -62,10 +62,10 @@ def test_power_of_special_values_is_that_of_c() -> None:
     expected = np.array([math_power(float(a), float(b)) for a, b in zip(x, y, strict=True)])
     with np.errstate(all="ignore"):
         expected = expected.astype(np.float32)
-    found = mapped(call("pow"), [x, y], "float32")
-    np.testing.assert_array_max_ulp(found[~np.isnan(expected)], expected[~np.isnan(expected)], 1)
-    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
-    np.testing.assert_array_equal(np.signbit(found[~np.isnan(found)]), np.signbit(expected[~np.isnan(expected)]))
+    actual = mapped(call("pow"), [x, y], "float32")
+    np.testing.assert_array_max_ulp(actual[~np.isnan(expected)], expected[~np.isnan(expected)], 1)
+    np.testing.assert_array_equal(np.isnan(actual), np.isnan(expected))
+    np.testing.assert_array_equal(np.signbit(actual[~np.isnan(actual)]), np.signbit(expected[~np.isnan(expected)]))
 
 
 def math_power(x: float, y: float) -> float:

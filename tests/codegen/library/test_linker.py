@@ -32,7 +32,7 @@ def test_no_linker_is_an_error_with_ways_out(monkeypatch):
     assert "whorl[aot]" in str(caught.value)
 
 
-def test_failure_of_the_linker_is_told_with_its_output(monkeypatch, tmp_path):
+def test_failure_of_the_linker_is_reported_with_its_output(monkeypatch, tmp_path):
     monkeypatch.setenv("CC", f"{sys.executable} -c \"import sys; sys.exit('no such symbol')\"")
     with pytest.raises(CompileError, match="the linker failed with status 1: no such symbol"):
         linker.link([tmp_path / "a.o"], tmp_path / "a.so")

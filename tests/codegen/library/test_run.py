@@ -55,5 +55,5 @@ def test_null_pointer_or_negative_length_is_a_bad_argument(run, missing):
     if missing == "a length":
         feeds.lengths[0] = -1
     tables = {"inputs": feeds.inputs, "outputs": feeds.outputs, "lengths": feeds.lengths.ctypes.data}
-    given = [None if name == missing else table for name, table in tables.items()]
-    assert run(*given, None, None) == BAD_ARGUMENT
+    passed = [None if name == missing else table for name, table in tables.items()]
+    assert run(*passed, None, None) == BAD_ARGUMENT

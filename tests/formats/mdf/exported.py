@@ -87,8 +87,8 @@ def inception(is_old: bool = False) -> Exported:
     image = net.weight("input1", 1, 3, 4, 4)
     branches = [net.add("Conv", image, net.weight(f"branch{at}_weight", at, 3, 1, 1), **conv) for at in (1, 2)]
     slope = net.weight("onnx_PRelu_387", 2, 1, 1)
-    joined = net.add("Concat", branches[0], net.add("PRelu", branches[1], slope), image, axis=1)
-    mean = net.add("GlobalAveragePool", joined)
+    combined = net.add("Concat", branches[0], net.add("PRelu", branches[1], slope), image, axis=1)
+    mean = net.add("GlobalAveragePool", combined)
     net.add("Concat", net.add("Flatten", mean, axis=1), [[0.5, -0.5]], axis=1)
     return net
 

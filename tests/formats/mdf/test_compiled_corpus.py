@@ -14,9 +14,11 @@ from whorl.formats.mdf.model import MdfModel
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" in metafunc.fixturenames:
-        found = [case for case in cases() if (case / "expected.npz").is_file()]
+        actual = [case for case in cases() if (case / "expected.npz").is_file()]
         skipped = [pytest.param(None, marks=pytest.mark.skip(reason="no corpus here; WHORL_CORPUS names it"))]
-        metafunc.parametrize("case", found or skipped, ids=[getattr(path, "name", "none") for path in found or [None]])
+        metafunc.parametrize(
+            "case", actual or skipped, ids=[getattr(path, "name", "none") for path in actual or [None]]
+        )
 
 
 class Recorded:
@@ -39,11 +41,11 @@ class Recorded:
                     self.traces[f"{node}.{KINDS[kind]}.{id}"] = file[key].astype(float)
 
 
-def check(case: Path, name: str, found: np.ndarray, expected: np.ndarray) -> None:
+def check(case: Path, name: str, actual: np.ndarray, expected: np.ndarray) -> None:
     if case.name in LAST_BITS:
-        np.testing.assert_allclose(found, expected, rtol=1e-9, err_msg=name)
+        np.testing.assert_allclose(actual, expected, rtol=1e-9, err_msg=name)
     else:
-        np.testing.assert_array_equal(found.astype(float), expected, err_msg=name)
+        np.testing.assert_array_equal(actual.astype(float), expected, err_msg=name)
 
 
 def test_compiled_model_gives_the_trace(case):
@@ -51,9 +53,9 @@ def test_compiled_model_gives_the_trace(case):
         pytest.skip(LEFT_TO_CHANCE[case.name])
     recorded = Recorded(case)
     assert recorded.model.explain() == "compiled"
-    found = recorded.model.simulate(recorded.steps, recorded.dt, record=list(recorded.traces), inputs=recorded.inputs)
+    actual = recorded.model.simulate(recorded.steps, recorded.dt, record=list(recorded.traces), inputs=recorded.inputs)
     for name, expected in recorded.traces.items():
-        check(case, name, found[name], expected)
+        check(case, name, actual[name], expected)
 
 
 @pytest.mark.slow
@@ -72,5 +74,5 @@ def test_onnx_file_gives_the_trace(case, tmp_path):
     feeds = {"steps": np.array(recorded.steps), "dt": np.array(recorded.dt or 0.0)}
     taken = {value.name for value in session.get_inputs()}
     rows = session.run(None, {name: value for name, value in feeds.items() if name in taken})
-    for (name, expected), found in zip(recorded.traces.items(), rows, strict=True):
-        check(case, name, found, expected)
+    for (name, expected), actual in zip(recorded.traces.items(), rows, strict=True):
+        check(case, name, actual, expected)

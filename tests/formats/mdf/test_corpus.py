@@ -30,8 +30,8 @@ def cases() -> list[Path]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" in metafunc.fixturenames:
-        found = cases() or [pytest.param(None, marks=pytest.mark.skip(reason="no corpus here; WHORL_CORPUS names it"))]
-        metafunc.parametrize("case", found, ids=[getattr(path, "name", "none") for path in found])
+        actual = cases() or [pytest.param(None, marks=pytest.mark.skip(reason="no corpus here; WHORL_CORPUS names it"))]
+        metafunc.parametrize("case", actual, ids=[getattr(path, "name", "none") for path in actual])
 
 
 def decoded(value: object) -> object:
@@ -61,7 +61,7 @@ def trace(case: Path) -> tuple[list[dict], list[list[list[str]]]]:
         first = {name: decoded(value) for name, value in (entry.get("init") or {}).items()}
         for _ in range(entry["n"]):
             orders.append([sorted(each) for each in engine.evaluate(entry.get("dt"), first or None)])
-            values.append({place: part.value for place, part in engine.parts()})
+            values.append({position: part.value for position, part in engine.parts()})
     return values, orders
 
 
@@ -75,18 +75,18 @@ def test_trace_is_reproduced(case):
     if (case / "expected.npz").exists():
         for key, expected in np.load(case / "expected.npz").items():
             node, kind, id = key.split("|")
-            found = [each[node, KINDS[kind], id] for each in values]
-            assert {kind_of(value) for value in found} == set(kinds[key]), key
-            compare(np.array(found, expected.dtype), expected, case.name)
+            actual = [each[node, KINDS[kind], id] for each in values]
+            assert {kind_of(value) for value in actual} == set(kinds[key]), key
+            compare(np.array(actual, expected.dtype), expected, case.name)
     if (case / "expected_other.json").exists():
         for key, expected in json.loads((case / "expected_other.json").read_text()).items():
             node, kind, id = key.split("|")
-            for each, wanted in zip(values, map(decoded, expected), strict=True):
-                np.testing.assert_array_equal(each[node, KINDS[kind], id], wanted, err_msg=key)
+            for each, required in zip(values, map(decoded, expected), strict=True):
+                np.testing.assert_array_equal(each[node, KINDS[kind], id], required, err_msg=key)
 
 
-def compare(found: np.ndarray, expected: np.ndarray, name: str) -> None:
+def compare(actual: np.ndarray, expected: np.ndarray, name: str) -> None:
     if name in LAST_BITS:
-        np.testing.assert_allclose(found, expected, rtol=1e-9)
+        np.testing.assert_allclose(actual, expected, rtol=1e-9)
     else:
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(actual, expected)

@@ -33,8 +33,8 @@ def page_body(type=FLOAT, number=INT64, extra=()):
     )
 
 
-def check(found, dtype=np.float32):
-    last, all = found
+def check(actual, dtype=np.float32):
+    last, all = actual
     assert last.dtype == all.dtype == dtype
     assert last == 6 and all.tolist() == [12, -6]
 
@@ -140,6 +140,6 @@ def test_branch_of_bytes_reads_numbers_around_it():
         return helper.make_graph([helper.make_node(op, ["x"], ["y"])], op, [], [scalar("y", FLOAT)]).SerializeToString()
 
     for flag, expected in ((True, 4.0), ([0], -4.0)):
-        given = {"then_branch": branch("Abs"), "else_branch": branch("Neg")}
-        assert onnx_ops.if_(flag, **given, x=4) == np.float32(expected)
-        assert whorl.if_(flag, **given, captured={"x": 4}) == [np.float32(expected)]
+        passed = {"then_branch": branch("Abs"), "else_branch": branch("Neg")}
+        assert onnx_ops.if_(flag, **passed, x=4) == np.float32(expected)
+        assert whorl.if_(flag, **passed, captured={"x": 4}) == [np.float32(expected)]

@@ -109,14 +109,14 @@ def test_shape_with_too_many_axes_is_refused(tmp_path):
         model_of(tmp_path, nodes)
 
 
-def test_count_that_no_counter_holds_is_refused(tmp_path):
+def test_count_that_no_counter_has_is_refused(tmp_path):
     counter = {"p": {"value": "p + 1", "default_initial_value": 0}}
     conditions = {"node_specific": {"A": {"type": "AfterPass", "kwargs": {"n": 10**400}}}}
     with pytest.raises(WhorlError, match="'n' is too large"):
         model_of(tmp_path, {"A": node(counter, {"o": "p"})}, conditions=conditions).simulate(1)
 
 
-@pytest.mark.parametrize("given", [{"dt": float("nan")}, {"dt": "abc"}, {"seed": "a"}, {"seed": 2**70}])
-def test_arguments_that_are_no_numbers_are_refused(tmp_path, given):
-    with pytest.raises(WhorlError, match=next(iter(given))):
-        model_of(tmp_path, RNN).simulate(1, **given)
+@pytest.mark.parametrize("passed", [{"dt": float("nan")}, {"dt": "abc"}, {"seed": "a"}, {"seed": 2**70}])
+def test_arguments_that_are_no_numbers_are_refused(tmp_path, passed):
+    with pytest.raises(WhorlError, match=next(iter(passed))):
+        model_of(tmp_path, RNN).simulate(1, **passed)

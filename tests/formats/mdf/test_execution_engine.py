@@ -93,7 +93,7 @@ def test_function_alone_is_evaluated():
     assert function.evaluate({"x": 4}) == 9 and function.curr_value == 9
 
 
-def test_random_numbers_are_those_of_numpy():
+def test_random_numbers_are_the_ones_of_numpy():
     parameters = {"x": {"default_initial_value": 0, "value": "x * 0 + numpy.random.normal(0, 2)"}}
     graph = EvaluableGraph({"nodes": {"N": {"parameters": parameters, "output_ports": {"o": {"value": "x"}}}}})
     np.random.seed(3)

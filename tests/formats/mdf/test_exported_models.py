@@ -31,9 +31,9 @@ def test_simulation_gives_what_modeci_mdf_gives(exported):
     for precision in ("float32", "float64"):
         model = MdfModel(whorl.load(path).document, precision=precision)
         assert model.is_compiled()
-        found = model.simulate(record=[last], initial=initial_of(model, weights))[last][0]
+        actual = model.simulate(record=[last], initial=initial_of(model, weights))[last][0]
         node, port = last.split(".")
-        np.testing.assert_allclose(found, values[node, "output_ports", port], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(actual, values[node, "output_ports", port], rtol=1e-5, atol=1e-6)
 
 
 def test_conversion_in_single_precision_runs_in_onnxruntime(exported, tmp_path):

@@ -196,17 +196,17 @@ def test_recorded_loops_as_callables(corpus, name, kind):
     results: dict[str, np.ndarray] = {}
     for node in model.graph.node:
         attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-        given = [{**values, **results}[each] if each else "" for each in node.input]
+        passed = [{**values, **results}[each] if each else "" for each in node.input]
         if node.op_type in CONTROL:
             around = {key: value for key, value in {**values, **results}.items() if key not in node.input}
             body = attributes.pop("body")
             attributes["body"] = body if kind == "graph" else converted(model, node.name)
-            found = getattr(onnx_ops, node.op_type.lower())(*given, **attributes, **around)
+            actual = getattr(onnx_ops, node.op_type.lower())(*passed, **attributes, **around)
         elif node.op_type == "Constant":
-            found = onnx.numpy_helper.to_array(attributes["value"])
+            actual = onnx.numpy_helper.to_array(attributes["value"])
         else:
-            found = getattr(onnx_ops, node.op_type.lower())(*given, **attributes)
-        results |= dict(zip(node.output, found if isinstance(found, list) else [found], strict=True))
+            actual = getattr(onnx_ops, node.op_type.lower())(*passed, **attributes)
+        results |= dict(zip(node.output, actual if isinstance(actual, list) else [actual], strict=True))
     for info in model.graph.output:
         if expected is None:
             assert results[info.name].shape[:1] in ((0,), (2,))
@@ -237,8 +237,8 @@ def test_sequences_may_be_states():
         },
         "metadata": {"onnx_inputs": ["i", "on", "s"], "onnx_outputs": ["on", "s2"]},
     }
-    found = onnx_ops.loop(3, True, [], body=data)
-    assert [int(each) for each in found] == [0, 1, 2]
+    actual = onnx_ops.loop(3, True, [], body=data)
+    assert [int(each) for each in actual] == [0, 1, 2]
     (again,) = whorl.loop(3, True, [], body=data)
     assert [int(each) for each in again] == [0, 1, 2]
 

@@ -24,7 +24,7 @@ def test_wrong_request_is_refused(options, problem):
         MODELS["oscillator"].simulate(**options)
 
 
-def test_computed_values_are_not_given():
+def test_computed_values_are_not_passed():
     with pytest.raises(RunError, match=r"parameter 'sum.y' is computed"):
         MODELS["network"].simulate(initial={"sum.y": 1.0})
     with pytest.raises(RunError, match=r"input port 'net.input' has an edge"):

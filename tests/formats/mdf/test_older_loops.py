@@ -10,11 +10,11 @@ from whorl.formats.mdf.reading import model_of
 
 
 def test_body_among_the_nodes_becomes_a_loop():
-    found = values(drifting(), start=0.0, drift=0.3, threshold=1.0, dt=0.01)
-    assert float(np.ravel(found["_11"])[0]) == 4.0
-    np.testing.assert_allclose(np.ravel(found["_12"]), [1.2])
-    np.testing.assert_allclose(np.ravel(found["_29"]), [0.04])
-    assert np.ravel(found["_31"]).tolist() == [True]
+    actual = values(drifting(), start=0.0, drift=0.3, threshold=1.0, dt=0.01)
+    assert float(np.ravel(actual["_11"])[0]) == 4.0
+    np.testing.assert_allclose(np.ravel(actual["_12"]), [1.2])
+    np.testing.assert_allclose(np.ravel(actual["_29"]), [0.04])
+    assert np.ravel(actual["_31"]).tolist() == [True]
 
 
 def test_mended_loop_is_written_as_one(tmp_path):

@@ -19,15 +19,15 @@ FAILURES = Exception
 """What modeci_mdf raises of models that it cannot evaluate: mostly plain Exception."""
 
 
-def is_same(found: Any, expected: Any) -> bool:
-    if isinstance(expected, np.generic) and isinstance(found, np.generic):
-        found, expected = np.array(found), np.array(expected)
-    if type(found) is not type(expected):
+def is_same(actual: Any, expected: Any) -> bool:
+    if isinstance(expected, np.generic) and isinstance(actual, np.generic):
+        actual, expected = np.array(actual), np.array(expected)
+    if type(actual) is not type(expected):
         return False
     if isinstance(expected, np.ndarray):
-        alike = found.dtype == expected.dtype and found.shape == expected.shape
-        return alike and np.array_equal(found, expected, equal_nan=expected.dtype.kind == "f")
-    return bool(found == expected or (found != found and expected != expected))
+        alike = actual.dtype == expected.dtype and actual.shape == expected.shape
+        return alike and np.array_equal(actual, expected, equal_nan=expected.dtype.kind == "f")
+    return bool(actual == expected or (actual != actual and expected != expected))
 
 
 def joins_edges(data: dict[str, Any]) -> bool:
@@ -54,8 +54,8 @@ def test_random_model_gives_what_modeci_mdf_gives(seed, tmp_path_factory):
     for at, (time, (values, order)) in enumerate(zip(TIMES, expected, strict=True)):
         executed = engine.evaluate(time, first if at == 0 else None)
         assert [sorted(each) for each in executed] == order, at
-        for place, value in values.items():
-            assert is_same(engine.value(place), value), (at, place, engine.value(place), value)
+        for position, value in values.items():
+            assert is_same(engine.value(position), value), (at, position, engine.value(position), value)
 
 
 def test_random_numbers_are_drawn_in_the_same_order(tmp_path):
@@ -84,5 +84,5 @@ def test_random_numbers_are_drawn_in_the_same_order(tmp_path):
     graph = EvaluableGraph(graphs)
     for time, (values, _) in zip(TIMES, expected, strict=True):
         graph.evaluate(time_increment=time)
-        for place, value in values.items():
-            assert is_same(graph.engine.value(place), value), place
+        for position, value in values.items():
+            assert is_same(graph.engine.value(position), value), position

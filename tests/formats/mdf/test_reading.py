@@ -80,7 +80,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_named_with_its_place(name):
+def test_what_is_wrong_is_named_with_its_location(name):
     content, message = WRONG[name]
     with pytest.raises(LoadError) as raised:
         model_of(content)

@@ -59,8 +59,8 @@ def test_loop_that_carries_a_sequence_is_converted_and_runs_in_onnxruntime(over_
     module = over_time.module(record=RECORD[1:2])
     whorl.save(module, tmp_path / "model.onnx")
     session = ort.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
-    given = {f"{name}.input": np.asarray(value, float) for name, value in initial_of(over_time, x=X, n=4).items()}
-    feeds = {value.name: given[value.name] for value in module.main.arguments if value.name in given}
+    passed = {f"{name}.input": np.asarray(value, float) for name, value in initial_of(over_time, x=X, n=4).items()}
+    feeds = {value.name: passed[value.name] for value in module.main.arguments if value.name in passed}
     (counts,) = session.run(None, {"steps": np.array(1), **feeds})
     np.testing.assert_array_equal(counts, [5, 5])
 

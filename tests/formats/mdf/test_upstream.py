@@ -35,10 +35,10 @@ def create_model():
 def sources() -> Path:
     """The archive of modeci_mdf's sources."""
     named = os.environ.get("WHORL_MDF_SOURCES")
-    found = [Path(named)] if named else sorted((CHECKOUT / "build" / "upstream").glob("modeci_mdf-0.4.15.tar.gz"))
-    if not found:
+    actual = [Path(named)] if named else sorted((CHECKOUT / "build" / "upstream").glob("modeci_mdf-0.4.15.tar.gz"))
+    if not actual:
         pytest.skip("no sources of modeci_mdf 0.4.15; `make test-upstream` gets them")
-    return found[0]
+    return actual[0]
 
 
 def write_examples(corpus: Path, folder: Path) -> None:

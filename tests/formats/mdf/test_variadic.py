@@ -53,8 +53,8 @@ def test_concat_joins_ports_and_parameters_in_the_order_of_the_list(inputs, port
 def test_concat_gives_what_modeci_mdf_gives(inputs, ports, tmp_path):
     path = written(concat(inputs, ports), tmp_path)
     ((values, _),) = mdf_reference.run_reference(path, [None])
-    (found,) = whorl.load(path).simulate()["n.out"]
-    np.testing.assert_array_equal(found, values["n", "output_ports", "out"])
+    (actual,) = whorl.load(path).simulate()["n.out"]
+    np.testing.assert_array_equal(actual, values["n", "output_ports", "out"])
 
 
 def test_rows_of_an_input_are_spread_over_the_shape_of_their_port(tmp_path):

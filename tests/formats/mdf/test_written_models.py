@@ -16,14 +16,14 @@ def check_in_modeci_mdf(source, feeds, path):
     graph = next(iter(read_mdf(path).graphs.values()))
     names = graph.metadata.get("onnx_names", {})
     ids = {names.get(id, id): id for id in graph.metadata["onnx_inputs"]}
-    given = {ids[name]: value for name, value in feeds.items() if name in ids}
-    ((values, _),) = mdf_reference.run_reference(path, [None], given)
-    found = {port: value for (_, kind, port), value in values.items() if kind == "output_ports"}
+    passed = {ids[name]: value for name, value in feeds.items() if name in ids}
+    ((values, _),) = mdf_reference.run_reference(path, [None], passed)
+    actual = {port: value for (_, kind, port), value in values.items() if kind == "output_ports"}
     expected = whorl.run(source, feeds)
     assert len(expected) == len(graph.metadata["onnx_outputs"])
-    for id, wanted in zip(graph.metadata["onnx_outputs"], expected.values(), strict=True):
-        assert np.shape(found[id]) == wanted.shape, id
-        np.testing.assert_allclose(found[id], wanted, rtol=1e-5, atol=1e-6, err_msg=id)
+    for id, required in zip(graph.metadata["onnx_outputs"], expected.values(), strict=True):
+        assert np.shape(actual[id]) == required.shape, id
+        np.testing.assert_allclose(actual[id], required, rtol=1e-5, atol=1e-6, err_msg=id)
 
 
 @pytest.mark.slow

@@ -56,17 +56,17 @@ def without_shapes(data: bytes) -> bytes:
 
 def unstable(models: Iterable[bytes]) -> list[str]:
     """The texts that are other ones once they were read, with and without ranks of the inputs."""
-    found = []
+    actual = []
     for data in models:
-        for given in (data, without_shapes(data)):
+        for passed in (data, without_shapes(data)):
             try:
-                text = print_mlir(whorl.load(given))
+                text = print_mlir(whorl.load(passed))
             except whorl.WhorlError:
                 continue
             program = parse_program(text, "model.mlir")
             if print_mlir(read_function(program, program.functions[0], LoadOptions()).module) != text:
-                found.append(text)
-    return found
+                actual.append(text)
+    return actual
 
 
 def test_text_is_a_fixed_point_with_and_without_ranks() -> None:

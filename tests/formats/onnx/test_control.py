@@ -44,7 +44,7 @@ def loop(body: str, inputs: str = '(n, "", x)', heading: str = "int64 n, float x
     return model(f"main ({heading}) => (float y) {{ [l] y = Loop {inputs} <body = {body}> }}")
 
 
-def test_body_without_types_takes_those_it_is_given():
+def test_body_without_types_takes_the_ones_it_is_passed():
     source = loop("b (int64 i, bool c, float s) => (bool d, float t) { d = Identity(c) t = Add(s, s) }")
     body = source.graph.node[0].attribute[0].g
     for info in (*body.input, *body.output):
@@ -58,8 +58,8 @@ def test_number_and_condition_of_one_element_have_the_rank_that_the_body_declare
     body += " { d = Identity(c) j = Cast<to = 1> (i) k = ReduceSum<keepdims = 0> (j) t = Add(s, k) }"
     source = loop(body, "(n, c, x)", f"int64{shape} n, bool{shape} c, float x")
     one = np.ones((1,) * shape.count("1"))
-    given = {"n": (4 * one).astype(np.int64), "c": one.astype(np.bool_), "x": np.float32(0)}
-    np.testing.assert_array_equal(run(source, **given), [6])
+    passed = {"n": (4 * one).astype(np.int64), "c": one.astype(np.bool_), "x": np.float32(0)}
+    np.testing.assert_array_equal(run(source, **passed), [6])
 
 
 @pytest.mark.parametrize("shape", ["[1]", "[1, 1]"])

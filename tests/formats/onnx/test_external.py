@@ -18,10 +18,10 @@ INT4 = TensorProto.INT4
 BESIDE = "\n  fix: put the file beside the model"
 
 
-def external(location: str | None, dims=(2,), data_type=TensorProto.FLOAT, **places: str) -> TensorProto:
+def external(location: str | None, dims=(2,), data_type=TensorProto.FLOAT, **positions: str) -> TensorProto:
     """A tensor `w` whose bytes are in a file."""
     tensor = TensorProto(name="w", dims=dims, data_type=data_type, data_location=TensorProto.EXTERNAL)
-    entries = places if location is None else {"location": location, **places}
+    entries = positions if location is None else {"location": location, **positions}
     for key, text in entries.items():
         tensor.external_data.add(key=key, value=text)
     return tensor
@@ -52,11 +52,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("places", "expected"),
+    ("positions", "expected"),
     [({}, [0, 1]), ({"offset": "8"}, [2, 3]), ({"offset": "32", "length": "8"}, [8, 9]), ({"length": "8"}, [0, 1])],
 )
-def test_part_of_a_file_is_read(folder, places, expected):
-    np.testing.assert_array_equal(run(saved(folder, external("weights", **places))), [expected])
+def test_part_of_a_file_is_read(folder, positions, expected):
+    np.testing.assert_array_equal(run(saved(folder, external("weights", **positions))), [expected])
 
 
 def test_bytes_are_mapped_and_not_copied(folder):
@@ -68,8 +68,8 @@ def test_bytes_are_mapped_and_not_copied(folder):
 
 def test_file_beyond_one_page_is_read_from_an_odd_offset(folder):
     (folder / "weights").write_bytes(bytes(mmap.ALLOCATIONGRANULARITY + 3) + np.array([5, 6], np.float32).tobytes())
-    places = {"offset": str(mmap.ALLOCATIONGRANULARITY + 3)}
-    np.testing.assert_array_equal(run(saved(folder, external("weights", **places))), [[5, 6]])
+    positions = {"offset": str(mmap.ALLOCATIONGRANULARITY + 3)}
+    np.testing.assert_array_equal(run(saved(folder, external("weights", **positions))), [[5, 6]])
 
 
 def test_packed_elements_are_unpacked(folder):
@@ -161,7 +161,7 @@ def test_model_that_is_a_link_is_beside_its_link(folder):
         ),
     ],
 )
-def test_place_that_cannot_be(folder, tensor, message):
+def test_location_that_cannot_be(folder, tensor, message):
     (folder / "sub").mkdir()
     os.symlink("loop", folder / "loop")
     assert refusal(saved(folder, tensor)) == message
@@ -178,7 +178,7 @@ def test_missing_file_is_not_needed_for_the_structure(folder, dims, form):
     assert refusal(source).startswith("initializer 'w' lies ")
 
 
-def test_place_that_is_not_text(folder):
+def test_location_that_is_not_text(folder):
     path = saved(folder, external("name_of_file"))
     path.write_bytes(path.read_bytes().replace(b"name_of_file", b"name_\xff\xfe_file"))
     assert refusal(path) == "initializer 'w' names its file in bytes that are not UTF-8\n  fix: the file is damaged"
@@ -196,7 +196,7 @@ def test_file_that_shrinks_before_it_is_mapped(folder, left, message):
     assert str(caught.value) == f"external data 'weights' {message}"
 
 
-def test_sparse_initializer_holds_its_elements_itself(folder):
+def test_sparse_initializer_has_its_elements_itself(folder):
     sparse = onnx.SparseTensorProto(values=external("weights"), dims=[4])
     sparse.indices.CopyFrom(onnx.numpy_helper.from_array(np.array([0, 2]), "at"))
     path = saved(folder, TensorProto(name="v", dims=[1], data_type=1, float_data=[1]))

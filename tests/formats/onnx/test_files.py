@@ -83,7 +83,7 @@ def test_file_that_is_missing(tmp_path):
     assert refusal(path) == f"cannot read {str(path)!r}: No such file or directory"
 
 
-def test_folder_in_place_of_a_file(tmp_path):
+def test_folder_instead_of_a_file(tmp_path):
     assert refusal(tmp_path) == f"cannot read {str(tmp_path)!r}: Is a directory"
 
 

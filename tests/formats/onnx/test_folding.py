@@ -89,7 +89,7 @@ def test_function_of_the_file_is_called_not_the_op_of_its_name():
         "b = Add (a, missing) y = Mul (x, b)",
     ],
 )
-def test_errors_are_those_of_reading_without_folding(nodes):
+def test_errors_are_the_ones_of_reading_without_folding(nodes):
     source = model(f"main (float[2] x) => (float[2] y) <float[2] a = {{1, 4}}, int64 wrong = {{1}}> {{ {nodes} }}")
     messages = []
     for folding in (None, Context()):
@@ -108,7 +108,7 @@ def test_large_results_live_no_longer_than_they_are_read():
     assert kinds(module) == ["Add"] and context.pool.peak <= 2 * weight.nbytes and context.pool.live == weight.nbytes
 
 
-def test_node_that_fails_stays_with_its_reason():
+def test_node_that_fails_remains_with_its_reason():
     source = model("""main (int64 x) => (int64 y) <int64 a = {1}, int64 zero = {0}> {
         b = Div (a, zero)
         y = Mul (x, b)

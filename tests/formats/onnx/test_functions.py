@@ -53,16 +53,16 @@ def test_function_defined_twice():
 
 
 @pytest.mark.parametrize(("call", "slope"), [("local.F<alpha = 0.5>", 0.5), ("local.F", 0.25)])
-def test_attribute_is_given_or_the_default(call, slope):
+def test_attribute_is_passed_or_the_default(call, slope):
     np.testing.assert_array_equal(run(calling(f"y = {call}(x)", LEAKY), x=X), [[-4 * slope, 2]])
 
 
-def test_attribute_without_default_that_is_not_given_is_the_op_s_own():
+def test_attribute_without_default_that_is_not_passed_is_the_op_s_own():
     function = "F <alpha> (a) => (b) { b = LeakyRelu<alpha: float = @alpha> (a) }"
     np.testing.assert_allclose(run(calling("y = local.F(x)", function), x=X), [[-0.04, 2]], rtol=1e-6)
 
 
-def test_attribute_that_the_op_needs_but_nobody_gives():
+def test_attribute_that_the_op_needs_but_no_one_gives():
     function = "F <axis> (a) => (b) { [join] b = Concat<axis: int = @axis> (a) }"
     assert (
         refusal(calling("[call] y = local.F(x)", function))
@@ -182,20 +182,20 @@ def test_output_of_a_function_may_be_its_input():
     np.testing.assert_array_equal(run(calling("y = local.F(x)", "F (a) => (a) { b = Neg(a) }"), x=X), [X])
 
 
-def test_function_takes_the_place_of_an_operator():
+def test_function_replaces_an_operator():
     source = calling("y = Neg(x)", "F (a) => (b) { b = Abs(a) }")
     source.functions[0].domain, source.functions[0].name = "", "Neg"
     np.testing.assert_array_equal(run(source, x=X), [np.abs(X)])
 
 
-def test_error_in_a_function_is_placed():
+def test_error_in_a_function_is_located():
     source = calling("[call] y = local.F(x)", "F (a) => (b) { i = Cast<to = 7> (a) [add] b = Add(a, i) }")
     assert refusal(source) == (
         "Add 'add' in function 'F': inputs have different element types: float32, int64\n  fix: insert a Cast"
     )
 
 
-def test_missing_name_in_a_function_is_placed():
+def test_missing_name_in_a_function_is_located():
     assert refusal(calling("w = Neg(x) y = local.F(x)", "F (a) => (b) { b = Add(a, w) }")) == (
         "Add 'b' in function 'F': reads 'w', which nothing produces\n  fix: add the missing input or node"
     )

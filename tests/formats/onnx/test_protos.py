@@ -30,7 +30,7 @@ assert not [name for name in sys.modules if name.partition(".")[0] == "onnx"]
 
 @pytest.mark.parametrize("implementation", ["upb", "python"])
 @pytest.mark.parametrize("program", [MESSAGES + ALONE + PACKAGE + COMPARE, PACKAGE + MESSAGES + COMPARE])
-def test_classes_are_those_of_the_package(program: str, implementation: str) -> None:
+def test_classes_are_the_ones_of_the_package(program: str, implementation: str) -> None:
     environment = os.environ | {"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": implementation}
     subprocess.run([sys.executable, "-c", program], check=True, env=environment)
 

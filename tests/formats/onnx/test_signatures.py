@@ -51,7 +51,7 @@ def test_version_that_applies_is_that_of_onnx(version):
             assert signature_of(name, "", version).since_version == expected
 
 
-def test_newest_versions_are_those_of_onnx():
+def test_newest_versions_are_the_ones_of_onnx():
     assert NEWEST.keys() == {schema.domain for schema in SCHEMAS}
     assert NEWEST[""] == onnx.defs.onnx_opset_version()
 

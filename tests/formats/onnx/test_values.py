@@ -18,6 +18,6 @@ def test_uint16_stands_for_the_bits_of_bfloat16(dims):
     np.testing.assert_array_equal(value, np.ones(dims, ml_dtypes.bfloat16), strict=True)
 
 
-def test_uint16_stays_where_it_is_declared():
+def test_uint16_remains_where_it_is_declared():
     bits = numpy_helper.from_array(np.array([7], np.uint16))
     assert value_of(bits.SerializeToString(), TensorType(BY_NAME["uint16"], (1,)), "x").dtype == np.uint16

@@ -43,9 +43,9 @@ def question_of(case: Any) -> tuple[ModelProto, list[tuple[dict, list]]]:
     """The model of a case, and its data: inputs by name, and expected outputs."""
     model = case.model or onnx.load(Path(case.model_dir) / "model.onnx")
     names = [value.name for value in model.graph.input]
-    given = case.data_sets or list(_stored(Path(case.model_dir), model))
+    passed = case.data_sets or list(_stored(Path(case.model_dir), model))
     return model, [
-        (dict(zip(names, map(_array, inputs), strict=False)), list(map(_array, outputs))) for inputs, outputs in given
+        (dict(zip(names, map(_array, inputs), strict=False)), list(map(_array, outputs))) for inputs, outputs in passed
     ]
 
 
@@ -89,10 +89,10 @@ def outcome(case: Any, bench: Bench) -> Outcome:
     return Outcome(case.name, ops, "agrees")
 
 
-def difference(expected: Sequence[Any], found: Sequence[Any], rtol: float, atol: float) -> str:
-    if len(expected) != len(found):
-        return f"{len(found)} outputs, expected {len(expected)}"
-    for index, (want, value) in enumerate(zip(expected, found, strict=True)):
+def difference(expected: Sequence[Any], actual: Sequence[Any], rtol: float, atol: float) -> str:
+    if len(expected) != len(actual):
+        return f"{len(actual)} outputs, expected {len(expected)}"
+    for index, (want, value) in enumerate(zip(expected, actual, strict=True)):
         if not isinstance(want, np.ndarray):
             return f"output {index} is no tensor"
         if want.dtype != value.dtype or want.shape != value.shape:
@@ -116,16 +116,16 @@ def measure(cases: Sequence[Any], engine: str = ENGINE, workers: int = 1, timeou
             return [outcome(case, bench) for case in cases[first::workers]]
 
     with ThreadPoolExecutor(workers) as pool:
-        found = {each.name: each for part in pool.map(serve, range(workers)) for each in part}
-    return [found[case.name] for case in cases]
+        actual = {each.name: each for part in pool.map(serve, range(workers)) for each in part}
+    return [actual[case.name] for case in cases]
 
 
 def main(output: str, engine: str = ENGINE, step: int = 1, workers: int = 1, only: str = "") -> None:
     start = time.time()
     cases = [case for case in models() if only in case.name][::step]
-    found = measure(cases, engine, workers)
-    Path(output).write_text(json.dumps([asdict(each) for each in found], indent=0))
-    print(Counter(each.status for each in found), round(time.time() - start), "s")
+    actual = measure(cases, engine, workers)
+    Path(output).write_text(json.dumps([asdict(each) for each in actual], indent=0))
+    print(Counter(each.status for each in actual), round(time.time() - start), "s")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,6 @@ from formats.openvino.engine import Engine
 @pytest.fixture(scope="module")
 def engine():
     pytest.importorskip("openvino", reason="openvino has no wheel for this platform")
-    found = Engine()
-    yield found
-    found.close()
+    actual = Engine()
+    yield actual
+    actual.close()

@@ -71,9 +71,9 @@ def load(xml, compat=""):
 def run(xml, compat="", **feeds):
     module = load(xml, compat)
     names = {value.name for value in module.main.arguments}
-    given = {"h": H, "x": X} | feeds
+    passed = {"h": H, "x": X} | feeds
     return Session(module, backend="interpreter").execute(
-        None, {k: np.asarray(v) for k, v in given.items() if k in names}
+        None, {k: np.asarray(v) for k, v in passed.items() if k in names}
     )
 
 

@@ -71,16 +71,16 @@ def runs(model: str) -> tuple[Run, ...]:
     path = CORPUS / f"{model}.npz"
     if not path.exists():
         return ()
-    found: dict[str, Run] = {}
+    actual: dict[str, Run] = {}
     with np.load(path) as stored:
         for key in stored.files:
             number, kind, name = key.split("/", 2)
-            run = found.setdefault(number, Run({}, {}))
+            run = actual.setdefault(number, Run({}, {}))
             if kind == "in":
                 run.inputs[name] = stored[key]
             else:
                 run.outputs.setdefault(kind, []).append(stored[key])
-    return tuple(found.values())
+    return tuple(actual.values())
 
 
 @cache
@@ -103,9 +103,9 @@ def readable() -> list[str]:
     return [model for model in models() if model not in refused()]
 
 
-def same(found: list[np.ndarray], expected: list[np.ndarray], rtol: float = 1e-5, atol: float = 1e-6) -> bool:
+def same(actual: list[np.ndarray], expected: list[np.ndarray], rtol: float = 1e-5, atol: float = 1e-6) -> bool:
     """Whether two lists of outputs have equal shapes and elements. Element types are OpenVINO's business."""
-    if len(found) != len(expected) or any(f.shape != e.shape for f, e in zip(found, expected, strict=True)):
+    if len(actual) != len(expected) or any(f.shape != e.shape for f, e in zip(actual, expected, strict=True)):
         return False
-    pairs = ((f.astype(np.float64), e.astype(np.float64)) for f, e in zip(found, expected, strict=True))
+    pairs = ((f.astype(np.float64), e.astype(np.float64)) for f, e in zip(actual, expected, strict=True))
     return all(np.allclose(f, e, rtol, atol, equal_nan=True) for f, e in pairs)

@@ -49,13 +49,13 @@ def result(id: int) -> str:
 
 def edges(text: str) -> str:
     """`0:0-2:0 1:0-2:1`: from layer and port to layer and port."""
-    found = []
+    actual = []
     for entry in text.split():
         source, target = (end.split(":") for end in entry.split("-"))
-        found.append(
+        actual.append(
             f'<edge from-layer="{source[0]}" from-port="{source[1]}" to-layer="{target[0]}" to-port="{target[1]}"/>'
         )
-    return "<edges>" + "\n".join(found) + "</edges>"
+    return "<edges>" + "\n".join(actual) + "</edges>"
 
 
 def graph(layers: list[str], connections: str) -> str:

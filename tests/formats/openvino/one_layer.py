@@ -79,8 +79,8 @@ def openvino_run(model: openvino.Model | Path, arrays: Sequence[Array]) -> list[
     """What OpenVINO's CPU plugin computes, in the precision of the model."""
     read = CORE.read_model(model) if isinstance(model, Path) else model
     request = CORE.compile_model(read, "CPU", EXACT).create_infer_request()
-    held = [tensor_of(value) for value in arrays]
-    for k, tensor in enumerate(held):
+    stored = [tensor_of(value) for value in arrays]
+    for k, tensor in enumerate(stored):
         request.set_input_tensor(k, tensor)
     request.infer()
     return [array_of(request.get_output_tensor(k)) for k in range(len(read.outputs))]
@@ -119,12 +119,12 @@ def check_layer(
     atol: float = 1e-6,
 ) -> None:
     """Assert that whorl computes what OpenVINO does (or `expected`), with shapes fixed and with ranks only."""
-    given = arrays_of(inputs)
+    passed = arrays_of(inputs)
     for ranks_only in dynamic:
         model = layer_model(type, version, inputs, attributes, ranks_only)
-        wanted = openvino_run(model, given) if expected is None else list(expected)
-        found = whorl_run(read(model), given)
-        assert not (text := difference(wanted, found, rtol, atol)), f"ranks only: {ranks_only}; {text}"
+        required = openvino_run(model, passed) if expected is None else list(expected)
+        actual = whorl_run(read(model), passed)
+        assert not (text := difference(required, actual, rtol, atol)), f"ranks only: {ranks_only}; {text}"
 
 
 def check_node(
@@ -142,8 +142,8 @@ def check_node(
     Inputs at `constants` are constants of the program.
     """
     results = evaluate(op, *inputs)
-    wanted = [np.asarray(each) for each in (results if isinstance(results, tuple) else (results,))][:outputs]
-    given = [value for k, value in enumerate(inputs) if value is not None and k not in constants]
+    required = [np.asarray(each) for each in (results if isinstance(results, tuple) else (results,))][:outputs]
+    passed = [value for k, value in enumerate(inputs) if value is not None and k not in constants]
     for ranks_only in dynamic:
         shown = [
             shaped(*_names(value, k), dtype=value.dtype)
@@ -152,8 +152,8 @@ def check_node(
             for k, value in enumerate(inputs)
         ]
         with TemporaryDirectory() as folder:
-            found = openvino_run(written(module_of(op, shown, constants, outputs), Path(folder)), given)
-        assert not (text := difference(wanted, found, rtol, atol)), f"ranks only: {ranks_only}; {text}"
+            actual = openvino_run(written(module_of(op, shown, constants, outputs), Path(folder)), passed)
+        assert not (text := difference(required, actual, rtol, atol)), f"ranks only: {ranks_only}; {text}"
 
 
 def _is_list(value: Array) -> bool:

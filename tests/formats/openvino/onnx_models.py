@@ -41,6 +41,6 @@ def agree(engine: Engine, text: str, path: Path, runs: list[dict[str, np.ndarray
     options.backend = "interpreter"
     session = whorl.InferenceSession(module, options)
     for run, answer in zip(runs, answers, strict=True):
-        for expected, found in zip(session.run(None, run), answer, strict=True):
-            assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-            np.testing.assert_array_equal(found, expected)
+        for expected, actual in zip(session.run(None, run), answer, strict=True):
+            assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
+            np.testing.assert_array_equal(actual, expected)

@@ -116,13 +116,13 @@ class Writer:
         else:
             line = f"{answer} = Identity({c if not condition else self.pick(inner, 'truth')})"
         body.append(line)
-        given = self.given(body, [self.pick(inner, kind) for kind, _, _ in states])
+        passed = self.passed(body, [self.pick(inner, kind) for kind, _, _ in states])
         collected = [(kind, self.pick(inner, kind)) for kind in self.elements()]
-        elements = self.given(body, [value for _, value in collected])
+        elements = self.passed(body, [value for _, value in collected])
         takes = [f"int64 {i}", f"bool {c}", *(f"{DECLARED[kind]} {name}" for kind, _, name in states)]
         gives = [
             f"bool {answer}",
-            *(f"{DECLARED[kind]} {name}" for (kind, *_), name in zip(states, given, strict=True)),
+            *(f"{DECLARED[kind]} {name}" for (kind, *_), name in zip(states, passed, strict=True)),
         ]
         gives += [f"{DECLARED[kind]} {name}" for (kind, _), name in zip(collected, elements, strict=True)]
         inputs = ", ".join([trip or '""', condition or '""', *(value for _, value, _ in states)])
@@ -138,11 +138,11 @@ class Writer:
         row, sources = self.fresh(), ["rows"]
         inner = self.inside(scope, [*((kind, name) for kind, _, name in states), ("vector", row)])
         body = self.block(inner, depth + 1, 3)
-        given = self.given(body, [self.pick(inner, kind) for kind, _, _ in states])
+        passed = self.passed(body, [self.pick(inner, kind) for kind, _, _ in states])
         collected = [(kind, self.pick(inner, kind)) for kind in self.elements() or ["vector"]]
-        elements = self.given(body, [value for _, value in collected])
+        elements = self.passed(body, [value for _, value in collected])
         takes = [*(f"{DECLARED[kind]} {name}" for kind, _, name in states), f"float[N] {row}"]
-        gives = [f"{DECLARED[kind]} {name}" for (kind, *_), name in zip(states, given, strict=True)]
+        gives = [f"{DECLARED[kind]} {name}" for (kind, *_), name in zip(states, passed, strict=True)]
         gives += [f"{DECLARED[kind]} {name}" for (kind, _), name in zip(collected, elements, strict=True)]
         names = [self.fresh() for _ in (*states, *collected)]
         back = [self.draw(st.integers(0, 1)) for _ in collected]
@@ -158,8 +158,8 @@ class Writer:
         for key in ("then_branch", "else_branch"):
             inner = self.inside(scope, [])
             body = self.block(inner, depth + 1, 2)
-            given = self.given(body, [self.pick(inner, kind) for kind in kinds])
-            gives = [f"{DECLARED[kind]} {name}" for kind, name in zip(kinds, given, strict=True)]
+            passed = self.passed(body, [self.pick(inner, kind) for kind in kinds])
+            gives = [f"{DECLARED[kind]} {name}" for kind, name in zip(kinds, passed, strict=True)]
             graphs.append(self.graph(key, [], gives, body))
         names = [self.fresh() for _ in kinds]
         lines = [f"{', '.join(names)} = If({self.pick(scope, 'truth')})<{', '.join(graphs)}>"]
@@ -168,7 +168,7 @@ class Writer:
     def elements(self) -> list[str]:
         return [self.chosen(("vector", "vector", "integer")) for _ in range(self.draw(st.integers(0, 2)))]
 
-    def given(self, body: list[str], values: list[str]) -> list[str]:
+    def passed(self, body: list[str], values: list[str]) -> list[str]:
         """Results of a graph under names of their own."""
         names = [self.fresh() for _ in values]
         body += [f"{name} = Identity({value})" for name, value in zip(names, values, strict=True)]

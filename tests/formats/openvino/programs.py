@@ -85,11 +85,11 @@ class Graph:
 
     def constant(self, value: Any, dtype: str) -> Wire:
         array = np.asarray(value, NUMPY[dtype])
-        offset, held = len(self.weights), array.tobytes()
-        self.weights += held
+        offset, stored = len(self.weights), array.tobytes()
+        self.weights += stored
         shape = ",".join(map(str, array.shape))
         return self.layer(
-            "Const", (), [(dtype, array.shape)], element_type=dtype, shape=shape, offset=offset, size=len(held)
+            "Const", (), [(dtype, array.shape)], element_type=dtype, shape=shape, offset=offset, size=len(stored)
         )[0]
 
     def parameter(self, dtype: str, shape: tuple[int, ...], is_open: bool = False) -> Wire:
@@ -132,8 +132,8 @@ class Graph:
 
     def like(self, dtype: str, shape: tuple[int, ...]) -> Wire:
         """A tensor of a type, from the pool if there is one."""
-        found = [w for w in self.pool if (w.dtype, w.shape) == (dtype, shape)]
-        return self.one_of(*found) if found else self.constant(np.ones(shape), dtype)
+        actual = [w for w in self.pool if (w.dtype, w.shape) == (dtype, shape)]
+        return self.one_of(*actual) if actual else self.constant(np.ones(shape), dtype)
 
     def total(self, x: Wire) -> Wire:
         """The sum of a tensor, as a scalar."""

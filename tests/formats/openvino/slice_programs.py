@@ -22,7 +22,7 @@ class Slicing:
     kind: str
     axis: int
     sliced: Entry | None
-    joined: Entry
+    combined: Entry
     is_open: bool
     lengths: tuple[int, ...] = (6,)
     trip: int = 2
@@ -43,7 +43,7 @@ class Slicing:
         rows = {"external_port_id": first + 1, "internal_layer_id": 1}
         outputs = [
             {"external_port_id": first + 2, "internal_layer_id": 3},
-            {"external_port_id": first + 3, "internal_layer_id": 4, "axis": self.axis} | self.joined,
+            {"external_port_id": first + 3, "internal_layer_id": 4, "axis": self.axis} | self.combined,
             {"external_port_id": first + 4, "internal_layer_id": 6},
         ]
         outputs = outputs[: 2 + self.gives_last]
@@ -88,7 +88,7 @@ STRIDES = ((1, 1), (-1, 1), (2, 2), (-2, 2), (3, 3), (-3, 3), (2, 1), (1, 2), (-
 
 def slicings(kind: str, count: int, seed: int) -> list[Slicing]:
     """Draws, half of them of an open length; every other one has ends that may be right."""
-    rng, found = Random(seed), list[Slicing]()
+    rng, actual = Random(seed), list[Slicing]()
     for k in range(count):
         stride, part = rng.choice(STRIDES[:6] if k % 4 else STRIDES)
         start, end = rng.choice(STARTS), rng.choice(ENDS)
@@ -101,8 +101,8 @@ def slicings(kind: str, count: int, seed: int) -> list[Slicing]:
         axis = rng.choice((0, 0, 0, 1, 1, 1, -1))
         is_open = k % 4 > 1
         lengths = (6, 5) if is_open else (6,)
-        found.append(Slicing(kind, axis, sliced, rng.choice(whole), is_open, lengths, rng.choice((0, 1, 2, 3, 6))))
-    return found
+        actual.append(Slicing(kind, axis, sliced, rng.choice(whole), is_open, lengths, rng.choice((0, 1, 2, 3, 6))))
+    return actual
 
 
 __all__ = ["WEIGHTS", "Slicing", "entry", "slicings"]

@@ -36,8 +36,8 @@ def test_branches_take_what_they_need(shape):
     xml = chosen((DOUBLE, X_IN, OUT), (CONSTANT, (), OUT), (shape, "boolean"))
     x = np.array([-3, 4], np.float32)
     for go, expected in ((True, x + x), (False, [1, 2])):
-        (found,) = run(xml, c=np.full([1] * len(shape), go), x=x)
-        np.testing.assert_array_equal(found, expected)
+        (actual,) = run(xml, c=np.full([1] * len(shape), go), x=x)
+        np.testing.assert_array_equal(actual, expected)
 
 
 def test_outputs_of_branches_go_by_their_numbers():
@@ -94,5 +94,5 @@ BRANCHES = {
 @pytest.mark.parametrize("what", BRANCHES)
 def test_branches_are_refused(what):
     change, message = BRANCHES[what]
-    given = {"then": (DOUBLE, X_IN, OUT), "other": (ABSOLUTE, X_IN, OUT)} | change
-    assert refusal(chosen(**given)) == f"If 'i' (line): {message}"
+    passed = {"then": (DOUBLE, X_IN, OUT), "other": (ABSOLUTE, X_IN, OUT)} | change
+    assert refusal(chosen(**passed)) == f"If 'i' (line): {message}"

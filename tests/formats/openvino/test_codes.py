@@ -11,7 +11,7 @@ from whorl.formats.openvino import codes
 READER = Path(codes.__file__).parent
 
 
-def test_codes_in_use_are_those_with_a_meaning():
+def test_codes_in_use_are_the_ones_with_a_meaning():
     texts = [path.read_text(encoding="utf-8") for path in READER.rglob("*.py") if path.name != "codes.py"]
     used = {code for text in texts for code in re.findall(r'"(OV\d{3})"', text)}
     assert used == codes.CODES.keys()
@@ -29,6 +29,6 @@ def test_message_gets_one_code():
     assert codes.coded("OV501", "OV404: no type") == "OV404: no type"
 
 
-def test_warning_is_said_with_its_place():
+def test_warning_is_stated_with_its_location():
     assert str(codes.Warning("OV208", "other", "Add 'a'")) == "Add 'a': OV208: other"
     assert str(codes.Warning("OV208", "other")) == "OV208: other"

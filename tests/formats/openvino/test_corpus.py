@@ -50,7 +50,7 @@ def load(model, compat=""):
 
 def outcomes(module, model, backend):
     """For each stored run with outputs of the CPU plugin whether they are ours; None where ours fails."""
-    session, found = Session(module, backend=backend), []
+    session, actual = Session(module, backend=backend), []
     names = [value.name for value in module.main.arguments]
     for run in runs(model):
         try:
@@ -60,8 +60,8 @@ def outcomes(module, model, backend):
             assert re.search(FAIL[model], str(error)), error
             outputs = None
         if "ovcpu" in run.outputs:
-            found.append(None if outputs is None else same(outputs, run.outputs["ovcpu"]))
-    return found
+            actual.append(None if outputs is None else same(outputs, run.outputs["ovcpu"]))
+    return actual
 
 
 @pytest.mark.parametrize("model", models())
@@ -80,16 +80,16 @@ def test_model_loads_or_is_refused_with_a_code(model):
 @pytest.mark.parametrize("model", readable())
 def test_model_gives_what_openvino_gives(model, backend):
     does = known_differences().get(model, "equal")
-    found = outcomes(load(model), model, backend)
+    actual = outcomes(load(model), model, backend)
     if does == "equal":
-        assert all(found)
+        assert all(actual)
     else:
-        assert (None if does == "fails" else False) in found
+        assert (None if does == "fails" else False) in actual
 
 
 @pytest.mark.parametrize("model", AS_THE_PLUGIN)
 def test_meaning_of_the_cpu_plugin(model):
-    assert all(found for found in outcomes(load(model, "openvino-cpu"), model, "interpreter"))
+    assert all(actual for actual in outcomes(load(model, "openvino-cpu"), model, "interpreter"))
 
 
 RANKS = {

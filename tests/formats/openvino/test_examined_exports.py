@@ -35,19 +35,19 @@ def test_indices_of_32_bits_are_converted(what, tmp_path):
     type, version = what.split("-")
     inputs, data, expected = INDICES[what]
     inputs = [inputs[0], inputs[1].astype(np.int32), *inputs[2:]]
-    (found,) = in_onnxruntime(type, int(version), inputs, data, tmp_path)
-    assert found.tolist() == expected
+    (actual,) = in_onnxruntime(type, int(version), inputs, data, tmp_path)
+    assert actual.tolist() == expected
 
 
 def test_outputs_that_onnx_demands_are_there(tmp_path):
     data = {"axis": 0, "mode": "min", "sort": "index", "index_element_type": "i64"}
-    values, places = in_onnxruntime("TopK", 3, [np.array([5, 1, 4, 2], np.float32), scalar(2)], data, tmp_path)
-    assert values.tolist() == [1, 2] and places.tolist() == [1, 3]
+    values, positions = in_onnxruntime("TopK", 3, [np.array([5, 1, 4, 2], np.float32), scalar(2)], data, tmp_path)
+    assert values.tolist() == [1, 2] and positions.tolist() == [1, 3]
 
 
 def test_channels_by_depth(tmp_path):
     x = np.arange(16, dtype=np.float32).reshape(1, 2, 2, 4)
     data = {"block_size": 2, "mode": "depth_first"}
-    (found,) = in_onnxruntime("SpaceToDepth", 1, [x], data, tmp_path)
+    (actual,) = in_onnxruntime("SpaceToDepth", 1, [x], data, tmp_path)
     first = [[[0, 2]], [[1, 3]], [[4, 6]], [[5, 7]]]
-    assert found.tolist() == [[*first, *(np.array(first) + 8).tolist()]]
+    assert actual.tolist() == [[*first, *(np.array(first) + 8).tolist()]]

@@ -38,16 +38,16 @@ def test_outputs_have_names_of_their_own(outer, inner, inputs, outputs, tmp_path
     assert module.output_names == outputs
     whorl.save(module, tmp_path / "m.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
-    found = session.run(outputs, {inputs[0]: X})
-    assert [x.tolist() for x in found] == [[2, 4], [-2, 4]]
+    actual = session.run(outputs, {inputs[0]: X})
+    assert [x.tolist() for x in actual] == [[2, 4], [-2, 4]]
 
 
 def test_input_that_is_an_output_keeps_its_name(tmp_path):
     module = module_of(net([parameter(0, name="x"), result(1), result(2)], "0:0-1:0 0:0-2:0"))
     assert module.output_names == ["x", "x.1"]
     whorl.save(module, tmp_path / "m.onnx")
-    found = onnxruntime.InferenceSession(tmp_path / "m.onnx").run(["x", "x.1"], {"x": X})
-    assert [x.tolist() for x in found] == [X.tolist(), X.tolist()]
+    actual = onnxruntime.InferenceSession(tmp_path / "m.onnx").run(["x", "x.1"], {"x": X})
+    assert [x.tolist() for x in actual] == [X.tolist(), X.tolist()]
 
 
 def test_inputs_without_names_are_called_value():
@@ -56,7 +56,7 @@ def test_inputs_without_names_are_called_value():
     assert [value.name for value in module_of(xml).main.arguments] == ["value", "value.1"]
 
 
-def test_advice_of_a_code_is_given_where_there_is_no_other():
+def test_advice_of_a_code_is_passed_where_there_is_no_other():
     assert problem("OV324", "an output has the purpose 'go'").fix == (
         "write 'current_iteration' at an input, 'execution_condition' at an output, or nothing"
     )

@@ -42,7 +42,7 @@ def test_bytes_that_begin_as_xml_are_ir(start):
     assert whorl.InferenceSession(data).run(None, {"x": X, "y": X})[0].tolist() == [2, 4]
 
 
-def test_weights_are_given_as_bytes():
+def test_weights_are_passed_as_bytes():
     assert whorl.run(whorl.load(counting(1), weights=COUNTING_WEIGHTS), {"parameter0": X})["loop1"].tolist() == [3, 4]
 
 
@@ -66,14 +66,14 @@ def test_unknown_meaning_is_refused():
 
 
 def test_metadata_keeps_what_only_the_file_says():
-    kept = whorl.load(ADD).metadata
-    assert kept["graph_name"] == "n" and kept["openvino"]["version"] == 11
-    assert kept["openvino"]["inputs"]["x"] == {"names": (), "layer": "x", "shape": "2", "rt_info": {}}
+    remaining = whorl.load(ADD).metadata
+    assert remaining["graph_name"] == "n" and remaining["openvino"]["version"] == 11
+    assert remaining["openvino"]["inputs"]["x"] == {"names": (), "layer": "x", "shape": "2", "rt_info": {}}
 
 
 def test_verbs_take_ir(path, tmp_path, capsys):
-    given = ["--random", "1"]
-    assert main(["run", str(path), "--compat", "openvino-cpu", *given]) == 0
+    passed = ["--random", "1"]
+    assert main(["run", str(path), "--compat", "openvino-cpu", *passed]) == 0
     assert main(["show", str(path)]) == 0
     assert main(["check", str(path), "--compat", "openvino-cpu"]) == 0
     assert main(["convert", str(path), str(tmp_path / "m.onnx")]) == 0
@@ -127,5 +127,5 @@ def test_compare_goes_on_where_a_model_has_no_onnx_form(tmp_path, capsys):
     (tmp_path / "m.xml").write_bytes(strange_branch())
     (tmp_path / "m.bin").write_bytes(b"\0")
     assert main(["compare", str(tmp_path / "m.xml"), "--against", "onnxruntime", "--random", "1"]) == 1
-    said = capsys.readouterr().out
-    assert "onnxruntime: unsupported: OpaqueLayer 'odd'" in said and "that ONNX does not have" in said
+    message = capsys.readouterr().out
+    assert "onnxruntime: unsupported: OpaqueLayer 'odd'" in message and "that ONNX does not have" in message

@@ -27,7 +27,7 @@ def looped(inputs: list[np.ndarray], carried: int, step: Step) -> Module:
     """A loop over initial states, then at most one tensor of which a step takes a row; its first state is collected."""
     region, inference = Region(), Inference()
     build, body = Builder(region, inference), Region("body")
-    given = [region.add_argument(f"x{k}", TensorType(x.dtype, x.shape)) for k, x in enumerate(inputs)]
+    passed = [region.add_argument(f"x{k}", TensorType(x.dtype, x.shape)) for k, x in enumerate(inputs)]
     body.add_argument("i", TensorType(INT64, ()))
     go = body.add_argument("go", TensorType(BOOL, ()))
     shapes = [x.shape if k < carried else x.shape[1:] for k, x in enumerate(inputs)]
@@ -37,14 +37,14 @@ def looped(inputs: list[np.ndarray], carried: int, step: Step) -> Module:
     loop = Loop(carried, (Scanned(),) * (len(inputs) - carried), (Collected(),))
     trip = build.constant(np.array(3, np.int64)) if carried == len(inputs) else None
     names = [f"y{k}" for k in range(carried + 1)]
-    region.results = build.add_many(loop, [trip, None, *given], names, [body])
+    region.results = build.add_many(loop, [trip, None, *passed], names, [body])
     return Module(region, names)
 
 
 def check(inputs: list[np.ndarray], carried: int, step: Step, folder: Path) -> None:
     module = looped(inputs, carried, step)
-    for wanted, found in zip(whorl_run(module, inputs), openvino_run(written(module, folder), inputs), strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    for expected, actual in zip(whorl_run(module, inputs), openvino_run(written(module, folder), inputs), strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def check(inputs: list[np.ndarray], carried: int, step: Step, folder: Path) -> N
     ],
     ids=["sum", "difference", "product"],
 )
-def test_a_state_computed_from_a_slice_keeps_its_place(step: Step, tmp_path: Path) -> None:
+def test_a_state_computed_from_a_slice_keeps_its_location(step: Step, tmp_path: Path) -> None:
     check([ROWS[0] / 100, ROWS / 100], 1, step, tmp_path)
 
 

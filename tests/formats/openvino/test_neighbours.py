@@ -39,9 +39,9 @@ OPSETS = (11, 15, 21)
 
 @pytest.fixture(scope="module")
 def engine():
-    found = Engine()
-    yield found
-    found.close()
+    actual = Engine()
+    yield actual
+    actual.close()
 
 
 def exported(estimator, opset, **options):
@@ -58,9 +58,9 @@ def through_openvino(engine, model, path):
     return engine.run(path.read_bytes(), path.with_suffix(".bin").read_bytes(), runs)
 
 
-def in_onnxruntime(model, given):
+def in_onnxruntime(model, passed):
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run(None, {model.graph.input[0].name: given})
+    return session.run(None, {model.graph.input[0].name: passed})
 
 
 @pytest.mark.parametrize("opset", OPSETS)
@@ -69,10 +69,10 @@ def test_neighbours_classify(engine, what, opset, tmp_path):
     estimator = CLASSIFIERS[what].fit(X, CLASSES)
     model = exported(estimator, opset, zipmap=False)
     for labels, scores in through_openvino(engine, model, tmp_path / "m.xml"):
-        given = NEW[: len(labels)]
-        expected = estimator.predict(given), estimator.predict_proba(given)
+        passed = NEW[: len(labels)]
+        expected = estimator.predict(passed), estimator.predict_proba(passed)
         if estimator.weights == "distance":
-            expected = in_onnxruntime(model, given)
+            expected = in_onnxruntime(model, passed)
         np.testing.assert_array_equal(labels, expected[0])
         np.testing.assert_allclose(scores, expected[1], rtol=1e-5, atol=1e-6)
 
@@ -84,12 +84,12 @@ def test_neighbours_predict(engine, what, outputs, opset, tmp_path):
     targets = VALUES if outputs == 1 else np.stack([VALUES, -VALUES], 1)
     estimator = REGRESSORS[what].fit(X, targets)
     model = exported(estimator, opset)
-    for (found,) in through_openvino(engine, model, tmp_path / "m.xml"):
-        given = NEW[: len(found)]
-        expected = estimator.predict(given)
+    for (actual,) in through_openvino(engine, model, tmp_path / "m.xml"):
+        passed = NEW[: len(actual)]
+        expected = estimator.predict(passed)
         if estimator.weights == "distance":
-            (expected,) = in_onnxruntime(model, given)
-        np.testing.assert_allclose(found.reshape(expected.shape), expected, rtol=1e-4, atol=1e-5)
+            (expected,) = in_onnxruntime(model, passed)
+        np.testing.assert_allclose(actual.reshape(expected.shape), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_neighbours_give_labels_of_text(engine, tmp_path):
@@ -109,6 +109,6 @@ def test_neighbours_behind_a_scaler(engine, tmp_path):
 
 def test_distances_to_neighbours(engine, tmp_path):
     estimator = neighbors.KNeighborsTransformer(n_neighbors=3, mode="distance").fit(X)
-    for (found,) in through_openvino(engine, exported(estimator, 15), tmp_path / "m.xml"):
-        expected = np.asarray(estimator.transform(NEW[: len(found)]).todense())
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    for (actual,) in through_openvino(engine, exported(estimator, 15), tmp_path / "m.xml"):
+        expected = np.asarray(estimator.transform(NEW[: len(actual)]).todense())
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)

@@ -35,8 +35,8 @@ def expected(program: Program) -> tuple[Module, list[list[np.ndarray]]]:
     return module, [session.run(None, feeds) for feeds in program.runs[:RUNS]]
 
 
-def assert_equal(found, wanted):
-    for f, w in zip(found, wanted, strict=True):
+def assert_equal(actual, required):
+    for f, w in zip(actual, required, strict=True):
         assert (f.dtype, f.shape) == (w.dtype, w.shape)
         np.testing.assert_array_equal(f, w)
 
@@ -44,12 +44,12 @@ def assert_equal(found, wanted):
 @drawn(120, 1)
 @given(programs())
 def test_openvino_gives_what_whorl_gives(engine: Engine, folder: Path, program: Program):
-    module, wanted = expected(program)
+    module, required = expected(program)
     whorl.save(module, folder / "m.xml")
     feeds = [[feeds[value.name] for value in module.main.arguments] for feeds in program.runs[:RUNS]]
-    found = engine.run((folder / "m.xml").read_bytes(), (folder / "m.bin").read_bytes(), feeds)
-    assert not isinstance(found, str), found
-    for answer, outputs in zip(found, wanted, strict=True):
+    actual = engine.run((folder / "m.xml").read_bytes(), (folder / "m.bin").read_bytes(), feeds)
+    assert not isinstance(actual, str), actual
+    for answer, outputs in zip(actual, required, strict=True):
         assert_equal(answer, outputs)
 
 
@@ -57,12 +57,12 @@ def test_openvino_gives_what_whorl_gives(engine: Engine, folder: Path, program: 
 @given(programs())
 def test_whorl_and_onnxruntime_give_the_same_on_the_way_back(folder: Path, program: Program):
     ort = pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")
-    module, wanted = expected(program)
+    module, required = expected(program)
     whorl.save(module, folder / "m.xml")
     again = whorl.load(folder / "m.xml")
     options = ort.SessionOptions()
     options.log_severity_level = 4
     session = ort.InferenceSession(to_proto(again).SerializeToString(), options)
-    for feeds, outputs in zip(program.runs, wanted, strict=False):
+    for feeds, outputs in zip(program.runs, required, strict=False):
         assert_equal(whorl.run(again, feeds).values(), outputs)
         assert_equal(session.run(None, feeds), outputs)

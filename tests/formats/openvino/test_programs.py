@@ -27,9 +27,9 @@ REFUSED = (
 
 @pytest.fixture(scope="module")
 def engine():
-    found = Engine()
-    yield found
-    found.close()
+    actual = Engine()
+    yield actual
+    actual.close()
 
 
 def loaded(program: Program):
@@ -38,9 +38,9 @@ def loaded(program: Program):
     return module, [value.name for value in module.main.arguments]
 
 
-def same(found, expected):
+def same(actual, expected):
     """Equal outputs; of an empty one only OpenVINO's rank counts, since it leaves lengths 0 that whorl can prove."""
-    for f, e in zip(found, expected, strict=True):
+    for f, e in zip(actual, expected, strict=True):
         assert (f.dtype, f.ndim) == (e.dtype, e.ndim)
         if f.size or e.size:
             np.testing.assert_array_equal(f, e)
@@ -66,8 +66,8 @@ def test_native_code_equals_the_interpreter(program):
     module, names = loaded(program)
     native, interpreted = (Session(module, backend=name) for name in ("native", "interpreter"))
     for feeds in program.runs:
-        given = dict(zip(names, feeds, strict=True))
-        for f, e in zip(native.execute(None, given), interpreted.execute(None, given), strict=True):
+        passed = dict(zip(names, feeds, strict=True))
+        for f, e in zip(native.execute(None, passed), interpreted.execute(None, passed), strict=True):
             assert (f.dtype, f.shape) == (e.dtype, e.shape)
             np.testing.assert_array_equal(f, e)
 
@@ -84,7 +84,7 @@ def test_program_as_onnx_and_optimized(tmp_path_factory, program):
     mine = Session(module, backend="interpreter")
     optimized = Session(whorl.optimize(module), backend="interpreter")
     for feeds in program.runs:
-        given = dict(zip(names, feeds, strict=True))
-        expected = mine.execute(None, given)
-        same(theirs.run(None, given), expected)
-        same(optimized.execute(None, given), expected)
+        passed = dict(zip(names, feeds, strict=True))
+        expected = mine.execute(None, passed)
+        same(theirs.run(None, passed), expected)
+        same(optimized.execute(None, passed), expected)

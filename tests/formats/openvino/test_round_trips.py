@@ -50,9 +50,9 @@ def known(name: str) -> dict[str, str]:
     return {key.strip(): reason.strip() for key, _, reason in pairs}
 
 
-def assert_near(found, wanted):
-    assert len(found) == len(wanted)
-    for f, w in zip(found, wanted, strict=True):
+def assert_near(actual, required):
+    assert len(actual) == len(required)
+    for f, w in zip(actual, required, strict=True):
         assert (f.dtype, f.shape) == (w.dtype, w.shape)
         np.testing.assert_allclose(f, w, rtol=RTOL, atol=ATOL)
 
@@ -72,9 +72,9 @@ def test_ir_written_again_gives_openvinos_outputs(model, engine):
     names = [value.name for value in module.main.arguments]
     runs = [run for run in corpus.runs(model) if run.outputs.get("ovcpu")]
     feeds = [[run.feeds(names)[name] for name in names if name in run.feeds(names)] for run in runs]
-    found = engine.run(*written(module), feeds)
-    assert not isinstance(found, str), found
-    for run, answer in zip(runs, found, strict=True):
+    actual = engine.run(*written(module), feeds)
+    assert not isinstance(actual, str), actual
+    for run, answer in zip(runs, actual, strict=True):
         assert not isinstance(answer, str), answer
         assert_near(answer, run.outputs["ovcpu"])
 
@@ -90,9 +90,9 @@ def test_ir_program_written_again_gives_what_it_gave(engine, program):
     module = load_ir(program.xml, IrOptions(), program.weights)
     after = engine.run(*written(module), program.runs)
     assert not isinstance(after, str), after
-    for found, wanted in zip(after, before, strict=True):
-        assert isinstance(found, list) or isinstance(wanted, str), found
-        for f, w in zip(found, wanted if isinstance(wanted, list) else found, strict=True):
+    for actual, required in zip(after, before, strict=True):
+        assert isinstance(actual, list) or isinstance(required, str), actual
+        for f, w in zip(actual, required if isinstance(required, list) else actual, strict=True):
             # Of what has no elements OpenVINO leaves lengths 0 that whorl can prove.
             assert (f.dtype, f.ndim, f.size) == (w.dtype, w.ndim, w.size)
             assert not f.size or np.array_equal(f, w)
@@ -101,18 +101,18 @@ def test_ir_program_written_again_gives_what_it_gave(engine, program):
 def test_onnx_model_as_ir_and_back_gives_the_same_everywhere(corpus_model, engine, tmp_path):
     module = whorl.load(corpus_model)
     feeds = synthetic_feeds(module, seed=1) | SPECIAL.get(corpus_model.stem, {})
-    wanted = list(whorl.run(module, feeds).values())
+    required = list(whorl.run(module, feeds).values())
     whorl.save(module, tmp_path / "m.xml")
     inputs = [feeds[value.name] for value in module.main.arguments if value.name not in module.defaults]
-    (found,) = engine.run((tmp_path / "m.xml").read_bytes(), (tmp_path / "m.bin").read_bytes(), [inputs])
-    assert not isinstance(found, str), found
-    assert_near(found, wanted)
+    (actual,) = engine.run((tmp_path / "m.xml").read_bytes(), (tmp_path / "m.bin").read_bytes(), [inputs])
+    assert not isinstance(actual, str), actual
+    assert_near(actual, required)
     again = whorl.load(tmp_path / "m.xml")
     taken = {value.name: feeds[value.name] for value in again.main.arguments}
-    assert_near(list(whorl.run(again, taken).values()), wanted)
+    assert_near(list(whorl.run(again, taken).values()), required)
     ort = pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")
     session = ort.InferenceSession(to_proto(again).SerializeToString(), providers=["CPUExecutionProvider"])
-    assert_near(session.run(None, taken), wanted)
+    assert_near(session.run(None, taken), required)
 
 
 def test_conformance_cases_as_ir_pass_or_are_listed():
@@ -130,5 +130,5 @@ def test_models_of_the_backend_suite_agree_or_are_on_the_page():
     pytest.importorskip("openvino", reason="openvino has no wheel for this platform")
     listed = set(re.findall(r"`(test_\w+)`", PAGE.read_text(encoding="utf-8")))
     chosen = [case for case in models() if case.name not in listed][::EVERY]
-    found = measure(chosen)
-    assert not [f"{each.name}: {each.status}: {each.reason}" for each in found if each.status != "agrees"]
+    actual = measure(chosen)
+    assert not [f"{each.name}: {each.status}: {each.reason}" for each in actual if each.status != "agrees"]

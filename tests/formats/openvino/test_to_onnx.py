@@ -29,10 +29,10 @@ def test_model_of_the_corpus_runs_in_onnxruntime(model, tmp_path):
     mine = Session(module, backend="interpreter")
     for run in runs(model):
         feeds = run.feeds([value.name for value in module.main.arguments])
-        expected, found = outcome(mine.execute, feeds), outcome(theirs.run, feeds)
-        if isinstance(expected, str) or isinstance(found, str):
-            assert isinstance(expected, str), found
-            assert isinstance(found, str), expected
+        expected, actual = outcome(mine.execute, feeds), outcome(theirs.run, feeds)
+        if isinstance(expected, str) or isinstance(actual, str):
+            assert isinstance(expected, str), actual
+            assert isinstance(actual, str), expected
             continue
-        assert same(found, expected)
-        assert [x.dtype for x in found] == [x.dtype for x in expected]
+        assert same(actual, expected)
+        assert [x.dtype for x in actual] == [x.dtype for x in expected]

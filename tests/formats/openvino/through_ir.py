@@ -46,8 +46,8 @@ def compiled(read: ov.Model) -> Run:
 
     def run(inputs: Mapping[str, Any]) -> list:
         request = ready.create_infer_request()
-        held = [tensor_of(next(v for n, v in inputs.items() if n in port.get_names())) for port in ready.inputs]
-        for k, tensor in enumerate(held):
+        stored = [tensor_of(next(v for n, v in inputs.items() if n in port.get_names())) for port in ready.inputs]
+        for k, tensor in enumerate(stored):
             request.set_input_tensor(k, tensor)
         request.infer()
         return [array_of(request.get_output_tensor(k)) for k in range(len(ready.outputs))]

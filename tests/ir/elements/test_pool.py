@@ -30,18 +30,18 @@ def test_buffers_are_counted_as_long_as_they_live():
 def test_what_passes_the_budget_goes_to_a_file():
     pool = Pool(MIB)
     array = np.arange(MIB, dtype=np.int32).reshape(1024, -1)
-    found = pool.keep(array.copy())
-    assert mapping_of(found) is not None and not found.flags.writeable
-    np.testing.assert_array_equal(found, array)
+    actual = pool.keep(array.copy())
+    assert mapping_of(actual) is not None and not actual.flags.writeable
+    np.testing.assert_array_equal(actual, array)
     assert (pool.live, pool.spilled) == (0, array.nbytes)
 
 
 def test_elements_are_evaluated_into_a_file_block_by_block():
     pool = Pool(0)
     array = np.arange(300_000, dtype=np.float32)
-    found = pool.evaluate(Mapped(np.negative, [Leaf(array)], array.dtype, array.shape))
-    assert mapping_of(found) is not None
-    np.testing.assert_array_equal(found, -array)
+    actual = pool.evaluate(Mapped(np.negative, [Leaf(array)], array.dtype, array.shape))
+    assert mapping_of(actual) is not None
+    np.testing.assert_array_equal(actual, -array)
 
 
 def test_poison_overwrites_what_no_constant_uses():
@@ -57,9 +57,9 @@ def test_narrow_elements_are_unpacked_as_they_are_read():
         array = np.arange(21, dtype=np.int8).astype(np.float32).astype(dtype).reshape(3, 7)
         data = packed_bytes(array)
         assert data.size == packed_size(dtype, array.shape)
-        found = Packed(data, dtype, array.shape)
-        assert found.numpy().tobytes() == array.tobytes()
-        assert found.read(((1, 3), (2, 5)), {}).tobytes() == np.ascontiguousarray(array[1:, 2:5]).tobytes()
+        actual = Packed(data, dtype, array.shape)
+        assert actual.numpy().tobytes() == array.tobytes()
+        assert actual.read(((1, 3), (2, 5)), {}).tobytes() == np.ascontiguousarray(array[1:, 2:5]).tobytes()
 
 
 def test_files_stay_within_their_budget_and_give_it_back():

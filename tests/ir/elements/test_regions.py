@@ -29,8 +29,8 @@ def test_ranges_are_rectangles_in_order(shape):
 def test_region_is_runs_of_the_row_major_order():
     shape, region = (4, 5, 6), ((1, 3), (2, 4), (0, 6))
     numbers = np.arange(120).reshape(shape)
-    found = [k for start, stop in runs(shape, region) for k in range(start, stop)]
-    assert found == numbers[slices_of(region)].reshape(-1).tolist()
+    actual = [k for start, stop in runs(shape, region) for k in range(start, stop)]
+    assert actual == numbers[slices_of(region)].reshape(-1).tolist()
     assert lengths_of(region) == (2, 2, 6) and list(runs(shape, whole(shape))) == [(0, 120)]
 
 

@@ -29,34 +29,34 @@ VIEWS = {
 }
 
 
-def assert_reads(found: Elements, expected: np.ndarray) -> None:
+def assert_reads(actual: Elements, expected: np.ndarray) -> None:
     """Whole, element by element, and in parts."""
-    assert found.shape == expected.shape and found.dtype == expected.dtype
-    np.testing.assert_array_equal(found.numpy(), expected)
+    assert actual.shape == expected.shape and actual.dtype == expected.dtype
+    np.testing.assert_array_equal(actual.numpy(), expected)
     for limit in (1, 5):
-        blocks = [block.reshape(-1) for block in found.blocks(limit)]
+        blocks = [block.reshape(-1) for block in actual.blocks(limit)]
         np.testing.assert_array_equal(np.concatenate(blocks), expected.reshape(-1))
-    np.testing.assert_array_equal(found.flat(1, expected.size), expected.reshape(-1)[1:])
+    np.testing.assert_array_equal(actual.flat(1, expected.size), expected.reshape(-1)[1:])
 
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_view_of_waiting_elements(name):
-    (found,) = viewed(VIEWS[name], waiting()) or ()
-    assert not isinstance(found, Leaf)
-    assert_reads(found, -VIEWS[name](NUMBERS))
+    (actual,) = viewed(VIEWS[name], waiting()) or ()
+    assert not isinstance(actual, Leaf)
+    assert_reads(actual, -VIEWS[name](NUMBERS))
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_view_of_what_is_held_shares_its_memory(name):
-    (found,) = viewed(VIEWS[name], Leaf(NUMBERS)) or ()
-    assert isinstance(found, Leaf) and np.shares_memory(found.array, NUMBERS)
-    assert_reads(found, VIEWS[name](NUMBERS))
+def test_view_of_what_is_stored_shares_its_memory(name):
+    (actual,) = viewed(VIEWS[name], Leaf(NUMBERS)) or ()
+    assert isinstance(actual, Leaf) and np.shares_memory(actual.array, NUMBERS)
+    assert_reads(actual, VIEWS[name](NUMBERS))
 
 
 def test_reshape_of_what_lies_in_another_order_waits():
-    (found,) = viewed(lambda x: x.reshape(12, 2), Leaf(NUMBERS.T)) or ()
-    assert isinstance(found, Reshaped)
-    assert_reads(found, NUMBERS.T.reshape(12, 2))
+    (actual,) = viewed(lambda x: x.reshape(12, 2), Leaf(NUMBERS.T)) or ()
+    assert isinstance(actual, Reshaped)
+    assert_reads(actual, NUMBERS.T.reshape(12, 2))
 
 
 def test_several_views_at_once():
@@ -77,11 +77,11 @@ def test_nothing_and_a_diagonal_are_no_views():
     assert viewed(lambda x: np.einsum("ijj->ij", x), waiting(np.zeros((2, 3, 3)))) is None
 
 
-def test_joined_and_tiled():
+def test_combined_and_tiled():
     assert_reads(Concatenated([waiting(), Leaf(NUMBERS)], 1), np.concatenate([-NUMBERS, NUMBERS], 1))
-    found = tiled(waiting(), (2, 1, 3))
-    assert found is not None
-    assert_reads(found, np.tile(-NUMBERS, (2, 1, 3)))
+    actual = tiled(waiting(), (2, 1, 3))
+    assert actual is not None
+    assert_reads(actual, np.tile(-NUMBERS, (2, 1, 3)))
 
 
 def test_shared_part_is_computed_once_a_block():

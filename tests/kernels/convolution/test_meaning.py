@@ -32,8 +32,8 @@ def test_convolution_is_a_clamped_sum_over_taps_and_a_bias():
                 total = bias[feature]
                 for k, offset in enumerate(offsets):
                     total += filters[feature, k] * image[row * 4 + column + offset]
-                found = y.reshape(2, 2, 3)[feature, row, column]
-                np.testing.assert_allclose(found, np.clip(total, *limits), rtol=1e-5)
+                actual = y.reshape(2, 2, 3)[feature, row, column]
+                np.testing.assert_allclose(actual, np.clip(total, *limits), rtol=1e-5)
 
 
 def test_convolution_sum_adds_before_it_clamps():

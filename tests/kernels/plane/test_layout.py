@@ -44,7 +44,7 @@ def test_small_image_is_copied_since_tiles_read_beyond_it():
 
 
 @pytest.mark.parametrize("size", [0, 1, 16, 17, 32, 1000])
-def test_channel_stride_is_an_odd_multiple_that_holds_the_channel(size):
+def test_channel_stride_is_an_odd_multiple_that_has_the_channel(size):
     stride = pad_channel_stride(size)
     assert size <= stride and stride % (2 * CHANNEL_STEP) == CHANNEL_STEP
 

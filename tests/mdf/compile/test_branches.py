@@ -32,7 +32,7 @@ def traced(before, then):
 
 
 @pytest.mark.parametrize(("condition", "expected"), [(True, 5.0), (False, 2.0)])
-def test_condition_chooses_what_a_cell_holds(condition, expected):
+def test_condition_chooses_what_a_cell_has(condition, expected):
     tracer = traced({X: 2.0}, 5.0)
     region = tracer.scope.region
     region.results = [tracer.scope.value(tracer.state[X])]

@@ -61,9 +61,9 @@ def test_program_runs_what_the_interpreter_runs(name):
     }
     tested = model(nodes, ["A.n -> B.seen"], conditions)
     assert tested.explain() == "compiled"
-    found, expected = tested.simulate(16), by_interpreter(tested, 16, None)
+    actual, expected = tested.simulate(16), by_interpreter(tested, 16, None)
     for each in expected:
-        np.testing.assert_array_equal(found[each], expected[each])
+        np.testing.assert_array_equal(actual[each], expected[each])
     first = tested.simulate(7)
     rest = tested.simulate(9, state=first.state)
     for each in expected:

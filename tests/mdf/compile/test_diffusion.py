@@ -21,7 +21,7 @@ def trials(**values):
     return model({"N": node(parameters, ("rt",), functions=functions)})
 
 
-def test_choices_and_times_of_many_trials_are_those_of_theory():
+def test_choices_and_times_of_many_trials_are_the_ones_of_theory():
     times = trials(x0=[0.0] * 2000).simulate(0, seed=3)["N.rt"][0]
     assert np.mean(times > 0) == pytest.approx(1 / (1 + np.exp(-2)), abs=0.03)
     assert np.mean(np.abs(times) - 0.1) == pytest.approx(np.tanh(1), abs=0.06)

@@ -16,9 +16,9 @@ from whorl.ops.control.flow import Loop
 def test_module_gives_the_rows_of_a_simulation(name, each_backend):
     module = MODELS[name].module(has_dt=True)
     verify(module)
-    found = whorl.run(module, {"steps": np.array(6), "dt": np.array(0.1)})
+    actual = whorl.run(module, {"steps": np.array(6), "dt": np.array(0.1)})
     expected = MODELS[name].simulate(6, 0.1)
-    for each, rows in found.items():
+    for each, rows in actual.items():
         np.testing.assert_allclose(rows, expected[each], rtol=1e-12, err_msg=each)
 
 
@@ -30,8 +30,8 @@ def test_onnx_file_runs_in_onnxruntime(name, tmp_path):
     session = ort.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
     rows = session.run(None, {"steps": np.array(6), "dt": np.array(0.1)})
     expected = MODELS[name].simulate(6, 0.1)
-    for each, found in zip(module.output_names, rows, strict=True):
-        np.testing.assert_allclose(found, expected[each], rtol=1e-12, err_msg=each)
+    for each, actual in zip(module.output_names, rows, strict=True):
+        np.testing.assert_allclose(actual, expected[each], rtol=1e-12, err_msg=each)
 
 
 def test_state_is_carried_by_one_loop_and_initial_values_are_optional_inputs():

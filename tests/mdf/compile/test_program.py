@@ -19,11 +19,11 @@ def test_run_in_two_parts_gives_the_rows_of_one(name):
         np.testing.assert_allclose(np.concatenate([first[each], second[each]]), whole[each], rtol=ROUNDING)
 
 
-def test_shape_that_changes_at_first_is_compiled_once_it_stays():
+def test_shape_that_changes_at_first_is_compiled_once_it_remains():
     grows = {"N": node({"x": {"default_initial_value": 1, "value": "x + numpy.ones(3)"}}, ("x",))}
-    found = model(grows)
-    assert found.explain() == "compiled"
-    np.testing.assert_array_equal(found.simulate(2)["N.x"], np.array([[2, 2, 2], [3, 3, 3], [4, 4, 4.0]]))
+    actual = model(grows)
+    assert actual.explain() == "compiled"
+    np.testing.assert_array_equal(actual.simulate(2)["N.x"], np.array([[2, 2, 2], [3, 3, 3], [4, 4, 4.0]]))
 
 
 def test_index_that_ends_with_the_run_is_no_failure_after_it():
@@ -32,8 +32,8 @@ def test_index_that_ends_with_the_run_is_no_failure_after_it():
         "n": {"default_initial_value": -1, "value": "n + 1"},
         "x": {"value": "table[n]"},
     }
-    found = model({"N": node(parameters, ("x",))})
-    assert found.explain() == "compiled"
-    np.testing.assert_array_equal(found.simulate(3)["N.x"], [1, 2, 4, 8])
+    actual = model({"N": node(parameters, ("x",))})
+    assert actual.explain() == "compiled"
+    np.testing.assert_array_equal(actual.simulate(3)["N.x"], [1, 2, 4, 8])
     with pytest.raises(RunError, match="index 4 is outside"):
-        found.simulate(4)
+        actual.simulate(4)

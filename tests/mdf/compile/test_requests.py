@@ -35,10 +35,10 @@ def by_interpreter(model, steps, dt, **options):
     return interpreted(model.graph, request, model.inputs)
 
 
-def same(found, expected):
-    assert list(found) == list(expected)
+def same(actual, expected):
+    assert list(actual) == list(expected)
     for name in expected:
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, atol=0, err_msg=name)
+        np.testing.assert_allclose(actual[name], expected[name], rtol=1e-12, atol=0, err_msg=name)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -52,24 +52,24 @@ def test_compiled_run_gives_what_the_interpreter_gives(name, steps, each_backend
 
 @pytest.mark.parametrize("name", ["oscillator", "spiking"])
 def test_elementwise_model_is_equal_in_every_bit(name):
-    found, expected = MODELS[name].simulate(500, 0.05), by_interpreter(MODELS[name], 500, 0.05)
+    actual, expected = MODELS[name].simulate(500, 0.05), by_interpreter(MODELS[name], 500, 0.05)
     for each in expected:
-        np.testing.assert_array_equal(found[each], expected[each])
+        np.testing.assert_array_equal(actual[each], expected[each])
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_set_of_a_batch_runs_as_it_does_alone(name):
     sets = {"oscillator": {"FN.I": [0.1, 0.6]}, "spiking": {"cell.v": [[-60, -60], [-70, -40]]}}
     batch = sets.get(name, 2)
-    found = MODELS[name].simulate(9, 0.1, batch=batch)
+    actual = MODELS[name].simulate(9, 0.1, batch=batch)
     for number in range(2):
         initial = {key: values[number] for key, values in batch.items()} if isinstance(batch, dict) else {}
         alone = MODELS[name].simulate(9, 0.1, initial=initial)
         for each in alone:
             if name != "random" or number == 0:
-                np.testing.assert_allclose(found[each][number], alone[each], rtol=ROUNDING)
+                np.testing.assert_allclose(actual[each][number], alone[each], rtol=ROUNDING)
             else:
-                assert not np.allclose(found[each][number], alone[each])
+                assert not np.allclose(actual[each][number], alone[each])
 
 
 def test_batch_goes_on_from_its_state():
@@ -80,18 +80,18 @@ def test_batch_goes_on_from_its_state():
     np.testing.assert_array_equal(np.concatenate([first["FN.V"], second["FN.V"]], axis=1), whole)
 
 
-def test_values_in_the_place_of_the_file_are_of_states_parameters_and_free_ports():
+def test_values_instead_of_the_file_are_of_states_parameters_and_free_ports():
     initial = {"FN.V": 2.0, "FN.I": 0.0, "FN.drive": 0.25}
-    found = MODELS["oscillator"].simulate(20, 0.1, initial=initial)
-    same(found, by_interpreter(MODELS["oscillator"], 20, 0.1, initial=initial))
-    assert found["FN.V"][0] == 2.0
+    actual = MODELS["oscillator"].simulate(20, 0.1, initial=initial)
+    same(actual, by_interpreter(MODELS["oscillator"], 20, 0.1, initial=initial))
+    assert actual["FN.V"][0] == 2.0
 
 
 @pytest.mark.parametrize("steps", [0, 2, 6])
 def test_rows_go_into_a_port_one_an_evaluation(steps):
     tested, rows = MODELS["oscillator"], np.array([1.0, -2.0, 3.0])
-    found = tested.simulate(steps, 0.1, inputs={"FN.drive": rows})
+    actual = tested.simulate(steps, 0.1, inputs={"FN.drive": rows})
     request = replace(tested._request(steps, 0.1, None, None, None, {}), series={tested.cell("FN.drive"): rows})
-    same(found, interpreted(tested.graph, request, tested.inputs))
+    same(actual, interpreted(tested.graph, request, tested.inputs))
     batch = tested.simulate(steps, 0.1, inputs={"FN.drive": rows}, batch=2)
-    np.testing.assert_array_equal(batch["FN.V"][1], found["FN.V"])
+    np.testing.assert_array_equal(batch["FN.V"][1], actual["FN.V"])

@@ -10,18 +10,18 @@ from whorl.runtime.limits import Limits
 
 
 def test_unconnected_port_of_too_many_zeros_is_not_compiled():
-    found = model({"N": node({"y": {"value": "x * 2"}}, ("y",), {"x": {"shape": [5000, 5000]}})})
-    assert found.explain() == ("interpreted: node 'N': input port 'x' is not connected and would hold 25000000 zeros")
+    actual = model({"N": node({"y": {"value": "x * 2"}}, ("y",), {"x": {"shape": [5000, 5000]}})})
+    assert actual.explain() == ("interpreted: node 'N': input port 'x' is not connected and would hold 25000000 zeros")
 
 
 def test_list_of_unequal_rows_is_no_array():
-    found = model({"N": node({"a": {"function": "[[1], [1, 2]]"}, "y": {"value": "a"}}, ("y",))})
-    assert found.explain() == (
+    actual = model({"N": node({"a": {"function": "[[1], [1, 2]]"}, "y": {"value": "a"}}, ("y",))})
+    assert actual.explain() == (
         "interpreted: node 'N': '[[1], [1, 2]]' is no array: its rows have different lengths\n"
         "  fix: give all rows one length"
     )
     with pytest.raises(RunError, match="'y' of node 'N'"):
-        found.simulate()
+        actual.simulate()
 
 
 def test_loop_on_known_values_that_does_not_end_soon_is_left_to_the_run():
@@ -36,9 +36,9 @@ def test_loop_on_known_values_that_does_not_end_soon_is_left_to_the_run():
         "body": {"value": {"body": body}},
         "loop": {"function": "onnx::Loop", "args": {"M": 10**15, "cond": 1, "v_initial": 0.0}},
     }
-    found = model({"N": node(parameters, ("loop",))}, limits=Limits(max_iterations=50))
+    actual = model({"N": node(parameters, ("loop",))}, limits=Limits(max_iterations=50))
     began = time.process_time()
-    found.explain()
+    actual.explain()
     assert time.process_time() - began < 5
     with pytest.raises(IterationLimitError):
-        found.simulate()
+        actual.simulate()

@@ -12,7 +12,7 @@ def test_functions_are_ordered_by_what_they_read():
     assert outputs(engine({"N": node(output="f", functions=functions)}), None) == [7]
 
 
-def test_argument_sees_those_before_it():
+def test_argument_sees_the_ones_before_it():
     functions = {"f": {"args": {"a": 2, "b": "a + 1"}, "value": "a * b"}}
     assert outputs(engine({"N": node(output="f", functions=functions)}), None) == [6]
 

@@ -8,8 +8,8 @@ from whorl.errors import UnsupportedError
 
 def test_what_cannot_be_compiled_is_interpreted_and_says_why():
     grows = {"N": node({"x": {"default_initial_value": [1], "value": "numpy.concatenate((x, x))"}}, ("x",))}
-    found = model(grows)
-    assert found.explain().startswith("interpreted: after 8 evaluations still: N.x has the shape")
-    assert found.simulate(2, record=["N.x"]).state.done == 3
+    actual = model(grows)
+    assert actual.explain().startswith("interpreted: after 8 evaluations still: N.x has the shape")
+    assert actual.simulate(2, record=["N.x"]).state.done == 3
     with pytest.raises(UnsupportedError, match="evaluations still"):
-        found.module()
+        actual.module()

@@ -32,11 +32,11 @@ def computed(text, names=NAMES, ranked=True):
     """The value by nodes of the hub, interpreted."""
     region = Region("main")
     arguments = {
-        name: region.add_argument(name, TensorType(FLOAT64, np.shape(given) if ranked else UNRANKED))
-        for name, given in names.items()
+        name: region.add_argument(name, TensorType(FLOAT64, np.shape(passed) if ranked else UNRANKED))
+        for name, passed in names.items()
     }
     region.results = [emit(parse(text, "here", names), arguments, Builder(region, Inference(set())))]
-    feeds = {name: np.asarray(given, float) for name, given in names.items()}
+    feeds = {name: np.asarray(passed, float) for name, passed in names.items()}
     return Session(Module(region, ["out"]), backend="interpreter").execute(None, feeds)[0]
 
 

@@ -28,14 +28,14 @@ NAMES = {
 def test_value_is_that_of_evaluate(text):
     expression = parse(text, "here", NAMES)
     with np.errstate(all="ignore"):
-        found = compile_expression(expression)(NAMES)
+        actual = compile_expression(expression)(NAMES)
     expected = evaluate(expression, NAMES, collapse=True)
-    assert type(found) is type(expected) and repr(found) == repr(expected)
+    assert type(actual) is type(expected) and repr(actual) == repr(expected)
 
 
-@pytest.mark.parametrize("given", [5, 2.0, [1, 2], np.array([1.5]), {"k": 1}, True])
-def test_value_that_is_no_text_is_itself(given):
-    np.testing.assert_array_equal(compile_expression(parse(given))({}), given)
+@pytest.mark.parametrize("passed", [5, 2.0, [1, 2], np.array([1.5]), {"k": 1}, True])
+def test_value_that_is_no_text_is_itself(passed):
+    np.testing.assert_array_equal(compile_expression(parse(passed))({}), passed)
 
 
 @pytest.mark.parametrize("text", ["q", "q + 1", "c[9]", "o['z']", "s * b", "m @ a", "1 if c else 2"])
@@ -51,7 +51,7 @@ def test_failure_is_worded_as_by_evaluate(text):
 def test_draws_are_drawn_once():
     drawn = []
 
-    def draw(name, place, arguments, keywords):
+    def draw(name, position, arguments, keywords):
         drawn.append(name)
         return 4.0
 
@@ -70,9 +70,9 @@ def test_draws_are_drawn_once():
     ],
 )  # fmt: skip
 def test_expressions_mean_what_they_mean_in_python(text, expected):
-    found = value(text)
-    assert found == expected
-    assert type(found) is type(expected) or isinstance(found, np.generic)
+    actual = value(text)
+    assert actual == expected
+    assert type(actual) is type(expected) or isinstance(actual, np.generic)
 
 
 def test_a_name_is_looked_up_before_anything_else():
@@ -82,25 +82,25 @@ def test_a_name_is_looked_up_before_anything_else():
 
 
 def test_lists_of_a_file_are_arrays_of_their_own():
-    held = [1, 2]
-    found = value("held", held=held)
-    np.testing.assert_array_equal(found, [1, 2])
-    given = np.ones(2)
-    value("given", given=given)[0] = 5
-    assert given[0] == 1
+    stored = [1, 2]
+    actual = value("stored", stored=stored)
+    np.testing.assert_array_equal(actual, [1, 2])
+    passed = np.ones(2)
+    value("passed", passed=passed)[0] = 5
+    assert passed[0] == 1
 
 
 def test_whole_floats_collapse_only_where_arithmetic_gave_them():
-    found = [value(text, collapse=True, a=2.0) for text in ("a * 1.5", "a", "3.0", "a * numpy.float64(1.5)")]
-    assert [(type(each), each) for each in found[:3]] == [(int, 3), (float, 2.0), (float, 3.0)]
-    assert isinstance(found[3], np.float64)
+    actual = [value(text, collapse=True, a=2.0) for text in ("a * 1.5", "a", "3.0", "a * numpy.float64(1.5)")]
+    assert [(type(each), each) for each in actual[:3]] == [(int, 3), (float, 2.0), (float, 3.0)]
+    assert isinstance(actual[3], np.float64)
 
 
 def test_random_draws_are_marked_and_counted():
     expression = parse("numpy.random.normal(m, 2) + numpy.random.uniform(size=3)", "here")
     drawn = []
-    found = evaluate(expression, {"m": 1.0}, draw=lambda *call: drawn.append(call) or 1.0)
-    assert (found, drawn) == (2.0, [("normal", 0, [1.0, 2], {}), ("uniform", 1, [], {"size": 3})])
+    actual = evaluate(expression, {"m": 1.0}, draw=lambda *call: drawn.append(call) or 1.0)
+    assert (actual, drawn) == (2.0, [("normal", 0, [1.0, 2], {}), ("uniform", 1, [], {"size": 3})])
     with pytest.raises(RunError, match="draws numbers, and there is no generator here"):
         evaluate(expression, {"m": 1.0})
 

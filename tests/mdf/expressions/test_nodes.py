@@ -47,6 +47,6 @@ def test_nodes_need_no_shapes(text):
 @pytest.mark.parametrize(
     "text", ["{'a': x}", "x in y", "numpy.sort(x)", "x[y > 0]", "'text'", "x if a > 0 else 1", "(x > 0) + (y > 0)"]
 )
-def test_what_has_no_nodes_is_said(text):
+def test_what_has_no_nodes_is_stated(text):
     with pytest.raises(UnsupportedError, match="here: expression"):
         computed(text)

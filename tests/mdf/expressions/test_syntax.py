@@ -6,7 +6,7 @@ from whorl.errors import LoadError
 from whorl.mdf.expressions.syntax import parse
 
 
-def test_names_are_those_that_are_read():
+def test_names_are_the_ones_that_are_read():
     expression = parse("numpy.exp(-V / tau) if math.pi > t else W[k]", "here")
     assert expression.names == {"V", "tau", "t", "W", "k"}
     assert not expression.draws

@@ -68,7 +68,7 @@ def test_functions_of_actr(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_functions_are_those_of_the_peer(case):
+def test_functions_are_the_ones_of_the_peer(case):
     peer = pytest.importorskip("modeci_mdf.functions.actr", reason="modeci_mdf is not installed")
     name, arguments, expected = CASES[case]
     assert getattr(peer, name)(*copy.deepcopy(arguments)) == expected
@@ -78,8 +78,8 @@ def test_conflicts_are_resolved_by_the_generator_of_python():
     random.seed(3)
     expected = [random.choice("ab") for _ in range(10)]
     random.seed(3)
-    found = [ACTR["conflict_resolution_function"]([{"name": "a"}, {"name": "b"}])["name"] for _ in range(10)]
-    assert found == expected
+    actual = [ACTR["conflict_resolution_function"]([{"name": "a"}, {"name": "b"}])["name"] for _ in range(10)]
+    assert actual == expected
 
 
 COUNTING = """
@@ -144,12 +144,12 @@ def test_counting_model_is_that_of_the_peer(tmp_path, capsys):
         theirs.evaluate(initializer={"goal_input": dict(goal), "dm_input": dict(retrieval)})
         ours.evaluate(None, {"goal_input": dict(goal), "dm_input": dict(retrieval)})
         expected = values(theirs.enodes, ("evaluable_parameters", "evaluable_outputs"), "curr_value")
-        found = values(ours.nodes, ("parameters", "outputs"), "value")
-        for place, value in expected.items():
-            np.testing.assert_array_equal(found[place], value, err_msg=str(place))
-        goal = {} if number == 2 else found["fire_production", "fire_prod_output_to_goal"]
-        retrieval = found["fire_production", "fire_prod_output_to_retrieval"]
-        counts.append(found["goal_buffer", "goal_output"]["count"])
+        actual = values(ours.nodes, ("parameters", "outputs"), "value")
+        for position, value in expected.items():
+            np.testing.assert_array_equal(actual[position], value, err_msg=str(position))
+        goal = {} if number == 2 else actual["fire_production", "fire_prod_output_to_goal"]
+        retrieval = actual["fire_production", "fire_prod_output_to_retrieval"]
+        counts.append(actual["goal_buffer", "goal_output"]["count"])
     assert counts == ["nil", "one", "two", "two", "two"]
 
 
@@ -161,7 +161,7 @@ def test_matching_puts_the_bindings_into_the_production():
     assert not ACTR["match_production"](production, {**chunks, "retrieval": None})
 
 
-def test_a_goal_is_changed_where_it_is_held():
+def test_a_goal_is_changed_where_it_is_stored():
     goal = dict(GOAL)
     assert ACTR["change_goal"]({"buffer": "goal", "arg1": "6"}, goal) is goal
     assert goal["arg1"] == "6"

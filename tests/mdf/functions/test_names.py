@@ -9,7 +9,7 @@ from whorl.mdf.functions.names import CONSTANTS, RANDOM, find_function
 
 
 @pytest.mark.parametrize("name", ["numpy.float64", "numpy.int32", "numpy.exp", "math.sqrt", "max"])
-def test_function_is_found_by_its_dotted_name(name):
+def test_function_is_reached_by_its_dotted_name(name):
     function = find_function(name)
     assert function is not None and function.name == name
 

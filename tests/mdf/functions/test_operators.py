@@ -6,7 +6,7 @@ from whorl.mdf.functions.operators import find_operators, spread_arguments
 assert whorl.formats.mdf
 
 
-def test_library_that_has_the_name_is_found():
+def test_library_that_has_the_name_is_reached():
     operators = find_operators("onnx::Concat")
     assert operators is not None and operators.has("onnx::Concat")
     assert find_operators("linear") is None and find_operators(None) is None

@@ -12,7 +12,7 @@ def drawing(*texts):
     return model({"N": node(parameters, parameters)})
 
 
-def test_draws_differ_by_place_and_by_seed_and_repeat_with_both():
+def test_draws_differ_by_location_and_by_seed_and_repeat_with_both():
     tested = drawing("numpy.random.random() + 2 * numpy.random.random()", "numpy.random.random()")
     first, again, other = (tested.simulate(50, seed=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first["N.p0"], again["N.p0"])

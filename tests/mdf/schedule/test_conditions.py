@@ -54,8 +54,8 @@ from whorl.mdf.schedule.scheduler import Schedule
 )
 def test_condition_lets_b_run(type, kwargs, calls):
     schedule = Schedule(chain("AB", {"B": Condition(type, kwargs)}, PASSES))
-    found = text(each for each in schedule.call() if each)
-    assert found == calls.replace("AB", "A B")
+    actual = text(each for each in schedule.call() if each)
+    assert actual == calls.replace("AB", "A B")
 
 
 def test_every_condition_type_that_a_file_can_say_is_read():
@@ -72,7 +72,7 @@ def test_finished_port_ends_a_call():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("passed", "message"),
     [
         (condition("Sometimes"), "there is no condition type 'Sometimes'"),
         (condition("While", func="f"), "condition While calls a Python function, which no file can hold"),
@@ -93,7 +93,7 @@ def test_finished_port_ends_a_call():
         (condition("Threshold", dependency="A", comparator="~"), "condition Threshold: '~' is not a comparator"),
     ],
 )
-def test_condition_that_cannot_be_read_is_refused_with_its_place(given, message):
+def test_condition_that_cannot_be_read_is_refused_with_its_location(passed, message):
     with pytest.raises(LoadError) as caught:
-        Schedule(chain("AB", {"B": given}))
+        Schedule(chain("AB", {"B": passed}))
     assert str(caught.value).startswith(f"condition of node 'B' in graph 'g': {message}")

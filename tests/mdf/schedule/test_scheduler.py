@@ -57,7 +57,7 @@ def test_period_has_a_lead_and_a_cycle():
     assert [text(period[at]) for at in (0, 1, 3, 4, 5, 6)] == ["A", "-", "A B", "B", "B", "A B"]
 
 
-def test_period_that_is_too_long_is_not_told():
+def test_period_that_is_too_long_is_not_reported():
     every = condition("EveryNPasses", n=101, time_scale="LIFE")
     assert Schedule(chain("A", {"A": every}, PASSES)).period(limit=100) is None
 

@@ -43,7 +43,7 @@ class Conditions:
         makers += [self.interval] * 3 if self.timed else []
         makers += [self.every] * 2 if owned else []
         if depth:
-            makers += [lambda: self.joined(depth, owned), lambda: self.one(depth, owned)] * 2
+            makers += [lambda: self.combined(depth, owned), lambda: self.one(depth, owned)] * 2
         return self.draw.choice(makers)()
 
     def pair(self, kind: str, **kwargs: Any) -> Pair:
@@ -58,8 +58,8 @@ class Conditions:
     def called(self) -> Pair:
         kind, node, number = self.draw.choice(CALLED), self.draw.choice(self.nodes), self.draw.randint(0, 4)
         scale = self.draw.choice(list(gs.TimeScale))
-        given = Condition(kind, {"dependency": node, "n": number, "time_scale": f"TimeScale.{scale.name}"})
-        return given, getattr(gs, kind)(node, number, time_scale=scale)
+        passed = Condition(kind, {"dependency": node, "n": number, "time_scale": f"TimeScale.{scale.name}"})
+        return passed, getattr(gs, kind)(node, number, time_scale=scale)
 
     def every(self) -> Pair:
         return self.pair("EveryNCalls", dependency=self.draw.choice(self.nodes), n=self.draw.randint(1, 3))
@@ -72,25 +72,25 @@ class Conditions:
             case 1:
                 return Condition("AllHaveRun", {"dependencies": some}), gs.AllHaveRun(*some)
         number = self.draw.randint(0, 5)
-        given = Condition("AfterNCallsCombined", {"dependencies": some, "n": number})
-        return given, gs.AfterNCallsCombined(*some, n=number)
+        passed = Condition("AfterNCallsCombined", {"dependencies": some, "n": number})
+        return passed, gs.AfterNCallsCombined(*some, n=number)
 
     def interval(self) -> Pair:
-        given: dict[str, Any] = {"repeat": self.draw.choice(["1 ms", "2ms", "3ms", 4, "0.006 s"])}
+        passed: dict[str, Any] = {"repeat": self.draw.choice(["1 ms", "2ms", "3ms", 4, "0.006 s"])}
         if self.draw.random() < 0.4:
-            given["start"] = self.draw.choice(["1ms", "3 ms"])
+            passed["start"] = self.draw.choice(["1ms", "3 ms"])
         if self.draw.random() < 0.4:
-            given["end"] = self.draw.choice(["5ms", "9 ms"])
+            passed["end"] = self.draw.choice(["5ms", "9 ms"])
         for flag in ("start_inclusive", "end_inclusive"):
             if self.draw.random() < 0.3:
-                given[flag] = False
-        return self.pair("TimeInterval", **given)
+                passed[flag] = False
+        return self.pair("TimeInterval", **passed)
 
-    def joined(self, depth: int, owned: bool) -> Pair:
+    def combined(self, depth: int, owned: bool) -> Pair:
         kind = self.draw.choice(["All", "Any"])
         parts = [self.any(depth - 1, owned) for _ in range(self.draw.randint(1, 3))]
-        given = Condition(kind, {"dependencies": [mine for mine, _ in parts]})
-        return given, getattr(gs, kind)(*(theirs for _, theirs in parts))
+        passed = Condition(kind, {"dependencies": [mine for mine, _ in parts]})
+        return passed, getattr(gs, kind)(*(theirs for _, theirs in parts))
 
     def one(self, depth: int, owned: bool) -> Pair:
         mine, theirs = self.any(depth - 1, owned)
@@ -107,7 +107,7 @@ def random_dependencies(draw: random.Random, most: int) -> Dependencies:
 
 def graph_of(senders: Dependencies, conditions: ConditionSet) -> Graph:
     nodes = {id: Node(id, {"i": InputPort("i")}, output_ports={"o": OutputPort("o")}) for id in senders}
-    edges = {f"{a}{b}": Edge(f"{a}{b}", a, "o", b, "i") for b, those in senders.items() for a in sorted(those)}
+    edges = {f"{a}{b}": Edge(f"{a}{b}", a, "o", b, "i") for b, members in senders.items() for a in sorted(members)}
     return Graph("g", nodes, edges, conditions=conditions)
 
 
@@ -163,7 +163,7 @@ def test_random_structural_condition_gives_the_same_dependencies(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            expected = theirs.modify_graph({node: set(those) for node, those in senders.items()})
+            expected = theirs.modify_graph({node: set(members) for node, members in senders.items()})
         except gs.ConditionError:
             assume(False)
     assert apply_structure(senders, owner, [Condition(kind, {"nodes": nodes, **options})], []) == expected

@@ -44,8 +44,8 @@ def test_turns_pairs_as_complex_numbers():
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
 def test_narrow_floats_are_rounded_once(dtype):
     rng = np.random.default_rng(2)
-    given = [rng.normal(size=(2, 3, 5, 8)), *caches(rng, 2, 5, 4)]
-    narrow = [value.astype(dtype) for value in given]
+    passed = [rng.normal(size=(2, 3, 5, 8)), *caches(rng, 2, 5, 4)]
+    narrow = [value.astype(dtype) for value in passed]
     exact = RotaryEmbedding().run(*(value.astype(np.float64) for value in narrow))
     y = RotaryEmbedding().run(*narrow)
     assert y.dtype == dtype
@@ -58,7 +58,7 @@ def test_empty_sequence():
     assert RotaryEmbedding(num_heads=3).run(np.ones((2, 0, 24), np.float32), cache, cache).shape == (2, 0, 24)
 
 
-def test_input_stays_as_it_is():
+def test_input_remains_as_it_is():
     x, cache = np.ones((1, 1, 2, 4), np.float32), np.full((1, 2, 2), 0.5, np.float32)
     y = RotaryEmbedding().run(x, cache, cache)
     assert (x == 1).all() and not np.shares_memory(x, y)
@@ -102,10 +102,10 @@ def test_infer_refuses(op, shape, pairs, message):
 )
 @pytest.mark.parametrize("shape", [(2, 3, 5, 8), (2, 5, 24)])
 def test_caches_and_positions_are_not_broadcast(shape, rows, positions, message):
-    given = () if positions is None else (Known(TensorType(np.dtype(np.int64), positions)),)
+    passed = () if positions is None else (Known(TensorType(np.dtype(np.int64), positions)),)
     op = RotaryEmbedding(num_heads=3 if len(shape) == 3 else None)
     with pytest.raises(TypeRuleError) as caught:
-        op.infer(fact(*shape), fact(*rows, 4), fact(*rows, 4), *given)
+        op.infer(fact(*shape), fact(*rows, 4), fact(*rows, 4), *passed)
     assert caught.value.message == message
 
 

@@ -52,6 +52,6 @@ def test_extremes_of_zeros_have_the_sign_that_they_have_in_float32(dtype):
         narrow, wide = (
             [None if v is None else v.astype(t) for v in operands] for t in (BY_NAME[dtype], np.dtype(np.float32))
         )
-        found, expected = op.run(*narrow).astype(np.float32), op.run(*wide)
-        np.testing.assert_array_equal(found, expected)
-        np.testing.assert_array_equal(np.signbit(found[found == 0]), np.signbit(expected[found == 0]))
+        actual, expected = op.run(*narrow).astype(np.float32), op.run(*wide)
+        np.testing.assert_array_equal(actual, expected)
+        np.testing.assert_array_equal(np.signbit(actual[actual == 0]), np.signbit(expected[actual == 0]))

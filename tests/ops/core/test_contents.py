@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from evaluation import listed
-from named_dims import M, N, check_holds, known_of, scalar
+from named_dims import M, N, check_has, known_of, scalar
 
 from whorl.ir.dims import UNKNOWN
 from whorl.ops.elementwise.arithmetic import (
@@ -39,7 +39,7 @@ from whorl.ops.elementwise.arithmetic import (
 )
 def test_arithmetic_on_dims_is_followed_as_far_as_it_is_proved(op, facts, expected):
     assert known_of(op, *facts) == expected
-    assert check_holds(op, *facts) > 0
+    assert check_has(op, *facts) > 0
 
 
 def test_known_numbers_are_computed_in_their_own_dtype():
@@ -50,7 +50,7 @@ def test_known_numbers_are_computed_in_their_own_dtype():
     assert known_of(Floor(), listed(2.5, dtype=np.float32)) == [2.0]
 
 
-def test_numbers_among_floats_that_nobody_knows_are_kept():
+def test_numbers_among_floats_that_no_one_knows_are_retained():
     assert known_of(Mul(), listed(UNKNOWN, 3.0, dtype=np.float32), scalar(2.0, np.float32)) == [None, 6.0]
 
 

@@ -21,7 +21,7 @@ def test_elementwise_result_broadcasts_and_equals_run() -> None:
     np.testing.assert_array_equal(lazy[0].numpy(), X + row, strict=True)
 
 
-def test_omitted_input_stays_omitted() -> None:
+def test_omitted_input_remains_omitted() -> None:
     lazy = lazy_map(Clip(), Leaf(X), None, Leaf(np.array(7, np.float32)))
     assert lazy is not None
     np.testing.assert_array_equal(lazy[0].numpy(), np.minimum(X, 7))

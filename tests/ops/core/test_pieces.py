@@ -38,9 +38,9 @@ def test_determinant_of_a_large_matrix_is_the_determinant(monkeypatch, dtype):
     rng = np.random.default_rng(0)
     for shape in ((4, 4), (3, 30, 30), (2, 1, 15, 15)):
         x = rng.standard_normal(shape).astype(dtype)
-        found = pieces.determinants(x)
-        assert found.dtype == dtype and found.shape == shape[:-2]
-        np.testing.assert_allclose(found, np.linalg.det(x), rtol=1e-3 if dtype == np.float32 else 1e-9)
+        actual = pieces.determinants(x)
+        assert actual.dtype == dtype and actual.shape == shape[:-2]
+        np.testing.assert_allclose(actual, np.linalg.det(x), rtol=1e-3 if dtype == np.float32 else 1e-9)
     singular = np.ones((5, 5), dtype)
     assert pieces.determinants(singular) == 0
     assert np.isnan(pieces.determinants(np.where(np.eye(5) > 0, np.nan, singular).astype(dtype)))

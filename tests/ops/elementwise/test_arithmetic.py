@@ -60,8 +60,8 @@ def sample(name):
 
 def arguments(name, x):
     """As many inputs as the op takes, all of them `x` but for a divisor, a condition and bounds."""
-    given = inspect.signature(REGISTRY[name].run).parameters.values()
-    count = 3 if any(p.kind is p.VAR_POSITIONAL for p in given) else len(given) - 1
+    passed = inspect.signature(REGISTRY[name].run).parameters.values()
+    count = 3 if any(p.kind is p.VAR_POSITIONAL for p in passed) else len(passed) - 1
     inputs = [x] * count
     if name in ("Div", "Mod"):
         inputs[1] = np.ones_like(x)
@@ -110,7 +110,7 @@ def test_integer_arithmetic_wraps(dtype):
     same(run(Mul(), high, high), 1, dtype)
 
 
-def test_bfloat16_arithmetic_stays_bfloat16_and_rounds_once():
+def test_bfloat16_arithmetic_remains_bfloat16_and_rounds_once():
     x, y = np.array([1, 256], BFLOAT16), np.array([2**-9, 1], BFLOAT16)
     same(run(Add(), x, y), [1, 256], BFLOAT16)
     same(run(Div(), x, np.array(3, BFLOAT16)), [0.333984375, 85.5], BFLOAT16)
@@ -128,7 +128,7 @@ def test_div_of_unsigned_integers_floors():
 
 
 @pytest.mark.parametrize("op", [Div(), Mod(), Mod(fmod=1)])
-def test_integer_division_by_zero_is_an_error_with_its_place(op):
+def test_integer_division_by_zero_is_an_error_with_its_location(op):
     with pytest.raises(RunError) as error:
         run(op, np.array([[1, 2]]), np.array([[3, 0]]))
     assert str(error.value) == "integer division by zero, at [0, 1] of the divisor"

@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from evaluation import evaluate, listed, shaped
-from named_dims import M, N, check_holds, known_of, scalar, shape_of
+from named_dims import M, N, check_has, known_of, scalar, shape_of
 
 from whorl.errors import TypeRuleError
 from whorl.ir.dims import UNKNOWN
@@ -37,10 +37,10 @@ def test_comparisons_of_dims_are_decided_where_proved():
     assert known_of(Greater(), x, y) == [True, False, True, None, False]
     assert known_of(GreaterOrEqual(), x, y) == [True, False, True, None, False]
     for op in (Equal(), Less(), LessOrEqual(), Greater(), GreaterOrEqual()):
-        assert check_holds(op, x, y) == 25
+        assert check_has(op, x, y) == 25
 
 
-def test_isinf_asks_for_the_signs_it_is_told_to():
+def test_isinf_asks_for_the_signs_it_is_reported_to():
     x = np.array([np.inf, -np.inf, np.nan, 0], np.float32)
     assert IsInf().run(x).tolist() == [True, True, False, False]
     assert IsInf(detect_negative=0).run(x).tolist() == [True, False, False, False]

@@ -25,7 +25,7 @@ def test_and_of_integers_is_an_error():
         And().infer(shaped(2, dtype=np.int64), shaped(2, dtype=np.int64))
 
 
-def test_answers_nobody_knows_are_followed_where_the_other_decides():
+def test_answers_no_one_knows_are_followed_where_the_other_decides():
     open_, closed = listed(UNKNOWN, UNKNOWN, dtype=bool), listed(NO, YES, dtype=bool)
     assert known_of(And(), open_, closed) == [NO, None]
     assert known_of(Or(), open_, closed) == [None, YES]

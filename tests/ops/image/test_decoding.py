@@ -30,7 +30,7 @@ def test_lossless_files_give_their_pixels(kind):
     assert evaluate(ImageDecoder("Grayscale"), stream).shape == (3, 5, 1)
 
 
-def test_gray_file_is_given_in_the_channels_asked_for():
+def test_gray_file_is_passed_in_the_channels_requested_for():
     stream = encoded(PIXELS[:, :, 0])
     np.testing.assert_array_equal(evaluate(ImageDecoder(), stream), np.repeat(PIXELS[:, :, :1], 3, axis=2))
 

@@ -23,8 +23,8 @@ def image(rng, *shape):
 def test_resize_to_sizes_is_onnxruntimes(mode, seed):
     rng = np.random.default_rng(seed)
     lengths, sizes = rng.integers(2, 7, 2), rng.integers(1, 14, 2)
-    places = ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric"]
-    attributes = {"mode": mode, "coordinate_transformation_mode": str(rng.choice(places))}
+    positions = ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric"]
+    attributes = {"mode": mode, "coordinate_transformation_mode": str(rng.choice(positions))}
     if mode == "nearest":
         roundings = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
         attributes["nearest_mode"] = str(rng.choice(roundings))
@@ -37,12 +37,12 @@ def test_resize_to_sizes_is_onnxruntimes(mode, seed):
 
 
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
-@pytest.mark.parametrize("places", ["half_pixel", "asymmetric"])
+@pytest.mark.parametrize("positions", ["half_pixel", "asymmetric"])
 @pytest.mark.parametrize("scale", [0.3, 0.5, 0.6, 0.7, 0.75, 0.9, 1.1, 1.3, 2, 2.3, 3])
-def test_resize_by_scales_is_onnxruntimes(mode, places, scale):
+def test_resize_by_scales_is_onnxruntimes(mode, positions, scale):
     x = image(np.random.default_rng(0), 1, 2, 10, 5)
     scales = floats(1, 1, scale, 2)
-    attributes = {"mode": mode, "coordinate_transformation_mode": places}
+    attributes = {"mode": mode, "coordinate_transformation_mode": positions}
     assert_same("Resize", [x, None, scales], 19, atol=1e-4, **attributes)
 
 

@@ -58,7 +58,7 @@ def test_cubic_and_linear_sampling_work_in_any_rank(rank):
         np.testing.assert_allclose(result, np.full((1, 1, *(2,) * rank), 2), rtol=1e-5)
 
 
-def test_places_that_are_no_numbers():
+def test_locations_that_are_no_numbers():
     x = floats(1, 2, 3).reshape(1, 1, 3)
     grid = floats(NAN, -INF, INF, 1e30).reshape(1, 4, 1)
     for mode in ("nearest", "linear", "cubic"):
@@ -97,9 +97,9 @@ def test_empty_images_and_grids():
 
 
 def test_reflection_goes_back_and_forth():
-    places = floats(-0.5, -1, 2.5, 3, 5, -3.5)
-    np.testing.assert_allclose(reflected(places, 0.0, 2.0), [0.5, 1, 1.5, 1, 1, 0.5])
-    assert reflected(places, 0.0, 0.0).tolist() == [0] * 6
+    positions = floats(-0.5, -1, 2.5, 3, 5, -3.5)
+    np.testing.assert_allclose(reflected(positions, 0.0, 2.0), [0.5, 1, 1.5, 1, 1, 0.5])
+    assert reflected(positions, 0.0, 0.0).tolist() == [0] * 6
 
 
 # ---- types ---------------------------------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ def summed(terms, result, *inputs):
     """The sum over all labels of the product of the inputs; every label has one length here."""
     lengths = {label: n for term, x in zip(terms, inputs, strict=True) for label, n in zip(term, x.shape, strict=True)}
     total = np.zeros([lengths[label] for label in result], np.float32)
-    for place in itertools.product(*map(range, lengths.values())):
-        at = dict(zip(lengths, place, strict=True))
+    for position in itertools.product(*map(range, lengths.values())):
+        at = dict(zip(lengths, position, strict=True))
         product = math.prod(x[tuple(at[label] for label in term)] for term, x in zip(terms, inputs, strict=True))
         total[tuple(at[label] for label in result)] += product
     return total

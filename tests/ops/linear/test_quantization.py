@@ -32,11 +32,11 @@ def test_quantize_saturates_to_the_range_of_every_integer_type(target):
     assert result.astype(np.int32).tolist() == [low, high, low, high, 0, 0, min(2, high)]
 
 
-def test_quantize_without_zero_point_gives_uint8_or_what_is_asked_for():
+def test_quantize_without_zero_point_gives_uint8_or_what_is_requested_for():
     assert run(QuantizeLinear(), floats(300, -1), ONE).dtype == np.uint8
-    asked = QuantizeLinear(output_dtype=BY_NAME["int4"])
-    assert run(asked, floats(300, -1), ONE).astype(np.int8).tolist() == [7, -1]
-    assert asked.infer(shaped(N), shaped()).dtype == BY_NAME["int4"]
+    requested = QuantizeLinear(output_dtype=BY_NAME["int4"])
+    assert run(requested, floats(300, -1), ONE).astype(np.int8).tolist() == [7, -1]
+    assert requested.infer(shaped(N), shaped()).dtype == BY_NAME["int4"]
 
 
 @pytest.mark.parametrize("target", [np.int8, np.uint8, np.int16, np.uint16])
@@ -124,7 +124,7 @@ def test_infer_follows_the_input():
 
 
 @pytest.mark.parametrize(
-    ("op", "scale", "said"),
+    ("op", "scale", "message"),
     [
         (QuantizeLinear(), (3,), "the scale is float32[3], which does not fit axis 1 of float32[2, 4]"),
         (QuantizeLinear(axis=0), (2, 4), "the scale is float32[2, 4], which does not fit axis 0 of float32[2, 4]"),
@@ -136,10 +136,10 @@ def test_infer_follows_the_input():
         (QuantizeLinear(axis=2), (2,), "axis 2 is outside [-2, 2) of a tensor of rank 2"),
     ],
 )
-def test_scale_that_fits_nowhere_is_an_error(op, scale, said):
+def test_scale_that_fits_nowhere_is_an_error(op, scale, message):
     with pytest.raises(TypeRuleError) as error:
         op.infer(shaped(2, 4), shaped(*scale))
-    assert str(error.value) == said
+    assert str(error.value) == message
     with pytest.raises(RunError, match="which does not fit"):
         run(op, np.zeros((2, 4), np.float32), np.ones(scale, np.float32))
 

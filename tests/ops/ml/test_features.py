@@ -111,7 +111,7 @@ def test_scaler_equals_onnxruntime(values, dtype):
         ml_oracle.assert_same("Scaler", {"offset": offset, "scale": scale}, x)
 
 
-def test_scaler_leaves_out_what_is_not_given():
+def test_scaler_leaves_out_what_is_not_passed():
     np.testing.assert_array_equal(ml_oracle.result(Scaler(scale=(2.0,)), table(np.int64)), table() * 2)
     np.testing.assert_array_equal(ml_oracle.result(Scaler(offset=(2.0,)), table(np.int64)), table() - 2)
 

@@ -90,11 +90,11 @@ def test_regressor_equals_onnxruntime(kernel, vectors, one_class):
     ml_oracle.assert_same("SVMRegressor", attributes, rng.normal(size=(20, FEATURES)).astype(np.float32))
 
 
-def test_coupled_probabilities_of_consistent_pairs_are_those_they_came_from():
+def test_coupled_probabilities_of_consistent_pairs_are_the_ones_they_came_from():
     p = np.array([0.5, 0.3, 0.2], np.float32)
     pairs = p[:, None] / (p[:, None] + p)
-    found = coupled_probabilities(np.where(np.eye(3, dtype=bool), 0, pairs)[None].astype(np.float32))
-    np.testing.assert_allclose(found[0], p, atol=0.01)
+    actual = coupled_probabilities(np.where(np.eye(3, dtype=bool), 0, pairs)[None].astype(np.float32))
+    np.testing.assert_allclose(actual[0], p, atol=0.01)
 
 
 def test_regressor_wrong_features_are_refused():

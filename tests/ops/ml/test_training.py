@@ -49,15 +49,15 @@ def test_several_tensors_are_independent_and_keep_their_types():
 
 
 def test_wrong_number_of_tensors_is_refused():
-    given = [Known(TensorType(np.dtype(t), ())) for t in ("float32", "int64", "float32", "float32")]
+    passed = [Known(TensorType(np.dtype(t), ())) for t in ("float32", "int64", "float32", "float32")]
     with pytest.raises(TypeRuleError, match="has 2 tensors, expected a multiple of 3"):
-        Adagrad().infer(*given)
+        Adagrad().infer(*passed)
 
 
 def test_gradient_has_the_types_of_what_it_derives_by():
     op = Gradient(xs=("a", "b"), zs=("c",), y="loss")
-    given = [Known(TensorType(FLOAT32, (n,))) for n in (2, 3, 4)]
-    assert op.infer(*given) == (given[0].type, given[1].type)
+    passed = [Known(TensorType(FLOAT32, (n,))) for n in (2, 3, 4)]
+    assert op.infer(*passed) == (passed[0].type, passed[1].type)
 
 
 def test_gradient_does_not_run_and_says_why():

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from evaluation import listed, shaped
-from named_dims import FLOAT32, INT64, M, N, check_holds, known_of, scalar, shape_of
+from named_dims import FLOAT32, INT64, M, N, check_has, known_of, scalar, shape_of
 from single_node import feeds, onnxruntime_run, single_node
 
 from whorl.errors import RunError, TypeRuleError
@@ -60,7 +60,7 @@ def test_concat_adds_lengths_and_agrees_on_the_others():
     np.testing.assert_array_equal(Concat(-1).run(X, X[..., :1]), np.concatenate([X, X[..., :1]], -1))
 
 
-def test_concat_keeps_unknown_elements_in_place():
+def test_concat_keeps_unknown_elements_inplace():
     unknown = shaped(2, dtype=np.int64)
     assert known_of(Concat(0), listed(N, 3), unknown, listed(-1)) == [N, 3, None, None, -1]
     assert known_of(Concat(0), unknown, unknown) is None
@@ -87,8 +87,8 @@ def test_concat_refuses_other_shapes():
 def test_split_into_a_number_of_parts_makes_the_last_smaller(length, count, expected):
     op = Split(num_outputs=count, output_count=count)
     assert [part.shape[0] for part in op.run(np.zeros((length, 2)))] == expected
-    for (said, _), actual in zip(shapes_of(op, shaped(length, 2)), expected, strict=True):
-        assert said == actual or (said is None and expected[-1] == 0)
+    for (text, _), actual in zip(shapes_of(op, shaped(length, 2)), expected, strict=True):
+        assert text == actual or (text is None and expected[-1] == 0)
 
 
 def test_split_by_lengths_and_into_equal_parts():
@@ -103,7 +103,7 @@ def test_split_of_named_lengths_is_exact():
     assert shapes_of(Split(output_count=2), shaped(N), listed(1, N - 1)) == [(1,), (N - 1,)]
     assert shapes_of(Split(output_count=2), shaped(N), shaped(2, dtype=np.int64)) == [(None,), (None,)]
     for count in (1, 2, 3):
-        assert check_holds(Split(num_outputs=count, output_count=count), shaped(N + 1, 2), sizes=range(8))
+        assert check_has(Split(num_outputs=count, output_count=count), shaped(N + 1, 2), sizes=range(8))
 
 
 def test_split_passes_known_elements_on():
@@ -154,12 +154,12 @@ def test_split_at_run_time_refuses_parts_that_do_not_fit():
 )
 def test_slice_clamps_as_the_specification_says(start, end, step, expected):
     x = np.arange(5, dtype=np.float32)
-    found = Slice().run(x, ints(start), ints(end), ints(0), ints(step))
-    assert found.tolist() == expected
+    result = Slice().run(x, ints(start), ints(end), ints(0), ints(step))
+    assert result.tolist() == expected
     assert shape_of(Slice(), shaped(5), listed(start), listed(end), listed(0), listed(step)) == (len(expected),)
     if end != MOST or step > 0:  # onnxruntime reads INT64_MAX as "to the end" whatever the direction
         inputs = [x, ints(start), ints(end), ints(0), ints(step)]
-        np.testing.assert_array_equal(onnxruntime_run(single_node("Slice", inputs, 13), feeds(inputs))[0], found)
+        np.testing.assert_array_equal(onnxruntime_run(single_node("Slice", inputs, 13), feeds(inputs))[0], result)
 
 
 def test_slice_of_an_empty_axis_is_empty():
@@ -183,10 +183,10 @@ def test_slice_infers_named_axes():
     assert shape_of(Slice(), shaped(N, 4), *[Known(TensorType(INT64))] * 2) == (None, None)
 
 
-def test_slice_holds_for_every_size_of_a_named_axis():
+def test_slice_has_for_every_size_of_a_named_axis():
     ends = (-3, -1, 0, 2, MOST, LEAST, N, N - 1)
     for start, end, step in product(ends, ends, (1, 3, -1, -2)):
-        assert check_holds(Slice(), shaped(N), listed(start), listed(end), listed(0), listed(step), sizes=range(6))
+        assert check_has(Slice(), shaped(N), listed(start), listed(end), listed(0), listed(step), sizes=range(6))
 
 
 def test_slice_passes_known_elements_on():

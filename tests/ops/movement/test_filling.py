@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from evaluation import listed, shaped
-from named_dims import FLOAT32, INT64, M, N, check_holds, known_of, scalar, shape_of
+from named_dims import FLOAT32, INT64, M, N, check_has, known_of, scalar, shape_of
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN
@@ -58,13 +58,13 @@ def test_constant_of_shape_follows_dims():
     "dtype", [np.int16, np.int32, np.int64, np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 )
 def test_range_stops_before_the_limit(dtype, start, limit, delta, expected):
-    found = Range().run(*(np.array(v, dtype) for v in (start, limit, delta)))
-    assert found.dtype == dtype and found.astype(np.float64).tolist() == expected
+    actual = Range().run(*(np.array(v, dtype) for v in (start, limit, delta)))
+    assert actual.dtype == dtype and actual.astype(np.float64).tolist() == expected
 
 
 def test_range_multiplies_instead_of_adding_up():
-    found = Range().run(*(np.array(v, np.float32) for v in (0, 100, 0.1)))
-    np.testing.assert_array_equal(found, np.arange(found.size, dtype=np.float32) * np.float32(0.1))
+    actual = Range().run(*(np.array(v, np.float32) for v in (0, 100, 0.1)))
+    np.testing.assert_array_equal(actual, np.arange(actual.size, dtype=np.float32) * np.float32(0.1))
 
 
 def test_range_of_float16_is_computed_in_the_stash_type():
@@ -106,7 +106,7 @@ def test_range_over_named_dims():
     assert shape_of(Range(), *[scalar(v, np.float32) for v in (0.0, 1.0, 0.25)]) == (4,)
     assert known_of(Range(), scalar(5), scalar(0), scalar(-2)) == [5, 3, 1]
     for ends in ((0, N, 2), (N, 0, -1), (2, N, 3), (N, 2 * N, 1), (0, N - 2, 1)):
-        assert check_holds(Range(), *map(scalar, ends), sizes=range(7))
+        assert check_has(Range(), *map(scalar, ends), sizes=range(7))
 
 
 def test_range_refuses_other_types():
@@ -116,9 +116,9 @@ def test_range_refuses_other_types():
 
 @pytest.mark.parametrize("k", [0, 1, -1, 5, -5, 2**62, -(2**62)])
 def test_eye_like_sets_one_diagonal(k):
-    found = EyeLike(np.dtype(np.int8), k).run(np.zeros((2, 3), np.float32))
-    assert found.dtype == np.int8
-    assert found.tolist() == [[int(column - row == k) for column in range(3)] for row in range(2)]
+    actual = EyeLike(np.dtype(np.int8), k).run(np.zeros((2, 3), np.float32))
+    assert actual.dtype == np.int8
+    assert actual.tolist() == [[int(column - row == k) for column in range(3)] for row in range(2)]
 
 
 def test_eye_like_takes_matrices():

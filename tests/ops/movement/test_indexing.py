@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from evaluation import listed, shaped
-from named_dims import FLOAT32, K, M, N, check_holds, known_of, scalar, shape_of
+from named_dims import FLOAT32, K, M, N, check_has, known_of, scalar, shape_of
 from single_node import feeds, onnxruntime_run, single_node
 
 from whorl.errors import RunError, TypeRuleError
@@ -21,17 +21,17 @@ def indices(*shape):
 # ---- reading -------------------------------------------------------------------------------------------------------
 
 
-def test_gather_puts_the_axes_of_the_indices_in_place_of_the_axis():
-    found = Gather(axis=1).run(X, np.array([[0, -1], [2, 1]], np.int32))
-    np.testing.assert_array_equal(found, X[:, [[0, 3], [2, 1]]])
+def test_gather_puts_the_axes_of_the_indices_instead_of_the_axis():
+    actual = Gather(axis=1).run(X, np.array([[0, -1], [2, 1]], np.int32))
+    np.testing.assert_array_equal(actual, X[:, [[0, 3], [2, 1]]])
     assert Gather().run(X, np.array(-1)).tolist() == X[2].tolist()
     assert Gather().run(X[0], np.array(1)).shape == ()
     assert Gather().run(X, np.zeros((0, 2), np.int64)).shape == (0, 2, 4)
 
 
 def test_gather_of_a_text_is_an_array():
-    found = Gather().run(np.array(["a", "b"], dtype=object), np.array(1))
-    assert found.shape == () and found.dtype == object and found.item() == "b"
+    actual = Gather().run(np.array(["a", "b"], dtype=object), np.array(1))
+    assert actual.shape == () and actual.dtype == object and actual.item() == "b"
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_gather_infers_shapes_and_elements():
 
 
 def test_gather_elements_reads_beside_each_index():
-    found = GatherElements(axis=1).run(X, np.array([[0, -1, 0], [1, 1, 1]]))
-    assert found.tolist() == [[0, 3, 0], [5, 5, 5]]
+    actual = GatherElements(axis=1).run(X, np.array([[0, -1, 0], [1, 1, 1]]))
+    assert actual.tolist() == [[0, 3, 0], [5, 5, 5]]
     assert shape_of(GatherElements(1), shaped(N, M), indices(2, K)) == (2, K)
     assert shape_of(GatherElements(1), shaped(N, M), Known(TensorType(np.dtype(np.int64)))) == (None, None)
     with pytest.raises(RunError, match=r"indices of shape \[4, 1\] exceed data of shape \[3, 4\]"):
@@ -83,8 +83,8 @@ def test_gather_elements_reads_beside_each_index():
 )
 def test_gather_nd_reads_at_tuples(batch_dims, index, expected):
     inputs = [X, np.array(index)]
-    found = GatherND(batch_dims).run(*inputs)
-    assert found.tolist() == expected
+    actual = GatherND(batch_dims).run(*inputs)
+    assert actual.tolist() == expected
     model = single_node("GatherND", inputs, 13, batch_dims=batch_dims)
     assert onnxruntime_run(model, feeds(inputs))[0].tolist() == expected
 
@@ -93,7 +93,7 @@ def test_gather_nd_infers_shapes():
     assert shape_of(GatherND(), shaped(N, M, 5), indices(K, 2)) == (K, 5)
     assert shape_of(GatherND(1), shaped(N, M, 5), indices(N, K, 1)) == (N, K, 5)
     assert shape_of(GatherND(), shaped(N, M, 5), indices(K, N)) is UNRANKED
-    assert check_holds(GatherND(1), shaped(N, 3, M), indices(N, 2, 1), allow=lambda b: b["N"] < 2)
+    assert check_has(GatherND(1), shaped(N, 3, M), indices(N, 2, 1), allow=lambda b: b["N"] < 2)
     with pytest.raises(TypeRuleError, match=r"indices have 3 numbers for the 2 axes of float32\[2, 3\]"):
         GatherND().infer(shaped(2, 3), indices(4, 3))
     with pytest.raises(RunError, match="do not share 1 batch axes"):

@@ -74,8 +74,8 @@ def test_ceil_div_rounds_up():
     ],
 )
 def test_quotient_cancels_common_factors(numerators, denominators, expected):
-    found = quotient(numerators, denominators)
-    assert found is expected or found == expected
+    actual = quotient(numerators, denominators)
+    assert actual is expected or actual == expected
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_quotient_cancels_common_factors(numerators, denominators, expected):
     ],
 )
 def test_slice_length_of_a_named_axis(start, end, step, expected):
-    found = slice_length(N, start, end, step)
-    assert found is UNKNOWN if expected is None else found == expected
+    actual = slice_length(N, start, end, step)
+    assert actual is UNKNOWN if expected is None else actual == expected
 
 
 def test_slice_length_of_a_named_axis_that_surely_reaches_is_a_plain_difference():
@@ -106,12 +106,12 @@ def test_slice_length_of_a_named_axis_that_surely_reaches_is_a_plain_difference(
     assert slice_length(N + 4, 1, 3, 1) == 2
 
 
-def test_slice_length_holds_for_every_size():
+def test_slice_length_has_for_every_size():
     ends = [-7, -2, -1, 0, 1, 3, 7, INT64.min, INT64.max, N, N - 1, N - 2, M, N + 1]
     for start, end, step, length in product(ends, ends, (1, 2, -1, -2), (N, N + 2, 2 * N)):
-        said = slice_length(length, start, end, step)
-        if said is UNKNOWN:
+        message = slice_length(length, start, end, step)
+        if message is UNKNOWN:
             continue
         for n, m in product(range(5), range(4)):
-            size, a, b, found = (dims.substitute(d, {"N": n, "M": m}) for d in (length, start, end, said))
-            assert found == len(range(*slice_ends(size, a, b, step), step)), (length, start, end, step, n, m)
+            size, a, b, actual = (dims.substitute(d, {"N": n, "M": m}) for d in (length, start, end, message))
+            assert actual == len(range(*slice_ends(size, a, b, step), step)), (length, start, end, step, n, m)

@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from evaluation import listed, shaped
-from named_dims import M, N, check_holds, known_of, shape_of
+from named_dims import M, N, check_has, known_of, shape_of
 from single_node import feeds, onnxruntime_run, single_node
 
 from whorl.errors import RunError, TypeRuleError
@@ -81,7 +81,7 @@ def test_pad_adds_to_named_lengths():
     assert shape_of(Pad(), shaped(N, 3), shaped(4, dtype=np.int64)) == (None, None)
     assert known_of(Pad(), listed(N, 3), listed(1, 0)) == [0, N, 3]
     for mode in ("constant", "reflect", "edge", "wrap"):
-        assert check_holds(Pad(mode), shaped(N, 3), listed(1, 0, -2, 1), sizes=range(6))
+        assert check_has(Pad(mode), shaped(N, 3), listed(1, 0, -2, 1), sizes=range(6))
 
 
 @pytest.mark.parametrize(

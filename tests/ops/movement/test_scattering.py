@@ -52,19 +52,19 @@ def test_scatter_elements_as_onnxruntime(reduction, axis):
 )
 def test_scatter_reductions_combine_updates_one_by_one(dtype, reduction, expected):
     data, updates = np.array([1, 0]).astype(dtype), np.array([100, 100]).astype(dtype)
-    for found in (
+    for actual in (
         ScatterElements(0, reduction).run(data, ints(0, -2), updates),
         ScatterND(reduction).run(data, ints(0, -2).reshape(2, 1), updates),
     ):
-        assert found.dtype == dtype and found.tolist() == np.array(expected).astype(dtype).tolist()
+        assert actual.dtype == dtype and actual.tolist() == np.array(expected).astype(dtype).tolist()
     assert data.tolist() == np.array([1, 0]).astype(dtype).tolist()
 
 
 def test_scatter_nd_writes_slices():
-    found = ScatterND().run(X, np.array([[-1], [0]]), np.zeros((2, 4), np.float32))
-    assert found.tolist() == [[0] * 4, X[1].tolist(), [0] * 4]
-    found = ScatterND().run(np.array(["a", "b"], dtype=object), ints(1), np.array("z", dtype=object))
-    assert found.tolist() == ["a", "z"]
+    actual = ScatterND().run(X, np.array([[-1], [0]]), np.zeros((2, 4), np.float32))
+    assert actual.tolist() == [[0] * 4, X[1].tolist(), [0] * 4]
+    actual = ScatterND().run(np.array(["a", "b"], dtype=object), ints(1), np.array("z", dtype=object))
+    assert actual.tolist() == ["a", "z"]
 
 
 def test_scatter_follows_known_elements():
@@ -110,15 +110,15 @@ def test_scatter_refuses_wrong_types():
         ("circular", (3, 6), [[-2, 1, 2, -1], [4, 5, -3, -4]]),
     ],
 )
-def test_tensor_scatter_writes_each_row_at_its_place(mode, first, expected):
+def test_tensor_scatter_writes_each_row_at_its_location(mode, first, expected):
     cache = np.arange(8).reshape(2, 4, 1)
     update = -np.arange(1, 5).reshape(2, 2, 1)
-    found = TensorScatter(mode=mode).run(cache, update, None if first is None else ints(*first))
-    assert found[..., 0].tolist() == expected
+    actual = TensorScatter(mode=mode).run(cache, update, None if first is None else ints(*first))
+    assert actual[..., 0].tolist() == expected
     assert cache[0, 0, 0] == 0
 
 
-def test_tensor_scatter_refuses_places_outside_the_cache():
+def test_tensor_scatter_refuses_locations_outside_the_cache():
     cache, update = np.zeros((1, 4, 1)), np.zeros((1, 2, 1))
     with pytest.raises(RunError, match=r"places \[3, 5\) are outside the cache's length 4"):
         TensorScatter().run(cache, update, ints(3))

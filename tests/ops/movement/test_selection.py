@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from evaluation import listed, shaped
-from named_dims import M, N, check_holds, known_of, scalar, shape_of
+from named_dims import M, N, check_has, known_of, scalar, shape_of
 from single_node import feeds, onnxruntime_run, single_node
 
 from whorl.errors import RunError, TypeRuleError
@@ -53,7 +53,7 @@ def test_one_hot_infers_its_depth():
 # ---- Compress, NonZero ---------------------------------------------------------------------------------------------
 
 
-def test_compress_takes_where_the_condition_holds():
+def test_compress_takes_where_the_condition_has():
     x = np.arange(6).reshape(2, 3)
     assert Compress(axis=-1).run(x, np.array([False, True])).tolist() == [[1], [4]]
     assert Compress().run(x, np.array([True, False, False, True])).tolist() == [0, 3]
@@ -80,9 +80,9 @@ def test_compress_counts_a_known_condition():
         (np.zeros((2, 2)), [[], []]),
     ],
 )
-def test_non_zero_lists_places_in_order(x, expected):
-    found = NonZero().run(x)
-    assert found.dtype == np.int64 and found.tolist() == expected
+def test_non_zero_lists_locations_in_order(x, expected):
+    actual = NonZero().run(x)
+    assert actual.dtype == np.int64 and actual.tolist() == expected
 
 
 def test_non_zero_of_a_scalar_has_no_rows():
@@ -151,12 +151,12 @@ def test_unique_infers_what_does_not_depend_on_the_values():
 # ---- TopK ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("largest", "values", "places"), [(1, [3, 3, 2], [1, 3, 2]), (0, [1, 1, 2], [0, 4, 2])])
+@pytest.mark.parametrize(("largest", "values", "positions"), [(1, [3, 3, 2], [1, 3, 2]), (0, [1, 1, 2], [0, 4, 2])])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float16, ml_dtypes.bfloat16, np.float32, np.uint64])
-def test_top_k_takes_the_first_of_equals(dtype, largest, values, places):
-    found = TopK(largest=largest).run(np.array([1, 3, 2, 3, 1], dtype), ints(3))
-    assert found[0].dtype == dtype and found[0].tolist() == values
-    assert found[1].dtype == np.int64 and found[1].tolist() == places
+def test_top_k_takes_the_first_of_equals(dtype, largest, values, positions):
+    actual = TopK(largest=largest).run(np.array([1, 3, 2, 3, 1], dtype), ints(3))
+    assert actual[0].dtype == dtype and actual[0].tolist() == values
+    assert actual[1].dtype == np.int64 and actual[1].tolist() == positions
 
 
 def test_top_k_has_nan_above_all_numbers():
@@ -203,4 +203,4 @@ def test_trilu_of_texts_and_flags():
     assert Trilu(0).run(np.ones((2, 2), np.bool_)).tolist() == [[True, False], [True, True]]
     with pytest.raises(TypeRuleError, match="takes matrices"):
         Trilu().infer(shaped(3))
-    assert check_holds(Trilu(), shaped(N, M))
+    assert check_has(Trilu(), shaped(N, M))

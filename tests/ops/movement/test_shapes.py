@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 import pytest
 from evaluation import listed, shaped
-from named_dims import K, M, N, check_holds, known_of, scalar, shape_of
+from named_dims import K, M, N, check_has, known_of, scalar, shape_of
 from onnx_text import model
 
 import whorl
@@ -90,7 +90,7 @@ def test_reshape_refuses_shapes_that_do_not_fit(op, x, shape, message):
 
 
 @pytest.mark.parametrize(
-    ("given", "shape", "expected"),
+    ("passed", "shape", "expected"),
     [
         ((N, M, 768), (0, 0, 12, 64), (N, M, 12, 64)),
         ((N, M, 768), (N, M, 12, -1), (N, M, 12, 64)),
@@ -107,9 +107,9 @@ def test_reshape_refuses_shapes_that_do_not_fit(op, x, shape, message):
         ((N, 3), (UNKNOWN, 3), (None, 3)),
     ],
 )
-def test_reshape_infers_what_the_numbers_of_elements_prove(given, shape, expected):
-    assert shape_of(Reshape(), shaped(*given), listed(*shape)) == expected
-    check_holds(Reshape(), shaped(*given), listed(*(d for d in shape if d is not UNKNOWN)), sizes=range(1, 4))
+def test_reshape_infers_what_the_numbers_of_elements_prove(passed, shape, expected):
+    assert shape_of(Reshape(), shaped(*passed), listed(*shape)) == expected
+    check_has(Reshape(), shaped(*passed), listed(*(d for d in shape if d is not UNKNOWN)), sizes=range(1, 4))
 
 
 def test_reshape_with_unknown_numbers_keeps_the_rank():
@@ -241,7 +241,7 @@ heads (float[N, S, 768] x) => (q, back, last)
 """
 
 
-def test_heads_split_and_joined_by_shape_arithmetic_keep_their_names():
+def test_heads_split_and_combined_by_shape_arithmetic_keep_their_names():
     x = np.zeros((2, 5, 768), np.float32)
     types = types_of(ATTENTION_HEADS, x=x)
     assert types["q"] == "float32[N, 12, S, 64]"

@@ -65,7 +65,7 @@ def test_scalar_shape_gives_a_scalar():
     assert x.shape == () and x.dtype == np.float32
 
 
-def test_like_takes_shape_from_any_type_and_dtype_if_told():
+def test_like_takes_shape_from_any_type_and_dtype_if_reported():
     op = RandomNormalLike(dtype=np.dtype(np.float16))
     assert op.infer(shaped(N, 2, dtype=object)) == TensorType(np.dtype(np.float16), (N, 2))
     assert op.run(np.zeros((2, 0), object)).shape == (2, 0)

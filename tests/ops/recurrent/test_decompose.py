@@ -37,10 +37,10 @@ def arrays_for(
     if op.layout:
         x, states = x.swapaxes(0, 1).copy(), [s.swapaxes(0, 1).copy() for s in states]
     lengths = np.array([steps, 0, 2][:batch], np.int32)
-    found: list[Any] = [x, make(directions, gates * HIDDEN, SIZE), make(directions, gates * HIDDEN, HIDDEN)]
-    found += [None if "b" in left_out else make(directions, 2 * gates * HIDDEN), None if "s" in left_out else lengths]
-    found += [None if "i" in left_out else s for s in states]
-    return [*found, None if "p" in left_out else make(directions, 3 * HIDDEN)] if op.states == 2 else found
+    actual: list[Any] = [x, make(directions, gates * HIDDEN, SIZE), make(directions, gates * HIDDEN, HIDDEN)]
+    actual += [None if "b" in left_out else make(directions, 2 * gates * HIDDEN), None if "s" in left_out else lengths]
+    actual += [None if "i" in left_out else s for s in states]
+    return [*actual, None if "p" in left_out else make(directions, 3 * HIDDEN)] if op.states == 2 else actual
 
 
 def weights_of(op: Recurrent) -> tuple[int, ...]:

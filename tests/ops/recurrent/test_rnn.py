@@ -137,7 +137,7 @@ def test_layout_1_puts_the_batch_first(kind):
         np.testing.assert_array_equal(mine, other.swapaxes(0, 1))
 
 
-def test_lstm_clip_holds_the_argument_of_every_activation():
+def test_lstm_clip_has_the_argument_of_every_activation():
     one = np.ones((1, 1, 1), np.float32)
     w, r, c = np.ones((1, 4, 1), np.float32), np.zeros((1, 4, 1), np.float32), np.full((1, 1, 1), 9, np.float32)
     op = LSTM(activations=("Affine", "Affine", "Affine"), clip=0.5)
@@ -168,8 +168,8 @@ def test_rnn_of_one_direction_takes_the_first_of_two_activations():
 def test_narrow_floats_are_rounded_once(kind, dtype):
     rng, op = np.random.default_rng(5), KINDS[kind]()
     rows = op.gates * 3
-    given = [normal(rng, 6, 2, 4), normal(rng, 1, rows, 4), normal(rng, 1, rows, 3), normal(rng, 1, 2 * rows)]
-    narrow = [value.astype(dtype) for value in given]
+    passed = [normal(rng, 6, 2, 4), normal(rng, 1, rows, 4), normal(rng, 1, rows, 3), normal(rng, 1, 2 * rows)]
+    narrow = [value.astype(dtype) for value in passed]
     exact = op.run(*(value.astype(np.float64) for value in narrow))
     for mine, wide in zip(op.run(*narrow), exact, strict=True):
         assert mine.dtype == dtype
@@ -190,9 +190,9 @@ def test_empty_sequence_and_empty_batch(kind):
 def test_inputs_stay_as_they_are():
     rng = np.random.default_rng(6)
     inputs = [normal(rng, 3, 2, 2), normal(rng, 1, 8, 2), normal(rng, 1, 8, 2), None, None, normal(rng, 1, 2, 2)]
-    kept = [None if value is None else value.copy() for value in inputs]
+    remaining = [None if value is None else value.copy() for value in inputs]
     LSTM().run(*inputs)
-    for value, before in zip(inputs, kept, strict=True):
+    for value, before in zip(inputs, remaining, strict=True):
         assert before is None or np.array_equal(value, before)
 
 

@@ -49,7 +49,7 @@ def test_narrow_floats_are_summed_in_float32(dtype):
 
 @pytest.mark.parametrize("exclusive", [0, 1])
 @pytest.mark.parametrize("reverse", [0, 1])
-def test_empty_axis_stays_empty(exclusive, reverse):
+def test_empty_axis_remains_empty(exclusive, reverse):
     assert evaluate(CumProd(exclusive, reverse), np.zeros((2, 0), np.float32), np.array(1)).shape == (2, 0)
 
 

@@ -32,17 +32,17 @@ def looped(log_probability, labels, weight, reduction):
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
 def test_loss_equals_the_loop(reduction, weight, dtype):
     x = scores(dtype)
-    given = None if weight is None else weight.astype(dtype)
+    passed = None if weight is None else weight.astype(dtype)
     close = {"rtol": 1e-5} if dtype == np.float32 else {"rtol": 0.01}
     op = NegativeLogLikelihoodLoss(ignore_index=-7, reduction=reduction)
-    result = evaluate(op, x, LABELS, given)
+    result = evaluate(op, x, LABELS, passed)
     assert result.dtype == dtype
     np.testing.assert_allclose(
         result.astype(np.float64), looped(x.astype(np.float64), LABELS, weight, reduction), **close
     )
     wide = x.astype(np.float64)
     log_probability = wide - np.log(np.exp(wide).sum(1, keepdims=True))
-    loss, second = evaluate(SoftmaxCrossEntropyLoss(ignore_index=-7, reduction=reduction), x, LABELS, given)
+    loss, second = evaluate(SoftmaxCrossEntropyLoss(ignore_index=-7, reduction=reduction), x, LABELS, passed)
     assert loss.dtype == second.dtype == dtype
     np.testing.assert_allclose(loss.astype(np.float64), looped(log_probability, LABELS, weight, reduction), **close)
     np.testing.assert_allclose(second.astype(np.float64), log_probability, **close)

@@ -38,13 +38,13 @@ def parameters(count, dtype=np.float32):
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (2, 3, 4), (2, 3, 4, 5)])
-def test_batch_in_inference_uses_the_given_statistics(shape):
+def test_batch_in_inference_uses_the_passed_statistics(shape):
     x, (scale, b), (mean, variance) = normal(*shape), parameters(3), (normal(3), np.abs(normal(3)))
-    y, *kept = evaluate(BatchNormalization(epsilon=0.1), x, scale, b, mean, variance)
+    y, *remaining = evaluate(BatchNormalization(epsilon=0.1), x, scale, b, mean, variance)
     column = (1, 3, *(1,) * (len(shape) - 2))
     expected = (x - mean.reshape(column)) / np.sqrt(variance.reshape(column) + 0.1) * scale.reshape(column)
     np.testing.assert_allclose(y, expected + b.reshape(column), rtol=1e-5, atol=1e-6)
-    np.testing.assert_array_equal(kept, [mean, variance])
+    np.testing.assert_array_equal(remaining, [mean, variance])
 
 
 def test_batch_in_training_uses_and_collects_the_statistics_of_the_batch():
@@ -144,7 +144,7 @@ def test_mean_variance_along_any_axes():
 
 
 @pytest.mark.parametrize("p", [1, 2])
-def test_line_of_norm_0_stays_0(p):
+def test_line_of_norm_0_remains_0(p):
     x = floats([3, -4], [0, 0])
     expected = floats([3, -4]) / (7 if p == 1 else 5)
     np.testing.assert_allclose(evaluate(LpNormalization(p=p), x), [expected[0], [0, 0]], rtol=1e-6)

@@ -147,14 +147,14 @@ def test_float16_norm_of_large_elements_is_finite():
     assert evaluate(ReduceL2(keepdims=0), np.full(4, 1000, np.float16)) == 2000
 
 
-@pytest.mark.parametrize("given", [None, axes()])
-def test_noop_with_empty_axes_leaves_only_the_elementwise_part(given):
+@pytest.mark.parametrize("passed", [None, axes()])
+def test_noop_with_empty_axes_leaves_only_the_elementwise_part(passed):
     x = floats(-2, 3)
-    np.testing.assert_array_equal(evaluate(ReduceSum(noop_with_empty_axes=1), x, given), x)
-    np.testing.assert_array_equal(evaluate(ReduceL1(noop_with_empty_axes=1, keepdims=0), x, given), [2, 3])
-    np.testing.assert_array_equal(evaluate(ReduceSumSquare(noop_with_empty_axes=1), x, given), [4, 9])
+    np.testing.assert_array_equal(evaluate(ReduceSum(noop_with_empty_axes=1), x, passed), x)
+    np.testing.assert_array_equal(evaluate(ReduceL1(noop_with_empty_axes=1, keepdims=0), x, passed), [2, 3])
+    np.testing.assert_array_equal(evaluate(ReduceSumSquare(noop_with_empty_axes=1), x, passed), [4, 9])
     assert (
-        types(ReduceL1(noop_with_empty_axes=1, keepdims=0), shaped(2), None if given is None else listed())
+        types(ReduceL1(noop_with_empty_axes=1, keepdims=0), shaped(2), None if passed is None else listed())
         == "float32[2]"
     )
 

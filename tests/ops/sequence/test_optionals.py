@@ -13,7 +13,7 @@ TYPES = [TENSOR, SequenceType(TENSOR)]
 
 
 @pytest.mark.parametrize("type", TYPES)
-def test_optional_wraps_the_type_it_is_given(type):
+def test_optional_wraps_the_type_it_is_passed(type):
     assert Optional().infer(Known(type)) == OptionalType(type)
     assert Optional(type).infer() == OptionalType(type)
     assert Optional(type).run() is None
@@ -40,8 +40,8 @@ def test_get_element_of_nothing_is_refused():
 
 @pytest.mark.parametrize(("value", "answer"), [(None, False), (np.zeros(0), True), ([], True)])
 def test_has_element_tells_nothing_from_empty(value, answer):
-    found = OptionalHasElement().run(value)
-    assert found.shape == () and found.dtype == np.bool_ and found == answer
+    actual = OptionalHasElement().run(value)
+    assert actual.shape == () and actual.dtype == np.bool_ and actual == answer
     assert OptionalHasElement().infer() == TensorType(BOOL, ())
 
 

@@ -64,8 +64,8 @@ def test_at_position_outside_is_refused(position):
     [(None, [1, 2, 9]), (0, [9, 1, 2]), (1, [1, 9, 2]), (2, [1, 2, 9]), (-1, [1, 9, 2]), (-2, [9, 1, 2])],
 )
 def test_insert_puts_the_tensor_before_the_position(position, lengths):
-    place = None if position is None else number(position)
-    grown = SequenceInsert().run(vectors(1, 2), *vectors(9), place)
+    location = None if position is None else number(position)
+    grown = SequenceInsert().run(vectors(1, 2), *vectors(9), location)
     assert [len(x) for x in grown] == lengths
 
 
@@ -106,21 +106,21 @@ def test_position_that_is_no_integer_is_refused():
 
 
 def test_operations_leave_their_inputs_as_they_were():
-    given = vectors(1, 2)
-    SequenceInsert().run(given, *vectors(3), None)
-    SequenceErase().run(given, number(0))
-    made = SequenceConstruct().run(*given)
+    passed = vectors(1, 2)
+    SequenceInsert().run(passed, *vectors(3), None)
+    SequenceErase().run(passed, number(0))
+    made = SequenceConstruct().run(*passed)
     made.append(None)
-    assert [len(x) for x in given] == [1, 2]
+    assert [len(x) for x in passed] == [1, 2]
 
 
 def test_length_is_an_int64_scalar():
-    for given in ([], vectors(1, 2)):
-        length = ml_oracle.result(SequenceLength(), given)
-        assert length.shape == () and length.dtype == np.int64 and length == len(given)
+    for passed in ([], vectors(1, 2)):
+        length = ml_oracle.result(SequenceLength(), passed)
+        assert length.shape == () and length.dtype == np.int64 and length == len(passed)
 
 
-def test_empty_has_the_type_it_is_told():
+def test_empty_has_the_type_it_is_reported():
     assert SequenceEmpty().infer() == SequenceType(TensorType(FLOAT32))
     assert SequenceEmpty(dtype=INT64).infer() == SequenceType(TensorType(INT64))
     assert SequenceEmpty().run() == []
@@ -166,10 +166,10 @@ def test_concat_joins_along_an_axis(axis):
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
 def test_concat_new_axis_stacks(axis):
     parts = [np.ones((2, 3), np.float32), np.zeros((2, 3), np.float32)]
-    joined = ConcatFromSequence(axis, new_axis=1).run(parts)
-    np.testing.assert_array_equal(joined, np.stack(parts, axis))
+    combined = ConcatFromSequence(axis, new_axis=1).run(parts)
+    np.testing.assert_array_equal(combined, np.stack(parts, axis))
     promised = ConcatFromSequence(axis, new_axis=1).infer(sequence(2, 3))
-    ml_oracle.check_type(joined, promised)
+    ml_oracle.check_type(combined, promised)
     assert promised.shape[axis] is UNKNOWN
 
 
@@ -242,8 +242,8 @@ def test_split_zero_is_refused():
 )
 def test_split_infers_the_length_all_parts_share(length, split, part):
     shape = np.shape(split)
-    found = SplitToSequence().infer(tensor(length, 7), tensor(*shape, dtype=INT64, known=split))
-    assert str(found.element) == f"float32[{part}, 7]"
+    actual = SplitToSequence().infer(tensor(length, 7), tensor(*shape, dtype=INT64, known=split))
+    assert str(actual.element) == f"float32[{part}, 7]"
 
 
 def test_split_infers_without_known_lengths():

@@ -16,7 +16,7 @@ def random_case(seed, words):
     grams = {size: {tuple(rng.integers(0, 4, size).tolist()) for _ in range(3)} for size in (1, 2, 3)}
     tokens = [token for size in grams for gram in sorted(grams[size]) for token in gram]
     sizes = [len(grams[size]) * size for size in grams]
-    total = sum(len(found) for found in grams.values())
+    total = sum(len(actual) for actual in grams.values())
     lowest = int(rng.integers(1, 4))
     attributes = {
         "min_gram_length": lowest,
@@ -64,7 +64,7 @@ def bigrams(**changed):
     return TfIdfVectorizer(**(attributes | changed))
 
 
-def test_skips_are_even_and_single_places_are_too_short():
+def test_skips_are_even_and_single_locations_are_too_short():
     y = ml_oracle.result(bigrams(max_skip_count=1), np.array([5, 5, 6, 6]))
     np.testing.assert_array_equal(y, [3, 0])
 

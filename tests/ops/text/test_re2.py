@@ -37,9 +37,9 @@ PATTERNS = ["", *PATTERN_TEXT.split()]
 def by_onnxruntime(pattern, texts):
     """The answers of RE2, None where it refuses the pattern."""
     node = helper.make_node("RegexFullMatch", ["x"], ["y"], pattern=pattern)
-    given = helper.make_tensor_value_info("x", TensorProto.STRING, [None])
-    wanted = helper.make_tensor_value_info("y", TensorProto.BOOL, [None])
-    graph = helper.make_graph([node], "case", [given], [wanted])
+    passed = helper.make_tensor_value_info("x", TensorProto.STRING, [None])
+    expected = helper.make_tensor_value_info("y", TensorProto.BOOL, [None])
+    graph = helper.make_graph([node], "case", [passed], [expected])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
     try:
         session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -51,10 +51,10 @@ def by_onnxruntime(pattern, texts):
 
 def by_whorl(pattern, texts):
     try:
-        found = matcher(pattern)
+        actual = matcher(pattern)
     except PatternError:
         return None
-    return [found.fullmatch(text) for text in texts]
+    return [actual.fullmatch(text) for text in texts]
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -90,8 +90,8 @@ def test_patterns_that_explode_elsewhere_take_linear_time(pattern):
 
 @pytest.mark.slow
 def test_remembered_steps_stay_bounded():
-    found = matcher("(?s).*x.{5}")
+    actual = matcher("(?s).*x.{5}")
     rng = np.random.default_rng(0)
     for _ in range(50):
-        found.fullmatch("".join(map(chr, rng.integers(32, 0x3000, 1000))))
-    assert len(found.steps) <= 20_000
+        actual.fullmatch("".join(map(chr, rng.integers(32, 0x3000, 1000))))
+    assert len(actual.steps) <= 20_000

@@ -31,10 +31,10 @@ def test_concat_numbers_are_refused():
         StringConcat().infer(Known(TensorType(np.dtype(np.float32))), Known(TensorType(np.dtype(np.float32))))
 
 
-@pytest.mark.parametrize(("sensitive", "kept"), [(0, ["b"]), (1, ["A", "b"])])
-def test_normalizer_stop_words_follow_case_sensitivity(sensitive, kept):
+@pytest.mark.parametrize(("sensitive", "remaining"), [(0, ["b"]), (1, ["A", "b"])])
+def test_normalizer_stop_words_follow_case_sensitivity(sensitive, remaining):
     op = StringNormalizer(stopwords=("a",), is_case_sensitive=sensitive)
-    assert ml_oracle.result(op, strings("a", "A", "b")).tolist() == kept
+    assert ml_oracle.result(op, strings("a", "A", "b")).tolist() == remaining
 
 
 def test_normalizer_nothing_left_gives_one_empty_string():

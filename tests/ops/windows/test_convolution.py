@@ -123,11 +123,11 @@ def test_small_blocks_give_the_same(monkeypatch, limit):
 def test_inputs_are_neither_changed_nor_required_to_be_contiguous():
     rng = np.random.default_rng(0)
     x, w = normal(rng, 4, 8, 2, 3).T, normal(rng, 2, 2, 2, 5).T
-    kept = x.copy(), w.copy()
+    remaining = x.copy(), w.copy()
     for value in (x, w):
         value.flags.writeable = False
     result = evaluate(Conv(), x, w)
-    np.testing.assert_array_equal(result, evaluate(Conv(), *kept))
+    np.testing.assert_array_equal(result, evaluate(Conv(), *remaining))
 
 
 # ---- types ---------------------------------------------------------------------------------------------------------

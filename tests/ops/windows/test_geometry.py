@@ -26,7 +26,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_count_of_a_named_length_holds_for_every_length(case):
+def test_count_of_a_named_length_has_for_every_length(case):
     (symbolic,) = case.counts([N])
     for length in range(12):
         try:

@@ -55,21 +55,21 @@ def test_means_and_norms_are_onnxruntimes(seed):
 
 def test_max_pool_takes_the_first_of_equal_elements():
     x = np.zeros((1, 1, 3, 3), np.float32)
-    _, places = evaluate(MaxPool((2, 2), output_count=2), x)
-    assert places.tolist() == [[[[0, 1], [3, 4]]]]
+    _, positions = evaluate(MaxPool((2, 2), output_count=2), x)
+    assert positions.tolist() == [[[[0, 1], [3, 4]]]]
 
 
-def test_max_pool_places_count_over_the_whole_batch():
+def test_max_pool_locations_count_over_the_whole_batch():
     x = np.arange(16, dtype=np.float32).reshape(2, 2, 4)
-    _, places = evaluate(MaxPool((2,), strides=(2,), output_count=2), x)
-    assert places.tolist() == [[[1, 3], [5, 7]], [[9, 11], [13, 15]]]
+    _, positions = evaluate(MaxPool((2,), strides=(2,), output_count=2), x)
+    assert positions.tolist() == [[[1, 3], [5, 7]], [[9, 11], [13, 15]]]
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ml_dtypes.bfloat16])
 def test_max_pool_finds_nan_and_infinities(dtype):
     x = np.array([[[-INF, -INF, 1, NAN, 2, NAN]]]).astype(dtype)
-    values, places = evaluate(MaxPool((2,), output_count=2), x)
-    assert values.dtype == dtype and places.tolist() == [[[0, 2, 3, 3, 5]]]
+    values, positions = evaluate(MaxPool((2,), output_count=2), x)
+    assert values.dtype == dtype and positions.tolist() == [[[0, 2, 3, 3, 5]]]
     np.testing.assert_array_equal(values.astype(float), [[[-INF, 1, NAN, NAN, NAN]]])
     np.testing.assert_array_equal(evaluate(MaxPool((2,)), x).astype(float), values.astype(float))
 
@@ -127,8 +127,8 @@ def test_named_dims_follow_the_formula():
     half = {"kernel_shape": (2, 2), "strides": (2, 2)}
     assert types(AveragePool(**half), x) == "float32[N, C, floor(H, 2), floor(W, 2)]"
     assert types(AveragePool(**half, ceil_mode=1), x) == "float32[N, C, floor(H+1, 2), floor(W+1, 2)]"
-    places = "int64[N, C, floor(H, 2), floor(W, 2)]"
-    assert types(MaxPool(**half), x) == f"float32[N, C, floor(H, 2), floor(W, 2)], {places}"
+    positions = "int64[N, C, floor(H, 2), floor(W, 2)]"
+    assert types(MaxPool(**half), x) == f"float32[N, C, floor(H, 2), floor(W, 2)], {positions}"
     assert types(GlobalLpPool(), x) == "float32[N, C, 1, 1]"
     assert types(MaxUnpool(**half), x, shaped(N, C, H, W, dtype=np.int64)) == "float32[N, C, 2*H, 2*W]"
     assert types(MaxUnpool(**half), x, unranked(np.int64), listed(N, C, 9, 9)) == "float32[N, C, 9, 9]"

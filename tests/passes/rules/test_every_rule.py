@@ -46,10 +46,10 @@ class Program:
         if pattern.name not in self.values:
             shape = SHAPE if not pattern.constant or self.rng.random() < 0.5 else ()
             if pattern.constant or (pattern.constant is None and self.rng.random() < 0.3):
-                found = self.build.constant(special(self.rng, dtype, shape), pattern.name)
+                actual = self.build.constant(special(self.rng, dtype, shape), pattern.name)
             else:
-                found = self.region.add_argument(pattern.name, TensorType(dtype, shape))
-            self.values[pattern.name] = found
+                actual = self.region.add_argument(pattern.name, TensorType(dtype, shape))
+            self.values[pattern.name] = actual
         return self.values[pattern.name]
 
 

@@ -33,7 +33,7 @@ def test_error_of_the_check_is_raised_once() -> None:
     context.raise_error()
 
 
-def test_check_is_kept_alive_by_the_context() -> None:
+def test_check_is_retained_alive_by_the_context() -> None:
     calls: list[int] = []
     context = RunContext()
     context.set_check(lambda: calls.append(1))

@@ -45,7 +45,7 @@ def test_access_outside_ends_a_guarded_process_at_once():
     assert python(BEYOND.replace("COUNT", "6"), WHORL_DEBUG="guard").returncode < 0
 
 
-def test_access_outside_is_told_by_interpreted_programs():
+def test_access_outside_is_reported_by_interpreted_programs():
     assert python(BEYOND.replace("COUNT", "5"), WHORL_DEBUG="programs").stdout == "0 5.0\n"
     assert "x[i] is at [5] of [5]" in python(BEYOND.replace("COUNT", "6"), WHORL_DEBUG="programs").stderr
 
@@ -112,8 +112,8 @@ print(made.run(None, {"x": np.float32([[0, 1], [2, 3]])})[0].shape)
 """
 
 
-def test_step_that_changes_what_a_program_gives_is_told_by_interpreted_programs():
+def test_step_that_changes_what_a_program_gives_is_reported_by_interpreted_programs():
     modes = {"WHORL_DEBUG": "programs", "WHORL_BACKEND": "native"}
     assert python(WRONG_STEP.replace("BROKEN", "False"), **modes).stdout == "(2, 2)\n"
-    told = python(WRONG_STEP.replace("BROKEN", "True"), **modes).stderr
-    assert "the optimised program gives another 'out0' than it gave before" in told
+    report = python(WRONG_STEP.replace("BROKEN", "True"), **modes).stderr
+    assert "the optimised program gives another 'out0' than it gave before" in report

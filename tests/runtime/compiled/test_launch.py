@@ -53,7 +53,7 @@ def test_results_of_earlier_runs_stay_what_they_were():
     assert (first.tolist(), second.tolist()) == ([2, 2, 2], [0, 0, 0])
 
 
-def test_memory_limit_holds():
+def test_memory_limit_has():
     made = session(SUM, max_memory=4096)
     assert made.run(None, {"x": np.ones(100, F32), "y": np.ones(100, F32)})[0].shape == (100,)
     with pytest.raises(whorl.MemoryLimitError):

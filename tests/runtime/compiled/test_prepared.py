@@ -103,7 +103,7 @@ def test_feeds_that_do_not_fit_have_the_errors_of_a_whole_session() -> None:
         whorl.InferenceSession(source).run(["z"], rows(2))
 
 
-def test_inputs_and_verdicts_of_a_second_session_are_those_of_the_model() -> None:
+def test_inputs_and_verdicts_of_a_second_session_are_the_ones_of_the_model() -> None:
     source = bytes_of(PERCEPTRON)
     whorl.InferenceSession(source).run(None, rows(5))
     second = whorl.InferenceSession(source)

@@ -10,8 +10,8 @@ from whorl.errors import LoadError
 def test_ports_that_name_one_function_take_its_results_in_order():
     node = step("TopK", "v", ["x"], {"K": [1]}, X="x", K="K")
     node["output_ports"]["i"] = {"value": "do_v"}
-    found = values({"m": {"graphs": {"g": graph({"n": node})}}}, x=np.array([1.0, 3, 2]))
-    assert (found["v"].tolist(), found["i"].tolist()) == ([3.0], [1])
+    actual = values({"m": {"graphs": {"g": graph({"n": node})}}}, x=np.array([1.0, 3, 2]))
+    assert (actual["v"].tolist(), actual["i"].tolist()) == ([3.0], [1])
 
 
 @pytest.mark.parametrize(

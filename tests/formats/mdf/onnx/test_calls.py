@@ -37,8 +37,8 @@ CALLS = {
 @pytest.mark.parametrize("case", CALLS)
 def test_names_of_a_node_become_inputs_and_attributes(case, precision):
     name, names, args, expected = CALLS[case]
-    found = call_named(f"onnx::{name}", names, dict.fromkeys(args, "somewhere"), precision)
-    np.testing.assert_array_equal(found, expected)
+    actual = call_named(f"onnx::{name}", names, dict.fromkeys(args, "somewhere"), precision)
+    np.testing.assert_array_equal(actual, expected)
 
 
 def test_parts_of_a_list_may_be_expressions():
@@ -47,11 +47,16 @@ def test_parts_of_a_list_may_be_expressions():
 
 
 def test_several_results_are_a_tuple():
-    values, places = call_named("onnx::TopK", {"X": np.array([3.0, 1, 2]), "K": [2]}, {"X": "x"}, "float64")
-    assert (values.tolist(), places.tolist(), values.dtype, places.dtype) == ([3, 2], [0, 2], np.float64, np.int64)
+    values, positions = call_named("onnx::TopK", {"X": np.array([3.0, 1, 2]), "K": [2]}, {"X": "x"}, "float64")
+    assert (values.tolist(), positions.tolist(), values.dtype, positions.dtype) == (
+        [3, 2],
+        [0, 2],
+        np.float64,
+        np.int64,
+    )
 
 
-def test_float64_is_kept_unless_the_reference_is_imitated():
+def test_float64_is_retained_unless_the_reference_is_imitated():
     third = {"A": np.array([1.0]), "B": np.array([3.0])}
     exact = call_named("onnx::Div", third, {}, "float64")
     rounded = call_named("onnx::Div", third, {}, "float32")
@@ -113,18 +118,18 @@ def test_operators_give_what_onnx_says():
     ran = set()
     for case, node, schema in shared_cases():
         inputs, expected = case.data_sets[0]
-        given = dict(zip([info.name for info in case.model.graph.input], map(array, inputs), strict=True))
+        passed = dict(zip([info.name for info in case.model.graph.input], map(array, inputs), strict=True))
         args = {
             (schema.inputs[k].name if k < len(schema.inputs) else f"{schema.inputs[-1].name}_{k}"): name
             for k, name in enumerate(node.input)
             if name
         }
-        names = {key: given[name] for key, name in args.items()}
+        names = {key: passed[name] for key, name in args.items()}
         names |= {attribute.name: attribute_value(attribute, None) for attribute in node.attribute}
-        found = call_named(f"onnx::{node.op_type}", names, args, "given")
-        results = list(found) if isinstance(found, tuple) else [found]
-        wanted = [k for k, name in enumerate(node.output) if name]
-        for k, value in zip(wanted, map(array, expected), strict=True):
+        actual = call_named(f"onnx::{node.op_type}", names, args, "given")
+        results = list(actual) if isinstance(actual, tuple) else [actual]
+        required = [k for k, name in enumerate(node.output) if name]
+        for k, value in zip(required, map(array, expected), strict=True):
             if isinstance(value, np.ndarray) and value.dtype != object and "random" not in case.name:
                 assert results[k].shape == value.shape, case.name
                 if "bernoulli" not in case.name:

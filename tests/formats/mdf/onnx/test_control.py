@@ -15,17 +15,17 @@ TENTH = {
 
 @pytest.mark.parametrize("body", [graph(TENTH), {"inner": graph(TENTH)}], ids=["plain", "under another id"])
 def test_loop_of_an_old_file_runs(body):
-    found = values(exported(body), input=np.ones((2, 3)), count=2)
-    np.testing.assert_allclose(found["out"], np.full((2, 3), 2.0))
-    assert found["x.3"].dtype == np.float64
+    actual = values(exported(body), input=np.ones((2, 3)), count=2)
+    np.testing.assert_allclose(actual["out"], np.full((2, 3), 2.0))
+    assert actual["x.3"].dtype == np.float64
 
 
 def test_example_of_the_documentation_runs():
     text = (Path(__file__).parents[4] / "docs" / "mdf.md").read_text(encoding="utf-8")
     node = json.loads("{" + text.split("```json")[1].split("```")[0] + "}")
     node["parameters"] |= {"start": {"value": 1.0}, "k": {"value": 2.0}}
-    found = values({"m": {"graphs": {"g": graph({"A": node})}}})
-    assert (float(found["last"]), found["all"].tolist()) == (21.0, [3, 5, 7, 9, 11, 13, 15, 17, 19, 21])
+    actual = values({"m": {"graphs": {"g": graph({"A": node})}}})
+    assert (float(actual["last"]), actual["all"].tolist()) == (21.0, [3, 5, 7, 9, 11, 13, 15, 17, 19, 21])
 
 
 def test_scan_and_if_run():

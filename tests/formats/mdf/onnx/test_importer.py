@@ -75,9 +75,9 @@ def test_recorded_loops_as_nodes(corpus, tmp_path):
     for path in folders:
         meta = json.loads((path.parent / "meta.json").read_text())
         feeds = dict(np.load(path.parent / "inputs.npz"))
-        found = evaluated(path, feeds, tmp_path / "m.json")
+        actual = evaluated(path, feeds, tmp_path / "m.json")
         expected = whorl.run(path, feeds)
-        for name, value in zip(meta["outputs"], found, strict=True):
+        for name, value in zip(meta["outputs"], actual, strict=True):
             assert np.shape(value) == expected[name].shape, path.parent.name
             np.testing.assert_allclose(value, expected[name], rtol=1e-6, err_msg=path.parent.name)
     assert len(folders) == 24

@@ -95,13 +95,13 @@ def test_model_comes_back_with_its_inputs_outputs_and_numbers(name, tmp_path):
     assert signature(back.graph.input) == signature(model.graph.input)
     assert [info.name for info in back.graph.output] == [info.name for info in model.graph.output]
     feeds = feeds_of(model, **LENGTHS)
-    found, expected = (
+    actual, expected = (
         ort.InferenceSession(each.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)
         for each in (back, model)
     )
-    for value, wanted in zip(found, expected, strict=True):
-        assert value.dtype == wanted.dtype
-        np.testing.assert_allclose(value, wanted, rtol=1e-6, atol=1e-7)
+    for value, required in zip(actual, expected, strict=True):
+        assert value.dtype == required.dtype
+        np.testing.assert_allclose(value, required, rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("lengths", [{}, {"batch": 1, "height": 1}, {"batch": 0, "width": 9}], ids=str)
@@ -114,9 +114,9 @@ def test_open_lengths_stay_open(lengths, tmp_path):
         ["batch", "other"],
     ]
     feeds = feeds_of(back, **{**LENGTHS, **lengths})
-    found, expected = (whorl.run(model, feeds) for model in (back, parsed(SUBGRAPHS["open lengths"])))
-    for name, wanted in expected.items():
-        np.testing.assert_allclose(found[name], wanted, rtol=1e-6)
+    actual, expected = (whorl.run(model, feeds) for model in (back, parsed(SUBGRAPHS["open lengths"])))
+    for name, required in expected.items():
+        np.testing.assert_allclose(actual[name], required, rtol=1e-6)
 
 
 def changed(tmp_path, change):

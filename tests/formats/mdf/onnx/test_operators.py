@@ -16,7 +16,7 @@ def test_list_of_a_variadic_input_is_several_arguments(written):
     np.testing.assert_array_equal(call_named("onnx::Concat", names, spread, "float64"), [1, 2, 3, 4])
 
 
-def test_list_of_an_input_that_is_not_variadic_stays_one_argument():
+def test_list_of_an_input_that_is_not_variadic_remains_one_argument():
     for name, args in (
         ("onnx::Reshape", {"data": "x", "shape": "[2, 3]"}),
         ("onnx::Loop", {"M": "n", "cond": "[go]", "v_initial": "x"}),

@@ -87,8 +87,8 @@ def test_prelu_slope_is_flattened_for_opset_6(tmp_path, shape, flat):
     model = written(single_node("PRelu", inputs, 16), 6, tmp_path)
     assert [node.op_type for node in model.graph.node] == ["Reshape", "PRelu"]
     np.testing.assert_array_equal(whorl.run(model, feeds(inputs))["y0"], PRelu().run(*inputs))
-    (shape_given,) = (onnx.numpy_helper.to_array(i) for i in model.graph.initializer)
-    assert shape_given.tolist() == [flat]
+    (shape_source,) = (onnx.numpy_helper.to_array(i) for i in model.graph.initializer)
+    assert shape_source.tolist() == [flat]
 
 
 def test_prelu_slope_along_another_axis_cannot_be_written_for_opset_6(tmp_path):
@@ -98,7 +98,7 @@ def test_prelu_slope_along_another_axis_cannot_be_written_for_opset_6(tmp_path):
     assert str(error.value) == "PRelu 'y0': the slope differs along axes [2]\n  fix: opset 7 or later can say it"
 
 
-def test_selu_1_has_defaults_of_four_places():
+def test_selu_1_has_defaults_of_four_locations():
     x = np.array([-1, 1], np.float32)
     mine = whorl.run(single_node("Selu", [x], 1, consumed_inputs=[0]), feeds([x]))["y0"]
     np.testing.assert_allclose(mine, [1.0507 * 1.6732 * np.expm1(-1), 1.0507], rtol=1e-6)

@@ -43,7 +43,7 @@ def test_castlike_is_a_cast_before_15(tmp_path):
 
 
 @pytest.mark.parametrize("opset", [13, 19, 24])
-def test_saturation_of_other_targets_is_dropped_where_it_cannot_be_said(tmp_path, opset):
+def test_saturation_of_other_targets_is_dropped_where_it_cannot_be_stated(tmp_path, opset):
     x = np.array([1.7], np.float32)
     model = typed(single_node("Cast", [x], 24, to=TO_ONNX[np.dtype(np.int64)], saturate=0, round_mode="down"), np.int64)
     names = {attribute.name for attribute in written(model, opset, tmp_path).graph.node[0].attribute}

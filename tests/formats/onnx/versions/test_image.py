@@ -67,8 +67,8 @@ def test_upsample_1_scales_height_and_width():
 def test_resize_10_is_onnxruntimes(mode, scales, constant):
     inputs = [X, floats(*scales)]
     model = (resize if constant else single_node_resize)(inputs, 10, mode=mode)
-    given = inputs[:1] if constant else inputs
-    np.testing.assert_allclose(mine(model, *given), theirs(model, *given), atol=1e-5)
+    passed = inputs[:1] if constant else inputs
+    np.testing.assert_allclose(mine(model, *passed), theirs(model, *passed), atol=1e-5)
 
 
 def single_node_resize(inputs, opset, **attributes):

@@ -79,8 +79,8 @@ def converted(text, feeds, path, opset=None):
     whorl.save(module, path, opset=opset)
     onnx.checker.check_model(str(path), full_check=True)
     session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    given = {each.name for each in session.get_inputs()}
-    return session.run(None, {name: x for name, x in feeds.items() if name in given})
+    passed = {each.name for each in session.get_inputs()}
+    return session.run(None, {name: x for name, x in feeds.items() if name in passed})
 
 
 def same(text, feeds, path, opset=None):

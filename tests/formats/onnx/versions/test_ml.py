@@ -20,12 +20,12 @@ FLOAT_ROWS = np.array([[0.0, 1.0], [1.0, 0.0], [np.nan, 2.0]], np.float32)
 
 def model(name, version, types, *inputs, domain="ai.onnx.ml", **attributes):
     """One node with inputs of the types of `inputs` and outputs of the given types."""
-    given = [helper.make_value_info(f"x{k}", type_to(type_of(x))) for k, x in enumerate(inputs)]
-    wanted = [helper.make_value_info(f"y{k}", type_to(t)) for k, t in enumerate(types)]
-    said = {k: numpy_helper.from_array(v) if isinstance(v, np.ndarray) else v for k, v in attributes.items()}
-    node = helper.make_node(name, [v.name for v in given], [v.name for v in wanted], domain=domain, **said)
+    passed = [helper.make_value_info(f"x{k}", type_to(type_of(x))) for k, x in enumerate(inputs)]
+    expected = [helper.make_value_info(f"y{k}", type_to(t)) for k, t in enumerate(types)]
+    message = {k: numpy_helper.from_array(v) if isinstance(v, np.ndarray) else v for k, v in attributes.items()}
+    node = helper.make_node(name, [v.name for v in passed], [v.name for v in expected], domain=domain, **message)
     imports = [helper.make_opsetid("", 18), helper.make_opsetid("ai.onnx.ml", version)]
-    return helper.make_model(helper.make_graph([node], "case", given, wanted), opset_imports=imports, ir_version=9)
+    return helper.make_model(helper.make_graph([node], "case", passed, expected), opset_imports=imports, ir_version=9)
 
 
 def typed_model(name, version, *inputs, **attributes):

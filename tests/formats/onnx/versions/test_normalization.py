@@ -55,28 +55,28 @@ def results(model, inputs):
         (14, {"training_mode": 1}, 3, 1),
     ],
 )
-def test_training_is_told_as_each_version_tells_it(opset, attributes, outputs, training):
+def test_training_is_reported_as_each_version_tells_it(opset, attributes, outputs, training):
     inputs = batch(3)
-    found = results(single_node("BatchNormalization", inputs, opset, outputs, **attributes), inputs)
+    actual = results(single_node("BatchNormalization", inputs, opset, outputs, **attributes), inputs)
     momentum = attributes.get("momentum", 0.9)
     expected = evaluate(BatchNormalization(momentum=momentum, training_mode=training), *inputs)
-    for mine, exact in zip(found, expected, strict=False):
+    for mine, exact in zip(actual, expected, strict=False):
         np.testing.assert_allclose(mine, exact, rtol=1e-6)
     if outputs == 5:
-        np.testing.assert_allclose(found[3], inputs[0].mean((0, 2)), rtol=1e-4, atol=1e-6)
-        np.testing.assert_allclose(found[4], inputs[0].var((0, 2)), rtol=1e-4)
+        np.testing.assert_allclose(actual[3], inputs[0].mean((0, 2)), rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(actual[4], inputs[0].var((0, 2)), rtol=1e-4)
 
 
 @pytest.mark.parametrize("outputs", [1, 5])
-def test_places_of_a_channel_are_apart_when_not_spatial(outputs):
+def test_locations_of_a_channel_are_apart_when_not_spatial(outputs):
     inputs = batch(3, 5)
     x, scale, b, mean, variance = inputs
-    found = results(single_node("BatchNormalization", inputs, 7, outputs, spatial=0), inputs)
+    actual = results(single_node("BatchNormalization", inputs, 7, outputs, spatial=0), inputs)
     if outputs == 5:
-        np.testing.assert_allclose(found[1], mean * 0.9 + x.mean(0) * 0.1, rtol=1e-5, atol=1e-6)
-        np.testing.assert_allclose(found[4], x.var(0), rtol=1e-4)
+        np.testing.assert_allclose(actual[1], mean * 0.9 + x.mean(0) * 0.1, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(actual[4], x.var(0), rtol=1e-4)
         mean, variance = x.mean(0), x.var(0)
-    np.testing.assert_allclose(found[0], (x - mean) / np.sqrt(variance + 1e-5) * scale + b, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(actual[0], (x - mean) / np.sqrt(variance + 1e-5) * scale + b, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("opset", [6, 7, 9, 13, 14, 15, 28])
@@ -113,9 +113,9 @@ def test_instance_normalization_1_is_read():
 @pytest.mark.parametrize("shape", [(2, 6), (2, 6, 4), (0, 6, 4), (2, 6, 0)])
 def test_group_scale_is_repeated_for_its_channels_when_read(shape):
     inputs = [normal(*shape), normal(2), normal(2, seed=1)]
-    found = results(single_node("GroupNormalization", inputs, 18, num_groups=2), inputs)[0]
+    actual = results(single_node("GroupNormalization", inputs, 18, num_groups=2), inputs)[0]
     repeated = [inputs[0], *(np.repeat(x, 3) for x in inputs[1:])]
-    np.testing.assert_array_equal(found, evaluate(GroupNormalization(2), *repeated))
+    np.testing.assert_array_equal(actual, evaluate(GroupNormalization(2), *repeated))
 
 
 @pytest.mark.parametrize("opset", [6, 13, 17, 20, 21])

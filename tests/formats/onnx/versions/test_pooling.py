@@ -66,7 +66,7 @@ def test_what_an_opset_cannot_say_is_refused(tmp_path, name, opset, attributes, 
     assert raised.value.message == message
 
 
-def test_places_of_the_maxima_need_opset_8(tmp_path):
+def test_locations_of_the_maxima_need_opset_8(tmp_path):
     model = single_node("MaxPool", [X], 22, 2, kernel_shape=[2, 2], storage_order=1)
     model.graph.output[1].type.tensor_type.elem_type = onnx.TensorProto.INT64
     with pytest.raises(SaveError) as raised:

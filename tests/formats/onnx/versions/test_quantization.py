@@ -59,7 +59,7 @@ def test_x_is_cast_to_the_type_of_the_scale_before_23(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("attributes", "scale", "opset", "said"),
+    ("attributes", "scale", "opset", "message"),
     [
         ({"precision": 10}, SCALE, 21, "divides in float16\n  fix: opset 23 or later can say it"),
         (
@@ -71,11 +71,11 @@ def test_x_is_cast_to_the_type_of_the_scale_before_23(tmp_path):
         ({}, PER_AXIS, 12, "the scale is float32[4], not one number\n  fix: opset 13 or later can say it"),
     ],
 )
-def test_what_an_opset_cannot_say_is_an_error(tmp_path, attributes, scale, opset, said):
+def test_what_an_opset_cannot_say_is_an_error(tmp_path, attributes, scale, opset, message):
     model = model_of("QuantizeLinear", [X, scale], 23, np.uint8, **attributes)
     with pytest.raises(SaveError) as error:
         written(model, opset, tmp_path)
-    assert str(error.value) == f"QuantizeLinear 'y0': {said}"
+    assert str(error.value) == f"QuantizeLinear 'y0': {message}"
 
 
 def test_zero_point_of_unknown_length_cannot_be_written_before_21(tmp_path):

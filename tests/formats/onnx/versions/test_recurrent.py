@@ -36,8 +36,8 @@ def test_gru_1_misspelt_direction_is_forward():
 @pytest.mark.parametrize("opset", [7, 13, 14])
 @pytest.mark.parametrize("kind", KINDS)
 def test_layout_1_is_written_as_transposes(tmp_path, kind, opset):
-    given = tensors(kind, directions=2)
-    inputs = [*(given[0].swapaxes(0, 1), *given[1:5]), *(state.swapaxes(0, 1) for state in given[5:])]
+    passed = tensors(kind, directions=2)
+    inputs = [*(passed[0].swapaxes(0, 1), *passed[1:5]), *(state.swapaxes(0, 1) for state in passed[5:])]
     op = KINDS[kind](direction="bidirectional", layout=1)
     model = single_node(kind, inputs, 22, 1 + op.states, direction="bidirectional", layout=1, hidden_size=3)
     whorl.save(whorl.load(model), tmp_path / "m.onnx", opset=opset)
@@ -52,7 +52,7 @@ def test_layout_1_is_written_as_transposes(tmp_path, kind, opset):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_opset_6_says_that_the_sequence_is_wanted(tmp_path, kind):
+def test_opset_6_says_that_the_sequence_is_requested(tmp_path, kind):
     inputs = tensors(kind)
     model = single_node(kind, inputs, 14, 1, clip=0.5)
     whorl.save(whorl.load(model), tmp_path / "m.onnx", opset=6)

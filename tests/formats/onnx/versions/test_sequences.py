@@ -19,10 +19,10 @@ KINDS = {
 
 def module(op, kind):
     """A model of one node on a tensor, a sequence or an optional."""
-    wanted = KINDS["tensor" if kind == "optional" else kind]
+    expected = KINDS["tensor" if kind == "optional" else kind]
     if op == "OptionalHasElement":
-        wanted = helper.make_tensor_type_proto(TensorProto.BOOL, [])
-    values = [helper.make_value_info("x", KINDS[kind]), helper.make_value_info("y", wanted)]
+        expected = helper.make_tensor_type_proto(TensorProto.BOOL, [])
+    values = [helper.make_value_info("x", KINDS[kind]), helper.make_value_info("y", expected)]
     graph = helper.make_graph([helper.make_node(op, ["x"], ["y"])], "case", values[:1], values[1:])
     return load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9))
 

@@ -20,9 +20,9 @@ SEEDS = range(11, 31 if os.environ.get("WHORL_OPENVINO_ALL") else 12)
 
 @pytest.fixture(scope="module")
 def engine():
-    found = Engine(threads=2)
-    yield found
-    found.close()
+    actual = Engine(threads=2)
+    yield actual
+    actual.close()
 
 
 def plugin(engine, slicing):
@@ -60,17 +60,17 @@ def is_undefined(slicing, outputs):
     """
     if slicing.is_open or outputs is None:
         return False
-    if any(abs(each["stride"]) != each["part_size"] for each in (slicing.sliced, slicing.joined)):
+    if any(abs(each["stride"]) != each["part_size"] for each in (slicing.sliced, slicing.combined)):
         return True
     length = outputs[1].shape[slicing.axis]
-    start, end = (n + (length + 1) * (n < 0) for n in (slicing.joined["start"], slicing.joined["end"]))
+    start, end = (n + (length + 1) * (n < 0) for n in (slicing.combined["start"], slicing.combined["end"]))
     return slicing.kind == "TensorIterator" and abs(end - start) != length
 
 
-def same(found, expected):
-    if found is None or expected is None:
-        return found is expected
-    return all(f.dtype == e.dtype and np.array_equal(f, e) for f, e in zip(found, expected, strict=True))
+def same(actual, expected):
+    if actual is None or expected is None:
+        return actual is expected
+    return all(f.dtype == e.dtype and np.array_equal(f, e) for f, e in zip(actual, expected, strict=True))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -78,9 +78,9 @@ def same(found, expected):
 def test_slicing_gives_what_the_plugin_gives_or_both_refuse_it(engine, kind, count, seed):
     figures = Counter()
     for slicing in slicings(kind, count, seed):
-        for found, expected in zip(imitated(slicing), plugin(engine, slicing), strict=True):
+        for actual, expected in zip(imitated(slicing), plugin(engine, slicing), strict=True):
             undefined = is_undefined(slicing, expected)
-            assert found is None if undefined else same(found, expected), f"{slicing}\n{found}\n{expected}"
-            figures["undefined" if undefined else "refused by both" if found is None else "equal"] += 1
+            assert actual is None if undefined else same(actual, expected), f"{slicing}\n{actual}\n{expected}"
+            figures["undefined" if undefined else "refused by both" if actual is None else "equal"] += 1
     assert figures["equal"] > count // 4, figures
     assert figures["refused by both"] > count // 12, figures

@@ -115,26 +115,26 @@ def test_iteration_number_with_an_input_counts_all_the_same():
 SLICED = {"start": -1, "end": 0, "stride": -2, "part_size": 2}
 
 
-def test_parts_in_reverse_and_joined_in_reverse():
+def test_parts_in_reverse_and_combined_in_reverse():
     parts = PART | SLICED
     body = ([parameter(0, "2,3"), parameter(1, "2,3"), *BODY[0][2:]], BODY[1])
     forward = PARTS | {"stride": 2, "part_size": 2}
-    final, joined = run(
+    final, combined = run(
         looped(inputs=(STATE, parts), outputs=(FINAL, forward, GOES_ON), body=body), n=np.int64(2), go=True
     )
     np.testing.assert_array_equal(final, X[:2] + X[2:])
-    np.testing.assert_array_equal(joined, X[[2, 3, 0, 1]])
-    final, joined = run(
+    np.testing.assert_array_equal(combined, X[[2, 3, 0, 1]])
+    final, combined = run(
         looped(inputs=(STATE, parts), outputs=(FINAL, PARTS | SLICED, GOES_ON), body=body), n=np.int64(2), go=True
     )
-    np.testing.assert_array_equal(joined, X)
+    np.testing.assert_array_equal(combined, X)
 
 
 def test_iterator_counts_by_its_slices():
     maps = {"inputs": (STATE | {"external_port_id": 0}, PART | {"external_port_id": 1}), "outputs": (FINAL, PARTS)}
-    final, joined = run(looped(kind="TensorIterator", **maps))
+    final, combined = run(looped(kind="TensorIterator", **maps))
     np.testing.assert_array_equal(final, np.tile(X.sum(axis=0), (2, 1)))
-    np.testing.assert_array_equal(joined, X)
+    np.testing.assert_array_equal(combined, X)
 
 
 @pytest.mark.parametrize(("ends", "count"), [((0, -1, 1), 1), ((0, 3, 1), 3), ((4, 0, -2), 2), ((0, 6, 2), 3)])
@@ -147,10 +147,10 @@ def test_iterator_without_slices_counts_by_what_it_joins(ends, count):
     }
     body = ([parameter(0, f"{abs(stride)},3"), parameter(1, "1,3"), *BODY[0][2:]], BODY[1])
     h = np.zeros((abs(stride), 3), np.float32)
-    final, joined = run(looped(kind="TensorIterator", body=body, shapes=("?,3", "?,3"), **maps), h=h, x=X[1:2])
+    final, combined = run(looped(kind="TensorIterator", body=body, shapes=("?,3", "?,3"), **maps), h=h, x=X[1:2])
     np.testing.assert_array_equal(final, h + count * X[1:2])
     rows = np.repeat(np.arange(1, count + 1), abs(stride))[:, None] * X[1:2]
-    np.testing.assert_array_equal(joined, rows[::-1] if stride < 0 else rows)
+    np.testing.assert_array_equal(combined, rows[::-1] if stride < 0 else rows)
 
 
 def test_last_value_without_iterations_is_empty_in_the_plugin_alone():

@@ -31,9 +31,9 @@ CUTS = {
 
 @pytest.fixture(scope="module")
 def engine():
-    found = Engine(threads=2)
-    yield found
-    found.close()
+    actual = Engine(threads=2)
+    yield actual
+    actual.close()
 
 
 def read(slicing, profile=""):
@@ -69,12 +69,12 @@ def rows_of(slicing, rows):
 def cut(what, kind="TensorIterator", axis=0, is_open=False, **others):
     sliced, rows = CUTS[what]
     part = sliced["part_size"]
-    joined = entry(0, -1, part, part)
-    return Slicing(kind, axis, sliced, joined, is_open, trip=len(rows) // part, **others), rows
+    combined = entry(0, -1, part, part)
+    return Slicing(kind, axis, sliced, combined, is_open, trip=len(rows) // part, **others), rows
 
 
-def same(found, expected):
-    for f, e in zip(found, expected, strict=True):
+def same(actual, expected):
+    for f, e in zip(actual, expected, strict=True):
         np.testing.assert_array_equal(f, e)
 
 
@@ -99,8 +99,8 @@ def test_slice_is_written_so_that_onnxruntime_and_openvino_take_its_rows(engine,
     named = dict(zip([value.name for value in module.main.arguments], feeds, strict=True))
     same(theirs.run(None, named), rows_of(slicing, rows))
     save_openvino(module, tmp_path / "m.xml")
-    (found,) = engine.run((tmp_path / "m.xml").read_bytes(), (tmp_path / "m.bin").read_bytes(), [feeds])
-    same(found, rows_of(slicing, rows))
+    (actual,) = engine.run((tmp_path / "m.xml").read_bytes(), (tmp_path / "m.bin").read_bytes(), [feeds])
+    same(actual, rows_of(slicing, rows))
 
 
 def test_slice_that_leaves_out_rows_is_noted():
@@ -179,8 +179,8 @@ def test_negative_axis_of_an_input_counts_from_the_end(axis, kind, is_open):
         positive.xml().replace(f'axis="{axis + 2}"'.encode(), f'axis="{axis}"'.encode()), IrOptions(), WEIGHTS
     )
     names = [value.name for value in module.main.arguments]
-    found = Session(module, backend="interpreter").execute(None, dict(zip(names, feeds[0], strict=True)))
-    same(found, run(positive)[0])
+    actual = Session(module, backend="interpreter").execute(None, dict(zip(names, feeds[0], strict=True)))
+    same(actual, run(positive)[0])
 
 
 def test_axis_outside_the_rank_is_refused():
@@ -200,10 +200,10 @@ def test_negative_axis_is_refused_under_the_profile_as_the_plugin_does():
     )
 
 
-@pytest.mark.parametrize("joined", [REVERSED, entry(0, -1, -1)])
+@pytest.mark.parametrize("combined", [REVERSED, entry(0, -1, -1)])
 @pytest.mark.parametrize("kind", ["Loop", "TensorIterator"])
-def test_negative_stride_of_an_output_joins_in_reverse_whatever_its_ends_default_to(kind, joined):
-    slicing = Slicing(kind, 0, WHOLE, joined, False, trip=6)
+def test_negative_stride_of_an_output_joins_in_reverse_whatever_its_ends_default_to(kind, combined):
+    slicing = Slicing(kind, 0, WHOLE, combined, False, trip=6)
     np.testing.assert_array_equal(run(slicing)[0][1], slicing.runs()[0][-1][::-1])
 
 
@@ -215,9 +215,9 @@ def test_ends_of_an_output_are_refused():
     )
 
 
-@pytest.mark.parametrize("joined", [entry(0, -3), entry(-3, 0, -1), entry(1, 4), entry(0, 0), entry(0, 3, 2, 2)])
-def test_number_of_iterations_that_an_output_does_not_say_is_refused(joined):
-    assert refusal(Slicing("TensorIterator", 0, None, joined, False)).endswith(
+@pytest.mark.parametrize("combined", [entry(0, -3), entry(-3, 0, -1), entry(1, 4), entry(0, 0), entry(0, 3, 2, 2)])
+def test_number_of_iterations_that_an_output_does_not_say_is_refused(combined):
+    assert refusal(Slicing("TensorIterator", 0, None, combined, False)).endswith(
         " of output 3\n  fix: count from 0 in whole parts"
     )
 

@@ -23,12 +23,12 @@ def operands(dtype):
 def assert_imitated(type, version, inputs, attributes=None, dynamic=(False, True)):
     for ranks_only in dynamic:
         model = layer_model(type, version, inputs, attributes, ranks_only)
-        given = arrays_of(inputs)
-        for found, expected in zip(
-            whorl_run(read(model, "openvino-cpu"), given), openvino_run(model, given), strict=True
+        passed = arrays_of(inputs)
+        for actual, expected in zip(
+            whorl_run(read(model, "openvino-cpu"), passed), openvino_run(model, passed), strict=True
         ):
-            assert found.dtype == expected.dtype
-            np.testing.assert_array_equal(found, expected)
+            assert actual.dtype == expected.dtype
+            np.testing.assert_array_equal(actual, expected)
 
 
 @pytest.mark.parametrize("dtype", SHORT)
@@ -74,9 +74,9 @@ def test_each_layer_of_several_saturates(dtype):
     x, y = operands(dtype)
     a, b, c = (opset8.parameter(list(each.shape), openvino.Type(each.dtype)) for each in (x, y, y))
     model = openvino.Model([opset8.subtract(opset8.add(a, b), c).output(0)], [a, b, c])
-    (found,), (expected,) = whorl_run(read(model, "openvino-cpu"), [x, y, y]), openvino_run(model, [x, y, y])
-    np.testing.assert_array_equal(found, expected)
-    assert found[0] == np.iinfo(dtype).max - 1
+    (actual,), (expected,) = whorl_run(read(model, "openvino-cpu"), [x, y, y]), openvino_run(model, [x, y, y])
+    np.testing.assert_array_equal(actual, expected)
+    assert actual[0] == np.iinfo(dtype).max - 1
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.uint16])
@@ -89,5 +89,5 @@ def test_integers_of_more_bits_keep_the_low_ones(dtype):
 @pytest.mark.parametrize("dtype", SHORT)
 def test_arithmetic_keeps_the_low_bits_without_the_profile(dtype):
     x, y = operands(dtype)
-    (found,) = whorl_run(read(layer_model("Add", 1, [x, y])), [x, y])
-    np.testing.assert_array_equal(found, x + y)
+    (actual,) = whorl_run(read(layer_model("Add", 1, [x, y])), [x, y])
+    np.testing.assert_array_equal(actual, x + y)

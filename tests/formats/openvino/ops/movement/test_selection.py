@@ -59,7 +59,7 @@ def test_marks_counted_from_the_end() -> None:
     check_layer("OneHot", 16, inputs, {"axis": -1, "negative_indices_mode": "normalize"})
 
 
-def test_places_of_what_is_not_zero() -> None:
+def test_locations_of_what_is_not_zero() -> None:
     for x in (X, np.array([True, False]), np.array(5, np.float32), np.array(0, np.float32)):
         check_layer("NonZero", 3, [x], {"output_type": "i64"})
     check_layer("NonZero", 3, [X], {"output_type": "i32"})
@@ -100,7 +100,7 @@ def test_marks_and_different_elements_of_other_types() -> None:
         check_layer("Unique", 10, [np.array([1, 0, 1, 1]).astype(dtype)], {"sorted": True})
 
 
-def test_places_in_sorted_rows() -> None:
+def test_locations_in_sorted_rows() -> None:
     for right in (True, False):
         attributes = {"right_mode": right}
         check_layer("SearchSorted", 15, [np.array([1, 2, 2, 3], np.float32), X], attributes)
@@ -118,7 +118,7 @@ def test_largest_and_least_written(op: TopK) -> None:
     check_node(op, [X, np.array([2])], outputs=1)
 
 
-def test_places_written() -> None:
+def test_locations_written() -> None:
     check_node(NonZero(), [X])
     check_node(NonZero(), [np.array([True, False, True])])
 

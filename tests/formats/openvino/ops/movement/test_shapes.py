@@ -45,7 +45,7 @@ def test_squeezes_of_all_thin_axes() -> None:
         check_layer("Squeeze", 1, [THIN, *axes], dynamic=(False,))
 
 
-def test_axis_that_is_longer_stays() -> None:
+def test_axis_that_is_longer_remains() -> None:
     model_with_fixed_shapes = [THIN, fixed(0, 1)]
     check_layer("Squeeze", 1, model_with_fixed_shapes, dynamic=(False,))
     check_layer("Squeeze", 15, model_with_fixed_shapes, {"allow_axis_skip": True}, dynamic=(False,))
@@ -77,8 +77,8 @@ def test_broadcasts(version: int, inputs: list[Input], mode: str) -> None:
 
 @pytest.mark.parametrize("repeats", [[2, 1], [2], [2, 1, 3]], ids=repr)
 def test_repeats_of_any_number(repeats: list[int]) -> None:
-    for given in (fixed(*repeats), np.array(repeats)):
-        check_layer("Tile", 1, [X, given], expected=[np.tile(X, repeats)])
+    for passed in (fixed(*repeats), np.array(repeats)):
+        check_layer("Tile", 1, [X, passed], expected=[np.tile(X, repeats)])
 
 
 def test_shapes_written() -> None:

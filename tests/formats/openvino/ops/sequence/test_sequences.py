@@ -10,7 +10,7 @@ from whorl.errors import SaveError
 
 
 @pytest.mark.parametrize(("axis", "new"), [(0, 0), (1, 0), (-1, 0), (0, 1), (1, 1), (2, 1)])
-def test_elements_appended_by_a_loop_are_joined(axis, new, engine, tmp_path):
+def test_elements_appended_by_a_loop_are_combined(axis, new, engine, tmp_path):
     text = f"""g (int64 n, float[K,2] a) => (float[?,?] p, int64 length) {{
       none = SequenceEmpty<dtype = 1>()
       s = Loop(n, "", none) <body = b (int64 i, bool c, seq(float[?,?]) x) => (bool c2, seq(float[?,?]) y) {{
