@@ -13,7 +13,7 @@ from onnx_text import model
 
 import whorl
 from whorl.codegen import cache
-from whorl.codegen.target import _linked
+from whorl.codegen.target import _linked, _routine_code
 from whorl.runtime.compiled import prepared
 
 F32 = np.float32
@@ -41,8 +41,10 @@ GROWING = """main (float[n] x) => (float[m] y) {
 
 @pytest.fixture(autouse=True)
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Nothing is prepared before a test."""
+    """Nothing is prepared before a test, nor is there any code but what the test compiles."""
     folder = tmp_path / "cache"
+    _routine_code.cache_clear()
+    _linked.clear()
     monkeypatch.setenv("WHORL_CACHE", str(folder))
     return folder
 

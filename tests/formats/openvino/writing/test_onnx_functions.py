@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from formats.openvino.net_text import refused_to_write, written
@@ -9,6 +10,8 @@ from formats.openvino.onnx_models import module_of
 
 import whorl
 from whorl.errors import SaveError
+
+TESTS = Path(__file__).parents[3]
 
 
 def test_an_op_without_a_form_is_refused_with_its_position(tmp_path):
@@ -45,7 +48,7 @@ def test_definition_with_branches_is_written_too() -> None:
             return y = %y
         }"""
     program = f"from formats.openvino.net_text import written; print(*written({text!r}), sep='\\n')"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", program], cwd=TESTS, capture_output=True, text=True, check=True)
     assert "MatMul-1(" in done.stdout
 
 
