@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ from onnx_text import model
 import whorl
 from whorl.codegen import cache
 from whorl.codegen.target import _linked, _routine_code
-from whorl.runtime.compiled import prepared
+from whorl.runtime.compiled import fast_path, prepared
+from whorl.runtime.compiled.program_cache import ProgramCache
 
 F32 = np.float32
 PERCEPTRON = """main (float[n, 4] x) => (float[n, 3] y) {
@@ -124,6 +126,17 @@ def test_whole_session_learns_on_after_it_has_slept() -> None:
     second.get_inputs()
     assert not is_asleep(second)
     np.testing.assert_array_equal(second.run(None, rows(3))[0], before)
+    assert [verdict.how for verdict in second.explain()] == ["native"]
+
+
+def test_session_whose_inputs_were_read_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = bytes_of(PERCEPTRON)
+    whorl.InferenceSession(source).run(None, rows(5))
+    monkeypatch.setattr(ProgramCache, "find", lambda *_: pytest.fail("the long way was taken"))
+    second = whorl.InferenceSession(source)
+    assert second.get_inputs()[0].name == "x"
+    assert second.run(None, rows(7))[0].shape == (7, 3)
+    assert [verdict.how for verdict in second.explain()] == ["native"]
 
 
 def test_session_survives_that_its_file_is_written_over(tmp_path: Path) -> None:
@@ -272,6 +285,27 @@ def test_sleeping_session_can_be_pickled_and_forked() -> None:
         same = np.array_equal(second.run(None, rows(5))[0], expected) and len(second.get_inputs()) == 1
         os._exit(0 if same else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_threads_share_a_session_that_sleeps_and_one_of_them_wakes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fast_path, "MOST_BOUND", 2)
+    source = bytes_of(PERCEPTRON)
+    first = whorl.InferenceSession(source)
+    expected = {count: first.run(None, rows(count))[0] for count in range(2, 10)}
+    second, wrong = whorl.InferenceSession(source), list[int]()
+
+    def work(start: int) -> None:
+        for step in range(60):
+            count = 2 + (start + step) % 8
+            if start == 0 and step == 30:
+                second.get_inputs()
+            if not np.array_equal(second.run(None, rows(count))[0], expected[count]):
+                wrong.append(count)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert not wrong
+    assert not is_asleep(second)
 
 
 def test_model_that_cannot_be_loaded_says_so_each_time(tmp_path: Path) -> None:

@@ -66,6 +66,8 @@ def _of_subgraph(subgraph: CompiledSubgraph, reasons: dict[Node, Refusal]) -> li
     launch = next((a for a in attempts if isinstance(a, Launch)), None)
     if launch is not None:
         return [Verdict(subgraph.title, _count(nodes), NATIVELY, "", _calls(launch.graph.program))]
+    if subgraph.is_prepared:
+        return [Verdict(subgraph.title, _count(nodes), NATIVELY)]
     if len(nodes) == 1 and nodes[0].regions:
         return [_of_step(subgraph.steps[0], reasons)]
     refusal = next((a for a in attempts if isinstance(a, Refusal)), _not_yet(subgraph))

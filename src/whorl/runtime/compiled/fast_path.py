@@ -37,19 +37,23 @@ class FastPath:
         self.outputs: Sequence[str] = ()
         self.order: Sequence[int] = ()
         known = None if prepared is None else prepared.description
-        self.is_asleep = known is not None
+        self.is_prepared = known is not None
         if known is not None:
             self.order, self.specialised = known.order, [known.arguments[n] for n in known.specialised]
 
     @property
     def is_ready(self) -> bool:
         """Whether there is something to run."""
-        return bool(self.launches) or self.is_asleep
+        return bool(self.launches) or self.is_prepared
 
     def watch(self, subgraph: CompiledSubgraph | None, results: Sequence[int], outputs: Sequence[str]) -> None:
         """Learn from a subgraph that is a whole plan, whose outputs lie in the slots of `results`, from now on."""
-        self.subgraph, self.outputs, self.is_asleep = subgraph, outputs, False
-        self.launches.clear()
+        self.subgraph, self.outputs = subgraph, outputs
+        if subgraph is None:
+            self.launches.clear()
+            self.is_prepared = False
+        elif self.launches:
+            subgraph.is_prepared = True
         self.order = [] if subgraph is None else [subgraph.outputs.index(slot) for slot in results]
 
     def learn(self, arguments: Sequence[object]) -> None:
@@ -66,7 +70,7 @@ class FastPath:
         specialised = [subgraph.inputs[n] - 1 for n in cache.specialised]
         if specialised != self.specialised:
             self.launches.clear()
-            self.specialised = specialised
+            self.specialised, self.is_prepared = specialised, False
         positions = [subgraph.inputs[n] - 1 for n in launch.graph.inputs]
         self._remember([x for x in arguments if is_array(x)], launch, positions)
         pattern = None if self.prepared is None else cache.pattern_of(launch.launch)
@@ -75,7 +79,7 @@ class FastPath:
 
     def _remember(self, tensors: Sequence[np.ndarray], launch: BoundLaunch, positions: list[int]) -> None:
         while len(self.launches) >= MOST_BOUND:
-            del self.launches[next(iter(self.launches))]
+            self.launches.pop(tuple(self.launches)[0], None)  # noqa: RUF015 - in one step, as other threads change it
         self.launches[signature_of(tensors, self.specialised)] = launch, positions
 
     def _description(self, subgraph: CompiledSubgraph) -> Description:
@@ -93,6 +97,8 @@ class FastPath:
         if launch is None or prepared is None or prepared.description is None:
             return None
         positions = [prepared.description.arguments[n] for n in launch.graph.inputs]
+        if self.subgraph is not None:
+            self.subgraph.is_prepared = True
         self._remember(arrays, launch, positions)
         return launch, positions
 
@@ -112,7 +118,7 @@ class FastPath:
             shapes.append(x.shape)
         entry = self.launches.get(signature_of(arrays, self.specialised) if self.specialised else tuple(shapes))
         if entry is None:
-            entry = self._prepared_launch(arrays) if self.is_asleep else None
+            entry = self._prepared_launch(arrays) if self.is_prepared else None
         if entry is None:
             return None
         launch, positions = entry

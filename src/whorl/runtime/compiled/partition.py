@@ -61,7 +61,7 @@ class CompiledSubgraph:
     """Consecutive steps as one subgraph that may be compiled; `parts` once it was split, since some of it cannot be.
 
     Invariant: a failed run leaves the slots of its inputs as they were, so that the steps can be interpreted from them.
-    `waits`: a run waits for the compiler.
+    `waits`: a run waits for the compiler. `is_prepared`: programs from the disk have run it.
     """
 
     def __init__(self, steps: Sequence[Step], constants: Mapping[int, Node], waits: bool) -> None:
@@ -82,6 +82,7 @@ class CompiledSubgraph:
         self.title = self.cache.title
         self.parts: list[Part] = []
         self.is_whole = False
+        self.is_prepared = False
         self.failures = 0
         self._interpreted = Interpreted(steps)
 
