@@ -162,6 +162,8 @@ def library_of(module: Module, name: str, lengths: Mapping[str, int], inputs: Ma
         graph = lower_graph(main, [Known(type) for type in types], most_trips=MOST_TRIPS)
     except (Unsupported, TypeRuleError) as reason:
         raise CompileError(f"the model cannot be compiled ahead of time: {reason}", fix=fix) from None
+    for number, _ in graph.sequences[:1]:
+        raise CompileError(f"output {module.output_names[number]!r} is a sequence", fix="join it to a tensor")
     _require_native(graph, fix)
     ports = [_port(value.name, type, graph) for value, type in zip(main.arguments, types, strict=True)]
     outputs = [_port(name, type, graph) for name, type in zip(module.output_names, graph.outputs, strict=True)]

@@ -66,7 +66,7 @@ class Expressions:
 
     def __init__(self) -> None:
         self.dims: dict[str, Expr] = {}
-        self.counts: dict[Any, Linear] = {}
+        self.counts: dict[Any, Dim] = {}
         self._numbers = itertools.count()
         self._expressions: dict[Hashable, Expr] = {}
 
@@ -126,7 +126,7 @@ class Expressions:
         self.dims[name] = value
         return dims.name(name)
 
-    def count_of(self, value: Any) -> Linear:
+    def count_of(self, value: Any) -> Dim:
         """The dim that stands for the length of a sequence."""
         if value not in self.counts:
             self.counts[value] = dims.name(self.fresh("#"))

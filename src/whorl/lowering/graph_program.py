@@ -27,7 +27,9 @@ class GraphProgram(Struct, frozen=True):
     are the same in every run; the outputs, those in `grown` left out, which lie in memory that grows. `arena` says
     where scratch buffers begin. The first scalars are the lengths of inputs that have `names`, then `forms` over them.
     `shapes` are the lengths of buffers for which memory is there before a run, where these are no numbers. The pairs of
-    `agreeing` are lengths that must be the same, those of `positive` must not be 0.
+    `agreeing` are lengths that must be the same, those of `positive` must not be 0. `sequences` are results that are
+    sequences: the output where one begins, and how many outputs are its elements; None where they are its rows, as
+    those of an input are.
     """
 
     program: Program
@@ -42,6 +44,7 @@ class GraphProgram(Struct, frozen=True):
     shapes: dict[Buffer, tuple[Dim, ...]] = field(default_factory=lambda: dict[Buffer, tuple[Dim, ...]]())
     agreeing: tuple[tuple[Dim, Dim], ...] = ()
     positive: tuple[Dim, ...] = ()
+    sequences: tuple[tuple[int, int | None], ...] = ()
 
     def fits(self, lengths: Mapping[str, int]) -> bool:
         """Whether the program is made for runs where names are these lengths."""

@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whorl.errors import RunError
 from whorl.ir import dims
 from whorl.ir.constants import Constant, as_array
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INT64, STRING
 from whorl.ir.graph import Node, Op, Region, Value, as_values
 from whorl.ir.infer import Inference, names_in_type
 from whorl.ir.native.expressions import Buffer, Var
 from whorl.ir.native.view import View
-from whorl.ir.types import Fact, TensorType, lengths_of
+from whorl.ir.types import Fact, SequenceType, TensorType, lengths_of, tensor
 from whorl.ir.walk import clone_region
 from whorl.kernel.optimise import optimise
 from whorl.kernel.program import Program
@@ -31,7 +33,8 @@ from whorl.lowering.layout import prepare
 from whorl.lowering.native_types import is_fixed, native_type, sizes
 from whorl.lowering.products import InPanels
 from whorl.lowering.regions import lower_region
-from whorl.lowering.storage import Target, fill_all, memory_shape
+from whorl.lowering.sequences import open_results, read_parts, type_empty_sequences
+from whorl.lowering.storage import Target, element_type, fill_all, memory_shape, memory_type
 from whorl.passes.dce import remove_unused_nodes
 from whorl.phases import Phase, in_phase
 
@@ -84,14 +87,19 @@ def lower_graph(
     """
     with contained():
         special = specialised(region, arguments)
+    pairs = zip(special.arguments, arguments, strict=True)
+    counts = {v: lengths_of(tensor(fact))[0] for v, fact in pairs if isinstance(v.type, SequenceType)}
     origins = {v: node for copy, node in zip(special.nodes, region.nodes, strict=True) for v in copy.outputs}
     try:
         with contained():
+            read_parts(special)
+            sequences = open_results(special)
             prepare(special, ())
             remove_unused_nodes(special)
             _fold(special, folded or Folded())
             remove_unused_nodes(special)
-            return _lower(special, most_trips, most_statements, takes_lengths)
+            graph = _lower(special, counts, most_trips, most_statements, takes_lengths)
+            return replace(graph, sequences=sequences) if sequences else graph
     except Unsupported as reason:
         result = [origins[v] for v in reason.node.outputs if v in origins] if isinstance(reason.node, Node) else []
         raise reason.at(result[0] if result else None) from None
@@ -101,9 +109,13 @@ def specialised(region: Region, arguments: Sequence[Fact]) -> Region:
     """A copy of a region typed for these arguments."""
     special = clone_region(region)
     for value, fact in zip(special.arguments, arguments, strict=True):
-        value.type, value.known = fact.type, fact.known
+        is_sequence = isinstance(value.type, SequenceType)
+        value.type, value.known = element_type(fact.type) if is_sequence else fact.type, fact.known
     inference = Inference()
     inference.region(special)
+    while type_empty_sequences(special):
+        inference = Inference()
+        inference.region(special)
     set_aside(inference.ill_typed)
     return special
 
@@ -165,8 +177,11 @@ def _replace_by_constant(node: Node, value: np.ndarray) -> Node:
     return constant
 
 
-def _lower(region: Region, most_trips: int, most_statements: int | None, takes_lengths: bool) -> GraphProgram:
+def _lower(
+    region: Region, counts: dict[Value, Dim], most_trips: int, most_statements: int | None, takes_lengths: bool
+) -> GraphProgram:
     k = KernelBuilder()
+    k.counts.update(counts)
     k.most_trips = most_trips
     used = region.used_values()
     inputs = {n: v for n, v in enumerate(region.arguments) if v in used}
@@ -216,7 +231,7 @@ def _behind(count: int, numbers: dict[int, int]) -> dict[int, int]:
 
 
 def _argument(value: Value, k: KernelBuilder) -> Buffer:
-    type = native_type(value.type, f"input {value.name!r}")
+    type = memory_type(value, k, "input ")
     shape = k.shape_in_run(lengths_of(type))
     if shape is not None:
         buffer = k.memory(f"{value.name}.in", type.dtype, shape)
@@ -228,13 +243,14 @@ def _argument(value: Value, k: KernelBuilder) -> Buffer:
 
 
 def _view(buffer: Buffer, value: Value, k: KernelBuilder) -> View:
-    view = k.view_of(buffer, lengths_of(native_type(value.type, value.name)))
+    view = k.view_of(buffer, lengths_of(memory_type(value, k)))
     return View(view.dtype, view.shape, view.at, 1, buffer, value.known)
 
 
 def _named_lengths(region: Region, k: KernelBuilder) -> dict[str, Var]:
     """A variable for each length of an input that has a name, in the order of the inputs."""
-    names = [name for value in region.arguments for name in sorted(names_in_type(value.type))]
+    lengths = ({*names_in_type(v.type), *dims.names_in(k.counts.get(v, 0))} for v in region.arguments)
+    names = [name for each in lengths for name in sorted(each)]
     result = {name: k.variable(INT64, "n", once=False) for name in dict.fromkeys(names)}
     k.dims.update(result)
     return result

@@ -14,15 +14,16 @@ from typing import Any
 from msgspec import Struct
 
 from whorl.ir import dims
+from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Value
 from whorl.ir.native.expressions import Buffer, Expr, Var
 from whorl.ir.native.view import Index, View
-from whorl.ir.types import SequenceType, TensorType, lengths_of
+from whorl.ir.types import AnyShape, SequenceType, TensorType, Type, lengths_of
 from whorl.kernel.program import Swap, Take
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.expressions import Unsupported
-from whorl.lowering.native_types import fixed_type, native_type
+from whorl.lowering.native_types import native_type
 from whorl.lowering.statements import LENGTHS
 
 
@@ -31,8 +32,25 @@ def memory_type(value: Value, k: KernelBuilder, what: str = "") -> TensorType:
     title = f"{what}{value.name!r}"
     if not isinstance(value.type, SequenceType):
         return native_type(value.type, title)
-    element = fixed_type(value.type.element, f"an element of {title}")
+    element = native_type(value.type.element, f"an element of {title}")
+    if not all(map(k.is_available, lengths_of(element))):
+        raise Unsupported(f"{title} is {value.type}")
     return TensorType(element.dtype, (k.count_of(value), *lengths_of(element)))
+
+
+def rows_type(type: Type) -> Type:
+    """How a sequence of equal tensors lies in memory, seen from outside of a program; a tensor as it is."""
+    if not isinstance(type, SequenceType) or not isinstance(type.element, TensorType):
+        return type
+    element = type.element
+    return element if isinstance(element.shape, AnyShape) else element.with_shape((UNKNOWN, *element.shape))
+
+
+def element_type(type: Type) -> SequenceType:
+    """The sequence that lies in memory as these rows."""
+    if not isinstance(type, TensorType) or isinstance(type.shape, AnyShape) or not type.shape:
+        raise Unsupported(f"a sequence cannot lie in memory as {type}")
+    return SequenceType(type.with_shape(type.shape[1:]))
 
 
 class GrowableBuffers(Struct, frozen=True):

@@ -14,13 +14,29 @@ from whorl.ir.dtypes import FLOAT32, INT32, INT64
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
-from whorl.ir.native.view import Index, Operands, View, fixed
-from whorl.ir.types import UNRANKED, AnyShape, Fact, SequenceType, Shape, TensorType, Type, join, same_kind, tensor
+from whorl.ir.native.view import Index, Operands, View
+from whorl.ir.types import (
+    UNRANKED,
+    AnyShape,
+    Fact,
+    SequenceType,
+    Shape,
+    TensorType,
+    Type,
+    join,
+    lengths_of,
+    same_kind,
+    tensor,
+)
 from whorl.ops.core.base import detach, known_ints, normal_axis, one_element
 from whorl.ops.native.index_maps import (
+    all_numbers,
     broadcast_scalar,
     concat_views,
+    fit,
+    insert_at,
     map_indices,
+    normalise_index,
     normalise_indices,
     read_element,
     replace_at,
@@ -53,8 +69,18 @@ def _resolve_position(position: np.ndarray, length: int, last: int) -> int:
     return index if index >= 0 else index + length
 
 
+def _row_number(k: NativeBuilder, position: View, length: Dim, last: Dim) -> Expr:
+    """A position counted from the front; the program fails unless it is one of `-length .. last`."""
+    number = k.let(k.cast(read_element(k, position), INT64))
+    inside = k.apply("and", k.compare("ge", number, k.const(-length)), k.compare("le", number, k.const(last)))
+    k.fail_unless(inside)
+    return k.let(normalise_index(k, number, length))
+
+
 class SequenceEmpty(Op, frozen=True):
     """A sequence without elements. Source: ONNX SequenceEmpty-11."""
+
+    any_length = True
 
     dtype: np.dtype | None = None
     """The element type of the tensors it may hold; float32 if left out."""
@@ -65,9 +91,15 @@ class SequenceEmpty(Op, frozen=True):
     def run(self) -> list[Any]:
         return []
 
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        (rows,) = outputs
+        return [broadcast_scalar(k, k.const(0, rows.dtype), (0, *lengths_of(rows)[1:]))]
+
 
 class SequenceConstruct(Op, frozen=True):
     """The inputs as a sequence, in order. Source: ONNX SequenceConstruct-11."""
+
+    any_length = True
 
     def infer(self, *inputs: Fact) -> SequenceType:
         if not inputs:
@@ -81,6 +113,12 @@ class SequenceConstruct(Op, frozen=True):
 
     def run(self, *inputs: Any) -> list[Any]:
         return [detach(x) for x in inputs]
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        elements = [x for x in inputs if x is not None]
+        if not all(len(x.shape) == len(elements[0].shape) and fit(k, x.shape, elements[0].shape) for x in elements):
+            return None
+        return [concat_views(k, [reshape_view(k, x, (1, *x.shape)) for x in elements], 0)]
 
 
 class SequenceAt(Op, frozen=True):
@@ -121,13 +159,25 @@ class SequenceInsert(Op, frozen=True):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         rows, value, position = inputs[0], inputs[1], inputs.optional(2)
-        if position is not None or rows.shape[1:] != value.shape:
+        if len(rows.shape) != len(value.shape) + 1 or not fit(k, value.shape, rows.shape[1:]):
             return None
-        return [concat_views(k, (rows, reshape_view(k, value, (1, *value.shape))), 0)]
+        if position is None:
+            return [concat_views(k, (rows, reshape_view(k, value, (1, *value.shape))), 0)]
+        inserted = _row_number(k, position, rows.shape[0], rows.shape[0])
+        shape = (rows.shape[0] + 1, *rows.shape[1:])
+        result = k.temporary(rows.dtype, shape)
+        with k.nest(rows.shape) as index:
+            moved = k.cast(k.compare("ge", index[0], inserted), INT64)
+            k.store(result, (k.add(index[0], moved), *index[1:]), rows.at(index))
+        with k.nest(value.shape) as index:
+            k.store(result, (inserted, *index), value.at(index))
+        return [k.view_of(result, shape)]
 
 
 class SequenceErase(Op, frozen=True):
     """The sequence without the element at `position`, the last one if omitted. Source: ONNX SequenceErase-11."""
+
+    any_length = True
 
     def infer(self, sequence: Fact, position: Fact | None = None) -> SequenceType:
         _check_position(position)
@@ -137,6 +187,19 @@ class SequenceErase(Op, frozen=True):
         length = len(sequence)
         index = _resolve_position(np.array(-1) if position is None else position, length, length - 1)
         return sequence[:index] + sequence[index + 1 :]
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        rows, position = inputs[0], inputs.optional(1)
+        if position is None:
+            k.fail_unless(k.compare("gt", k.length(rows.shape[0]), k.const(0)))
+            erased = k.const(rows.shape[0] - 1)
+        else:
+            erased = _row_number(k, position, rows.shape[0], rows.shape[0] - 1)
+
+        def source(index: Index) -> Sequence[Expr]:
+            return (k.add(index[0], k.cast(k.compare("ge", index[0], erased), INT64)), *index[1:])
+
+        return [map_indices(k, rows, (rows.shape[0] - 1, *rows.shape[1:]), source, 2)]
 
 
 class SequenceLength(Op, frozen=True):
@@ -201,7 +264,7 @@ class ConcatFromSequence(Op, frozen=True):
         concat_shape = replace_at(shape, axis, rows.shape[0] * shape[axis])
         if not axis:
             return [reshape_view(k, rows, concat_shape)]
-        length = k.const(max(fixed(shape[axis]), 1))
+        length = k.let(k.apply("max", k.const(shape[axis]), k.const(1)))
 
         def source(index: Index) -> Sequence[Expr]:
             return (k.div(index[axis], length), *replace_at(index, axis, k.apply("rem", index[axis], length)))
@@ -220,6 +283,8 @@ class SplitToSequence(Op, frozen=True):
     `split` is one length for all parts (the last may be shorter), or the length of each; without it every part has
     length 1, and `keepdims` 0 drops the axis. Source: ONNX SplitToSequence-24.
     """
+
+    any_length = True
 
     axis: int = 0
     keepdims: int = 1
@@ -246,8 +311,41 @@ class SplitToSequence(Op, frozen=True):
         before = (slice(None),) * axis
         if split is None and not self.keepdims:
             return [data[(*before, k, ...)] for k in range(data.shape[axis])]
-        ends = np.cumsum(_lengths(data.shape[axis], split), dtype=np.int64).tolist()
+        ends = part_ends(data.shape[axis], split)
         return [data[(*before, slice(start, end))] for start, end in zip([0, *ends], ends, strict=False)]
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        data, split = inputs[0], inputs.optional(1)
+        axis = self.axis % len(data.shape)
+        length = data.shape[axis]
+        if split is None and not self.keepdims:
+            shape = (length, *data.shape[:axis], *data.shape[axis + 1 :])
+            return [map_indices(k, data, shape, lambda index: insert_at(index[1:], axis, index[0]))]
+        part, count = _equal_parts(k, length, split)
+        if part is None:
+            return None
+        shape = (count, *replace_at(data.shape, axis, part))
+
+        def source(index: Index) -> Sequence[Expr]:
+            start = k.mul(index[0], k.const(part))
+            return replace_at(index[1:], axis, k.add(start, index[1 + axis]))
+
+        return [map_indices(k, data, shape, source, 2)]
+
+
+def _equal_parts(k: NativeBuilder, length: Dim, split: View | None) -> tuple[Dim | None, Dim]:
+    """The length of the parts that an axis is cut into, if all surely have the same, and their number."""
+    if split is None:
+        return 1, length
+    sizes = all_numbers(split)
+    if not sizes or min(sizes) < 1 or len(set(sizes)) > 1:
+        return None, 0
+    part = sizes[0]
+    if split.shape:
+        return (part, len(sizes)) if fit(k, (length,), (part * len(sizes),)) else (None, 0)
+    if isinstance(length, int) and length < part:
+        return length, min(length, 1)
+    return (part, dims.call("floor", length, part)) if dims.equal(length % part, 0) else (None, 0)
 
 
 def _part_length(length: Dim, split: Fact) -> Dim:
@@ -260,6 +358,11 @@ def _part_length(length: Dim, split: Fact) -> Dim:
     if isinstance(length, int) and length < sizes[0]:
         return length
     return sizes[0] if sizes[0] > 0 and dims.equal(length % sizes[0], 0) else UNKNOWN
+
+
+def part_ends(total: int, split: np.ndarray | None) -> list[int]:
+    """Where each part of an axis of `total` elements ends."""
+    return np.cumsum(_lengths(total, split), dtype=np.int64).tolist()
 
 
 def _lengths(total: int, split: np.ndarray | None) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -102,7 +102,7 @@ class FastPath:
         self._remember(arrays, launch, positions)
         return launch, positions
 
-    def run(self, feeds: Mapping[str, object], cancelled: Event) -> list[np.ndarray] | None:
+    def run(self, feeds: Mapping[str, object], cancelled: Event) -> list[Any] | None:
         """All outputs, in the model's order; None where the long way must be taken."""
         if len(feeds) != len(self.expected):
             return None

@@ -6,7 +6,7 @@ import ctypes
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from whorl.lowering.graph_program import MOST_ELEMENTS, GraphProgram
 from whorl.lowering.work import steps_of, work_of
 from whorl.runtime.buffer_pool import empty, make_allocator
 from whorl.runtime.compiled.entries import entry_of
-from whorl.runtime.compiled.memory import BYTES, GrowableMemory, address, buffer_shape
+from whorl.runtime.compiled.memory import BYTES, GrowableMemory, address, buffer_shape, unstack
 from whorl.runtime.limits import UNLIMITED, Budget
 
 if TYPE_CHECKING:
@@ -103,8 +103,10 @@ class BoundLaunch:
         body = self.graph.program.body
         return len(body) <= FEW_STATEMENTS and work_of(self.graph.program, FUEL, self.scalars) < FUEL // MOST_OPERATIONS
 
-    def run(self, arrays: Sequence[np.ndarray], budget: Budget = UNLIMITED) -> list[np.ndarray] | None:
+    def run(self, arrays: Sequence[np.ndarray], budget: Budget = UNLIMITED) -> list[Any] | None:
         """Outputs for the arrays of `graph.inputs`, row-major and of the right types; None if the program failed.
+
+        A sequence among the inputs is an array of its rows, one among the outputs a list.
 
         What the budget, a signal's handler or an op's callback raises ends the program and is raised here.
         """
@@ -113,7 +115,7 @@ class BoundLaunch:
             memory = launch.spare.pop() if launch.spare else RunMemory(launch)
             if memory.bound is not self:
                 memory.bind(self)
-            results = [allocate() for allocate in self.allocators]
+            results: list[Any] = [allocate() for allocate in self.allocators]
         except (MemoryError, IndexError, ValueError):
             return None
         poison(memory.arena)
@@ -126,11 +128,15 @@ class BoundLaunch:
             status, results = self._run_with_help(memory, arrays, results, budget)
         if len(launch.spare) < (SPARE_COUNT if memory.size <= SPARE_BYTES else 1):
             launch.spare.append(memory)
-        return None if status else results
+        if status:
+            return None
+        for n, count in reversed(self.graph.sequences):
+            results[n : n + (count or 1)] = [unstack(results[n]) if count is None else results[n : n + count]]
+        return results
 
     def _run_with_help(
-        self, memory: RunMemory, arrays: Sequence[np.ndarray], results: list[np.ndarray], budget: Budget
-    ) -> tuple[int, list[np.ndarray]]:
+        self, memory: RunMemory, arrays: Sequence[np.ndarray], results: list[Any], budget: Budget
+    ) -> tuple[int, list[Any]]:
         """Run a program that calls back: to be stopped, for ops that have no native form, or for memory that grows."""
         if self.has_calls:
             memory.set_arrays(arrays, results)

@@ -34,6 +34,7 @@ from whorl.runtime.compiled.memory import (
     address,
     buffer_shape,
     stack_sequence,
+    unstack,
 )
 from whorl.runtime.compiled.preheader import Workspace
 from whorl.runtime.compiled.shape_signatures import DynamicDims
@@ -226,7 +227,7 @@ class LoopRun:
     def _as_values(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray | list[np.ndarray]]:
         """Carried values in the interpreter's form: sequences as lists."""
         pairs = zip(arrays, self.iteration.state, strict=False)
-        return [_elements(x) if isinstance(old, list) else x for x, old in pairs]
+        return [unstack(x) if isinstance(old, list) else x for x, old in pairs]
 
     def _current_states(self) -> list[np.ndarray]:
         """The carried values, by the addresses and the lengths that the code left."""
@@ -255,8 +256,3 @@ def _shape(type: TensorType, sizes: dict[str, Dim]) -> list[int]:
 def _initial_last_value(type: TensorType) -> np.ndarray:
     """A value of the last iteration, before the first one."""
     return np.zeros([n if isinstance(n, int) else 0 for n in lengths_of(type)], type.dtype)
-
-
-def _elements(rows: np.ndarray) -> list[np.ndarray]:
-    """The tensors of a sequence that was carried as rows."""
-    return list(rows) if rows.ndim > 1 else [rows[n, ...] for n in range(len(rows))]

@@ -123,8 +123,14 @@ def stack_sequence(value: np.ndarray | Sequence[np.ndarray], type: TensorType) -
     """A tensor, or the tensors of a sequence stacked."""
     if isinstance(value, np.ndarray):
         return value
-    shape = tuple(n for n in lengths_of(type)[1:] if isinstance(n, int))
-    return np.stack(value) if value else np.empty((0, *shape), type.dtype)
+    if value:
+        return np.stack(value)
+    return np.empty((0, *(n for n in lengths_of(type)[1:] if isinstance(n, int))), type.dtype)
+
+
+def unstack(rows: np.ndarray) -> list[np.ndarray]:
+    """The tensors of a sequence that lies in memory as rows."""
+    return list(rows) if rows.ndim > 1 else [rows[n, ...] for n in range(len(rows))]
 
 
 def buffer_shape(buffer: Buffer, unknown: int = 0) -> tuple[int, ...]:

@@ -137,7 +137,8 @@ class CompiledSubgraph:
         try:
             budget.check()
             budget.require_time(launch.launch.least_seconds)
-            if run.is_memory_limited and (launch.graph.program.growing or not budget.has_room(launch.bytes)):
+            needs_more = launch.graph.program.growing or self.cache.sequences
+            if run.is_memory_limited and (needs_more or not budget.has_room(launch.bytes)):
                 return False
             results = self.cache.run(launch, arrays, budget)
         except WhorlError as error:

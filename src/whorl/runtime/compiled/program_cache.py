@@ -11,6 +11,7 @@ import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -21,12 +22,13 @@ from whorl.ir.constants import Constant
 from whorl.ir.dtypes import INTEGERS
 from whorl.ir.forking import renew_in_children
 from whorl.ir.graph import Node, Op, Region, Value
-from whorl.ir.types import Known, TensorType, tensor
+from whorl.ir.types import AnyShape, Known, SequenceType, TensorType, tensor
 from whorl.ir.walk import clone_node
 from whorl.lowering.expressions import LoweringFault, TooLong, Unsupported
 from whorl.lowering.graph_program import GraphProgram
 from whorl.lowering.graphs import Folded, lower_graph
 from whorl.lowering.native_types import NATIVE
+from whorl.lowering.storage import rows_type
 from whorl.lowering.work import steps_of
 from whorl.ops.control.flow import If, Loop
 from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
@@ -43,8 +45,10 @@ from whorl.runtime.compiled.binding import (
 )
 from whorl.runtime.compiled.compile_graph import compile_graph
 from whorl.runtime.compiled.launch import CONTIGUOUS, MOST_STEPS, MOST_TRIPS, BoundLaunch, Launch, may_take_long
+from whorl.runtime.compiled.memory import stack_sequence, state_signature
 from whorl.runtime.compiled.refusals import Refusal, refusal_of
 from whorl.runtime.limits import Budget
+from whorl.runtime.values import is_array, is_sequence
 
 MOST_NODES, FAR_TOO_LONG = 2048, 4096
 """Nodes of one subgraph, and outermost statements from which its lowering stops: memory is planned by looking at all
@@ -65,12 +69,15 @@ FEW_NODES, SMALL = 2, 4096
 
 
 def is_native_candidate(node: Node) -> bool:
-    """Whether a subgraph may have a node: one with a native form, all values tensors of element types with code."""
+    """Whether a subgraph may have a node: one with a native form, all values tensors of element types with code.
+
+    Sequences of tensors count as their rows.
+    """
     values = [v for v in (*node.inputs, *node.outputs) if v is not None]
     if (
         not node.outputs
         or len(values) > MOST_VALUES
-        or not all(isinstance(v.type, TensorType) and v.type.dtype in NATIVE for v in values)
+        or not all(isinstance(t := rows_type(v.type), TensorType) and t.dtype in NATIVE for v in values)
     ):
         return False
     if isinstance(node.op, If | Loop):
@@ -98,9 +105,11 @@ class ProgramCache:
         self.title = f"{nodes[0].title} to {nodes[-1].title}" if len(nodes) > 1 else nodes[0].title
         self.region = _region(nodes, inputs, results, constants)
         self.is_heavy = any(node.op.heavy for node in nodes)
-        self.dtypes = [tensor(v).dtype for v in inputs]
+        types = [tensor(Known(rows_type(v.type))) for v in inputs]
+        self.dtypes = [type.dtype for type in types]
         self.loop = next((n for n, node in enumerate(nodes) if has_loop(node)), None)
-        self.binder = Binder([tensor(v) for v in inputs])
+        self.binder = Binder(types)
+        self.sequences = [n for n, v in enumerate(inputs) if isinstance(v.type, SequenceType)]
         self.specialised: tuple[int, ...] = ()
         self.programs: dict[Pattern, Launch | Refusal] = {}
         self.recent: dict[Signature, BoundLaunch | Refusal] = {}
@@ -191,15 +200,26 @@ class ProgramCache:
         return signature_of(arrays, self.specialised)
 
     def require_arrays(self, values: Sequence[object]) -> list[np.ndarray] | None:
-        """The inputs, if each is an array of the element type that its value has."""
+        """The inputs, if each is an array of the element type that its value has, or a sequence of equal arrays."""
         arrays: list[np.ndarray] = []
+        if self.sequences:
+            values = [self._stacked(n, x) if n in self.sequences else x for n, x in enumerate(values)]
         for x, dtype in zip(values, self.dtypes, strict=True):
             if type(x) is not np.ndarray or x.dtype != dtype:
                 return None
             arrays.append(x)
         return arrays
 
-    def run(self, launch: BoundLaunch, arrays: Sequence[np.ndarray], budget: Budget) -> list[np.ndarray] | None:
+    def _stacked(self, number: int, value: object) -> object:
+        """The elements of a sequence as rows, if all are alike."""
+        if state_signature(value) is None or not is_sequence(value):
+            return value
+        type = self.binder.types[number]
+        if not value and (isinstance(type.shape, AnyShape) or not all(isinstance(n, int) for n in type.shape[1:])):
+            return value
+        return stack_sequence([x for x in value if is_array(x)], type)
+
+    def run(self, launch: BoundLaunch, arrays: Sequence[np.ndarray], budget: Budget) -> list[Any] | None:
         """The outputs of a program; None if it failed."""
         inputs = [arrays[n] for n in launch.graph.inputs]
         ready = [x if x.flags.num & CONTIGUOUS == CONTIGUOUS else np.array(x, order="C") for x in inputs]
